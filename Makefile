@@ -1,0 +1,54 @@
+# The commands of the project. `make run` and `make test` need Python 3.11 or newer and nothing else:
+# they make .venv on the first call and leave it alone until pyproject.toml or constraints.txt change.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help run test lint docs format clean
+
+help:
+	@echo "make run     learn a multi-view model of the digits and write run/report.html"
+	@echo "make test    ruff, mypy, import-linter and pytest (doctests and README code included)"
+	@echo "make lint    the same without pytest"
+	@echo "make docs    refresh the source that CONTRIBUTING.md shows"
+	@echo "make format  let ruff sort the imports and format the code"
+	@echo "make bench   the benchmarks (see benchmarks/)"
+
+run: $(VENV)/.installed
+	$(BIN)/python examples/which_view_of_a_digit_matters.py
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.installed-test
+	$(BIN)/python -m pytest tests/test_project.py -k live_source --refresh-docs
+
+format: $(VENV)/.installed-test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) run build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing multikernel into $(VENV) (a minute or two, once) ..."
+	$(PIP_INSTALL) -e .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing multikernel and its test tools into $(VENV) (a minute or two, once) ..."
+	$(PIP_INSTALL) -e ".[test]"
+	@touch $@ $(VENV)/.installed
+
+-include benchmarks/bench.mk

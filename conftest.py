@@ -1,0 +1,20 @@
+"""Settings of the test run: one hypothesis profile, and the switch that refreshes CONTRIBUTING.md."""
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Derandomised: the same examples on every machine, so that a red run can be repeated.
+settings.register_profile(
+    "multikernel",
+    deadline=None,
+    derandomize=True,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("multikernel")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--refresh-docs", action="store_true", help="write the current source into CONTRIBUTING.md"
+    )

@@ -1,0 +1,148 @@
+"""Every view of an image against a plain computation and against the symmetries it must have."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+
+from multikernel.datasets.image_views import (
+    column_profile,
+    fourier_frequencies,
+    fourier_magnitudes,
+    gradient_orientations,
+    pixels,
+    row_profile,
+)
+
+grey = st.floats(0, 1, allow_subnormal=False)
+stacks = arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 5)), elements=grey)
+even_stacks = arrays(
+    np.float64, st.tuples(st.integers(1, 3), st.sampled_from([2, 4, 8]), st.just(4)), elements=grey
+)
+square_stacks = arrays(np.float64, st.tuples(st.integers(1, 2), st.just(8), st.just(8)), elements=grey)
+
+
+def orientations_by_loops(image, n_cells, n_bins):
+    """The definition, pixel by pixel, with the two nearest directions found by hand."""
+    height, width = image.shape
+    histogram = np.zeros((n_cells, n_cells, n_bins))
+    for r in range(height):
+        for c in range(width):
+            up, down = max(r - 1, 0), min(r + 1, height - 1)
+            left, right = max(c - 1, 0), min(c + 1, width - 1)
+            g_y = (image[down, c] - image[up, c]) / (down - up)
+            g_x = (image[r, right] - image[r, left]) / (right - left)
+            angle = np.degrees(np.arctan2(g_y, g_x)) % 360
+            lower = int(angle // (360 / n_bins))
+            beyond = angle / (360 / n_bins) - lower
+            cell = histogram[r * n_cells // height, c * n_cells // width]
+            cell[lower % n_bins] += np.hypot(g_x, g_y) * (1 - beyond)
+            cell[(lower + 1) % n_bins] += np.hypot(g_x, g_y) * beyond
+    return histogram.ravel()
+
+
+@given(stacks)
+def test_pixels_are_the_image_row_by_row(images):
+    n, height, width = images.shape
+    table = pixels(images)
+    assert table.shape == (n, height * width)
+    for r in range(height):
+        for c in range(width):
+            assert_array_equal(table[:, r * width + c], images[:, r, c])
+
+
+def test_pixels_do_not_share_memory_with_the_images():
+    images = np.zeros((1, 2, 2))
+    pixels(images)[:] = 1
+    assert_array_equal(images, 0)
+
+
+@given(stacks)
+def test_profiles_hold_all_the_ink(images):
+    ink = images.sum(axis=(1, 2))
+    assert row_profile(images).shape == images.shape[:2]
+    assert column_profile(images).shape == images.shape[::2]
+    assert_allclose(row_profile(images).sum(axis=1), ink, atol=1e-12)
+    assert_allclose(column_profile(images).sum(axis=1), ink, atol=1e-12)
+
+
+@given(stacks)
+def test_profiles_change_roles_when_the_image_is_transposed(images):
+    assert_allclose(row_profile(images.transpose(0, 2, 1)), column_profile(images), atol=1e-12)
+
+
+@given(stacks)
+def test_a_row_profile_is_blind_to_the_order_of_the_columns_and_not_of_the_rows(images):
+    assert_allclose(row_profile(images[:, :, ::-1]), row_profile(images), atol=1e-12)
+    assert_allclose(row_profile(images[:, ::-1]), row_profile(images)[:, ::-1], atol=1e-12)
+
+
+@given(stacks)
+def test_fourier_magnitudes_follow_the_definition(images):
+    _, height, width = images.shape
+    r, c = np.mgrid[:height, :width]
+    for column, (u, v) in enumerate(fourier_frequencies(height, width)):
+        wave = np.exp(-2j * np.pi * (u * r / height + v * c / width))
+        expected = np.abs((images * wave).sum(axis=(1, 2)))
+        assert_allclose(fourier_magnitudes(images)[:, column], expected, atol=1e-10)
+
+
+@given(stacks, st.integers(0, 5), st.integers(0, 5))
+def test_fourier_magnitudes_do_not_see_a_shift(images, down, right):
+    shifted = np.roll(images, (down, right), axis=(1, 2))
+    assert_allclose(fourier_magnitudes(shifted), fourier_magnitudes(images), atol=1e-10)
+
+
+@given(st.integers(1, 9), st.integers(1, 9))
+def test_every_frequency_is_kept_once_up_to_sign(height, width):
+    kept = [tuple(pair) for pair in fourier_frequencies(height, width).tolist()]
+    mirrored = [(-u % height, -v % width) for u, v in kept]
+    assert len(set(kept)) == len(kept)
+    assert set(kept) | set(mirrored) == {(u, v) for u in range(height) for v in range(width)}
+    assert all(m == k or m not in kept for k, m in zip(kept, mirrored, strict=True))
+
+
+@given(even_stacks, st.sampled_from([1, 2]), st.sampled_from([2, 3, 8]))
+def test_orientations_follow_the_definition(images, n_cells, n_bins):
+    histograms = gradient_orientations(images, n_cells=n_cells, n_bins=n_bins)
+    assert histograms.shape == (len(images), n_cells**2 * n_bins)
+    for image, histogram in zip(images, histograms, strict=True):
+        assert_allclose(histogram, orientations_by_loops(image, n_cells, n_bins), atol=1e-9)
+
+
+@given(square_stacks)
+def test_a_quarter_turn_moves_the_cells_and_turns_the_directions(images):
+    n_bins = 8
+    before = gradient_orientations(images).reshape(-1, 2, 2, n_bins)
+    after = gradient_orientations(np.rot90(images, axes=(1, 2))).reshape(-1, 2, 2, n_bins)
+    # Anticlockwise on the page, where rows run down: angles lose a quarter of the circle.
+    expected = np.roll(np.rot90(before, axes=(1, 2)), -n_bins // 4, axis=3)
+    assert_allclose(after, expected, atol=1e-9)
+
+
+@given(even_stacks, st.floats(0, 5))
+def test_orientations_forget_brightness_and_scale_with_contrast(images, brightness):
+    histograms = gradient_orientations(images)
+    assert_allclose(gradient_orientations(3 * images), 3 * histograms, atol=1e-9)
+    ink = gradient_orientations(images + brightness).reshape(len(images), 4, 8).sum(axis=2)
+    assert_allclose(ink, histograms.reshape(len(images), 4, 8).sum(axis=2), atol=1e-9)
+
+
+@pytest.mark.parametrize("function", [pixels, row_profile, column_profile, fourier_magnitudes])
+@pytest.mark.parametrize("shape", [(8, 8), (0, 8, 8), (2, 0, 8)])
+def test_what_is_not_a_stack_of_images_is_refused(function, shape):
+    with pytest.raises(ValueError, match=r"shape \(n_images, height, width\).*images\[np.newaxis\]"):
+        function(np.zeros(shape))
+
+
+@pytest.mark.parametrize(("shape", "n_cells"), [((1, 8, 8), 3), ((1, 8, 8), 0), ((1, 1, 8), 1)])
+def test_cells_that_do_not_fit_are_refused(shape, n_cells):
+    with pytest.raises(ValueError, match=f"n_cells={n_cells} for images of {shape[1]} by {shape[2]} pixels"):
+        gradient_orientations(np.zeros(shape), n_cells=n_cells)
+
+
+def test_a_single_direction_is_refused():
+    with pytest.raises(ValueError, match="n_bins must be at least 2"):
+        gradient_orientations(np.zeros((1, 8, 8)), n_bins=1)

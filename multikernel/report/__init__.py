@@ -1,0 +1,6 @@
+"""Reports: summarise a fitted model as a dictionary, then render it as a page, Markdown or JSON."""
+
+from multikernel.report.render import render_html, render_markdown, save_report
+from multikernel.report.summary import summarize
+
+__all__ = ["render_html", "render_markdown", "save_report", "summarize"]

@@ -1,0 +1,76 @@
+"""The convergence plot as numbers: where its line, ticks and labels stand, for the page to draw in SVG."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+WIDTH, HEIGHT = 440, 270
+LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 44
+_MOST_TICKS = 8
+
+
+def convergence_plot(history: Sequence[Mapping[str, Any]], tol: float | None) -> dict[str, Any] | None:
+    """Place the relative duality gap of each step on a plot with a logarithmic vertical axis.
+
+    A gap of zero has no logarithm: it is drawn at the foot of the plot, and its label says what it is.
+
+    Parameters
+    ----------
+    history : sequence of mappings
+        With the keys ``iteration`` and ``gap``; steps whose gap is None are left out.
+    tol : float or None
+        The gap asked for, drawn as a horizontal line.
+
+    Returns
+    -------
+    dict or None
+        ``points`` (x, y, iteration, gap), ``line`` (the points as SVG wants them), ``x_ticks``,
+        ``y_ticks`` (position, label), ``tol_y``, ``size`` and ``frame``. None without any gap to draw.
+
+    Examples
+    --------
+    >>> plot = convergence_plot([{"iteration": 1, "gap": 1.0}, {"iteration": 2, "gap": 0.01}], tol=0.1)
+    >>> [(tick["label"], tick["y"]) for tick in plot["y_ticks"]]
+    [('1', 14.0), ('0.1', 120.0), ('0.01', 226.0)]
+    """
+    steps = [(step["iteration"], step["gap"]) for step in history if step["gap"] is not None]
+    if not steps:
+        return None
+    positive = [gap for _, gap in steps if gap > 0]
+    levels = positive + ([tol] if tol is not None and tol > 0 else [])
+    foot, head = _decades(levels)
+    first, last = steps[0][0], max(steps[-1][0], steps[0][0] + 1)
+
+    def place_y(gap: float) -> float:
+        exponent = math.log10(gap) if gap > 0 else foot
+        return round(TOP + (head - exponent) / (head - foot) * (HEIGHT - TOP - BOTTOM), 1)
+
+    def place_x(iteration: float) -> float:
+        return round(LEFT + (iteration - first) / (last - first) * (WIDTH - LEFT - RIGHT), 1)
+
+    points = [{"x": place_x(i), "y": place_y(gap), "iteration": i, "gap": gap} for i, gap in steps]
+    return {
+        "points": points,
+        "line": " ".join(f"{point['x']},{point['y']}" for point in points),
+        "x_ticks": [{"x": place_x(i), "label": str(i)} for i in _whole_ticks(first, last)],
+        "y_ticks": [
+            {"y": place_y(10.0**exponent), "label": f"{10.0**exponent:g}"}
+            for exponent in reversed(_whole_ticks(foot, head))
+        ],
+        "tol_y": place_y(tol) if tol is not None and tol > 0 else None,
+        "size": {"width": WIDTH, "height": HEIGHT},
+        "frame": {"left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "bottom": HEIGHT - BOTTOM},
+    }
+
+
+def _decades(levels: Sequence[float]) -> tuple[int, int]:
+    """Return the whole powers of ten that hold all levels, at least one apart."""
+    if not levels:
+        return -1, 0
+    foot = math.floor(math.log10(min(levels)))
+    return foot, max(math.ceil(math.log10(max(levels))), foot + 1)
+
+
+def _whole_ticks(first: int, last: int) -> list[int]:
+    step = max(1, math.ceil((last - first) / _MOST_TICKS))
+    return list(range(first, last + 1, step))

@@ -1,0 +1,164 @@
+"""From a fitted model to a plain dictionary: everything a report shows, and nothing a page must compute."""
+
+import math
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Summary = dict[str, Any]
+
+_STEP_KEYS = ("iteration", "objective", "lower_bound", "gap")
+
+
+def summarize(
+    model: Any,
+    comparison: Sequence[Mapping[str, Any]] = (),
+    *,
+    title: str = "What the model learned",
+    notes: Iterable[str] = (),
+) -> Summary:
+    """Summarise a fitted model in a dictionary that `json.dumps` accepts as it is.
+
+    Only fitted attributes are read: ``kernel_weights_`` and ``view_names_`` must be there; ``dual_gap_``,
+    ``objective_``, ``n_iter_``, ``status_``, ``history_``, ``classes_`` and ``machine_weights_`` are used
+    where the model has them. The share of a view is its part of all the weight,
+    ``share[m] = kernel_weights_[m] / sum(kernel_weights_)``.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted. It is not modified.
+    comparison : sequence of mappings, default=()
+        One mapping per contender, all with the same keys in the same order, which become the columns of
+        a table; the first key names the contender.
+    title : str
+        The heading of the report.
+    notes : iterable of str, default=()
+        Paragraphs that say how the figures were made.
+
+    Returns
+    -------
+    dict
+        ``title``, ``model`` (name and parameters), ``weights`` (view, weight, share), ``machines`` (the
+        weights of each binary machine, where they differ), ``convergence`` (objective, dual_gap, tol,
+        certified, n_iter, status, history), ``classes``, ``comparison`` (columns, rows) and ``notes``.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(kernel_weights_=np.array([0.75, 0.25]), view_names_=["sound", "image"])
+    >>> summarize(model)["weights"][0]
+    {'view': 'sound', 'weight': 0.75, 'share': 0.75}
+    """
+    weights = _weights(model)
+    return {
+        "title": str(title),
+        "model": {"name": type(model).__name__, "parameters": _parameters(model)},
+        "weights": weights,
+        "machines": _machines(model),
+        "convergence": _convergence(model),
+        "classes": [str(label) for label in getattr(model, "classes_", [])],
+        "comparison": _comparison(comparison),
+        "notes": [str(note) for note in notes],
+    }
+
+
+def _weights(model: Any) -> list[dict[str, Any]]:
+    name = type(model).__name__
+    if not hasattr(model, "kernel_weights_"):
+        raise ValueError(f"model must be fitted; {name} has no kernel_weights_. Call its fit first.")
+    weights = np.asarray(model.kernel_weights_, dtype=np.float64)
+    views = [str(view) for view in model.view_names_]
+    if weights.shape != (len(views),):
+        raise ValueError(
+            f"kernel_weights_ must hold one weight for each of the {len(views)} views of {name}; "
+            f"got shape {weights.shape}. Fit the model again."
+        )
+    total = weights.sum()
+    shares = weights / total if total > 0 else np.zeros_like(weights)
+    return [
+        {"view": view, "weight": _plain(weight), "share": _plain(share)}
+        for view, weight, share in zip(views, weights, shares, strict=True)
+    ]
+
+
+def _parameters(model: Any) -> dict[str, str]:
+    if not hasattr(model, "get_params"):
+        return {}
+    parameters = model.get_params(deep=False)
+    return {key: _short(value) for key, value in sorted(parameters.items()) if key != "kernels"}
+
+
+def _machines(model: Any) -> list[dict[str, Any]]:
+    table = np.asarray(getattr(model, "machine_weights_", []), dtype=np.float64)
+    if table.ndim != 2 or len(table) < 2 or (table == table[0]).all():
+        return []
+    labels = [str(label) for label in getattr(model, "classes_", [])]
+    return [
+        {"machine": machine, "weights": [_plain(weight) for weight in row]}
+        for machine, row in zip(_machine_names(labels, len(table)), table, strict=True)
+    ]
+
+
+def _machine_names(labels: list[str], n_machines: int) -> list[str]:
+    pairs = [f"{a} against {b}" for i, a in enumerate(labels) for b in labels[i + 1 :]]
+    # With three classes both schemes have three machines: the names then claim neither.
+    if n_machines == len(labels) != len(pairs):
+        return [f"{label} against the rest" for label in labels]
+    if n_machines == len(pairs) != len(labels):
+        return pairs
+    return [f"machine {index}" for index in range(n_machines)]
+
+
+def _convergence(model: Any) -> dict[str, Any]:
+    gap = _number(getattr(model, "dual_gap_", None))
+    tol = _number(getattr(model, "tol", None))
+    return {
+        "objective": _number(getattr(model, "objective_", None)),
+        "dual_gap": gap,
+        "tol": tol,
+        "certified": None if gap is None or tol is None else gap <= tol,
+        "n_iter": _number(getattr(model, "n_iter_", None)),
+        "status": str(getattr(model, "status_", "unknown")),
+        "history": [
+            {key: _plain(step.get(key)) for key in _STEP_KEYS} for step in getattr(model, "history_", [])
+        ],
+    }
+
+
+def _comparison(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    columns = [str(key) for key in rows[0]] if len(rows) else []
+    for position, row in enumerate(rows):
+        if [str(key) for key in row] != columns:
+            raise ValueError(
+                f"every row of comparison must have the same columns; row 0 has {columns} and "
+                f"row {position} has {[str(key) for key in row]}. Give None where a value is missing."
+            )
+    return {"columns": columns, "rows": [[_plain(value) for value in row.values()] for row in rows]}
+
+
+def _number(value: Any) -> float | int | None:
+    """Return one figure for the whole model: the largest where there is one per machine."""
+    if value is None or np.size(value) == 0:
+        return None
+    figure = _plain(np.max(value))
+    return figure if isinstance(figure, int | float) else None
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold: Python numbers, strings and None; what is not finite becomes None."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else reprlib.repr(_plain_number(value))
+
+
+def _plain_number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

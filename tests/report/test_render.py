@@ -1,0 +1,184 @@
+"""Pages and Markdown: they show the figures, they are well formed, and no name becomes markup."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from multikernel.report import render_html, render_markdown, save_report, summarize
+
+VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
+HOSTILE = "<script>alert('x')</script>"
+
+
+class Page(HTMLParser):
+    """Reads a page, insists that every tag is closed in order, and keeps its tags and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.words = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+COMPARISON = [
+    {"model": "learned weights", "C": 10, "accuracy": 0.975},
+    {"model": "plain sum", "C": 1, "accuracy": 0.95},
+]
+
+
+@pytest.fixture
+def summary(model):
+    return summarize(model, COMPARISON, title="Three senses", notes=["Half of the data is held back."])
+
+
+def test_the_page_shows_every_figure(summary):
+    text = Page(render_html(summary)).text
+    assert "sound carries most of the weight (75%). 2 of 3 views are used." in text
+    assert "within 5.0e-04 (relative) of the best possible" in text
+    assert "sound 0.6000 75.0% text 0.2000 25.0% image 0 0.0%" in text
+    assert "learned weights 10 0.9750 plain sum 1 0.9500" in text
+    assert "Half of the data is held back." in text
+    assert "1 10.5000 10.0000 5.0e-01 2 10.0625 10.0000 6.2e-02" in text
+    assert "Estimator ToyClassifier Classes 3, 7 C 10.0" in text
+
+
+def test_bars_are_as_long_as_the_weights(summary):
+    bars = [div["style"] for div in Page(render_html(summary)).all("div") if div["class"] == "bar"]
+    assert [float(re.search(r"width: ([\d.]+)%", style)[1]) for style in bars] == [100.0, 33.33, 0.0]
+
+
+def test_the_page_stands_alone(summary):
+    page = Page(render_html(summary))
+    assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe"}
+    assert not any("src" in attributes or "href" in attributes for _, attributes in page.tags)
+    assert "url(" not in render_html(summary)
+
+
+def test_the_page_is_accessible(summary):
+    page = Page(render_html(summary))
+    assert page.all("html") == [{"lang": "en"}]
+    assert page.all("meta")[1] == {"name": "viewport", "content": "width=device-width, initial-scale=1"}
+    identifiers = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(set(identifiers)) == len(identifiers)
+    labels = [attributes["aria-labelledby"] for _, attributes in page.tags if "aria-labelledby" in attributes]
+    assert len(labels) == 5
+    assert all(name in identifiers for label in labels for name in label.split())
+    assert page.all("svg")[0]["role"] == "img"
+    assert all("scope" in cell for cell in page.all("th"))
+    assert len(page.all("h1")) == 1
+
+
+def luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("ink", ["text", "quiet", "bar", "warn"])
+def test_the_contrast_is_at_least_that_of_wcag_aa(summary, theme, ink):
+    style = re.findall(r":root \{([^}]*)\}", render_html(summary))[theme]
+    colours = dict(re.findall(r"--(\w+): (#\w{6})", style))
+    dark, light = sorted([luminance(colours[ink]), luminance(colours["page"])])
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_hostile_names_do_not_become_markup(make_model, make_history):
+    model = make_model(
+        [HOSTILE, '" onload="x'],
+        [0.5, 0.25],
+        classes_=[HOSTILE, "b"],
+        status_=HOSTILE,
+        history_=make_history([0.5]),
+        machine_weights_=[[0.5, 0.5], [0.5, 0.0], [0.5, 0.25]],
+    )
+    summary = summarize(model, [{HOSTILE: HOSTILE}], title=HOSTILE, notes=[HOSTILE])
+    page = Page(render_html(summary))
+    assert page.all("script") == []
+    assert not any("onload" in attributes for _, attributes in page.tags)
+    assert page.text.count(HOSTILE) == 10
+    markdown = render_markdown(summary)
+    assert "<script" not in markdown
+    assert markdown.count("&lt;script&gt;") == 6
+
+
+@given(st.text(min_size=1), st.floats(0, 1))
+def test_any_name_makes_a_page_and_a_table_with_as_many_cells(name, weight):
+    model = type("Model", (), {"view_names_": [name, "b"], "kernel_weights_": [weight, 0.5]})()
+    summary = summarize(model, title="Names")
+    Page(render_html(summary))
+    rows = [line for line in render_markdown(summary).split("\n") if line.startswith("|")]
+    assert len(rows) == 4
+    assert all(len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 4 for row in rows)
+
+
+def test_a_gap_that_was_missed_is_said(model):
+    model.dual_gap_ = 0.25
+    text = Page(render_html(summarize(model))).text
+    assert "within 2.5e-01 (relative) of the best possible. That is more than the 1.0e-03 asked for." in text
+
+
+def test_equal_weights_name_no_winner(make_model):
+    assert "carries" not in render_markdown(summarize(make_model(["a", "b"], [0.5, 0.5])))
+
+
+def test_without_history_and_comparison_the_page_has_neither(make_model):
+    page = Page(render_html(summarize(make_model(["a"], [1.0]), notes=["A note."])))
+    assert page.all("svg") == []
+    assert "Comparison" not in page.text
+    assert "A note." in page.text
+
+
+def test_weights_of_the_machines_are_shown(make_model):
+    model = make_model(
+        ["a", "b"], [0.5, 0.5], classes_="wxyz", machine_weights_=[[0.5, 0.5], [0.25, 0.75]] * 2
+    )
+    assert "x against the rest 0.2500 0.7500" in Page(render_html(summarize(model))).text
+
+
+def test_markdown_shows_every_figure(summary):
+    lines = render_markdown(summary).splitlines()
+    assert lines[0] == "# Three senses"
+    assert "| sound | 0.6000 | 75.0% |" in lines
+    assert "| learned weights | 10 | 0.9750 |" in lines
+    assert "| 2 | 10.0625 | 10.0000 | 0.0625 |" in lines
+    assert lines[-1] == "Half of the data is held back."
+
+
+def test_saving_chooses_the_format_by_the_suffix(summary, tmp_path):
+    folder = tmp_path / "new" / "folder"
+    assert save_report(summary, folder / "a.html").read_text(encoding="utf-8") == render_html(summary)
+    assert save_report(summary, str(folder / "a.md")).read_text(encoding="utf-8") == render_markdown(summary)
+    assert json.loads(save_report(summary, folder / "a.json").read_text(encoding="utf-8")) == summary
+
+
+def test_an_unknown_suffix_is_refused_before_anything_is_written(summary, tmp_path):
+    with pytest.raises(ValueError, match=r"\.html, \.md, \.json; got 'a.pdf'"):
+        save_report(summary, tmp_path / "new" / "a.pdf")
+    assert list(tmp_path.iterdir()) == []

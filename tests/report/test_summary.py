@@ -1,0 +1,117 @@
+"""The summary holds what the model holds, in plain Python, and refuses what it cannot read."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+
+from multikernel.report import summarize
+
+
+def test_weights_and_shares(model):
+    assert summarize(model)["weights"] == [
+        {"view": "sound", "weight": 0.6, "share": pytest.approx(0.75)},
+        {"view": "image", "weight": 0.0, "share": 0.0},
+        {"view": "text", "weight": 0.2, "share": pytest.approx(0.25)},
+    ]
+
+
+def test_convergence(model):
+    convergence = summarize(model)["convergence"]
+    assert convergence["history"][1] == {
+        "iteration": 2,
+        "objective": 10.0625,
+        "lower_bound": 10.0,
+        "gap": 0.0625,
+    }
+    del convergence["history"]
+    assert convergence == {
+        "objective": 10.005,
+        "dual_gap": 5e-4,
+        "tol": 1e-3,
+        "certified": True,
+        "n_iter": 3,
+        "status": "converged",
+    }
+
+
+@pytest.mark.parametrize(("gap", "certified"), [(1e-3, True), (1.1e-3, False), ([1e-4, 2e-3], False)])
+def test_certified_means_that_the_worst_gap_is_within_tol(model, gap, certified):
+    model.dual_gap_ = gap
+    assert summarize(model)["convergence"]["certified"] is certified
+
+
+def test_parameters_are_strings_without_the_kernels(model):
+    assert summarize(model)["model"] == {
+        "name": "ToyClassifier",
+        "parameters": {"C": "10.0", "loss": "hinge", "norm": "inf", "tol": "0.001"},
+    }
+
+
+def test_json_takes_it_and_gives_it_back(model):
+    comparison = [{"model": "learned", "accuracy": np.float32(0.5), "n": np.int64(3), "time": np.nan}]
+    summary = summarize(model, comparison, notes=["one", "two"])
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert summary["comparison"] == {
+        "columns": ["model", "accuracy", "n", "time"],
+        "rows": [["learned", 0.5, 3, None]],
+    }
+    assert summary["notes"] == ["one", "two"]
+    assert summary["classes"] == ["3", "7"]
+
+
+def test_the_model_is_left_as_it_was(model):
+    before = copy.deepcopy(vars(model))
+    summary = summarize(model)
+    summary["convergence"]["history"].clear()
+    np.testing.assert_equal(vars(model), before)
+
+
+def test_figures_that_are_not_finite_become_none(make_model):
+    model = make_model(["a"], [1.0], dual_gap_=np.inf, objective_=np.nan)
+    convergence = summarize(model)["convergence"]
+    assert convergence["dual_gap"] is None
+    assert convergence["objective"] is None
+    assert convergence["certified"] is None
+
+
+def test_all_weights_zero_give_no_share(make_model):
+    summary = summarize(make_model(["a", "b"], [0.0, 0.0]))
+    assert [row["share"] for row in summary["weights"]] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "n_machines", "names"),
+    [
+        (4, 4, ["0 against the rest", "1 against the rest", "2 against the rest", "3 against the rest"]),
+        (4, 6, ["0 against 1", "0 against 2", "0 against 3", "1 against 2", "1 against 3", "2 against 3"]),
+        (3, 3, ["machine 0", "machine 1", "machine 2"]),
+    ],
+)
+def test_machines_are_named_by_their_classes(make_model, n_classes, n_machines, names):
+    table = np.linspace([0.1, 0.9], [0.9, 0.1], n_machines)
+    model = make_model(["a", "b"], [0.5, 0.5], classes_=np.arange(n_classes), machine_weights_=table)
+    machines = summarize(model)["machines"]
+    assert [row["machine"] for row in machines] == names
+    np.testing.assert_array_equal([row["weights"] for row in machines], table)
+
+
+def test_machines_that_share_their_weights_are_not_listed(make_model):
+    model = make_model(["a", "b"], [0.5, 0.5], machine_weights_=np.full((3, 2), 0.5))
+    assert summarize(model)["machines"] == []
+
+
+def test_a_model_that_was_not_fitted_is_refused():
+    with pytest.raises(ValueError, match=r"object has no kernel_weights_\. Call its fit first"):
+        summarize(object())
+
+
+def test_weights_that_do_not_match_the_views_are_refused(make_model):
+    with pytest.raises(ValueError, match=r"each of the 2 views of ToyClassifier; got shape \(3,\)"):
+        summarize(make_model(["a", "b"], [1.0, 0.0, 0.0]))
+
+
+def test_a_comparison_with_different_columns_is_refused(model):
+    with pytest.raises(ValueError, match=r"row 0 has \['model', 'accuracy'\] and row 1 has \['model'\]"):
+        summarize(model, [{"model": "a", "accuracy": 1}, {"model": "b"}])

@@ -1,0 +1,182 @@
+"""The project around the code: its README runs, its guide shows the real source, its layers hold."""
+
+import ast
+import contextlib
+import importlib.util
+import io
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import matplotlib
+import pytest
+from packaging.requirements import Requirement
+
+matplotlib.use("Agg")
+
+ROOT = Path(__file__).parents[1]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LIVE = re.compile(r"^<!-- source: (\S+) -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+# --- README ------------------------------------------------------------------------------------------------
+
+
+def test_the_code_of_the_readme_runs_and_prints_what_it_says():
+    """Blocks run in order in one namespace; a text block is what the block before it prints."""
+    blocks = FENCE.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    namespace = {"__name__": "readme"}
+    printed, n_run, n_compared = "", 0, 0
+    for language, body in blocks:
+        if language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as output:
+                exec(compile(body, "README.md", "exec"), namespace)
+            printed, n_run = output.getvalue(), n_run + 1
+        elif language == "text":
+            assert printed.split("\n") == body.split("\n")
+            printed, n_compared = "", n_compared + 1
+    assert n_run >= 4
+    assert n_compared >= 1
+
+
+def test_the_commands_that_the_texts_name_are_targets_of_the_makefile():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^(\w+):", makefile, re.MULTILINE)) | {"bench"}
+    for page in ("README.md", "CONTRIBUTING.md"):
+        named = set(re.findall(r"(?:`|^)make (\w+)", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE))
+        assert {"run", "test"} <= named
+        assert named <= targets
+
+
+# --- CONTRIBUTING: live source -----------------------------------------------------------------------------
+
+
+def source_of(address):
+    """The text of `file.py::Name`, `file.py::Class.method` or a whole `file.py`, decorators included."""
+    path, _, dotted = address.partition("::")
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if not dotted:
+        return text
+    node = ast.parse(text)
+    for name in dotted.split("."):
+        node = next(child for child in node.body if getattr(child, "name", None) == name)
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    lines = text.splitlines()[first - 1 : node.end_lineno]
+    return "\n".join(line.removeprefix(" " * node.col_offset) for line in lines) + "\n"
+
+
+def test_contributing_shows_live_source(request):
+    page = ROOT / "CONTRIBUTING.md"
+    text = page.read_text(encoding="utf-8")
+    current = LIVE.sub(
+        lambda block: f"<!-- source: {block[1]} -->\n```python\n{source_of(block[1])}```", text
+    )
+    if request.config.getoption("--refresh-docs"):
+        page.write_text(current, encoding="utf-8")
+        text = current
+    rooms = {address.split("/")[1] for address, _ in LIVE.findall(text)}
+    assert {"kernels", "criteria", "solvers"} <= rooms
+    for address, shown in LIVE.findall(text):
+        assert shown == source_of(address), f"{address} has changed: run `make docs`"
+    assert text.count("<!-- source:") == len(LIVE.findall(text))
+
+
+# --- layers ------------------------------------------------------------------------------------------------
+
+
+def lint_imports(folder):
+    """Run import-linter on the package in `folder`, in a process of its own."""
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()"]
+    return subprocess.run(
+        [*command, "--no-cache"], cwd=folder, env={"PYTHONPATH": str(folder)}, capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def copied_package(tmp_path):
+    shutil.copytree(ROOT / "multikernel", tmp_path / "multikernel", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_imports_go_down_only(copied_package):
+    result = lint_imports(copied_package)
+    assert result.returncode == 0, result.stdout
+    assert "3 kept, 0 broken" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("room", "line"),
+    [
+        ("kernels", "import multikernel.views"),
+        ("combine", "import multikernel.criteria"),
+        ("solvers", "import multikernel.estimators"),
+        ("criteria", "import sklearn.base"),
+        ("kernels", "from sklearn.metrics import pairwise_distances"),
+        ("report", "import multikernel.solvers"),
+        ("datasets", "import multikernel.kernels"),
+    ],
+)
+def test_an_import_that_goes_up_is_caught(copied_package, room, line):
+    with (copied_package / "multikernel" / room / "__init__.py").open("a", encoding="utf-8") as file:
+        file.write(f"\n{line}\n")
+    result = lint_imports(copied_package)
+    assert result.returncode == 1
+    assert "BROKEN" in result.stdout
+
+
+def test_a_new_room_must_be_given_its_layer(copied_package):
+    (copied_package / "multikernel" / "attic.py").touch()
+    result = lint_imports(copied_package)
+    assert result.returncode == 1
+    assert "attic" in result.stdout
+
+
+def test_views_take_nothing_but_base_classes_from_scikit_learn():
+    tree = ast.parse((ROOT / "multikernel/views/bank.py").read_text(encoding="utf-8"))
+    taken = {
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("sklearn")
+        for alias in node.names
+    }
+    assert taken == {"sklearn.base.BaseEstimator", "sklearn.base.TransformerMixin"}
+    plain = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    assert not any(name.startswith("sklearn") for name in plain)
+
+
+# --- pins and examples -------------------------------------------------------------------------------------
+
+
+def test_every_dependency_is_pinned_within_its_range():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [Requirement(line) for line in project["dependencies"] + project["optional-dependencies"]["test"]]
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.lower().split("==") for line in lines if not line.startswith("#"))
+    for requirement in needed:
+        assert requirement.name in pins
+        assert requirement.specifier.contains(pins[requirement.name]), requirement
+
+
+def load_example(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_first_job_runs_and_reports(tmp_path, capsys):
+    example = load_example(ROOT / "examples/which_view_of_a_digit_matters.py")
+    report = tmp_path / "run" / "report.html"
+    example.main(["--train", "100", "--report", str(report)])
+    printed, page = capsys.readouterr().out, report.read_text(encoding="utf-8")
+    for view in ("pixels", "row_profile", "column_profile", "fourier", "orientations"):
+        assert view in printed
+        assert view in page
+    assert "numba" in printed.splitlines()[0]
+    assert re.search(r"relative duality gap +\d\.\de-\d\d", printed)
+    assert "plain sum" in printed
+    assert "plain sum" in page

@@ -1,0 +1,50 @@
+"""Kernel functions, their algebra, and transforms of Gram matrices."""
+
+from multikernel._validation import smallest_eigenvalue
+from multikernel.kernels.base import Kernel, Power, Product, Scaled, Sum
+from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
+from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
+from multikernel.kernels.given import FunctionKernel, Precomputed, as_kernel
+from multikernel.kernels.transforms import (
+    Center,
+    Chain,
+    PSDRepair,
+    Transform,
+    UnitDiagonal,
+    UnitTrace,
+    as_transforms,
+    center,
+    repair_psd,
+    unit_diagonal,
+    unit_trace,
+)
+
+__all__ = [
+    "Center",
+    "Chain",
+    "Chi2",
+    "Cosine",
+    "FunctionKernel",
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "PSDRepair",
+    "Polynomial",
+    "Power",
+    "Precomputed",
+    "Product",
+    "Scaled",
+    "Sigmoid",
+    "Sum",
+    "Transform",
+    "UnitDiagonal",
+    "UnitTrace",
+    "as_kernel",
+    "as_transforms",
+    "center",
+    "repair_psd",
+    "smallest_eigenvalue",
+    "unit_diagonal",
+    "unit_trace",
+]

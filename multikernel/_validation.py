@@ -1,0 +1,388 @@
+"""Every check of numbers, tables and Gram matrices, with its wording, once.
+
+Errors are ``ValueError`` or ``TypeError``; each names what was required, what was given and the remedy.
+Nothing here modifies its input.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from numba import njit
+
+PSD_CHOICES = ("error", "clip", "shift")
+
+_TILE = 64
+_FULL_CHECK_FLOPS = 1e8
+_N_BLOCKS = 4
+_BLOCK_SIZE = 64
+# Above this size the exact smallest eigenvalue costs more than the message is worth.
+_EXACT_EIGENVALUE_MAX_N = 1000
+
+
+# --- scalars and choices -------------------------------------------------------------------------
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return `value` if it is one of `choices`, else say which there are."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+    return value
+
+
+def check_number(
+    name: str, value: Any, *, above: float | None = None, at_least: float | None = None
+) -> float:
+    """Return `value` as a finite float, optionally bounded from below."""
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number:
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite; got {value!r}.")
+    if above is not None and not number > above:
+        raise ValueError(f"{name} must be greater than {above:g}; got {value!r}.")
+    if at_least is not None and not number >= at_least:
+        raise ValueError(f"{name} must be at least {at_least:g}; got {value!r}.")
+    return number
+
+
+def check_positive_integer(name: str, value: Any) -> int:
+    """Return `value` as an int of at least 1."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a positive integer; got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be a positive integer; got {value!r}.")
+    return int(value)
+
+
+def check_float_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the NumPy dtype if it is float32 or float64."""
+    try:
+        resolved = np.dtype(dtype)
+    except TypeError as error:
+        raise TypeError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.") from error
+    if dtype is None or resolved not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
+    return resolved
+
+
+# --- feature tables ------------------------------------------------------------------------------
+
+
+def is_frame(X: Any) -> bool:
+    """Whether `X` is a pandas DataFrame (told by its methods, so that pandas need not be imported)."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
+def check_numeric_table(X: Any, label: str = "X", *, one_column: bool = False) -> Any:
+    """Return `X` as a finite float64 table: a C-contiguous array or a canonical CSR matrix.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or DataFrame of shape (n, d)
+    label : str
+        What the messages call the table, e.g. ``"view 'tap'"``.
+    one_column : bool, default=False
+        Whether a 1-D `X` is one column.
+
+    Returns
+    -------
+    ndarray or csr_matrix of shape (n, d)
+        `X` itself, without a copy, where it already is such a table.
+    """
+    if scipy.sparse.issparse(X):
+        return _check_sparse(X, label)
+    names = list(X.columns) if is_frame(X) else None
+    values = _to_float(X, label, names)
+    if values.ndim == 1 and one_column:
+        values = values.reshape(-1, 1)
+    _check_table_shape(values.shape, label)
+    if not _all_finite(values):
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        _raise_not_finite(label, values[row, column], int(row), int(column), names)
+    return np.ascontiguousarray(values)
+
+
+def _to_float(X: Any, label: str, names: list[Any] | None) -> np.ndarray:
+    if names is not None:
+        columns = [
+            _column_to_float(X.iloc[:, j], label, f"column {j} ({names[j]!r})") for j in range(len(names))
+        ]
+        return np.column_stack(columns) if columns else np.empty((len(X), 0))
+    try:
+        values = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{label} must be a table with rows of equal length; NumPy says: {error}") from error
+    if values.dtype.kind in "fiub":
+        return values.astype(np.float64, copy=False)
+    if values.dtype.kind != "O":
+        raise ValueError(
+            f"{label} must be numeric; got dtype {values.dtype}. Encode its columns as numbers first."
+        )
+    if values.ndim != 2:
+        return _column_to_float(values, label, "its values")
+    columns = [_column_to_float(values[:, j], label, f"column {j}") for j in range(values.shape[1])]
+    return np.column_stack(columns) if columns else np.empty(values.shape)
+
+
+def _column_to_float(column: Any, label: str, place: str) -> np.ndarray:
+    remedy = "Encode it as numbers, or give the view a kernel that understands it."
+    if getattr(getattr(column, "dtype", None), "kind", "O") in "fiub" and not hasattr(column, "to_numpy"):
+        return np.asarray(column, dtype=np.float64)
+    try:
+        if hasattr(column, "to_numpy"):
+            # pandas' missing values become NaN, which the finiteness check then reports with its place
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            values = np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{label} must be numeric, but {place} is not ({error}). {remedy}") from error
+    return values
+
+
+def _check_sparse(X: Any, label: str) -> scipy.sparse.csr_matrix:
+    if X.ndim == 2:
+        _check_table_shape(X.shape, label)
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{label} must be a numeric 2-D sparse matrix; got {X.ndim} dimensions of {X.dtype}."
+        )
+    table = scipy.sparse.csr_matrix(X, dtype=np.float64)
+    if not table.has_canonical_format:
+        table = table.copy()  # the arrays may be the caller's
+        table.sum_duplicates()
+    if not _all_finite(table.data):
+        entries = table.tocoo()
+        first = int(np.flatnonzero(~np.isfinite(entries.data))[0])
+        _raise_not_finite(label, entries.data[first], int(entries.row[first]), int(entries.col[first]), None)
+    return table
+
+
+def _check_table_shape(shape: tuple[int, ...], label: str) -> None:
+    if len(shape) != 2:
+        raise ValueError(
+            f"{label} must be a table of shape (n_samples, n_features); got shape {shape}. "
+            "Reshape a single feature with X.reshape(-1, 1)."
+        )
+    if shape[0] < 1:
+        raise ValueError(f"{label} must hold at least one sample; got 0 sample(s) (shape={shape}).")
+    if shape[1] < 1:
+        raise ValueError(f"{label} must hold at least one feature; got 0 feature(s) (shape={shape}).")
+
+
+def _all_finite(values: np.ndarray) -> bool:
+    """Finite throughout; min and max carry any NaN or infinity without a temporary array."""
+    return values.size == 0 or bool(np.isfinite(values.min()) and np.isfinite(values.max()))
+
+
+def all_finite(values: np.ndarray) -> bool:
+    """Whether every entry is finite."""
+    return _all_finite(values)
+
+
+def _raise_not_finite(label: str, value: Any, row: int, column: int, names: list[Any] | None) -> None:
+    what = "NaN" if np.isnan(value) else "infinity"
+    name = f" ({names[column]!r})" if names is not None else ""
+    raise ValueError(
+        f"{label} holds {what} at row {row}, column {column}{name}. "
+        "Features must be finite: impute or drop what is missing."
+    )
+
+
+# --- Gram matrices -------------------------------------------------------------------------------
+
+
+class GramFacts(NamedTuple):
+    """What one pass over a Gram matrix tells."""
+
+    degenerate: str  # "", "all zero" or "constant"
+    breaks_schwarz: bool  # a negative diagonal, or some |K_ij| > sqrt(K_ii K_jj): proof of indefiniteness
+
+
+def check_square(K: Any, label: str) -> np.ndarray:
+    """Return `K` as a float array of shape (n, n), n ≥ 1, without a copy where it is one."""
+    K = check_real_matrix(K, label)
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"{label} must be a square Gram matrix; got shape {K.shape}.")
+    if K.shape[0] == 0:
+        raise ValueError(f"{label} must hold at least one sample; got shape {K.shape}.")
+    return K
+
+
+def check_real_matrix(K: Any, label: str) -> np.ndarray:
+    """Return `K` as a float32 or float64 ndarray (other numeric types become float64)."""
+    if scipy.sparse.issparse(K):
+        K = K.toarray()
+    try:
+        array = np.asarray(K)
+        if array.dtype not in (np.float32, np.float64):
+            if array.dtype.kind not in "fiubO":
+                raise TypeError(f"dtype {array.dtype}")
+            array = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{label} must be a numeric array; got {type(K).__name__} ({error}).") from error
+    return array
+
+
+def check_gram(K: np.ndarray, label: str) -> GramFacts:
+    """Require a finite, symmetric Gram matrix; report the rest. Reads `K` once.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n), float32 or float64
+    label : str
+        For example ``"kernel 'tap'"``.
+
+    Returns
+    -------
+    GramFacts
+    """
+    K = np.asarray(K)
+    single = K.dtype == np.float32
+    diagonal = K.diagonal().astype(np.float64)
+    roots = np.sqrt(np.maximum(diagonal, 0.0)) if all_finite(diagonal) else np.zeros(len(K))
+    finite, lowest, highest, asymmetry, ratio_excess = _scan_gram(
+        K, roots * (1.0 + (1e-5 if single else 1e-8))
+    )
+    if not finite:
+        raise_non_finite_gram(K, label)
+    largest = max(abs(lowest), abs(highest))
+    if asymmetry > (1e-5 if single else 1e-8) * largest:
+        _raise_asymmetric(K, label)
+    if largest == 0.0:
+        return GramFacts("all zero", False)
+    constant = len(K) > 1 and highest - lowest <= (1e-6 if single else 1e-12) * largest
+    negative_diagonal = bool(diagonal.min() < -(1e-5 if single else 1e-8) * largest)
+    breaks_schwarz = negative_diagonal or ratio_excess > (1e-6 if single else 1e-10) * largest
+    return GramFacts("constant" if constant else "", breaks_schwarz)
+
+
+@njit(cache=True)
+def _scan_gram(K, roots):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Finite?, min, max, largest |K_ij - K_ji|, largest |K_ij| - r_i r_j, in one tiled pass."""
+    n = K.shape[0]
+    mirror = np.empty((_TILE, _TILE), dtype=K.dtype)
+    residue = 0.0  # stays 0 unless an entry is NaN or infinite
+    lowest = highest = float(K[0, 0])
+    asymmetry = 0.0
+    excess = -np.inf
+    for top in range(0, n, _TILE):
+        rows = min(_TILE, n - top)
+        for left in range(top, n, _TILE):
+            columns = min(_TILE, n - left)
+            for j in range(columns):
+                for i in range(rows):
+                    mirror[i, j] = K[left + j, top + i]
+            for i in range(rows):
+                root = roots[top + i]
+                for j in range(columns):
+                    a = K[top + i, left + j]
+                    b = mirror[i, j]
+                    residue += (a - a) + (b - b)
+                    asymmetry = max(asymmetry, abs(a - b))
+                    lowest = min(lowest, a)
+                    highest = max(highest, a)
+                    excess = max(excess, abs(a) - root * roots[left + j])
+    return residue == 0.0, lowest, highest, asymmetry, excess
+
+
+def raise_non_finite_gram(K: np.ndarray, label: str) -> None:
+    """Name the first entry of `K` that is NaN or infinite."""
+    i, j = next(
+        (int(i), int(np.flatnonzero(~np.isfinite(row))[0])) for i, row in enumerate(K) if not all_finite(row)
+    )
+    what = "NaN" if np.isnan(K[i, j]) else "infinity"
+    raise ValueError(
+        f"kernels must be finite; {label} holds {what} at ({i}, {j}). "
+        "Look for missing or very large values in what it was computed from."
+    )
+
+
+def _raise_asymmetric(K: np.ndarray, label: str) -> None:
+    worst, place = 0.0, (0, 0)
+    for i in range(len(K)):
+        gaps = np.abs(K[i].astype(np.float64) - K[:, i])
+        j = int(gaps.argmax())
+        if gaps[j] > worst:
+            worst, place = float(gaps[j]), (i, j)
+    raise ValueError(
+        f"kernels must be symmetric; {label} differs from its transpose by {worst:.1e} at {place}. "
+        "Symmetrise it with (K + K.T) / 2."
+    )
+
+
+def raise_degenerate(label: str, degenerate: str) -> None:
+    """Refuse an all-zero or constant Gram matrix."""
+    raise ValueError(
+        f"{label} is {degenerate} on the training rows, so it cannot tell samples apart. "
+        "Remove it, or change its columns or its parameters."
+    )
+
+
+# --- positive semidefiniteness -------------------------------------------------------------------
+
+
+def smallest_eigenvalue(K: Any) -> float:
+    """Smallest eigenvalue of a symmetric matrix.
+
+    Examples
+    --------
+    >>> round(smallest_eigenvalue([[1.0, 2.0], [2.0, 1.0]]), 12)
+    -1.0
+    """
+    K = check_square(K, "K").astype(np.float64)
+    if not all_finite(K):
+        raise_non_finite_gram(K, "K")
+    return float(scipy.linalg.eigvalsh(K, subset_by_index=[0, 0], overwrite_a=True)[0])
+
+
+def can_check_fully(n: int, n_kernels: int) -> bool:
+    """Whether Cholesky factors of all kernels cost little enough (about 1e8 operations)."""
+    return n_kernels * n**3 / 3 <= _FULL_CHECK_FLOPS
+
+
+def is_indefinite(K: np.ndarray, *, full: bool) -> bool:
+    """Whether `K` is provably indefinite.
+
+    The whole matrix is factored when `full`; else a few principal blocks drawn with a fixed seed are: by
+    interlacing, an indefinite block proves an indefinite matrix, while definite blocks prove nothing.
+    """
+    n = len(K)
+    if full or n <= _BLOCK_SIZE:
+        return not _has_cholesky(K)
+    rng = np.random.default_rng(0)
+    for _ in range(_N_BLOCKS):
+        chosen = np.sort(rng.choice(n, _BLOCK_SIZE, replace=False))
+        if not _has_cholesky(K[np.ix_(chosen, chosen)]):
+            return True
+    return False
+
+
+def _has_cholesky(K: np.ndarray) -> bool:
+    jitter = 1e-5 if K.dtype == np.float32 else 1e-8
+    shifted = K.astype(np.float64)
+    mean_diagonal = float(np.mean(shifted.diagonal()))
+    if mean_diagonal <= 0.0:
+        return bool(mean_diagonal == 0.0 and not shifted.any())
+    shifted /= mean_diagonal  # very large or very small kernels neither overflow nor underflow
+    shifted[np.diag_indices(len(K))] += jitter
+    return int(scipy.linalg.lapack.dpotrf(shifted, overwrite_a=1, clean=0)[1]) == 0
+
+
+def raise_indefinite(K: np.ndarray, label: str) -> None:
+    """Refuse an indefinite Gram matrix, with its smallest eigenvalue."""
+    if len(K) <= _EXACT_EIGENVALUE_MAX_N:
+        eigenvalue = f"has smallest eigenvalue {smallest_eigenvalue(K):.3g}"
+    else:
+        eigenvalue = "has a negative eigenvalue (multikernel.kernels.smallest_eigenvalue(K) computes it)"
+    raise ValueError(
+        f"kernels must be positive semidefinite; {label} {eigenvalue}. "
+        'Repair it with psd="clip" (drop the negative part) or psd="shift" (add a multiple of the identity).'
+    )

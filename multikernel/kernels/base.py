@@ -1,0 +1,309 @@
+"""The kernel interface and its algebra: sums, products, powers and positive multiples of kernels."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel._validation import all_finite, check_number, check_positive_integer
+from multikernel.kernels._rows import Pair, Rows, row_blocks
+
+
+class Kernel(ABC):
+    """A similarity k(x, z) of two rows: an immutable description that can be called.
+
+    ``kernel.fit(X)`` returns a new kernel whose data-dependent parameters are numbers; ``kernel(X, Z)`` is the
+    Gram matrix; ``kernel.diag(X)`` its diagonal, without the matrix. Kernels combine: ``a + b``, ``a * b``,
+    ``a ** 2``, ``0.5 * a``.
+
+    A new kernel is a frozen dataclass with two methods: `_fill` writes the Gram matrix of a `Pair` into an
+    array, `_diagonal` returns k(x, x) for each of the `Rows`.
+    """
+
+    __array_ufunc__ = None  # np.float64(2) * kernel must call our __rmul__
+
+    @property
+    def is_psd(self) -> bool:
+        """Whether every Gram matrix is positive semidefinite."""
+        return True
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether every parameter is a number, so that the kernel can be called."""
+        return True
+
+    def fit(self, X: Any) -> Kernel:
+        """Resolve data-dependent parameters on the training rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+
+        Returns
+        -------
+        Kernel
+            A new kernel; this one is unchanged.
+        """
+        return self._resolve(as_rows(X))
+
+    def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
+        """Gram matrix of the rows of `X` and those of `Z` (default: `X` itself).
+
+        Returns
+        -------
+        ndarray of shape (n, n_z), float64
+        """
+        left = as_rows(X)
+        right = left if Z is None or Z is X else as_rows(Z, "Z")
+        pair = Pair(left, right, keep=self._is_composite)
+        out = np.empty(pair.shape)
+        self.evaluate(pair, out)
+        return out
+
+    def diag(self, X: Any) -> np.ndarray:
+        """k(x, x) for every row, computed without the Gram matrix; shape (n,)."""
+        return self.evaluate_diagonal(as_rows(X))
+
+    def evaluate(self, pair: Pair, out: np.ndarray) -> None:
+        """Write the Gram matrix of `pair` into `out` (float64 or float32); refuse what is not finite."""
+        self._require_fitted()
+        with np.errstate(all="ignore"):
+            self._fill(pair, out)
+            if not all_finite(out):
+                raise ValueError(self._overflow_message(pair.left, out.dtype))
+
+    def evaluate_diagonal(self, rows: Rows) -> np.ndarray:
+        """k(x, x) for every row of `rows`; shape (n,)."""
+        self._require_fitted()
+        with np.errstate(all="ignore"):
+            diagonal = self._diagonal(rows)
+        if not all_finite(diagonal):
+            raise ValueError(self._overflow_message(rows, diagonal.dtype))
+        return diagonal
+
+    @property
+    def _is_composite(self) -> bool:
+        return False
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        return self
+
+    @abstractmethod
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        """Write the Gram matrix into `out`, symmetric bit by bit when ``pair.symmetric``."""
+
+    @abstractmethod
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        """k(x, x) for every row."""
+
+    def _require_fitted(self) -> None:
+        if not self.is_fitted:
+            raise ValueError(
+                f"{self!r} has parameters that depend on the data. Call kernel.fit(X_train) first and use the "
+                "kernel it returns."
+            )
+
+    def _overflow_message(self, rows: Rows, dtype: Any) -> str:
+        return (
+            f"{self!r} is not finite in {np.dtype(dtype).name} on {rows.label}: some value overflows. "
+            "Rescale the columns (for example to unit variance), or use smaller kernel parameters."
+        )
+
+    # --- algebra ---------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Kernel:
+        if not isinstance(other, Kernel):
+            raise TypeError(
+                f"only kernels add to a kernel; got {other!r}. Scalars multiply: 2.0 * kernel. "
+                "A constant is Polynomial's coef0."
+            )
+        return Sum(self, other)
+
+    def __radd__(self, other: Any) -> Kernel:
+        return self.__add__(other)
+
+    def __mul__(self, other: Any) -> Kernel:
+        return Product(self, other) if isinstance(other, Kernel) else Scaled(self, other)
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return Scaled(self, other)
+
+    def __pow__(self, exponent: Any) -> Kernel:
+        return Power(self, exponent)
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]
+            if field.repr and not _is_default(field, getattr(self, field.name))
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
+    return value is field.default or (isinstance(value, (int, float, str)) and value == field.default)
+
+
+def as_rows(X: Any, label: str = "X") -> Rows:
+    """Wrap `X` unless it is wrapped already."""
+    return X if isinstance(X, Rows) else Rows(X, label)
+
+
+class _Composite(Kernel):
+    """A kernel made of kernels; its parts share the products of a `Pair`."""
+
+    @property
+    def _parts(self) -> tuple[Kernel, ...]:
+        raise NotImplementedError
+
+    @property
+    def is_psd(self) -> bool:
+        return all(part.is_psd for part in self._parts)
+
+    @property
+    def is_fitted(self) -> bool:
+        return all(part.is_fitted for part in self._parts)
+
+    @property
+    def _is_composite(self) -> bool:
+        return True
+
+
+class _Binary(_Composite):
+    left: Kernel
+    right: Kernel
+
+    @property
+    def _parts(self) -> tuple[Kernel, ...]:
+        return self.left, self.right
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        return type(self)(self.left._resolve(rows), self.right._resolve(rows))  # type: ignore[call-arg]
+
+    def _fill_both(self, pair: Pair, out: np.ndarray) -> np.ndarray:
+        self.left._fill(pair, out)
+        other = np.empty_like(out, subok=False)
+        self.right._fill(pair, other)
+        return other
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(_Binary):
+    """k(x, z) = left(x, z) + right(x, z).
+
+    Examples
+    --------
+    >>> from multikernel.kernels import Linear, Gaussian
+    >>> kernel = Linear() + Gaussian(gamma=1.0)
+    >>> kernel([[1.0], [2.0]]).diagonal().tolist()
+    [2.0, 5.0]
+    """
+
+    left: Kernel
+    right: Kernel
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        out += self._fill_both(pair, out)
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        return self.left._diagonal(rows) + self.right._diagonal(rows)
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} + {self.right!r}"
+
+
+@dataclass(frozen=True, repr=False)
+class Product(_Binary):
+    """k(x, z) = left(x, z) · right(x, z)."""
+
+    left: Kernel
+    right: Kernel
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        out *= self._fill_both(pair, out)
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        return self.left._diagonal(rows) * self.right._diagonal(rows)
+
+    def __repr__(self) -> str:
+        return f"{_in_product(self.left)} * {_in_product(self.right)}"
+
+
+class _Unary(_Composite):
+    base: Kernel
+
+    @property
+    def _parts(self) -> tuple[Kernel, ...]:
+        return (self.base,)
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        return dataclasses.replace(self, base=self.base._resolve(rows))  # type: ignore[type-var]
+
+    @property
+    def _is_composite(self) -> bool:
+        return self.base._is_composite
+
+
+@dataclass(frozen=True, repr=False)
+class Scaled(_Unary):
+    """k(x, z) = factor · base(x, z), factor > 0."""
+
+    base: Kernel
+    factor: float
+
+    def __post_init__(self) -> None:
+        factor = self.factor
+        if isinstance(factor, bool) or not isinstance(factor, (int, float, np.integer, np.floating)):
+            raise TypeError(f"a kernel multiplies with a kernel or a positive number; got {factor!r}.")
+        object.__setattr__(self, "factor", check_number("the factor of a kernel", factor, above=0.0))
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        self.base._fill(pair, out)
+        out *= self.factor
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        return self.factor * self.base._diagonal(rows)
+
+    def __repr__(self) -> str:
+        return f"{self.factor!r} * {_in_product(self.base)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Power(_Unary):
+    """k(x, z) = base(x, z) ** exponent, exponent a positive integer."""
+
+    base: Kernel
+    exponent: int
+
+    def __post_init__(self) -> None:
+        exponent = check_positive_integer("the exponent of a kernel", self.exponent)
+        object.__setattr__(self, "exponent", exponent)
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        self.base._fill(pair, out)
+        for block in row_blocks(*out.shape):
+            raise_to(out[block], self.exponent)
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        return self.base._diagonal(rows) ** self.exponent
+
+    def __repr__(self) -> str:
+        base = f"({self.base!r})" if isinstance(self.base, _Composite) else repr(self.base)
+        return f"{base} ** {self.exponent}"
+
+
+def _in_product(kernel: Kernel) -> str:
+    return f"({kernel!r})" if isinstance(kernel, Sum) else repr(kernel)
+
+
+def raise_to(values: np.ndarray, exponent: int) -> None:
+    """values **= exponent in place, by repeated squaring: many times faster than pow."""
+    base = values.copy() if exponent & (exponent - 1) else values
+    for bit in bin(exponent)[3:]:
+        np.square(values, out=values)
+        if bit == "1":
+            values *= base

@@ -1,0 +1,210 @@
+"""Kernels that are functions of a distance between two rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel._validation import check_choice, check_number
+from multikernel.kernels._distances import direct_distances
+from multikernel.kernels._rows import Pair, Rows, row_blocks, scaled
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.dot import bounded_inverse
+
+_ESTIMATES = ("median", "nearest")
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, repr=False)
+class Gaussian(Kernel):
+    """k(x, z) = exp(−gamma ‖x − z‖²).
+
+    Give at most one of `gamma`, `s` and `sigma`; without any, ``gamma="median"``.
+
+    Parameters
+    ----------
+    gamma : float, "median" or "nearest"
+        ``"median"``: 1 / (scale² · median squared distance between training rows);
+        ``"nearest"``: 1 / (scale² · mean squared distance to the nearest other training row).
+        Both are estimated from at most 512 evenly spaced rows.
+    s : float
+        The width in exp(−‖x − z‖² / s²).
+    sigma : float
+        The width in exp(−‖x − z‖² / (2 sigma)).
+    scale : float, default=1.0
+        Multiplies an estimated width, so that several Gaussians can stand around it.
+
+    Examples
+    --------
+    >>> Gaussian(s=2.0)([[0.0], [2.0]]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    >>> Gaussian(scale=2.0).fit([[0.0], [2.0]])
+    Gaussian(gamma=0.0625)
+    """
+
+    gamma: float | str | None = None
+    s: float | None = None
+    sigma: float | None = None
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("gamma", "s", "sigma") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"Gaussian takes one of gamma, s and sigma; got {' and '.join(given)}.")
+        object.__setattr__(self, "scale", check_number("Gaussian scale", self.scale, above=0.0))
+        if not given:
+            object.__setattr__(self, "gamma", "median")
+        elif isinstance(self.gamma, str):
+            check_choice("Gaussian gamma, where it is not a number,", self.gamma, _ESTIMATES)
+        else:
+            object.__setattr__(
+                self, given[0], check_number(f"Gaussian {given[0]}", getattr(self, given[0]), above=0.0)
+            )
+        if self.is_fitted and self.scale != 1.0:
+            raise ValueError(
+                "Gaussian scale multiplies an estimated width; give it with gamma='median' or gamma='nearest', "
+                f"not with {given[0]}={getattr(self, given[0])!r}."
+            )
+
+    @property
+    def is_fitted(self) -> bool:
+        return not isinstance(self.gamma, str)
+
+    @property
+    def _coefficient(self) -> float:
+        """gamma, from whichever width was given."""
+        if self.s is not None:
+            return _within_range(1.0 / self.s / self.s) if self.s > _SMALLEST else 1.0 / _SMALLEST
+        return bounded_inverse(2.0 * self.sigma) if self.sigma is not None else float(self.gamma)  # type: ignore[arg-type]
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        if self.is_fitted:
+            return self
+        with np.errstate(all="ignore"):
+            square = rows.median_sq_distance if self.gamma == "median" else rows.nearest_sq_distance
+        return Gaussian(gamma=_within_range(bounded_inverse(square) / self.scale / self.scale))
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        gamma = self._coefficient
+        centred = pair.expansion(gamma)
+        if centred is None:
+            root = float(np.sqrt(gamma))
+            left = scaled(pair.tables[0], root)
+            right = left if pair.symmetric else scaled(pair.tables[1], root)
+            direct_distances("sqeuclidean", left, right, out)
+            _exp_of_negative(out, 1.0)
+        else:
+            self._fill_by_expansion(pair, out, gamma, centred)
+        if pair.symmetric:
+            np.fill_diagonal(out, 1.0)
+
+    def _fill_by_expansion(self, pair: Pair, out: np.ndarray, gamma: float, centred: bool) -> None:
+        products = pair.dot(out, centred)
+        left, right = (gamma * norms for norms in pair.norms(centred))
+        for block in row_blocks(*pair.shape):
+            # ‖x‖² + ‖z‖² first: addition commutes, so the result is symmetric bit by bit
+            squares = np.add.outer(left[block], right)
+            exponents = products[block] * (2.0 * gamma)
+            exponents -= squares
+            np.minimum(exponents, 0.0, out=exponents)
+            np.exp(exponents, out=exponents)
+            out[block] = exponents
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        return np.ones(rows.values.shape[0])
+
+
+@dataclass(frozen=True, repr=False)
+class Laplacian(Kernel):
+    """k(x, z) = exp(−gamma Σ |x_j − z_j|).
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+
+    Examples
+    --------
+    >>> Laplacian(gamma=0.5)([[0.0], [2.0]]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", check_number("Laplacian gamma", self.gamma, above=0.0))
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        _fill_exponential("cityblock", pair, out, self.gamma)
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        return np.ones(rows.values.shape[0])
+
+
+@dataclass(frozen=True, repr=False)
+class Chi2(Kernel):
+    """k(x, z) = exp(−gamma Σ (x_j − z_j)² / (x_j + z_j)), for non-negative rows such as histograms.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+
+    Examples
+    --------
+    >>> Chi2()([[1.0, 0.0], [0.0, 1.0]]).round(4)
+    array([[1.    , 0.1353],
+           [0.1353, 1.    ]])
+    """
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", check_number("Chi2 gamma", self.gamma, above=0.0))
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        _require_non_negative(pair.right)
+        _require_non_negative(pair.left)
+        _fill_exponential("chi2", pair, out, self.gamma)
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        _require_non_negative(rows)
+        return np.ones(rows.values.shape[0])
+
+
+def _fill_exponential(kind: str, pair: Pair, out: np.ndarray, gamma: float) -> None:
+    direct_distances(kind, *pair.tables, out)
+    _exp_of_negative(out, gamma)
+    if pair.symmetric:
+        np.fill_diagonal(out, 1.0)
+
+
+def _exp_of_negative(distances: np.ndarray, gamma: float) -> None:
+    for block in row_blocks(*distances.shape):
+        values = distances[block]
+        values *= -gamma
+        np.exp(values, out=values)
+
+
+def _require_non_negative(rows: Rows) -> None:
+    values: Any = rows.values.data if rows.is_sparse else rows.values
+    if values.size and values.min() < 0.0:
+        row, column = (int(place) for place in np.argwhere(_dense_signs(rows) < 0.0)[0])
+        raise ValueError(
+            f"Chi2 needs non-negative features; {rows.label} holds {rows.values[row, column]:g} at row {row}, "
+            f"column {column}. Shift or clip the column, or use another kernel."
+        )
+
+
+def _dense_signs(rows: Rows) -> np.ndarray:
+    """The table, cut after the first row that holds a negative entry."""
+    lowest = rows.values.min(axis=1).toarray().ravel() if rows.is_sparse else rows.values.min(axis=1)
+    first = int(np.flatnonzero(lowest < 0.0)[0])
+    table = rows.values[: first + 1]
+    return np.asarray(table.toarray()) if rows.is_sparse else np.asarray(table)
+
+
+def _within_range(gamma: float) -> float:
+    return min(max(gamma, _SMALLEST), float(np.finfo(np.float64).max))

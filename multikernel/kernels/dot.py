@@ -1,0 +1,192 @@
+"""Kernels that are functions of the dot product of two rows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._validation import check_number, check_positive_integer
+from multikernel.kernels._rows import Pair, Rows, dot_products, row_blocks, squared_norms
+from multikernel.kernels.base import Kernel, raise_to
+
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+def bounded_inverse(value: float) -> float:
+    """1 / value, kept finite; 1 for zero."""
+    return min(1.0 / value, _LARGEST) if value > 0.0 else 1.0
+
+
+class _DotKernel(Kernel):
+    """k(x, z) = f(x · z), with f applied block by block in place."""
+
+    @abstractmethod
+    def _map(self, products: np.ndarray) -> None:
+        """Apply f in place."""
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        products = pair.dot(out)
+        for block in row_blocks(*pair.shape):
+            if products is out or out.dtype == np.float64:
+                if products is not out:
+                    out[block] = products[block]
+                self._map(out[block])
+            else:
+                values = products[block].copy()
+                self._map(values)
+                out[block] = values
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        values = rows.sq_norms.copy()
+        self._map(values)
+        return values
+
+
+@dataclass(frozen=True, repr=False)
+class Linear(_DotKernel):
+    """k(x, z) = x · z.
+
+    Examples
+    --------
+    >>> Linear()([[1.0, 2.0], [0.0, 1.0]])
+    array([[5., 2.],
+           [2., 1.]])
+    """
+
+    def _map(self, products: np.ndarray) -> None:
+        pass
+
+
+@dataclass(frozen=True, repr=False)
+class Polynomial(_DotKernel):
+    """k(x, z) = (gamma x · z + coef0) ** degree.
+
+    Parameters
+    ----------
+    degree : int, default=2
+    gamma : float or "scale", default=1.0
+        ``"scale"`` is 1 / (mean squared norm of the training rows).
+    coef0 : float, default=1.0
+        At least 0; with 0 the polynomial is homogeneous.
+
+    Examples
+    --------
+    >>> Polynomial(degree=2)([[1.0], [2.0]])
+    array([[ 4.,  9.],
+           [ 9., 25.]])
+    """
+
+    degree: int = 2
+    gamma: float | str = 1.0
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "degree", check_positive_integer("Polynomial degree", self.degree))
+        object.__setattr__(self, "gamma", _check_gamma("Polynomial", self.gamma))
+        object.__setattr__(self, "coef0", check_number("Polynomial coef0", self.coef0, at_least=0.0))
+
+    @property
+    def is_fitted(self) -> bool:
+        return self.gamma != "scale"
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        return self if self.is_fitted else replace(self, gamma=bounded_inverse(rows.mean_sq_norm))
+
+    def _map(self, products: np.ndarray) -> None:
+        products *= self.gamma
+        products += self.coef0
+        raise_to(products, self.degree)
+
+
+@dataclass(frozen=True, repr=False)
+class Sigmoid(_DotKernel):
+    """k(x, z) = tanh(gamma x · z + coef0), in general **not** positive semidefinite (``is_psd`` is False).
+
+    Parameters
+    ----------
+    gamma : float or "scale", default=1.0
+        ``"scale"`` is 1 / (mean squared norm of the training rows).
+    coef0 : float, default=0.0
+
+    Examples
+    --------
+    >>> Sigmoid().is_psd, (Sigmoid() + Linear()).is_psd
+    (False, False)
+    """
+
+    gamma: float | str = 1.0
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", _check_gamma("Sigmoid", self.gamma))
+        object.__setattr__(self, "coef0", check_number("Sigmoid coef0", self.coef0))
+
+    @property
+    def is_psd(self) -> bool:
+        return False
+
+    @property
+    def is_fitted(self) -> bool:
+        return self.gamma != "scale"
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        return self if self.is_fitted else replace(self, gamma=bounded_inverse(rows.mean_sq_norm))
+
+    def _map(self, products: np.ndarray) -> None:
+        products *= self.gamma
+        products += self.coef0
+        np.tanh(products, out=products)
+
+
+@dataclass(frozen=True, repr=False)
+class Cosine(Kernel):
+    """k(x, z) = x · z / (‖x‖ ‖z‖); zero when either row is zero.
+
+    Examples
+    --------
+    >>> Cosine()([[2.0, 0.0], [0.0, 0.0], [3.0, 0.0]])
+    array([[1., 0., 1.],
+           [0., 0., 0.],
+           [1., 0., 1.]])
+    """
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        left = _unit_rows(pair.left)
+        right = left if pair.symmetric else _unit_rows(pair.right)
+        _ = pair.tables  # refuses tables with different columns
+        products = np.asarray(out) if out.dtype == np.float64 else np.empty(pair.shape)
+        dot_products(left, right, products)
+        np.clip(products, -1.0, 1.0, out=products)
+        if products is not out:
+            out[...] = products
+        if pair.symmetric:
+            np.fill_diagonal(out, self._diagonal(pair.left))
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        return (rows.row_peaks > 0.0).astype(np.float64)
+
+
+def _unit_rows(rows: Rows) -> Any:
+    """Rows divided by their norms, each first by its largest entry so that no square overflows."""
+    unit = _divide_rows(rows.values, rows.row_peaks)
+    return _divide_rows(unit, np.sqrt(squared_norms(unit)))
+
+
+def _divide_rows(table: Any, sizes: np.ndarray) -> Any:
+    divisors = np.where(sizes > 0.0, sizes, 1.0)
+    if isinstance(table, np.ndarray):
+        return table / divisors[:, None]
+    result = table.copy()
+    result.data = table.data / np.repeat(divisors, np.diff(table.indptr))
+    return result
+
+
+def _check_gamma(kernel: str, gamma: Any) -> float | str:
+    if isinstance(gamma, str):
+        if gamma != "scale":
+            raise ValueError(f"{kernel} gamma must be a positive number or 'scale'; got {gamma!r}.")
+        return gamma
+    return check_number(f"{kernel} gamma", gamma, above=0.0)

@@ -81,7 +81,7 @@ def test_contributing_shows_live_source(request):
     assert {"kernels", "criteria", "solvers"} <= rooms
     for address, shown in LIVE.findall(text):
         assert shown == source_of(address), f"{address} has changed: run `make docs`"
-    assert text.count("<!-- source:") == len(LIVE.findall(text))
+    assert text.count("\n<!-- source:") == len(LIVE.findall(text))
 
 
 # --- layers ------------------------------------------------------------------------------------------------
@@ -97,7 +97,9 @@ def lint_imports(folder):
 
 @pytest.fixture
 def copied_package(tmp_path):
-    shutil.copytree(ROOT / "multikernel", tmp_path / "multikernel", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "multikernel", tmp_path / "multikernel", ignore=shutil.ignore_patterns("__pycache__")
+    )
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
 
@@ -153,7 +155,9 @@ def test_views_take_nothing_but_base_classes_from_scikit_learn():
 
 def test_every_dependency_is_pinned_within_its_range():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = [Requirement(line) for line in project["dependencies"] + project["optional-dependencies"]["test"]]
+    needed = [
+        Requirement(line) for line in project["dependencies"] + project["optional-dependencies"]["test"]
+    ]
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = dict(line.lower().split("==") for line in lines if not line.startswith("#"))
     for requirement in needed:

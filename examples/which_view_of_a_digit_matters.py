@@ -97,8 +97,8 @@ def explain(outcomes: Sequence[Outcome], n_train: int) -> list[str]:
     gained = int((learned.correct & ~best.correct).sum())
     lost = int((~learned.correct & best.correct).sum())
     return [
-        f"Trained on {n_train} digits, tested on the other {n_test} (stratified, fixed seed). Every contender "
-        f"is the same machine and chose C from {', '.join(f'{C:g}' for C in C_VALUES)} by the same "
+        f"Trained on {n_train} digits, tested on the other {n_test} (stratified, fixed seed). Every "
+        f"contender is the same machine and chose C from {', '.join(f'{C:g}' for C in C_VALUES)} by the same "
         f"{N_FOLDS} folds of the training digits.",
         f"The best single view by inner CV is '{best.name.removeprefix('only ')}'. The learned combination "
         f"is right on {gained} test digits that it gets wrong, and wrong on {lost} that it gets right.",

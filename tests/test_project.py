@@ -4,6 +4,7 @@ import ast
 import contextlib
 import importlib.util
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -89,9 +90,13 @@ def test_contributing_shows_live_source(request):
 
 def lint_imports(folder):
     """Run import-linter on the package in `folder`, in a process of its own."""
-    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()"]
+    run = "from importlinter.cli import lint_imports_command as run; run()"
     return subprocess.run(
-        [*command, "--no-cache"], cwd=folder, env={"PYTHONPATH": str(folder)}, capture_output=True, text=True
+        [sys.executable, "-c", run, "--no-cache"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONUTF8": "1"},
+        capture_output=True,
+        encoding="utf-8",
     )
 
 
@@ -155,12 +160,10 @@ def test_views_take_nothing_but_base_classes_from_scikit_learn():
 
 def test_every_dependency_is_pinned_within_its_range():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = [
-        Requirement(line) for line in project["dependencies"] + project["optional-dependencies"]["test"]
-    ]
+    ranges = project["dependencies"] + project["optional-dependencies"]["test"]
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = dict(line.lower().split("==") for line in lines if not line.startswith("#"))
-    for requirement in needed:
+    for requirement in map(Requirement, ranges):
         assert requirement.name in pins
         assert requirement.specifier.contains(pins[requirement.name]), requirement
 

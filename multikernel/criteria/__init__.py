@@ -1,0 +1,5 @@
+"""Criteria: what a kernel machine optimises, with the bound that certifies it."""
+
+from .margin import EpsilonInsensitive, HardMargin, Hinge, Loss, OneClass, SquaredError, SquaredHinge
+
+__all__ = ["EpsilonInsensitive", "HardMargin", "Hinge", "Loss", "OneClass", "SquaredError", "SquaredHinge"]

@@ -1,0 +1,165 @@
+"""The weighted sum of a stack of kernels, its adjoint, and the rows of it that have been formed so far.
+
+    K(μ) = Σ_m μ_m c_m K_m (+ μ_id I) + diag(shift),    F_m = c_m K_m β,    q_m = β'F_m
+
+``c`` are fixed scales (a cost d_m enters as c_m = 1/d_m²). With ``identity=True`` the identity matrix counts
+as one more kernel, the last, without being stored: learning its weight learns C of the 2-norm soft margin.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor
+
+from .passes import (
+    adjoint_rows,
+    combine_and_adjoint_rows,
+    combine_rows,
+    gather_block,
+    gather_stack,
+    quadratic_forms,
+)
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# Below this share of the samples, a quadratic form is cheaper by support rows and columns than by whole rows.
+_SPARSE_SUPPORT = 0.5
+
+
+class WeightedStack:
+    """A stack of kernels with current weights; rows of the sum are formed when they are asked for.
+
+    Parameters
+    ----------
+    Ks : array (n_kernels, n, n), C-contiguous float64 or float32
+        Never modified and never copied.
+    scales : array (n_kernels,), one more with ``identity``
+        Fixed factor of each kernel.
+    shift : array (n,)
+        Added to the diagonal of the sum.
+    identity : bool
+        Whether the identity counts as one more kernel.
+
+    Attributes
+    ----------
+    combined : array (n, n) of the stack's precision, rows valid where ``valid``
+    diag : array (n,), the diagonal of the sum
+    passes : float, how often the whole stack has been read, in units of its size
+    """
+
+    def __init__(self, Ks: Array, scales: Array, shift: Array, identity: bool = False) -> None:
+        self.Ks = Ks
+        self.n_stored, self.n = Ks.shape[0], Ks.shape[1]
+        self.n_kernels = self.n_stored + int(identity)
+        self.identity = identity
+        self.scales = np.asarray(scales, float)
+        self._shift = shift
+        self._diagonals = np.einsum("mii->mi", Ks) * self.scales[: self.n_stored, None]
+        self.combined = np.empty((self.n, self.n), Ks.dtype)
+        self.valid = np.zeros(self.n, np.bool_)
+        self.passes = 0.0
+        self.weights = np.zeros(self.n_kernels)
+
+    def set_weights(self, mu: Array) -> None:
+        """Change the weights; every row of the sum has to be formed again."""
+        self.weights = mu
+        self.effective = mu[: self.n_stored] * self.scales[: self.n_stored]
+        self.active = np.flatnonzero(self.effective)
+        self.shift = self._shift + self.ridge
+        self.diag = self.effective @ self._diagonals + self.shift
+        self.valid[:] = False
+
+    @property
+    def ridge(self) -> float:
+        """The multiple of the identity in the sum."""
+        return float(self.weights[-1] * self.scales[-1]) if self.identity else 0.0
+
+    def form_rows(self, rows: Array) -> None:
+        """Make the given rows of ``combined`` valid."""
+        formed = combine_rows(
+            self.Ks, self.active, self.effective, self.shift, rows, self.combined, self.valid
+        )
+        self.count_rows(formed, self.active.size)
+
+    def count_rows(self, n_rows: int, n_kernels: int) -> None:
+        """Note that ``n_rows`` rows of ``n_kernels`` kernels were read."""
+        self.passes += n_rows * n_kernels / (self.n * self.n_stored)
+
+    def _stored(self, kernels: Array) -> Array:
+        return kernels[kernels < self.n_stored]
+
+    def adjoint(self, kernels: Array, beta: Array, F: Array) -> None:
+        """F[m] = c_m K_m β for the given kernels, from the rows where β is not zero."""
+        rows = np.flatnonzero(beta)
+        stored = self._stored(kernels)
+        adjoint_rows(self.Ks, stored, self.scales, rows, beta[rows], F, True)
+        self.count_rows(rows.size, stored.size)
+        self._identity_adjoint(kernels, beta, F)
+
+    def update_adjoint(self, kernels: Array, beta: Array, old: Array, F: Array) -> None:
+        """Bring F from ``old`` to ``beta`` through the rows that changed, or afresh if that is cheaper."""
+        rows = np.flatnonzero(beta != old)
+        if rows.size >= np.count_nonzero(beta):
+            self.adjoint(kernels, beta, F)
+            return
+        stored = self._stored(kernels)
+        adjoint_rows(self.Ks, stored, self.scales, rows, beta[rows] - old[rows], F, False)
+        self.count_rows(rows.size, stored.size)
+        self._identity_adjoint(kernels, beta, F)
+
+    def combine_and_adjoint(self, kernels: Array, beta: Array, F: Array) -> None:
+        """Form the rows of the sum where β is not zero and the adjoint of β, in one read.
+
+        Every kernel with weight has to be among ``kernels``.
+        """
+        rows = np.flatnonzero(beta)
+        stored = self._stored(kernels)
+        combine_and_adjoint_rows(
+            self.Ks, stored, self.scales, self.effective, rows, beta[rows], self.combined, F
+        )
+        self.combined[rows, rows] += self.shift[rows].astype(self.combined.dtype)
+        self.valid[rows] = True
+        self.count_rows(rows.size, stored.size)
+        self._identity_adjoint(kernels, beta, F)
+
+    def _identity_adjoint(self, kernels: Array, beta: Array, F: Array) -> None:
+        if self.identity and kernels.size and kernels[-1] == self.n_stored:
+            F[-1] = self.scales[-1] * beta
+
+    def quadratic_forms(self, kernels: Array, beta: Array) -> Array:
+        """q_m = c_m β'K_mβ for kernels whose adjoint is not kept."""
+        rows = np.flatnonzero(beta)
+        stored = self._stored(kernels)
+        q = np.empty(kernels.size)
+        if rows.size < _SPARSE_SUPPORT * self.n:
+            quadratic_forms(self.Ks, stored, rows, beta[rows], q[: stored.size])
+            self.count_rows(rows.size // 2, stored.size)
+        else:
+            f = np.empty((self.n_kernels, self.n))
+            adjoint_rows(self.Ks, stored, np.ones(self.n_kernels), rows, beta[rows], f, True)
+            q[: stored.size] = f[stored] @ beta
+            self.count_rows(rows.size, stored.size)
+        q[: stored.size] *= self.scales[stored]
+        if stored.size < kernels.size:
+            q[-1] = self.scales[-1] * (beta @ beta)
+        return q
+
+    def block(self, rows: Array, dtype: Any) -> Array:
+        """K(μ)[rows, rows], a new array."""
+        self.form_rows(rows)
+        out = np.empty((rows.size, rows.size), dtype)
+        gather_block(self.combined, rows, out)
+        return out
+
+    def factor(self) -> Any:
+        """Cholesky factor of the whole sum, computed in the place of ``combined``."""
+        self.form_rows(np.arange(self.n))
+        self.valid[:] = False
+        return cho_factor(self.combined.T, lower=False, overwrite_a=True, check_finite=False)
+
+    def subset(self, rows: Array) -> Array:
+        """The stack of some of the samples, a new array."""
+        out = np.empty((self.n_stored, rows.size, rows.size), self.Ks.dtype)
+        gather_stack(self.Ks, rows, out)
+        self.count_rows(rows.size, self.n_stored)
+        return out

@@ -1,0 +1,387 @@
+"""The losses of the kernel machines: their dual problem and the primal bound that certifies it.
+
+Every machine of the library, with one fixed kernel K, is
+
+    max_β  y'β − ε‖β‖₁ − ½ β'(K + diag(shift))β   subject to   lower ≤ β ≤ upper,  Σβ = total
+
+(β is label × dual for a classifier). A loss object states these data, and gives an upper bound of the
+optimal value from any scores f = Kβ: the primal value ½ s²‖w‖² + risk(s f), with the best scale s near 1 and
+the best intercept. Dual and primal value meet at the optimum; their difference is the certificate.
+
+===================  ==========================================  =================================
+loss                 risk(f) = min over the intercept b          dual
+===================  ==========================================  =================================
+Hinge                Σ C_i [1 − y_i(f_i + b)]₊                   0 ≤ y_i β_i ≤ C_i
+SquaredHinge         Σ (C_i/2) [1 − y_i(f_i + b)]₊²              0 ≤ y_i β_i, shift = 1/C_i
+HardMargin           0 if some b gives y_i(f_i + b) ≥ 1          0 ≤ y_i β_i
+EpsilonInsensitive   Σ C_i [|y_i − f_i − b| − ε]₊                −C_i ≤ β_i ≤ C_i
+OneClass             Σ C_i [ρ − f_i]₊ − ρ, b = −ρ                0 ≤ β_i ≤ C_i, Σβ = 1
+SquaredError         Σ (y_i − f_i − b)² / (2 ridge_i)            β free, shift = ridge_i
+===================  ==========================================  =================================
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_SCALES = 1.0 + 10.0 ** np.arange(-7.0, 0.0)
+
+
+class Bound(NamedTuple):
+    """The best primal value found over scalings of the scores, and the one of the scores as they are.
+
+    The first steers a solver, the second certifies the predictor f + intercept.
+    """
+
+    value: float
+    plain: float
+    intercept: float
+
+
+def _weighted_quantile(points: Array, weights: Array, level: float) -> float:
+    """The minimiser of a convex piecewise linear function that gains slope ``weights[i]`` at ``points[i]``.
+
+    ``level`` is minus the slope at −∞: the middle of the interval where the slope is zero is returned.
+    """
+    order = np.argsort(points, kind="stable")
+    slope = np.cumsum(weights[order]) - level
+    tolerance = 1e-12 * max(level, 1e-300)
+    k = min(int(np.searchsorted(slope, -tolerance)), points.size - 1)
+    if abs(slope[k]) <= tolerance and k + 1 < points.size:
+        return float(0.5 * (points[order[k]] + points[order[k + 1]]))
+    return float(points[order[k]])
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """Data of one dual problem; see the module's table. Arrays have one entry for each sample."""
+
+    target: Array
+
+    epsilon = 0.0
+    total = 0.0
+    has_intercept = True
+    # Whether β has no upper bound and is scaled to meet the constraints exactly, as the hard margin needs.
+    scales_freely = False
+
+    @property
+    @abstractmethod
+    def lower(self) -> Array:
+        """Lower bounds of β."""
+
+    @property
+    @abstractmethod
+    def upper(self) -> Array:
+        """Upper bounds of β."""
+
+    @property
+    def shift(self) -> Array:
+        """What the dual adds to the kernel's diagonal."""
+        return np.zeros(self.target.size)
+
+    @property
+    def start(self) -> Array:
+        """A feasible β."""
+        return np.zeros(self.target.size)
+
+    @abstractmethod
+    def risk(self, scores: Array) -> tuple[float, float]:
+        """The loss of the scores with the best intercept, and that intercept."""
+
+    @abstractmethod
+    def restrict(self, index: Array, factor: float) -> "Loss":
+        """The same loss on some of the samples, each counted ``factor`` times."""
+
+    @abstractmethod
+    def rescaled(self, kernel_scale: float, target_scale: float) -> "Loss":
+        """The loss for K/kernel_scale and y/target_scale; β becomes β · kernel_scale / target_scale."""
+
+    def bound(self, scores: Array, norm2: float) -> Bound:
+        """½ s² norm2 + risk(s · scores) at s = 1, and the least of it over a few larger s (convex in s)."""
+        risk, intercept = self.risk(scores)
+        plain = best = 0.5 * norm2 + risk
+        for scale in _SCALES:
+            value = 0.5 * scale * scale * norm2
+            if value < best:
+                value += self.risk(scale * scores)[0]
+            if value >= best:
+                break
+            best = value
+        return Bound(best, plain, intercept)
+
+    def reward(self, beta: Array) -> float:
+        """The linear part of the dual, y'β − ε‖β‖₁."""
+        linear = float(self.target @ beta)
+        return linear - self.epsilon * float(np.abs(beta).sum()) if self.epsilon else linear
+
+    def largest_scaling(self, beta: Array) -> float:
+        """The largest c for which c β is feasible (1 where the sum is fixed at a number that is not 0)."""
+        if self.total != 0.0:
+            return 1.0
+        bounds = np.where(beta > 0, self.upper, self.lower)
+        used = beta != 0
+        return float(np.min(bounds[used] / beta[used], initial=np.inf))
+
+
+def _classifier_box(y: Array, C: Array) -> tuple[Array, Array]:
+    return np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)
+
+
+@dataclass(frozen=True)
+class Hinge(Loss):
+    """The 1-norm soft margin; ``target`` holds ±1, ``C`` one bound for each sample (or one for all)."""
+
+    C: Array | float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "C", np.broadcast_to(np.asarray(self.C, float), self.target.shape))
+        lower, upper = _classifier_box(self.target, self._C)
+        object.__setattr__(self, "_lower", lower)
+        object.__setattr__(self, "_upper", upper)
+        object.__setattr__(self, "_uniform", bool(np.ptp(self._C) == 0.0))
+
+    @property
+    def _C(self) -> Array:
+        return np.asarray(self.C)
+
+    @property
+    def lower(self) -> Array:
+        return self.__dict__["_lower"]
+
+    @property
+    def upper(self) -> Array:
+        return self.__dict__["_upper"]
+
+    def risk(self, scores: Array) -> tuple[float, float]:
+        y = self.target
+        points = y - scores
+        if self.__dict__["_uniform"]:
+            k = int(np.count_nonzero(y > 0))
+            low, high = max(k - 1, 0), min(k, y.size - 1)
+            ordered = np.partition(points, (low, high))
+            b = 0.5 * (ordered[low] + ordered[high])
+        else:
+            b = _weighted_quantile(points, self._C, float(self._C[y > 0].sum()))
+        slack = np.maximum(1.0 - y * (scores + b), 0.0)
+        return float(self._C @ slack), float(b)
+
+    def restrict(self, index: Array, factor: float) -> "Hinge":
+        return Hinge(self.target[index], self._C[index] * factor)
+
+    def rescaled(self, kernel_scale: float, target_scale: float) -> "Hinge":
+        return Hinge(self.target, self._C * kernel_scale)
+
+
+@dataclass(frozen=True)
+class HardMargin(Loss):
+    """No slack at all; bounded only when the kernel separates the classes."""
+
+    scales_freely = True
+
+    @property
+    def lower(self) -> Array:
+        return np.where(self.target > 0, 0.0, -np.inf)
+
+    @property
+    def upper(self) -> Array:
+        return np.where(self.target > 0, np.inf, 0.0)
+
+    def half_width(self, scores: Array) -> tuple[float, float]:
+        """Half the distance between the classes' scores (negative if they overlap), and the middle."""
+        low = float(scores[self.target > 0].min())
+        high = float(scores[self.target < 0].max())
+        return 0.5 * (low - high), 0.5 * (low + high)
+
+    def risk(self, scores: Array) -> tuple[float, float]:
+        half, middle = self.half_width(scores)
+        return (0.0 if half >= 1.0 else np.inf), -middle
+
+    def bound(self, scores: Array, norm2: float) -> Bound:
+        """The norm of the scores scaled to the margin 1; the intercept belongs to the scaled scores."""
+        half, middle = self.half_width(scores)
+        if half <= 0.0:
+            return Bound(np.inf, np.inf, -middle)
+        value = 0.5 * norm2 / (half * half)
+        return Bound(value, value, -middle / half)
+
+    def restrict(self, index: Array, factor: float) -> "HardMargin":
+        return HardMargin(self.target[index])
+
+    def rescaled(self, kernel_scale: float, target_scale: float) -> "HardMargin":
+        return self
+
+    def with_ridge(self, ridge: float) -> Loss:
+        """The loss when ``ridge`` times the identity is part of the kernel: the squared hinge with C = 1/ridge."""
+        return SquaredHinge(self.target, 1.0 / ridge) if ridge > 0.0 else self
+
+
+@dataclass(frozen=True)
+class SquaredHinge(Loss):
+    """The 2-norm soft margin; ``C`` one number for each sample (or one for all)."""
+
+    C: Array | float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "C", np.broadcast_to(np.asarray(self.C, float), self.target.shape))
+
+    @property
+    def _C(self) -> Array:
+        return np.asarray(self.C)
+
+    @property
+    def lower(self) -> Array:
+        return np.where(self.target > 0, 0.0, -np.inf)
+
+    @property
+    def upper(self) -> Array:
+        return np.where(self.target > 0, np.inf, 0.0)
+
+    @property
+    def shift(self) -> Array:
+        return 1.0 / self._C
+
+    def risk(self, scores: Array) -> tuple[float, float]:
+        """Newton on the derivative in b, which is increasing and piecewise linear: exact after few steps."""
+        y, C = self.target, self._C
+        points = y - scores
+        low, high = float(points.min()), float(points.max())
+        b = 0.5 * (low + high)
+        for _ in range(100):
+            slack = np.maximum(1.0 - y * (scores + b), 0.0)
+            slope = -float((C * y) @ slack)
+            low, high = (b, high) if slope < 0 else (low, b)
+            curvature = float(C[slack > 0].sum())
+            step = b - slope / curvature if curvature > 0 else 0.5 * (low + high)
+            new = step if low <= step <= high else 0.5 * (low + high)
+            if abs(new - b) <= 1e-15 * max(abs(low), abs(high), 1e-300):
+                break
+            b = new
+        slack = np.maximum(1.0 - y * (scores + b), 0.0)
+        return 0.5 * float(C @ (slack * slack)), b
+
+    def restrict(self, index: Array, factor: float) -> "SquaredHinge":
+        return SquaredHinge(self.target[index], self._C[index] * factor)
+
+    def rescaled(self, kernel_scale: float, target_scale: float) -> "SquaredHinge":
+        return SquaredHinge(self.target, self._C * kernel_scale)
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(Loss):
+    """Support vector regression: errors below ``epsilon`` are free, beyond it they cost ``C`` each."""
+
+    C: Array | float
+    epsilon: float = 0.1  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "C", np.broadcast_to(np.asarray(self.C, float), self.target.shape))
+
+    @property
+    def _C(self) -> Array:
+        return np.asarray(self.C)
+
+    @property
+    def lower(self) -> Array:
+        return -self._C
+
+    @property
+    def upper(self) -> Array:
+        return self._C.copy()
+
+    def risk(self, scores: Array) -> tuple[float, float]:
+        residual = self.target - scores
+        points = np.concatenate([residual - self.epsilon, residual + self.epsilon])
+        b = _weighted_quantile(points, np.concatenate([self._C, self._C]), float(self._C.sum()))
+        excess = np.maximum(np.abs(residual - b) - self.epsilon, 0.0)
+        return float(self._C @ excess), b
+
+    def restrict(self, index: Array, factor: float) -> "EpsilonInsensitive":
+        return EpsilonInsensitive(self.target[index], self._C[index] * factor, self.epsilon)
+
+    def rescaled(self, kernel_scale: float, target_scale: float) -> "EpsilonInsensitive":
+        return EpsilonInsensitive(
+            self.target / target_scale, self._C * (kernel_scale / target_scale), self.epsilon / target_scale
+        )
+
+
+@dataclass(frozen=True)
+class OneClass(Loss):
+    """Support estimation: ``target`` is zero, ``C`` the bounds 1/(ν n) times the sample's weight."""
+
+    C: Array | float
+    total = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "C", np.broadcast_to(np.asarray(self.C, float), self.target.shape))
+
+    @property
+    def _C(self) -> Array:
+        return np.asarray(self.C)
+
+    @property
+    def lower(self) -> Array:
+        return np.zeros(self.target.size)
+
+    @property
+    def upper(self) -> Array:
+        return self._C.copy()
+
+    @property
+    def start(self) -> Array:
+        """All samples at the same share of their bound: feasible, and no sample is preferred."""
+        share = self._C / self._C.sum()
+        return np.minimum(share, self._C)
+
+    def risk(self, scores: Array) -> tuple[float, float]:
+        rho = _weighted_quantile(scores, self._C, 1.0)
+        return float(self._C @ np.maximum(rho - scores, 0.0)) - rho, -rho
+
+    def restrict(self, index: Array, factor: float) -> "OneClass":
+        C = self._C[index]
+        return OneClass(self.target[index], C * max(factor, 1.0 / float(C.sum())))
+
+    def rescaled(self, kernel_scale: float, target_scale: float) -> "OneClass":
+        return self
+
+
+@dataclass(frozen=True)
+class SquaredError(Loss):
+    """Kernel ridge regression: ``ridge`` is alpha divided by the sample's weight."""
+
+    ridge: Array | float
+    has_intercept: bool = True  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ridge", np.broadcast_to(np.asarray(self.ridge, float), self.target.shape))
+
+    @property
+    def _ridge(self) -> Array:
+        return np.asarray(self.ridge)
+
+    @property
+    def lower(self) -> Array:
+        return np.full(self.target.size, -np.inf)
+
+    @property
+    def upper(self) -> Array:
+        return np.full(self.target.size, np.inf)
+
+    @property
+    def shift(self) -> Array:
+        return self._ridge.copy()
+
+    def risk(self, scores: Array) -> tuple[float, float]:
+        precision = 1.0 / self._ridge
+        residual = self.target - scores
+        b = float(precision @ residual / precision.sum()) if self.has_intercept else 0.0
+        return 0.5 * float(precision @ (residual - b) ** 2), b
+
+    def restrict(self, index: Array, factor: float) -> "SquaredError":
+        return SquaredError(self.target[index], self._ridge[index] / factor, self.has_intercept)
+
+    def rescaled(self, kernel_scale: float, target_scale: float) -> "SquaredError":
+        return SquaredError(self.target / target_scale, self._ridge / kernel_scale, self.has_intercept)

@@ -1,0 +1,94 @@
+"""Cutting planes: the safeguards of the weight learner where the optimal value is not smooth.
+
+Every feasible β of a machine gives a plane below its optimal value: J(μ) ≥ S − ½ μ'q. Two uses, both rare:
+a *null step* refines a Newton step that made things worse with the planes seen so far, and the *level
+method* (Lemaréchal, Nemirovskii & Nesterov, 1995) takes over where the free variables say nothing about the
+curvature (hardly any, or a singular block); it always converges. The small programs go to Clarabel and HiGHS.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import clarabel
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass
+class Planes:
+    """Planes S_k − ½ μ'q_k below the optimal value, each with the duals that gave it."""
+
+    rewards: list[float] = field(default_factory=list)
+    q: list[Array] = field(default_factory=list)
+    duals: list[Array] = field(default_factory=list)
+
+    def add(self, reward: float, q: Array, duals: Array) -> None:
+        """Keep one more plane."""
+        self.rewards.append(reward)
+        self.q.append(q)
+        self.duals.append(duals)
+
+    def matrices(self, kernels: Array) -> tuple[Array, Array]:
+        """Constants and slopes over the given kernels."""
+        return np.array(self.rewards), -0.5 * np.array(self.q)[:, kernels]
+
+
+def _solve(P: Array, c: Array, equality: Array, inequality: Array, bound: Array) -> Array:
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_rel = 1e-9
+    settings.tol_gap_abs = 1e-10
+    A = sparse.csc_matrix(np.vstack([equality[None], inequality]))
+    b = np.concatenate([[1.0], bound])
+    cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(len(bound))]
+    solver = clarabel.DefaultSolver(sparse.triu(sparse.csc_matrix(P), format="csc"), c, A, b, cones, settings)
+    return np.array(solver.solve().x)
+
+
+def _onto_simplex(x: Array) -> Array:
+    x = np.where(x < 1e-8, 0.0, x)
+    return x / x.sum()
+
+
+def null_step(H: Array, center: Array, constants: Array, slopes: Array) -> tuple[Array, float]:
+    """min over the simplex of max_k(constant_k + slope_k'x) + ½(x − center)'H(x − center); x and the max."""
+    m, k = center.size, constants.size
+    scale = max(float(np.abs(constants).max()), 1e-300)
+    P = np.zeros((m + 1, m + 1))
+    P[:m, :m] = H / scale
+    c = np.append(-H @ center / scale, 1.0)
+    inequality = np.vstack([np.hstack([-np.eye(m), np.zeros((m, 1))]), np.hstack([slopes / scale, -np.ones((k, 1))])])
+    x = _solve(P, c, np.append(np.ones(m), 0.0), inequality, np.concatenate([np.zeros(m), -constants / scale]))
+    return _onto_simplex(x[:m]), float(x[m]) * scale
+
+
+def lower_bound(constants: Array, slopes: Array) -> tuple[float, Array]:
+    """The least of max_k(constant_k + slope_k'x) over the simplex, and the multipliers of the planes."""
+    k, m = slopes.shape
+    scale = max(float(np.abs(constants).max()), 1e-300)
+    solution = linprog(
+        np.append(np.zeros(m), 1.0),
+        A_ub=np.hstack([slopes / scale, -np.ones((k, 1))]),
+        b_ub=-constants / scale,
+        A_eq=np.append(np.ones(m), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * m + [(None, None)],
+        method="highs",
+    )
+    if solution.status != 0:
+        return -np.inf, np.full(k, 1.0 / k)
+    multipliers = np.maximum(-solution.ineqlin.marginals, 0.0)
+    return float(solution.fun) * scale, multipliers / multipliers.sum()
+
+
+def level_step(constants: Array, slopes: Array, center: Array, low: float, high: float) -> Array:
+    """The point nearest to ``center`` where the planes lie below a level between the two bounds."""
+    m = center.size
+    scale = max(abs(high), 1e-300)
+    level = 0.9 * low + 0.1 * high
+    inequality = np.vstack([-np.eye(m), slopes / scale])
+    bound = np.concatenate([np.zeros(m), (level - constants) / scale])
+    return _onto_simplex(_solve(np.eye(m), -center, np.ones(m), inequality, bound))

@@ -1,0 +1,51 @@
+"""The first use of the compiled loops: say that they are being compiled, once, when they really are."""
+
+import logging
+import threading
+from typing import Any
+
+logger = logging.getLogger("multikernel")
+
+_SILENT_SECONDS = 2.0
+_done: set[str] = set()
+_busy = threading.local()
+
+
+def compiled_once(dtype: Any) -> None:
+    """Compile (or load from the cache) everything that a fit needs for stacks of this precision.
+
+    A tiny problem is solved; where no cache exists this takes half a minute, and a message says so. Later
+    processes load the result from the cache in well under a second, silently.
+    """
+    name = str(dtype)
+    if name in _done or getattr(_busy, "now", False):
+        return
+    announcement = threading.Timer(
+        _SILENT_SECONDS,
+        logger.warning,
+        args=("multikernel: compiling the solvers for this machine, once (about half a minute) ...",),
+    )
+    announcement.daemon = True
+    announcement.start()
+    _busy.now = True
+    try:
+        _solve_tiny(dtype)
+    finally:
+        announcement.cancel()
+        _busy.now = False
+    _done.add(name)
+
+
+def _solve_tiny(dtype: Any) -> None:
+    import numpy as np
+
+    from ..criteria.margin import Hinge
+    from .learn import learn_weights
+    from .mkl import Options
+
+    rng = np.random.default_rng(0)
+    n = 400
+    x = rng.normal(size=(2, n, 3))
+    y = np.where(x[0, :, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+    Ks = np.ascontiguousarray((x @ x.transpose(0, 2, 1)).astype(dtype))
+    learn_weights(Ks, [Hinge(y, 1.0)], options=Options(tol=1e-4))

@@ -1,0 +1,194 @@
+"""The door of the weight learner: scaling, start, the loop, and the result in the caller's units."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..combine.linear import WeightedStack
+from ..combine.weight_sets import LpBall
+from ..criteria.margin import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
+from .compilation import compiled_once
+from .mkl import COARSE_GAP, WORKING_MARGIN, Options, WeightLearner
+from .result import SolveResult, Status
+from .separability import separating_duals
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_COARSE_SIZE = 150  # a start on fewer samples than this is not worth its overhead
+_COARSE_SHARE = 4
+
+
+def learn_weights(
+    Ks: Array,
+    losses: Sequence[Loss],
+    *,
+    norm: float = 1.0,
+    costs: Array | None = None,
+    learn_ridge: bool = False,
+    options: Options | None = None,
+) -> SolveResult:
+    """Learn the weights of a stack of kernels, common to one or more machines.
+
+    Parameters
+    ----------
+    Ks : array (n_kernels, n, n), C-contiguous float64 or float32
+        Symmetric positive semidefinite; never modified.
+    losses : sequence of Loss, all of one kind
+        One for each task (a classifier, an output).
+    norm : float >= 1
+        p of the weight set Σ_m (d_m² μ_m)^p ≤ 1.
+    costs : array (n_kernels,), optional
+        The positive d_m; 1 each by default.
+    learn_ridge : bool
+        With :class:`HardMargin`: the identity is one more kernel of cost 1, so that C of the squared hinge is
+        learned (C = 1/ridge).
+    options : Options, optional
+
+    Returns
+    -------
+    SolveResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.criteria.margin import Hinge
+    >>> x, y = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> noise = np.array([1.0, -1.0, 1.0, -1.0])
+    >>> result = learn_weights(np.stack([np.outer(x, x), np.outer(noise, noise)]), [Hinge(y, 10.0)])
+    >>> result.weights.round(3).tolist(), bool(result.gap <= 1e-3)
+    ([1.0, 0.0], True)
+    """
+    options = options or Options()
+    compiled_once(Ks.dtype)
+    kernel_costs = np.ones(Ks.shape[0]) if costs is None else np.asarray(costs, float)
+    kernel_scale = _kernel_scale(Ks, kernel_costs)
+    target_scale = _target_scale(losses, kernel_scale)
+    scaled = [loss.rescaled(kernel_scale, target_scale) for loss in losses]
+    scales = 1.0 / (kernel_costs * kernel_costs * kernel_scale)
+    if learn_ridge:
+        scales = np.append(scales, 1.0 / kernel_scale)
+    learner = _prepare(Ks, scales, scaled, LpBall(norm), learn_ridge, options)
+    status = learner.run() if learner is not None else Status.INSEPARABLE
+    if learner is None:
+        return _inseparable(Ks, losses)
+    return _result(learner, status, kernel_costs, kernel_scale, target_scale, learn_ridge)
+
+
+def _kernel_scale(Ks: Array, costs: Array) -> float:
+    """The largest mean diagonal after costs: weights and gradients are then of order one."""
+    means = np.array([np.mean(np.diagonal(K), dtype=float) for K in Ks]) / (costs * costs)
+    top = float(means.max())
+    return top if np.isfinite(top) and top > 0 else 1.0
+
+
+def _target_scale(losses: Sequence[Loss], kernel_scale: float) -> float:
+    if isinstance(losses[0], OneClass):
+        return kernel_scale  # β stays as it is
+    if isinstance(losses[0], EpsilonInsensitive | SquaredError):
+        return max(float(np.abs(loss.target).max()) for loss in losses) or 1.0
+    return 1.0
+
+
+def _prepare(
+    Ks: Array, scales: Array, losses: Sequence[Loss], weight_set: LpBall, identity: bool, options: Options
+) -> WeightLearner | None:
+    """The learner at its starting point; None if a hard margin cannot exist."""
+    stack = WeightedStack(Ks, scales, losses[0].shift, identity)
+    learner = WeightLearner(stack, losses, weight_set, options)
+    hard = isinstance(losses[0], HardMargin)
+    if hard and not identity and not _start_separated(learner):
+        return None
+    if not learner.fixed and options.coarse:
+        _start_coarse(learner, Ks, scales, hard)
+    return learner
+
+
+def _start_separated(learner: WeightLearner) -> bool:
+    """Hard margin: find out whether equal weights separate the classes, and start from those duals."""
+    stack = learner.stack
+    stack.set_weights(learner.mu)
+    stack.form_rows(np.arange(stack.n))
+    for machine in learner.machines:
+        beta = separating_duals(stack.combined, machine.loss.target)
+        if beta is None:
+            return False
+        machine.set_start(beta)
+        scores = np.asarray(stack.combined @ beta, float)
+        learner.best_upper = machine.loss.bound(scores, float(beta @ scores)).value
+    if len(learner.machines) > 1:
+        learner.best_upper = np.inf
+    return True
+
+
+def _coarse_rows(learner: WeightLearner, n_rows: int, seed: int) -> Array | None:
+    """A part of the samples, spread evenly over the targets of all the tasks; None if a class is lost."""
+    n = learner.stack.n
+    targets = [machine.loss.target for machine in learner.machines]
+    order = np.lexsort([np.random.default_rng(seed).permutation(n), *targets])
+    rows = np.sort(order[np.linspace(0, n - 1, n_rows).astype(int)])
+    classes = [np.unique(np.sign(t[rows])).size == np.unique(np.sign(t)).size for t in targets]
+    return rows if all(classes) else None
+
+
+def _start_coarse(learner: WeightLearner, Ks: Array, scales: Array, hard: bool) -> None:
+    """Solve a quarter of the samples roughly; take its weights and its working set as the start."""
+    n, options = learner.stack.n, learner.options
+    n_rows = max(_COARSE_SIZE, n // _COARSE_SHARE)
+    rows = _coarse_rows(learner, n_rows, options.seed) if n_rows <= 0.6 * n else None
+    if rows is None:
+        return
+    part = [machine.loss.restrict(rows, n / n_rows) for machine in learner.machines]
+    rough = replace(options, tol=max(options.tol, COARSE_GAP), callback=None)
+    small = learner.stack.subset(rows)
+    child = _prepare(small, scales, part, learner.weight_set, learner.stack.identity, rough)
+    if child is None or child.run() != Status.OPTIMAL:
+        return
+    learner.mu = child.mu
+    if learner.weight_set.p == 1.0:
+        learner.working = (child.mu > 0) | (child.q >= (1.0 - WORKING_MARGIN) * child.q.max())
+        if learner.stack.identity:
+            learner.working[-1] = True
+    if hard:  # a corner may separate the part and not the whole: stay where all the kernels have weight
+        learner.mu = 0.9 * child.mu + 0.1 * learner.weight_set.center(child.mu.size)
+        learner.working[:] = True
+
+
+def _result(
+    learner: WeightLearner, status: Status, costs: Array, kernel_scale: float, target_scale: float, ridge: bool
+) -> SolveResult:
+    """Back to the caller's units: K = scale K', y = t y', hence β = (t/s) β' and J = (t²/s) J'."""
+    values = [machine.values() for machine in learner.machines]
+    final = learner._final_scale()
+    duals = np.array([machine.beta for machine in learner.machines]) * (final * target_scale / kernel_scale)
+    unit = target_scale * target_scale / kernel_scale
+    for entry in learner.history:
+        entry["objective"] *= unit
+        entry["lower_bound"] *= unit
+    reward = sum(m.loss.reward(m.beta) for m in learner.machines)
+    quadratic = sum(v.dual for v in values) - reward
+    weights = learner.mu[: costs.size] / (costs * costs)
+    return SolveResult(
+        weights=weights,
+        ridge=float(learner.mu[-1]) if ridge else 0.0,
+        duals=duals,
+        intercepts=np.array([v.primal.intercept for v in values]) * target_scale,
+        objective=(final * reward + final * final * quadratic) * unit,
+        upper_bound=learner.upper * unit,
+        lower_bound=learner.lower * unit,
+        gap=learner.gap,
+        n_iter=len(learner.history),
+        passes=learner.stack.passes,
+        status=status,
+        history=learner.history,
+    )
+
+
+def _inseparable(Ks: Array, losses: Sequence[Loss]) -> SolveResult:
+    nothing = np.zeros((len(losses), Ks.shape[1]))
+    return SolveResult(
+        weights=np.full(Ks.shape[0], np.nan), ridge=0.0, duals=nothing, intercepts=nothing[:, 0],
+        objective=np.inf, upper_bound=np.inf, lower_bound=np.inf, gap=np.inf, n_iter=0, passes=0.0,
+        status=Status.INSEPARABLE,
+    )  # fmt: skip

@@ -1,0 +1,248 @@
+"""The fixed-kernel machines: they keep their state between nearly equal kernels.
+
+``Machine`` solves a margin loss by SMO, ``RidgeMachine`` the squared loss by a factorisation. The weight
+learner needs the same things of both: ``solve`` at the current weights, ``refresh`` of the adjoint F = K_m β,
+the gradient q, and ``sensitivity``, how the dual variables answer to a change of the weights.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve
+
+from ..combine.linear import WeightedStack
+from ..criteria.margin import Bound, Loss
+from . import smo as smo_loop
+from .free_system import Sensitivity, solve_free_system
+from .result import MachineResult, Status
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_FINEST_VIOLATION = 1e-13
+_INDEFINITE = -1e-7
+
+
+class Values(NamedTuple):
+    """Dual value and primal bound of one machine at the current weights; ``cut_off`` if it was left early."""
+
+    dual: float
+    primal: Bound
+    cut_off: bool = False
+
+
+class Machine:
+    """One task of a margin loss on a weighted stack, solved by SMO.
+
+    Parameters
+    ----------
+    loss : Loss
+    stack : WeightedStack, shared by all the tasks
+    max_steps : int, at most so many SMO steps in one call of ``solve``
+    """
+
+    def __init__(self, loss: Loss, stack: WeightedStack, max_steps: int = 10**7) -> None:
+        self.loss, self.stack, self.max_steps = loss, stack, max_steps
+        self.lower, self.upper = loss.lower, loss.upper
+        self.beta = loss.start
+        self.F = np.zeros((stack.n_kernels, stack.n))
+        self._F_beta = np.zeros(stack.n)
+        self._known = np.zeros(stack.n_kernels, bool)
+        self.gradient = loss.target.copy()
+        self.violation = 0.1
+        self.n_steps = 0
+        self.least_curvature = np.inf
+        self.exhausted = False
+
+    def set_start(self, beta: Array) -> None:
+        """Start from another feasible β; the gradient has to be rebuilt with :meth:`recombine`."""
+        self.beta = beta.copy()
+
+    @property
+    def scores(self) -> Array:
+        """f = K(μ)β without the shift, from the gradient that SMO keeps."""
+        return self.loss.target - self.gradient - self.stack.shift * self.beta
+
+    def values(self) -> Values:
+        """Dual value and primal bound at the current β."""
+        beta, scores = self.beta, self.scores
+        norm2 = float(beta @ scores)
+        dual = self.loss.reward(beta) - 0.5 * (norm2 + float(self.stack.shift @ (beta * beta)))
+        return Values(dual, self._loss_here().bound(scores, norm2))
+
+    def _loss_here(self) -> Loss:
+        """The loss in the primal: a learned multiple of the identity acts as a squared hinge."""
+        return self.loss.with_ridge(self.stack.ridge) if self.stack.identity else self.loss
+
+    def solve(self, target: float, value_stop: float = np.inf) -> Values:
+        """SMO until the machine's own relative gap is ``target``, or its value passes ``value_stop``."""
+        stack = self.stack
+        values = self.values()
+        budget = self.max_steps
+        while True:
+            steps, reached, formed, _, curvature, reason = smo_loop.smo(
+                stack.Ks, stack.active, stack.effective, stack.shift, stack.combined, stack.valid, stack.diag,
+                self.lower, self.upper, self.loss.epsilon, self.beta, self.gradient,
+                self.violation, budget, values.dual, min(value_stop, smo_loop.HUGE),
+            )  # fmt: skip
+            stack.count_rows(formed, stack.active.size)
+            self.n_steps += steps
+            budget -= steps
+            self.least_curvature = min(self.least_curvature, curvature)
+            values = self.values()
+            if reason in (smo_loop.VALUE_REACHED, smo_loop.UNBOUNDED):
+                return values._replace(cut_off=True)
+            difference, allowed = values.primal.value - values.dual, target * abs(values.primal.value)
+            self.exhausted = budget <= 0 or self.violation < _FINEST_VIOLATION
+            if difference <= allowed or self.exhausted:
+                return values
+            ratio = 0.7 * allowed / difference if np.isfinite(difference) else 0.1
+            self.violation *= float(np.clip(ratio, 0.05, 0.5))
+
+    def refresh(self, kernels: Array) -> Array:
+        """Bring F up to date for the given kernels and return their q = β'K_mβ."""
+        known = kernels[self._known[kernels]]
+        fresh = kernels[~self._known[kernels]]
+        if known.size:
+            self.stack.update_adjoint(known, self.beta, self._F_beta, self.F)
+        if fresh.size:
+            self.stack.adjoint(fresh, self.beta, self.F)
+        self._mark(kernels)
+        return self.F[kernels] @ self.beta
+
+    def recombine(self, kernels: Array, form_rows: bool) -> None:
+        """After a change of weights and β: F anew (with the support rows in the same read), and the gradient."""
+        if form_rows:
+            self.stack.combine_and_adjoint(kernels, self.beta, self.F)
+        else:
+            self.stack.adjoint(kernels, self.beta, self.F)
+        self._mark(kernels)
+        self.rebuild_gradient()
+
+    def _mark(self, kernels: Array) -> None:
+        self._known[:] = False
+        self._known[kernels] = True
+        self._F_beta = self.beta.copy()
+
+    def rebuild_gradient(self) -> None:
+        """The gradient from F, which holds every kernel that has weight: removes the drift of many steps."""
+        used = np.flatnonzero(self.stack.weights)
+        stored = used[used < self.stack.n_stored]
+        combined = self.stack.weights[stored] @ self.F[stored]
+        self.gradient = self.loss.target - combined - self.stack.shift * self.beta
+
+    def free(self) -> Array:
+        """Samples whose β can move both ways without a change of slope."""
+        inside = (self.beta > self.lower) & (self.beta < self.upper)
+        return np.flatnonzero(inside & (self.beta != 0.0) if self.loss.epsilon else inside)
+
+    def sensitivity(self, kernels: Array) -> Sensitivity:
+        """How the free β answer to the weights of the given kernels, and the Hessian of the value."""
+        rows = self.free()
+        return solve_free_system(self.stack, rows, self.F[kernels][:, rows])
+
+    def follow(self, change: Array, sensitivity: Sensitivity) -> bool:
+        """Move the free β to where a change of the weights takes them to first order; False if it cannot."""
+        rows = sensitivity.rows
+        if rows.size < 2:
+            return False
+        old = self.beta[rows]
+        low, high = self.lower[rows], self.upper[rows]
+        if self.loss.epsilon:
+            low, high = np.where(old > 0, 0.0, low), np.where(old < 0, 0.0, high)
+        new = np.clip(old + sensitivity.direction(change), low, high)
+        excess = float((new - old).sum())
+        room = new - low if excess > 0 else high - new
+        room = np.minimum(room, np.abs(new) + abs(excess))  # infinite bounds
+        if room.sum() <= 2.0 * abs(excess):
+            return False
+        new = np.clip(new - excess * room / room.sum(), low, high)
+        # the sum is restored exactly on the sample that is farthest from its bounds
+        j = int(np.argmax(np.minimum(new - low, high - new)))
+        moved = new[j] - float((new - old).sum())
+        if not low[j] < moved < high[j]:
+            return False
+        new[j] = moved
+        self.beta[rows] = new
+        return True
+
+
+class RidgeMachine(Machine):
+    """One task of the squared loss: β solves (K + shift)β + b1 = y with one factorisation for all tasks."""
+
+    def set_factor(self, factor: Any) -> None:
+        """Give the factor of the current sum, which :class:`WeightedStack` computes once for all tasks."""
+        self.factor = factor
+        ones = np.ones(self.stack.n)
+        self.inverse_ones = cho_solve(factor, ones, check_finite=False)
+
+    def solve(self, target: float, value_stop: float = np.inf) -> Values:
+        y = self.loss.target
+        beta = cho_solve(self.factor, y, check_finite=False)
+        intercept = 0.0
+        if self.loss.has_intercept:
+            intercept = float(beta.sum() / self.inverse_ones.sum())
+            beta -= intercept * self.inverse_ones
+            beta -= beta.mean()  # rounding: the constraint holds exactly
+        self.beta = beta
+        self.gradient = np.full(y.size, intercept)  # y − (K + shift)β
+        return self.values()
+
+    def sensitivity(self, kernels: Array) -> Sensitivity:
+        rows = np.arange(self.stack.n)
+        solved = cho_solve(self.factor, self.F[kernels].T, check_finite=False)
+        return Sensitivity.from_solution(
+            rows, self.inverse_ones, solved, self.F[kernels], self.loss.has_intercept
+        )
+
+
+def solve_machine(
+    K: Array, loss: Loss, *, tol: float = 1e-3, start: Array | None = None, max_iter: int = 10**7
+) -> MachineResult:
+    """Solve one machine with the kernel K by SMO, from any feasible start.
+
+    Parameters
+    ----------
+    K : array (n, n), symmetric
+    loss : Loss
+        For example ``Hinge(y, C)``.
+    tol : float
+        The largest violation of the optimality conditions, as in LIBSVM.
+    start : array (n,), optional
+        A feasible β to start from.
+    max_iter : int
+        At most so many steps.
+
+    Returns
+    -------
+    MachineResult
+        ``status`` is ``"indefinite"`` if a step met negative curvature; the solution is then only stationary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.criteria.margin import Hinge
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> solve_machine(X @ X.T, Hinge(y, 10.0)).dual.round(3).tolist()
+    [0.0, -0.5, 0.5, 0.0]
+    """
+    Ks = np.ascontiguousarray(K)[None]
+    stack = WeightedStack(Ks, np.ones(1), loss.shift)
+    stack.set_weights(np.ones(1))
+    machine = Machine(loss, stack, max_iter)
+    if start is not None:
+        machine.set_start(np.asarray(start, float))
+    if machine.beta.any():
+        machine.refresh(np.arange(1))
+        machine.rebuild_gradient()
+    values = machine.values()
+    steps, violation, _, _, curvature, reason = smo_loop.smo(
+        Ks, stack.active, stack.effective, stack.shift, stack.combined, stack.valid, stack.diag,
+        machine.lower, machine.upper, loss.epsilon, machine.beta, machine.gradient,
+        tol, max_iter, values.dual, smo_loop.HUGE,
+    )  # fmt: skip
+    values = machine.values()
+    status = Status.OPTIMAL if reason == smo_loop.CONVERGED else Status.MAX_ITER
+    if curvature < _INDEFINITE or reason == smo_loop.UNBOUNDED:
+        status = Status.INDEFINITE
+    gap = (values.primal.value - values.dual) / max(abs(values.primal.value), np.finfo(float).tiny)
+    return MachineResult(machine.beta, values.primal.intercept, values.dual, gap, steps, status)

@@ -1,0 +1,75 @@
+"""What every solver returns, so that none can forget to say that it failed."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Status(StrEnum):
+    """How a solver ended."""
+
+    OPTIMAL = "optimal"
+    MAX_ITER = "max_iter"
+    STALLED = "stalled"
+    INTERRUPTED = "interrupted"
+    INDEFINITE = "indefinite"
+    INSEPARABLE = "inseparable"
+
+
+@dataclass(frozen=True)
+class MachineResult:
+    """A fixed-kernel machine.
+
+    Attributes
+    ----------
+    dual : array (n,), label × dual of a classifier
+    intercept : float
+    objective : float, the dual value
+    gap : float, (primal − dual) / |primal|
+    n_iter : int, steps of the inner solver
+    status : Status
+    """
+
+    dual: Array
+    intercept: float
+    objective: float
+    gap: float
+    n_iter: int
+    status: Status
+
+
+@dataclass(frozen=True)
+class SolveResult:
+    """Learned kernel weights and one machine for each task.
+
+    Attributes
+    ----------
+    weights : array (n_kernels,), in the units of the caller's kernels
+    ridge : float, the learned weight of the identity (0 when it is not learned)
+    duals : array (n_tasks, n)
+    intercepts : array (n_tasks,)
+    objective : float, the dual value at the learned kernel
+    upper_bound, lower_bound : float, they enclose the optimal value
+    gap : float, (upper − lower) / |upper|
+    n_iter : int, outer iterations, which is the number of machines solved for each task
+    passes : float, reads of the whole stack
+    status : Status
+    history : list of dict with iteration, objective, lower_bound, gap, n_active
+    """
+
+    weights: Array
+    ridge: float
+    duals: Array
+    intercepts: Array
+    objective: float
+    upper_bound: float
+    lower_bound: float
+    gap: float
+    n_iter: int
+    passes: float
+    status: Status
+    history: list[dict[str, float]] = field(default_factory=list)

@@ -1,0 +1,158 @@
+"""Small dense problems over the simplex: a quadratic program, and the model of the optimal value.
+
+The optimal value J(μ) of a kernel machine is a linear part plus a part that is homogeneous of degree −1 (for
+the hard margin: only the latter, J = 1/(2γ²)). A quadratic model of J is poor far from the current point,
+whereas 1/R of the homogeneous part R is nearly quadratic; so the model that the Newton step minimises is
+
+    value(μ + d) = g_lin'd + 1/φ(d),    φ(d) = φ₀ + φ'd + ½ d'Φd,   matched to first and second order.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..combine._numba import compiled
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@compiled
+def minimize_quadratic(H: Array, c: Array, start: Array) -> Array:
+    """min ½x'Hx + c'x over the simplex: primal active set from a feasible start; H positive semidefinite."""
+    n = c.size
+    trace = 0.0
+    for i in range(n):
+        trace += H[i, i]
+    H = H.copy()
+    for i in range(n):
+        H[i, i] += 1e-10 * trace / n + 1e-300
+    x = np.maximum(start, 0.0)
+    x /= x.sum()
+    inside = x > 1e-14
+    for i in range(n):
+        if not inside[i]:
+            x[i] = 0.0
+    x /= x.sum()
+    for _ in range(20 * n + 50):
+        w = np.flatnonzero(inside)
+        k = w.size
+        block = np.empty((k, k))
+        sides = np.empty((k, 2))
+        for a in range(k):
+            sides[a, 0] = 1.0
+            sides[a, 1] = c[w[a]]
+            for b in range(k):
+                block[a, b] = H[w[a], w[b]]
+        solved = np.linalg.solve(block, sides)
+        multiplier = -(1.0 + solved[:, 1].sum()) / solved[:, 0].sum()
+        step = 1.0
+        blocking = -1
+        for a in range(k):
+            move = -solved[a, 1] - multiplier * solved[a, 0] - x[w[a]]
+            if move < 0.0 and x[w[a]] + step * move < 0.0:
+                step = -x[w[a]] / move
+                blocking = a
+        for a in range(k):
+            move = -solved[a, 1] - multiplier * solved[a, 0] - x[w[a]]
+            x[w[a]] = max(x[w[a]] + step * move, 0.0)
+        if blocking >= 0:
+            x[w[blocking]] = 0.0
+            inside[w[blocking]] = False
+            continue
+        g = H @ x + c
+        level = 0.0
+        for a in range(k):
+            level += g[w[a]]
+        level /= k
+        entering = -1
+        best = -1e-11 * np.abs(g).max()
+        for i in range(n):
+            if not inside[i] and g[i] - level < best:
+                best = g[i] - level
+                entering = i
+        if entering < 0:
+            break
+        inside[entering] = True
+    x = np.maximum(x, 0.0)
+    return x / x.sum()
+
+
+@compiled
+def _map(theta: Array, p: float) -> Any:
+    """μ = θ^(1/p) with its first and second derivatives."""
+    if p == 1.0:
+        return theta.copy(), np.ones(theta.size), np.zeros(theta.size)
+    a = 1.0 / p
+    safe = np.maximum(theta, 1e-30)
+    mu = safe**a
+    return mu, a * mu / safe, a * (a - 1.0) * mu / (safe * safe)
+
+
+@compiled
+def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
+    """The θ in the simplex where the model of J around μ = θ^(1/p) is least.
+
+    ``q`` gives the gradient −½q of J in μ and ``H`` its Hessian there.
+    """
+    mu0, _, _ = _map(theta, p)
+    g = -0.5 * q
+    Hmu = H @ mu0
+    homogeneous = 0.5 * (mu0 @ Hmu)
+    rational = homogeneous > 0.05 * abs(q @ mu0)
+    phi0 = 0.0
+    phi1 = np.zeros(q.size)
+    phi2 = np.zeros_like(H)
+    linear = g
+    if rational:
+        part = -0.5 * Hmu
+        linear = g - part
+        phi0 = 1.0 / homogeneous
+        phi1 = -part / homogeneous**2
+        phi2 = 2.0 * np.outer(part, part) / homogeneous**3 - H / homogeneous**2
+    x = theta.copy()
+    value = homogeneous if rational else 0.0
+    for _ in range(30):
+        mu, first, second = _map(x, p)
+        d = mu - mu0
+        if rational:
+            phi = phi0 + phi1 @ d + 0.5 * (d @ (phi2 @ d))
+            slope = phi1 + phi2 @ d
+            gradient = linear - slope / phi**2
+            hessian = 2.0 * np.outer(slope, slope) / phi**3 - phi2 / phi**2
+        else:
+            gradient = g + H @ d
+            hessian = H
+        gradient_x = gradient * first
+        hessian_x = hessian * np.outer(first, first)
+        for i in range(x.size):
+            hessian_x[i, i] += max(gradient[i] * second[i], 0.0)
+        z = minimize_quadratic(hessian_x, gradient_x - hessian_x @ x, x)
+        decrease = gradient_x @ (z - x)
+        step = 1.0
+        if p > 1.0:  # the map is not smooth at zero: stay inside
+            for i in range(x.size):
+                if z[i] < x[i]:
+                    step = min(step, 0.99 * x[i] / (x[i] - z[i]))
+        accepted = False
+        new_value = value
+        new = x
+        while step > 1e-8:
+            new = x + step * (z - x)
+            d = _map(new, p)[0] - mu0
+            if rational:
+                phi = phi0 + phi1 @ d + 0.5 * (d @ (phi2 @ d))
+                new_value = linear @ d + 1.0 / phi if phi > 0.0 else 1e300
+            else:
+                new_value = g @ d + 0.5 * (d @ (H @ d))
+            if new_value <= value + 1e-4 * step * decrease:
+                accepted = True
+                break
+            step *= 0.5
+        if not accepted or not new_value < value:
+            break
+        gained = value - new_value
+        x = new
+        value = new_value
+        if gained < 1e-6 * abs(decrease) or gained < 1e-12 * abs(value):
+            break
+    return x

@@ -1,0 +1,104 @@
+"""How time is taken: CPU time of one thread, contestants in turn; and what one pass over the stack is."""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "clarabel", "cvxopt", "MKLpy", "torch")
+
+
+def one_thread_environment() -> dict[str, str]:
+    """The environment variables that hold every library in use to one thread."""
+    return dict.fromkeys(_THREAD_VARIABLES, "1")
+
+
+def check_one_thread() -> list[str]:
+    """Raise unless every thread pool of this process has one thread; the pools' names otherwise."""
+    from threadpoolctl import threadpool_info
+
+    pools = threadpool_info()
+    wide = [pool["user_api"] for pool in pools if pool["num_threads"] != 1]
+    if wide or os.environ.get("NUMBA_NUM_THREADS") != "1":
+        raise RuntimeError(
+            f"times are taken on one thread; these have more: {wide or ['numba']}. Start with `make bench`."
+        )
+    return sorted({f"{pool['internal_api']} {pool.get('version') or ''}".strip() for pool in pools})
+
+
+def cpu_seconds(call: Callable[[], Any]) -> tuple[float, Any]:
+    """CPU time of one call, garbage collection kept out of it, and what it returned."""
+    gc.collect()
+    gc.disable()
+    try:
+        start = time.process_time()
+        result = call()
+        return time.process_time() - start, result
+    finally:
+        gc.enable()
+
+
+def interleaved(contestants: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, list[float]]:
+    """Times of every contestant, taken in turn, so that a slow minute of the machine meets them all."""
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(repeats):
+        for name, call in contestants.items():
+            times[name].append(cpu_seconds(call)[0])
+    return times
+
+
+def median(times: list[float]) -> float:
+    """The median, as a plain float."""
+    return float(statistics.median(times))
+
+
+def one_pass(kernels: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The unit of memory traffic: every K_m times one vector, one read of the whole (m, n, n) stack."""
+    m, n, _ = kernels.shape
+    return kernels.reshape(m * n, n) @ vector
+
+
+def growth_exponent(sizes: list[int], times: list[float]) -> float:
+    """The slope of log time against log size, by least squares."""
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def _first_value(path: str, key: str) -> str:
+    file = Path(path)
+    if not file.exists():
+        return ""
+    for line in file.read_text().splitlines():
+        if line.startswith(key):
+            return line.split(":", 1)[1].strip()
+    return ""
+
+
+def describe_machine() -> dict[str, str]:
+    """Processor, memory and versions; no names of hosts, users or paths."""
+    memory = _first_value("/proc/meminfo", "MemTotal").split()
+    described = {
+        "processor": _first_value("/proc/cpuinfo", "model name") or platform.machine(),
+        "cores": str(os.cpu_count()),
+        "memory": f"{int(memory[0]) / 2**20:.0f} GiB" if memory else "unknown",
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "thread pools": ", ".join(check_one_thread()),
+    }
+    return described | {package: version(package) for package in _PACKAGES}

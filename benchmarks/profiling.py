@@ -1,0 +1,37 @@
+"""Where the time goes in one fit: the answer that a missed figure owes."""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+from pathlib import Path
+
+from benchmarks.datasets import kernel_bank
+from benchmarks.plan import Case
+from benchmarks.sections.grid import TIGHT_TOL
+from benchmarks.solvers.ours import fit_ours
+from benchmarks.store import Record
+
+SHOWN = 12
+
+
+def _place(file: str, line: int, function: str) -> str:
+    """Name of a function without the machine's paths."""
+    path = Path(file)
+    if not path.suffix:
+        return function
+    return f"{path.parent.name}/{path.name}:{line} {function}"
+
+
+def profile_case(case: Case) -> Record:
+    """The functions with the largest own time in one fit to 1e-6, in seconds, and the total."""
+    kernels, y = kernel_bank(case.dataset, case.n, case.m)
+    profiler = cProfile.Profile()
+    profiler.runcall(fit_ours, kernels, y, case.C, TIGHT_TOL)
+    stats = pstats.Stats(profiler)
+    rows = [
+        (own, calls, _place(*function))
+        for function, (_, calls, own, _, _) in stats.stats.items()  # type: ignore[attr-defined]
+    ]
+    rows.sort(reverse=True)
+    return {"total": stats.total_tt, "functions": rows[:SHOWN]}  # type: ignore[attr-defined]

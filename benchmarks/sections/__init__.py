@@ -1,0 +1,1 @@
+"""The sections of a run, in the order in which they are measured and reported."""

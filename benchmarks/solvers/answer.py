@@ -1,0 +1,17 @@
+"""What a contestant hands to the judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Weights on the simplex, duals in the box, and the number of SVM solves where that is meaningful."""
+
+    weights: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    n_solves: int | None = None

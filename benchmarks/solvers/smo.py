@@ -1,0 +1,15 @@
+"""Our SVM solver alone, at a given kernel: what scikit-learn's SVC is compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multikernel.solvers import hinge_problem, solve_machine
+
+
+def solve_smo(
+    kernel: NDArray[np.float64], y: NDArray[np.float64], C: float, tol: float = 1e-3
+) -> NDArray[np.float64]:
+    """The unsigned duals alpha (n,) of our machine, solved from zero."""
+    return y * solve_machine(kernel, hinge_problem(y, C), tol=tol).dual

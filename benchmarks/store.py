@@ -1,0 +1,61 @@
+"""Raw measurements on disk, one JSON line each, written as they are taken: a stopped run loses nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]
+
+
+class Store:
+    """Records by key; the last one written under a key counts.
+
+    Parameters
+    ----------
+    path : Path
+        The file of JSON lines.
+    run : str
+        Name of this run; every record carries it.
+    resume : bool
+        Whether records of earlier runs are taken as measured.
+    """
+
+    def __init__(self, path: Path, run: str, *, resume: bool = False):
+        self.path, self.run, self.resume = path, run, resume
+        self.records: dict[str, Record] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            for line in path.read_text().splitlines():
+                self._keep(line)
+
+    def _keep(self, line: str) -> None:
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError:
+            return  # the last line of a run that was stopped while it wrote
+        self.records[record["key"]] = record
+
+    def forget(self) -> None:
+        """Drop every record: a full run starts from nothing."""
+        self.records.clear()
+        self.path.write_text("")
+
+    def measured(self, key: str) -> bool:
+        """Whether the key was measured in this run, or in any if resuming."""
+        return key in self.records and (self.resume or self.records[key]["run"] == self.run)
+
+    def measure(self, key: str, take: Callable[[], Record]) -> Record:
+        """The record of `key`, taken now unless it is there."""
+        if not self.measured(key):
+            record = {"key": key, "run": self.run} | take()
+            with self.path.open("a") as file:
+                file.write(json.dumps(record) + "\n")
+            self.records[key] = record
+        return self.records[key]
+
+    def get(self, key: str) -> Record | None:
+        """The record of `key`, if any run took it."""
+        return self.records.get(key)

@@ -1,0 +1,20 @@
+"""Views (named column blocks with kernels), banks of kernels, and stacks of Gram matrices."""
+
+from multikernel.views.bank import FittedView, KernelBank
+from multikernel.views.memory import MemoryEstimate, available_memory
+from multikernel.views.precomputed import PrecomputedBank, make_bank
+from multikernel.views.stacks import combine_kernels, stack_kernels
+from multikernel.views.view import View, as_views
+
+__all__ = [
+    "FittedView",
+    "KernelBank",
+    "MemoryEstimate",
+    "PrecomputedBank",
+    "View",
+    "as_views",
+    "available_memory",
+    "combine_kernels",
+    "make_bank",
+    "stack_kernels",
+]

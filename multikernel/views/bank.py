@@ -1,0 +1,338 @@
+"""The kernel bank: views fitted on training rows, evaluated as a stack or one kernel at a time."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from multikernel._validation import (
+    PSD_CHOICES,
+    can_check_fully,
+    check_choice,
+    check_float_dtype,
+    check_gram,
+    check_number,
+    check_positive_integer,
+    raise_degenerate,
+)
+from multikernel.kernels import Chain, Kernel
+from multikernel.kernels._rows import Pair, Rows
+from multikernel.views._finish import naming, needs_repair, repair
+from multikernel.views.columns import Selection, as_table, n_columns, n_rows, resolve_columns
+from multikernel.views.memory import (
+    GRAM_CHOICES,
+    MemoryEstimate,
+    allocate_stack,
+    estimate_memory,
+    require_fits,
+)
+from multikernel.views.view import View, as_views
+
+
+@dataclass(frozen=True, eq=False)
+class FittedView:
+    """A view after fit: its kernel with numbers for parameters, its columns, its transforms, its rows."""
+
+    name: str
+    kernel: Kernel
+    selection: Selection
+    transforms: Chain
+    rows: Rows = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return f"view {self.name!r}"
+
+    def restrict(self, support: np.ndarray, taken: dict[int, Rows]) -> FittedView:
+        """Keep the support rows only, where the transforms allow; `taken` lets views share them."""
+        rows = self.rows
+        if not self.transforms.needs_all_columns:
+            rows = taken.setdefault(id(rows), rows.take(support) if id(rows) not in taken else rows)
+        return FittedView(self.name, self.kernel, self.selection, self.transforms.restrict(support), rows)
+
+    def test_gram(self, pair: Pair) -> np.ndarray:
+        """Transformed similarities of the pair's left rows to the training rows; shape (n_test, n_train)."""
+        pair.left.label = f"{self.label} at prediction"
+        K = np.empty(pair.shape)
+        with naming(self.label):
+            self.kernel.evaluate(pair, K)
+            if self.transforms.transforms:
+                wants_diagonal = self.transforms.needs_diagonal
+                diagonal = self.kernel.evaluate_diagonal(pair.left) if wants_diagonal else np.empty(0)
+                K = self.transforms.test(K, diagonal)
+        return K
+
+
+class KernelBank(TransformerMixin, BaseEstimator):
+    """A set of kernels on blocks of columns, fitted on training rows: X ↦ (K_1, …, K_m).
+
+    Parameters
+    ----------
+    kernels : "auto", kernel, callable, View, or list of kernels, callables, views and tuples
+        ``"auto"``: linear, quadratic and five Gaussians around the median distance on all columns, with unit
+        diagonal; those that are constant on the training rows are left out. Tuples are
+        ``(name, kernel, columns)`` as in scikit-learn's ColumnTransformer.
+    dtype : {"float64", "float32"}
+        Of the training stack.
+    gram : {"dense", "memmap"}
+        Where the training stack lives: in memory, or in a temporary file.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite training Gram: refuse it, drop its negative eigenvalues, or add a
+        multiple of the identity. Up to about 1e8 operations in all every Gram is checked by its Cholesky factor;
+        beyond, a few principal blocks of it are.
+    memory_limit : int, optional
+        Bytes that may be used, instead of what the system says is available.
+
+    Attributes
+    ----------
+    view_names_ : list of str
+    views_ : list of FittedView
+    n_train_ : int
+    n_kernels_ : int
+    memory_ : MemoryEstimate
+
+    Examples
+    --------
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> bank = KernelBank([("height", Linear(), 0), ("both", Gaussian(gamma=1.0))])
+    >>> bank.fit_transform(np.array([[1.0, 0.0], [2.0, 0.0]]))[:, :, 0]
+    array([[1., 2.],
+           [2., 4.]])
+    >>> bank.view_names_
+    ['height', 'both']
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        dtype: Any = "float64",
+        gram: str = "dense",
+        psd: str = "error",
+        memory_limit: int | None = None,
+    ) -> None:
+        self.kernels = kernels
+        self.dtype = dtype
+        self.gram = gram
+        self.psd = psd
+        self.memory_limit = memory_limit
+
+    # --- fit -------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> KernelBank:
+        """Fit every view on the training rows, one Gram at a time; no stack is kept."""
+        n = n_rows(as_table(X))
+        scratch = np.empty((n, n), dtype=check_float_dtype(self.dtype))
+        self._fit_views(X, [scratch] * len(as_views(self.kernels)))
+        return self
+
+    def fit_stack(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit, and return the training Grams kernels first: Ks of shape (m, n, n), C-contiguous."""
+        check_choice("gram", self.gram, GRAM_CHOICES)
+        n = n_rows(as_table(X))
+        self.memory_ = self.memory_estimate(max(n, 1))
+        require_fits(self.memory_)
+        shape = (self.memory_.n_kernels, n, n)
+        Ks = allocate_stack(shape, check_float_dtype(self.dtype), self.gram)
+        self._fit_views(X, np.asarray(Ks))
+        return Ks[: self.n_kernels_]
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Fit, and return the training stack (n, n, m), a view on kernels-first memory."""
+        return np.moveaxis(self.fit_stack(X, y), 0, 2)
+
+    def memory_estimate(self, n: int, n_kernels: int | None = None) -> MemoryEstimate:
+        """What `fit_stack` on n rows will occupy, and what is available."""
+        n = check_positive_integer("n", n)
+        m = (
+            len(as_views(self.kernels))
+            if n_kernels is None
+            else check_positive_integer("n_kernels", n_kernels)
+        )
+        limit = self.memory_limit
+        if limit is not None:
+            limit = int(check_number("memory_limit", limit, at_least=0.0))
+        return estimate_memory(n, m, check_float_dtype(self.dtype), self.gram, limit)
+
+    def _fit_views(self, X: Any, slots: Sequence[np.ndarray]) -> None:
+        """Fit all views; the Gram of the i-th that is kept is written into ``slots[i]``."""
+        check_choice("psd", self.psd, PSD_CHOICES)
+        table = as_table(X)
+        n = n_rows(table)
+        if n < 1:
+            raise ValueError(f"X must hold at least one sample; got shape {getattr(table, 'shape', (0,))}.")
+        views = as_views(self.kernels)
+        automatic = isinstance(self.kernels, str)
+        full = can_check_fully(n, len(views))
+        fitted: dict[int, FittedView] = {}
+        for position, view, pair in _pairs_by_columns(views, table):
+            slot = slots[len(fitted) if automatic else position]
+            result = self._fit_view(view, pair, slot, full, automatic)
+            if result is not None:
+                fitted[position] = result
+        if not fitted:
+            raise ValueError(
+                "every kernel of kernels='auto' is constant on the training rows: the samples do not differ. "
+                "Check the columns of X, or give a list of kernels."
+            )
+        self.views_ = [fitted[position] for position in sorted(fitted)]
+        self.view_names_ = [view.name for view in self.views_]
+        self.n_kernels_ = len(self.views_)
+        self.n_train_ = n
+        self.active_ = tuple(range(self.n_kernels_))
+        width = n_columns(table)
+        if width is not None:
+            self.n_features_in_ = width
+
+    def _fit_view(
+        self, view: View, pair: _TrainPair, slot: np.ndarray, full: bool, automatic: bool
+    ) -> FittedView | None:
+        """Fit one view and write its Gram into `slot`; None where an automatic kernel is degenerate."""
+        rows = pair.left
+        rows.label = f"view {view.name!r}"
+        label = f"kernel {view.name!r}"
+        with naming(rows.label):
+            kernel = view.kernel.fit(rows)
+            kernel.evaluate(pair, slot)
+            if automatic and not slot.any():
+                return None
+            chain, _ = Chain(view.transforms).fit_train(slot, overwrite=True)
+        facts = check_gram(slot, label)
+        if facts.degenerate:
+            if automatic:
+                return None
+            raise_degenerate(label, facts.degenerate)
+        if needs_repair(slot, facts, label, psd=self.psd, full=full):
+            chain = Chain((*chain.transforms, repair(slot, self.psd)))
+        return FittedView(view.name, kernel, pair.selection, chain, rows)
+
+    # --- predict ---------------------------------------------------------------------------------
+
+    def iter_kernels(self, X: Any) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield ``(index, K)`` for one kernel after the other, nothing stacked.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_test, d)
+
+        Yields
+        ------
+        index : int
+            Position in `view_names_`, ascending; only active kernels after `restrict`.
+        K : ndarray of shape (n_test, n_train), float64
+            (n_test, n_support) after `restrict`.
+        """
+        self._require_fitted()
+        table = as_table(X)
+        width = n_columns(table)
+        expected = getattr(self, "n_features_in_", None)
+        if expected is not None and width != expected:
+            raise ValueError(
+                f"X has {width} features, but KernelBank is expecting {expected} features as input."
+            )
+        return self._iterate(table)
+
+    def _iterate(self, table: Any) -> Iterator[tuple[int, np.ndarray]]:
+        users = [id(self.views_[index].rows) for index in self.active_]
+        pair: Pair | None = None
+        for index in self.active_:
+            view = self.views_[index]
+            if pair is None or pair.right is not view.rows:
+                raw = view.selection.take(table, view.label)
+                left = Rows(raw, view.label, one_column=view.selection.scalar)
+                pair = Pair(left, view.rows, keep=users.count(id(view.rows)) > 1)
+            yield index, view.test_gram(pair)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Similarities to the training rows, (n_test, n_train, m), a view on kernels-first memory.
+
+        Test rows are not training rows: for a kernel repaired with ``psd="shift"`` the training Gram has a larger
+        diagonal than ``transform`` of the training rows.
+        """
+        self._require_fitted()
+        Ks: np.ndarray | None = None
+        for position, (_, K) in enumerate(self.iter_kernels(X)):
+            if Ks is None:
+                Ks = np.empty((len(self.active_), *K.shape), dtype=check_float_dtype(self.dtype))
+            Ks[position] = K
+        if Ks is None:
+            raise ValueError("no kernel is active in this bank; restrict it to at least one.")
+        return np.moveaxis(Ks, 0, 2)
+
+    def restrict(self, support: Any, active: Any) -> KernelBank:
+        """A compact bank that keeps the training rows `support` and the kernels `active`.
+
+        A view whose transforms read all training columns (`Center`, a clipped repair) keeps all its rows.
+
+        Parameters
+        ----------
+        support : array-like of int
+            Positions of training rows.
+        active : array-like of int
+            Positions of kernels.
+        """
+        self._require_fitted()
+        rows = check_positions("support", support, self.n_train_)
+        kernels = sorted(set(check_positions("active", active, self.n_kernels_).tolist()))
+        compact = copy.copy(self)
+        taken: dict[int, Rows] = {}
+        empty = Rows(())
+        compact.views_ = [
+            view.restrict(rows, taken)
+            if index in kernels
+            else FittedView(view.name, view.kernel, view.selection, Chain(), empty)
+            for index, view in enumerate(self.views_)
+        ]
+        compact.active_ = tuple(kernels)
+        return compact
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the views, one for each kernel."""
+        self._require_fitted()
+        return np.asarray(self.view_names_, dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "views_")
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "views_"):
+            raise ValueError("this KernelBank is not fitted yet. Call fit, fit_stack or fit_transform first.")
+
+
+class _TrainPair(Pair):
+    """Training rows against themselves, with the columns they were taken from."""
+
+    def __init__(self, rows: Rows, selection: Selection, keep: bool) -> None:
+        super().__init__(rows, rows, keep)
+        self.selection = selection
+
+
+def _pairs_by_columns(views: list[View], table: Any) -> Iterator[tuple[int, View, _TrainPair]]:
+    """Views in groups with equal columns, so that a group shares its rows and its dot products."""
+    groups: dict[Selection, list[int]] = {}
+    for position, view in enumerate(views):
+        selection = resolve_columns(table, view.columns, f"view {view.name!r}")
+        groups.setdefault(selection, []).append(position)
+    for selection, members in groups.items():
+        label = f"view {views[members[0]].name!r}"
+        rows = Rows(selection.take(table, label), label, one_column=selection.scalar)
+        pair = _TrainPair(rows, selection, keep=len(members) > 1)
+        for position in members:
+            yield position, views[position], pair
+
+
+def check_positions(name: str, positions: Any, size: int) -> np.ndarray:
+    """Integer positions below `size`."""
+    values = np.asarray(positions)
+    if values.ndim != 1 or (values.size and values.dtype.kind not in "iu"):
+        raise TypeError(f"{name} must be a 1-D array of integer positions; got {positions!r}.")
+    if values.size and not (values.min() >= 0 and values.max() < size):
+        raise ValueError(
+            f"{name} must hold positions from 0 to {size - 1}; got {values.min()} to {values.max()}."
+        )
+    return values.astype(np.intp)

@@ -1,0 +1,267 @@
+"""The bank for ready-made stacks of Gram matrices, and the door through which estimators get a bank."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from multikernel._validation import (
+    PSD_CHOICES,
+    all_finite,
+    can_check_fully,
+    check_choice,
+    check_float_dtype,
+    check_gram,
+    check_number,
+    check_positive_integer,
+    check_real_matrix,
+    raise_degenerate,
+    raise_non_finite_gram,
+)
+from multikernel.kernels import PSDRepair
+from multikernel.views._finish import needs_repair, repair
+from multikernel.views.bank import KernelBank, check_positions
+from multikernel.views.memory import (
+    GRAM_CHOICES,
+    MemoryEstimate,
+    allocate_stack,
+    estimate_memory,
+    require_fits,
+)
+
+
+class PrecomputedBank:
+    """A bank of ready-made kernels: X of shape (n, n, m) at fit and (n_test, n_train, m) at prediction.
+
+    A stack whose memory is kernels first (`stack_kernels` makes one; float64 or float32, memory-mapped too) is
+    used as it is; any other is converted once. A 2-D X is one kernel.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Default: ``"kernel-0"``, ``"kernel-1"``, …
+    dtype : {"float64", "float32"}
+        For stacks that are of neither type.
+    gram : {"dense", "memmap"}
+        Where a converted stack is put.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite kernel; a repair works on a copy of the stack.
+    memory_limit : int, optional
+        Bytes that may be used, instead of what the system says is available.
+
+    Attributes
+    ----------
+    view_names_ : list of str
+    n_train_, n_kernels_ : int
+    memory_ : MemoryEstimate
+
+    Examples
+    --------
+    >>> from multikernel.views import stack_kernels
+    >>> bank = PrecomputedBank(names=["plain", "double"])
+    >>> Ks = bank.fit_stack(stack_kernels([np.eye(2), 2 * np.eye(2)]))
+    >>> Ks.shape, bank.view_names_
+    ((2, 2, 2), ['plain', 'double'])
+    """
+
+    def __init__(
+        self,
+        names: Any = None,
+        *,
+        dtype: Any = "float64",
+        gram: str = "dense",
+        psd: str = "error",
+        memory_limit: int | None = None,
+    ) -> None:
+        self.names = names
+        self.dtype = dtype
+        self.gram = gram
+        self.psd = psd
+        self.memory_limit = memory_limit
+
+    # --- fit -------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> PrecomputedBank:
+        """Check the training stack and keep what prediction needs (not the stack)."""
+        self.fit_stack(X, y)
+        return self
+
+    def fit_stack(self, X: Any, y: Any = None) -> np.ndarray:
+        """Check the training stack (n, n, m) and return it kernels first: Ks (m, n, n), C-contiguous."""
+        check_choice("psd", self.psd, PSD_CHOICES)
+        check_choice("gram", self.gram, GRAM_CHOICES)
+        stack = _as_stack(X)
+        if stack.shape[0] != stack.shape[1] or stack.shape[0] == 0:
+            raise ValueError(
+                "precomputed kernels must be square at fit, X of shape (n, n, n_kernels) with n >= 1; "
+                f"got shape {stack.shape}."
+            )
+        n, _, m = stack.shape
+        names = self._names(m)
+        Ks = self._kernels_first(stack)
+        repairs: dict[int, PSDRepair] = {}
+        full = can_check_fully(n, m)
+        for index, name in enumerate(names):
+            label = f"kernel {name!r}"
+            facts = check_gram(Ks[index], label)
+            if facts.degenerate:
+                raise_degenerate(label, facts.degenerate)
+            if needs_repair(Ks[index], facts, label, psd=self.psd, full=full):
+                if np.may_share_memory(Ks, X):
+                    Ks = self._copied(Ks)
+                repairs[index] = repair(Ks[index], self.psd)
+        self._repairs = repairs
+        self.view_names_ = names
+        self.n_train_, self.n_kernels_ = n, m
+        self.active_ = tuple(range(m))
+        self._support: np.ndarray | None = None
+        return Ks
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit, and return the checked training stack (n, n, m)."""
+        return np.moveaxis(self.fit_stack(X, y), 0, 2)
+
+    def memory_estimate(self, n: int, n_kernels: int | None = None) -> MemoryEstimate:
+        """What a converted stack of n rows will occupy, and what is available."""
+        m = getattr(self, "n_kernels_", None) if n_kernels is None else n_kernels
+        if m is None:
+            raise ValueError("memory_estimate needs n_kernels before a precomputed bank is fitted.")
+        limit = self.memory_limit
+        if limit is not None:
+            limit = int(check_number("memory_limit", limit, at_least=0.0))
+        dtype = check_float_dtype(self.dtype)
+        n, m = check_positive_integer("n", n), check_positive_integer("n_kernels", m)
+        return estimate_memory(n, m, dtype, self.gram, limit)
+
+    def _names(self, m: int) -> list[str]:
+        if self.names is None:
+            return [f"kernel-{index}" for index in range(m)]
+        names = list(self.names)
+        if len(names) != m:
+            raise ValueError(f"names must hold one name for each of the {m} kernels; got {len(names)}.")
+        doubled = [name for name in names if names.count(name) > 1]
+        if doubled:
+            raise ValueError(
+                f"kernel names must be distinct; {doubled[0]!r} occurs {names.count(doubled[0])} times."
+            )
+        return [str(name) for name in names]
+
+    def _kernels_first(self, stack: np.ndarray) -> np.ndarray:
+        Ks = np.moveaxis(stack, 2, 0)
+        kept = Ks.dtype in (np.float32, np.float64)
+        dtype = Ks.dtype if kept else check_float_dtype(self.dtype)
+        self.memory_ = estimate_memory(stack.shape[0], len(Ks), dtype, self.gram, self._limit())
+        if kept and Ks.flags.c_contiguous and Ks.dtype.isnative:
+            return Ks
+        require_fits(self.memory_)
+        converted = allocate_stack(Ks.shape, dtype, self.gram)
+        for row in range(stack.shape[0]):  # row by row: each (n, m) slab is turned within the cache
+            converted[:, row, :] = stack[row].T
+        return converted
+
+    def _copied(self, Ks: np.ndarray) -> np.ndarray:
+        require_fits(self.memory_)
+        copied = allocate_stack(Ks.shape, Ks.dtype, self.gram)
+        copied[...] = Ks
+        return copied
+
+    def _limit(self) -> int | None:
+        limit = self.memory_limit
+        return None if limit is None else int(check_number("memory_limit", limit, at_least=0.0))
+
+    # --- predict ---------------------------------------------------------------------------------
+
+    def iter_kernels(self, X: Any) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield ``(index, K)`` for each active kernel of the stack X (n_test, n_train, m), in order.
+
+        After `restrict`, X is still the full stack; K holds the columns of the support points.
+        """
+        self._require_fitted()
+        stack = _as_stack(X)
+        if stack.shape[1:] != (self.n_train_, self.n_kernels_):
+            raise ValueError(
+                f"precomputed kernels at prediction must have shape (n_test, n_train={self.n_train_}, "
+                f"n_kernels={self.n_kernels_}); got shape {stack.shape}."
+            )
+        if stack.shape[0] == 0:
+            raise ValueError(f"X must hold at least one sample; got shape {stack.shape}.")
+        return self._iterate(stack)
+
+    def _iterate(self, stack: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        for index in self.active_:
+            K = check_real_matrix(stack[:, :, index], f"kernel {self.view_names_[index]!r}")
+            fixed = self._repairs.get(index)
+            if fixed is not None and fixed.needs_all_columns:
+                self._require_finite(K, index)
+                K = fixed.test(K, np.empty(0))
+            elif self._support is not None:
+                K = K[:, self._support]
+            self._require_finite(K, index)
+            yield index, K
+
+    def _require_finite(self, K: np.ndarray, index: int) -> None:
+        if not all_finite(K):
+            raise_non_finite_gram(K, f"kernel {self.view_names_[index]!r}")
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The checked test stack (n_test, n_train, m), with the repairs of the training kernels."""
+        Ks = [K for _, K in self.iter_kernels(X)]
+        return np.moveaxis(np.stack(Ks), 0, 2)
+
+    def restrict(self, support: Any, active: Any) -> PrecomputedBank:
+        """A compact bank that yields the columns `support` of the kernels `active` only."""
+        self._require_fitted()
+        compact = copy.copy(self)
+        rows = check_positions("support", support, self.n_train_)
+        compact._support = rows
+        compact.active_ = tuple(sorted(set(check_positions("active", active, self.n_kernels_).tolist())))
+        compact._repairs = {
+            index: fixed.restrict(rows) for index, fixed in self._repairs.items() if index in compact.active_
+        }
+        return compact
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the kernels."""
+        self._require_fitted()
+        return np.asarray(self.view_names_, dtype=object)
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "view_names_"):
+            raise ValueError(
+                "this PrecomputedBank is not fitted yet. Call fit, fit_stack or fit_transform first."
+            )
+
+
+def _as_stack(X: Any) -> np.ndarray:
+    stack = check_real_matrix(X, "the stack of precomputed kernels X")
+    if stack.ndim == 2:
+        stack = stack[:, :, None]
+    if stack.ndim != 3:
+        raise ValueError(
+            "precomputed kernels must have shape (n, n_train, n_kernels), or (n, n_train) for one kernel; "
+            f"got shape {stack.shape}. stack_kernels makes such a stack from a list of matrices."
+        )
+    if stack.shape[2] == 0:
+        raise ValueError(f"precomputed kernels must hold at least one kernel; got shape {stack.shape}.")
+    return stack
+
+
+def make_bank(
+    kernels: Any = "auto", *, dtype: Any = "float64", gram: str = "dense", psd: str = "error"
+) -> KernelBank | PrecomputedBank:
+    """The bank for a ``kernels=`` argument: a `PrecomputedBank` for ``"precomputed"``, else a `KernelBank`.
+
+    Examples
+    --------
+    >>> make_bank("precomputed", psd="clip").psd
+    'clip'
+    """
+    check_float_dtype(dtype)
+    check_choice("gram", gram, GRAM_CHOICES)
+    check_choice("psd", psd, PSD_CHOICES)
+    if isinstance(kernels, str) and kernels == "precomputed":
+        return PrecomputedBank(dtype=dtype, gram=gram, psd=psd)
+    return KernelBank(kernels, dtype=dtype, gram=gram, psd=psd)

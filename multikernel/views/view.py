@@ -1,0 +1,134 @@
+"""A view: a named block of columns with its kernel; and how a list of kernels becomes views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from multikernel.kernels import FunctionKernel, Gaussian, Kernel, Linear, Polynomial, as_kernel, as_transforms
+from multikernel.kernels.transforms import Transform
+
+KERNEL_CHOICES = ("auto", "precomputed")
+_AUTO_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
+
+
+@dataclass(frozen=True)
+class View:
+    """A feature block with its kernel: k(x, z) = transforms(kernel(x[columns], z[columns])).
+
+    Parameters
+    ----------
+    name : str
+    kernel : Kernel or callable
+        A bare function ``f(X, Z)`` becomes a `FunctionKernel`.
+    columns : None, str, int, list of either, slice, boolean mask or callable, default=None
+        As in scikit-learn's ColumnTransformer; None is all columns.
+    transforms : transform, name, or sequence of either, default=()
+        ``"center"``, ``"unit_diagonal"``, ``"unit_trace"``, ``"clip"``, ``"shift"``, applied in this order.
+
+    Examples
+    --------
+    >>> View("shape", Gaussian(gamma=0.5), columns=["width", "height"], transforms="center")
+    View(name='shape', kernel=Gaussian(gamma=0.5), columns=['width', 'height'], transforms=(Center(),))
+    """
+
+    name: str
+    kernel: Kernel
+    columns: Any = None
+    transforms: tuple[Transform, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise TypeError(f"the name of a view must be a non-empty string; got {self.name!r}.")
+        try:
+            object.__setattr__(self, "kernel", as_kernel(self.kernel))
+            object.__setattr__(self, "transforms", as_transforms(self.transforms))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"view {self.name!r}: {error}") from error
+        if isinstance(self.columns, np.ndarray):
+            object.__setattr__(self, "columns", self.columns.tolist())  # so that views compare
+
+
+def auto_views() -> list[View]:
+    """Linear, quadratic and five Gaussians around the median distance, on all columns, with unit diagonal."""
+    unit = ("unit_diagonal",)
+    views = [
+        View("linear", Linear(), None, unit),
+        View("quadratic", Polynomial(2, gamma="scale"), None, unit),
+    ]
+    return views + [
+        View(f"gaussian-{w:g}", Gaussian(gamma="median", scale=w), None, unit) for w in _AUTO_WIDTHS
+    ]
+
+
+def as_views(kernels: Any) -> list[View]:
+    """The views that a ``kernels=`` argument describes.
+
+    Parameters
+    ----------
+    kernels : "auto", Kernel, callable, View, tuple, or a list of kernels, callables, views and tuples
+        Tuples are ``(name, kernel)``, ``(name, kernel, columns)`` or ``(name, kernel, columns, transforms)``.
+
+    Examples
+    --------
+    >>> [view.name for view in as_views([Linear(), Gaussian(), Gaussian("nearest")])]
+    ['linear', 'gaussian', 'gaussian-2']
+    """
+    if isinstance(kernels, str):
+        if kernels == "auto":
+            return auto_views()
+        listed = ", ".join(repr(choice) for choice in KERNEL_CHOICES)
+        raise ValueError(
+            f"kernels must be one of {listed}, a kernel, or a list of kernels and views; got {kernels!r}."
+        )
+    if isinstance(kernels, (Kernel, View)) or callable(kernels) or _is_view_tuple(kernels):
+        kernels = [kernels]
+    if not isinstance(kernels, (list, tuple)):
+        raise TypeError(
+            "kernels must be 'auto', 'precomputed', a kernel, a function f(X, Z), a View, or a list of kernels, "
+            f"views and (name, kernel, columns) tuples; got {type(kernels).__name__}."
+        )
+    if len(kernels) == 0:
+        raise ValueError("kernels must hold at least one kernel; got an empty list.")
+    return _name_all([_as_view_or_kernel(entry) for entry in kernels])
+
+
+def _is_view_tuple(entry: Any) -> bool:
+    return isinstance(entry, tuple) and len(entry) in (2, 3, 4) and isinstance(entry[0], str)
+
+
+def _as_view_or_kernel(entry: Any) -> View | Kernel:
+    if isinstance(entry, View):
+        return entry
+    if isinstance(entry, tuple):
+        if not _is_view_tuple(entry):
+            raise TypeError(f"a view given as a tuple must be (name, kernel, columns); got {entry!r}.")
+        return View(*entry)
+    return as_kernel(entry)
+
+
+def _name_all(entries: list[View | Kernel]) -> list[View]:
+    taken = [entry.name for entry in entries if isinstance(entry, View)]
+    doubled = sorted({name for name in taken if taken.count(name) > 1})
+    if doubled:
+        raise ValueError(
+            f"view names must be distinct; {doubled[0]!r} occurs {taken.count(doubled[0])} times."
+        )
+    used, views = set(taken), []
+    for entry in entries:
+        if not isinstance(entry, View):
+            entry = View(_free_name(entry, used), entry)
+            used.add(entry.name)
+        views.append(entry)
+    return views
+
+
+def _free_name(kernel: Kernel, used: set[str]) -> str:
+    base = kernel.name if isinstance(kernel, FunctionKernel) else type(kernel).__name__.lower()
+    name, count = base, 1
+    while name in used:
+        count += 1
+        name = f"{base}-{count}"
+    return name

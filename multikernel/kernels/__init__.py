@@ -5,19 +5,8 @@ from multikernel.kernels.base import Kernel, Power, Product, Scaled, Sum
 from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from multikernel.kernels.given import FunctionKernel, Precomputed, as_kernel
-from multikernel.kernels.transforms import (
-    Center,
-    Chain,
-    PSDRepair,
-    Transform,
-    UnitDiagonal,
-    UnitTrace,
-    as_transforms,
-    center,
-    repair_psd,
-    unit_diagonal,
-    unit_trace,
-)
+from multikernel.kernels.grams import as_transforms, center, repair_psd, unit_diagonal, unit_trace
+from multikernel.kernels.transforms import Center, Chain, PSDRepair, Transform, UnitDiagonal, UnitTrace
 
 __all__ = [
     "Center",

@@ -51,7 +51,8 @@ def _term(kind, x, z):  # type: ignore[no-untyped-def]  # pragma: no cover
         return gap
     if kind == 0:
         return gap * gap
-    return gap * (gap / (x + z)) if gap > 0.0 else 0.0
+    half = 0.5 * x + 0.5 * z  # halves: the sum of very large entries stays finite
+    return 0.5 * gap * (gap / half) if half > 0.0 else 0.0
 
 
 @njit(cache=True)
@@ -61,9 +62,7 @@ def _dense_chi2(left, right, symmetric, out):  # type: ignore[no-untyped-def]  #
         for j in range(i if symmetric else 0, right.shape[0]):
             total = 0.0
             for k in range(d):
-                gap = left[i, k] - right[j, k]
-                size = left[i, k] + right[j, k]
-                total += gap * (gap / size) if size > 0.0 else 0.0
+                total += _term(2, left[i, k], right[j, k])
             out[i, j] = total
             if symmetric:
                 out[j, i] = total

@@ -31,6 +31,26 @@ def row_blocks(n_rows: int, n_columns: int, elements: int = _BLOCK_ELEMENTS) -> 
         yield slice(start, min(start + step, n_rows))
 
 
+class BlockBuffers:
+    """Two scratch arrays for `row_blocks`, allocated once: a fresh one for each block costs page faults."""
+
+    def __init__(self, n_rows: int, n_columns: int) -> None:
+        rows = next(row_blocks(n_rows, n_columns))
+        self._memory = np.empty((2, (rows.stop - rows.start) * n_columns))
+
+    def pair(self, block: slice, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+        """Both arrays, shaped for the rows of `block` and `n_columns` columns."""
+        n_rows = block.stop - block.start
+        first, second = (memory[: n_rows * n_columns].reshape(n_rows, n_columns) for memory in self._memory)
+        return first, second
+
+
+def write_mirrored(out: np.ndarray, block: slice, values: np.ndarray) -> None:
+    """Write `values`, the rows of `block` from the diagonal on, into `out` and below its diagonal too."""
+    out[block, block.start :] = values
+    out[block.stop :, block] = values[:, block.stop - block.start :].T
+
+
 def take_rows(raw: Any, positions: Any) -> Any:
     """Rows of an array, sparse matrix, DataFrame, Series or list, by position."""
     if hasattr(raw, "iloc"):
@@ -64,6 +84,9 @@ class Rows:
     def __len__(self) -> int:
         shape = getattr(self.raw, "shape", None)
         return int(shape[0]) if shape else len(self.raw)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"raw": self.raw, "label": self.label, "one_column": self.one_column}  # the rest is derived
 
     def take(self, positions: np.ndarray) -> Rows:
         """The rows at `positions`, copied."""
@@ -141,7 +164,7 @@ class Rows:
 
 
 class Pair:
-    """Left rows against right rows, with the products that several kernels need.
+    """Left rows against right rows, with the products that several kernels share.
 
     Parameters
     ----------
@@ -169,8 +192,8 @@ class Pair:
         left, right = self.left.values, self.right.values
         if left.shape[1] != right.shape[1]:
             raise ValueError(
-                f"{self.left.label} has {left.shape[1]} columns, but {self.right.label} has {right.shape[1]}; "
-                "a kernel compares rows with the same columns."
+                f"{self.left.label} has {left.shape[1]} columns, but {self.right.label} has "
+                f"{right.shape[1]}; a kernel compares rows with the same columns."
             )
         return left, right
 
@@ -206,7 +229,7 @@ class Pair:
         return (norms if self.symmetric else squared_norms(left)), norms
 
     def expansion(self, gamma: float) -> bool | None:
-        """How gamma ‖x − z‖² may be had from dot products: plain (False), centred (True) or not safely (None)."""
+        """Whether gamma ‖x − z‖² may come from dot products: plain (False), centred (True), or not (None)."""
         left, right = self.tables
         if _is_safe(gamma, self.norms()):
             return False
@@ -227,7 +250,7 @@ def dot_products(left: Any, right: Any, out: np.ndarray) -> None:
         np.matmul(left, right.T, out=out)  # BLAS syrk when both are the same array
         return
     transposed = right.T.tocsr() if scipy.sparse.issparse(right) else np.ascontiguousarray(right.T)
-    for block in row_blocks(*out.shape, elements=1 << 18):
+    for block in row_blocks(out.shape[0], out.shape[1], 1 << 18):
         product = left[block] @ transposed
         out[block] = product.toarray() if scipy.sparse.issparse(product) else product
 
@@ -249,7 +272,7 @@ def scaled(table: Any, factor: float) -> Any:
 
 
 def _sample_distances(left: Any, right: Any) -> np.ndarray:
-    """Squared distances between rows of entries at most 1 in size; recomputed directly where they are tiny."""
+    """Squared distances between rows with entries of at most 1; taken directly where they are tiny."""
     if not scipy.sparse.issparse(left):
         centre = right.mean(axis=0)
         left, right = left - centre, right - centre

@@ -16,15 +16,16 @@ from multikernel.kernels._rows import Pair, Rows, row_blocks
 class Kernel(ABC):
     """A similarity k(x, z) of two rows: an immutable description that can be called.
 
-    ``kernel.fit(X)`` returns a new kernel whose data-dependent parameters are numbers; ``kernel(X, Z)`` is the
-    Gram matrix; ``kernel.diag(X)`` its diagonal, without the matrix. Kernels combine: ``a + b``, ``a * b``,
-    ``a ** 2``, ``0.5 * a``.
+    ``kernel.fit(X)`` returns a new kernel whose data-dependent parameters are numbers; ``kernel(X, Z)`` is
+    the Gram matrix; ``kernel.diag(X)`` its diagonal, without the matrix. Kernels combine: ``a + b``,
+    ``a * b``, ``a ** 2``, ``0.5 * a``.
 
     A new kernel is a frozen dataclass with two methods: `_fill` writes the Gram matrix of a `Pair` into an
     array, `_diagonal` returns k(x, x) for each of the `Rows`.
     """
 
     __array_ufunc__ = None  # np.float64(2) * kernel must call our __rmul__
+    _is_bounded = False  # whether values are finite whatever the rows
 
     @property
     def is_psd(self) -> bool:
@@ -73,7 +74,7 @@ class Kernel(ABC):
         self._require_fitted()
         with np.errstate(all="ignore"):
             self._fill(pair, out)
-            if not all_finite(out):
+            if not self._is_bounded and not all_finite(out):
                 raise ValueError(self._overflow_message(pair.left, out.dtype))
 
     def evaluate_diagonal(self, rows: Rows) -> np.ndarray:
@@ -103,8 +104,8 @@ class Kernel(ABC):
     def _require_fitted(self) -> None:
         if not self.is_fitted:
             raise ValueError(
-                f"{self!r} has parameters that depend on the data. Call kernel.fit(X_train) first and use the "
-                "kernel it returns."
+                f"{self!r} has parameters that depend on the data. Call kernel.fit(X_train) first and use "
+                "the kernel it returns."
             )
 
     def _overflow_message(self, rows: Rows, dtype: Any) -> str:

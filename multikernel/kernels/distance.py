@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import check_choice, check_number
+from multikernel._validation import all_finite, check_choice, check_number
 from multikernel.kernels._distances import direct_distances
-from multikernel.kernels._rows import Pair, Rows, row_blocks, scaled
+from multikernel.kernels._rows import BlockBuffers, Pair, Rows, row_blocks, scaled, write_mirrored
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.dot import bounded_inverse
 
@@ -49,6 +49,7 @@ class Gaussian(Kernel):
     s: float | None = None
     sigma: float | None = None
     scale: float = 1.0
+    _is_bounded = True
 
     def __post_init__(self) -> None:
         given = [name for name in ("gamma", "s", "sigma") if getattr(self, name) is not None]
@@ -60,13 +61,12 @@ class Gaussian(Kernel):
         elif isinstance(self.gamma, str):
             check_choice("Gaussian gamma, where it is not a number,", self.gamma, _ESTIMATES)
         else:
-            object.__setattr__(
-                self, given[0], check_number(f"Gaussian {given[0]}", getattr(self, given[0]), above=0.0)
-            )
+            width = check_number(f"Gaussian {given[0]}", getattr(self, given[0]), above=0.0)
+            object.__setattr__(self, given[0], width)
         if self.is_fitted and self.scale != 1.0:
             raise ValueError(
-                "Gaussian scale multiplies an estimated width; give it with gamma='median' or gamma='nearest', "
-                f"not with {given[0]}={getattr(self, given[0])!r}."
+                "Gaussian scale multiplies an estimated width; give it with gamma='median' or "
+                f"gamma='nearest', not with {given[0]}={getattr(self, given[0])!r}."
             )
 
     @property
@@ -96,6 +96,8 @@ class Gaussian(Kernel):
             right = left if pair.symmetric else scaled(pair.tables[1], root)
             direct_distances("sqeuclidean", left, right, out)
             _exp_of_negative(out, 1.0)
+            if not all_finite(out):
+                raise ValueError(self._overflow_message(pair.left, out.dtype))
         else:
             self._fill_by_expansion(pair, out, gamma, centred)
         if pair.symmetric:
@@ -104,14 +106,22 @@ class Gaussian(Kernel):
     def _fill_by_expansion(self, pair: Pair, out: np.ndarray, gamma: float, centred: bool) -> None:
         products = pair.dot(out, centred)
         left, right = (gamma * norms for norms in pair.norms(centred))
-        for block in row_blocks(*pair.shape):
-            # ‖x‖² + ‖z‖² first: addition commutes, so the result is symmetric bit by bit
-            squares = np.add.outer(left[block], right)
-            exponents = products[block] * (2.0 * gamma)
+        n, width = pair.shape
+        buffers = BlockBuffers(n, width)
+        for block in row_blocks(n, width):
+            # a training Gram needs its upper triangle only; the rest is its mirror image
+            start = block.start if pair.symmetric else 0
+            squares, exponents = buffers.pair(block, width - start)
+            # ‖x‖² + ‖z‖² first: addition commutes, so the result does not depend on the order of x and z
+            np.add(left[block, None], right[start:], out=squares)
+            np.multiply(products[block, start:], 2.0 * gamma, out=exponents)
             exponents -= squares
             np.minimum(exponents, 0.0, out=exponents)
             np.exp(exponents, out=exponents)
-            out[block] = exponents
+            if pair.symmetric:
+                write_mirrored(out, block, exponents)
+            else:
+                out[block] = exponents
 
     def _diagonal(self, rows: Rows) -> np.ndarray:
         return np.ones(rows.values.shape[0])
@@ -133,6 +143,7 @@ class Laplacian(Kernel):
     """
 
     gamma: float = 1.0
+    _is_bounded = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", check_number("Laplacian gamma", self.gamma, above=0.0))
@@ -160,6 +171,7 @@ class Chi2(Kernel):
     """
 
     gamma: float = 1.0
+    _is_bounded = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", check_number("Chi2 gamma", self.gamma, above=0.0))
@@ -193,8 +205,8 @@ def _require_non_negative(rows: Rows) -> None:
     if values.size and values.min() < 0.0:
         row, column = (int(place) for place in np.argwhere(_dense_signs(rows) < 0.0)[0])
         raise ValueError(
-            f"Chi2 needs non-negative features; {rows.label} holds {rows.values[row, column]:g} at row {row}, "
-            f"column {column}. Shift or clip the column, or use another kernel."
+            f"Chi2 needs non-negative features; {rows.label} holds {rows.values[row, column]:g} at "
+            f"row {row}, column {column}. Shift or clip the column, or use another kernel."
         )
 
 

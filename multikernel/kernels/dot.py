@@ -153,6 +153,8 @@ class Cosine(Kernel):
            [1., 0., 1.]])
     """
 
+    _is_bounded = True
+
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         left = _unit_rows(pair.left)
         right = left if pair.symmetric else _unit_rows(pair.right)

@@ -61,9 +61,7 @@ class Precomputed(Kernel):
         values = raw.ravel()
         requirement = f"Precomputed needs one column of integer positions; {rows.label}"
         if raw.ndim > 2 or (raw.ndim == 2 and raw.shape[1] != 1):
-            raise ValueError(
-                f"{requirement} has shape {raw.shape}. Give the view the column that holds them."
-            )
+            raise ValueError(f"{requirement} has shape {raw.shape}. Name the column that holds them.")
         try:
             positions = values.astype(np.float64)
         except (TypeError, ValueError) as error:
@@ -72,7 +70,8 @@ class Precomputed(Kernel):
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             raise ValueError(
-                f"{requirement} holds {values[row]!r} at row {row}. Positions run from 0 to {len(self.matrix) - 1}."
+                f"{requirement} holds {values[row]!r} at row {row}. Positions run from 0 to "
+                f"{len(self.matrix) - 1}."
             )
         return positions.astype(np.intp)
 
@@ -134,8 +133,8 @@ class FunctionKernel(Kernel):
         K = check_real_matrix(self.func(left, right), f"what the kernel function {self.name!r} returned")
         if K.shape != shape:
             raise ValueError(
-                f"the kernel function {self.name!r} must return shape {shape} for {shape[0]} and {shape[1]} rows; "
-                f"it returned shape {K.shape}."
+                f"the kernel function {self.name!r} must return shape {shape} for {shape[0]} and {shape[1]} "
+                f"rows; it returned shape {K.shape}."
             )
         return K
 
@@ -149,7 +148,7 @@ class FunctionKernel(Kernel):
             diagonal = np.asarray(self.diag_func(rows.raw), dtype=np.float64)
             if diagonal.shape != (n,):
                 raise ValueError(
-                    f"diag_func of {self.name!r} must return shape ({n},); got {diagonal.shape}."
+                    f"diag_func of {self.name!r} must return shape ({n},), not {diagonal.shape}."
                 )
             return diagonal
         diagonal = np.empty(n)
@@ -166,9 +165,8 @@ def as_kernel(kernel: Any) -> Kernel:
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
-        raise TypeError(
-            f"a kernel must be an instance; got the class {kernel.__name__}. Write {kernel.__name__}()."
-        )
+        name = kernel.__name__
+        raise TypeError(f"a kernel must be an instance; got the class {name}. Write {name}().")
     if callable(kernel):
         return FunctionKernel(kernel)
     raise TypeError(f"a kernel must be a Kernel or a function f(X, Z); got {kernel!r}.")

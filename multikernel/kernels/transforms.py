@@ -2,22 +2,21 @@
 
 Each transform is an immutable description. ``fit(K)`` returns a new, fitted transform; ``train(K)`` is the
 transformed training Gram; ``test(K_test, diag_test)`` the transformed test rows (n_test, n), and
-``test_diag(K_test, diag_test)`` the transformed self-similarities of the test points, which the next transform
-of a chain may need. ``restrict(support)`` keeps what is needed to give the columns of the support points only.
+``test_diag(K_test, diag_test)`` the transformed self-similarities of the test points, which the next
+transform of a chain may need. ``restrict(support)`` keeps what is needed for the columns of the support.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from multikernel._validation import all_finite, check_choice, check_gram, check_square
-from multikernel.kernels._rows import row_blocks
+from multikernel._validation import all_finite, check_choice
+from multikernel.kernels._rows import BlockBuffers, row_blocks
 
 
 class Transform(ABC):
@@ -85,7 +84,7 @@ class Center(Transform):
     needs_all_columns = True
 
     def fit(self, K: np.ndarray) -> Center:
-        means = np.mean(K, axis=0, dtype=np.float64)
+        means: np.ndarray = np.asarray(K.mean(axis=0, dtype=np.float64))
         return Center(column_means=means, mean=float(means.mean()))
 
     def train(self, K: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
@@ -93,15 +92,18 @@ class Center(Transform):
         K = _writable(K, overwrite)
         means = self.column_means
         assert means is not None
+        buffers = BlockBuffers(*K.shape)
         for block in row_blocks(*K.shape):
-            shift = np.add.outer(means[block], means)
+            shift, _ = buffers.pair(block, len(K))
+            np.add(means[block, None], means, out=shift)
             shift -= self.mean
             K[block] -= shift
         return K
 
     def test(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
         self._require_fitted(self.column_means)
-        row_means = np.mean(K_test, axis=1, dtype=np.float64)
+        assert self.column_means is not None
+        row_means: np.ndarray = np.asarray(K_test.mean(axis=1, dtype=np.float64))
         columns = K_test if self.support is None else K_test[:, self.support]
         return columns - (row_means[:, None] + (self.column_means - self.mean))
 
@@ -135,9 +137,13 @@ class UnitDiagonal(Transform):
         K = _writable(K, overwrite)
         roots = self.inverse_roots
         assert roots is not None
+        if np.all(roots == 1.0):  # Gaussian-like kernels have a unit diagonal already
+            return K
+        buffers = BlockBuffers(*K.shape)
         with np.errstate(all="ignore"):
             for block in row_blocks(*K.shape):
-                K[block] *= np.multiply.outer(roots[block], roots)
+                factors, _ = buffers.pair(block, len(K))
+                K[block] *= np.multiply(roots[block, None], roots, out=factors)
         np.fill_diagonal(K, roots > 0.0)
         return K
 
@@ -342,60 +348,3 @@ class Chain(Transform):
         wide = [i for i, transform in enumerate(self.transforms) if transform.needs_all_columns]
         start = wide[-1] if wide else 0
         return Chain(self.transforms[:start] + tuple(t.restrict(support) for t in self.transforms[start:]))
-
-
-_BY_NAME = {
-    "center": Center(),
-    "unit_diagonal": UnitDiagonal(),
-    "unit_trace": UnitTrace(),
-    "clip": PSDRepair("clip"),
-    "shift": PSDRepair("shift"),
-}
-
-
-def as_transforms(spec: Any) -> tuple[Transform, ...]:
-    """A tuple of transforms from a transform, a name, or several of either."""
-    if spec is None:
-        return ()
-    if isinstance(spec, Transform):
-        return (spec,)
-    if isinstance(spec, str):
-        return (_BY_NAME[check_choice("transforms", spec, tuple(_BY_NAME))],)
-    if not isinstance(spec, Iterable):
-        raise TypeError(
-            f"transforms must be transforms or their names ({', '.join(_BY_NAME)}); got {spec!r}."
-        )
-    return tuple(transform for part in spec for transform in as_transforms(part))
-
-
-def _transformed(K: Any, transform: Transform) -> np.ndarray:
-    K = check_square(K, "K")
-    check_gram(K, "K")
-    return transform.fit_train(K)[1]
-
-
-def center(K: Any) -> np.ndarray:
-    """H K H with H = I − 11ᵀ / n, as a new array.
-
-    Examples
-    --------
-    >>> center([[2.0, 0.0], [0.0, 2.0]])
-    array([[ 1., -1.],
-           [-1.,  1.]])
-    """
-    return _transformed(K, Center())
-
-
-def unit_diagonal(K: Any) -> np.ndarray:
-    """K_ij / √(K_ii K_jj), as a new array; a zero diagonal entry leaves a zero row."""
-    return _transformed(K, UnitDiagonal())
-
-
-def unit_trace(K: Any) -> np.ndarray:
-    """K · n / trace(K), as a new array: the mean of the diagonal is 1."""
-    return _transformed(K, UnitTrace())
-
-
-def repair_psd(K: Any, how: str = "clip") -> np.ndarray:
-    """The positive semidefinite part of K (``"clip"``), or K plus a multiple of the identity (``"shift"``)."""
-    return _transformed(K, PSDRepair(how))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,6 @@ from multikernel._validation import (
     check_choice,
     check_float_dtype,
     check_gram,
-    check_number,
     check_positive_integer,
     raise_degenerate,
 )
@@ -52,7 +51,9 @@ class FittedView:
         """Keep the support rows only, where the transforms allow; `taken` lets views share them."""
         rows = self.rows
         if not self.transforms.needs_all_columns:
-            rows = taken.setdefault(id(rows), rows.take(support) if id(rows) not in taken else rows)
+            if id(rows) not in taken:
+                taken[id(rows)] = rows.take(support)
+            rows = taken[id(rows)]
         return FittedView(self.name, self.kernel, self.selection, self.transforms.restrict(support), rows)
 
     def test_gram(self, pair: Pair) -> np.ndarray:
@@ -83,8 +84,8 @@ class KernelBank(TransformerMixin, BaseEstimator):
         Where the training stack lives: in memory, or in a temporary file.
     psd : {"error", "clip", "shift"}
         What to do with an indefinite training Gram: refuse it, drop its negative eigenvalues, or add a
-        multiple of the identity. Up to about 1e8 operations in all every Gram is checked by its Cholesky factor;
-        beyond, a few principal blocks of it are.
+        multiple of the identity. Up to about 1e8 operations in all, every Gram is checked by its Cholesky
+        factor; beyond, a few principal blocks of it are.
     memory_limit : int, optional
         Bytes that may be used, instead of what the system says is available.
 
@@ -127,6 +128,8 @@ class KernelBank(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> KernelBank:
         """Fit every view on the training rows, one Gram at a time; no stack is kept."""
         n = n_rows(as_table(X))
+        self.memory_ = self.memory_estimate(max(n, 1), n_kernels=1)
+        require_fits(self.memory_)
         scratch = np.empty((n, n), dtype=check_float_dtype(self.dtype))
         self._fit_views(X, [scratch] * len(as_views(self.kernels)))
         return self
@@ -154,12 +157,9 @@ class KernelBank(TransformerMixin, BaseEstimator):
             if n_kernels is None
             else check_positive_integer("n_kernels", n_kernels)
         )
-        limit = self.memory_limit
-        if limit is not None:
-            limit = int(check_number("memory_limit", limit, at_least=0.0))
-        return estimate_memory(n, m, check_float_dtype(self.dtype), self.gram, limit)
+        return estimate_memory(n, m, check_float_dtype(self.dtype), self.gram, self.memory_limit)
 
-    def _fit_views(self, X: Any, slots: Sequence[np.ndarray]) -> None:
+    def _fit_views(self, X: Any, slots: np.ndarray | list[np.ndarray]) -> None:
         """Fit all views; the Gram of the i-th that is kept is written into ``slots[i]``."""
         check_choice("psd", self.psd, PSD_CHOICES)
         table = as_table(X)
@@ -199,8 +199,6 @@ class KernelBank(TransformerMixin, BaseEstimator):
         with naming(rows.label):
             kernel = view.kernel.fit(rows)
             kernel.evaluate(pair, slot)
-            if automatic and not slot.any():
-                return None
             chain, _ = Chain(view.transforms).fit_train(slot, overwrite=True)
         facts = check_gram(slot, label)
         if facts.degenerate:
@@ -251,8 +249,8 @@ class KernelBank(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Similarities to the training rows, (n_test, n_train, m), a view on kernels-first memory.
 
-        Test rows are not training rows: for a kernel repaired with ``psd="shift"`` the training Gram has a larger
-        diagonal than ``transform`` of the training rows.
+        Test rows are not training rows: for a kernel repaired with ``psd="shift"`` the training Gram has a
+        larger diagonal than ``transform`` of the training rows.
         """
         self._require_fitted()
         Ks: np.ndarray | None = None

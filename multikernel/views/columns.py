@@ -14,11 +14,13 @@ from multikernel._validation import is_frame
 
 
 def as_table(X: Any) -> Any:
-    """`X` ready for taking columns: frames and arrays as they are, CSR for sparse, arrays for nested lists."""
+    """`X` ready for taking columns: frames and arrays as they are, CSR for sparse, arrays for lists."""
     if scipy.sparse.issparse(X):
         return X.tocsr()
-    if hasattr(X, "shape") or is_frame(X):
-        return X if hasattr(X, "iloc") else np.asarray(X)
+    if hasattr(X, "iloc"):
+        return X
+    if hasattr(X, "__array__"):
+        return np.asarray(X)
     if X is None or isinstance(X, (str, bytes)) or not isinstance(X, Sequence):
         raise TypeError(
             f"X must be an array, a sparse matrix, a DataFrame or a list of rows; got {type(X).__name__}."
@@ -42,7 +44,7 @@ def n_rows(X: Any) -> int:
 
 def n_columns(X: Any) -> int | None:
     """Number of columns, or None where `X` is a list of objects."""
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     return int(shape[1]) if len(shape) == 2 else None
 
 

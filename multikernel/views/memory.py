@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import check_choice
+from multikernel._validation import check_choice, check_number
 
 GRAM_CHOICES = ("dense", "memmap")
 _WORKSPACE_SHARE = 0.3
@@ -61,8 +61,9 @@ class MemoryEstimate:
         where = " on disk" if self.gram == "memmap" else ""
         there = "an unknown amount" if self.available is None else _readable(self.available)
         return (
-            f"{_readable(self.stack)}{where} for {self.n_kernels} {plural} of {size} × {size} in {self.dtype}, "
-            f"{_readable(self.workspace)} of workspace, {_readable(self.total)} of memory in all; {there} available"
+            f"{_readable(self.stack)}{where} for {self.n_kernels} {plural} of {size} × {size} in "
+            f"{self.dtype}, {_readable(self.workspace)} of workspace, {_readable(self.total)} of memory in "
+            f"all; {there} available"
         )
 
 
@@ -75,7 +76,10 @@ def estimate_memory(
     stack = n_kernels * n * n * dtype.itemsize
     square = 8 * n * n
     workspace = 3 * square if gram == "memmap" else int(_WORKSPACE_SHARE * stack) + square
-    available = available_memory() if limit is None else int(limit)
+    if limit is None:
+        available = available_memory()
+    else:
+        available = int(check_number("memory_limit", limit, at_least=0.0))
     return MemoryEstimate(n, n_kernels, dtype.name, gram, stack, workspace, available)
 
 
@@ -84,13 +88,13 @@ def require_fits(estimate: MemoryEstimate) -> None:
     if not estimate.fits:
         raise ValueError(
             f"the Gram stack does not fit in memory: {estimate}. Use dtype='float32' (half the size), "
-            "gram='memmap' (the stack in a file), fewer kernels, or the low-rank route (fewer rows, or a low-rank "
-            "approximation of each kernel)."
+            "gram='memmap' (the stack in a file), fewer kernels, or the low-rank route (fewer rows, or a "
+            "low-rank approximation of each kernel)."
         )
     if estimate.gram == "memmap" and shutil.disk_usage(tempfile.gettempdir()).free < estimate.stack:
         raise ValueError(
-            f"the Gram stack does not fit on the disk of the temporary directory: {estimate}. Use dtype='float32', "
-            "set TMPDIR to a larger disk, or take fewer kernels or rows."
+            f"the Gram stack does not fit on the disk of the temporary directory: {estimate}. Use "
+            "dtype='float32', set TMPDIR to a larger disk, or take fewer kernels or rows."
         )
 
 

@@ -15,7 +15,6 @@ from multikernel._validation import (
     check_choice,
     check_float_dtype,
     check_gram,
-    check_number,
     check_positive_integer,
     check_real_matrix,
     raise_degenerate,
@@ -36,8 +35,8 @@ from multikernel.views.memory import (
 class PrecomputedBank:
     """A bank of ready-made kernels: X of shape (n, n, m) at fit and (n_test, n_train, m) at prediction.
 
-    A stack whose memory is kernels first (`stack_kernels` makes one; float64 or float32, memory-mapped too) is
-    used as it is; any other is converted once. A 2-D X is one kernel.
+    A stack whose memory is kernels first (`stack_kernels` makes one; float64 or float32, memory-mapped
+    too) is used as it is; any other is converted once. A 2-D X is one kernel.
 
     Parameters
     ----------
@@ -110,7 +109,7 @@ class PrecomputedBank:
             if facts.degenerate:
                 raise_degenerate(label, facts.degenerate)
             if needs_repair(Ks[index], facts, label, psd=self.psd, full=full):
-                if np.may_share_memory(Ks, X):
+                if np.may_share_memory(Ks, stack):
                     Ks = self._copied(Ks)
                 repairs[index] = repair(Ks[index], self.psd)
         self._repairs = repairs
@@ -129,12 +128,9 @@ class PrecomputedBank:
         m = getattr(self, "n_kernels_", None) if n_kernels is None else n_kernels
         if m is None:
             raise ValueError("memory_estimate needs n_kernels before a precomputed bank is fitted.")
-        limit = self.memory_limit
-        if limit is not None:
-            limit = int(check_number("memory_limit", limit, at_least=0.0))
         dtype = check_float_dtype(self.dtype)
         n, m = check_positive_integer("n", n), check_positive_integer("n_kernels", m)
-        return estimate_memory(n, m, dtype, self.gram, limit)
+        return estimate_memory(n, m, dtype, self.gram, self.memory_limit)
 
     def _names(self, m: int) -> list[str]:
         if self.names is None:
@@ -153,7 +149,7 @@ class PrecomputedBank:
         Ks = np.moveaxis(stack, 2, 0)
         kept = Ks.dtype in (np.float32, np.float64)
         dtype = Ks.dtype if kept else check_float_dtype(self.dtype)
-        self.memory_ = estimate_memory(stack.shape[0], len(Ks), dtype, self.gram, self._limit())
+        self.memory_ = estimate_memory(stack.shape[0], len(Ks), dtype, self.gram, self.memory_limit)
         if kept and Ks.flags.c_contiguous and Ks.dtype.isnative:
             return Ks
         require_fits(self.memory_)
@@ -167,10 +163,6 @@ class PrecomputedBank:
         copied = allocate_stack(Ks.shape, Ks.dtype, self.gram)
         copied[...] = Ks
         return copied
-
-    def _limit(self) -> int | None:
-        limit = self.memory_limit
-        return None if limit is None else int(check_number("memory_limit", limit, at_least=0.0))
 
     # --- predict ---------------------------------------------------------------------------------
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from multikernel.kernels import FunctionKernel, Gaussian, Kernel, Linear, Polynomial, as_kernel, as_transforms
-from multikernel.kernels.transforms import Transform
 
 KERNEL_CHOICES = ("auto", "precomputed")
 _AUTO_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -37,7 +36,7 @@ class View:
     name: str
     kernel: Kernel
     columns: Any = None
-    transforms: tuple[Transform, ...] = field(default=())
+    transforms: Any = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -87,8 +86,8 @@ def as_views(kernels: Any) -> list[View]:
         kernels = [kernels]
     if not isinstance(kernels, (list, tuple)):
         raise TypeError(
-            "kernels must be 'auto', 'precomputed', a kernel, a function f(X, Z), a View, or a list of kernels, "
-            f"views and (name, kernel, columns) tuples; got {type(kernels).__name__}."
+            "kernels must be 'auto', 'precomputed', a kernel, a function f(X, Z), a View, or a list of "
+            f"kernels, views and (name, kernel, columns) tuples; got {type(kernels).__name__}."
         )
     if len(kernels) == 0:
         raise ValueError("kernels must hold at least one kernel; got an empty list.")

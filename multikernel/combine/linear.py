@@ -66,7 +66,7 @@ class WeightedStack:
         self.effective = mu[: self.n_stored] * self.scales[: self.n_stored]
         self.active = np.flatnonzero(self.effective)
         self.shift = self._shift + self.ridge
-        self.diag = self.effective @ self._diagonals + self.shift
+        self.diag = mu[: self.n_stored] @ self._diagonals + self.shift
         self.valid[:] = False
 
     @property

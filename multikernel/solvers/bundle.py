@@ -48,27 +48,33 @@ def _solve(P: Array, c: Array, equality: Array, inequality: Array, bound: Array)
     return np.array(solver.solve().x)
 
 
-def _onto_simplex(x: Array) -> Array:
+def _magnitude(constants: Array, slopes: Array) -> float:
+    """What to divide by, so that the small program is of order one."""
+    return max(float(np.abs(constants).max()), float(np.abs(slopes).max()), 1e-300)
+
+
+def _onto_simplex(x: Array, otherwise: Array) -> Array:
+    """Remove the rounding of the conic solver; where it failed, ``otherwise``."""
     x = np.where(x < 1e-8, 0.0, x)
-    return x / x.sum()
+    return x / x.sum() if np.isfinite(x).all() and x.sum() > 0.5 else otherwise
 
 
 def null_step(H: Array, center: Array, constants: Array, slopes: Array) -> tuple[Array, float]:
     """min over the simplex of max_k(constant_k + slope_k'x) + ½(x − center)'H(x − center); x and the max."""
     m, k = center.size, constants.size
-    scale = max(float(np.abs(constants).max()), 1e-300)
+    scale = _magnitude(constants, slopes)
     P = np.zeros((m + 1, m + 1))
     P[:m, :m] = H / scale
     c = np.append(-H @ center / scale, 1.0)
     inequality = np.vstack([np.hstack([-np.eye(m), np.zeros((m, 1))]), np.hstack([slopes / scale, -np.ones((k, 1))])])
     x = _solve(P, c, np.append(np.ones(m), 0.0), inequality, np.concatenate([np.zeros(m), -constants / scale]))
-    return _onto_simplex(x[:m]), float(x[m]) * scale
+    return _onto_simplex(x[:m], center), float(x[m]) * scale
 
 
 def lower_bound(constants: Array, slopes: Array) -> tuple[float, Array]:
     """The least of max_k(constant_k + slope_k'x) over the simplex, and the multipliers of the planes."""
     k, m = slopes.shape
-    scale = max(float(np.abs(constants).max()), 1e-300)
+    scale = _magnitude(constants, slopes)
     solution = linprog(
         np.append(np.zeros(m), 1.0),
         A_ub=np.hstack([slopes / scale, -np.ones((k, 1))]),
@@ -87,8 +93,8 @@ def lower_bound(constants: Array, slopes: Array) -> tuple[float, Array]:
 def level_step(constants: Array, slopes: Array, center: Array, low: float, high: float) -> Array:
     """The point nearest to ``center`` where the planes lie below a level between the two bounds."""
     m = center.size
-    scale = max(abs(high), 1e-300)
+    scale = _magnitude(constants, slopes)
     level = 0.9 * low + 0.1 * high
     inequality = np.vstack([-np.eye(m), slopes / scale])
     bound = np.concatenate([np.zeros(m), (level - constants) / scale])
-    return _onto_simplex(_solve(np.eye(m), -center, np.ones(m), inequality, bound))
+    return _onto_simplex(_solve(np.eye(m), -center, np.ones(m), inequality, bound), center)

@@ -15,7 +15,7 @@ when (P − L)/|P| ≤ tol for the weights and duals that it returns.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 COARSE_GAP = 2e-2
 WORKING_MARGIN = 0.15  # kernels with q below (1 − margin) of the largest are left out
 _EARLY_CHECK = 0.05
+_MOST_NULL_STEPS = 30
+_MOST_POLISHING = 12
 _PATIENCE = 5  # stalls or null steps in a row before the level method takes over
 _NEGLIGIBLE = 1e-9
 
@@ -59,6 +61,16 @@ class Options:
     callback: Callable[[dict[str, float]], bool | None] | None = None
 
 
+class _Center(NamedTuple):
+    """Where the last Newton step started: weights, upper bound there, expected change, Hessian of which kernels."""
+
+    mu: Array
+    upper: float
+    slope: float
+    hessian: Array
+    kernels: Array
+
+
 class WeightLearner:
     """The outer loop's state; see the module. Kernels and losses are already scaled to order one."""
 
@@ -80,7 +92,8 @@ class WeightLearner:
         self.level_mode = False
         self.n_null = self.n_stalled = 0
         self.previous_gap, self.least_dual = np.inf, np.inf
-        self.center: tuple[Array, float, float, Array, Array] | None = None
+        self.fineness, self.n_polished = 1.0, 0
+        self.center: _Center | None = None
 
     # ------------------------------------------------------------------ the loop
     def run(self) -> Status:
@@ -137,9 +150,9 @@ class WeightLearner:
         elif self.working_gap <= self.options.tol or (self.working_gap <= _EARLY_CHECK and not self.rest_checked):
             self._check_rest()
             self.best_lower = max(self.best_lower, self._lower(self.q))
-        plain = sum(v.primal.plain for v in values)
         complete = bool(np.isfinite(self.q).all())
-        self.upper = plain
+        self.scaled_gap = self._relative(upper, self._lower(self.q)) if complete else np.inf
+        self.upper = sum(v.primal.plain for v in values)
         self.lower = self._plain_lower() if complete else -np.inf
         self.gap = self._relative(self.upper, self.lower)
         return values
@@ -207,35 +220,39 @@ class WeightLearner:
     # ------------------------------------------------------------------ steps
     def _step(self, values: list[Values]) -> bool:
         """Change the weights (or only the inner accuracy); False when nothing more can be gained."""
-        exhausted = all(m.exhausted for m in self.machines)
-        scaled_gap = self._relative(self.best_upper, self.best_lower)
-        if self.fixed or scaled_gap <= self.options.tol:
+        if self.fixed or self.scaled_gap <= self.options.tol:
             self.target *= 0.3
-            return not exhausted
+            self.n_polished += 1
+            return self.n_polished < _MOST_POLISHING
+        self.n_polished = 0
         dual = sum(v.dual for v in values)
-        cut_off = any(v.cut_off for v in values)
-        self._watch_progress(dual, values)
+        self._watch_progress(dual)
         if self.level_mode:
             return self._level_step()
         self._keep_plane()
-        inexact = sum(v.primal.value - v.dual for v in values)
         if self.center is not None and self.working_gap > self.options.tol:
-            _, old_dual, slope, _, _ = self.center
-            worse = dual > old_dual + 1e-4 * slope + (0.0 if cut_off else inexact) + 1e-10 * abs(dual)
-            if worse and self.n_null < 30:
+            worse = dual > self.center.upper + 1e-4 * self.center.slope + 1e-10 * abs(dual)
+            if worse and self.n_null < _MOST_NULL_STEPS:
                 self._null_step()
                 return True
         self.n_null = 0
-        self._newton_step(dual)
+        self._newton_step(sum(v.primal.value for v in values))
         return True
 
     def _inner_target(self, gap: float) -> float:
-        """No better than the outer loop can use."""
-        return max(0.3 * self.options.tol, min(0.02, 0.003 * gap, 10.0 * gap * gap))
+        """No better than the outer loop can use; finer where steps at this accuracy bring too little.
 
-    def _watch_progress(self, dual: float, values: list[Values]) -> None:
+        The lower bound is of first order in the error of β, the machine's own gap of second order when the
+        loss is smooth: then the gap has to be squared away.
+        """
+        return self.fineness * max(0.3 * self.options.tol, min(0.02, 0.003 * gap, 10.0 * gap * gap))
+
+    def _watch_progress(self, dual: float) -> None:
+        """Ask for a finer inner solution where a step brought little; count what looks like a kink."""
+        if self.working_gap > 0.5 * self.previous_gap:
+            self.fineness = max(0.1 * self.fineness, 1e-9)
         if self.n_null == 0:
-            little = self.least_dual - dual < 0.02 * self.working_gap * abs(values[0].primal.value)
+            little = self.least_dual - dual < 0.02 * self.working_gap * abs(self.best_upper)
             self.n_stalled = self.n_stalled + 1 if self.working_gap > 0.8 * self.previous_gap and little else 0
             self.least_dual = min(self.least_dual, dual)
         self.previous_gap = self.working_gap
@@ -254,7 +271,7 @@ class WeightLearner:
         self.mu = mu
         self.stack.set_weights(mu)
 
-    def _newton_step(self, dual: float) -> None:
+    def _newton_step(self, upper: float) -> None:
         kernels = np.flatnonzero(self.working)
         sensitivities = [m.sensitivity(kernels) for m in self.machines]
         H = sum(s.hessian for s in sensitivities)
@@ -270,7 +287,7 @@ class WeightLearner:
             mu[kernels] = self._tidy(theta)
         change = mu[kernels] - self.mu[kernels]
         slope = -0.5 * float(q @ change)
-        self.center = (self.mu, dual, slope, H, kernels)
+        self.center = _Center(self.mu, upper, slope, np.asarray(H), kernels)
         self._move_to(mu)
         self._follow(kernels, change, sensitivities)
         self.target = self._inner_target(self.working_gap)
@@ -294,19 +311,20 @@ class WeightLearner:
         """The Newton step made it worse: back to its centre, with the planes seen so far."""
         assert self.center is not None
         self.n_null += 1
-        mu0, dual, slope, H, kernels_then = self.center
+        center = self.center
         kernels = np.flatnonzero(self.working)
         if self.weight_set.p > 1.0:
             self._closed_form_step()
             return
         known = [k for k, q in enumerate(self.planes.q) if np.isfinite(q[kernels]).all()][-30:]
         constants, slopes = self.planes.matrices(kernels)
-        proximity = 1e-3 * abs(slope) * 4.0 ** (self.n_null - 1) * np.eye(kernels.size)
-        curvature = H if np.array_equal(kernels, kernels_then) else np.zeros_like(proximity)
-        x, model = null_step(curvature + proximity, mu0[kernels], constants[known], slopes[known])
+        curvature = 1e-3 * abs(center.slope) * 4.0 ** (self.n_null - 1) * np.eye(kernels.size)
+        if np.array_equal(kernels, center.kernels):
+            curvature += center.hessian
+        x, model = null_step(curvature, center.mu[kernels], constants[known], slopes[known])
         mu = np.zeros(self.n_kernels)
         mu[kernels] = x
-        self.center = (mu0, dual, min(model - dual, 0.0), H, kernels_then)
+        self.center = center._replace(slope=min(model - center.upper, 0.0))
         self._restart_at(mu)
 
     def _closed_form_step(self) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.plan import Case
+
+NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,9 @@ class Figure:
 
     @property
     def outcome(self) -> str:
-        """The last column of the table."""
+        """What the table says of the figure."""
+        if self.measured == NOT_MEASURED:
+            return "–"
         return {True: "reached", False: "**missed**", None: "for the record"}[self.reached]
 
 
@@ -58,16 +63,16 @@ def seconds(value: float) -> str:
 def worst_ratio(
     measured: Sequence[tuple[Case, float]], limit: float, *, at_most: bool
 ) -> tuple[str, bool, Case]:
-    """The text "worst …, median …, k of N cases within", whether all are within, and the worst case."""
+    """The text "worst …, median …, within in k of N cases", whether all are within, and the worst case."""
     ordered = sorted(measured, key=lambda pair: pair[1], reverse=at_most)
     case, worst = ordered[0]
     within: Callable[[float], bool] = (lambda v: v <= limit) if at_most else (lambda v: v >= limit)
     count = sum(within(value) for _, value in measured)
-    middle = sorted(value for _, value in measured)[len(measured) // 2]
-    text = f"worst {worst:.3g} ({case}), median {middle:.3g}; {count} of {len(measured)} cases"
+    middle = statistics.median(value for _, value in measured)
+    text = f"worst {worst:.3g} ({case}), median {middle:.3g}; within in {count} of {len(measured)} cases"
     return text, count == len(measured), case
 
 
 def not_measured(what: str, required: str) -> Figure:
     """The row of a figure that no run has taken yet."""
-    return Figure(what, required, "not measured", None, "0")
+    return Figure(what, required, NOT_MEASURED, None, "0")

@@ -30,8 +30,9 @@ _PEERS: dict[str, tuple[str, str, str, Callable[[Record], float]]] = {
         lambda r: median([run["seconds"] for run in r["loose"]]),
     ),
     "qcqp": ("QCQP, cvxpy + Clarabel", "P", "#674ea7", lambda r: median(r["theirs"])),
-    "cvxopt_cones": ("QCQP, CVXOPT (cones)", "X", "#8e7cc3", lambda r: median(r["theirs"])),
-    "cvxopt_smooth": ("QCQP, CVXOPT (smooth)", "v", "#b4a7d6", lambda r: median(r["theirs"])),
+    "cvxopt_conelp": ("QCQP, CVXOPT conelp", "X", "#674ea7", lambda r: median(r["theirs"])),
+    "cvxopt_coneqp": ("QCQP, CVXOPT coneqp", "X", "#8e7cc3", lambda r: median(r["theirs"])),
+    "cvxopt_cpl": ("QCQP, CVXOPT cpl", "v", "#b4a7d6", lambda r: median(r["theirs"])),
     "easymkl": ("EasyMKL fit (MKLpy)", "*", "#e69138", lambda r: median(r["times"]["fit"])),
 }
 

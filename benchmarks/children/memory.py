@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import resource
 import sys
 from pathlib import Path
 
@@ -15,19 +14,26 @@ from benchmarks.sections.grid import TIGHT_TOL
 from benchmarks.solvers.ours import fit_ours
 
 
-def resident_bytes() -> int:
-    """What is resident now; the high-water mark so far would hide what compilation has given back."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+def resident_bytes(field: str) -> int:
+    """A field of /proc/self/status: VmRSS, what is resident now, or VmHWM, the most that ever was.
+
+    The baseline is VmRSS, because a high-water mark would hide what compilation has given back. The peak is
+    VmHWM and not getrusage's ru_maxrss, which a process inherits from the one that started it.
+    """
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"{field} is not in /proc/self/status: peak memory is measured on Linux only")
 
 
 def main() -> None:
     """Arguments: stack file, label file, C."""
     fit_tiny()
     gc.collect()
-    baseline = resident_bytes()
+    baseline = resident_bytes("VmRSS")
     kernels, y = np.load(sys.argv[1]), np.load(sys.argv[2])
     fit_ours(kernels, y, float(sys.argv[3]), TIGHT_TOL)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = resident_bytes("VmHWM")
     print(json.dumps({"baseline": baseline, "peak": peak}))
 
 

@@ -1,4 +1,4 @@
-"""Ours against the QCQP in interior-point solvers: cvxpy + Clarabel, and CVXOPT fed directly in two forms."""
+"""Ours against the QCQP in interior-point solvers: cvxpy + Clarabel, and CVXOPT in its three forms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.sections.grid import TIGHT_TOL
 from benchmarks.solvers.answer import Answer
 from benchmarks.solvers.ours import answer_of, fit_ours
 from benchmarks.solvers.qcqp_clarabel import solve_qcqp_clarabel
-from benchmarks.solvers.qcqp_cvxopt import solve_cones, solve_smooth
+from benchmarks.solvers.qcqp_cvxopt import solve_cones, solve_linear_cones, solve_smooth
 from benchmarks.store import Record, Store
 
 OBJECTIVE_TOL = 1e-6
@@ -28,6 +28,7 @@ class Peer:
     title: str
     solve: Callable[..., Answer | None]
     least_speedup: float
+    size: tuple[int, int]  # (n, m) of the requirement; at others the speed is for the record
     select: Callable[[Plan], list[Case]]
     repeats: Callable[[Plan], int]
 
@@ -41,22 +42,33 @@ class Peer:
         return [(case, record) for case, record in found if record is not None]
 
 
-CLARABEL = Peer("qcqp", "QCQP by cvxpy + Clarabel", solve_qcqp_clarabel, 500.0, lambda p: p.qcqp, lambda p: 1)
-CONES = Peer(
-    "cvxopt_cones",
-    "QCQP by CVXOPT fed directly, second-order cones (coneqp)",
-    solve_cones,
-    70.0,
-    lambda p: p.cvxopt,
-    lambda p: p.repeats,
+CLARABEL = Peer(
+    name="qcqp",
+    title="QCQP by cvxpy + Clarabel",
+    solve=solve_qcqp_clarabel,
+    least_speedup=500.0,
+    size=(500, 20),
+    select=lambda plan: plan.qcqp,
+    repeats=lambda plan: 1,
 )
-SMOOTH = Peer(
-    "cvxopt_smooth",
-    "QCQP by CVXOPT fed directly, smooth constraints (cpl)",
-    solve_smooth,
-    70.0,
-    lambda p: p.cvxopt,
-    lambda p: p.repeats,
+
+
+def _cvxopt(form: str, routine: str, solve: Callable[..., Answer]) -> Peer:
+    return Peer(
+        name=f"cvxopt_{routine}",
+        title=f"QCQP by CVXOPT fed directly, {form} ({routine})",
+        solve=solve,
+        least_speedup=70.0,
+        size=(500, 5),
+        select=lambda plan: plan.cvxopt,
+        repeats=lambda plan: plan.repeats,
+    )
+
+
+CVXOPT_FORMS = (
+    _cvxopt("cones and linear cost", "conelp", solve_linear_cones),
+    _cvxopt("cones and quadratic cost", "coneqp", solve_cones),
+    _cvxopt("smooth constraints", "cpl", solve_smooth),
 )
 
 
@@ -106,8 +118,11 @@ def peer_figures(peer: Peer, store: Store, plan: Plan) -> list[Figure]:
     if not records:
         return [not_measured(what, required)]
     ratios = [(case, median(r["theirs"]) / median(r["ours"])) for case, r in records]
+    reached: bool | None
     text, reached, worst = worst_ratio(ratios, peer.least_speedup, at_most=False)
     far_case, far = max(((case, _difference(r)) for case, r in records), key=lambda pair: pair[1])
+    if any((case.n, case.m) != peer.size for case, _ in records):
+        reached = None
     counted = f"ours {plan.repeats}, theirs {peer.repeats(plan)}, × {len(records)} cases"
     return [
         Figure(what, required, text, reached, counted, worst),

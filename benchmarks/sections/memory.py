@@ -82,7 +82,7 @@ def tables(store: Store, plan: Plan) -> list[Table]:
     ]
     header = ["case", "stack", "n × n", "resident before the stack", "peak at fit", "stacks beyond one n × n"]
     text = (
-        "High-water mark of the resident set (getrusage) of a fresh process that has fitted a tiny problem "
+        "High-water mark of the resident set (VmHWM) of a fresh process that has fitted a tiny problem "
         "first, less what was resident just before the stack was read. It includes the stack itself."
     )
     return [Table("Peak memory", text, header, rows)]

@@ -12,13 +12,15 @@ from benchmarks.figures import Figure, Table, not_measured, seconds, worst_ratio
 from benchmarks.measuring import cpu_seconds, median
 from benchmarks.objective import judge
 from benchmarks.plan import Case, Plan
-from benchmarks.sections.grid import LOOSE_TOL, SVC_TOL, TIGHT_TOL
+from benchmarks.sections.grid import LOOSE_TOL, TIGHT_TOL
 from benchmarks.solvers.ours import answer_of, fit_ours
 from benchmarks.solvers.simplemkl import iterate_simplemkl
 from benchmarks.store import Record, Store
 
 LEAST_SPEEDUP = 80.0
-TIGHT_SVC_TOL = 1e-6  # to reach a gap of 1e-6 its machine has to be solved further
+# SVC's default tolerance of 1e-3 alone leaves a gap of almost 1e-3, so that SimpleMKL would search in noise;
+# 1e-4 is the tolerance at which it is fastest to 1e-3.
+LOOSE_SVC_TOL, TIGHT_SVC_TOL = 1e-4, 1e-6
 
 WHAT = "against SimpleMKL at gap 1e-3"
 WHAT_TIGHT = "gap 1e-6: ours reaches it, SimpleMKL does not"
@@ -60,7 +62,7 @@ def measure_case(case: Case, plan: Plan) -> Record:
         ours.append(cpu_seconds(lambda: fit_ours(kernels, y, case.C, LOOSE_TOL))[0])
         spent = sum(run["seconds"] for run in loose)
         if repeat == 0 or (repeat < plan.slow_repeats and spent < plan.slow_seconds / 2):
-            loose.append(run_to_gap(kernels, y, case.C, LOOSE_TOL, plan.slow_seconds, SVC_TOL))
+            loose.append(run_to_gap(kernels, y, case.C, LOOSE_TOL, plan.slow_seconds, LOOSE_SVC_TOL))
     tight = run_to_gap(kernels, y, case.C, TIGHT_TOL, plan.slow_seconds / 2, TIGHT_SVC_TOL)
     gaps = {}
     for tol in (LOOSE_TOL, TIGHT_TOL):
@@ -92,6 +94,8 @@ def figures(store: Store, plan: Plan) -> list[Figure]:
     if not records:
         return [not_measured(WHAT, required), not_measured(WHAT_TIGHT, "ours all")]
     text, reached, worst = worst_ratio([(c, _speedup(r)) for c, r in records], LEAST_SPEEDUP, at_most=False)
+    if any(run["ended"] != "reached" for _, r in records for run in r["loose"]):
+        text += "; a lower bound where SimpleMKL met its time limit"
     ours_there = sum(r["our_gaps"][f"{TIGHT_TOL:g}"] <= TIGHT_TOL for _, r in records)
     theirs_there = sum(r["tight"]["ended"] == "reached" for _, r in records)
     fewest = min(len(r["loose"]) for _, r in records)

@@ -1,8 +1,11 @@
-"""The same QCQP handed to CVXOPT directly, without a modelling layer, in the two forms it takes.
+"""The same QCQP handed to CVXOPT directly, without a modelling layer, in the three forms it takes.
 
-`solve_cones` states it in second-order cones, ½ r² − sum alpha with ‖G_m' (y∘alpha)‖ ≤ r and K_m = G_m G_m',
-for `coneqp`. `solve_smooth` states the constraints as they stand, ½ alpha' Y K_m Y alpha ≤ ½ t, for `cpl`,
-whose Newton systems have n + 1 unknowns whatever m is: the cheaper form.
+* `solve_linear_cones`, the textbook form, for `conelp`: linear cost ½ t − sum alpha, and each quadratic bound
+  t as the cone ‖(2 G_m' (y∘alpha), t − 1)‖ ≤ t + 1, with K_m = G_m G_m'.
+* `solve_cones`, for `coneqp`: the norm is bounded and the square is left to the cost, ½ r² − sum alpha with
+  ‖G_m' (y∘alpha)‖ ≤ r.
+* `solve_smooth`, for `cpl`: the constraints as they stand, ½ alpha' Y K_m Y alpha ≤ ½ t. Its Newton systems
+  have n + 1 unknowns whatever m is, which makes it the cheapest.
 """
 
 from __future__ import annotations
@@ -36,26 +39,51 @@ def _balance(y: FloatArray) -> tuple[cvxopt.matrix, cvxopt.matrix]:
     return cvxopt.matrix(np.append(y, 0.0)[None, :]), cvxopt.matrix(0.0)
 
 
-def solve_cones(kernels: FloatArray, y: FloatArray, C: float) -> Answer:
-    """The QCQP in second-order cones by coneqp."""
+def _cone_rows(factors: list[FloatArray], y: FloatArray, head: FloatArray, scale: float) -> list[FloatArray]:
+    """Rows of G, one block a kernel: `head` on the bound first, then −scale · G_m' Y on alpha."""
+    blocks = []
+    for factor in factors:
+        cone = np.zeros((factor.shape[1] + head.size, y.size + 1))
+        cone[: head.size, -1] = head
+        cone[head.size :, :-1] = -scale * factor.T * y
+        blocks.append(cone)
+    return blocks
+
+
+def solve_linear_cones(kernels: FloatArray, y: FloatArray, C: float) -> Answer:
+    """The QCQP in rotated cones with a linear cost by conelp."""
     n = y.size
     rows, limits = _box(n, C)
-    blocks, sizes = [rows], []
-    for kernel in kernels:
-        factor = gram_factor(kernel)
-        cone = np.zeros((factor.shape[1] + 1, n + 1))
-        cone[0, n] = -1.0
-        cone[1:, :n] = -factor.T * y
-        blocks.append(cone)
-        sizes.append(cone.shape[0])
-    stacked = np.vstack(blocks)
+    blocks = _cone_rows([gram_factor(kernel) for kernel in kernels], y, np.array([-1.0, -1.0]), 2.0)
+    sizes = [len(block) for block in blocks]
+    sides = [np.concatenate([[1.0, -1.0], np.zeros(size - 2)]) for size in sizes]
+    solution = cvxopt.solvers.conelp(
+        cvxopt.matrix(np.append(-np.ones(n), 0.5)),
+        cvxopt.matrix(np.vstack([rows, *blocks])),
+        cvxopt.matrix(np.concatenate([limits, *sides])),
+        {"l": 2 * n, "q": sizes, "s": []},
+        *_balance(y),
+        options=_OPTIONS,
+    )
+    starts = 2 * n + np.cumsum([0, *sizes[:-1]])
+    multipliers = np.array(solution["z"]).ravel()
+    weights = make_weights(multipliers[starts] + multipliers[starts + 1])
+    return Answer(weights, make_feasible(np.array(solution["x"]).ravel()[:n], y, C))
+
+
+def solve_cones(kernels: FloatArray, y: FloatArray, C: float) -> Answer:
+    """The QCQP in second-order cones with a quadratic cost by coneqp."""
+    n = y.size
+    rows, limits = _box(n, C)
+    blocks = _cone_rows([gram_factor(kernel) for kernel in kernels], y, np.array([-1.0]), 1.0)
+    sizes = [len(block) for block in blocks]
     square = np.zeros((n + 1, n + 1))
     square[n, n] = 1.0
     solution = cvxopt.solvers.coneqp(
         cvxopt.matrix(square),
         cvxopt.matrix(np.append(-np.ones(n), 0.0)),
-        cvxopt.matrix(stacked),
-        cvxopt.matrix(np.append(limits, np.zeros(stacked.shape[0] - 2 * n))),
+        cvxopt.matrix(np.vstack([rows, *blocks])),
+        cvxopt.matrix(np.append(limits, np.zeros(sum(sizes)))),
         {"l": 2 * n, "q": sizes, "s": []},
         *_balance(y),
         options=_OPTIONS,

@@ -34,18 +34,24 @@ class _Objective:
     def solve(self, weights: FloatArray) -> tuple[float, FloatArray]:
         """J(weights) and the duals there."""
         self.n_solves += 1
-        used = np.flatnonzero(weights)
-        kernel = np.tensordot(weights[used], self.kernels[used], axes=1)
+        kernel = self._combined(weights)
         alpha = duals_of(solve_svc(kernel, self.y, self.C, self.svc_tol), self.y)
         beta = self.y * alpha
         return float(alpha.sum() - 0.5 * beta @ kernel @ beta), alpha
 
+    def _combined(self, weights: FloatArray) -> FloatArray:
+        """The weighted sum of the kernels that have weight."""
+        first, *others = np.flatnonzero(weights)
+        kernel = weights[first] * self.kernels[first]
+        for index in others:
+            kernel += weights[index] * self.kernels[index]
+        return kernel
+
     def gradient(self, alpha: FloatArray) -> FloatArray:
-        """dJ/dd_m = −½ (y∘alpha)' K_m (y∘alpha), on the support vectors alone."""
-        support = np.flatnonzero(alpha)
-        beta = (self.y * alpha)[support]
-        inner = self.kernels[:, support][:, :, support]
-        return -0.5 * (inner @ beta) @ beta
+        """dJ/dd_m = −½ (y∘alpha)' K_m (y∘alpha)."""
+        m, n, _ = self.kernels.shape
+        beta = self.y * alpha
+        return -0.5 * (self.kernels.reshape(m * n, n) @ beta).reshape(m, n) @ beta
 
 
 def _direction(weights: FloatArray, gradient: FloatArray) -> FloatArray:
@@ -120,7 +126,7 @@ def _descend(
 
 
 def iterate_simplemkl(
-    kernels: FloatArray, y: FloatArray, C: float, svc_tol: float = 1e-3
+    kernels: FloatArray, y: FloatArray, C: float, svc_tol: float = 1e-4
 ) -> Iterator[Answer]:
     """Yield weights and duals after every outer iteration, until no search moves the weights any more.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from multikernel.solvers import hinge_problem, solve_machine
+from multikernel.criteria.margin import Hinge
+from multikernel.solvers import solve_machine
 
 
 def solve_smo(
     kernel: NDArray[np.float64], y: NDArray[np.float64], C: float, tol: float = 1e-3
 ) -> NDArray[np.float64]:
     """The unsigned duals alpha (n,) of our machine, solved from zero."""
-    return y * solve_machine(kernel, hinge_problem(y, C), tol=tol).dual
+    return y * solve_machine(kernel, Hinge(y, C), tol=tol).dual

@@ -1,0 +1,296 @@
+"""Each kernel against scikit-learn's or NumPy's plain formula, dense and sparse."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.metrics import pairwise
+
+from multikernel.kernels import (
+    Chi2,
+    Cosine,
+    FunctionKernel,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    as_kernel,
+)
+
+RNG = np.random.default_rng(7)
+X = np.abs(RNG.normal(size=(70, 6))) * (RNG.random((70, 6)) < 0.6)
+X[3] = 0.0
+Z = np.abs(RNG.normal(size=(11, 6)))
+
+CASES = [
+    (Linear(), lambda A, B: A @ B.T),
+    (Polynomial(3, gamma=0.5, coef0=2.0), lambda A, B: (0.5 * A @ B.T + 2.0) ** 3),
+    (Polynomial(1, coef0=0.0), lambda A, B: A @ B.T),
+    (Gaussian(gamma=0.3), lambda A, B: pairwise.rbf_kernel(A, B, gamma=0.3)),
+    (Gaussian(gamma=3e5), lambda A, B: np.exp(-3e5 * ((A[:, None] - B[None]) ** 2).sum(-1))),
+    (Gaussian(s=1.7), lambda A, B: np.exp(-((A[:, None] - B[None]) ** 2).sum(-1) / 1.7**2)),
+    (Gaussian(sigma=0.8), lambda A, B: np.exp(-((A[:, None] - B[None]) ** 2).sum(-1) / (2 * 0.8))),
+    (Laplacian(gamma=0.4), lambda A, B: np.exp(-0.4 * np.abs(A[:, None] - B[None]).sum(-1))),
+    (Sigmoid(gamma=0.2, coef0=-0.1), lambda A, B: np.tanh(0.2 * A @ B.T - 0.1)),
+    (Cosine(), pairwise.cosine_similarity),
+    (Chi2(gamma=0.7), lambda A, B: pairwise.chi2_kernel(A, B, gamma=0.7)),
+]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "formula"), CASES, ids=lambda case: repr(case) if isinstance(case, Kernel) else ""
+)
+def test_values_agree_with_the_formula(kernel, formula):
+    np.testing.assert_allclose(kernel(X), formula(X, X), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(kernel(Z, X), formula(Z, X), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(kernel.diag(X), formula(X, X).diagonal(), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", [kernel for kernel, _ in CASES], ids=repr)
+@pytest.mark.parametrize("form", [scipy.sparse.csr_matrix, scipy.sparse.csc_array, scipy.sparse.coo_array])
+def test_sparse_equals_dense(kernel, form):
+    for left, right in [(form(X), None), (form(Z), X), (Z, form(X)), (form(Z), form(X))]:
+        dense = kernel(X) if right is None else kernel(Z, X)
+        np.testing.assert_allclose(kernel(left, right), dense, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(kernel.diag(form(X)), kernel.diag(X), rtol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", [kernel for kernel, _ in CASES], ids=repr)
+@pytest.mark.parametrize(
+    "table", [X, scipy.sparse.csr_matrix(X), RNG.random((300, 5))], ids=["dense", "sparse", "tall"]
+)
+def test_training_gram_is_symmetric_bit_by_bit(kernel, table):
+    K = kernel(table)
+    assert np.array_equal(K, K.T)
+    assert K.dtype == np.float64
+
+
+def test_gaussian_like_kernels_have_an_exact_unit_diagonal():
+    shifted = X + 1e4
+    for kernel in (Gaussian(gamma=3.0), Laplacian(), Chi2(), Gaussian(gamma=1e9)):
+        assert np.array_equal(kernel(shifted).diagonal(), np.ones(len(X)))
+
+
+def test_gaussian_keeps_its_digits_far_from_the_origin():
+    near = RNG.normal(size=(40, 3))
+    exact = np.exp(-0.5 * ((near[:, None] - near[None]) ** 2).sum(-1))
+    offset = np.array(
+        [2.0**20, -(2.0**18), 2.0**21]
+    )  # powers of two: adding and subtracting them is exact here
+    moved = (near + offset) - offset
+    exact = np.exp(-0.5 * ((moved[:, None] - moved[None]) ** 2).sum(-1))
+    far = moved + offset
+    np.testing.assert_allclose(Gaussian(gamma=0.5)(far), exact, atol=1e-11)
+    np.testing.assert_allclose(Gaussian(gamma=0.5)(scipy.sparse.csr_matrix(far)), exact, atol=1e-11)
+
+
+def test_median_width_is_the_median_of_all_pairs():
+    table = RNG.normal(size=(60, 4))
+    pairs = ((table[:, None] - table[None]) ** 2).sum(-1)[np.triu_indices(60, 1)]
+    assert Gaussian().fit(table).gamma == pytest.approx(1.0 / np.median(pairs), rel=1e-10)
+    assert Gaussian(scale=4.0).fit(table).gamma == pytest.approx(1.0 / (16.0 * np.median(pairs)), rel=1e-10)
+    sparse = Gaussian().fit(scipy.sparse.csr_matrix(table)).gamma
+    assert sparse == pytest.approx(1.0 / np.median(pairs), rel=1e-10)
+
+
+def test_nearest_width_is_the_mean_squared_nearest_neighbour_distance():
+    table = RNG.normal(size=(60, 4)) + 100.0
+    squares = ((table[:, None] - table[None]) ** 2).sum(-1)
+    np.fill_diagonal(squares, np.inf)
+    expected = 1.0 / squares.min(axis=1).mean()
+    assert Gaussian("nearest").fit(table).gamma == pytest.approx(expected, rel=1e-8)
+    assert Gaussian("nearest").fit(scipy.sparse.csr_matrix(table)).gamma == pytest.approx(expected, rel=1e-6)
+
+
+def test_width_estimates_of_many_rows_use_a_fixed_sample():
+    table = RNG.normal(size=(3000, 2))
+    first = Gaussian().fit(table)
+    assert first == Gaussian().fit(table)
+    # squared distances are twice a chi-squared with 2 degrees of freedom, whose median is 2 log 2
+    assert first.gamma == pytest.approx(1.0 / (4.0 * np.log(2.0)), rel=0.15)
+    assert Gaussian("nearest").fit(table) == Gaussian("nearest").fit(table)
+
+
+@pytest.mark.parametrize("estimate", ["median", "nearest"])
+def test_width_estimates_survive_duplicates_and_single_rows(estimate):
+    mostly_equal = np.vstack([np.zeros((30, 2)), [[3.0, 4.0]]])
+    assert Gaussian(estimate).fit(mostly_equal).gamma > 0.0
+    assert Gaussian("median").fit(mostly_equal).gamma == pytest.approx(1 / 25.0)
+    assert Gaussian(estimate).fit(np.ones((5, 2))).gamma == 1.0
+    assert Gaussian(estimate).fit([[2.0]]).gamma == 1.0
+
+
+def test_scale_is_one_over_the_mean_squared_norm():
+    fitted = Polynomial(2, gamma="scale").fit(Z)
+    assert fitted.gamma == pytest.approx(1.0 / (Z**2).sum(axis=1).mean())
+    assert Sigmoid(gamma="scale").fit(scipy.sparse.csr_matrix(Z)).gamma == pytest.approx(fitted.gamma)
+
+
+def test_fit_returns_a_new_kernel_and_calling_an_unresolved_one_is_refused():
+    kernel = Gaussian()
+    fitted = kernel.fit(Z)
+    assert kernel.gamma == "median" and isinstance(fitted.gamma, float)
+    for unresolved in (kernel, Polynomial(gamma="scale"), Linear() + kernel, 2.0 * kernel**2):
+        with pytest.raises(ValueError, match=r"depend on the data. Call kernel\.fit\(X_train\) first"):
+            unresolved(Z)
+        with pytest.raises(ValueError, match=r"Call kernel\.fit\(X_train\) first"):
+            unresolved.diag(Z)
+        assert unresolved.fit(Z)(Z).shape == (11, 11)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Gaussian(gamma=1.0, s=2.0), ValueError, "one of gamma, s and sigma; got gamma and s"),
+        (lambda: Gaussian(gamma="mean"), ValueError, "must be one of 'median', 'nearest'; got 'mean'"),
+        (lambda: Gaussian(gamma=0.0), ValueError, "Gaussian gamma must be greater than 0; got 0.0"),
+        (lambda: Gaussian(s=-1.0), ValueError, "Gaussian s must be greater than 0; got -1.0"),
+        (lambda: Gaussian(gamma=1.0, scale=2.0), ValueError, "scale multiplies an estimated width"),
+        (lambda: Gaussian(scale=np.inf), ValueError, "Gaussian scale must be finite; got inf"),
+        (lambda: Gaussian(gamma=[1.0]), TypeError, r"Gaussian gamma must be a number; got \[1.0\]"),
+        (lambda: Polynomial(degree=0), ValueError, "Polynomial degree must be a positive integer; got 0"),
+        (lambda: Polynomial(degree=2.0), TypeError, "Polynomial degree must be a positive integer; got 2.0"),
+        (lambda: Polynomial(coef0=-1.0), ValueError, "Polynomial coef0 must be at least 0; got -1.0"),
+        (lambda: Polynomial(gamma="auto"), ValueError, "a positive number or 'scale'; got 'auto'"),
+        (lambda: Laplacian(gamma=np.nan), ValueError, "Laplacian gamma must be finite; got nan"),
+        (lambda: Chi2(gamma=True), TypeError, "Chi2 gamma must be a number; got True"),
+        (lambda: FunctionKernel(3), TypeError, r"FunctionKernel needs a function f\(X, Z\); got 3"),
+        (lambda: as_kernel("rbf"), TypeError, r"must be a Kernel or a function f\(X, Z\); got 'rbf'"),
+        (lambda: as_kernel(Gaussian), TypeError, r"got the class Gaussian. Write Gaussian\(\)"),
+    ],
+)
+def test_bad_parameters_are_named(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_bad_rows_are_named():
+    with pytest.raises(ValueError, match="X has 6 columns, but Z has 2"):
+        Linear()(X, np.ones((3, 2)))
+    with pytest.raises(ValueError, match="X has 6 columns, but Z has 2"):
+        Cosine()(X, np.ones((3, 2)))
+    for table in (-Z, scipy.sparse.csr_matrix(-Z)):
+        with pytest.raises(
+            ValueError, match=r"Chi2 needs non-negative features; X holds -.* at row 0, column 0"
+        ):
+            Chi2()(table)
+    with pytest.raises(ValueError, match="Z holds NaN at row 1, column 0"):
+        Gaussian(gamma=1.0)(np.ones((2, 1)), [[1.0], [np.nan]])
+    with pytest.raises(ValueError, match=r"Reshape a single feature with X.reshape\(-1, 1\)"):
+        Linear()(np.arange(3.0))
+    with pytest.raises(ValueError, match=r"Linear\(\) is not finite in float64 on X.*Rescale the columns"):
+        Linear()([[1e200]])
+    with pytest.raises(ValueError, match=r"is not finite in float64 on X"):
+        Polynomial(50).diag([[1e10]])
+
+
+def test_precomputed_takes_positions():
+    matrix = Linear()(Z)
+    kernel = Precomputed(matrix)
+    rows, columns = np.array([[4], [0], [4]]), np.array([[2], [10]])
+    np.testing.assert_array_equal(kernel(rows, columns), matrix[np.ix_([4, 0, 4], [2, 10])])
+    np.testing.assert_array_equal(kernel(rows.astype(float)), matrix[np.ix_([4, 0, 4], [4, 0, 4])])
+    np.testing.assert_array_equal(kernel.diag([4, 0]), matrix.diagonal()[[4, 0]])
+    assert kernel.matrix.base is not None and np.shares_memory(kernel.matrix, matrix)
+    assert matrix.flags.writeable
+    assert kernel == Precomputed(matrix.copy()) and hash(kernel) == hash(Precomputed(matrix.copy()))
+
+
+@pytest.mark.parametrize(
+    ("positions", "message"),
+    [
+        ([[0.5]], r"holds np.float64\(0.5\) at row 0. Positions run from 0 to 2"),
+        ([[0], [3]], "holds .*3.* at row 1"),
+        ([[-1]], "at row 0"),
+        ([[0, 1]], r"has shape \(1, 2\)"),
+        ([["a"]], "needs one column of integer positions; X holds .*'a'"),
+        ([[np.nan]], "at row 0"),
+    ],
+)
+def test_precomputed_refuses_other_rows(positions, message):
+    with pytest.raises(ValueError, match=message):
+        Precomputed(np.eye(3))(positions)
+
+
+def test_precomputed_refuses_bad_matrices():
+    with pytest.raises(ValueError, match=r"must be a square Gram matrix; got shape \(2, 3\)"):
+        Precomputed(np.ones((2, 3)))
+    with pytest.raises(ValueError, match=r"differs from its transpose by 1.0e\+00 at \(0, 1\)"):
+        Precomputed([[1.0, 1.0], [0.0, 1.0]])
+    with pytest.raises(ValueError, match=r"holds NaN at \(0, 0\)"):
+        Precomputed([[np.nan]])
+
+
+def _overlap(left, right):
+    return np.array([[len(set(a) & set(b)) for b in right] for a in left])
+
+
+def test_function_kernel_gets_the_rows_as_they_are():
+    words = ["abc", "bcd", "xyz", "c"] * 9
+    kernel = FunctionKernel(_overlap)
+    assert kernel(words)[:4, :4].tolist() == [[3, 2, 0, 1], [2, 3, 0, 1], [0, 0, 3, 0], [1, 1, 0, 1]]
+    assert kernel.diag(words).tolist() == [3, 3, 3, 1] * 9
+    assert (
+        FunctionKernel(_overlap, diag_func=lambda rows: np.full(len(rows), 5.0)).diag(words).tolist()
+        == [5.0] * 36
+    )
+    assert kernel.is_psd and not FunctionKernel(_overlap, psd=False).is_psd
+
+
+def test_function_kernel_refuses_wrong_shapes():
+    with pytest.raises(
+        ValueError, match=r"'_overlap_of_one' must return shape \(3, 3\).* returned shape \(1, 3\)"
+    ):
+
+        def _overlap_of_one(left, right):
+            return _overlap(left[:1], right)
+
+        FunctionKernel(_overlap_of_one)(["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"diag_func of 'function' must return shape \(2,\), not \(1,\)"):
+        FunctionKernel(lambda A, B: A @ B.T, diag_func=lambda A: np.ones(1)).diag(np.ones((2, 1)))
+    with pytest.raises(ValueError, match="must be a numeric array"):
+        FunctionKernel(lambda A, B: "what?")(np.ones((2, 1)))
+
+
+@pytest.mark.parametrize(
+    "kernel", [kernel for kernel, _ in CASES] + [Precomputed(np.eye(4)), FunctionKernel(_overlap)]
+)
+def test_kernels_are_values(kernel):
+    assert copy.deepcopy(kernel) == kernel
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert hash(copy.deepcopy(kernel)) == hash(kernel)
+    with pytest.raises(AttributeError):
+        kernel.gamma = 2.0
+
+
+def test_representations_read_like_code():
+    a, b = Gaussian(s=2.0), Linear()
+    assert repr(a) == "Gaussian(s=2.0)"
+    assert repr(Polynomial(3)) == "Polynomial(degree=3)"
+    assert repr((a + b) * b) == "(Gaussian(s=2.0) + Linear()) * Linear()"
+    assert repr((a * b) ** 2) == "(Gaussian(s=2.0) * Linear()) ** 2"
+    assert repr(2.5 * (a + b)) == "2.5 * (Gaussian(s=2.0) + Linear())"
+    kernel = 0.5 * (a + b * Polynomial(3, 0.1)) ** 2 + Sigmoid() * a
+    assert eval(repr(kernel)) == kernel
+
+
+def test_input_is_never_modified():
+    unsorted = scipy.sparse.csr_matrix(
+        (np.array([1.0, 2.0, 3.0]), np.array([2, 0, 0]), np.array([0, 3, 3])), shape=(2, 3)
+    )
+    before = (unsorted.data.copy(), unsorted.indices.copy())
+    table = Z.copy()
+    for kernel, _ in CASES:
+        kernel(unsorted)
+        kernel(table)
+    np.testing.assert_array_equal(unsorted.data, before[0])
+    np.testing.assert_array_equal(unsorted.indices, before[1])
+    np.testing.assert_array_equal(table, Z)
+    np.testing.assert_allclose(Linear()(unsorted), [[26.0, 0.0], [0.0, 0.0]])

@@ -1,0 +1,185 @@
+"""Laws every kernel obeys, over random rows and randomly nested expressions."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from multikernel.kernels import (
+    Chi2,
+    Cosine,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Sigmoid,
+    smallest_eigenvalue,
+)
+
+tables = st.integers(1, 4).flatmap(
+    lambda d: arrays(
+        np.float64,
+        st.tuples(st.integers(1, 9), st.just(d)),
+        elements=st.floats(-4.0, 4.0, width=32).map(lambda x: 0.0 if abs(x) < 1e-3 else x),
+    )
+)
+
+leaves = st.sampled_from(
+    [
+        (Linear(), lambda A, B: A @ B.T),
+        (Polynomial(2, 0.5, 1.0), lambda A, B: (0.5 * A @ B.T + 1.0) ** 2),
+        (Gaussian(gamma=0.7), lambda A, B: np.exp(-0.7 * ((A[:, None] - B[None]) ** 2).sum(-1))),
+        (Laplacian(0.3), lambda A, B: np.exp(-0.3 * np.abs(A[:, None] - B[None]).sum(-1))),
+        (Sigmoid(0.4, 0.2), lambda A, B: np.tanh(0.4 * A @ B.T + 0.2)),
+    ]
+)
+
+
+def _add(pair):
+    (a, f), (b, g) = pair
+    return a + b, lambda A, B: f(A, B) + g(A, B)
+
+
+def _multiply(pair):
+    (a, f), (b, g) = pair
+    return a * b, lambda A, B: f(A, B) * g(A, B)
+
+
+def _raise(pair):
+    (a, f), k = pair
+    return a**k, lambda A, B: f(A, B) ** k
+
+
+def _scale(pair):
+    (a, f), c = pair
+    return c * a, lambda A, B: c * f(A, B)
+
+
+expressions = st.recursive(
+    leaves,
+    lambda children: st.one_of(
+        st.tuples(children, children).map(_add),
+        st.tuples(children, children).map(_multiply),
+        st.tuples(children, st.integers(1, 3)).map(_raise),
+        st.tuples(children, st.floats(0.1, 3.0)).map(_scale),
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(expressions, tables, st.data())
+def test_nested_algebra_equals_plain_numpy(expression, table, data):
+    kernel, formula = expression
+    other = data.draw(arrays(np.float64, (3, table.shape[1]), elements=st.floats(-2, 2)))
+    expected = formula(table, table)
+    size = np.abs(expected).max() + 1.0
+    np.testing.assert_allclose(kernel(table), expected, rtol=1e-9, atol=1e-9 * size)
+    np.testing.assert_allclose(kernel(other, table), formula(other, table), rtol=1e-9, atol=1e-9 * size)
+    np.testing.assert_allclose(kernel.diag(table), expected.diagonal(), rtol=1e-9, atol=1e-9 * size)
+    np.testing.assert_allclose(
+        kernel(scipy.sparse.csr_matrix(table)), kernel(table), rtol=1e-9, atol=1e-10 * size
+    )
+    assert np.array_equal(kernel(table), kernel(table).T)
+
+
+@settings(max_examples=80, deadline=None)
+@given(expressions, tables)
+def test_kernels_that_promise_it_are_positive_semidefinite(expression, table):
+    kernel, _ = expression
+    if kernel.is_psd:
+        K = kernel(table)
+        assert smallest_eigenvalue(K) >= -1e-10 * max(1.0, np.trace(K))
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables)
+def test_non_negative_and_direction_kernels_are_positive_semidefinite(table):
+    for kernel in (Cosine(), Chi2(0.5), Gaussian(), Gaussian("nearest")):
+        K = kernel.fit(np.abs(table))(np.abs(table))
+        assert smallest_eigenvalue(K) >= -1e-10 * len(K)
+        assert np.array_equal(K.diagonal(), kernel.fit(np.abs(table)).diag(np.abs(table)))
+
+
+def test_sums_are_not_flattened_into_products():
+    table = np.array([[1.0, 2.0], [3.0, -1.0]])
+    a, b, c = Linear(), Gaussian(gamma=0.1), Polynomial(2)
+    np.testing.assert_allclose(((a + b) * c)(table), (a(table) + b(table)) * c(table))
+    np.testing.assert_allclose((a + b * c)(table), a(table) + b(table) * c(table))
+    np.testing.assert_allclose(((a + b) ** 2)(table), (a(table) + b(table)) ** 2)
+    np.testing.assert_allclose((np.float64(2.0) * (a + b))(table), 2 * a(table) + 2 * b(table))
+
+
+def test_the_flag_follows_the_algebra():
+    safe, unsafe = Gaussian(), Sigmoid()
+    assert (2.0 * (safe + Linear()) * safe**3).is_psd
+    for kernel in (unsafe, unsafe + safe, safe * unsafe, unsafe**2, 3.0 * unsafe):
+        assert not kernel.is_psd
+
+
+def test_only_kernels_add_and_only_positive_numbers_multiply():
+    kernel = Linear()
+    for attempt in (lambda: kernel + 1.0, lambda: 1.0 + kernel):
+        with pytest.raises(TypeError, match=r"only kernels add to a kernel; got 1.0. Scalars multiply"):
+            attempt()
+    for factor in (-1.0, 0.0):
+        with pytest.raises(ValueError, match="the factor of a kernel must be greater than 0"):
+            factor * kernel
+    with pytest.raises(TypeError, match="multiplies with a kernel or a positive number; got 'a'"):
+        kernel * "a"
+    with pytest.raises(TypeError, match="the exponent of a kernel must be a positive integer; got 0.5"):
+        kernel**0.5
+    with pytest.raises(ValueError, match="the exponent of a kernel must be a positive integer; got 0"):
+        kernel**0
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(
+        [
+            Linear(),
+            Polynomial(3),
+            Polynomial(2, gamma="scale"),
+            Gaussian(),
+            Gaussian("nearest"),
+            Gaussian(gamma=2.0),
+            Gaussian(s=1e-100),
+            Laplacian(),
+            Sigmoid(),
+            Sigmoid(gamma="scale"),
+            Cosine(),
+            Chi2(),
+            (Gaussian() + Linear()) ** 2,
+        ]
+    ),
+    tables,
+    st.integers(-150, 150),
+    st.booleans(),
+)
+def test_any_scale_gives_finite_values_or_our_error(kernel, table, exponent, sparse):
+    rows = np.abs(table) * 10.0**exponent
+    rows = scipy.sparse.csr_matrix(rows) if sparse else rows
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = kernel.fit(rows)
+        try:
+            values = fitted(rows), fitted.diag(rows)
+        except ValueError as error:
+            assert "not finite" in str(error)
+        else:
+            assert all(np.isfinite(value).all() for value in values)
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables, st.integers(-140, 140))
+def test_estimated_widths_make_the_gaussian_blind_to_units(table, exponent):
+    unit = 2.0**exponent  # a power of two: the scaled rows hold the same digits
+    for kernel in (Gaussian(), Gaussian("nearest"), Polynomial(2, gamma="scale")):
+        plain = kernel.fit(table)(table)
+        np.testing.assert_allclose(kernel.fit(table * unit)(table * unit), plain, rtol=1e-8, atol=1e-10)

@@ -1,0 +1,183 @@
+"""Transforms against explicit features, on training and on test rows, whole and restricted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from multikernel.kernels import (
+    Center,
+    Chain,
+    Gaussian,
+    Linear,
+    PSDRepair,
+    Sigmoid,
+    UnitDiagonal,
+    UnitTrace,
+    as_transforms,
+    center,
+    repair_psd,
+    smallest_eigenvalue,
+    unit_diagonal,
+    unit_trace,
+)
+
+RNG = np.random.default_rng(3)
+TRAIN, TEST = RNG.normal(size=(40, 5)) + 1.0, RNG.normal(size=(7, 5)) + 1.0
+K, K_TEST, DIAG_TEST = TRAIN @ TRAIN.T, TEST @ TRAIN.T, (TEST**2).sum(axis=1)
+MEAN = TRAIN.mean(axis=0)
+SUPPORT = np.array([31, 2, 17])
+
+
+def _unit(rows):
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_centring_moves_the_training_mean_to_the_origin():
+    fitted = Center().fit(K)
+    np.testing.assert_allclose(fitted.train(K), (TRAIN - MEAN) @ (TRAIN - MEAN).T, atol=1e-12)
+    np.testing.assert_allclose(fitted.test(K_TEST, DIAG_TEST), (TEST - MEAN) @ (TRAIN - MEAN).T, atol=1e-12)
+    np.testing.assert_allclose(fitted.test_diag(K_TEST, DIAG_TEST), ((TEST - MEAN) ** 2).sum(1), atol=1e-12)
+
+
+def test_unit_diagonal_divides_by_the_norms():
+    fitted = UnitDiagonal().fit(K)
+    np.testing.assert_allclose(fitted.train(K), _unit(TRAIN) @ _unit(TRAIN).T, atol=1e-13)
+    assert np.array_equal(fitted.train(K).diagonal(), np.ones(40))
+    np.testing.assert_allclose(fitted.test(K_TEST, DIAG_TEST), _unit(TEST) @ _unit(TRAIN).T, atol=1e-13)
+    assert fitted.test_diag(K_TEST, DIAG_TEST).tolist() == [1.0] * 7
+
+
+def test_unit_trace_makes_the_mean_diagonal_one():
+    fitted = UnitTrace().fit(K)
+    factor = 40 / np.trace(K)
+    assert np.trace(fitted.train(K)) == pytest.approx(40.0)
+    np.testing.assert_allclose(fitted.test(K_TEST, DIAG_TEST), factor * K_TEST)
+    np.testing.assert_allclose(fitted.test_diag(K_TEST, DIAG_TEST), factor * DIAG_TEST)
+
+
+def test_a_chain_passes_on_the_test_diagonal():
+    chain, K_train = Chain([Center(), UnitDiagonal(), UnitTrace()]).fit_train(K)
+    rows, new = _unit(TRAIN - MEAN), _unit(TEST - MEAN)
+    np.testing.assert_allclose(K_train, rows @ rows.T, atol=1e-12)
+    np.testing.assert_allclose(chain.train(K), rows @ rows.T, atol=1e-12)
+    np.testing.assert_allclose(chain.test(K_TEST, DIAG_TEST), new @ rows.T, atol=1e-12)
+    np.testing.assert_allclose(chain.test_diag(K_TEST, DIAG_TEST), np.ones(7))
+    assert chain.needs_diagonal and chain.needs_all_columns
+
+
+SIGMOID = Sigmoid(gamma=0.4, coef0=-1.0)
+K_BAD, K_BAD_TEST = SIGMOID(TRAIN), SIGMOID(TEST, TRAIN)
+
+
+def test_clipping_keeps_the_positive_part_and_projects_test_rows():
+    values, vectors = np.linalg.eigh(K_BAD)
+    assert values[0] < -0.1
+    positive = vectors[:, values > 1e-12]
+    fitted = PSDRepair("clip").fit(K_BAD)
+    np.testing.assert_allclose(fitted.train(K_BAD), (vectors * np.maximum(values, 0)) @ vectors.T, atol=1e-12)
+    np.testing.assert_allclose(fitted.test(K_BAD_TEST, None), K_BAD_TEST @ positive @ positive.T, atol=1e-12)
+    # a training row given as a test row gets what it had in training
+    np.testing.assert_allclose(fitted.test(K_BAD, None), fitted.train(K_BAD), atol=1e-12)
+    np.testing.assert_allclose(fitted.test_diag(K_BAD, None), fitted.train(K_BAD).diagonal(), atol=1e-10)
+    assert smallest_eigenvalue(fitted.train(K_BAD)) > -1e-12
+
+
+def test_shifting_adds_to_the_diagonal_and_leaves_test_rows():
+    lowest = np.linalg.eigvalsh(K_BAD)[0]
+    fitted = PSDRepair("shift").fit(K_BAD)
+    np.testing.assert_allclose(fitted.train(K_BAD), K_BAD - lowest * np.eye(40), atol=1e-12)
+    np.testing.assert_array_equal(fitted.test(K_BAD_TEST, None), K_BAD_TEST)
+    np.testing.assert_allclose(fitted.test_diag(K_BAD_TEST, np.ones(7)), 1.0 - lowest)
+    np.testing.assert_array_equal(PSDRepair("shift").fit(np.eye(3)).train(np.eye(3)), np.eye(3))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ["unit_diagonal"],
+        ["center"],
+        ["unit_trace", "unit_diagonal"],
+        ["center", "unit_diagonal"],
+        ["unit_diagonal", "center", "unit_trace"],
+        ["clip", "unit_diagonal"],
+        ["center", "clip"],
+        ["shift", "center", "unit_diagonal"],
+        [],
+    ],
+)
+def test_restriction_gives_the_same_columns(steps):
+    chain = Chain(as_transforms(steps)).fit(K)
+    small = chain.restrict(SUPPORT)
+    given = K_TEST if chain.needs_all_columns else K_TEST[:, SUPPORT]
+    expected = chain.test(K_TEST, DIAG_TEST)[:, SUPPORT]
+    np.testing.assert_allclose(small.test(given, DIAG_TEST), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_zero_diagonal_entry_leaves_a_zero_row():
+    rows = TRAIN.copy()
+    rows[4] = 0.0
+    fitted, K_unit = UnitDiagonal().fit_train(rows @ rows.T)
+    assert not K_unit[4].any() and not K_unit[:, 4].any()
+    assert np.isfinite(K_unit).all()
+    new = fitted.test(np.vstack([np.zeros(40), TEST[:1] @ rows.T]), np.array([0.0, DIAG_TEST[0]]))
+    assert not new[0].any() and not new[:, 4].any() and new[1, 0] != 0.0
+
+
+@pytest.mark.parametrize(
+    "transform", [Center(), UnitDiagonal(), UnitTrace(), PSDRepair("clip"), PSDRepair("shift")]
+)
+def test_transforms_copy_unless_asked_and_stay_symmetric(transform):
+    for dtype in (np.float64, np.float32):
+        given = K.astype(dtype)
+        before = given.copy()
+        fitted, result = transform.fit_train(given)
+        np.testing.assert_array_equal(given, before)
+        assert result.dtype == dtype and np.array_equal(result, result.T)
+        assert fitted.train(given, overwrite=True) is given
+        np.testing.assert_array_equal(given, result)
+    assert transform is not fitted
+
+
+@pytest.mark.parametrize(
+    "transform", [Center(), UnitDiagonal(), UnitTrace(), PSDRepair("clip"), PSDRepair("shift")]
+)
+def test_an_unfitted_transform_says_so(transform):
+    with pytest.raises(ValueError, match="is not fitted. Call fit.K. with the training Gram first"):
+        transform.train(K)
+
+
+def test_free_functions_take_plain_matrices():
+    H = np.eye(40) - 1 / 40
+    np.testing.assert_allclose(center(K), H @ K @ H, atol=1e-12)
+    np.testing.assert_allclose(
+        unit_diagonal(K), K / np.sqrt(np.outer(K.diagonal(), K.diagonal())), atol=1e-13
+    )
+    assert np.trace(unit_trace(K.tolist())) == pytest.approx(40.0)
+    assert smallest_eigenvalue(repair_psd(K_BAD, "shift")) == pytest.approx(0.0, abs=1e-12)
+    assert smallest_eigenvalue(repair_psd(K_BAD)) > -1e-12
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: center(np.ones((2, 3))), ValueError, r"K must be a square Gram matrix; got shape \(2, 3\)"),
+        (lambda: center([[np.inf]]), ValueError, r"K holds infinity at \(0, 0\)"),
+        (lambda: unit_diagonal([[-1.0]]), ValueError, r"k\(x, x\) >= 0; got -1 at row 0. Repair"),
+        (lambda: unit_trace([[0.0]]), ValueError, "a unit trace needs a positive trace"),
+        (lambda: repair_psd([[1.0]], "zap"), ValueError, "how must be one of 'clip', 'shift'; got 'zap'"),
+        (lambda: as_transforms("centre"), ValueError, "transforms must be one of 'center', .*; got 'centre'"),
+        (lambda: as_transforms(3), TypeError, "transforms must be transforms or their names .* got 3"),
+        (lambda: smallest_eigenvalue([[np.nan]]), ValueError, "K holds NaN"),
+    ],
+)
+def test_bad_input_is_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_gaussian_and_linear_keep_their_diagonals():
+    K_gauss = Gaussian(gamma=0.3)(TRAIN)
+    assert unit_diagonal(K_gauss) is not K_gauss
+    np.testing.assert_array_equal(unit_diagonal(K_gauss), K_gauss)
+    np.testing.assert_allclose(unit_diagonal(Linear()(TRAIN * 1e-140)), unit_diagonal(K), atol=1e-13)

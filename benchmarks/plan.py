@@ -30,7 +30,7 @@ def cases(
     datasets: tuple[str, ...], n: tuple[int, ...], m: tuple[int, ...], C: tuple[float, ...]
 ) -> list[Case]:
     """All combinations that the data sets have points for."""
-    return [Case(d, *rest) for d, *rest in product(datasets, n, m, C) if available(d, rest[0])]
+    return [Case(*size) for size in product(datasets, n, m, C) if available(size[0], size[1])]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -63,7 +64,7 @@ def take_profiles(store: Store, figures: list[Figure]) -> None:
     for figure in figures:
         if figure.reached is False and figure.case is not None:
             case = figure.case
-            store.measure(f"profile/{case.key}", lambda case=case: profile_case(case))
+            store.measure(f"profile/{case.key}", partial(profile_case, case))
 
 
 def _profile_tables(store: Store, figures: list[Figure]) -> list[Table]:

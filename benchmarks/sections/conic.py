@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from benchmarks.datasets import kernel_bank
 from benchmarks.figures import Figure, Table, not_measured, seconds, worst_ratio
@@ -101,7 +102,7 @@ def measure_case(peer: Peer, case: Case, plan: Plan) -> Record:
 def measure_peer(peer: Peer, store: Store, plan: Plan) -> None:
     """Take every case of one peer."""
     for case in peer.select(plan):
-        store.measure(peer.key(case), lambda case=case: measure_case(peer, case, plan))
+        store.measure(peer.key(case), partial(measure_case, peer, case, plan))
 
 
 def _difference(record: Record) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from benchmarks.datasets import kernel_bank
 from benchmarks.figures import Figure, Table, not_measured, seconds, worst_ratio
 from benchmarks.measuring import interleaved, median
@@ -40,7 +42,7 @@ def measure_case(case: Case, repeats: int) -> Record:
 def measure(store: Store, plan: Plan) -> None:
     """Take every case."""
     for case in plan.easymkl:
-        store.measure(_key(case), lambda case=case: measure_case(case, plan.repeats))
+        store.measure(_key(case), partial(measure_case, case, plan.repeats))
 
 
 def _records(store: Store, plan: Plan) -> list[tuple[Case, Record]]:

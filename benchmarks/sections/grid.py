@@ -6,6 +6,7 @@ in a run.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def measure_grid(case: Case, repeats: int) -> Record:
 def take_grid(store: Store, cases: list[Case], repeats: int) -> None:
     """Measure every case that is not in the store yet."""
     for case in cases:
-        store.measure(grid_key(case), lambda case=case: measure_grid(case, repeats))
+        store.measure(grid_key(case), partial(measure_grid, case, repeats))
 
 
 def grid_records(store: Store, cases: list[Case]) -> list[tuple[Case, Record]]:

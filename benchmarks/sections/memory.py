@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,7 @@ def measure_case(case: Case) -> Record:
 def measure(store: Store, plan: Plan) -> None:
     """Take every case."""
     for case in plan.memory:
-        store.measure(_key(case), lambda case=case: measure_case(case))
+        store.measure(_key(case), partial(measure_case, case))
 
 
 def _records(store: Store, plan: Plan) -> list[tuple[Case, Record]]:

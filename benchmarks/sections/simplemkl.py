@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,7 @@ def run_to_gap(
         if answer is None:
             ended = "no further progress"
             break
-        n_solves = answer.n_solves
+        n_solves = answer.n_solves or 0
         best = min(best, judge(kernels, y, C, answer.weights, answer.alpha).gap)
         if best <= gap:
             ended = "reached"
@@ -74,7 +75,7 @@ def measure_case(case: Case, plan: Plan) -> Record:
 def measure(store: Store, plan: Plan) -> None:
     """Take every case."""
     for case in plan.simplemkl:
-        store.measure(_key(case), lambda case=case: measure_case(case, plan))
+        store.measure(_key(case), partial(measure_case, case, plan))
 
 
 def _records(store: Store, plan: Plan) -> list[tuple[Case, Record]]:

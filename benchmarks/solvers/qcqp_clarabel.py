@@ -35,7 +35,7 @@ def solve_qcqp_clarabel(
             problem.solve(solver=cp.CLARABEL, **options)
         except cp.SolverError:
             return None
-    if problem.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
+    if problem.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE) or alpha.value is None:
         return None
     multipliers = np.array([float(np.ravel(cone.dual_value[0])[0]) for cone in cones])
     return Answer(make_weights(multipliers), make_feasible(alpha.value, y, C))

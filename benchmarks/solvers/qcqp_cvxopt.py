@@ -93,7 +93,7 @@ def solve_cones(kernels: FloatArray, y: FloatArray, C: float) -> Answer:
     return Answer(weights, make_feasible(np.array(solution["x"]).ravel()[:n], y, C))
 
 
-def _smooth_constraints(signed: list[cvxopt.matrix], n: int, C: float) -> Any:
+def _smooth_constraints(signed: FloatArray, n: int, C: float) -> Any:
     """CVXOPT's callback: f_m = ½ alpha' Y K_m Y alpha − ½ t, its gradients and the weighted Hessian."""
     m = len(signed)
 

@@ -50,7 +50,7 @@ def main() -> int:
         raise SystemExit(f"--only takes {', '.join(SECTIONS)}; given {', '.join(unknown)}")
     plan, folder = (QUICK, HERE / "quick") if arguments.quick else (FULL, HERE)
     keep = arguments.resume or arguments.report or bool(arguments.only)
-    store = Store(folder / "raw.jsonl", f"{datetime.now(UTC):%Y-%m-%d %H:%M}", resume=arguments.resume)
+    store = Store(folder / "raw.jsonl", f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", resume=arguments.resume)
     if not keep:
         store.forget()
     check_one_thread()

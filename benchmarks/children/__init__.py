@@ -1,1 +1,25 @@
-"""Programs that a section runs in a process of their own; each prints one line of JSON."""
+"""Programs that a section runs in a process of their own; each prints one line of JSON, its last."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+from benchmarks.measuring import one_thread_environment
+
+
+def run_child(module: str, *arguments: str, **environment: str) -> tuple[dict[str, Any], list[str]]:
+    """Run ``benchmarks.children.<module>`` on one thread: its JSON, and every other line it wrote."""
+    finished = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.children.{module}", *arguments],
+        env=os.environ | one_thread_environment() | environment,
+        capture_output=True,
+        text=True,
+    )
+    if finished.returncode != 0:
+        raise RuntimeError(f"benchmarks.children.{module} failed:\n{finished.stderr[-2000:]}")
+    *said, last = finished.stdout.splitlines()
+    return json.loads(last), said + finished.stderr.splitlines()

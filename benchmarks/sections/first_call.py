@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import tempfile
 
+from benchmarks.children import run_child
 from benchmarks.figures import Figure, Table, not_measured, seconds
-from benchmarks.measuring import one_thread_environment
 from benchmarks.plan import Plan
 from benchmarks.store import Record, Store
 
@@ -20,17 +16,9 @@ CACHED_FRACTION = 0.25  # a cached first fit may cost loading, not compiling
 
 
 def _one_process(cache: str) -> Record:
-    finished = subprocess.run(
-        [sys.executable, "-m", "benchmarks.children.first_call"],
-        env=os.environ | one_thread_environment() | {"NUMBA_CACHE_DIR": cache},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    *said, last = finished.stdout.splitlines()
-    lines = said + finished.stderr.splitlines()
+    times, lines = run_child("first_call", NUMBA_CACHE_DIR=cache)
     announced = [line.strip() for line in lines if "compil" in line.lower()]
-    return {"times": json.loads(last), "announced": announced[:1]}
+    return {"times": times, "announced": announced[:1]}
 
 
 def measure_first_call() -> Record:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import tempfile
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.children import run_child
 from benchmarks.datasets import kernel_bank
 from benchmarks.figures import Figure, Table, not_measured
-from benchmarks.measuring import one_thread_environment
 from benchmarks.plan import Case, Plan
 from benchmarks.store import Record, Store
 
@@ -34,15 +30,7 @@ def measure_case(case: Case) -> Record:
         stack_file, label_file = Path(folder) / "stack.npy", Path(folder) / "labels.npy"
         np.save(stack_file, kernels)
         np.save(label_file, y)
-        command = [sys.executable, "-m", "benchmarks.children.memory", str(stack_file), str(label_file)]
-        finished = subprocess.run(
-            [*command, repr(case.C)],
-            env=os.environ | one_thread_environment(),
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    measured = json.loads(finished.stdout.splitlines()[-1])
+        measured, _ = run_child("memory", str(stack_file), str(label_file), repr(case.C))
     return measured | {"stack": kernels.nbytes, "square": 8 * case.n**2}
 
 

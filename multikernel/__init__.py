@@ -1,0 +1,19 @@
+"""multikernel learns the kernel: multiple kernel learning with a certificate, behind scikit-learn's interface."""
+
+from importlib.metadata import version
+
+from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+from .views import KernelBank, View, combine_kernels, stack_kernels
+
+__version__ = version("multikernel")
+
+__all__ = [
+    "KernelBank",
+    "MKLClassifier",
+    "MKLOneClass",
+    "MKLRegressor",
+    "MKLRidge",
+    "View",
+    "combine_kernels",
+    "stack_kernels",
+]

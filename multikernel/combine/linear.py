@@ -45,6 +45,7 @@ class WeightedStack:
     combined : array (n, n) of the stack's precision, rows valid where ``valid``
     diag : array (n,), the diagonal of the sum
     passes : float, how often the whole stack has been read, in units of its size
+    negative_curvature : bool, set by a solver that met what a positive semidefinite sum cannot have
     """
 
     def __init__(self, Ks: Array, scales: Array, shift: Array, identity: bool = False) -> None:
@@ -58,6 +59,7 @@ class WeightedStack:
         self.combined = np.empty((self.n, self.n), Ks.dtype)
         self.valid = np.zeros(self.n, np.bool_)
         self.passes = 0.0
+        self.negative_curvature = False
         self.weights = np.zeros(self.n_kernels)
 
     def set_weights(self, mu: Array) -> None:

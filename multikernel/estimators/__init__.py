@@ -1,0 +1,8 @@
+"""Estimators behind scikit-learn's interface."""
+
+from .mkl_classifier import MKLClassifier
+from .mkl_one_class import MKLOneClass
+from .mkl_regressor import MKLRegressor
+from .mkl_ridge import MKLRidge
+
+__all__ = ["MKLClassifier", "MKLOneClass", "MKLRegressor", "MKLRidge"]

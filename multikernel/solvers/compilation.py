@@ -4,6 +4,10 @@ import logging
 import threading
 from typing import Any
 
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
 logger = logging.getLogger("multikernel")
 
 _SILENT_SECONDS = 2.0
@@ -11,13 +15,13 @@ _done: set[str] = set()
 _busy = threading.local()
 
 
-def compiled_once(dtype: Any) -> None:
+def compiled_once(Ks: Array) -> None:
     """Compile (or load from the cache) everything that a fit needs for stacks of this precision.
 
     A tiny problem is solved; where no cache exists this takes half a minute, and a message says so. Later
     processes load the result from the cache in well under a second, silently.
     """
-    name = str(dtype)
+    name = f"{Ks.dtype} {Ks.flags.writeable}"  # read-only arrays are another type for the compiler
     if name in _done or getattr(_busy, "now", False):
         return
     announcement = threading.Timer(
@@ -29,16 +33,14 @@ def compiled_once(dtype: Any) -> None:
     announcement.start()
     _busy.now = True
     try:
-        _solve_tiny(dtype)
+        _solve_tiny(Ks.dtype, Ks.flags.writeable)
     finally:
         announcement.cancel()
         _busy.now = False
     _done.add(name)
 
 
-def _solve_tiny(dtype: Any) -> None:
-    import numpy as np
-
+def _solve_tiny(dtype: Any, writeable: bool) -> None:
     from ..criteria.margin import Hinge
     from .learn import learn_weights
     from .mkl import Options
@@ -48,4 +50,5 @@ def _solve_tiny(dtype: Any) -> None:
     x = rng.normal(size=(2, n, 3))
     y = np.where(x[0, :, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
     Ks = np.ascontiguousarray((x @ x.transpose(0, 2, 1)).astype(dtype))
+    Ks.flags.writeable = writeable
     learn_weights(Ks, [Hinge(y, 1.0)], options=Options(tol=1e-4))

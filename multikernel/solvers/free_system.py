@@ -20,6 +20,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _CG_SIZE = 300
 _CG_STEPS = 30
 _CG_RESIDUAL = 0.05
+_NEGATIVE = -1e-4  # single precision cannot tell less from zero
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ def _conjugate_gradients(stack: WeightedStack, rows: Array, right: Array) -> Arr
         product = K @ direction
         curvature = np.einsum("ij,ij->j", direction, product)
         if not (curvature > 0).all():
+            norm2 = np.einsum("ij,ij->j", direction, direction) * diagonal.mean()
+            stack.negative_curvature |= bool((curvature < _NEGATIVE * norm2).any())
             return None
         step = rz / curvature
         solution += step * direction
@@ -98,3 +101,4 @@ def _cholesky(stack: WeightedStack, rows: Array, right: Array) -> Array:
         if info == 0:
             return cho_solve((factor, False), _right_hand_sides(right, np.float64), check_finite=False)
         ridge *= 100.0
+        stack.negative_curvature |= ridge > 1e-5

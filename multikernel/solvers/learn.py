@@ -61,7 +61,8 @@ def learn_weights(
     ([1.0, 0.0], True)
     """
     options = options or Options()
-    compiled_once(Ks.dtype)
+    Ks = np.asarray(Ks)
+    compiled_once(Ks)
     kernel_costs = np.ones(Ks.shape[0]) if costs is None else np.asarray(costs, float)
     kernel_scale = _kernel_scale(Ks, kernel_costs)
     target_scale = _target_scale(losses, kernel_scale)
@@ -181,6 +182,7 @@ def _result(
         n_iter=len(learner.history),
         passes=learner.stack.passes,
         status=status,
+        suspicious=learner.stack.negative_curvature,
         history=learner.history,
     )
 

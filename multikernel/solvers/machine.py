@@ -19,7 +19,7 @@ from .result import MachineResult, Status
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _FINEST_VIOLATION = 1e-13
-_INDEFINITE = -1e-7
+NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
 
 
 class Values(NamedTuple):
@@ -242,7 +242,7 @@ def solve_machine(
     )  # fmt: skip
     values = machine.values()
     status = Status.OPTIMAL if reason == smo_loop.CONVERGED else Status.MAX_ITER
-    if curvature < _INDEFINITE or reason == smo_loop.UNBOUNDED:
+    if curvature < NEGATIVE_CURVATURE or reason == smo_loop.UNBOUNDED:
         status = Status.INDEFINITE
     gap = (values.primal.value - values.dual) / max(abs(values.primal.value), np.finfo(float).tiny)
     return MachineResult(machine.beta, values.primal.intercept, values.dual, gap, steps, status)

@@ -24,7 +24,7 @@ from ..combine.weight_sets import LpBall
 from ..criteria.margin import HardMargin, Loss, SquaredError
 from .bundle import Planes, level_step, lower_bound, null_step
 from .free_system import Sensitivity
-from .machine import Machine, RidgeMachine, Values
+from .machine import NEGATIVE_CURVATURE, Machine, RidgeMachine, Values
 from .result import Status
 from .simplex_qp import minimize_model
 
@@ -215,7 +215,10 @@ class WeightLearner:
         return bool(self.options.callback(entry)) if self.options.callback else False
 
     def _is_indefinite(self) -> bool:
-        return any(m.least_curvature < -1e-7 for m in self.machines)
+        """A pair with negative curvature proves that the combined kernel is not positive semidefinite."""
+        found = any(m.least_curvature < NEGATIVE_CURVATURE for m in self.machines)
+        self.stack.negative_curvature |= found
+        return found
 
     # ------------------------------------------------------------------ steps
     def _step(self, values: list[Values]) -> bool:

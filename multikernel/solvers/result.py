@@ -58,6 +58,7 @@ class SolveResult:
     n_iter : int, outer iterations, which is the number of machines solved for each task
     passes : float, reads of the whole stack
     status : Status
+    suspicious : bool, whether negative curvature was met, which a positive semidefinite kernel cannot have
     history : list of dict with iteration, objective, lower_bound, gap, n_active
     """
 
@@ -72,4 +73,5 @@ class SolveResult:
     n_iter: int
     passes: float
     status: Status
+    suspicious: bool = False
     history: list[dict[str, float]] = field(default_factory=list)

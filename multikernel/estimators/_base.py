@@ -1,0 +1,251 @@
+"""What every estimator with learned kernel weights shares: validate, build the kernels, solve, store.
+
+A fitted model is a list of machines (one for a regressor, one for each class or pair of a classifier), kept
+together as one matrix of dual coefficients over the support samples of all of them and one row of kernel
+weights for each. Only support rows and kernels with weight are kept.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, _safe_indexing, check_random_state, gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._validation import check_number, check_positive_integer, is_frame, is_indefinite, raise_indefinite
+from ..combine.passes import gather_stack
+from ..criteria import Loss
+from ..solvers import Options, SolveResult, Status, learn_weights
+from ..views import make_bank
+from ._parameters import check_costs, check_norm
+from ._progress import Progress
+
+Array = np.ndarray[Any, np.dtype[Any]]
+_BATCH_ROWS = 2048
+# From best to worst: a model of several machines has the worst status of them.
+_SEVERITY = [Status.OPTIMAL, Status.INTERRUPTED, Status.MAX_ITER, Status.STALLED, Status.INDEFINITE]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """One solution of the weight learner: ``rows`` are its samples, ``names`` its machines."""
+
+    result: SolveResult
+    rows: Array
+    names: list[str]
+
+
+class BaseMKL(BaseEstimator):
+    """Parameters and methods common to all estimators with global kernel weights."""
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        norm: float = 1.0,
+        costs: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.norm = norm
+        self.costs = costs
+        self.tol = tol
+        self.max_iter = max_iter
+        self.psd = psd
+        self.gram = gram
+        self.dtype = dtype
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ tags and input
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self._precomputed
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.three_d_array = self._precomputed
+        return tags
+
+    def _validate_table(self, X: Any, *, reset: bool) -> Any:
+        """scikit-learn's checks on a feature table; frames and stacks are checked view by view."""
+        if self._precomputed:
+            if reset and hasattr(X, "shape") and len(X.shape) > 1:
+                self.n_features_in_ = X.shape[1]
+            return X
+        if is_frame(X):
+            return validate_data(self, X, reset=reset, skip_check_array=True)
+        return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+
+    def _fit_kernels(self, X: Any) -> Array:
+        """The training stack (n_kernels, n, n); the bank is kept for prediction."""
+        check_positive_integer("max_iter", self.max_iter)
+        check_number("tol", self.tol, above=0.0)
+        check_norm(self.norm)
+        self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
+        Ks = self._bank.fit_stack(X)
+        self._costs = check_costs(self.costs, self._bank.view_names_)
+        self.view_names_ = list(self._bank.view_names_)
+        return Ks
+
+    @staticmethod
+    def _on_rows(Ks: Array, rows: Array) -> Array:
+        """The stack of some of the samples: itself when they are all."""
+        if rows.size == Ks.shape[1]:
+            return Ks
+        subset = np.empty((Ks.shape[0], rows.size, rows.size), Ks.dtype)
+        gather_stack(np.asarray(Ks), rows, subset)
+        return subset
+
+    def _weighted_rows(self, Ks: Array, weights: Array) -> tuple[Array, Array]:
+        """Leave out the samples of weight zero."""
+        rows = np.flatnonzero(weights > 0)
+        return self._on_rows(Ks, rows), rows
+
+    # ------------------------------------------------------------------ solve and store
+    def _learn(self, Ks: Array, losses: Sequence[Loss], *, learn_ridge: bool = False, label: str = "") -> SolveResult:
+        seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31)
+        options = Options(
+            tol=self.tol,
+            max_iter=self.max_iter,
+            seed=int(seed),
+            callback=Progress(label, self.verbose, self.callback),
+        )
+        result = learn_weights(
+            Ks, losses, norm=float(self.norm), costs=self._costs, learn_ridge=learn_ridge, options=options
+        )
+        if result.suspicious or result.status == Status.INDEFINITE:
+            self._require_psd(Ks, result)
+        return result
+
+    def _require_psd(self, Ks: Array, result: SolveResult) -> None:
+        """The solver met negative curvature: find the kernel that is to blame."""
+        for m in np.flatnonzero(result.weights):
+            if is_indefinite(Ks[m], full=True):
+                raise_indefinite(Ks[m], f"kernel {self.view_names_[m]!r}")
+
+    def _store(self, solutions: Sequence[Solved], n_samples: int) -> None:
+        """Keep the machines in compact form: support rows and active kernels only."""
+        duals, weights, names = [], [], []
+        for solved in solutions:
+            full = np.zeros((len(solved.names), n_samples))
+            full[:, solved.rows] = solved.result.duals
+            duals.append(full)
+            weights += [solved.result.weights] * len(solved.names)
+            names += solved.names
+        stacked = np.concatenate(duals)
+        results = [solved.result for solved in solutions]
+        self.machine_names_ = names
+        self.machine_weights_ = np.array(weights)
+        self.kernel_weights_ = np.mean([r.weights for r in results], axis=0)
+        self.support_ = np.flatnonzero(stacked.any(axis=0))
+        self.dual_coef_ = stacked[:, self.support_]
+        self.intercept_ = np.concatenate([r.intercepts for r in results])
+        self.objective_ = float(sum(r.objective for r in results))
+        self.dual_gap_ = float(max(r.gap for r in results))
+        self.n_iter_ = max(1, max(r.n_iter for r in results))
+        self.status_ = str(max((r.status for r in results), key=_SEVERITY.index))
+        self.history_ = [
+            {**entry, "machine": number} for number, r in enumerate(results) for entry in r.history
+        ]
+        active = np.flatnonzero(self.machine_weights_.any(axis=0))
+        support = self.support_ if self.support_.size else np.array([0])
+        self._support_is_empty = self.support_.size == 0
+        self._bank = self._bank.restrict(support, active)
+        self._warn_unless_converged()
+
+    def _warn_unless_converged(self) -> None:
+        if self.status_ in (Status.OPTIMAL, Status.INTERRUPTED):
+            return
+        remedy = {
+            Status.MAX_ITER: "Raise max_iter or tol, or normalise the kernels.",
+            Status.STALLED: "The limit of floating point is reached: raise tol, lower C, or normalise the kernels.",
+            Status.INDEFINITE: 'A kernel is indefinite: repair it with psd="clip" or psd="shift".',
+        }[Status(self.status_)]
+        warnings.warn(
+            f"{type(self).__name__} did not reach tol={self.tol:g}: the relative duality gap is "
+            f"{self.dual_gap_:.1e} after {self.n_iter_} iterations (status {self.status_!r}). {remedy}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    # ------------------------------------------------------------------ predict
+    def _scores(self, X: Any) -> Array:
+        """Scores without intercept, (n_samples, n_machines); one kernel and one batch of rows at a time."""
+        parts = [sum(block for _, block in batch) for batch in self._batches(X)]
+        return np.concatenate(parts)
+
+    def _batches(self, X: Any) -> Iterator[Iterator[tuple[int, Array]]]:
+        check_is_fitted(self)
+        X = self._validate_table(X, reset=False)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows <= _BATCH_ROWS or self._precomputed:
+            yield self._kernel_scores(X)
+            return
+        for rows in gen_batches(n_rows, _BATCH_ROWS):
+            yield self._kernel_scores(_safe_indexing(X, rows))
+
+    def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """The score that each active kernel contributes, (n_samples, n_machines)."""
+        for m, K in self._bank.iter_kernels(X):
+            if self._support_is_empty:
+                yield m, np.zeros((K.shape[0], self.dual_coef_.shape[0]))
+            else:
+                yield m, (K @ self.dual_coef_.T) * self.machine_weights_[:, m]
+
+    def contributions(self, X: Any) -> Array:
+        """One score per kernel: what each view adds to the decision.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        array (n_samples, n_kernels), or (n_samples, n_machines, n_kernels) for several machines
+            Summed over the kernels, and with the intercept added, they are the machines' scores.
+        """
+        blocks = []
+        for batch in self._batches(X):
+            parts = dict(batch)
+            shape = next(iter(parts.values())).shape
+            block = np.zeros((*shape, len(self.view_names_)))
+            for m, scores in parts.items():
+                block[:, :, m] = scores
+            blocks.append(block)
+        every = np.concatenate(blocks)
+        return every[:, 0] if self.dual_coef_.shape[0] == 1 else every
+
+    def weights_frame(self) -> pd.DataFrame:
+        """The learned weights as a table, one row for each view.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``weight`` and ``cost``; with several sets of weights also one column for each machine.
+        """
+        check_is_fitted(self)
+        frame = pd.DataFrame(
+            {"weight": self.kernel_weights_, "cost": self._costs},
+            index=pd.Index(self.view_names_, name="view"),
+        )
+        distinct = not (self.machine_weights_ == self.machine_weights_[0]).all()
+        if distinct:
+            for name, weights in zip(self.machine_names_, self.machine_weights_, strict=True):
+                frame[name] = weights
+        return frame

@@ -1,0 +1,56 @@
+"""Probabilities from scores: Platt's sigmoid, fitted on scores of samples that the machine did not see."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_FOLDS = 5
+
+
+class SigmoidCalibration:
+    """P(class k | x) = σ(a_k s_k(x) + b_k), normalised over the classes; (a, b) by logistic regression.
+
+    Parameters
+    ----------
+    estimator : an unfitted classifier with ``decision_function``
+    random_state : of the folds
+    """
+
+    def __init__(self, estimator: Any, random_state: Any = None) -> None:
+        self.estimator, self.random_state = estimator, random_state
+
+    def fit(self, X: Any, y: Array, sample_weight: Array | None) -> "SigmoidCalibration":
+        """Fit the sigmoids on out-of-fold scores."""
+        classes, counts = np.unique(y, return_counts=True)
+        smallest = int(counts.min())
+        if smallest < 2:
+            raise ValueError(
+                f"probability=True needs at least 2 samples of each class; class {classes[counts.argmin()]!r} "
+                f"has {smallest}. Add samples, or use decision_function."
+            )
+        seed = 0 if self.random_state is None else self.random_state
+        folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=seed)
+        params = None if sample_weight is None else {"sample_weight": sample_weight}
+        scores = cross_val_predict(
+            self.estimator, X, y, cv=folds, method="decision_function", params=params
+        )
+        columns = scores[:, None] if scores.ndim == 1 else scores
+        positives = classes[1:] if classes.size == 2 else classes
+        self.sigmoids = [
+            LogisticRegression(C=1e6).fit(columns[:, [k]], y == positive, sample_weight=sample_weight)
+            for k, positive in enumerate(positives)
+        ]
+        return self
+
+    def predict_proba(self, scores: Array) -> Array:
+        """Probabilities (n_samples, n_classes) from the scores of the final model."""
+        columns = scores[:, None] if scores.ndim == 1 else scores
+        each = np.column_stack([s.predict_proba(columns[:, [k]])[:, 1] for k, s in enumerate(self.sigmoids)])
+        if each.shape[1] == 1:
+            return np.column_stack([1.0 - each[:, 0], each[:, 0]])
+        total = each.sum(axis=1, keepdims=True)
+        return np.where(total > 0, each / np.where(total > 0, total, 1.0), 1.0 / each.shape[1])

@@ -1,0 +1,62 @@
+"""Several classes by binary machines: which samples and signs each machine has, and how they vote."""
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+STRATEGIES = ("ovr", "ovo", "shared")
+
+
+class Machines(NamedTuple):
+    """Binary problems that share their kernel weights: samples, a name and ±1 targets for each machine."""
+
+    rows: Array
+    names: list[str]
+    signs: list[Array]
+
+
+def binary_problems(codes: Array, classes: Array, strategy: str) -> list[Machines]:
+    """The groups of machines for class codes 0, 1, …; each group has one vector of kernel weights.
+
+    ``ovr``: one group for each class; ``ovo``: one for each pair, on the samples of both; ``shared``: one
+    group that holds the machines of all the classes. Two classes are one machine in any case.
+    """
+    everything = np.arange(codes.size)
+    if classes.size == 2:
+        return [Machines(everything, [str(classes[1])], [_signs(codes, 1)])]
+    if strategy == "ovo":
+        return [_pair(codes, classes, a, b) for a, b in combinations(range(classes.size), 2)]
+    signs = [_signs(codes, k) for k in range(classes.size)]
+    names = [str(c) for c in classes]
+    if strategy == "shared":
+        return [Machines(everything, names, signs)]
+    return [Machines(everything, [name], [sign]) for name, sign in zip(names, signs, strict=True)]
+
+
+def _signs(codes: Array, positive: int) -> Array:
+    return np.where(codes == positive, 1.0, -1.0)
+
+
+def _pair(codes: Array, classes: Array, a: int, b: int) -> Machines:
+    rows = np.flatnonzero((codes == a) | (codes == b))
+    return Machines(rows, [f"{classes[a]} vs {classes[b]}"], [_signs(codes[rows], a)])
+
+
+def votes(scores: Array, n_classes: int) -> Array:
+    """Scores of one-versus-one machines as one score for each class.
+
+    The number of pairs won, plus the sum of the pair scores squeezed into (−1/3, 1/3), which breaks ties and
+    never outweighs a vote.
+    """
+    won = np.zeros((scores.shape[0], n_classes))
+    confidence = np.zeros_like(won)
+    for column, (a, b) in enumerate(combinations(range(n_classes), 2)):
+        first = scores[:, column] >= 0
+        won[:, a] += first
+        won[:, b] += ~first
+        confidence[:, a] += scores[:, column]
+        confidence[:, b] -= scores[:, column]
+    return won + confidence / (3.0 * (np.abs(confidence) + 1.0))

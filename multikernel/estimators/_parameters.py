@@ -1,0 +1,57 @@
+"""Checks of the estimators' own parameters and of the weights of samples, with their wording."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from .._validation import check_number
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def check_norm(norm: Any) -> float:
+    """p of the weight set: a number from 1 to infinity."""
+    if isinstance(norm, float | np.floating) and np.isposinf(norm):
+        return float("inf")
+    return check_number("norm", norm, at_least=1.0)
+
+
+def check_C(C: Any, loss: str) -> float | None:
+    """C as a positive number (infinity: hard margin); None when it is to be learned."""
+    if isinstance(C, str):
+        if C != "learn":
+            raise ValueError(f'C must be a positive number, numpy.inf or "learn"; got {C!r}.')
+        if loss != "squared_hinge":
+            raise ValueError(f'C="learn" needs loss="squared_hinge" (its 1/C is a kernel weight); got loss={loss!r}.')
+        return None
+    if isinstance(C, float | np.floating) and np.isposinf(C):
+        return float("inf")
+    return check_number("C", C, above=0.0)
+
+
+def check_costs(costs: Any, names: list[str]) -> Array:
+    """One positive cost for each kernel: an array, or a dict by view name (1 for those not named)."""
+    if costs is None:
+        return np.ones(len(names))
+    if isinstance(costs, dict):
+        unknown = sorted(set(costs) - set(names), key=str)
+        if unknown:
+            raise ValueError(f"costs names unknown views {unknown}; the views are {names}.")
+        costs = [costs.get(name, 1.0) for name in names]
+    values = np.asarray(costs, float)
+    if values.shape != (len(names),):
+        raise ValueError(f"costs must hold one number for each of the {len(names)} kernels; got shape {values.shape}.")
+    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if bad.size:
+        raise ValueError(f"costs must be positive and finite; kernel {names[bad[0]]!r} has {values[bad[0]]}.")
+    return values
+
+
+def check_sample_weights(sample_weight: Any, n_samples: int) -> Array:
+    """Nonnegative weights with at least one positive; ones by default."""
+    probe = np.empty((n_samples, 1))
+    weights = np.asarray(_check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True))
+    if not weights.any():
+        raise ValueError("sample_weight must have a positive entry; all are zero.")
+    return weights

@@ -1,0 +1,256 @@
+"""Support vector classification with learned kernel weights."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from .._validation import check_choice
+from ..criteria import HardMargin, Hinge, Loss, SquaredHinge
+from ..solvers import Status
+from ._base import BaseMKL, Solved
+from ._calibration import SigmoidCalibration
+from ._multiclass import STRATEGIES, Machines, binary_problems, votes
+from ._parameters import check_C, check_sample_weights
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+LOSSES = ("hinge", "squared_hinge")
+
+
+def _wants_probabilities(estimator: Any) -> bool:
+    if not estimator.probability:
+        raise AttributeError("predict_proba needs probability=True before fit; decision_function needs nothing.")
+    return True
+
+
+class MKLClassifier(ClassifierMixin, BaseMKL):
+    r"""Support vector classifier that learns the weights of its kernels.
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \max_{0 \le \alpha \le C,\ y'\alpha = 0}\
+        \sum_i \alpha_i - \tfrac12 \sum_m \mu_m\, \alpha' Y K_m Y \alpha
+
+    with kernels :math:`K_m`, their weights :math:`\mu` and costs :math:`d_m`, labels :math:`y_i = \pm 1`,
+    dual variables :math:`\alpha`. For ``loss="squared_hinge"`` the upper bound on :math:`\alpha` is gone and
+    :math:`I/C` is added to the kernel (primal :math:`\tfrac12\|w\|^2 + \tfrac C2 \sum \xi_i^2`); ``C=np.inf``
+    is the hard margin.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+        ``"auto"``: linear, quadratic and five Gaussians. ``"precomputed"``: X is a stack (n, n, n_kernels).
+    C : float, numpy.inf or "learn"
+        Price of errors; infinity is the hard margin, ``"learn"`` (squared hinge, binary or ovr/ovo) learns
+        1/C as the weight of the identity kernel, in the same budget of weights.
+    loss : {"hinge", "squared_hinge"}
+    norm : float >= 1
+        p of the weight set: 1 gives sparse weights, infinity the plain sum.
+    costs : array (n_kernels,) or dict by view name, optional
+        A kernel with a larger :math:`d_m` has to earn its weight.
+    multiclass : {"ovr", "ovo", "shared"}
+        One machine for each class, or pair of classes, with weights of its own; or one for each class with
+        the same weights for all.
+    class_weight : dict or "balanced", optional
+        Multiplies C class by class.
+    probability : bool
+        Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
+    tol : float
+        The relative duality gap to reach.
+    max_iter : int
+        At most so many weight updates.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite Gram matrix.
+    gram : {"dense", "memmap"}
+        Where the Gram stack is kept during fit.
+    dtype : {"float64", "float32"}
+        Its precision.
+    n_jobs : int, optional
+        Machines solved at the same time, in threads.
+    callback : callable, optional
+        Called with a dict after each iteration; a true answer stops the fit.
+    verbose : int
+        1 writes progress to standard error.
+    random_state : int, RandomState or None
+        Of the rough start and of the folds of the calibration; None always means the same start.
+
+    Attributes
+    ----------
+    kernel_weights_ : array (n_kernels,)
+        Learned weights (their mean over the machines for ovr and ovo); ``sum(d**2 * mu) == 1`` at norm 1, the
+        learned 1/C included.
+    machine_weights_ : array (n_machines, n_kernels)
+    view_names_ : list of str
+    dual_coef_ : array (n_machines, n_support), label × dual
+    support_ : array (n_support,), indices of the support samples
+    intercept_ : array (n_machines,)
+    C_ : array (n_machines,), the C used or learned
+    classes_ : array (n_classes,)
+    objective_ : float, the dual value at the learned kernel (sum over the machines)
+    dual_gap_ : float, the relative duality gap reached (the largest of the machines)
+    n_iter_ : int
+    status_ : str
+    history_ : list of dict
+
+    References
+    ----------
+    Lanckriet et al., Learning the kernel matrix with semidefinite programming, JMLR 5, 2004.
+    Bach, Lanckriet & Jordan, Multiple kernel learning, conic duality, and the SMO algorithm, ICML 2004.
+    Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import MKLClassifier
+    >>> from multikernel.kernels import Gaussian
+    >>> X, y = load_iris(return_X_y=True)
+    >>> views = [("sepal", Gaussian(), [0, 1]), ("petal", Gaussian(), [2, 3])]
+    >>> model = MKLClassifier(views, multiclass="shared").fit(X, y)
+    >>> model.kernel_weights_[1] > model.kernel_weights_[0]
+    np.True_
+    >>> bool(model.score(X, y) > 0.95), bool(model.dual_gap_ <= 1e-3)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        C: Any = 1.0,
+        loss: str = "hinge",
+        norm: float = 1.0,
+        costs: Any = None,
+        multiclass: str = "ovr",
+        class_weight: Any = None,
+        probability: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        n_jobs: int | None = None,
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
+            callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.C = C
+        self.loss = loss
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.probability = probability
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLClassifier":
+        """Learn the kernel weights and the machines.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : array (n,) of labels
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample.
+        """
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("multiclass", self.multiclass, STRATEGIES)
+        check_C(self.C, self.loss)
+        X = self._validate_table(X, reset=True)
+        codes = self._encode(X, y)
+        weights = self._weigh(codes, sample_weight, len(codes))
+        self._require_two_classes(codes[weights > 0])
+        Ks = self._fit_kernels(X)
+        problems = binary_problems(codes, self.classes_, self.multiclass)
+        solve = delayed(self._solve)
+        solutions = Parallel(n_jobs=self.n_jobs, prefer="threads")(solve(Ks, p, weights) for p in problems)
+        self._store(solutions, len(codes))
+        self._calibrate(X, y, sample_weight)
+        return self
+
+    def _encode(self, X: Any, y: Any) -> Array:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        if y.shape[0] != n_samples:
+            raise ValueError(f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}.")
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        return codes
+
+    def _require_two_classes(self, codes: Array) -> None:
+        missing = np.setdiff1d(np.arange(self.classes_.size), codes)
+        if self.classes_.size < 2:
+            raise ValueError(f"a classifier needs samples of at least 2 classes; got 1 class: {self.classes_[0]!r}.")
+        if missing.size:
+            raise ValueError(f"class {self.classes_[missing[0]]!r} has no sample with a positive weight.")
+
+    def _weigh(self, codes: Array, sample_weight: Any, n_samples: int) -> Array:
+        weights = check_sample_weights(sample_weight, n_samples)
+        if self.class_weight is None:
+            return weights
+        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[codes])
+        return weights * by_class[codes]
+
+    def _losses(self, problem: Machines, weights: Array) -> list[Loss]:
+        C = check_C(self.C, self.loss)
+        if C is None or np.isinf(C):
+            return [HardMargin(signs) for signs in problem.signs]
+        kind = Hinge if self.loss == "hinge" else SquaredHinge
+        return [kind(signs, C * weights) for signs in problem.signs]
+
+    def _solve(self, Ks: Array, problem: Machines, weights: Array) -> Solved:
+        """One group of machines on its samples; those of weight zero are left out."""
+        keep = weights[problem.rows] > 0
+        rows = problem.rows[keep]
+        part = Machines(rows, problem.names, [signs[keep] for signs in problem.signs])
+        label = "" if self.classes_.size == 2 or len(part.names) > 1 else f"{part.names[0]}: "
+        learn = isinstance(self.C, str)
+        result = self._learn(self._on_rows(Ks, rows), self._losses(part, weights[rows]), learn_ridge=learn, label=label)
+        if result.status == Status.INSEPARABLE:
+            raise ValueError(
+                f"the hard margin (C=inf) needs separable classes; the kernels do not separate "
+                f"{' and '.join(part.names)!r} from the rest. Use a finite C, or richer kernels."
+            )
+        return Solved(result, rows, part.names)
+
+    def _store(self, solutions: Any, n_samples: int) -> None:
+        super()._store(solutions, n_samples)
+        learned = isinstance(self.C, str)
+        ridges = np.concatenate([[s.result.ridge] * len(s.names) for s in solutions])
+        with np.errstate(divide="ignore"):
+            self.C_ = 1.0 / ridges if learned else np.full(ridges.size, float(self.C))
+
+    def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> None:
+        if self.probability:
+            plain = clone(self).set_params(probability=False)
+            self._calibration = SigmoidCalibration(plain, self.random_state).fit(X, np.asarray(y), sample_weight)
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)."""
+        scores = self._scores(X) + self.intercept_
+        if self.classes_.size == 2:
+            return scores[:, 0]
+        return votes(scores, self.classes_.size) if self.multiclass == "ovo" else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample."""
+        check_is_fitted(self)
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[codes]
+
+    @available_if(_wants_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Calibrated probabilities (n_samples, n_classes), when asked for with ``probability=True``."""
+        check_is_fitted(self)
+        return self._calibration.predict_proba(self.decision_function(X))

@@ -1,0 +1,106 @@
+"""Novelty detection with learned kernel weights."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from .._validation import check_number
+from ..criteria import OneClass
+from ._base import BaseMKL, Solved
+from ._parameters import check_sample_weights
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class MKLOneClass(OutlierMixin, BaseMKL):
+    r"""One-class support vector machine that learns the weights of its kernels.
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \max_{0 \le \beta \le 1/(\nu n),\ 1'\beta = 1}\
+        - \tfrac12 \sum_m \mu_m\, \beta' K_m \beta
+
+    with dual variables :math:`\beta`, kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m`. The scores
+    are :math:`1/(\nu n)` times those of scikit-learn's OneClassSVM at the same kernel.
+
+    Parameters
+    ----------
+    kernels, norm, costs, tol, max_iter, psd, gram, dtype, callback, verbose, random_state
+        As for :class:`MKLClassifier`.
+    nu : float in (0, 1]
+        At most this share of the training samples lies outside, at least this share are support samples.
+
+    Attributes
+    ----------
+    offset_ : float, the threshold: ``decision_function = score_samples - offset_``
+    kernel_weights_, view_names_, dual_coef_, support_, intercept_, objective_, dual_gap_, n_iter_, status_, history_
+        As for :class:`MKLClassifier`, with one machine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import MKLOneClass
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = MKLOneClass(nu=0.1).fit(X)
+    >>> model.predict([[0.0, 0.1], [9.0, 9.0]]).tolist()
+    [1, -1]
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        nu: float = 0.5,
+        norm: float = 1.0,
+        costs: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
+            callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.nu = nu
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "MKLOneClass":
+        """Learn the kernel weights and the support of the samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : ignored
+        sample_weight : array (n,), optional
+            Multiplies the bound of each sample; only the proportions count.
+        """
+        nu = check_number("nu", self.nu, above=0.0)
+        if nu > 1.0:
+            raise ValueError(f"nu must be at most 1; got {self.nu!r}.")
+        X = self._validate_table(X, reset=True)
+        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        weights = check_sample_weights(sample_weight, n_samples)
+        Ks, rows = self._weighted_rows(self._fit_kernels(X), weights)
+        bounds = weights[rows] / (nu * weights[rows].sum())
+        loss = OneClass(np.zeros(rows.size), bounds)
+        self._store([Solved(self._learn(Ks, [loss]), rows, ["inside"])], n_samples)
+        self.offset_ = -float(self.intercept_[0])
+        return self
+
+    def score_samples(self, X: Any) -> Array:
+        """Scores before the threshold is subtracted (n_samples,)."""
+        return self._scores(X)[:, 0]
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores (n_samples,), negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Array:
+        """1 for inliers, −1 for outliers."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -1,0 +1,114 @@
+"""Kernel ridge regression with learned kernel weights."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from .._validation import check_number
+from ..criteria import SquaredError
+from ._base import BaseMKL, Solved
+from ._parameters import check_sample_weights
+from ._targets import check_targets
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
+    r"""Kernel ridge regression that learns the weights of its kernels, common to all outputs.
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \min_f\
+        \sum_k \tfrac12 \|y_k - f_k\|^2 + \tfrac\alpha2 \|f_k\|^2_{K(\mu)}
+
+    with outputs :math:`y_k`, kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m`.
+
+    Parameters
+    ----------
+    kernels, norm, costs, tol, max_iter, psd, gram, dtype, callback, verbose, random_state
+        As for :class:`MKLClassifier`.
+    alpha : float
+        Strength of the regularisation, as in scikit-learn's KernelRidge.
+    fit_intercept : bool
+        Whether each output has an intercept that is not regularised.
+
+    Attributes
+    ----------
+    dual_coef_ : array (n_outputs, n)
+    intercept_ : array (n_outputs,)
+    objective_ : float, the value of the problem above
+    kernel_weights_, view_names_, support_, dual_gap_, n_iter_, status_, history_
+        As for :class:`MKLClassifier`.
+
+    References
+    ----------
+    Cortes, Mohri & Rostamizadeh, L2 regularization for learning kernels, UAI 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import MKLRidge
+    >>> from multikernel.kernels import Linear
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> model = MKLRidge([("signal", Linear(), [0]), ("noise", Linear(), [1])]).fit(X, 3 * X[:, 0] + 1)
+    >>> model.kernel_weights_.round(3).tolist(), float(model.predict([[1.0, 0.0]])[0].round(1))
+    ([1.0, 0.0], 3.9)
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        norm: float = 1.0,
+        costs: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
+            callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLRidge":
+        """Learn the kernel weights and the regression.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : array (n,) or (n, n_outputs)
+        sample_weight : array (n,), optional
+            Multiplies the squared error of each sample.
+        """
+        alpha = check_number("alpha", self.alpha, above=0.0)
+        X = self._validate_table(X, reset=True)
+        targets = check_targets(self, X, y, multi_output=True)
+        weights = check_sample_weights(sample_weight, len(targets))
+        Ks, rows = self._weighted_rows(self._fit_kernels(X), weights)
+        middle = np.zeros(targets.shape[1])
+        if self.fit_intercept:
+            middle = np.average(targets[rows], axis=0, weights=weights[rows])
+        ridge = alpha / weights[rows]
+        losses = [SquaredError(t, ridge, bool(self.fit_intercept)) for t in (targets[rows] - middle).T]
+        names = [str(k) for k in range(targets.shape[1])]
+        self._store([Solved(self._learn(Ks, losses), rows, names)], len(targets))
+        self.objective_ *= alpha
+        self.intercept_ = self.intercept_ + middle
+        self._one_output = np.ndim(y) == 1
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predicted values (n_samples,), or (n_samples, n_outputs) if y had two dimensions."""
+        values = self._scores(X) + self.intercept_
+        return values[:, 0] if self._one_output else values

@@ -210,8 +210,8 @@ def check_square(K: Any, label: str) -> np.ndarray:
     return K
 
 
-def check_real_matrix(K: Any, label: str) -> np.ndarray:
-    """Return `K` as a float32 or float64 ndarray (other numeric types become float64)."""
+def check_real_matrix(K: Any, label: str, dtype: Any = np.float64) -> np.ndarray:
+    """Return `K` as a float32 or float64 ndarray; other numeric types become `dtype`."""
     if scipy.sparse.issparse(K):
         K = K.toarray()
     try:
@@ -219,7 +219,7 @@ def check_real_matrix(K: Any, label: str) -> np.ndarray:
         if array.dtype not in (np.float32, np.float64):
             if array.dtype.kind not in "fiubO":
                 raise TypeError(f"dtype {array.dtype}")
-            array = array.astype(np.float64)
+            array = array.astype(dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{label} must be a numeric array; got {type(K).__name__} ({error}).") from error
     return array

@@ -60,6 +60,8 @@ class FittedView:
         """Transformed similarities of the pair's left rows to the training rows; shape (n_test, n_train)."""
         pair.left.label = f"{self.label} at prediction"
         K = np.empty(pair.shape)
+        if K.shape[1] == 0:  # restricted to no training row
+            return K
         with naming(self.label):
             self.kernel.evaluate(pair, K)
             if self.transforms.transforms:

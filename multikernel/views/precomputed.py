@@ -30,6 +30,7 @@ from multikernel.views.memory import (
     estimate_memory,
     require_fits,
 )
+from multikernel.views.view import as_views
 
 
 class PrecomputedBank:
@@ -92,7 +93,7 @@ class PrecomputedBank:
         """Check the training stack (n, n, m) and return it kernels first: Ks (m, n, n), C-contiguous."""
         check_choice("psd", self.psd, PSD_CHOICES)
         check_choice("gram", self.gram, GRAM_CHOICES)
-        stack = _as_stack(X)
+        stack = _as_stack(X, check_float_dtype(self.dtype))
         if stack.shape[0] != stack.shape[1] or stack.shape[0] == 0:
             raise ValueError(
                 "precomputed kernels must be square at fit, X of shape (n, n, n_kernels) with n >= 1; "
@@ -147,13 +148,11 @@ class PrecomputedBank:
 
     def _kernels_first(self, stack: np.ndarray) -> np.ndarray:
         Ks = np.moveaxis(stack, 2, 0)
-        kept = Ks.dtype in (np.float32, np.float64)
-        dtype = Ks.dtype if kept else check_float_dtype(self.dtype)
-        self.memory_ = estimate_memory(stack.shape[0], len(Ks), dtype, self.gram, self.memory_limit)
-        if kept and Ks.flags.c_contiguous and Ks.dtype.isnative:
+        self.memory_ = estimate_memory(stack.shape[0], len(Ks), Ks.dtype, self.gram, self.memory_limit)
+        if Ks.flags.c_contiguous:
             return Ks
         require_fits(self.memory_)
-        converted = allocate_stack(Ks.shape, dtype, self.gram)
+        converted = allocate_stack(Ks.shape, Ks.dtype, self.gram)
         for row in range(stack.shape[0]):  # row by row: each (n, m) slab is turned within the cache
             converted[:, row, :] = stack[row].T
         return converted
@@ -227,8 +226,8 @@ class PrecomputedBank:
             )
 
 
-def _as_stack(X: Any) -> np.ndarray:
-    stack = check_real_matrix(X, "the stack of precomputed kernels X")
+def _as_stack(X: Any, dtype: Any = np.float64) -> np.ndarray:
+    stack = check_real_matrix(X, "the stack of precomputed kernels X", dtype)
     if stack.ndim == 2:
         stack = stack[:, :, None]
     if stack.ndim != 3:
@@ -256,4 +255,5 @@ def make_bank(
     check_choice("psd", psd, PSD_CHOICES)
     if isinstance(kernels, str) and kernels == "precomputed":
         return PrecomputedBank(dtype=dtype, gram=gram, psd=psd)
+    as_views(kernels)  # refuses what is no set of kernels here, before anything is computed
     return KernelBank(kernels, dtype=dtype, gram=gram, psd=psd)

@@ -133,7 +133,7 @@ def test_only_kernels_add_and_only_positive_numbers_multiply():
             factor * kernel
     with pytest.raises(TypeError, match="multiplies with a kernel or a positive number; got 'a'"):
         kernel * "a"
-    with pytest.raises(TypeError, match="the exponent of a kernel must be a positive integer; got 0.5"):
+    with pytest.raises(TypeError, match=r"the exponent of a kernel must be a positive integer; got 0.5"):
         kernel**0.5
     with pytest.raises(ValueError, match="the exponent of a kernel must be a positive integer; got 0"):
         kernel**0

@@ -143,7 +143,7 @@ def test_transforms_copy_unless_asked_and_stay_symmetric(transform):
     "transform", [Center(), UnitDiagonal(), UnitTrace(), PSDRepair("clip"), PSDRepair("shift")]
 )
 def test_an_unfitted_transform_says_so(transform):
-    with pytest.raises(ValueError, match="is not fitted. Call fit.K. with the training Gram first"):
+    with pytest.raises(ValueError, match=r"is not fitted. Call fit.K. with the training Gram first"):
         transform.train(K)
 
 

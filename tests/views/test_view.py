@@ -1,0 +1,85 @@
+"""Views, and how a list of kernels becomes views."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+from multikernel.kernels import Center, FunctionKernel, Gaussian, Linear, Polynomial, UnitDiagonal
+from multikernel.views import View, as_views
+
+
+def my_similarity(A, B):
+    return A @ B.T
+
+
+def test_tuples_kernels_and_functions_become_views():
+    views = as_views(
+        [
+            Linear(),
+            ("shape", Gaussian(), ["a"]),
+            my_similarity,
+            Gaussian(),
+            lambda A, B: A @ B.T,
+            View("x", Linear()),
+        ]
+    )
+    assert [view.name for view in views] == ["linear", "shape", "my_similarity", "gaussian", "function", "x"]
+    assert views[1] == View("shape", Gaussian(), ["a"])
+    assert views[2].kernel == FunctionKernel(my_similarity)
+    assert as_views(Linear()) == [View("linear", Linear())]
+    assert as_views(("a", Linear())) == [View("a", Linear())]
+    assert as_views(my_similarity)[0].name == "my_similarity"
+    assert as_views([("a", Linear(), None, "center")])[0].transforms[0].__class__ is Center
+    assert as_views([Gaussian() + Linear()])[0].name == "sum"
+
+
+def test_automatic_names_avoid_given_ones():
+    views = as_views([Gaussian(), Gaussian(), ("gaussian", Linear()), Gaussian()])
+    assert [view.name for view in views] == ["gaussian-2", "gaussian-3", "gaussian", "gaussian-4"]
+
+
+def test_the_automatic_choice_is_linear_quadratic_and_five_gaussians():
+    views = as_views("auto")
+    assert [view.kernel for view in views] == [
+        Linear(),
+        Polynomial(2, gamma="scale"),
+        *[Gaussian(scale=scale) for scale in (0.25, 0.5, 1.0, 2.0, 4.0)],
+    ]
+    assert all(isinstance(view.transforms[0], UnitDiagonal) and view.columns is None for view in views)
+    assert len({view.name for view in views}) == 7
+
+
+def test_views_are_values():
+    view = View("a", Gaussian(s=2.0), np.array([0, 2]), ["center", UnitDiagonal()])
+    assert view.columns == [0, 2]
+    assert copy.deepcopy(view).kernel == view.kernel
+    with pytest.raises(AttributeError):
+        view.name = "b"
+
+
+@pytest.mark.parametrize(
+    ("kernels", "error", "message"),
+    [
+        ("rbf", ValueError, "kernels must be one of 'auto', 'precomputed', a kernel, or a list.*; got 'rbf'"),
+        ([], ValueError, "at least one kernel; got an empty list"),
+        (3, TypeError, "kernels must be 'auto', 'precomputed', a kernel, .*; got int"),
+        (None, TypeError, "got NoneType"),
+        ([("a", Linear()), ("a", Gaussian())], ValueError, "view names must be distinct; 'a' occurs 2 times"),
+        ([(Linear(), [0])], TypeError, r"must be \(name, kernel, columns\); got"),
+        (
+            [("a", "rbf")],
+            TypeError,
+            r"view 'a': a kernel must be a Kernel or a function f\(X, Z\); got 'rbf'",
+        ),
+        ([("a", Gaussian)], TypeError, r"view 'a': a kernel must be an instance; got the class Gaussian"),
+        ([("", Linear())], TypeError, "the name of a view must be a non-empty string; got ''"),
+        ([("a", Linear(), None, "centre")], ValueError, "view 'a': transforms must be one of"),
+        (["gaussian"], TypeError, "got 'gaussian'"),
+    ],
+)
+def test_mistakes_are_named(kernels, error, message):
+    with pytest.raises(error, match=message):
+        as_views(kernels)

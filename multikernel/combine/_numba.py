@@ -34,7 +34,9 @@ def _select(comparison: str) -> Callable[..., Any]:
 
         def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             x, y = arguments
-            return builder.select(builder.fcmp_ordered(comparison, x, y, flags=("fast",)), x, y, flags=("fast",))
+            return builder.select(
+                builder.fcmp_ordered(comparison, x, y, flags=("fast",)), x, y, flags=("fast",)
+            )
 
         return a(a, b), generate
 

@@ -24,6 +24,7 @@ from ..solvers import Options, SolveResult, Status, learn_weights
 from ..views import make_bank
 from ._parameters import check_costs, check_norm
 from ._progress import Progress
+from ._samples import Samples, all_samples, distinct_samples
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _BATCH_ROWS = 2048
@@ -38,6 +39,21 @@ class Solved:
     result: SolveResult
     rows: Array
     names: list[str]
+
+    def duals(self, n_samples: int) -> Array:
+        """Dual variables of all the samples (n_machines, n_samples)."""
+        full = np.zeros((len(self.names), n_samples))
+        full[:, self.rows] = self.result.duals
+        return full
+
+
+def on_rows(Ks: Array, rows: Array) -> Array:
+    """The stack of some of the samples: itself when they are all."""
+    if rows.size == Ks.shape[1]:
+        return Ks
+    subset = np.empty((Ks.shape[0], rows.size, rows.size), Ks.dtype)
+    gather_stack(np.asarray(Ks), rows, subset)
+    return subset
 
 
 class BaseMKL(BaseEstimator):
@@ -92,33 +108,29 @@ class BaseMKL(BaseEstimator):
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
 
-    def _fit_kernels(self, X: Any) -> Array:
-        """The training stack (n_kernels, n, n); the bank is kept for prediction."""
+    def _fit_kernels(self, X: Any, samples: Samples) -> Array:
+        """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction."""
         check_positive_integer("max_iter", self.max_iter)
         check_number("tol", self.tol, above=0.0)
         check_norm(self.norm)
         self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
-        Ks = self._bank.fit_stack(X)
+        if self._precomputed:  # the stack is checked whole, and its columns are the rows given at fit
+            Ks = on_rows(self._bank.fit_stack(X), samples.rows)
+        else:
+            Ks = self._bank.fit_stack(samples.take(X))
         self._costs = check_costs(self.costs, self._bank.view_names_)
         self.view_names_ = list(self._bank.view_names_)
         return Ks
 
-    @staticmethod
-    def _on_rows(Ks: Array, rows: Array) -> Array:
-        """The stack of some of the samples: itself when they are all."""
-        if rows.size == Ks.shape[1]:
-            return Ks
-        subset = np.empty((Ks.shape[0], rows.size, rows.size), Ks.dtype)
-        gather_stack(np.asarray(Ks), rows, subset)
-        return subset
-
-    def _weighted_rows(self, Ks: Array, weights: Array) -> tuple[Array, Array]:
-        """Leave out the samples of weight zero."""
-        rows = np.flatnonzero(weights > 0)
-        return self._on_rows(Ks, rows), rows
+    def _distinct(self, X: Any, targets: Array, weights: Array) -> Samples:
+        """The samples that the solver sees; equal rows of a feature table are one."""
+        targets = targets.reshape(weights.size, -1)
+        return all_samples(weights) if self._precomputed else distinct_samples(X, targets, weights)
 
     # ------------------------------------------------------------------ solve and store
-    def _learn(self, Ks: Array, losses: Sequence[Loss], *, learn_ridge: bool = False, label: str = "") -> SolveResult:
+    def _learn(
+        self, Ks: Array, losses: Sequence[Loss], *, learn_ridge: bool = False, label: str = ""
+    ) -> SolveResult:
         seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31)
         options = Options(
             tol=self.tol,
@@ -139,22 +151,18 @@ class BaseMKL(BaseEstimator):
             if is_indefinite(Ks[m], full=True):
                 raise_indefinite(Ks[m], f"kernel {self.view_names_[m]!r}")
 
-    def _store(self, solutions: Sequence[Solved], n_samples: int) -> None:
+    def _store(self, solutions: Sequence[Solved], samples: Samples) -> None:
         """Keep the machines in compact form: support rows and active kernels only."""
-        duals, weights, names = [], [], []
-        for solved in solutions:
-            full = np.zeros((len(solved.names), n_samples))
-            full[:, solved.rows] = solved.result.duals
-            duals.append(full)
-            weights += [solved.result.weights] * len(solved.names)
-            names += solved.names
-        stacked = np.concatenate(duals)
         results = [solved.result for solved in solutions]
-        self.machine_names_ = names
-        self.machine_weights_ = np.array(weights)
+        duals = np.concatenate([solved.duals(samples.rows.size) for solved in solutions])
+        self.machine_names_ = [name for solved in solutions for name in solved.names]
+        self.machine_weights_ = np.repeat(
+            [r.weights for r in results], [len(s.names) for s in solutions], axis=0
+        )
         self.kernel_weights_ = np.mean([r.weights for r in results], axis=0)
-        self.support_ = np.flatnonzero(stacked.any(axis=0))
-        self.dual_coef_ = stacked[:, self.support_]
+        spread = samples.spread(duals)
+        self.support_ = np.flatnonzero(spread.any(axis=0))
+        self.dual_coef_ = spread[:, self.support_]
         self.intercept_ = np.concatenate([r.intercepts for r in results])
         self.objective_ = float(sum(r.objective for r in results))
         self.dual_gap_ = float(max(r.gap for r in results))
@@ -163,10 +171,11 @@ class BaseMKL(BaseEstimator):
         self.history_ = [
             {**entry, "machine": number} for number, r in enumerate(results) for entry in r.history
         ]
+        kept = np.flatnonzero(duals.any(axis=0))
+        kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
+        self._coefficients = duals[:, kept]
         active = np.flatnonzero(self.machine_weights_.any(axis=0))
-        support = self.support_ if self.support_.size else np.array([0])
-        self._support_is_empty = self.support_.size == 0
-        self._bank = self._bank.restrict(support, active)
+        self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
         self._warn_unless_converged()
 
     def _warn_unless_converged(self) -> None:
@@ -203,10 +212,7 @@ class BaseMKL(BaseEstimator):
     def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
         """The score that each active kernel contributes, (n_samples, n_machines)."""
         for m, K in self._bank.iter_kernels(X):
-            if self._support_is_empty:
-                yield m, np.zeros((K.shape[0], self.dual_coef_.shape[0]))
-            else:
-                yield m, (K @ self.dual_coef_.T) * self.machine_weights_[:, m]
+            yield m, (K @ self._coefficients.T) * self.machine_weights_[:, m]
 
     def contributions(self, X: Any) -> Array:
         """One score per kernel: what each view adds to the decision.

@@ -35,9 +35,7 @@ class SigmoidCalibration:
         seed = 0 if self.random_state is None else self.random_state
         folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=seed)
         params = None if sample_weight is None else {"sample_weight": sample_weight}
-        scores = cross_val_predict(
-            self.estimator, X, y, cv=folds, method="decision_function", params=params
-        )
+        scores = cross_val_predict(self.estimator, X, y, cv=folds, method="decision_function", params=params)
         columns = scores[:, None] if scores.ndim == 1 else scores
         positives = classes[1:] if classes.size == 2 else classes
         self.sigmoids = [

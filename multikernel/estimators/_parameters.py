@@ -23,7 +23,9 @@ def check_C(C: Any, loss: str) -> float | None:
         if C != "learn":
             raise ValueError(f'C must be a positive number, numpy.inf or "learn"; got {C!r}.')
         if loss != "squared_hinge":
-            raise ValueError(f'C="learn" needs loss="squared_hinge" (its 1/C is a kernel weight); got loss={loss!r}.')
+            raise ValueError(
+                f'C="learn" needs loss="squared_hinge" (its 1/C is a kernel weight); got loss={loss!r}.'
+            )
         return None
     if isinstance(C, float | np.floating) and np.isposinf(C):
         return float("inf")
@@ -41,7 +43,9 @@ def check_costs(costs: Any, names: list[str]) -> Array:
         costs = [costs.get(name, 1.0) for name in names]
     values = np.asarray(costs, float)
     if values.shape != (len(names),):
-        raise ValueError(f"costs must hold one number for each of the {len(names)} kernels; got shape {values.shape}.")
+        raise ValueError(
+            f"costs must hold one number for each of the {len(names)} kernels; got shape {values.shape}."
+        )
     bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
     if bad.size:
         raise ValueError(f"costs must be positive and finite; kernel {names[bad[0]]!r} has {values[bad[0]]}.")
@@ -51,7 +55,9 @@ def check_costs(costs: Any, names: list[str]) -> Array:
 def check_sample_weights(sample_weight: Any, n_samples: int) -> Array:
     """Nonnegative weights with at least one positive; ones by default."""
     probe = np.empty((n_samples, 1))
-    weights = np.asarray(_check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True))
+    weights = np.asarray(
+        _check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True)
+    )
     if not weights.any():
         raise ValueError("sample_weight must have a positive entry; all are zero.")
     return weights

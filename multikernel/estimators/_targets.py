@@ -20,5 +20,7 @@ def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Arra
     if values.ndim > 2:
         raise ValueError(f"y must have shape (n,) or (n, n_outputs); got shape {values.shape}.")
     if values.shape[0] != n_samples:
-        raise ValueError(f"X and y must have the same number of samples; got {n_samples} and {values.shape[0]}.")
+        raise ValueError(
+            f"X and y must have the same number of samples; got {n_samples} and {values.shape[0]}."
+        )
     return values[:, None] if values.ndim == 1 else values

@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from .._validation import check_choice
 from ..criteria import HardMargin, Hinge, Loss, SquaredHinge
 from ..solvers import Status
-from ._base import BaseMKL, Solved
+from ._base import BaseMKL, Solved, on_rows
 from ._calibration import SigmoidCalibration
 from ._multiclass import STRATEGIES, Machines, binary_problems, votes
 from ._parameters import check_C, check_sample_weights
+from ._samples import Samples
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -26,7 +27,9 @@ LOSSES = ("hinge", "squared_hinge")
 
 def _wants_probabilities(estimator: Any) -> bool:
     if not estimator.probability:
-        raise AttributeError("predict_proba needs probability=True before fit; decision_function needs nothing.")
+        raise AttributeError(
+            "predict_proba needs probability=True before fit; decision_function needs nothing."
+        )
     return True
 
 
@@ -166,13 +169,14 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         check_C(self.C, self.loss)
         X = self._validate_table(X, reset=True)
         codes = self._encode(X, y)
-        weights = self._weigh(codes, sample_weight, len(codes))
+        weights = self._weigh(codes, sample_weight)
         self._require_two_classes(codes[weights > 0])
-        Ks = self._fit_kernels(X)
-        problems = binary_problems(codes, self.classes_, self.multiclass)
+        samples = self._distinct(X, codes, weights)
+        Ks = self._fit_kernels(X, samples)
+        problems = binary_problems(codes[samples.rows], self.classes_, self.multiclass)
         solve = delayed(self._solve)
-        solutions = Parallel(n_jobs=self.n_jobs, prefer="threads")(solve(Ks, p, weights) for p in problems)
-        self._store(solutions, len(codes))
+        jobs = (solve(Ks, problem, samples.weights) for problem in problems)
+        self._store(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs), samples)
         self._calibrate(X, y, sample_weight)
         return self
 
@@ -183,22 +187,28 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         check_classification_targets(y)
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         if y.shape[0] != n_samples:
-            raise ValueError(f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}.")
+            raise ValueError(
+                f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}."
+            )
         self.classes_, codes = np.unique(y, return_inverse=True)
         return codes
 
     def _require_two_classes(self, codes: Array) -> None:
         missing = np.setdiff1d(np.arange(self.classes_.size), codes)
         if self.classes_.size < 2:
-            raise ValueError(f"a classifier needs samples of at least 2 classes; got 1 class: {self.classes_[0]!r}.")
+            raise ValueError(
+                f"a classifier needs samples of at least 2 classes; got 1 class: {self.classes_[0]!r}."
+            )
         if missing.size:
             raise ValueError(f"class {self.classes_[missing[0]]!r} has no sample with a positive weight.")
 
-    def _weigh(self, codes: Array, sample_weight: Any, n_samples: int) -> Array:
-        weights = check_sample_weights(sample_weight, n_samples)
+    def _weigh(self, codes: Array, sample_weight: Any) -> Array:
+        weights = check_sample_weights(sample_weight, codes.size)
         if self.class_weight is None:
             return weights
-        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[codes])
+        by_class = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=self.classes_[codes], sample_weight=weights
+        )
         return weights * by_class[codes]
 
     def _losses(self, problem: Machines, weights: Array) -> list[Loss]:
@@ -209,22 +219,22 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         return [kind(signs, C * weights) for signs in problem.signs]
 
     def _solve(self, Ks: Array, problem: Machines, weights: Array) -> Solved:
-        """One group of machines on its samples; those of weight zero are left out."""
-        keep = weights[problem.rows] > 0
-        rows = problem.rows[keep]
-        part = Machines(rows, problem.names, [signs[keep] for signs in problem.signs])
-        label = "" if self.classes_.size == 2 or len(part.names) > 1 else f"{part.names[0]}: "
+        """One group of machines, on the samples that it has."""
+        rows = problem.rows
+        label = "" if self.classes_.size == 2 or len(problem.names) > 1 else f"{problem.names[0]}: "
         learn = isinstance(self.C, str)
-        result = self._learn(self._on_rows(Ks, rows), self._losses(part, weights[rows]), learn_ridge=learn, label=label)
+        result = self._learn(
+            on_rows(Ks, rows), self._losses(problem, weights[rows]), learn_ridge=learn, label=label
+        )
         if result.status == Status.INSEPARABLE:
             raise ValueError(
                 f"the hard margin (C=inf) needs separable classes; the kernels do not separate "
-                f"{' and '.join(part.names)!r} from the rest. Use a finite C, or richer kernels."
+                f"{' and '.join(problem.names)!r} from the rest. Use a finite C, or richer kernels."
             )
-        return Solved(result, rows, part.names)
+        return Solved(result, rows, problem.names)
 
-    def _store(self, solutions: Any, n_samples: int) -> None:
-        super()._store(solutions, n_samples)
+    def _store(self, solutions: Any, samples: Samples) -> None:
+        super()._store(solutions, samples)
         learned = isinstance(self.C, str)
         ridges = np.concatenate([[s.result.ridge] * len(s.names) for s in solutions])
         with np.errstate(divide="ignore"):
@@ -233,7 +243,8 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> None:
         if self.probability:
             plain = clone(self).set_params(probability=False)
-            self._calibration = SigmoidCalibration(plain, self.random_state).fit(X, np.asarray(y), sample_weight)
+            labels = column_or_1d(y)
+            self._calibration = SigmoidCalibration(plain, self.random_state).fit(X, labels, sample_weight)
 
     def decision_function(self, X: Any) -> Array:
         """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)."""

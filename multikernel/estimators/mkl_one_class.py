@@ -86,10 +86,11 @@ class MKLOneClass(OutlierMixin, BaseMKL):
         X = self._validate_table(X, reset=True)
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = check_sample_weights(sample_weight, n_samples)
-        Ks, rows = self._weighted_rows(self._fit_kernels(X), weights)
-        bounds = weights[rows] / (nu * weights[rows].sum())
-        loss = OneClass(np.zeros(rows.size), bounds)
-        self._store([Solved(self._learn(Ks, [loss]), rows, ["inside"])], n_samples)
+        samples = self._distinct(X, np.zeros(n_samples), weights)
+        Ks = self._fit_kernels(X, samples)
+        n_distinct = samples.rows.size
+        loss = OneClass(np.zeros(n_distinct), samples.weights / (nu * samples.weights.sum()))
+        self._store([Solved(self._learn(Ks, [loss]), np.arange(n_distinct), ["inside"])], samples)
         self.offset_ = -float(self.intercept_[0])
         return self
 

@@ -92,10 +92,12 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=False)[:, 0]
         weights = check_sample_weights(sample_weight, targets.size)
-        Ks, rows = self._weighted_rows(self._fit_kernels(X), weights)
-        middle = float(np.median(targets[rows]))  # the intercept absorbs it; the numbers stay small
-        loss = EpsilonInsensitive(targets[rows] - middle, C * weights[rows], epsilon)
-        self._store([Solved(self._learn(Ks, [loss]), rows, ["y"])], targets.size)
+        samples = self._distinct(X, targets, weights)
+        Ks = self._fit_kernels(X, samples)
+        y = targets[samples.rows]
+        middle = float(np.median(y))  # the intercept absorbs it; the numbers stay small
+        loss = EpsilonInsensitive(y - middle, C * samples.weights, epsilon)
+        self._store([Solved(self._learn(Ks, [loss]), np.arange(y.size), ["y"])], samples)
         self.intercept_ = self.intercept_ + middle
         return self
 

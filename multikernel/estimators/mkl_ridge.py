@@ -95,17 +95,19 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=True)
         weights = check_sample_weights(sample_weight, len(targets))
-        Ks, rows = self._weighted_rows(self._fit_kernels(X), weights)
-        middle = np.zeros(targets.shape[1])
+        samples = self._distinct(X, targets, weights)
+        Ks = self._fit_kernels(X, samples)
+        outputs = targets[samples.rows]
+        middle = np.zeros(outputs.shape[1])
         if self.fit_intercept:
-            middle = np.average(targets[rows], axis=0, weights=weights[rows])
-        ridge = alpha / weights[rows]
-        losses = [SquaredError(t, ridge, bool(self.fit_intercept)) for t in (targets[rows] - middle).T]
-        names = [str(k) for k in range(targets.shape[1])]
-        self._store([Solved(self._learn(Ks, losses), rows, names)], len(targets))
+            middle = np.average(outputs, axis=0, weights=samples.weights)
+        ridge = alpha / samples.weights
+        losses = [SquaredError(output, ridge, bool(self.fit_intercept)) for output in (outputs - middle).T]
+        names = [str(k) for k in range(len(losses))]
+        self._store([Solved(self._learn(Ks, losses), np.arange(len(outputs)), names)], samples)
         self.objective_ *= alpha
         self.intercept_ = self.intercept_ + middle
-        self._one_output = np.ndim(y) == 1
+        self._one_output = np.asarray(y).ndim == 1
         return self
 
     def predict(self, X: Any) -> Array:

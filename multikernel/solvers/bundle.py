@@ -66,8 +66,12 @@ def null_step(H: Array, center: Array, constants: Array, slopes: Array) -> tuple
     P = np.zeros((m + 1, m + 1))
     P[:m, :m] = H / scale
     c = np.append(-H @ center / scale, 1.0)
-    inequality = np.vstack([np.hstack([-np.eye(m), np.zeros((m, 1))]), np.hstack([slopes / scale, -np.ones((k, 1))])])
-    x = _solve(P, c, np.append(np.ones(m), 0.0), inequality, np.concatenate([np.zeros(m), -constants / scale]))
+    inequality = np.vstack(
+        [np.hstack([-np.eye(m), np.zeros((m, 1))]), np.hstack([slopes / scale, -np.ones((k, 1))])]
+    )
+    x = _solve(
+        P, c, np.append(np.ones(m), 0.0), inequality, np.concatenate([np.zeros(m), -constants / scale])
+    )
     return _onto_simplex(x[:m], center), float(x[m]) * scale
 
 

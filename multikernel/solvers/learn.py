@@ -157,7 +157,12 @@ def _start_coarse(learner: WeightLearner, Ks: Array, scales: Array, hard: bool) 
 
 
 def _result(
-    learner: WeightLearner, status: Status, costs: Array, kernel_scale: float, target_scale: float, ridge: bool
+    learner: WeightLearner,
+    status: Status,
+    costs: Array,
+    kernel_scale: float,
+    target_scale: float,
+    ridge: bool,
 ) -> SolveResult:
     """Back to the caller's units: K = scale K', y = t y', hence β = (t/s) β' and J = (t²/s) J'."""
     values = [machine.values() for machine in learner.machines]

@@ -74,7 +74,9 @@ class _Center(NamedTuple):
 class WeightLearner:
     """The outer loop's state; see the module. Kernels and losses are already scaled to order one."""
 
-    def __init__(self, stack: WeightedStack, losses: Sequence[Loss], weight_set: LpBall, options: Options) -> None:
+    def __init__(
+        self, stack: WeightedStack, losses: Sequence[Loss], weight_set: LpBall, options: Options
+    ) -> None:
         self.stack, self.weight_set, self.options = stack, weight_set, options
         kind = RidgeMachine if isinstance(losses[0], SquaredError) else Machine
         self.machines = [kind(loss, stack, options.max_steps) for loss in losses]
@@ -138,7 +140,10 @@ class WeightLearner:
         """Bounds at the current weights and duals; looks at the kernels left out when it matters."""
         for machine in self.machines:
             machine.rebuild_gradient()
-        values = [machine.values()._replace(cut_off=old.cut_off) for machine, old in zip(self.machines, values, strict=True)]
+        values = [
+            machine.values()._replace(cut_off=old.cut_off)
+            for machine, old in zip(self.machines, values, strict=True)
+        ]
         upper = sum(v.primal.value for v in values)
         if upper < self.best_upper:
             self.best_upper, self.best_mu = upper, self.mu.copy()
@@ -147,7 +152,9 @@ class WeightLearner:
         self.working_gap = self._relative(self.best_upper, lower)
         if self.working.all():
             self.best_lower = max(self.best_lower, lower)
-        elif self.working_gap <= self.options.tol or (self.working_gap <= _EARLY_CHECK and not self.rest_checked):
+        elif self.working_gap <= self.options.tol or (
+            self.working_gap <= _EARLY_CHECK and not self.rest_checked
+        ):
             self._check_rest()
             self.best_lower = max(self.best_lower, self._lower(self.q))
         complete = bool(np.isfinite(self.q).all())
@@ -256,7 +263,9 @@ class WeightLearner:
             self.fineness = max(0.1 * self.fineness, 1e-9)
         if self.n_null == 0:
             little = self.least_dual - dual < 0.02 * self.working_gap * abs(self.best_upper)
-            self.n_stalled = self.n_stalled + 1 if self.working_gap > 0.8 * self.previous_gap and little else 0
+            self.n_stalled = (
+                self.n_stalled + 1 if self.working_gap > 0.8 * self.previous_gap and little else 0
+            )
             self.least_dual = min(self.least_dual, dual)
         self.previous_gap = self.working_gap
         if (self.n_null >= _PATIENCE or self.n_stalled >= _PATIENCE) and not self.level_mode:
@@ -283,7 +292,9 @@ class WeightLearner:
         mu = np.zeros(self.n_kernels)
         if n_free < 2 and self.weight_set.p == 1.0:  # J is locally linear: a damped step to its least corner
             constant = np.array([sum(m.loss.reward(m.beta) for m in self.machines)])
-            mu[kernels], _ = null_step(0.5 * q.max() * np.eye(kernels.size), self.mu[kernels], constant, -0.5 * q[None])
+            mu[kernels], _ = null_step(
+                0.5 * q.max() * np.eye(kernels.size), self.mu[kernels], constant, -0.5 * q[None]
+            )
         else:
             theta = self.weight_set.to_simplex(self.mu[kernels])
             theta = minimize_model(theta, q, np.ascontiguousarray(H), float(self.weight_set.p))

@@ -64,7 +64,9 @@ def _step_gradient(step: float, g: Array, row_i: Array, row_j: Array, up: Array,
 
 
 @inlined
-def _set_moves(t: int, beta: Array, lower: Array, upper: Array, epsilon: float, up: Array, down: Array) -> None:
+def _set_moves(
+    t: int, beta: Array, lower: Array, upper: Array, epsilon: float, up: Array, down: Array
+) -> None:
     if beta[t] >= upper[t]:
         up[t] = -HUGE
     else:

@@ -1,0 +1,33 @@
+"""Every estimator keeps scikit-learn's conventions, as scikit-learn itself checks them."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+
+ESTIMATORS = [
+    MKLClassifier(),
+    MKLClassifier(loss="squared_hinge", multiclass="shared", norm=2.0),
+    MKLClassifier(multiclass="ovo", probability=True),
+    MKLRegressor(),
+    MKLOneClass(),
+    MKLRidge(),
+]
+
+
+FOLDS = "calibration draws its folds by row: a repeated row may fall in two folds, a weighted one cannot"
+
+
+def expected_failures(estimator):
+    if getattr(estimator, "probability", False):
+        return {
+            "check_sample_weight_equivalence_on_dense_data": FOLDS,
+            "check_sample_weight_equivalence_on_sparse_data": FOLDS,
+        }
+    return {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("default")
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)

@@ -12,34 +12,38 @@ _MOST_TICKS = 8
 def convergence_plot(history: Sequence[Mapping[str, Any]], tol: float | None) -> dict[str, Any] | None:
     """Place the relative duality gap of each step on a plot with a logarithmic vertical axis.
 
+    Machines that learn weights of their own have a line each.
+
     A gap of zero has no logarithm: it is drawn at the foot of the plot, and its label says what it is.
 
     Parameters
     ----------
     history : sequence of mappings
-        With the keys ``iteration`` and ``gap``; steps whose gap is None are left out.
+        With the keys ``machine``, ``iteration`` and ``gap``; steps whose gap is None are left out.
     tol : float or None
         The gap asked for, drawn as a horizontal line.
 
     Returns
     -------
     dict or None
-        ``points`` (x, y, iteration, gap), ``line`` (the points as SVG wants them), ``x_ticks``,
-        ``y_ticks`` (position, label), ``tol_y``, ``size`` and ``frame``. None without any gap to draw.
+        ``points`` (x, y, machine, iteration, gap), ``lines`` (the points of each machine as SVG wants
+        them), ``x_ticks``, ``y_ticks`` (position, label), ``tol_y``, ``size`` and ``frame``.
+        None without any gap to draw.
 
     Examples
     --------
-    >>> plot = convergence_plot([{"iteration": 1, "gap": 1.0}, {"iteration": 2, "gap": 0.01}], tol=0.1)
+    >>> plot = convergence_plot([{"machine": 0, "iteration": 1, "gap": 0.1}], tol=0.01)
     >>> [(tick["label"], tick["y"]) for tick in plot["y_ticks"]]
-    [('1', 14.0), ('0.1', 120.0), ('0.01', 226.0)]
+    [('0.1', 14.0), ('0.01', 226.0)]
     """
-    steps = [(step["iteration"], step["gap"]) for step in history if step["gap"] is not None]
+    steps = [step for step in history if step["gap"] is not None]
     if not steps:
         return None
-    positive = [gap for _, gap in steps if gap > 0]
-    levels = positive + ([tol] if tol is not None and tol > 0 else [])
+    levels = [step["gap"] for step in steps if step["gap"] > 0]
+    levels += [tol] if tol is not None and tol > 0 else []
     foot, head = _decades(levels)
-    first, last = steps[0][0], max(steps[-1][0], steps[0][0] + 1)
+    first = min(step["iteration"] for step in steps)
+    last = max(first + 1, *(step["iteration"] for step in steps))
 
     def place_y(gap: float) -> float:
         exponent = math.log10(gap) if gap > 0 else foot
@@ -48,10 +52,15 @@ def convergence_plot(history: Sequence[Mapping[str, Any]], tol: float | None) ->
     def place_x(iteration: float) -> float:
         return round(LEFT + (iteration - first) / (last - first) * (WIDTH - LEFT - RIGHT), 1)
 
-    points = [{"x": place_x(i), "y": place_y(gap), "iteration": i, "gap": gap} for i, gap in steps]
+    points = [
+        {key: step[key] for key in ("machine", "iteration", "gap")}
+        | {"x": place_x(step["iteration"]), "y": place_y(step["gap"])}
+        for step in steps
+    ]
+    machines = {point["machine"]: None for point in points}
     return {
         "points": points,
-        "line": " ".join(f"{point['x']},{point['y']}" for point in points),
+        "lines": [_line([point for point in points if point["machine"] == machine]) for machine in machines],
         "x_ticks": [{"x": place_x(i), "label": str(i)} for i in _whole_ticks(first, last)],
         "y_ticks": [
             {"y": place_y(10.0**exponent), "label": f"{10.0**exponent:g}"}
@@ -61,6 +70,10 @@ def convergence_plot(history: Sequence[Mapping[str, Any]], tol: float | None) ->
         "size": {"width": WIDTH, "height": HEIGHT},
         "frame": {"left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "bottom": HEIGHT - BOTTOM},
     }
+
+
+def _line(points: Sequence[Mapping[str, Any]]) -> str:
+    return " ".join(f"{point['x']},{point['y']}" for point in points)
 
 
 def _decades(levels: Sequence[float]) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 Summary = dict[str, Any]
 
-_STEP_KEYS = ("iteration", "objective", "lower_bound", "gap")
+_STEP_KEYS = ("machine", "iteration", "objective", "lower_bound", "gap")
 
 
 def summarize(
@@ -22,8 +22,8 @@ def summarize(
     """Summarise a fitted model in a dictionary that `json.dumps` accepts as it is.
 
     Only fitted attributes are read: ``kernel_weights_`` and ``view_names_`` must be there; ``dual_gap_``,
-    ``objective_``, ``n_iter_``, ``status_``, ``history_``, ``classes_`` and ``machine_weights_`` are used
-    where the model has them. The share of a view is its part of all the weight,
+    ``objective_``, ``n_iter_``, ``status_``, ``history_``, ``classes_``, ``machine_weights_`` and
+    ``machine_names_`` are used where the model has them. The share of a view is its part of all the weight,
     ``share[m] = kernel_weights_[m] / sum(kernel_weights_)``.
 
     Parameters
@@ -93,23 +93,12 @@ def _parameters(model: Any) -> dict[str, str]:
 
 def _machines(model: Any) -> list[dict[str, Any]]:
     table = np.asarray(getattr(model, "machine_weights_", []), dtype=np.float64)
-    if table.ndim != 2 or len(table) < 2 or (table == table[0]).all():
+    if table.ndim != 2 or (table == table[0]).all():
         return []
-    labels = [str(label) for label in getattr(model, "classes_", [])]
     return [
-        {"machine": machine, "weights": [_plain(weight) for weight in row]}
-        for machine, row in zip(_machine_names(labels, len(table)), table, strict=True)
+        {"machine": str(machine), "weights": [_plain(weight) for weight in row]}
+        for machine, row in zip(model.machine_names_, table, strict=True)
     ]
-
-
-def _machine_names(labels: list[str], n_machines: int) -> list[str]:
-    pairs = [f"{a} against {b}" for i, a in enumerate(labels) for b in labels[i + 1 :]]
-    # With three classes both schemes have three machines: the names then claim neither.
-    if n_machines == len(labels) != len(pairs):
-        return [f"{label} against the rest" for label in labels]
-    if n_machines == len(pairs) != len(labels):
-        return pairs
-    return [f"machine {index}" for index in range(n_machines)]
 
 
 def _convergence(model: Any) -> dict[str, Any]:
@@ -123,7 +112,7 @@ def _convergence(model: Any) -> dict[str, Any]:
         "n_iter": _number(getattr(model, "n_iter_", None)),
         "status": str(getattr(model, "status_", "unknown")),
         "history": [
-            {key: _plain(step.get(key)) for key in _STEP_KEYS} for step in getattr(model, "history_", [])
+            {key: _plain(step.get(key, 0)) for key in _STEP_KEYS} for step in getattr(model, "history_", [])
         ],
     }
 

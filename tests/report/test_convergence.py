@@ -13,7 +13,7 @@ tolerances = st.none() | st.floats(1e-12, 1)
 
 
 def steps(values):
-    return [{"iteration": i, "gap": gap} for i, gap in enumerate(values)]
+    return [{"machine": 0, "iteration": i, "gap": gap} for i, gap in enumerate(values)]
 
 
 @given(gaps, tolerances)
@@ -52,6 +52,13 @@ def test_equal_ratios_are_equal_distances():
 
 def test_the_line_goes_through_the_points():
     plot = convergence_plot(steps([0.5, None, 0.0]), tol=1e-3)
-    assert plot["line"] == " ".join(f"{point['x']},{point['y']}" for point in plot["points"])
+    assert plot["lines"] == [" ".join(f"{point['x']},{point['y']}" for point in plot["points"])]
     assert [point["gap"] for point in plot["points"]] == [0.5, 0.0]
     assert plot["points"][-1]["y"] == plot["frame"]["bottom"]
+
+
+def test_each_machine_has_a_line_of_its_own():
+    history = [{**step, "machine": machine} for machine in (0, 1, 2) for step in steps([1.0, 0.1, 0.01])]
+    plot = convergence_plot(history, tol=0.01)
+    assert len(plot["points"]) == 9
+    assert plot["lines"] == [convergence_plot(steps([1.0, 0.1, 0.01]), tol=0.01)["lines"][0]] * 3

@@ -116,13 +116,14 @@ def test_hostile_names_do_not_become_markup(make_model, make_history):
         classes_=[HOSTILE, "b"],
         status_=HOSTILE,
         history_=make_history([0.5]),
-        machine_weights_=[[0.5, 0.5], [0.5, 0.0], [0.5, 0.25]],
+        machine_names_=[HOSTILE, "b"],
+        machine_weights_=[[0.5, 0.5], [0.5, 0.0]],
     )
     summary = summarize(model, [{HOSTILE: HOSTILE}], title=HOSTILE, notes=[HOSTILE])
     page = Page(render_html(summary))
     assert page.all("script") == []
     assert not any("onload" in attributes for _, attributes in page.tags)
-    assert page.text.count(HOSTILE) == 10
+    assert page.text.count(HOSTILE) == 11
     markdown = render_markdown(summary)
     assert "<script" not in markdown
     assert markdown.count("&lt;script&gt;") == 6
@@ -155,11 +156,19 @@ def test_without_history_and_comparison_the_page_has_neither(make_model):
     assert "A note." in page.text
 
 
-def test_weights_of_the_machines_are_shown(make_model):
+def test_weights_and_steps_of_the_machines_are_shown(make_model, make_history):
+    steps = [{**step, "machine": machine} for machine in (0, 1) for step in make_history([0.5, 0.25])]
     model = make_model(
-        ["a", "b"], [0.5, 0.5], classes_="wxyz", machine_weights_=[[0.5, 0.5], [0.25, 0.75]] * 2
+        ["a", "b"],
+        [0.375, 0.625],
+        machine_names_=["w", "x"],
+        machine_weights_=[[0.5, 0.5], [0.25, 0.75]],
+        history_=steps,
     )
-    assert "x against the rest 0.2500 0.7500" in Page(render_html(summarize(model))).text
+    page = Page(render_html(summarize(model)))
+    assert "w 0.5000 0.5000 x 0.2500 0.7500" in page.text
+    assert "1 2 10.2500 10.0000 2.5e-01" in page.text
+    assert len(page.all("polyline")) == 2
 
 
 def test_markdown_shows_every_figure(summary):
@@ -167,7 +176,7 @@ def test_markdown_shows_every_figure(summary):
     assert lines[0] == "# Three senses"
     assert "| sound | 0.6000 | 75.0% |" in lines
     assert "| learned weights | 10 | 0.9750 |" in lines
-    assert "| 2 | 10.0625 | 10.0000 | 0.0625 |" in lines
+    assert "| 0 | 2 | 10.0625 | 10.0000 | 0.0625 |" in lines
     assert lines[-1] == "Half of the data is held back."
 
 

@@ -20,6 +20,7 @@ def test_weights_and_shares(model):
 def test_convergence(model):
     convergence = summarize(model)["convergence"]
     assert convergence["history"][1] == {
+        "machine": 0,
         "iteration": 2,
         "objective": 10.0625,
         "lower_bound": 10.0,
@@ -81,20 +82,13 @@ def test_all_weights_zero_give_no_share(make_model):
     assert [row["share"] for row in summary["weights"]] == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("n_classes", "n_machines", "names"),
-    [
-        (4, 4, ["0 against the rest", "1 against the rest", "2 against the rest", "3 against the rest"]),
-        (4, 6, ["0 against 1", "0 against 2", "0 against 3", "1 against 2", "1 against 3", "2 against 3"]),
-        (3, 3, ["machine 0", "machine 1", "machine 2"]),
-    ],
-)
-def test_machines_are_named_by_their_classes(make_model, n_classes, n_machines, names):
-    table = np.linspace([0.1, 0.9], [0.9, 0.1], n_machines)
-    model = make_model(["a", "b"], [0.5, 0.5], classes_=np.arange(n_classes), machine_weights_=table)
-    machines = summarize(model)["machines"]
-    assert [row["machine"] for row in machines] == names
-    np.testing.assert_array_equal([row["weights"] for row in machines], table)
+def test_machines_with_weights_of_their_own_are_listed(make_model):
+    table = [[0.25, 0.75], [0.75, 0.25], [0.5, 0.5]]
+    names = ["a vs b", "a vs c", "b vs c"]
+    model = make_model(["x", "y"], [0.5, 0.5], machine_names_=names, machine_weights_=table)
+    assert summarize(model)["machines"] == [
+        {"machine": name, "weights": weights} for name, weights in zip(names, table, strict=True)
+    ]
 
 
 def test_machines_that_share_their_weights_are_not_listed(make_model):

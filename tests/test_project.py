@@ -37,7 +37,7 @@ def test_the_code_of_the_readme_runs_and_prints_what_it_says():
                 exec(compile(body, "README.md", "exec"), namespace)
             printed, n_run = output.getvalue(), n_run + 1
         elif language == "text":
-            assert printed.split("\n") == body.split("\n")
+            assert [line.rstrip() for line in printed.splitlines()] == body.splitlines()
             printed, n_compared = "", n_compared + 1
     assert n_run >= 4
     assert n_compared >= 1

@@ -1,0 +1,52 @@
+"""Reports of models as they are really fitted: every attribute that a report reads is there."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+from multikernel.kernels import Gaussian, Linear
+from multikernel.report import render_html, render_markdown, summarize
+
+VIEWS = [("first two", Linear(), [0, 1]), ("last two", Gaussian(), [2, 3])]
+
+
+CLASSIFIERS = {name: MKLClassifier(VIEWS, multiclass=name) for name in ("shared", "ovr", "ovo")}
+REGRESSORS = {"regressor": MKLRegressor(VIEWS), "ridge": MKLRidge(VIEWS)}
+
+
+def check_report(model):
+    summary = summarize(model)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert [row["view"] for row in summary["weights"]] == ["first two", "last two"]
+    np.testing.assert_array_equal([row["weight"] for row in summary["weights"]], model.kernel_weights_)
+    assert summary["convergence"]["certified"]
+    assert summary["convergence"]["dual_gap"] == model.dual_gap_
+    assert len(summary["convergence"]["history"]) == len(model.history_) > 0
+    assert "first two" in render_html(summary)
+    assert "first two" in render_markdown(summary)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_classifier_is_reported(name):
+    check_report(CLASSIFIERS[name].fit(*load_iris(return_X_y=True)))
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_a_regression_is_reported(name):
+    X, y = load_diabetes(return_X_y=True)
+    check_report(REGRESSORS[name].fit(X[:100], y[:100]))
+
+
+def test_a_one_class_machine_is_reported():
+    check_report(MKLOneClass(VIEWS).fit(load_iris().data))
+
+
+def test_machines_with_weights_of_their_own_are_named_by_their_classes():
+    X, y = load_iris(return_X_y=True)
+    model = MKLClassifier(VIEWS, multiclass="ovo").fit(X, y)
+    machines = summarize(model)["machines"]
+    assert [row["machine"] for row in machines] == ["0 vs 1", "0 vs 2", "1 vs 2"]
+    np.testing.assert_array_equal([row["weights"] for row in machines], model.machine_weights_)

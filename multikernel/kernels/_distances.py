@@ -43,7 +43,7 @@ def direct_distances(kind: str, left: Any, right: Any, out: np.ndarray) -> None:
             out[rows] = cdist(left[rows], right, kind)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _term(kind, x, z):  # type: ignore[no-untyped-def]  # pragma: no cover
     """One coordinate's share of the distance."""
     gap = abs(x - z)
@@ -55,7 +55,7 @@ def _term(kind, x, z):  # type: ignore[no-untyped-def]  # pragma: no cover
     return 0.5 * gap * (gap / half) if half > 0.0 else 0.0
 
 
-@njit(cache=True, fastmath={"reassoc", "nsz", "contract"})
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 def _dense_chi2(left, right, symmetric, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     for i in range(left.shape[0]):
         x = left[i]
@@ -72,7 +72,7 @@ def _dense_chi2(left, right, symmetric, out):  # type: ignore[no-untyped-def]  #
                 out[j, i] = total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _sparse_distances(  # type: ignore[no-untyped-def]  # pragma: no cover
     kind, symmetric, a_start, a_column, a_value, b_start, b_column, b_value, out
 ):

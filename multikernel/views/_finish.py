@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from multikernel._validation import GramFacts, is_indefinite, raise_indefinite
+from multikernel._validation import GramFacts, check_gram, is_indefinite, raise_degenerate, raise_indefinite
 from multikernel.kernels import PSDRepair
 
 
@@ -20,10 +20,13 @@ def needs_repair(K: np.ndarray, facts: GramFacts, label: str, *, psd: str, full:
     return True
 
 
-def repair(K: np.ndarray, psd: str) -> PSDRepair:
+def repair(K: np.ndarray, psd: str, label: str) -> PSDRepair:
     """Repair `K` in place; returns the fitted repair, which test rows need too."""
     fitted = PSDRepair(psd).fit(K)
     fitted.train(K, overwrite=True)
+    facts = check_gram(K, label)
+    if facts.degenerate:
+        raise_degenerate(f'{label}, repaired with psd="{psd}",', facts.degenerate)
     return fitted
 
 

@@ -208,7 +208,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
                 return None
             raise_degenerate(label, facts.degenerate)
         if needs_repair(slot, facts, label, psd=self.psd, full=full):
-            chain = Chain((*chain.transforms, repair(slot, self.psd)))
+            chain = Chain((*chain.transforms, repair(slot, self.psd, label)))
         return FittedView(view.name, kernel, pair.selection, chain, rows)
 
     # --- predict ---------------------------------------------------------------------------------

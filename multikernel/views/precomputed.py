@@ -112,7 +112,7 @@ class PrecomputedBank:
             if needs_repair(Ks[index], facts, label, psd=self.psd, full=full):
                 if np.may_share_memory(Ks, stack):
                     Ks = self._copied(Ks)
-                repairs[index] = repair(Ks[index], self.psd)
+                repairs[index] = repair(Ks[index], self.psd, label)
         self._repairs = repairs
         self.view_names_ = names
         self.n_train_, self.n_kernels_ = n, m

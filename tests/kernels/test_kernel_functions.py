@@ -91,6 +91,32 @@ def test_gaussian_keeps_its_digits_far_from_the_origin():
     np.testing.assert_allclose(Gaussian(gamma=0.5)(scipy.sparse.csr_matrix(far)), exact, atol=1e-11)
 
 
+def test_similarities_never_exceed_one():
+    table = RNG.normal(size=(60, 50))
+    copied = table.copy()
+    for kernel in (Gaussian(gamma=1e-4), Gaussian(gamma=0.1), Cosine()):
+        assert kernel(copied, table).max() <= 1.0
+        assert kernel(table, table).diagonal().tolist() == [1.0] * 60
+        K = kernel(table, table)
+        assert np.array_equal(K, K.T)
+
+
+def test_zeros_that_are_stored_count_as_zeros():
+    stored = scipy.sparse.csr_matrix(
+        (np.array([0.0, 1.0, 0.0, 2.0]), np.array([0, 1, 0, 1]), np.array([0, 2, 4]))
+    )
+    for kernel, _ in CASES:
+        np.testing.assert_allclose(kernel(stored), kernel(stored.toarray()), rtol=1e-12)
+
+
+def test_widths_of_sparse_rows_far_from_the_origin():
+    steps = RNG.integers(0, 1000, size=(50, 3)) * 2.0**-20
+    far = steps + 2.0**24
+    expected = Gaussian().fit(steps).gamma
+    assert Gaussian().fit(scipy.sparse.csr_matrix(far)).gamma == pytest.approx(expected, rel=1e-6)
+    assert Gaussian().fit(far).gamma == pytest.approx(expected, rel=1e-6)
+
+
 def test_median_width_is_the_median_of_all_pairs():
     table = RNG.normal(size=(60, 4))
     pairs = ((table[:, None] - table[None]) ** 2).sum(-1)[np.triu_indices(60, 1)]

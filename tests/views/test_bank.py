@@ -136,6 +136,53 @@ def test_a_restricted_bank_is_small():
     assert counted[-1] == 3
 
 
+def test_a_prediction_leaves_nothing_behind_in_the_pickle():
+    small = KernelBank().fit(X).restrict(SUPPORT, [0, 3])
+    before = len(pickle.dumps(small))
+    small.transform(NEW)
+    assert len(pickle.dumps(small)) == before
+
+
+def test_views_on_the_same_columns_share_products_without_mixing_them_up():
+    far = X + 2000.0  # far enough that the Gaussian takes centred products, the others plain ones
+    kernels = [
+        Linear(),
+        Gaussian(gamma=0.5),
+        Polynomial(2, 1e-6),
+        Gaussian(gamma=2.0),
+        Linear() * Gaussian(s=1.0),
+    ]
+    squares = ((far[:, None] - far[None]) ** 2).sum(-1)
+    new_squares = (((NEW + 2000.0)[:, None] - far[None]) ** 2).sum(-1)
+
+    def expected(products, distances):
+        polynomial = (1e-6 * products + 1.0) ** 2
+        return [
+            products,
+            np.exp(-0.5 * distances),
+            polynomial,
+            np.exp(-2 * distances),
+            products * np.exp(-distances),
+        ]
+
+    for dtype, tolerance in (("float64", 1e-9), ("float32", 1e-5)):
+        bank = KernelBank(kernels, dtype=dtype)
+        np.testing.assert_allclose(
+            bank.fit_stack(far), expected(far @ far.T, squares), rtol=tolerance, atol=tolerance
+        )
+        got = np.moveaxis(bank.transform(NEW + 2000.0), 2, 0)
+        wanted = expected((NEW + 2000.0) @ far.T, new_squares)
+        np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance)
+
+
+def test_a_repair_that_leaves_nothing_is_refused():
+    kernels = [("below", lambda A, B: -(A @ B.T) - np.eye(len(A)))]
+    with pytest.raises(
+        ValueError, match=r"kernel 'below', repaired with psd=\"clip\", is all zero on the training"
+    ):
+        KernelBank(kernels, psd="clip").fit(X)
+
+
 def test_restricting_to_nothing():
     bank = KernelBank([Linear(), Gaussian()]).fit(X)
     assert next(bank.restrict([], [0]).iter_kernels(NEW))[1].shape == (9, 0)

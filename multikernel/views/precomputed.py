@@ -21,6 +21,7 @@ from multikernel._validation import (
     raise_non_finite_gram,
 )
 from multikernel.kernels import PSDRepair
+from multikernel.kernels._rows import row_blocks
 from multikernel.views._finish import needs_repair, repair
 from multikernel.views.bank import KernelBank, check_positions
 from multikernel.views.memory import (
@@ -153,8 +154,9 @@ class PrecomputedBank:
             return Ks
         require_fits(self.memory_)
         converted = allocate_stack(Ks.shape, Ks.dtype, self.gram)
-        for row in range(stack.shape[0]):  # row by row: each (n, m) slab is turned within the cache
-            converted[:, row, :] = stack[row].T
+        for block in row_blocks(stack.shape[0], stack.shape[1] * stack.shape[2]):
+            for target, source in zip(converted, Ks, strict=True):  # all kernels while the block is cached
+                target[block] = source[block]
         return converted
 
     def _copied(self, Ks: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--report", default="run/report.html", help="where to write the page")
     options = parser.parse_args(arguments)
 
-    print("numba compiles the solver on its first use: 10 to 40 s in a fresh environment, then cached.\n")
+    print("numba compiles the solver on its first use: up to a minute in a fresh environment, then cached.\n")
     digits = load_digits_views()
     train, test = split(digits, options.train)
     outcomes = []

@@ -3,8 +3,8 @@
 Learns one weight for each of five views of scikit-learn's digits, says how sure the weights are (the
 duality gap), and sets the test accuracy beside that of every single view and of the plain sum of all.
 Half of the digits train, the other half test, in one split with a fixed seed: the standard errors say how
-much of a difference one split can show. Every contender is the same machine and chooses its own C from the same values on the same folds of its
-training half, so that none has an advantage but its kernel.
+much of a difference one split can show. Every contender is the same machine and chooses its own C from the
+same values on the same folds of its training half, so that none has an advantage but its kernel.
 """
 
 import argparse
@@ -99,8 +99,8 @@ def explain(outcomes: Sequence[Outcome], n_train: int) -> list[str]:
     learned, plain_sum, *singles = outcomes
     best = max(singles, key=lambda outcome: outcome.cv_accuracy)
     return [
-        f"Trained on {n_train} digits, tested on the other {len(learned.correct)} (one stratified split, fixed seed). "
-        "Every contender is the same machine and chose C from "
+        f"Trained on {n_train} digits, tested on the other {len(learned.correct)} (one stratified split, "
+        "fixed seed). Every contender is the same machine and chose C from "
         f"{', '.join(f'{C:g}' for C in C_VALUES)} by the same {N_FOLDS} folds of the training digits.",
         f"Digit by digit, the learned weights {score(learned, best)} (the best single view by inner CV), "
         f"and {score(learned, plain_sum)}.",

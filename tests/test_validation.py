@@ -133,7 +133,7 @@ def test_indefiniteness_is_proved_on_the_whole_or_on_blocks():
 
 
 def test_full_checks_stop_where_they_get_expensive():
-    assert can_check_fully(200, 20) and can_check_fully(600, 1)
+    assert can_check_fully(200, 20) and can_check_fully(500, 1)
     assert not can_check_fully(1000, 1) and not can_check_fully(400, 20)
 
 

@@ -18,11 +18,12 @@ from .passes import (
     gather_block,
     gather_stack,
     quadratic_forms,
+    quadratic_forms_dense,
 )
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# Below this share of the samples, a quadratic form is cheaper by support rows and columns than by whole rows.
+# Below this share of the samples, picking support columns one by one is cheaper than reading whole rows.
 _SPARSE_SUPPORT = 0.5
 
 
@@ -135,12 +136,9 @@ class WeightedStack:
         q = np.empty(kernels.size)
         if rows.size < _SPARSE_SUPPORT * self.n:
             quadratic_forms(self.Ks, stored, rows, beta[rows], q[: stored.size])
-            self.count_rows(rows.size // 2, stored.size)
         else:
-            f = np.empty((self.n_kernels, self.n))
-            adjoint_rows(self.Ks, stored, np.ones(self.n_kernels), rows, beta[rows], f, True)
-            q[: stored.size] = f[stored] @ beta
-            self.count_rows(rows.size, stored.size)
+            quadratic_forms_dense(self.Ks, stored, beta, q[: stored.size])
+        self.count_rows(rows.size // 2, stored.size)
         q[: stored.size] *= self.scales[stored]
         if stored.size < kernels.size:
             q[-1] = self.scales[-1] * (beta @ beta)

@@ -151,6 +151,22 @@ def quadratic_forms(Ks: Array, kernels: Array, rows: Array, beta: Array, out: Ar
 
 
 @compiled
+def quadratic_forms_dense(Ks: Array, kernels: Array, beta: Array, out: Array) -> None:
+    """``out[k] = β' K_kernels[k] β`` when most of β is not zero: contiguous, lower triangle only."""
+    for k in range(kernels.size):
+        Km = Ks[kernels[k]]
+        total = 0.0
+        for r in range(beta.size):
+            if beta[r] != 0.0:
+                row = Km[r]
+                acc = 0.0
+                for c in range(r):
+                    acc += beta[c] * row[c]
+                total += beta[r] * (2.0 * acc + beta[r] * row[r])
+        out[k] = total
+
+
+@compiled
 def gather_block(Kc: Array, rows: Array, out: Array) -> None:
     """``out = Kc[rows][:, rows]``."""
     for r in range(rows.size):

@@ -26,6 +26,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._selection import hinge_bound
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _SCALES = 1.0 + 10.0 ** np.arange(-7.0, 0.0)
@@ -143,6 +145,7 @@ class Hinge(Loss):
         object.__setattr__(self, "_lower", lower)
         object.__setattr__(self, "_upper", upper)
         object.__setattr__(self, "_uniform", bool(np.ptp(self._C) == 0.0))
+        object.__setattr__(self, "_n_positive", int(np.count_nonzero(self.target > 0)))
 
     @property
     def _C(self) -> Array:
@@ -158,16 +161,15 @@ class Hinge(Loss):
 
     def risk(self, scores: Array) -> tuple[float, float]:
         y = self.target
-        points = y - scores
-        if self.__dict__["_uniform"]:
-            k = int(np.count_nonzero(y > 0))
-            low, high = max(k - 1, 0), min(k, y.size - 1)
-            ordered = np.partition(points, (low, high))
-            b = 0.5 * (ordered[low] + ordered[high])
-        else:
-            b = _weighted_quantile(points, self._C, float(self._C[y > 0].sum()))
+        b = _weighted_quantile(y - scores, self._C, float(self._C[y > 0].sum()))
         slack = np.maximum(1.0 - y * (scores + b), 0.0)
-        return float(self._C @ slack), float(b)
+        return float(self._C @ slack), b
+
+    def bound(self, scores: Array, norm2: float) -> Bound:
+        if not self.__dict__["_uniform"]:
+            return super().bound(scores, norm2)
+        n_positive = self.__dict__["_n_positive"]
+        return Bound(*hinge_bound(self.target, scores, norm2, float(self._C[0]), n_positive, _SCALES))
 
     def restrict(self, index: Array, factor: float) -> "Hinge":
         return Hinge(self.target[index], self._C[index] * factor)

@@ -64,10 +64,12 @@ class Machine:
 
     def values(self) -> Values:
         """Dual value and primal bound at the current β."""
-        beta, scores = self.beta, self.scores
-        norm2 = float(beta @ scores)
-        dual = self.loss.reward(beta) - 0.5 * (norm2 + float(self.stack.shift @ (beta * beta)))
-        return Values(dual, self._loss_here().bound(scores, norm2))
+        scores = self.scores
+        norm2 = float(self.beta @ scores)
+        return Values(self._dual_value(norm2), self._loss_here().bound(scores, norm2))
+
+    def _dual_value(self, norm2: float) -> float:
+        return self.loss.reward(self.beta) - 0.5 * (norm2 + float(self.stack.shift @ (self.beta * self.beta)))
 
     def _loss_here(self) -> Loss:
         """The loss in the primal: a learned multiple of the identity acts as a squared hinge."""
@@ -76,19 +78,20 @@ class Machine:
     def solve(self, target: float, value_stop: float = np.inf) -> Values:
         """SMO until the machine's own relative gap is ``target``, or its value passes ``value_stop``."""
         stack = self.stack
-        values = self.values()
+        dual = self._dual_value(float(self.beta @ self.scores))
         budget = self.max_steps
         while True:
-            steps, reached, formed, _, curvature, reason = smo_loop.smo(
+            steps, _, formed, _, curvature, reason = smo_loop.smo(
                 stack.Ks, stack.active, stack.effective, stack.shift, stack.combined, stack.valid, stack.diag,
                 self.lower, self.upper, self.loss.epsilon, self.beta, self.gradient,
-                self.violation, budget, values.dual, min(value_stop, smo_loop.HUGE),
+                self.violation, budget, dual, min(value_stop, smo_loop.HUGE),
             )  # fmt: skip
             stack.count_rows(formed, stack.active.size)
             self.n_steps += steps
             budget -= steps
             self.least_curvature = min(self.least_curvature, curvature)
             values = self.values()
+            dual = values.dual
             if reason in (smo_loop.VALUE_REACHED, smo_loop.UNBOUNDED):
                 return values._replace(cut_off=True)
             difference, allowed = values.primal.value - values.dual, target * abs(values.primal.value)
@@ -108,6 +111,22 @@ class Machine:
             self.stack.adjoint(fresh, self.beta, self.F)
         self._mark(kernels)
         return self.F[kernels] @ self.beta
+
+    def estimate_q(self, kernels: Array) -> tuple[Array, float]:
+        """q = β'K_mβ to second order from the F of a nearby β, without reading the stack.
+
+        With δ = β − (β of F): q_m = F_m'(β + δ) + δ'K_mδ. The mean of the last terms, δ'K(μ)δ, is known
+        from the gradient; it is added to each, and returned as the size of what is not known.
+        """
+        delta = self.beta - self._F_beta
+        used = np.flatnonzero(self.stack.weights[: self.stack.n_stored])
+        old_scores = self.stack.weights[used] @ self.F[used]
+        remainder = max(float(delta @ (self.scores - old_scores)), 0.0)
+        return self.F[kernels] @ (self.beta + delta) + remainder, remainder
+
+    def knows(self, kernels: Array) -> bool:
+        """Whether F holds these kernels, for the present β or one before it."""
+        return bool(self._known[kernels].all())
 
     def recombine(self, kernels: Array, form_rows: bool) -> None:
         """After a change of weights and β: F anew (with the support rows in the same read), and the gradient."""
@@ -235,7 +254,7 @@ def solve_machine(
         machine.refresh(np.arange(1))
         machine.rebuild_gradient()
     values = machine.values()
-    steps, violation, _, _, curvature, reason = smo_loop.smo(
+    steps, _, _, _, curvature, reason = smo_loop.smo(
         Ks, stack.active, stack.effective, stack.shift, stack.combined, stack.valid, stack.diag,
         machine.lower, machine.upper, loss.epsilon, machine.beta, machine.gradient,
         tol, max_iter, values.dual, smo_loop.HUGE,

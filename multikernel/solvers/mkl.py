@@ -31,7 +31,7 @@ from .simplex_qp import minimize_model
 Array = np.ndarray[Any, np.dtype[Any]]
 
 COARSE_GAP = 2e-2
-WORKING_MARGIN = 0.15  # kernels with q below (1 − margin) of the largest are left out
+WORKING_MARGIN = 0.3  # kernels with q below (1 − margin) of the largest are left out
 _EARLY_CHECK = 0.05
 _MOST_NULL_STEPS = 30
 _MOST_POLISHING = 12
@@ -49,6 +49,7 @@ class Options:
     max_iter : outer iterations
     max_steps : steps of one inner solve
     coarse : whether to start on a part of the samples
+    rough : stop on the best bounds seen, though no one pair of weights and duals attains both
     seed : of the choice of that part
     callback : called after each iteration with the newest entry of the history; True stops the solver
     """
@@ -57,6 +58,7 @@ class Options:
     max_iter: int = 300
     max_steps: int = 10**7
     coarse: bool = True
+    rough: bool = False
     seed: int = 0
     callback: Callable[[dict[str, float]], bool | None] | None = None
 
@@ -95,6 +97,7 @@ class WeightLearner:
         self.n_null = self.n_stalled = 0
         self.previous_gap, self.least_dual = np.inf, np.inf
         self.fineness, self.n_polished = 1.0, 0
+        self.exact = False
         self.center: _Center | None = None
 
     # ------------------------------------------------------------------ the loop
@@ -107,10 +110,11 @@ class WeightLearner:
             machine.rebuild_gradient()
         for _ in range(self.options.max_iter):
             values = self._solve()
-            self._refresh()
-            values = self._certify(values)
+            values = self._evaluate(values)
             stop = self._record()
             if self.gap <= self.options.tol:
+                return Status.OPTIMAL
+            if self.options.rough and self._relative(self.best_upper, self.best_lower) <= self.options.tol:
                 return Status.OPTIMAL
             if stop:
                 return Status.INTERRUPTED
@@ -131,13 +135,54 @@ class WeightLearner:
         value_stop = share if len(self.machines) == 1 else np.inf
         return [machine.solve(self.target, value_stop) for machine in self.machines]
 
+    def _evaluate(self, values: list[Values]) -> list[Values]:
+        """Bounds at the present weights and duals: estimated first, exact where it matters."""
+        if self._estimate(values):
+            return values
+        return self._certify(values)
+
+    def _estimate(self, values: list[Values]) -> bool:
+        """Gap from an estimate of q; False if it is too rough, or small enough to be certified."""
+        kernels = np.flatnonzero(self.working)
+        if any(v.cut_off for v in values) or not all(m.knows(kernels) for m in self.machines):
+            return False
+        if self.level_mode or isinstance(self.machines[0], RidgeMachine):
+            return False
+        upper = sum(v.primal.value for v in values)
+        parts = [m.estimate_q(kernels) for m in self.machines]
+        self.q[:] = -np.inf
+        self.q[kernels] = sum(q for q, _ in parts)
+        lower = self._lower(self.q[kernels])
+        gap = self._relative(min(upper, self.best_upper), lower)
+        unknown = sum(remainder for _, remainder in parts)
+        if unknown > 0.1 * gap * abs(upper) or gap <= self.options.tol or self._checks_rest(gap):
+            return False
+        if self.center is not None and sum(v.dual for v in values) > self.center.upper:
+            return False  # a null step needs the exact plane
+        self._note_upper(upper)
+        self.working_gap, self.exact = gap, False
+        self.upper, self.lower, self.gap, self.scaled_gap = upper, -np.inf, np.inf, np.inf
+        return True
+
     def _refresh(self) -> None:
         kernels = np.flatnonzero(self.working)
         self.q[:] = -np.inf
         self.q[kernels] = sum(machine.refresh(kernels) for machine in self.machines)
 
+    def _checks_rest(self, gap: float) -> bool:
+        """Whether it is time to look at the kernels outside the working set."""
+        if self.working.all():
+            return False
+        return gap <= self.options.tol or (gap <= _EARLY_CHECK and not self.rest_checked)
+
+    def _note_upper(self, upper: float) -> None:
+        if upper < self.best_upper:
+            self.best_upper, self.best_mu = upper, self.mu.copy()
+
     def _certify(self, values: list[Values]) -> list[Values]:
-        """Bounds at the current weights and duals; looks at the kernels left out when it matters."""
+        """Exact bounds; looks at the kernels left out when it matters."""
+        self._refresh()
+        self.exact = True
         for machine in self.machines:
             machine.rebuild_gradient()
         values = [
@@ -145,16 +190,12 @@ class WeightLearner:
             for machine, old in zip(self.machines, values, strict=True)
         ]
         upper = sum(v.primal.value for v in values)
-        if upper < self.best_upper:
-            self.best_upper, self.best_mu = upper, self.mu.copy()
-        working = np.flatnonzero(self.working)
-        lower = self._lower(self.q[working])
+        self._note_upper(upper)
+        lower = self._lower(self.q[self.working])
         self.working_gap = self._relative(self.best_upper, lower)
         if self.working.all():
             self.best_lower = max(self.best_lower, lower)
-        elif self.working_gap <= self.options.tol or (
-            self.working_gap <= _EARLY_CHECK and not self.rest_checked
-        ):
+        elif self._checks_rest(self.working_gap):
             self._check_rest()
             self.best_lower = max(self.best_lower, self._lower(self.q))
         complete = bool(np.isfinite(self.q).all())
@@ -239,7 +280,8 @@ class WeightLearner:
         self._watch_progress(dual)
         if self.level_mode:
             return self._level_step()
-        self._keep_plane()
+        if self.exact:
+            self._keep_plane()
         if self.center is not None and self.working_gap > self.options.tol:
             worse = dual > self.center.upper + 1e-4 * self.center.slope + 1e-10 * abs(dual)
             if worse and self.n_null < _MOST_NULL_STEPS:
@@ -255,11 +297,11 @@ class WeightLearner:
         The lower bound is of first order in the error of β, the machine's own gap of second order when the
         loss is smooth: then the gap has to be squared away.
         """
-        return self.fineness * max(0.3 * self.options.tol, min(0.02, 0.003 * gap, 10.0 * gap * gap))
+        return self.fineness * max(0.2 * self.options.tol, min(0.02, 0.003 * gap, 10.0 * gap * gap))
 
     def _watch_progress(self, dual: float) -> None:
         """Ask for a finer inner solution where a step brought little; count what looks like a kink."""
-        if self.working_gap > 0.5 * self.previous_gap:
+        if 0.5 * self.previous_gap < self.working_gap < _EARLY_CHECK:
             self.fineness = max(0.1 * self.fineness, 1e-9)
         if self.n_null == 0:
             little = self.least_dual - dual < 0.02 * self.working_gap * abs(self.best_upper)
@@ -371,7 +413,6 @@ class WeightLearner:
         for machine, beta in zip(self.machines, duals, strict=True):
             machine.set_start(beta)
         self._restart_at(self.best_mu)
-        self._refresh()
         self._certify([m.values() for m in self.machines])
         return self.gap <= self.options.tol
 

@@ -86,7 +86,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
         Where the training stack lives: in memory, or in a temporary file.
     psd : {"error", "clip", "shift"}
         What to do with an indefinite training Gram: refuse it, drop its negative eigenvalues, or add a
-        multiple of the identity. Up to about 1e8 operations in all, every Gram is checked by its Cholesky
+        multiple of the identity. Up to about 6e7 operations in all, every Gram is checked by its Cholesky
         factor; beyond, a few principal blocks of it are.
     memory_limit : int, optional
         Bytes that may be used, instead of what the system says is available.

@@ -96,7 +96,7 @@ def _cholesky(stack: WeightedStack, rows: Array, right: Array) -> Array:
     ridge = 1e-10
     while True:
         K = stack.block(rows, np.float64)
-        K.flat[:: rows.size + 1] += ridge * np.trace(K) / rows.size
+        K.flat[:: rows.size + 1] += ridge * (float(np.abs(np.diagonal(K)).mean()) or 1.0)
         factor, info = lapack.dpotrf(K.T, lower=False, overwrite_a=True, clean=False)
         if info == 0:
             return cho_solve((factor, False), _right_hand_sides(right, np.float64), check_finite=False)

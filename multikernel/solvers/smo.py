@@ -219,8 +219,9 @@ def _run(
         formed += _fetch(j, Ks, active, weights, shift, Kc, valid, index, rows, have)
         row_j = rows[j]
         curvature = d_i + diag[j] - 2.0 * np.float64(row_i[j])
-        if curvature < least * (d_i + diag[j]):
-            least = curvature / (d_i + diag[j])
+        size = abs(d_i) + abs(diag[j]) + TINY_CURVATURE
+        if curvature < least * size:
+            least = curvature / size
         ascent = score_i - g[j] - down[j]
         room_i = _room_up(beta[i], upper[i], epsilon)
         room_j = _room_down(beta[j], lower[j], epsilon)

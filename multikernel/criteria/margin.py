@@ -67,8 +67,6 @@ class Loss(ABC):
     epsilon = 0.0
     total = 0.0
     has_intercept = True
-    # Whether β has no upper bound and is scaled to meet the constraints exactly, as the hard margin needs.
-    scales_freely = False
 
     @property
     @abstractmethod
@@ -114,19 +112,6 @@ class Loss(ABC):
                 break
             best = value
         return Bound(best, plain, intercept)
-
-    def reward(self, beta: Array) -> float:
-        """The linear part of the dual, y'β − ε‖β‖₁."""
-        linear = float(self.target @ beta)
-        return linear - self.epsilon * float(np.abs(beta).sum()) if self.epsilon else linear
-
-    def largest_scaling(self, beta: Array) -> float:
-        """The largest c for which c β is feasible (1 where the sum is fixed at a number that is not 0)."""
-        if self.total != 0.0:
-            return 1.0
-        bounds = np.where(beta > 0, self.upper, self.lower)
-        used = beta != 0
-        return float(np.min(bounds[used] / beta[used], initial=np.inf))
 
 
 def _classifier_box(y: Array, C: Array) -> tuple[Array, Array]:
@@ -181,8 +166,6 @@ class Hinge(Loss):
 @dataclass(frozen=True)
 class HardMargin(Loss):
     """No slack at all; bounded only when the kernel separates the classes."""
-
-    scales_freely = True
 
     @property
     def lower(self) -> Array:

@@ -81,15 +81,19 @@ def learn_weights(
 def _kernel_scale(Ks: Array, costs: Array) -> float:
     """The largest mean diagonal after costs: weights and gradients are then of order one."""
     means = np.array([np.mean(np.diagonal(K), dtype=float) for K in Ks]) / (costs * costs)
-    top = float(means.max())
-    return top if np.isfinite(top) and top > 0 else 1.0
+    return _power_of_two(float(means.max()))
+
+
+def _power_of_two(size: float) -> float:
+    """The power of two nearest to a size: scaling by it is exact, so that a dual at C comes back as C."""
+    return float(np.exp2(np.round(np.log2(size)))) if np.isfinite(size) and size > 0 else 1.0
 
 
 def _target_scale(losses: Sequence[Loss], kernel_scale: float) -> float:
     if isinstance(losses[0], OneClass):
         return kernel_scale  # β stays as it is
     if isinstance(losses[0], EpsilonInsensitive | SquaredError):
-        return max(float(np.abs(loss.target).max()) for loss in losses) or 1.0
+        return _power_of_two(max(float(np.abs(loss.target).max()) for loss in losses))
     return 1.0
 
 
@@ -175,13 +179,13 @@ def _result(
 ) -> SolveResult:
     """Back to the caller's units: K = scale K', y = t y', hence β = (t/s) β' and J = (t²/s) J'."""
     values = [machine.values() for machine in learner.machines]
-    final = learner._final_scale()
+    final = learner.final_scale()
     duals = np.array([machine.beta for machine in learner.machines]) * (final * target_scale / kernel_scale)
     unit = target_scale * target_scale / kernel_scale
     for entry in learner.history:
         entry["objective"] *= unit
         entry["lower_bound"] *= unit
-    reward = sum(m.loss.reward(m.beta) for m in learner.machines)
+    reward = sum(machine.terms().reward for machine in learner.machines)
     quadratic = sum(v.dual for v in values) - reward
     weights = learner.mu[: costs.size] / (costs * costs)
     return SolveResult(

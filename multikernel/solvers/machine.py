@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve
 
+from ..combine._numba import HUGE, compiled
 from ..combine.linear import WeightedStack
 from ..criteria.margin import Bound, Loss
 from . import smo as smo_loop
@@ -20,6 +21,32 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _FINEST_VIOLATION = 1e-13
 NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
+CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
+
+
+class Terms(NamedTuple):
+    """Parts of the dual at a β: y'β − ε‖β‖₁, Σ shift β², Σβ², and the largest c for which cβ is feasible."""
+
+    reward: float
+    shifted: float
+    norm2: float
+    room: float
+
+
+@compiled
+def _terms(target: Array, beta: Array, shift: Array, lower: Array, upper: Array, epsilon: float) -> Any:
+    reward = shifted = norm2 = 0.0
+    room = HUGE
+    for t in range(beta.size):
+        b = beta[t]
+        if b != 0.0:
+            reward += target[t] * b - epsilon * abs(b)
+            shifted += shift[t] * b * b
+            norm2 += b * b
+            bound = upper[t] if b > 0.0 else lower[t]
+            if abs(bound) < room * abs(b):
+                room = bound / b
+    return reward, shifted, norm2, room
 
 
 class Values(NamedTuple):
@@ -62,6 +89,11 @@ class Machine:
         """f = K(μ)β without the shift, from the gradient that SMO keeps."""
         return self.loss.target - self.gradient - self.stack.shift * self.beta
 
+    def terms(self) -> Terms:
+        """The parts of the dual at the current β."""
+        shift = self.stack.shift
+        return Terms(*_terms(self.loss.target, self.beta, shift, self.lower, self.upper, self.loss.epsilon))
+
     def values(self) -> Values:
         """Dual value and primal bound at the current β."""
         scores = self.scores
@@ -69,7 +101,8 @@ class Machine:
         return Values(self._dual_value(norm2), self._loss_here().bound(scores, norm2))
 
     def _dual_value(self, norm2: float) -> float:
-        return self.loss.reward(self.beta) - 0.5 * (norm2 + float(self.stack.shift @ (self.beta * self.beta)))
+        terms = self.terms()
+        return terms.reward - 0.5 * (norm2 + terms.shifted)
 
     def _loss_here(self) -> Loss:
         """The loss in the primal: a learned multiple of the identity acts as a squared hinge."""
@@ -261,7 +294,7 @@ def solve_machine(
     )  # fmt: skip
     values = machine.values()
     status = Status.OPTIMAL if reason == smo_loop.CONVERGED else Status.MAX_ITER
-    if curvature < NEGATIVE_CURVATURE or reason == smo_loop.UNBOUNDED:
-        status = Status.INDEFINITE
     gap = (values.primal.value - values.dual) / max(abs(values.primal.value), np.finfo(float).tiny)
+    if curvature < NEGATIVE_CURVATURE or gap < CROSSED_BOUNDS or reason == smo_loop.UNBOUNDED:
+        status = Status.INDEFINITE
     return MachineResult(machine.beta, values.primal.intercept, values.dual, gap, steps, status)

@@ -24,7 +24,7 @@ from ..combine.weight_sets import LpBall
 from ..criteria.margin import HardMargin, Loss, SquaredError
 from .bundle import Planes, level_step, lower_bound, null_step
 from .free_system import Sensitivity
-from .machine import NEGATIVE_CURVATURE, Machine, RidgeMachine, Values
+from .machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMachine, Values
 from .result import Status
 from .simplex_qp import minimize_model
 
@@ -108,23 +108,31 @@ class WeightLearner:
             if machine.beta.any():
                 machine.refresh(np.flatnonzero(self.working))
             machine.rebuild_gradient()
-        for _ in range(self.options.max_iter):
+        for iteration in range(1, self.options.max_iter + 1):
             values = self._solve()
             values = self._evaluate(values)
             stop = self._record()
+            if self._is_indefinite():
+                return Status.INDEFINITE
             if self.gap <= self.options.tol:
                 return Status.OPTIMAL
             if self.options.rough and self._relative(self.best_upper, self.best_lower) <= self.options.tol:
                 return Status.OPTIMAL
             if stop:
-                return Status.INTERRUPTED
-            if self._is_indefinite():
-                return Status.INDEFINITE
+                return self._leave(values, Status.INTERRUPTED)
+            if iteration == self.options.max_iter:
+                break
             if not self._step(values):
-                return Status.STALLED
+                return self._leave(values, Status.STALLED)
             if self.gap <= self.options.tol:  # the level method certifies without another solve
                 return Status.OPTIMAL
-        return Status.MAX_ITER
+        return self._leave(values, Status.MAX_ITER)
+
+    def _leave(self, values: list[Values], status: Status) -> Status:
+        """Stop short of the optimum: the gap that is stated is that of what is returned, over all kernels."""
+        self.working[:] = True
+        self._certify(values)
+        return Status.OPTIMAL if self.gap <= self.options.tol else status
 
     def _solve(self) -> list[Values]:
         if isinstance(self.machines[0], RidgeMachine):
@@ -211,15 +219,16 @@ class WeightLearner:
             return np.inf
         return (upper - lower) / max(abs(upper), np.finfo(float).tiny)
 
-    def _shift_term(self) -> float:
-        """Σ shift β², without the learned multiple of the identity, which is a kernel."""
-        return sum(float(m.loss.shift @ (m.beta * m.beta)) for m in self.machines)
+    def _plane(self) -> tuple[float, float, float]:
+        """The plane that the duals give: reward, Σ shift β² without the identity's part, largest scaling."""
+        terms = [machine.terms() for machine in self.machines]
+        ridge = sum(self.stack.ridge * t.norm2 for t in terms)  # the identity is a kernel, not a shift
+        return sum(t.reward for t in terms), sum(t.shifted for t in terms) - ridge, min(t.room for t in terms)
 
     def _lower(self, q: Array) -> float:
         """The plane's least value over the weight set, at the best scaling of β."""
-        reward = sum(m.loss.reward(m.beta) for m in self.machines)
-        quadratic = self.weight_set.support(q) + self._shift_term()
-        limit = min(m.loss.largest_scaling(m.beta) for m in self.machines)
+        reward, shifted, limit = self._plane()
+        quadratic = self.weight_set.support(q) + shifted
         if self.machines[0].loss.total:
             c = 1.0
         else:
@@ -228,11 +237,12 @@ class WeightLearner:
 
     def _plain_lower(self) -> float:
         """The lower bound of the duals that will be returned: as they are, or scaled for a hard margin."""
-        scale = self._final_scale()
-        reward = sum(m.loss.reward(m.beta) for m in self.machines)
-        return scale * reward - 0.5 * scale * scale * (self.weight_set.support(self.q) + self._shift_term())
+        scale = self.final_scale()
+        reward, shifted, _ = self._plane()
+        return scale * reward - 0.5 * scale * scale * (self.weight_set.support(self.q) + shifted)
 
-    def _final_scale(self) -> float:
+    def final_scale(self) -> float:
+        """What the duals are multiplied by at the end: a hard margin is scaled to be exactly 1."""
         loss = self.machines[0].loss
         if not isinstance(loss, HardMargin) or self.stack.identity:
             return 1.0
@@ -263,8 +273,10 @@ class WeightLearner:
         return bool(self.options.callback(entry)) if self.options.callback else False
 
     def _is_indefinite(self) -> bool:
-        """A pair with negative curvature proves that the combined kernel is not positive semidefinite."""
-        found = any(m.least_curvature < NEGATIVE_CURVATURE for m in self.machines)
+        """A pair with negative curvature, or bounds that cross, prove that the kernel is indefinite."""
+        found = self.gap < CROSSED_BOUNDS or any(
+            m.least_curvature < NEGATIVE_CURVATURE for m in self.machines
+        )
         self.stack.negative_curvature |= found
         return found
 
@@ -318,8 +330,8 @@ class WeightLearner:
 
     def _keep_plane(self) -> None:
         q = np.where(np.isfinite(self.q), self.q, np.nan)
-        reward = sum(m.loss.reward(m.beta) for m in self.machines) - 0.5 * self._shift_term()
-        self.planes.add(reward, q, np.array([m.beta for m in self.machines]))
+        reward, shifted, _ = self._plane()
+        self.planes.add(reward - 0.5 * shifted, q, np.array([m.beta for m in self.machines]))
 
     def _move_to(self, mu: Array) -> None:
         self.mu = mu
@@ -333,10 +345,8 @@ class WeightLearner:
         n_free = sum(s.rows.size for s in sensitivities)
         mu = np.zeros(self.n_kernels)
         if n_free < 2 and self.weight_set.p == 1.0:  # J is locally linear: a damped step to its least corner
-            constant = np.array([sum(m.loss.reward(m.beta) for m in self.machines)])
-            mu[kernels], _ = null_step(
-                0.5 * q.max() * np.eye(kernels.size), self.mu[kernels], constant, -0.5 * q[None]
-            )
+            curvature = 0.5 * q.max() * np.eye(kernels.size)
+            mu[kernels], _ = null_step(curvature, self.mu[kernels], np.zeros(1), -0.5 * q[None])
         else:
             theta = self.weight_set.to_simplex(self.mu[kernels])
             theta = minimize_model(theta, q, np.ascontiguousarray(H), float(self.weight_set.p))
@@ -361,6 +371,7 @@ class WeightLearner:
             if machine.follow(change, sensitivity):
                 machine.recombine(kernels, form_rows=len(self.machines) == 1)
             else:
+                machine.refresh(kernels)  # F may belong to an earlier β
                 machine.rebuild_gradient()
 
     def _null_step(self) -> None:

@@ -248,12 +248,15 @@ def test_single_precision_kernels_reach_the_same_value(table, C):
     np.testing.assert_allclose(single.objective, double.objective, atol=1e-5 * scale)
 
 
+@pytest.mark.parametrize("diagonal", [0.0, 1.0])
 @pytest.mark.parametrize("C", [1.0, 1e3, np.inf])
-def test_indefinite_kernels_end_and_say_so(C):
+def test_indefinite_kernels_end_and_say_so(C, diagonal):
     rng = np.random.default_rng(0)
     n = 40
     A = rng.normal(size=(n, n))
     K = 0.5 * (A + A.T)
+    K.flat[:: n + 1] += diagonal
+    assert np.linalg.eigvalsh(K)[0] < -1.0
     y = labels(rng, rng.normal(size=(n, 1)))
     loss = HardMargin(y) if np.isinf(C) else Hinge(y, C)
     result = solve_machine(K, loss, tol=1e-3, max_iter=100_000)

@@ -33,7 +33,7 @@ def relative(upper, lower):
 
 
 def require_certified(Ks, tasks, result, tol, norm=1.0, costs=None, ridge=None):
-    """What the solver says of itself is what the judge finds: bounds, gap, objective, weights in their set."""
+    """What the solver says of itself is what the judge finds: bounds, gap, objective, weights in the set."""
     assert result.status == Status.OPTIMAL
     assert result.gap <= tol
     upper, lower = judge(Ks, tasks, result.weights, result.duals, norm, costs, ridge)

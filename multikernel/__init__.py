@@ -1,4 +1,4 @@
-"""multikernel learns the kernel: multiple kernel learning with a certificate, behind scikit-learn's interface."""
+"""Learns the kernel: multiple kernel learning with a certificate, behind scikit-learn's interface."""
 
 from importlib.metadata import version
 

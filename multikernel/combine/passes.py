@@ -17,7 +17,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @compiled
 def combine_row(Ks: Array, active: Array, weights: Array, i: int, out: Array) -> None:
-    """``out = Σ_{m in active} weights[m] Ks[m, i]``; two kernels at a time to halve the traffic on ``out``."""
+    """``out = Σ_{m in active} weights[m] Ks[m, i]``, two kernels at a time."""
     n = out.size
     if active.size == 0:
         out[:] = 0.0
@@ -91,7 +91,7 @@ def adjoint_rows(
 def combine_and_adjoint_rows(
     Ks: Array, kernels: Array, scales: Array, weights: Array, rows: Array, beta: Array, Kc: Array, F: Array
 ) -> None:
-    """One read of the given rows: ``Kc[rows] = Σ_m weights[m] K_m[rows]`` and ``F[m] = scales[m] K_m[:, rows] β``."""
+    """``Kc[rows] = Σ_m weights[m] K_m[rows]`` and ``F[m] = scales[m] K_m[:, rows] β`` in one read."""
     for k in range(kernels.size):
         F[kernels[k], :] = 0.0
     r = 0

@@ -45,7 +45,7 @@ def _select(values: Array, k: int) -> float:
 
 @compiled
 def _hinge_risk(y: Array, scores: Array, scale: float, C: float, n_positive: int, scratch: Array) -> Any:
-    """C Σ [1 − y(scale · scores + b)]₊ at the best b, which lies between two order statistics of y − scale · scores."""
+    """C Σ [1 − y(s f + b)]₊ at the best b, which lies between two order statistics of y − s f."""
     n = y.size
     for t in range(n):
         scratch[t] = y[t] - scale * scores[t]
@@ -66,7 +66,7 @@ def _hinge_risk(y: Array, scores: Array, scale: float, C: float, n_positive: int
 
 @compiled
 def hinge_bound(y: Array, scores: Array, norm2: float, C: float, n_positive: int, scales: Array) -> Any:
-    """Primal value at scale 1, its intercept, and the least value over growing scales (convex in the scale)."""
+    """The least primal value over growing scales (it is convex), the value at scale 1, and its intercept."""
     scratch = np.empty(y.size)
     risk, intercept = _hinge_risk(y, scores, 1.0, C, n_positive, scratch)
     plain = 0.5 * norm2 + risk

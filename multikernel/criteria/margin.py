@@ -22,6 +22,7 @@ SquaredError         Σ (y_i − f_i − b)² / (2 ridge_i)            β free, 
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,6 +101,12 @@ class Loss(ABC):
     def rescaled(self, kernel_scale: float, target_scale: float) -> "Loss":
         """The loss for K/kernel_scale and y/target_scale; β becomes β · kernel_scale / target_scale."""
 
+    def with_ridge(self, ridge: float) -> "Loss":
+        """The loss that this one becomes when ``ridge`` times the identity is part of the kernel."""
+        raise TypeError(
+            f"a learned multiple of the identity needs the hard margin; got {type(self).__name__}."
+        )
+
     def bound(self, scores: Array, norm2: float) -> Bound:
         """½ s² norm2 + risk(s · scores) at s = 1, and the least of it over a few larger s (convex in s)."""
         risk, intercept = self.risk(scores)
@@ -114,35 +121,42 @@ class Loss(ABC):
         return Bound(best, plain, intercept)
 
 
-def _classifier_box(y: Array, C: Array) -> tuple[Array, Array]:
-    return np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)
+def _per_sample(value: Array | float, target: Array) -> Array:
+    """One number for each sample, from one for all or one for each."""
+    return np.broadcast_to(np.asarray(value, float), target.shape)
 
 
 @dataclass(frozen=True)
-class Hinge(Loss):
-    """The 1-norm soft margin; ``target`` holds ±1, ``C`` one bound for each sample (or one for all)."""
+class _PricedLoss(Loss):
+    """A loss with a price for the errors of each sample (or one for all)."""
 
     C: Array | float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "C", np.broadcast_to(np.asarray(self.C, float), self.target.shape))
-        lower, upper = _classifier_box(self.target, self._C)
-        object.__setattr__(self, "_lower", lower)
-        object.__setattr__(self, "_upper", upper)
-        object.__setattr__(self, "_uniform", bool(np.ptp(self._C) == 0.0))
-        object.__setattr__(self, "_n_positive", int(np.count_nonzero(self.target > 0)))
-
-    @property
+    @cached_property
     def _C(self) -> Array:
-        return np.asarray(self.C)
+        return _per_sample(self.C, self.target)
+
+
+@dataclass(frozen=True)
+class Hinge(_PricedLoss):
+    """The 1-norm soft margin; ``target`` holds ±1, ``C`` one bound for each sample (or one for all)."""
 
     @property
     def lower(self) -> Array:
-        return self.__dict__["_lower"]
+        return np.where(self.target > 0, 0.0, -self._C)
 
     @property
     def upper(self) -> Array:
-        return self.__dict__["_upper"]
+        return np.where(self.target > 0, self._C, 0.0)
+
+    @cached_property
+    def _n_positive(self) -> int:
+        return int(np.count_nonzero(self.target > 0))
+
+    @cached_property
+    def _common_C(self) -> float | None:
+        """C if it is the same for all samples: the bound is then found much faster."""
+        return float(self._C[0]) if np.ptp(self._C) == 0.0 else None
 
     def risk(self, scores: Array) -> tuple[float, float]:
         y = self.target
@@ -151,10 +165,9 @@ class Hinge(Loss):
         return float(self._C @ slack), b
 
     def bound(self, scores: Array, norm2: float) -> Bound:
-        if not self.__dict__["_uniform"]:
+        if self._common_C is None:
             return super().bound(scores, norm2)
-        n_positive = self.__dict__["_n_positive"]
-        return Bound(*hinge_bound(self.target, scores, norm2, float(self._C[0]), n_positive, _SCALES))
+        return Bound(*hinge_bound(self.target, scores, norm2, self._common_C, self._n_positive, _SCALES))
 
     def restrict(self, index: Array, factor: float) -> "Hinge":
         return Hinge(self.target[index], self._C[index] * factor)
@@ -200,22 +213,13 @@ class HardMargin(Loss):
         return self
 
     def with_ridge(self, ridge: float) -> Loss:
-        """The loss when ``ridge`` times the identity is part of the kernel: the squared hinge with C = 1/ridge."""
+        """A hard margin with a multiple of the identity in its kernel is a squared hinge with C = 1/ridge."""
         return SquaredHinge(self.target, 1.0 / ridge) if ridge > 0.0 else self
 
 
 @dataclass(frozen=True)
-class SquaredHinge(Loss):
+class SquaredHinge(_PricedLoss):
     """The 2-norm soft margin; ``C`` one number for each sample (or one for all)."""
-
-    C: Array | float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "C", np.broadcast_to(np.asarray(self.C, float), self.target.shape))
-
-    @property
-    def _C(self) -> Array:
-        return np.asarray(self.C)
 
     @property
     def lower(self) -> Array:
@@ -256,18 +260,10 @@ class SquaredHinge(Loss):
 
 
 @dataclass(frozen=True)
-class EpsilonInsensitive(Loss):
+class EpsilonInsensitive(_PricedLoss):
     """Support vector regression: errors below ``epsilon`` are free, beyond it they cost ``C`` each."""
 
-    C: Array | float
-    epsilon: float = 0.1  # type: ignore[misc]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "C", np.broadcast_to(np.asarray(self.C, float), self.target.shape))
-
-    @property
-    def _C(self) -> Array:
-        return np.asarray(self.C)
+    epsilon: float = 0.1
 
     @property
     def lower(self) -> Array:
@@ -294,18 +290,10 @@ class EpsilonInsensitive(Loss):
 
 
 @dataclass(frozen=True)
-class OneClass(Loss):
+class OneClass(_PricedLoss):
     """Support estimation: ``target`` is zero, ``C`` the bounds 1/(ν n) times the sample's weight."""
 
-    C: Array | float
     total = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "C", np.broadcast_to(np.asarray(self.C, float), self.target.shape))
-
-    @property
-    def _C(self) -> Array:
-        return np.asarray(self.C)
 
     @property
     def lower(self) -> Array:
@@ -338,14 +326,11 @@ class SquaredError(Loss):
     """Kernel ridge regression: ``ridge`` is alpha divided by the sample's weight."""
 
     ridge: Array | float
-    has_intercept: bool = True  # type: ignore[misc]
+    has_intercept: bool = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ridge", np.broadcast_to(np.asarray(self.ridge, float), self.target.shape))
-
-    @property
+    @cached_property
     def _ridge(self) -> Array:
-        return np.asarray(self.ridge)
+        return _per_sample(self.ridge, self.target)
 
     @property
     def lower(self) -> Array:

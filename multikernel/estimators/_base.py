@@ -183,7 +183,7 @@ class BaseMKL(BaseEstimator):
             return
         remedy = {
             Status.MAX_ITER: "Raise max_iter or tol, or normalise the kernels.",
-            Status.STALLED: "The limit of floating point is reached: raise tol, lower C, or normalise the kernels.",
+            Status.STALLED: "Floating point allows no better: raise tol, lower C, or normalise the kernels.",
             Status.INDEFINITE: 'A kernel is indefinite: repair it with psd="clip" or psd="shift".',
         }[Status(self.status_)]
         warnings.warn(

@@ -29,8 +29,8 @@ class SigmoidCalibration:
         smallest = int(counts.min())
         if smallest < 2:
             raise ValueError(
-                f"probability=True needs at least 2 samples of each class; class {classes[counts.argmin()]!r} "
-                f"has {smallest}. Add samples, or use decision_function."
+                "probability=True needs at least 2 samples of each class; class "
+                f"{classes[counts.argmin()]!r} has {smallest}. Add samples, or use decision_function."
             )
         seed = 0 if self.random_state is None else self.random_state
         folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=seed)

@@ -35,7 +35,8 @@ class MKLOneClass(OutlierMixin, BaseMKL):
     Attributes
     ----------
     offset_ : float, the threshold: ``decision_function = score_samples - offset_``
-    kernel_weights_, view_names_, dual_coef_, support_, intercept_, objective_, dual_gap_, n_iter_, status_, history_
+    kernel_weights_, view_names_, dual_coef_, support_, intercept_, objective_, dual_gap_, n_iter_, status_,
+    history_
         As for :class:`MKLClassifier`, with one machine.
 
     Examples

@@ -112,8 +112,13 @@ def _prepare(
 
 
 def _start_separated(learner: WeightLearner) -> bool:
-    """Hard margin: find out whether equal weights separate the classes, and start from those duals."""
+    """Hard margin: do all the kernels together separate the classes? If so, start from those duals.
+
+    Each has the same share of the diagonal, so that none is lost beside a kernel of larger scale.
+    """
     stack = learner.stack
+    shares = 1.0 / np.maximum(np.einsum("mii->m", stack.Ks) * stack.scales, 1e-300)
+    learner.mu = learner.weight_set.from_simplex(shares / shares.sum())
     stack.set_weights(learner.mu)
     stack.form_rows(np.arange(stack.n))
     for machine in learner.machines:

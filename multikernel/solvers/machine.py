@@ -134,6 +134,9 @@ class Machine:
             ratio = 0.7 * allowed / difference if np.isfinite(difference) else 0.1
             self.violation *= float(np.clip(ratio, 0.05, 0.5))
 
+    def use_factor(self, factor: Any) -> None:
+        """Margin machines need no factorisation of the whole kernel."""
+
     def refresh(self, kernels: Array) -> Array:
         """Bring F up to date for the given kernels and return their q = β'K_mβ."""
         known = kernels[self._known[kernels]]
@@ -162,7 +165,7 @@ class Machine:
         return bool(self._known[kernels].all())
 
     def recombine(self, kernels: Array, form_rows: bool) -> None:
-        """After a change of weights and β: F anew (with the support rows in the same read), and the gradient."""
+        """After a change of weights and β: F anew (support rows in the same read), and the gradient."""
         if form_rows:
             self.stack.combine_and_adjoint(kernels, self.beta, self.F)
         else:
@@ -221,8 +224,8 @@ class Machine:
 class RidgeMachine(Machine):
     """One task of the squared loss: β solves (K + shift)β + b1 = y with one factorisation for all tasks."""
 
-    def set_factor(self, factor: Any) -> None:
-        """Give the factor of the current sum, which :class:`WeightedStack` computes once for all tasks."""
+    def use_factor(self, factor: Any) -> None:
+        """Take the factor of the current sum, which is computed once for all tasks."""
         self.factor = factor
         ones = np.ones(self.stack.n)
         self.inverse_ones = cho_solve(factor, ones, check_finite=False)

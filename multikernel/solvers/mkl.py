@@ -64,7 +64,7 @@ class Options:
 
 
 class _Center(NamedTuple):
-    """Where the last Newton step started: weights, upper bound there, expected change, Hessian of which kernels."""
+    """Where the last Newton step started, what it expected, and the Hessian of which kernels it used."""
 
     mu: Array
     upper: float
@@ -129,8 +129,11 @@ class WeightLearner:
         return self._leave(values, Status.MAX_ITER)
 
     def _leave(self, values: list[Values], status: Status) -> Status:
-        """Stop short of the optimum: the gap that is stated is that of what is returned, over all kernels."""
+        """Stop short of the optimum: with the best weights seen, and their own gap over all the kernels."""
         self.working[:] = True
+        if sum(v.primal.value for v in values) > self.best_upper:
+            self._restart_at(self.best_mu)
+            values = self._solve()
         self._certify(values)
         return Status.OPTIMAL if self.gap <= self.options.tol else status
 
@@ -138,7 +141,7 @@ class WeightLearner:
         if isinstance(self.machines[0], RidgeMachine):
             factor = self.stack.factor()
             for machine in self.machines:
-                machine.set_factor(factor)
+                machine.use_factor(factor)
         share = self.best_upper + 0.1 * abs(self.best_upper)
         value_stop = share if len(self.machines) == 1 else np.inf
         return [machine.solve(self.target, value_stop) for machine in self.machines]
@@ -403,7 +406,7 @@ class WeightLearner:
         self._restart_at(norms / float((norms**p).sum()) ** (1.0 / p))
 
     def _level_step(self) -> bool:
-        """Level method on all the kernels; its certificate is the mean of the duals by the planes' multipliers."""
+        """Level method on all the kernels; the planes' multipliers give the duals that certify it."""
         if self.weight_set.p > 1.0:
             self._closed_form_step()
             return True

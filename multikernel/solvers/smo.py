@@ -45,7 +45,7 @@ def _extremes(g: Array, up: Array, down: Array) -> Any:
 def _best_gain(score: float, d_i: float, g: Array, down: Array, d: Array, row: Array) -> float:
     best = 0.0
     for t in range(g.size):
-        ascent = larger(score - g[t] - down[t], 0.0)
+        ascent: float = larger(score - g[t] - down[t], 0.0)
         curvature = larger(d_i + d[t] - 2.0 * np.float64(row[t]), TINY_CURVATURE)
         best = larger(ascent * ascent / curvature, best)
     return best
@@ -110,7 +110,7 @@ def _fetch(
     rows: Array,
     have: Array,
 ) -> int:
-    """Make ``rows[i]`` hold the combined row of sample ``index[i]``; returns 1 if the stack was read for it."""
+    """Make ``rows[i]`` hold the combined row of sample ``index[i]``; says whether the stack was read."""
     if have[i]:
         return 0
     source = index[i]

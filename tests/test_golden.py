@@ -8,10 +8,10 @@ Ours is J = min_ν max_β e'β − ½ β'G(K(ν))β over Σν = 1. Put μ = cν 
 
     2e'a − a'G(K(μ))a = (2/c) e'β − (c/c²) β'G(K(ν))β = (2/c) (e'β − ½ β'G(K(ν))β),
 
-so that omega = (2/c) J, μ = cν, and a ≤ C becomes β ≤ cC: our C is c times theirs. For the 2-norm soft margin
-τ a'a = (2/c) ½ (τ/c) β'β, the shift of our problem is τ/c = 1/(cC): again our C is cC. With τ learned, τ = c·ν₀
-where ν₀ = 1/C_ is the weight of the identity. The scores Σ_j a_j y_j K(μ) = Σ_j β_j y_j K(ν) and the
-intercept are the same in both.
+so that omega = (2/c) J, μ = cν, and a ≤ C becomes β ≤ cC: our C is c times theirs. For the 2-norm soft
+margin τ a'a = (2/c) ½ (τ/c) β'β, the shift of our problem is τ/c = 1/(cC): again our C is cC. With τ learned,
+τ = c·ν₀ where ν₀ = 1/C_ is the weight of the identity. The scores Σ_j a_j y_j K(μ) = Σ_j β_j y_j K(ν) and
+the intercept are the same in both.
 """
 
 import json
@@ -81,7 +81,7 @@ def fit(criterion, stack, y, n_train):
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_the_kernels_are_those_of_the_reference(problem):
-    golden, stack, y, n_train = prepare(problem)
+    golden, stack, _, n_train = prepare(problem)
     assert n_train == golden["n_train"]
     np.testing.assert_allclose(stack.sum(axis=(0, 1)), golden["kernel_sums"], rtol=1e-10)
     np.testing.assert_allclose((stack**2).sum(axis=(0, 1)), golden["kernel_fro2"], rtol=1e-10)

@@ -142,7 +142,7 @@ class Rows:
 
     @cached_property
     def nearest_sq_distance(self) -> float:
-        """Mean squared distance to the nearest other row, over at most 512 evenly spaced rows."""
+        """Mean over at most 512 evenly spaced rows of the squared distance to the nearest of all others."""
         if len(self) == 1:
             return 0.0
         sample = self._sample()

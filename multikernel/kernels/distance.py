@@ -26,9 +26,9 @@ class Gaussian(Kernel):
     Parameters
     ----------
     gamma : float, "median" or "nearest"
-        ``"median"``: 1 / (scale² · median squared distance between training rows);
-        ``"nearest"``: 1 / (scale² · mean squared distance to the nearest other training row).
-        Both are estimated from at most 512 evenly spaced rows.
+        ``"median"``: 1 / (scale² · median squared distance between two training rows), over the pairs of
+        at most 512 evenly spaced rows; ``"nearest"``: 1 / (scale² · mean squared distance to the nearest
+        other training row), the mean over at most 512 evenly spaced rows, the nearest among all rows.
     s : float
         The width in exp(−‖x − z‖² / s²).
     sigma : float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,18 +30,23 @@ from multikernel.views.memory import (
     estimate_memory,
     require_fits,
 )
+from multikernel.views.scaling import Scaling
 from multikernel.views.view import View, as_views
 
 
 @dataclass(frozen=True, eq=False)
 class FittedView:
-    """A view after fit: its kernel with numbers for parameters, its columns, its transforms, its rows."""
+    """A view after fit: its kernel with numbers for parameters, its columns, its transforms, its rows.
+
+    Of a standardised view, `rows` are the training rows after `scaling`, which test rows go through too.
+    """
 
     name: str
     kernel: Kernel
     selection: Selection
     transforms: Chain
     rows: Rows = field(repr=False)
+    scaling: Scaling | None = field(default=None, repr=False)
 
     @property
     def label(self) -> str:
@@ -54,7 +59,13 @@ class FittedView:
             if id(rows) not in taken:
                 taken[id(rows)] = rows.take(support)
             rows = taken[id(rows)]
-        return FittedView(self.name, self.kernel, self.selection, self.transforms.restrict(support), rows)
+        return replace(self, transforms=self.transforms.restrict(support), rows=rows)
+
+    def test_rows(self, table: Any) -> Rows:
+        """The view's columns of `table`, scaled as the training rows were."""
+        label = f"{self.label} at prediction"
+        rows = Rows(self.selection.take(table, self.label), label, one_column=self.selection.scalar)
+        return rows if self.scaling is None else Rows(self.scaling.apply(rows.values, label), label)
 
     def test_gram(self, pair: Pair) -> np.ndarray:
         """Transformed similarities of the pair's left rows to the training rows; shape (n_test, n_train)."""
@@ -77,8 +88,9 @@ class KernelBank(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     kernels : "auto", kernel, callable, View, or list of kernels, callables, views and tuples
-        ``"auto"``: linear, quadratic and five Gaussians around the median distance on all columns, with unit
-        diagonal; those that are constant on the training rows are left out. Tuples are
+        ``"auto"``: linear, quadratic and five Gaussians around the median distance on all columns,
+        standardised (mean 0, standard deviation 1 on the training rows; sparse columns are divided only),
+        with unit diagonal; those that are constant on the training rows are left out. Tuples are
         ``(name, kernel, columns)`` as in scikit-learn's ColumnTransformer.
     dtype : {"float64", "float32"}
         Of the training stack.
@@ -196,9 +208,9 @@ class KernelBank(TransformerMixin, BaseEstimator):
     ) -> FittedView | None:
         """Fit one view and write its Gram into `slot`; None where an automatic kernel is degenerate."""
         rows = pair.left
-        rows.label = f"view {view.name!r}"
+        rows.label = f"view {view.name!r}" + (" (standardised)" if pair.scaling is not None else "")
         label = f"kernel {view.name!r}"
-        with naming(rows.label):
+        with naming(f"view {view.name!r}"):
             kernel = view.kernel.fit(rows)
             kernel.evaluate(pair, slot)
             chain, _ = Chain(view.transforms).fit_train(slot, overwrite=True)
@@ -209,7 +221,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
             raise_degenerate(label, facts.degenerate)
         if needs_repair(slot, facts, label, psd=self.psd, full=full):
             chain = Chain((*chain.transforms, repair(slot, self.psd, label)))
-        return FittedView(view.name, kernel, pair.selection, chain, rows)
+        return FittedView(view.name, kernel, pair.selection, chain, rows, pair.scaling)
 
     # --- predict ---------------------------------------------------------------------------------
 
@@ -243,9 +255,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
         for index in self.active_:
             view = self.views_[index]
             if pair is None or pair.right is not view.rows:
-                raw = view.selection.take(table, view.label)
-                left = Rows(raw, view.label, one_column=view.selection.scalar)
-                pair = Pair(left, view.rows, keep=users.count(id(view.rows)) > 1)
+                pair = Pair(view.test_rows(table), view.rows, keep=users.count(id(view.rows)) > 1)
             yield index, view.test_gram(pair)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -285,7 +295,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
         compact.views_ = [
             view.restrict(rows, taken)
             if index in kernels
-            else FittedView(view.name, view.kernel, view.selection, Chain(), empty)
+            else replace(view, transforms=Chain(), rows=empty, scaling=None)
             for index, view in enumerate(self.views_)
         ]
         compact.active_ = tuple(kernels)
@@ -305,23 +315,27 @@ class KernelBank(TransformerMixin, BaseEstimator):
 
 
 class _TrainPair(Pair):
-    """Training rows against themselves, with the columns they were taken from."""
+    """Training rows against themselves, with the columns they were taken from and how these were scaled."""
 
-    def __init__(self, rows: Rows, selection: Selection, keep: bool) -> None:
+    def __init__(self, rows: Rows, selection: Selection, scaling: Scaling | None, keep: bool) -> None:
         super().__init__(rows, rows, keep)
         self.selection = selection
+        self.scaling = scaling
 
 
 def _pairs_by_columns(views: list[View], table: Any) -> Iterator[tuple[int, View, _TrainPair]]:
-    """Views in groups with equal columns, so that a group shares its rows and its dot products."""
-    groups: dict[Selection, list[int]] = {}
+    """Views in groups with equal columns and scaling: a group shares its rows and its dot products."""
+    groups: dict[tuple[Selection, bool], list[int]] = {}
     for position, view in enumerate(views):
         selection = resolve_columns(table, view.columns, f"view {view.name!r}")
-        groups.setdefault(selection, []).append(position)
-    for selection, members in groups.items():
+        groups.setdefault((selection, bool(view.standardize)), []).append(position)
+    for (selection, standardize), members in groups.items():
         label = f"view {views[members[0]].name!r}"
         rows = Rows(selection.take(table, label), label, one_column=selection.scalar)
-        pair = _TrainPair(rows, selection, keep=len(members) > 1)
+        scaling = Scaling.fit(rows.values) if standardize else None
+        if scaling is not None:
+            rows = Rows(scaling.apply(rows.values, label), label)
+        pair = _TrainPair(rows, selection, scaling, keep=len(members) > 1)
         for position in members:
             yield position, views[position], pair
 

@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.kernels import FunctionKernel, Gaussian, Kernel, Linear, Polynomial, as_kernel, as_transforms
+from multikernel.kernels import (
+    FunctionKernel,
+    Gaussian,
+    Kernel,
+    Linear,
+    Polynomial,
+    Precomputed,
+    as_kernel,
+    as_transforms,
+)
 
 KERNEL_CHOICES = ("auto", "precomputed")
 _AUTO_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -26,17 +35,24 @@ class View:
         As in scikit-learn's ColumnTransformer; None is all columns.
     transforms : transform, name, or sequence of either, default=()
         ``"center"``, ``"unit_diagonal"``, ``"unit_trace"``, ``"clip"``, ``"shift"``, applied in this order.
+    standardize : bool, default=False
+        Whether the kernel sees each column minus its mean and divided by its standard deviation, both of the
+        training rows; constant columns are centred only. Sparse columns are divided only, so that zeros stay
+        zeros. The columns must be numbers; a function ``f(X, Z)`` is then handed the standardised table.
 
     Examples
     --------
     >>> View("shape", Gaussian(gamma=0.5), columns=["width", "height"], transforms="center")
     View(name='shape', kernel=Gaussian(gamma=0.5), columns=['width', 'height'], transforms=(Center(),))
+    >>> View("size", Linear(), columns=0, standardize=True)
+    View(name='size', kernel=Linear(), columns=0, standardize=True)
     """
 
     name: str
     kernel: Kernel
     columns: Any = None
     transforms: Any = ()
+    standardize: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -48,17 +64,39 @@ class View:
             raise type(error)(f"view {self.name!r}: {error}") from error
         if isinstance(self.columns, np.ndarray):
             object.__setattr__(self, "columns", self.columns.tolist())  # so that views compare
+        if not isinstance(self.standardize, (bool, np.bool_)):
+            raise TypeError(
+                f"view {self.name!r}: standardize must be True or False; got {self.standardize!r}."
+            )
+        if self.standardize and _reads_positions(self.kernel):
+            raise ValueError(
+                f"view {self.name!r}: standardize=True needs a kernel of numeric columns, but "
+                f"{self.kernel!r} reads positions into a ready-made matrix. Leave standardize out."
+            )
+
+    def __repr__(self) -> str:
+        shown = [f"name={self.name!r}", f"kernel={self.kernel!r}"]
+        shown += [f"columns={self.columns!r}"] if self.columns is not None else []
+        shown += [f"transforms={self.transforms!r}"] if self.transforms else []
+        shown += ["standardize=True"] if self.standardize else []
+        return f"View({', '.join(shown)})"
+
+
+def _reads_positions(kernel: Kernel) -> bool:
+    """Whether the kernel is `Precomputed`, or made of kernels one of which is."""
+    return isinstance(kernel, Precomputed) or any(map(_reads_positions, getattr(kernel, "_parts", ())))
 
 
 def auto_views() -> list[View]:
-    """Linear, quadratic and five Gaussians around the median distance, on all columns, with unit diagonal."""
-    unit = ("unit_diagonal",)
-    views = [
-        View("linear", Linear(), None, unit),
-        View("quadratic", Polynomial(2, gamma="scale"), None, unit),
-    ]
-    return views + [
-        View(f"gaussian-{w:g}", Gaussian(gamma="median", scale=w), None, unit) for w in _AUTO_WIDTHS
+    """Linear, quadratic and five Gaussians around the median distance, with unit diagonal.
+
+    All read all columns, standardised. The quadratic kernel is (x · z / d + 1)²: the mean squared norm of
+    standardised rows is the number d of columns that vary.
+    """
+    kernels: dict[str, Kernel] = {"linear": Linear(), "quadratic": Polynomial(2, gamma="scale")}
+    kernels |= {f"gaussian-{width:g}": Gaussian(gamma="median", scale=width) for width in _AUTO_WIDTHS}
+    return [
+        View(name, kernel, None, ("unit_diagonal",), standardize=True) for name, kernel in kernels.items()
     ]
 
 

@@ -45,11 +45,11 @@ def _unit(K, left, right):
 def test_the_automatic_stack_is_what_it_says():
     bank = KernelBank()
     Ks = bank.fit_stack(X)
-    squares = ((X[:, None] - X[None]) ** 2).sum(-1)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    squares = ((Z[:, None] - Z[None]) ** 2).sum(-1)
     median = np.median(squares[np.triu_indices(50, 1)])
-    norms = (X**2).sum(axis=1)
-    linear = X @ X.T
-    quadratic = (linear / norms.mean() + 1.0) ** 2
+    linear = Z @ Z.T
+    quadratic = (linear / 4 + 1.0) ** 2
     expected = [_unit(K, K.diagonal(), K.diagonal()) for K in (linear, quadratic)]
     expected += [np.exp(-squares / (width**2 * median)) for width in (0.25, 0.5, 1.0, 2.0, 4.0)]
     np.testing.assert_allclose(Ks, expected, rtol=1e-10, atol=1e-12)
@@ -60,11 +60,13 @@ def test_the_automatic_stack_is_what_it_says():
 
 def test_transform_of_new_rows_uses_the_training_parameters():
     bank = KernelBank().fit(X)
-    median = np.median(((X[:, None] - X[None]) ** 2).sum(-1)[np.triu_indices(50, 1)])
+    scaler = StandardScaler().fit(X)
+    Z, new = scaler.transform(X), scaler.transform(NEW)
+    median = np.median(((Z[:, None] - Z[None]) ** 2).sum(-1)[np.triu_indices(50, 1)])
     result = bank.transform(NEW)
     assert result.shape == (9, 50, 7) and np.moveaxis(result, 2, 0).flags.c_contiguous
-    np.testing.assert_allclose(result[:, :, 4], pairwise.rbf_kernel(NEW, X, gamma=1 / median), rtol=1e-9)
-    np.testing.assert_allclose(result[:, :, 0], pairwise.cosine_similarity(NEW, X), atol=1e-12)
+    np.testing.assert_allclose(result[:, :, 4], pairwise.rbf_kernel(new, Z, gamma=1 / median), rtol=1e-9)
+    np.testing.assert_allclose(result[:, :, 0], pairwise.cosine_similarity(new, Z), atol=1e-12)
 
 
 @pytest.mark.parametrize("kernels", ["auto", MIXED], ids=["auto", "mixed"])
@@ -217,15 +219,13 @@ def test_frames_are_read_by_name_in_any_order():
 
 def test_sparse_rows_give_the_same_stack():
     thin = X * (RNG.random(X.shape) < 0.5)
-    for kernels in ("auto", MIXED):
-        dense = KernelBank(kernels)
-        sparse = KernelBank(kernels)
-        expected = dense.fit_stack(thin)
-        np.testing.assert_allclose(
-            sparse.fit_stack(scipy.sparse.csc_matrix(thin)), expected, rtol=1e-9, atol=1e-10
-        )
-        got = sparse.transform(scipy.sparse.coo_matrix(NEW))
-        np.testing.assert_allclose(got, dense.transform(NEW), rtol=1e-9, atol=1e-10)
+    dense, sparse = KernelBank(MIXED), KernelBank(MIXED)
+    expected = dense.fit_stack(thin)
+    np.testing.assert_allclose(
+        sparse.fit_stack(scipy.sparse.csc_matrix(thin)), expected, rtol=1e-9, atol=1e-10
+    )
+    got = sparse.transform(scipy.sparse.coo_matrix(NEW))
+    np.testing.assert_allclose(got, dense.transform(NEW), rtol=1e-9, atol=1e-10)
 
 
 def test_strings_and_positions_stand_beside_numbers():
@@ -247,14 +247,15 @@ def test_strings_and_positions_stand_beside_numbers():
 
 
 def test_one_row_and_one_column():
-    assert KernelBank().fit_stack([[3.0]]).tolist() == [[[1.0]]] * 7
-    names = []
+    assert KernelBank().fit_stack(scipy.sparse.csr_matrix([[3.0]])).tolist() == [[[1.0]]] * 7
     bank = KernelBank()
-    Ks = bank.fit_stack(np.array([[1.0], [2.0], [4.0]]))  # the cosine of positive numbers is always 1
-    names = bank.view_names_
-    assert len(Ks) == 6 and "linear" not in names and names[0] == "quadratic"
+    assert bank.fit_stack([[3.0]]).tolist() == [[[1.0]]] * 6  # centred, it is 0: no linear kernel
+    assert bank.view_names_[0] == "quadratic"
+    positive = scipy.sparse.csr_matrix([[1.0], [2.0], [4.0]])
+    Ks = bank.fit_stack(positive)  # the cosine of positive numbers is always 1
+    assert len(Ks) == 6 and "linear" not in bank.view_names_ and bank.view_names_[0] == "quadratic"
     assert Ks.flags.c_contiguous
-    np.testing.assert_allclose(np.moveaxis(bank.transform([[1.0], [2.0], [4.0]]), 2, 0), Ks, atol=1e-12)
+    np.testing.assert_allclose(np.moveaxis(bank.transform(positive), 2, 0), Ks, atol=1e-12)
     with pytest.raises(ValueError, match="every kernel of kernels='auto' is constant"):
         KernelBank().fit_stack(np.ones((5, 2)))
     with pytest.raises(ValueError, match="every kernel of kernels='auto' is constant"):

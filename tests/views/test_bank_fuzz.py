@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from multikernel.kernels import Chi2, Cosine, Gaussian, Laplacian, Linear, Polynomial, Sigmoid
-from multikernel.views import KernelBank, PrecomputedBank
+from multikernel.views import KernelBank, PrecomputedBank, View
 
 DTYPES = [np.float64, np.float32, np.int64, np.int8, np.uint8, np.bool_]
 BANKS = [
@@ -25,6 +25,7 @@ BANKS = [
         ("p", Gaussian() * Linear() + Gaussian(s=1.0), None, ("center", "unit_trace")),
     ],
     [("n", Linear(), None, ("center", "unit_diagonal")), ("m", Polynomial(2, "scale"), None, "unit_trace")],
+    [View("s", Laplacian(), [0], standardize=True), View("r", Linear() + Linear() ** 2, standardize=True)],
 ]
 
 special = st.sampled_from([0.0, 1.0, -1.0, np.nan, np.inf, -np.inf])
@@ -104,8 +105,10 @@ def test_precomputed_banks_give_finite_stacks_or_refuse(table, psd, symmetric):
 def test_the_automatic_stack_is_blind_to_units(n, d, exponent, seed, sparse):
     rows = np.random.default_rng(seed).normal(size=(n, d))
     scaled = rows * 2.0 ** (3 * exponent)
+    if sparse:
+        rows, scaled = scipy.sparse.csr_matrix(rows), scipy.sparse.csr_matrix(scaled)
     plain, moved = KernelBank(), KernelBank()
     expected = plain.fit_stack(rows)
-    got = _finite_or_refused(lambda: moved.fit_stack(scipy.sparse.csr_matrix(scaled) if sparse else scaled))
+    got = _finite_or_refused(lambda: moved.fit_stack(scaled))
     assert got is not None and moved.view_names_ == plain.view_names_
     np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-10)

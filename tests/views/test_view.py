@@ -49,6 +49,7 @@ def test_the_automatic_choice_is_linear_quadratic_and_five_gaussians():
         *[Gaussian(scale=scale) for scale in (0.25, 0.5, 1.0, 2.0, 4.0)],
     ]
     assert all(isinstance(view.transforms[0], UnitDiagonal) and view.columns is None for view in views)
+    assert all(view.standardize for view in views)
     assert len({view.name for view in views}) == 7
 
 

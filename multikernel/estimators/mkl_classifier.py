@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import compute_class_weight
+from sklearn.utils import assert_all_finite, compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -49,7 +49,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     Parameters
     ----------
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
-        ``"auto"``: linear, quadratic and five Gaussians. ``"precomputed"``: X is a stack (n, n, n_kernels).
+        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X (n, n, m).
     C : float, numpy.inf or "learn"
         Price of errors; infinity is the hard margin, ``"learn"`` (squared hinge, binary or ovr/ovo) learns
         1/C as the weight of the identity kernel, in the same budget of weights.
@@ -184,6 +184,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         if y.shape[0] != n_samples:

@@ -2,7 +2,7 @@
 
 from .learn import learn_weights
 from .machine import solve_machine
-from .mkl import Options
+from .options import Options
 from .result import MachineResult, SolveResult, Status
 
 __all__ = ["MachineResult", "Options", "SolveResult", "Status", "learn_weights", "solve_machine"]

@@ -43,7 +43,7 @@ def compiled_once(Ks: Array) -> None:
 def _solve_tiny(dtype: Any, writeable: bool) -> None:
     from ..criteria.margin import Hinge
     from .learn import learn_weights
-    from .mkl import Options
+    from .options import Options
 
     rng = np.random.default_rng(0)
     n = 400

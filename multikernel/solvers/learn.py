@@ -10,12 +10,15 @@ from ..combine.linear import WeightedStack
 from ..combine.weight_sets import LpBall
 from ..criteria.margin import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
 from .compilation import compiled_once
-from .mkl import COARSE_GAP, WORKING_MARGIN, Options, WeightLearner
+from .iterate import WORKING_MARGIN
+from .mkl import WeightLearner
+from .options import Options
 from .result import SolveResult, Status
 from .separability import separating_duals
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+_COARSE_GAP = 2e-2
 _COARSE_SIZE = 150  # a start on fewer samples than this is not worth its overhead
 _COARSE_SHARE = 4
 _RUN = 8
@@ -159,7 +162,7 @@ def _start_coarse(learner: WeightLearner, Ks: Array, scales: Array, hard: bool) 
     if rows is None:
         return
     part = [machine.loss.restrict(rows, n / rows.size) for machine in learner.machines]
-    rough = replace(options, tol=max(options.tol, COARSE_GAP), callback=None, rough=True)
+    rough = replace(options, tol=max(options.tol, _COARSE_GAP), callback=None, rough=True)
     small = learner.stack.subset(rows)
     child = _prepare(small, scales, part, learner.weight_set, learner.stack.identity, rough)
     if child is None or child.run() != Status.OPTIMAL:

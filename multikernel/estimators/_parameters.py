@@ -41,7 +41,10 @@ def check_costs(costs: Any, names: list[str]) -> Array:
         if unknown:
             raise ValueError(f"costs names unknown views {unknown}; the views are {names}.")
         costs = [costs.get(name, 1.0) for name in names]
-    values = np.asarray(costs, float)
+    try:
+        values = np.asarray(costs, float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"costs must hold one number for each kernel; got {costs!r}.") from error
     if values.shape != (len(names),):
         raise ValueError(
             f"costs must hold one number for each of the {len(names)} kernels; got shape {values.shape}."
@@ -54,10 +57,10 @@ def check_costs(costs: Any, names: list[str]) -> Array:
 
 def check_sample_weights(sample_weight: Any, n_samples: int) -> Array:
     """Nonnegative weights with at least one positive; ones by default."""
-    probe = np.empty((n_samples, 1))
-    weights = np.asarray(
-        _check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True)
-    )
-    if not weights.any():
+    if n_samples == 0:
+        raise ValueError("X must hold at least one sample; got 0 sample(s).")
+    given = np.ones(1) if sample_weight is None else np.asarray(sample_weight)
+    if given.dtype.kind in "fiub" and not given.any():
         raise ValueError("sample_weight must have a positive entry; all are zero.")
-    return weights
+    probe = np.empty((n_samples, 1))
+    return np.asarray(_check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True))

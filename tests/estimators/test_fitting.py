@@ -342,7 +342,7 @@ def test_only_support_rows_and_active_kernels_are_kept():
         return kernel
 
     views = [("useful", counting("useful", 0.5), [0, 1, 2]), ("useless", counting("useless", 5.0), [3])]
-    model = MKLClassifier(views, C=1.0).fit(X, y)
+    model = MKLClassifier(views, costs={"useless": 10.0}).fit(X, y)
     assert model.kernel_weights_[1] == 0.0
     assert 0 < model.support_.size < 100
     calls["useful"].clear(), calls["useless"].clear()

@@ -78,7 +78,6 @@ class Machine:
         self.violation = 0.1
         self.n_steps = 0
         self.least_curvature = np.inf
-        self.exhausted = False
 
     def set_start(self, beta: Array) -> None:
         """Start from another feasible β; the gradient has to be rebuilt with :meth:`recombine`."""
@@ -110,29 +109,40 @@ class Machine:
 
     def solve(self, target: float, value_stop: float = np.inf) -> Values:
         """SMO until the machine's own relative gap is ``target``, or its value passes ``value_stop``."""
-        stack = self.stack
-        dual = self._dual_value(float(self.beta @ self.scores))
         budget = self.max_steps
         while True:
-            steps, _, formed, _, curvature, reason = smo_loop.smo(
-                stack.Ks, stack.active, stack.effective, stack.shift, stack.combined, stack.valid, stack.diag,
-                self.lower, self.upper, self.loss.epsilon, self.beta, self.gradient,
-                self.violation, budget, dual, min(value_stop, smo_loop.HUGE),
-            )  # fmt: skip
-            stack.count_rows(formed, stack.active.size)
-            self.n_steps += steps
-            budget -= steps
-            self.least_curvature = min(self.least_curvature, curvature)
+            outcome = self.advance(self.violation, budget, value_stop)
+            budget -= outcome.iterations
             values = self.values()
-            dual = values.dual
-            if reason in (smo_loop.VALUE_REACHED, smo_loop.UNBOUNDED):
+            if outcome.reason in (smo_loop.VALUE_REACHED, smo_loop.UNBOUNDED):
                 return values._replace(cut_off=True)
             difference, allowed = values.primal.value - values.dual, target * abs(values.primal.value)
-            self.exhausted = budget <= 0 or self.violation < _FINEST_VIOLATION
-            if difference <= allowed or self.exhausted:
+            if difference <= allowed or budget <= 0 or self.violation < _FINEST_VIOLATION:
                 return values
             ratio = 0.7 * allowed / difference if np.isfinite(difference) else 0.1
             self.violation *= float(np.clip(ratio, 0.05, 0.5))
+
+    def advance(self, tol: float, max_steps: int, value_stop: float = np.inf) -> smo_loop.Outcome:
+        """SMO to a largest violation of ``tol``."""
+        stack = self.stack
+        dual = self._dual_value(float(self.beta @ self.scores))
+        outcome = smo_loop.Outcome(
+            *smo_loop.smo(
+                smo_loop.Combination(
+                    stack.Ks, stack.active, stack.effective, stack.shift, stack.combined, stack.valid
+                ),
+                smo_loop.Box(stack.diag, self.lower, self.upper, float(self.loss.epsilon)),
+                self.beta,
+                self.gradient,
+                tol,
+                max_steps,
+                smo_loop.Progress(dual, min(value_stop, smo_loop.HUGE)),
+            )
+        )
+        stack.count_rows(outcome.formed, stack.active.size)
+        self.n_steps += outcome.iterations
+        self.least_curvature = min(self.least_curvature, outcome.least_curvature)
+        return outcome
 
     def use_factor(self, factor: Any) -> None:
         """Margin machines need no factorisation of the whole kernel."""
@@ -289,15 +299,11 @@ def solve_machine(
     if machine.beta.any():
         machine.refresh(np.arange(1))
         machine.rebuild_gradient()
+    outcome = machine.advance(tol, max_iter)
     values = machine.values()
-    steps, _, _, _, curvature, reason = smo_loop.smo(
-        Ks, stack.active, stack.effective, stack.shift, stack.combined, stack.valid, stack.diag,
-        machine.lower, machine.upper, loss.epsilon, machine.beta, machine.gradient,
-        tol, max_iter, values.dual, smo_loop.HUGE,
-    )  # fmt: skip
-    values = machine.values()
-    status = Status.OPTIMAL if reason == smo_loop.CONVERGED else Status.MAX_ITER
+    status = Status.OPTIMAL if outcome.reason == smo_loop.CONVERGED else Status.MAX_ITER
     gap = (values.primal.value - values.dual) / max(abs(values.primal.value), np.finfo(float).tiny)
-    if curvature < NEGATIVE_CURVATURE or gap < CROSSED_BOUNDS or reason == smo_loop.UNBOUNDED:
+    negative = outcome.least_curvature < NEGATIVE_CURVATURE or gap < CROSSED_BOUNDS
+    if negative or outcome.reason == smo_loop.UNBOUNDED:
         status = Status.INDEFINITE
-    return MachineResult(machine.beta, values.primal.intercept, values.dual, gap, steps, status)
+    return MachineResult(machine.beta, values.primal.intercept, values.dual, gap, outcome.iterations, status)

@@ -16,7 +16,7 @@ variables that no pair can use are dropped and, once half are gone, the rest are
 rebuilt and the dropped ones are checked.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,61 @@ BLOCK = 64
 TINY_CURVATURE = 1e-12
 # What a call of the loop ended with.
 CONVERGED, ITERATION_LIMIT, VALUE_REACHED, UNBOUNDED = 0, 1, 2, 3
+
+
+class Combination(NamedTuple):
+    """The weighted sum of a stack: its kernels with weight, and the rows of ``combined`` that are valid."""
+
+    Ks: Array
+    active: Array
+    weights: Array
+    shift: Array
+    combined: Array
+    valid: Array
+
+
+class Box(NamedTuple):
+    """The kernel's diagonal, the bounds of β, and ε."""
+
+    diag: Array
+    lower: Array
+    upper: Array
+    epsilon: float
+
+
+class Progress(NamedTuple):
+    """The dual value at the start, and the value that is enough."""
+
+    value: float
+    value_stop: float
+
+
+class Part(NamedTuple):
+    """The samples that the loop runs over, with their rows of the combined kernel where it has them."""
+
+    samples: Array
+    rows: Array
+    have: Array
+
+
+class Point(NamedTuple):
+    """β, the gradient, and what it takes to move up and down."""
+
+    beta: Array
+    gradient: Array
+    up: Array
+    down: Array
+
+
+class Outcome(NamedTuple):
+    """What a call of the loop did, and why it ended."""
+
+    iterations: int
+    violation: float
+    formed: int
+    value: float
+    least_curvature: float
+    reason: int
 
 
 @inlined
@@ -98,171 +153,162 @@ def _land_down(value: float, bound: float, epsilon: float) -> float:
 
 
 @compiled
-def _fetch(
-    i: int,
-    Ks: Array,
-    active: Array,
-    weights: Array,
-    shift: Array,
-    Kc: Array,
-    valid: Array,
-    index: Array,
-    rows: Array,
-    have: Array,
-) -> int:
-    """Make ``rows[i]`` hold the combined row of sample ``index[i]``; says whether the stack was read."""
-    if have[i]:
+def _fetch(kernel: Combination, part: Part, i: int) -> int:
+    """Make ``part.rows[i]`` hold the combined row of its sample; says whether the stack was read for it."""
+    if part.have[i]:
         return 0
-    source = index[i]
+    source = part.samples[i]
     formed = 0
-    if not valid[source]:
-        combine_row(Ks, active, weights, source, Kc[source])
-        Kc[source, source] += shift[source]
-        valid[source] = True
+    full = kernel.combined[source]
+    if not kernel.valid[source]:
+        combine_row(kernel.Ks, kernel.active, kernel.weights, source, full)
+        full[source] += kernel.shift[source]
+        kernel.valid[source] = True
         formed = 1
-    if index.size != valid.size:
-        full = Kc[source]
-        target = rows[i]
-        for t in range(index.size):
-            target[t] = full[index[t]]
-    have[i] = True
+    if part.samples.size != kernel.valid.size:
+        target = part.rows[i]
+        for t in range(part.samples.size):
+            target[t] = full[part.samples[t]]
+    part.have[i] = True
     return formed
+
+
+@inlined
+def _search_up(g: Array, up: Array, down: Array) -> Any:
+    """The largest score up with its block, and the least score down."""
+    score_up = -HUGE
+    score_down = HUGE
+    block = 0
+    for k in range((g.size + BLOCK - 1) // BLOCK):
+        s = k * BLOCK
+        e = min(g.size, s + BLOCK)
+        best_up, best_down = _extremes(g[s:e], up[s:e], down[s:e])
+        if best_up > score_up:
+            score_up = best_up
+            block = k
+        score_down = min(score_down, best_down)
+    return score_up, score_down, block
+
+
+@inlined
+def _find_up(score: float, block: int, g: Array, up: Array) -> int:
+    """The sample of the block that has the score."""
+    for t in range(block * BLOCK, min(g.size, block * BLOCK + BLOCK)):
+        if g[t] + up[t] >= score:
+            return t
+    return -1
+
+
+@inlined
+def _search_down(score: float, d_i: float, g: Array, down: Array, diag: Array, row: Array) -> int:
+    """The partner with the largest second-order gain."""
+    best = 0.0
+    block = -1
+    for k in range((g.size + BLOCK - 1) // BLOCK):
+        s = k * BLOCK
+        e = min(g.size, s + BLOCK)
+        gain = _best_gain(score, d_i, g[s:e], down[s:e], diag[s:e], row[s:e])
+        if gain > best:
+            best = gain
+            block = k
+    j = -1
+    best = -1.0
+    if block >= 0:
+        for t in range(block * BLOCK, min(g.size, block * BLOCK + BLOCK)):
+            ascent = score - g[t] - down[t]
+            curvature = max(d_i + diag[t] - 2.0 * np.float64(row[t]), TINY_CURVATURE)
+            if ascent > 0.0 and ascent * ascent / curvature > best:
+                best = ascent * ascent / curvature
+                j = t
+    return j
+
+
+@inlined
+def _move_pair(i: int, j: int, step: float, room_i: float, room_j: float, box: Box, beta: Array) -> float:
+    """Move β_i up and β_j down by the step, or to the nearer stop, which is met exactly; the step taken."""
+    if step < room_i and step < room_j:
+        beta[i] += step
+        beta[j] -= step
+        return step
+    if room_i <= room_j:
+        step = room_i
+        beta[j] = _land_down(beta[j], box.lower[j], box.epsilon) if room_i == room_j else beta[j] - step
+        beta[i] = _land_up(beta[i], box.upper[i], box.epsilon)
+        return step
+    step = room_j
+    beta[i] += step
+    beta[j] = _land_down(beta[j], box.lower[j], box.epsilon)
+    return step
+
+
+@inlined
+def _apply_step(step: float, point: Point, row_i: Array, row_j: Array) -> Any:
+    """The gradient after a step, with the new extremes found in the same pass."""
+    score_up = -HUGE
+    score_down = HUGE
+    block = 0
+    g, up, down = point.gradient, point.up, point.down
+    for k in range((g.size + BLOCK - 1) // BLOCK):
+        s = k * BLOCK
+        e = min(g.size, s + BLOCK)
+        best_up, best_down = _step_gradient(step, g[s:e], row_i[s:e], row_j[s:e], up[s:e], down[s:e])
+        if best_up > score_up:
+            score_up = best_up
+            block = k
+        score_down = min(score_down, best_down)
+    return score_up, score_down, block
 
 
 @compiled
 def _run(
-    Ks: Array,
-    active: Array,
-    weights: Array,
-    shift: Array,
-    Kc: Array,
-    valid: Array,
-    index: Array,
-    rows: Array,
-    have: Array,
-    diag: Array,
-    lower: Array,
-    upper: Array,
-    epsilon: float,
-    beta: Array,
-    g: Array,
-    up: Array,
-    down: Array,
-    tol: float,
-    max_iter: int,
-    value: float,
-    value_stop: float,
+    kernel: Combination, part: Part, box: Box, point: Point, tol: float, max_iter: int, progress: Progress
 ) -> Any:
-    """The loop over pairs on (possibly compact) arrays of one length.
-
-    Returns (iterations, violation, rows formed, dual value, least relative curvature met, reason).
-    """
-    n = g.size
-    n_blocks = (n + BLOCK - 1) // BLOCK
+    """The loop over pairs on (possibly compact) arrays of one length; returns an :class:`Outcome`."""
+    beta, g, up, down, diag = point.beta, point.gradient, point.up, point.down, box.diag
+    for t in range(g.size):
+        _set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
     iterations = 0
     formed = 0
     least = HUGE
+    value = progress.value
     reason = ITERATION_LIMIT
-    for t in range(n):
-        _set_moves(t, beta, lower, upper, epsilon, up, down)
-    score_i = -HUGE
-    score_low = HUGE
-    block_i = 0
-    for k in range(n_blocks):
-        s = k * BLOCK
-        e = min(n, s + BLOCK)
-        best_up, best_down = _extremes(g[s:e], up[s:e], down[s:e])
-        if best_up > score_i:
-            score_i = best_up
-            block_i = k
-        if best_down < score_low:
-            score_low = best_down
+    score_up, score_down, block = _search_up(g, up, down)
     while True:
-        if score_i - score_low <= tol:
+        if score_up - score_down <= tol:
             reason = CONVERGED
             break
-        if value > value_stop:
+        if value > progress.value_stop:
             reason = VALUE_REACHED
             break
         if iterations >= max_iter:
             break
-        i = -1
-        for t in range(block_i * BLOCK, min(n, block_i * BLOCK + BLOCK)):
-            if g[t] + up[t] >= score_i:
-                i = t
-                break
+        i = _find_up(score_up, block, g, up)
         if i < 0:
             break
-        formed += _fetch(i, Ks, active, weights, shift, Kc, valid, index, rows, have)
-        row_i = rows[i]
-        d_i = diag[i]
-        best = 0.0
-        block_j = -1
-        for k in range(n_blocks):
-            s = k * BLOCK
-            e = min(n, s + BLOCK)
-            gain = _best_gain(score_i, d_i, g[s:e], down[s:e], diag[s:e], row_i[s:e])
-            if gain > best:
-                best = gain
-                block_j = k
-        if block_j < 0:
+        formed += _fetch(kernel, part, i)
+        row_i = part.rows[i]
+        j = _search_down(score_up, diag[i], g, down, diag, row_i)
+        if j < 0:
             break
-        j = -1
-        best = -1.0
-        for t in range(block_j * BLOCK, min(n, block_j * BLOCK + BLOCK)):
-            ascent = score_i - g[t] - down[t]
-            if ascent > 0.0:
-                curvature = max(d_i + diag[t] - 2.0 * np.float64(row_i[t]), TINY_CURVATURE)
-                if ascent * ascent / curvature > best:
-                    best = ascent * ascent / curvature
-                    j = t
-        formed += _fetch(j, Ks, active, weights, shift, Kc, valid, index, rows, have)
-        row_j = rows[j]
-        curvature = d_i + diag[j] - 2.0 * np.float64(row_i[j])
-        size = abs(d_i) + abs(diag[j]) + TINY_CURVATURE
-        if curvature < least * size:
-            least = curvature / size
-        ascent = score_i - g[j] - down[j]
-        room_i = _room_up(beta[i], upper[i], epsilon)
-        room_j = _room_down(beta[j], lower[j], epsilon)
+        formed += _fetch(kernel, part, j)
+        row_j = part.rows[j]
+        curvature = diag[i] + diag[j] - 2.0 * np.float64(row_i[j])
+        least = min(least, curvature / (abs(diag[i]) + abs(diag[j]) + TINY_CURVATURE))
+        room_i = _room_up(beta[i], box.upper[i], box.epsilon)
+        room_j = _room_down(beta[j], box.lower[j], box.epsilon)
         if curvature < TINY_CURVATURE:
             curvature = TINY_CURVATURE
             if room_i >= HUGE and room_j >= HUGE:
                 reason = UNBOUNDED
                 break
-        step = ascent / curvature
-        if step < room_i and step < room_j:
-            beta[i] += step
-            beta[j] -= step
-        elif room_i < room_j:
-            step = room_i
-            beta[i] = _land_up(beta[i], upper[i], epsilon)
-            beta[j] -= step
-        elif room_j < room_i:
-            step = room_j
-            beta[j] = _land_down(beta[j], lower[j], epsilon)
-            beta[i] += step
-        else:
-            step = room_i
-            beta[i] = _land_up(beta[i], upper[i], epsilon)
-            beta[j] = _land_down(beta[j], lower[j], epsilon)
+        ascent = score_up - g[j] - down[j]
+        step = _move_pair(i, j, ascent / curvature, room_i, room_j, box, beta)
         value += step * (ascent - 0.5 * step * curvature)
-        _set_moves(i, beta, lower, upper, epsilon, up, down)
-        _set_moves(j, beta, lower, upper, epsilon, up, down)
-        score_i = -HUGE
-        score_low = HUGE
-        block_i = 0
-        for k in range(n_blocks):
-            s = k * BLOCK
-            e = min(n, s + BLOCK)
-            best_up, best_down = _step_gradient(step, g[s:e], row_i[s:e], row_j[s:e], up[s:e], down[s:e])
-            if best_up > score_i:
-                score_i = best_up
-                block_i = k
-            if best_down < score_low:
-                score_low = best_down
+        _set_moves(i, beta, box.lower, box.upper, box.epsilon, up, down)
+        _set_moves(j, beta, box.lower, box.upper, box.epsilon, up, down)
+        score_up, score_down, block = _apply_step(step, point, row_i, row_j)
         iterations += 1
-    return iterations, score_i - score_low, formed, value, least, reason
+    return Outcome(iterations, score_up - score_down, formed, value, least, reason)
 
 
 @compiled
@@ -279,73 +325,58 @@ def _useful(g: Array, up: Array, down: Array) -> Array:
 
 
 @compiled
+def _run_compact(
+    kernel: Combination, keep: Array, box: Box, point: Point, tol: float, max_iter: int, progress: Progress
+) -> Any:
+    """The loop on the given samples alone, in compact arrays; the full gradient is brought up to date."""
+    k = keep.size
+    part = Part(keep, np.empty((k, k), kernel.combined.dtype), np.zeros(k, np.bool_))
+    small = Box(box.diag[keep], box.lower[keep], box.upper[keep], box.epsilon)
+    inner = Point(point.beta[keep], point.gradient[keep], np.empty(k), np.empty(k))
+    out = _run(kernel, part, small, inner, tol, max_iter, progress)
+    for r in range(k):
+        change = inner.beta[r] - point.beta[keep[r]]
+        if change != 0.0:
+            row = kernel.combined[keep[r]]
+            for t in range(point.gradient.size):
+                point.gradient[t] -= change * np.float64(row[t])
+            point.beta[keep[r]] = inner.beta[r]
+    return out
+
+
+@compiled
 def smo(
-    Ks: Array,
-    active: Array,
-    weights: Array,
-    shift: Array,
-    Kc: Array,
-    valid: Array,
-    diag: Array,
-    lower: Array,
-    upper: Array,
-    epsilon: float,
-    beta: Array,
-    g: Array,
-    tol: float,
-    max_iter: int,
-    value: float,
-    value_stop: float,
+    kernel: Combination, box: Box, beta: Array, g: Array, tol: float, max_iter: int, progress: Progress
 ) -> Any:
     """Improve ``beta`` and its gradient ``g`` in place until the largest violation is at most ``tol``.
 
-    Returns (iterations, violation, rows formed, dual value, least relative curvature, reason); ``value`` is
-    the dual value at the start, and the loop stops early once it exceeds ``value_stop``.
+    Stops early after ``max_iter`` steps, or once the dual value exceeds ``progress.value_stop``. Returns an
+    :class:`Outcome`.
     """
     n = g.size
     period = max(n, 500)
-    everything = np.arange(n)
-    up = np.empty(n)
-    down = np.empty(n)
+    point = Point(beta, g, np.empty(n), np.empty(n))
+    whole = Part(np.arange(n), kernel.combined, kernel.valid)
     iterations = 0
     formed = 0
     least = HUGE
-    violation = HUGE
-    reason = ITERATION_LIMIT
     while True:
         budget = min(period, max_iter - iterations)
-        used, violation, new, value, low, reason = _run(
-            Ks, active, weights, shift, Kc, valid, everything, Kc, valid, diag,
-            lower, upper, epsilon, beta, g, up, down, tol, budget, value, value_stop,
-        )  # fmt: skip
-        iterations += used
-        formed += new
-        least = min(least, low)
-        if reason != ITERATION_LIMIT or iterations >= max_iter or used < budget:
+        out = _run(kernel, whole, box, point, tol, budget, progress)
+        iterations += out.iterations
+        formed += out.formed
+        least = min(least, out.least_curvature)
+        progress = Progress(out.value, progress.value_stop)
+        if out.reason != ITERATION_LIMIT or iterations >= max_iter or out.iterations < budget:
             break
-        keep = _useful(g, up, down)
+        keep = _useful(g, point.up, point.down)
         if 2 * keep.size > n or keep.size < 2:
             continue
-        k = keep.size
-        rows = np.empty((k, k), Kc.dtype)
-        have = np.zeros(k, np.bool_)
-        beta_k = beta[keep]
-        g_k = g[keep]
-        used, violation, new, value, low, reason = _run(
-            Ks, active, weights, shift, Kc, valid, keep, rows, have, diag[keep],
-            lower[keep], upper[keep], epsilon, beta_k, g_k, up[:k], down[:k], tol, max_iter - iterations,
-            value, value_stop,
-        )  # fmt: skip
-        iterations += used
-        formed += new
-        least = min(least, low)
-        for r in range(k):
-            change = beta_k[r] - beta[keep[r]]
-            if change != 0.0:
-                row = Kc[keep[r]]
-                for t in range(n):
-                    g[t] -= change * np.float64(row[t])
-                beta[keep[r]] = beta_k[r]
-        if reason != CONVERGED:
+        out = _run_compact(kernel, keep, box, point, tol, max_iter - iterations, progress)
+        iterations += out.iterations
+        formed += out.formed
+        least = min(least, out.least_curvature)
+        progress = Progress(out.value, progress.value_stop)
+        if out.reason != CONVERGED:
             break
-    return iterations, violation, formed, value, least, reason
+    return Outcome(iterations, out.violation, formed, out.value, least, out.reason)

@@ -1,4 +1,4 @@
-"""With one kernel an estimator is scikit-learn's machine: scores, intercept, weights of samples and classes."""
+"""With one kernel an estimator is the machine of scikit-learn: scores, intercept, sample and class weights."""
 
 import numpy as np
 import pytest

@@ -7,7 +7,7 @@ conjugate gradients for all right-hand sides at once in single precision; a resi
 the Hessian only shapes the step and the certificate does not depend on it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,15 @@ _NEGATIVE = -1e-4  # single precision cannot tell less from zero
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """dβ_F/dμ = −projected; ``hessian`` is the second derivative of the optimal value."""
+    """dβ_F/dμ = −projected; ``hessian`` is the second derivative of the optimal value.
+
+    ``solution`` is K_FF⁻¹[1, F'] as computed, the start of the next one.
+    """
 
     rows: Array
     projected: Array
     hessian: Array
+    solution: Array | None = None
 
     @classmethod
     def from_solution(
@@ -46,14 +50,29 @@ class Sensitivity:
         return -(self.projected @ change)
 
 
-def solve_free_system(stack: WeightedStack, rows: Array, right: Array) -> Sensitivity:
-    """Sensitivity of the β of the given rows; ``right`` is F[kernels][:, rows]."""
+def solve_free_system(
+    stack: WeightedStack, rows: Array, right: Array, guess: Sensitivity | None = None
+) -> Sensitivity:
+    """Sensitivity of the β of the given rows; ``right`` is F[kernels][:, rows], ``guess`` an earlier one."""
     if rows.size < 2:
         return Sensitivity(rows, np.zeros((rows.size, right.shape[0])), np.zeros((right.shape[0],) * 2))
-    solution = _conjugate_gradients(stack, rows, right) if rows.size > _CG_SIZE else None
+    solution = None
+    if rows.size > _CG_SIZE:
+        solution = _conjugate_gradients(stack, rows, right, _carry_over(guess, rows, right.shape[0] + 1))
     if solution is None:
         solution = _cholesky(stack, rows, right)
-    return Sensitivity.from_solution(rows, solution[:, 0], solution[:, 1:], right, True)
+    found = Sensitivity.from_solution(rows, solution[:, 0], solution[:, 1:], right, True)
+    return replace(found, solution=solution)
+
+
+def _carry_over(guess: Sensitivity | None, rows: Array, n_sides: int) -> Array | None:
+    """An earlier solution on the present rows; None if it was for other kernels."""
+    if guess is None or guess.solution is None or guess.solution.shape[1] != n_sides:
+        return None
+    start = np.zeros((rows.size, n_sides), np.float32)
+    _, now, then = np.intersect1d(rows, guess.rows, assume_unique=True, return_indices=True)
+    start[now] = guess.solution[then]
+    return start
 
 
 def _right_hand_sides(right: Array, dtype: Any) -> Array:
@@ -63,16 +82,23 @@ def _right_hand_sides(right: Array, dtype: Any) -> Array:
     return sides
 
 
-def _conjugate_gradients(stack: WeightedStack, rows: Array, right: Array) -> Array | None:
+def _conjugate_gradients(
+    stack: WeightedStack, rows: Array, right: Array, start: Array | None
+) -> Array | None:
     """Block of CG runs with the diagonal as preconditioner; None if they do not converge."""
     K = stack.block(rows, np.float32)
     residual = np.ascontiguousarray(_right_hand_sides(right, np.float32))
-    diagonal = np.diagonal(K)[:, None].copy()
+    goal = _CG_RESIDUAL**2 * np.einsum("ij,ij->j", residual, residual)
     solution = np.zeros_like(residual)
+    if start is not None:
+        solution = start
+        residual -= K @ start
+        if (np.einsum("ij,ij->j", residual, residual) <= goal).all():
+            return solution.astype(float)
+    diagonal = np.diagonal(K)[:, None].copy()
     z = residual / diagonal
     direction = z.copy()
     rz = np.einsum("ij,ij->j", residual, z)
-    goal = _CG_RESIDUAL**2 * np.einsum("ij,ij->j", residual, residual)
     for _ in range(_CG_STEPS):
         product = K @ direction
         curvature = np.einsum("ij,ij->j", direction, product)

@@ -19,6 +19,7 @@ from .options import Options
 Array = np.ndarray[Any, np.dtype[Any]]
 
 WORKING_MARGIN = 0.3  # kernels with q below (1 − margin) of the largest are left out
+_NEARLY_DONE = 100.0  # times tol: from here on the duals have to certify as they are
 EARLY_CHECK = 0.05  # at this gap the kernels left out are looked at for the first time
 
 
@@ -69,7 +70,8 @@ class Iterate:
                 machine.use_factor(factor)
         share = self.best_upper + 0.1 * abs(self.best_upper)
         value_stop = share if len(self.machines) == 1 else np.inf
-        return [machine.solve(self.target, value_stop) for machine in self.machines]
+        plain = self.working_gap <= _NEARLY_DONE * self.options.tol
+        return [machine.solve(self.target, value_stop, plain) for machine in self.machines]
 
     def _evaluate(self, values: list[Values]) -> list[Values]:
         """Bounds at the present weights and duals: estimated first, exact where it matters."""

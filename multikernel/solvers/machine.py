@@ -75,6 +75,8 @@ class Machine:
         self._F_beta = np.zeros(stack.n)
         self._known = np.zeros(stack.n_kernels, bool)
         self.gradient = loss.target.copy()
+        self._sensitivity: Sensitivity | None = None
+        self._sensitivity_of = np.empty(0, int)
         self.violation = 0.1
         self.n_steps = 0
         self.least_curvature = np.inf
@@ -107,8 +109,11 @@ class Machine:
         """The loss in the primal: a learned multiple of the identity acts as a squared hinge."""
         return self.loss.with_ridge(self.stack.ridge) if self.stack.identity else self.loss
 
-    def solve(self, target: float, value_stop: float = np.inf) -> Values:
-        """SMO until the machine's own relative gap is ``target``, or its value passes ``value_stop``."""
+    def solve(self, target: float, value_stop: float = np.inf, plain: bool = True) -> Values:
+        """SMO until the machine's own relative gap is ``target``, or its value passes ``value_stop``.
+
+        ``plain``: the gap of β as it is; else at the best scaling of it, which is enough to steer.
+        """
         budget = self.max_steps
         while True:
             outcome = self.advance(self.violation, budget, value_stop)
@@ -116,7 +121,8 @@ class Machine:
             values = self.values()
             if outcome.reason in (smo_loop.VALUE_REACHED, smo_loop.UNBOUNDED):
                 return values._replace(cut_off=True)
-            difference, allowed = values.primal.value - values.dual, target * abs(values.primal.value)
+            primal = values.primal.plain if plain else values.primal.value
+            difference, allowed = primal - values.dual, target * abs(primal)
             if difference <= allowed or budget <= 0 or self.violation < _FINEST_VIOLATION:
                 return values
             ratio = 0.7 * allowed / difference if np.isfinite(difference) else 0.1
@@ -203,7 +209,10 @@ class Machine:
     def sensitivity(self, kernels: Array) -> Sensitivity:
         """How the free β answer to the weights of the given kernels, and the Hessian of the value."""
         rows = self.free()
-        return solve_free_system(self.stack, rows, self.F[kernels][:, rows])
+        guess = self._sensitivity if np.array_equal(self._sensitivity_of, kernels) else None
+        found = solve_free_system(self.stack, rows, self.F[kernels][:, rows], guess)
+        self._sensitivity, self._sensitivity_of = found, kernels
+        return found
 
     def follow(self, change: Array, sensitivity: Sensitivity) -> bool:
         """Move the free β to where a change of the weights takes them to first order; False if it cannot."""
@@ -240,7 +249,7 @@ class RidgeMachine(Machine):
         ones = np.ones(self.stack.n)
         self.inverse_ones = cho_solve(factor, ones, check_finite=False)
 
-    def solve(self, target: float, value_stop: float = np.inf) -> Values:
+    def solve(self, target: float, value_stop: float = np.inf, plain: bool = True) -> Values:
         y = self.loss.target
         beta = cho_solve(self.factor, y, check_finite=False)
         intercept = 0.0

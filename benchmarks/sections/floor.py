@@ -19,8 +19,8 @@ def measure(store: Store, plan: Plan) -> None:
     take_grid(store, plan.floor, plan.repeats)
 
 
-def _ratio(record: Record) -> float:
-    return median(record["times"]["ours"]) / median(record["times"]["svc"])
+def _ratio(record: Record, contestant: str) -> float:
+    return median(record["times"][contestant]) / median(record["times"]["svc"])
 
 
 def solve_and_gap_figures(store: Store, cases: list[Case]) -> list[Figure]:
@@ -56,22 +56,44 @@ def figures(store: Store, plan: Plan) -> list[Figure]:
     required = f"≤ {MOST_SVC_SOLVES:g} times"
     if not records:
         return [not_measured(WHAT, required)]
-    ratios = [(case, _ratio(record)) for case, record in records]
-    text, reached, worst = worst_ratio(ratios, MOST_SVC_SOLVES, at_most=True)
-    return [Figure(WHAT, required, text, reached, f"{plan.repeats} × {len(records)} cases", worst)]
+    rows = []
+    for contestant, label in (("solver", "the solver"), ("ours", "the estimator with its input checks")):
+        ratios = [(case, _ratio(record, contestant)) for case, record in records]
+        text, reached, worst = worst_ratio(ratios, MOST_SVC_SOLVES, at_most=True)
+        repeats = f"{plan.repeats} × {len(records)} cases"
+        rows.append(Figure(f"{WHAT}: {label}", required, text, reached, repeats, worst))
+    return rows
 
 
 def tables(store: Store, plan: Plan) -> list[Table]:
     """One line a case."""
     rows = []
     for case, record in grid_records(store, plan.floor):
-        ours, svc, one = (median(record["times"][name]) for name in ("ours", "svc", "pass"))
+        ours, solver, svc, one = (median(record["times"][name]) for name in ("ours", "solver", "svc", "pass"))
         found = record["found"]
         rows.append(
             [case.dataset, str(case.n), str(case.m), f"{case.C:g}", seconds(ours), seconds(svc)]
-            + [f"{ours / svc:.2f}", f"{ours / one:.1f}", str(found["n_solves"]), f"{found['gap']:.1e}"]
+            + [
+                f"{solver / svc:.2f}",
+                f"{ours / svc:.2f}",
+                f"{ours / one:.1f}",
+                str(found["n_solves"]),
+                f"{found['gap']:.1e}",
+            ]
             + [f"{found['n_active']}", f"{found['n_support']}"]
         )
-    header = ["data", "n", "m", "C", "ours, 1e-6", "SVC", "SVC solves", "passes", "SVM solves", "gap"]
+    header = [
+        "data",
+        "n",
+        "m",
+        "C",
+        "ours, 1e-6",
+        "SVC",
+        "SVC solves, solver",
+        "SVC solves",
+        "passes",
+        "SVM solves",
+        "gap",
+    ]
     text = "Medians of CPU time; ours is the estimator with its input checks, SVC solves at the final kernel."
     return [Table("Against one SVC solve", text, [*header, "kernels used", "support"], rows)]

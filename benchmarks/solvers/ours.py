@@ -1,4 +1,4 @@
-"""Ours: the public estimator on a precomputed stack, all its input checks included."""
+"""Ours: the public estimator on a precomputed stack, all its input checks included; and its solver alone."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from numpy.typing import NDArray
 
 from benchmarks.solvers.answer import Answer
 from multikernel import MKLClassifier
+from multikernel.criteria import Hinge
+from multikernel.solvers import Options, SolveResult, learn_weights
 
 
 def fit_ours(kernels: NDArray[np.float64], y: NDArray[np.float64], C: float, tol: float) -> MKLClassifier:
     """Fit on the stack as a user hands it over: (n, n, m), a view that is kernels-first in memory."""
     return MKLClassifier(kernels="precomputed", C=C, tol=tol).fit(np.moveaxis(kernels, 0, -1), y)
+
+
+def learn_ours(kernels: NDArray[np.float64], y: NDArray[np.float64], C: float, tol: float) -> SolveResult:
+    """The solver behind the estimator, on the same stack, without the checks of its input."""
+    return learn_weights(kernels, [Hinge(y, C)], options=Options(tol=tol))
 
 
 def answer_of(model: MKLClassifier, y: NDArray[np.float64]) -> Answer:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._numba import compiled
+from .._numba import compiled
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

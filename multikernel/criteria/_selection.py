@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..combine._numba import compiled, larger, smaller
+from .._numba import compiled, larger, smaller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve
 
-from ..combine._numba import HUGE, compiled
+from .._numba import HUGE, compiled
 from ..combine.linear import WeightedStack
 from ..criteria.margin import Bound, Loss
 from . import smo as smo_loop

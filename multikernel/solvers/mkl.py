@@ -243,13 +243,21 @@ class WeightLearner(Iterate):
         self._keep_plane()
         constants, slopes = self.planes.matrices(np.arange(self.n_kernels))
         low, multipliers = lower_bound(constants, slopes)
-        if self._relative(self.best_upper, low) <= self.options.tol and self._certify_mean(multipliers):
+        if self._relative(self.best_upper, low) <= self.options.tol:
+            if not self._certify_mean(multipliers):
+                self._leave_level_mode()
             return True
         mu = level_step(constants, slopes, self.best_mu, max(low, self.best_lower), self.best_upper)
         self._restart_at(mu)
         gap = self._relative(self.best_upper, max(low, self.best_lower))
         self.target = max(0.1 * self.options.tol, min(0.02, 0.03 * gap))
         return True
+
+    def _leave_level_mode(self) -> None:
+        """The value is known and its weights are not: J is smooth there, which Newton's steps make use of."""
+        self.level_mode, self.center = False, None
+        self.n_null = self.n_stalled = 0
+        self.previous_gap = self.least_dual = np.inf
 
     def _certify_mean(self, multipliers: Array) -> bool:
         """Where J has a kink, no single solution certifies the optimum; the mean of several does."""

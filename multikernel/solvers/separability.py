@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..combine._numba import HUGE, compiled
+from .._numba import HUGE, compiled
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..combine._numba import HUGE, compiled, inlined, larger, smaller
+from .._numba import HUGE, compiled, inlined, larger, smaller
 from ..combine.passes import combine_row
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -1,14 +1,11 @@
-"""Every check of numbers, tables and Gram matrices, with its wording, once.
+"""Checks of Gram matrices, with their wording: finite, symmetric, positive semidefinite, not constant.
 
-Errors are ``ValueError`` or ``TypeError``; each names what was required, what was given and the remedy.
-Nothing here modifies its input.
+A sound stack is read once: the checks may not cost more than the learning.
 """
 
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +14,9 @@ import scipy.sparse
 import scipy.sparse.linalg
 from numba import njit
 
+from .._numba import larger
+from .tables import all_finite
+
 PSD_CHOICES = ("error", "clip", "shift")
 
 _FULL_CHECK_FLOPS = 6e7
@@ -24,173 +24,6 @@ _N_BLOCKS = 2
 _BLOCK_SIZE = 64
 # Above this size the exact smallest eigenvalue costs more than the message is worth.
 _EXACT_EIGENVALUE_MAX_N = 1000
-
-
-# --- scalars and choices -------------------------------------------------------------------------
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return `value` if it is one of `choices`, else say which there are."""
-    if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
-    return value
-
-
-def check_number(
-    name: str, value: Any, *, above: float | None = None, at_least: float | None = None
-) -> float:
-    """Return `value` as a finite float, optionally bounded from below."""
-    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not is_number:
-        raise TypeError(f"{name} must be a number; got {value!r}.")
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite; got {value!r}.")
-    if above is not None and not number > above:
-        raise ValueError(f"{name} must be greater than {above:g}; got {value!r}.")
-    if at_least is not None and not number >= at_least:
-        raise ValueError(f"{name} must be at least {at_least:g}; got {value!r}.")
-    return number
-
-
-def check_positive_integer(name: str, value: Any) -> int:
-    """Return `value` as an int of at least 1."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a positive integer; got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be a positive integer; got {value!r}.")
-    return int(value)
-
-
-def check_float_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the NumPy dtype if it is float32 or float64."""
-    try:
-        resolved = np.dtype(dtype)
-    except TypeError as error:
-        raise TypeError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.") from error
-    if dtype is None or resolved not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
-    return resolved
-
-
-# --- feature tables ------------------------------------------------------------------------------
-
-
-def is_frame(X: Any) -> bool:
-    """Whether `X` is a pandas DataFrame (told by its methods, so that pandas need not be imported)."""
-    return hasattr(X, "iloc") and hasattr(X, "columns")
-
-
-def check_numeric_table(X: Any, label: str = "X", *, one_column: bool = False) -> Any:
-    """Return `X` as a finite float64 table: a C-contiguous array or a canonical CSR matrix.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix or DataFrame of shape (n, d)
-    label : str
-        What the messages call the table, e.g. ``"view 'tap'"``.
-    one_column : bool, default=False
-        Whether a 1-D `X` is one column.
-
-    Returns
-    -------
-    ndarray or csr_matrix of shape (n, d)
-        `X` itself, without a copy, where it already is such a table.
-    """
-    if scipy.sparse.issparse(X):
-        return _check_sparse(X, label)
-    names = list(X.columns) if is_frame(X) else None
-    values = _to_float(X, label, names)
-    if values.ndim == 1 and one_column:
-        values = values.reshape(-1, 1)
-    _check_table_shape(values.shape, label)
-    if not all_finite(values):
-        row, column = np.argwhere(~np.isfinite(values))[0]
-        _raise_not_finite(label, values[row, column], int(row), int(column), names)
-    return np.ascontiguousarray(values)
-
-
-def _to_float(X: Any, label: str, names: list[Any] | None) -> np.ndarray:
-    if names is not None:
-        columns = [
-            _column_to_float(X.iloc[:, j], label, f"column {j} ({names[j]!r})") for j in range(len(names))
-        ]
-        return np.column_stack(columns) if columns else np.empty((len(X), 0))
-    try:
-        values = np.asarray(X)
-    except ValueError as error:
-        raise ValueError(f"{label} must be a table with rows of equal length; NumPy says: {error}") from error
-    if values.dtype.kind in "fiub":
-        return values.astype(np.float64, copy=False)
-    if values.dtype.kind != "O":
-        raise ValueError(
-            f"{label} must be numeric; got dtype {values.dtype}. Encode its columns as numbers first."
-        )
-    if values.ndim != 2:
-        return _column_to_float(values, label, "its values")
-    columns = [_column_to_float(values[:, j], label, f"column {j}") for j in range(values.shape[1])]
-    return np.column_stack(columns) if columns else np.empty(values.shape)
-
-
-def _column_to_float(column: Any, label: str, place: str) -> np.ndarray:
-    remedy = "Encode it as numbers, or give the view a kernel that understands it."
-    if getattr(getattr(column, "dtype", None), "kind", "O") in "fiub" and not hasattr(column, "to_numpy"):
-        return np.asarray(column, dtype=np.float64)
-    try:
-        if hasattr(column, "to_numpy"):
-            # pandas' missing values become NaN, which the finiteness check then reports with its place
-            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        else:
-            values = np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{label} must be numeric, but {place} is not ({error}). {remedy}") from error
-    return values
-
-
-def _check_sparse(X: Any, label: str) -> scipy.sparse.csr_matrix:
-    if X.ndim == 2:
-        _check_table_shape(X.shape, label)
-    if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(f"{label} must be a numeric 2-D sparse matrix; got {X.ndim}-D {X.dtype}.")
-    table = scipy.sparse.csr_matrix(X, dtype=np.float64)
-    if not table.has_canonical_format:
-        table = table.copy()  # the arrays may be the caller's
-        table.sum_duplicates()
-    if not all_finite(table.data):
-        entries = table.tocoo()
-        first = int(np.flatnonzero(~np.isfinite(entries.data))[0])
-        _raise_not_finite(label, entries.data[first], int(entries.row[first]), int(entries.col[first]), None)
-    return table
-
-
-def _check_table_shape(shape: tuple[int, ...], label: str) -> None:
-    if len(shape) != 2:
-        raise ValueError(
-            f"{label} must be a table of shape (n_samples, n_features); got shape {shape}. "
-            "Reshape a single feature with X.reshape(-1, 1)."
-        )
-    if shape[0] < 1:
-        raise ValueError(f"{label} must hold at least one sample; got 0 sample(s) (shape={shape}).")
-    if shape[1] < 1:
-        raise ValueError(f"{label} must hold at least one feature; got 0 feature(s) (shape={shape}).")
-
-
-def all_finite(values: np.ndarray) -> bool:
-    """Whether every entry is finite: min and max carry NaN and infinity without a temporary array."""
-    return values.size == 0 or bool(np.isfinite(values.min()) and np.isfinite(values.max()))
-
-
-def _raise_not_finite(label: str, value: Any, row: int, column: int, names: list[Any] | None) -> None:
-    what = "NaN" if np.isnan(value) else "infinity"
-    name = f" ({names[column]!r})" if names is not None else ""
-    raise ValueError(
-        f"{label} holds {what} at row {row}, column {column}{name}. "
-        "Features must be finite: impute or drop what is missing."
-    )
-
-
-# --- Gram matrices -------------------------------------------------------------------------------
 
 
 class GramFacts(NamedTuple):
@@ -250,32 +83,46 @@ def _directions(n: int) -> np.ndarray:
 
 @njit(cache=True, fastmath={"nsz", "reassoc", "contract"})
 def _probe(K, v, bounds):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """The largest |(Kv − K'v)_i| and Σ max(|K_ij| − b_i b_j, 0), in one read of K from front to back.
+    """The largest |(Kv − K'v)_i| and the largest |K_ij| − b_i b_j, in one read of K from front to back.
 
     An asymmetric entry shows in the first unless it is below the rounding of the sums, which is far below
-    what is tolerated. NaN and infinity spoil the sums, and so are found too.
+    what is tolerated. NaN and infinity spoil the sums (which is why they may not be assumed away here), and
+    so are found too.
     """
     n = K.shape[0]
     across = np.zeros(n)
-    along = np.empty(n)
-    excess = 0.0
-    for i in range(n):
-        row = K[i]
-        factor = v[i]
-        bound = bounds[i]
-        total = 0.0
+    along = np.zeros(n)
+    excess = -np.inf
+    for i in range(0, n - n % 4, 4):
+        r0, r1, r2, r3 = K[i], K[i + 1], K[i + 2], K[i + 3]
+        f0, f1, f2, f3 = v[i], v[i + 1], v[i + 2], v[i + 3]
+        b0, b1, b2, b3 = bounds[i], bounds[i + 1], bounds[i + 2], bounds[i + 3]
+        t0 = t1 = t2 = t3 = 0.0
         for j in range(n):
-            entry = np.float64(row[j])
-            total += entry * v[j]
-            across[j] += factor * entry
-            over = abs(entry) - bound * bounds[j]
-            excess += over + abs(over)
-        along[i] = total
+            e0, e1, e2, e3 = np.float64(r0[j]), np.float64(r1[j]), np.float64(r2[j]), np.float64(r3[j])
+            t0 += e0 * v[j]
+            t1 += e1 * v[j]
+            t2 += e2 * v[j]
+            t3 += e3 * v[j]
+            across[j] += f0 * e0 + f1 * e1 + f2 * e2 + f3 * e3
+            over: float = larger(
+                larger(abs(e0) - b0 * bounds[j], abs(e1) - b1 * bounds[j]),
+                larger(abs(e2) - b2 * bounds[j], abs(e3) - b3 * bounds[j]),
+            )
+            excess = larger(over, excess)
+        along[i], along[i + 1], along[i + 2], along[i + 3] = t0, t1, t2, t3
+    for i in range(n - n % 4, n):
+        for j in range(n):
+            entry = np.float64(K[i, j])
+            along[i] += entry * v[j]
+            across[j] += v[i] * entry
+            excess = larger(abs(entry) - bounds[i] * bounds[j], excess)
     worst = 0.0
     for i in range(n):
         gap = abs(along[i] - across[i])
-        if not gap <= worst:
-            worst = gap
+        if not np.isfinite(gap):
+            return np.inf, excess
+        worst = max(worst, gap)
     return worst, excess
 
 
@@ -340,9 +187,6 @@ def raise_degenerate(label: str, degenerate: str) -> None:
         f"{label} is {degenerate} on the training rows, so it cannot tell samples apart. "
         "Remove it, or change its columns or its parameters."
     )
-
-
-# --- positive semidefiniteness -------------------------------------------------------------------
 
 
 def smallest_eigenvalue(K: Any) -> float:

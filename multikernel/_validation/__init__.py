@@ -1,0 +1,49 @@
+"""Every input check and its wording, once.
+
+Errors are ``ValueError`` or ``TypeError``; each names what was required, what was given and the remedy.
+Nothing here modifies its input.
+"""
+
+from .grams import (
+    PSD_CHOICES,
+    GramFacts,
+    can_check_fully,
+    check_gram,
+    check_real_matrix,
+    check_square,
+    is_indefinite,
+    raise_degenerate,
+    raise_indefinite,
+    raise_non_finite_gram,
+    smallest_eigenvalue,
+)
+from .tables import (
+    all_finite,
+    check_choice,
+    check_float_dtype,
+    check_number,
+    check_numeric_table,
+    check_positive_integer,
+    is_frame,
+)
+
+__all__ = [
+    "PSD_CHOICES",
+    "GramFacts",
+    "all_finite",
+    "can_check_fully",
+    "check_choice",
+    "check_float_dtype",
+    "check_gram",
+    "check_number",
+    "check_numeric_table",
+    "check_positive_integer",
+    "check_real_matrix",
+    "check_square",
+    "is_frame",
+    "is_indefinite",
+    "raise_degenerate",
+    "raise_indefinite",
+    "raise_non_finite_gram",
+    "smallest_eigenvalue",
+]

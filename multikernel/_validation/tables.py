@@ -1,0 +1,179 @@
+"""Checks of numbers, choices and feature tables, with their wording.
+
+Errors are ``ValueError`` or ``TypeError``; each names what was required, what was given and the remedy.
+Nothing here modifies its input.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+import scipy.sparse.linalg
+
+# --- scalars and choices -------------------------------------------------------------------------
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return `value` if it is one of `choices`, else say which there are."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+    return value
+
+
+def check_number(
+    name: str, value: Any, *, above: float | None = None, at_least: float | None = None
+) -> float:
+    """Return `value` as a finite float, optionally bounded from below."""
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number:
+        raise TypeError(f"{name} must be a number; got {value!r}.")
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite; got {value!r}.")
+    if above is not None and not number > above:
+        raise ValueError(f"{name} must be greater than {above:g}; got {value!r}.")
+    if at_least is not None and not number >= at_least:
+        raise ValueError(f"{name} must be at least {at_least:g}; got {value!r}.")
+    return number
+
+
+def check_positive_integer(name: str, value: Any) -> int:
+    """Return `value` as an int of at least 1."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a positive integer; got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be a positive integer; got {value!r}.")
+    return int(value)
+
+
+def check_float_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the NumPy dtype if it is float32 or float64."""
+    try:
+        resolved = np.dtype(dtype)
+    except TypeError as error:
+        raise TypeError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.") from error
+    if dtype is None or resolved not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
+    return resolved
+
+
+# --- feature tables ------------------------------------------------------------------------------
+
+
+def is_frame(X: Any) -> bool:
+    """Whether `X` is a pandas DataFrame (told by its methods, so that pandas need not be imported)."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
+def check_numeric_table(X: Any, label: str = "X", *, one_column: bool = False) -> Any:
+    """Return `X` as a finite float64 table: a C-contiguous array or a canonical CSR matrix.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or DataFrame of shape (n, d)
+    label : str
+        What the messages call the table, e.g. ``"view 'tap'"``.
+    one_column : bool, default=False
+        Whether a 1-D `X` is one column.
+
+    Returns
+    -------
+    ndarray or csr_matrix of shape (n, d)
+        `X` itself, without a copy, where it already is such a table.
+    """
+    if scipy.sparse.issparse(X):
+        return _check_sparse(X, label)
+    names = list(X.columns) if is_frame(X) else None
+    values = _to_float(X, label, names)
+    if values.ndim == 1 and one_column:
+        values = values.reshape(-1, 1)
+    _check_table_shape(values.shape, label)
+    if not all_finite(values):
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        _raise_not_finite(label, values[row, column], int(row), int(column), names)
+    return np.ascontiguousarray(values)
+
+
+def _to_float(X: Any, label: str, names: list[Any] | None) -> np.ndarray:
+    if names is not None:
+        columns = [
+            _column_to_float(X.iloc[:, j], label, f"column {j} ({names[j]!r})") for j in range(len(names))
+        ]
+        return np.column_stack(columns) if columns else np.empty((len(X), 0))
+    try:
+        values = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{label} must be a table with rows of equal length; NumPy says: {error}") from error
+    if values.dtype.kind in "fiub":
+        return values.astype(np.float64, copy=False)
+    if values.dtype.kind != "O":
+        raise ValueError(
+            f"{label} must be numeric; got dtype {values.dtype}. Encode its columns as numbers first."
+        )
+    if values.ndim != 2:
+        return _column_to_float(values, label, "its values")
+    columns = [_column_to_float(values[:, j], label, f"column {j}") for j in range(values.shape[1])]
+    return np.column_stack(columns) if columns else np.empty(values.shape)
+
+
+def _column_to_float(column: Any, label: str, place: str) -> np.ndarray:
+    remedy = "Encode it as numbers, or give the view a kernel that understands it."
+    if getattr(getattr(column, "dtype", None), "kind", "O") in "fiub" and not hasattr(column, "to_numpy"):
+        return np.asarray(column, dtype=np.float64)
+    try:
+        if hasattr(column, "to_numpy"):
+            # pandas' missing values become NaN, which the finiteness check then reports with its place
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            values = np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{label} must be numeric, but {place} is not ({error}). {remedy}") from error
+    return values
+
+
+def _check_sparse(X: Any, label: str) -> scipy.sparse.csr_matrix:
+    if X.ndim == 2:
+        _check_table_shape(X.shape, label)
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(f"{label} must be a numeric 2-D sparse matrix; got {X.ndim}-D {X.dtype}.")
+    table = scipy.sparse.csr_matrix(X, dtype=np.float64)
+    if not table.has_canonical_format:
+        table = table.copy()  # the arrays may be the caller's
+        table.sum_duplicates()
+    if not all_finite(table.data):
+        entries = table.tocoo()
+        first = int(np.flatnonzero(~np.isfinite(entries.data))[0])
+        _raise_not_finite(label, entries.data[first], int(entries.row[first]), int(entries.col[first]), None)
+    return table
+
+
+def _check_table_shape(shape: tuple[int, ...], label: str) -> None:
+    if len(shape) != 2:
+        raise ValueError(
+            f"{label} must be a table of shape (n_samples, n_features); got shape {shape}. "
+            "Reshape a single feature with X.reshape(-1, 1)."
+        )
+    if shape[0] < 1:
+        raise ValueError(f"{label} must hold at least one sample; got 0 sample(s) (shape={shape}).")
+    if shape[1] < 1:
+        raise ValueError(f"{label} must hold at least one feature; got 0 feature(s) (shape={shape}).")
+
+
+def all_finite(values: np.ndarray) -> bool:
+    """Whether every entry is finite: min and max carry NaN and infinity without a temporary array."""
+    return values.size == 0 or bool(np.isfinite(values.min()) and np.isfinite(values.max()))
+
+
+def _raise_not_finite(label: str, value: Any, row: int, column: int, names: list[Any] | None) -> None:
+    what = "NaN" if np.isnan(value) else "infinity"
+    name = f" ({names[column]!r})" if names is not None else ""
+    raise ValueError(
+        f"{label} holds {what} at row {row}, column {column}{name}. "
+        "Features must be finite: impute or drop what is missing."
+    )

@@ -31,6 +31,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _MOST_NULL_STEPS = 30
 _MOST_POLISHING = 12
+_LEVEL_STEPS = 16  # the level method's first turn; each is twice as long as the one before
 _PATIENCE = 5  # stalls or null steps in a row before the level method takes over
 _NEGLIGIBLE = 1e-9
 
@@ -58,7 +59,7 @@ class WeightLearner(Iterate):
         self.level_mode = False
         self.n_null = self.n_stalled = self.n_polished = 0
         self.previous_gap, self.least_dual = np.inf, np.inf
-        self.fineness = 1.0
+        self.fineness, self.level_steps = 1.0, _LEVEL_STEPS
 
     # ------------------------------------------------------------------ the loop
     def run(self) -> Status:
@@ -247,6 +248,11 @@ class WeightLearner(Iterate):
             if not self._certify_mean(multipliers):
                 self._leave_level_mode()
             return True
+        if len(self.planes.rewards) >= self.level_steps:
+            self.level_steps *= 2  # ever longer turns: the level method alone converges
+            self._restart_at(self.best_mu)
+            self._leave_level_mode()
+            return True
         mu = level_step(constants, slopes, self.best_mu, max(low, self.best_lower), self.best_upper)
         self._restart_at(mu)
         gap = self._relative(self.best_upper, max(low, self.best_lower))
@@ -254,7 +260,7 @@ class WeightLearner(Iterate):
         return True
 
     def _leave_level_mode(self) -> None:
-        """The value is known and its weights are not: J is smooth there, which Newton's steps make use of."""
+        """Back to Newton's steps, at the best weights: where J is smooth they are far more precise."""
         self.level_mode, self.center = False, None
         self.n_null = self.n_stalled = 0
         self.previous_gap = self.least_dual = np.inf

@@ -130,7 +130,7 @@ def test_the_returned_intercept_is_the_best_one(kind):
 
 
 # ---------------------------------------------------------------------- where the optimal value has kinks
-CS = st.sampled_from([1e-4, 1e-2, 1.0])
+CS = st.sampled_from([1e-4, 1e-2, 1.0, 100.0])
 
 
 @given(st.integers(0, 10**6), CS, st.sampled_from(["hinge", "svr"]))
@@ -141,11 +141,11 @@ def test_rank_one_kernels(seed, C, kind):
     X = rng.normal(size=(30, 6))
     Ks = np.stack([np.outer(x, x) for x in X.T])
     base = make_task(kind, X, seed)
-    task = Task(kind, base.target, C, base.epsilon)
-    result = learn_weights(Ks, [task.loss()], options=Options(tol=1e-4))
-    require_certified(Ks, [task], result, 1e-4)
+    task = Task(kind, base.target, C if kind == "hinge" else min(C, 1.0), base.epsilon)
+    result = learn_weights(Ks, [task.loss()], options=Options(tol=1e-6))
+    require_certified(Ks, [task], result, 1e-6)
     reference = optimal_value(Ks, [task.reference()])
-    np.testing.assert_allclose(result.objective, reference, rtol=2e-4, atol=1e-9)
+    np.testing.assert_allclose(result.objective, reference, rtol=3e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("C", [1e-6, 1e-4, 1e-3])
@@ -173,22 +173,10 @@ def test_duplicated_kernels_have_the_value_of_one(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_kernels_of_very_different_scale(kind, norm):
     X, Ks = make_kernels(30, 4, seed=10)
-    Ks = Ks * np.array([1e-3, 1.0, 1e3, 1e-2])[:, None, None]
+    Ks = Ks * np.array([1e-6, 1.0, 1e6, 1e-3])[:, None, None]
     task = make_task(kind, X)
     result = learn_weights(Ks, [task.loss()], norm=norm, options=Options(tol=1e-6))
     require_certified(Ks, [task], result, 1e-6, norm)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_scales_beyond_reason_still_get_a_true_gap(kind):
-    """Twelve orders of magnitude: the optimum may be out of reach, the certificate has to be honest."""
-    X, Ks = make_kernels(30, 4, seed=10)
-    Ks = Ks * np.array([1e-6, 1.0, 1e6, 1e-3])[:, None, None]
-    task = make_task(kind, X)
-    result = learn_weights(Ks, [task.loss()], options=Options(tol=1e-6, max_iter=60))
-    upper, lower = judge(Ks, [task], result.weights, result.duals)
-    np.testing.assert_allclose(result.gap, relative(upper, lower), rtol=1e-4, atol=1e-7)
-    assert (result.status == Status.OPTIMAL) == (result.gap <= 1e-6)
 
 
 @pytest.mark.parametrize("factor", [1e-12, 1e12])

@@ -25,6 +25,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 # Below this share of the samples, picking support columns one by one is cheaper than reading whole rows.
 _SPARSE_SUPPORT = 0.5
+_SUSPICIOUS_RIDGE = 1e-4  # relative; a positive semidefinite sum needs less to be factored
 
 
 class WeightedStack:
@@ -152,10 +153,21 @@ class WeightedStack:
         return out
 
     def factor(self) -> Any:
-        """Cholesky factor of the whole sum, computed in the place of ``combined``."""
-        self.form_rows(np.arange(self.n))
-        self.valid[:] = False
-        return cho_factor(self.combined.T, lower=False, overwrite_a=True, check_finite=False)
+        """Cholesky factor of the whole sum, computed in the place of ``combined``.
+
+        A shift that is lost beside the kernel leaves the sum singular: then a growing ridge makes it definite.
+        """
+        ridge = 0.0
+        size = float(np.abs(self.diag).mean()) or 1.0
+        while True:
+            self.form_rows(np.arange(self.n))
+            self.valid[:] = False
+            self.combined.flat[:: self.n + 1] += self.combined.dtype.type(ridge * size)
+            try:
+                return cho_factor(self.combined.T, lower=False, overwrite_a=True, check_finite=False)
+            except np.linalg.LinAlgError:
+                ridge = max(100.0 * ridge, 10.0 * float(np.finfo(self.combined.dtype).eps))
+                self.negative_curvature |= ridge > _SUSPICIOUS_RIDGE
 
     def subset(self, rows: Array) -> Array:
         """The stack of some of the samples, a new array."""

@@ -80,6 +80,7 @@ class Machine:
         self.violation = 0.1
         self.n_steps = 0
         self.least_curvature = np.inf
+        self.exhausted = False  # whether the last solve used all its steps
 
     def set_start(self, beta: Array) -> None:
         """Start from another feasible β; the gradient has to be rebuilt with :meth:`recombine`."""
@@ -123,7 +124,8 @@ class Machine:
                 return values._replace(cut_off=True)
             primal = values.primal.plain if plain else values.primal.value
             difference, allowed = primal - values.dual, target * abs(primal)
-            if difference <= allowed or budget <= 0 or self.violation < _FINEST_VIOLATION:
+            self.exhausted = budget <= 0
+            if difference <= allowed or self.exhausted or self.violation < _FINEST_VIOLATION:
                 return values
             ratio = 0.7 * allowed / difference if np.isfinite(difference) else 0.1
             self.violation *= float(np.clip(ratio, 0.05, 0.5))

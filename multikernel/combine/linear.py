@@ -155,7 +155,7 @@ class WeightedStack:
     def factor(self) -> Any:
         """Cholesky factor of the whole sum, computed in the place of ``combined``.
 
-        A shift that is lost beside the kernel leaves the sum singular: then a growing ridge makes it definite.
+        A shift that is lost beside the kernel leaves the sum singular: a growing ridge makes it definite.
         """
         ridge = 0.0
         size = float(np.abs(self.diag).mean()) or 1.0

@@ -42,9 +42,11 @@ class Iterate:
     ) -> None:
         self.stack, self.weight_set, self.options = stack, weight_set, options
         kind = RidgeMachine if isinstance(losses[0], SquaredError) else Machine
-        self.machines = [kind(loss, stack, options.max_steps) for loss in losses]
         self.n_kernels = stack.n_kernels
         self.fixed = self.n_kernels == 1 or np.isinf(weight_set.p)
+        # A solve that is not finished goes on, from where it was, at the next weights.
+        steps = options.max_steps if self.fixed else min(options.max_steps, 10**5 + 10**3 * stack.n)
+        self.machines = [kind(loss, stack, steps) for loss in losses]
         self.mu = weight_set.center(self.n_kernels)
         self.q = np.full(self.n_kernels, -np.inf)
         self.working = np.ones(self.n_kernels, bool)

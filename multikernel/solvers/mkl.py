@@ -115,7 +115,7 @@ class WeightLearner(Iterate):
         if self.fixed or self.scaled_gap <= self.options.tol:
             self.target *= 0.3
             self.n_polished += 1
-            exhausted = any(machine.exhausted for machine in self.machines)
+            exhausted = self.fixed and any(machine.exhausted for machine in self.machines)
             return self.n_polished < _MOST_POLISHING and not exhausted
         self.n_polished = 0
         dual = sum(v.dual for v in values)

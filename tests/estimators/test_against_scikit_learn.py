@@ -1,4 +1,4 @@
-"""With one kernel an estimator is the machine of scikit-learn: scores, intercept, weights of samples, classes."""
+"""With one kernel an estimator is the machine of scikit-learn: scores, intercept, sample and class weight."""
 
 import numpy as np
 import pytest

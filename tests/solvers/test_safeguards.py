@@ -1,0 +1,123 @@
+"""The safeguards of the outer loop are really reached, and derivatives agree with finite differences."""
+
+import numpy as np
+import pytest
+
+from multikernel.combine import LpBall, WeightedStack
+from multikernel.criteria import Hinge, SquaredError, SquaredHinge
+from multikernel.solvers import Options, Status, learn_weights, solve_machine
+from multikernel.solvers import mkl as outer_loop
+from tests.solvers.problems import Task, gaussian, judge, make_kernels
+
+
+def spy(monkeypatch, owner, name):
+    """Count the calls of a function without changing what it does."""
+    calls = []
+    original = getattr(owner, name)
+
+    def counted(*arguments, **named):
+        calls.append(name)
+        return original(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, counted)
+    return calls
+
+
+def nonsmooth_problem(seed=129, n=30):
+    """Rank-one kernels with large C: hardly any free vector, kinks everywhere."""
+    X = np.random.default_rng(seed).normal(size=(n, 6))
+    noise = 0.5 * np.random.default_rng(seed).normal(size=n)
+    y = np.where(X[:, 0] + X[:, 1] ** 2 - 0.5 + noise > 0, 1.0, -1.0)
+    return np.stack([np.outer(x, x) for x in X.T]), Task("hinge", y, 100.0)
+
+
+def require_solved(Ks, task, result, tol, norm=1.0):
+    upper, lower = judge(Ks, [task], result.weights, result.duals, norm)
+    assert result.status == Status.OPTIMAL and (upper - lower) / abs(upper) <= tol * 1.001
+
+
+def test_the_level_method_is_reached(monkeypatch):
+    calls = spy(monkeypatch, outer_loop, "level_step")
+    Ks, task = nonsmooth_problem()
+    require_solved(Ks, task, learn_weights(Ks, [task.loss()], options=Options(tol=1e-6)), 1e-6)
+    assert calls
+
+
+def test_null_steps_are_reached(monkeypatch):
+    calls = spy(monkeypatch, outer_loop, "null_step")
+    Ks, task = nonsmooth_problem()
+    require_solved(Ks, task, learn_weights(Ks, [task.loss()], options=Options(tol=1e-6)), 1e-6)
+    assert calls
+
+
+def test_the_level_method_alone_solves_the_problem(monkeypatch):
+    """From the first iteration on: it needs no help."""
+    monkeypatch.setattr(outer_loop, "_PATIENCE", 0)
+    X, Ks = make_kernels(30, 4, seed=3)
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0, 1.0, -1.0)
+    task = Task("hinge", y, 1.0)
+    calls = spy(monkeypatch, outer_loop, "level_step")
+    require_solved(Ks, task, learn_weights(Ks, [task.loss()], options=Options(tol=1e-4)), 1e-4)
+    assert calls
+
+
+def test_closed_form_steps_alone_solve_lp_problems(monkeypatch):
+    monkeypatch.setattr(outer_loop, "_PATIENCE", 0)
+    calls = spy(monkeypatch, outer_loop.WeightLearner, "_closed_form_step")
+    X, Ks = make_kernels(30, 4, seed=3)
+    task = Task("hinge", np.where(X[:, 0] + 0.5 * X[:, 1] > 0, 1.0, -1.0), 1.0)
+    result = learn_weights(Ks, [task.loss()], norm=2.0, options=Options(tol=1e-4))
+    require_solved(Ks, task, result, 1e-4, 2.0)
+    assert calls
+
+
+@pytest.mark.parametrize("kind", ["hinge", "squared_hinge"])
+def test_the_gradient_of_the_optimal_value(kind):
+    """dJ/dμ_m = −½ β'K_mβ at the solution, by central differences."""
+    X, Ks = make_kernels(40, 4, seed=5)
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1.0, -1.0)
+    loss = Hinge(y, 1.0) if kind == "hinge" else SquaredHinge(y, 1.0)
+    mu = np.array([0.3, 0.4, 0.1, 0.2])
+
+    def value(mu):
+        return solve_machine(np.tensordot(mu, Ks, 1), loss, tol=1e-11)
+
+    beta = value(mu).dual
+    for m in range(4):
+        step = np.zeros(4)
+        step[m] = 1e-5
+        slope = (value(mu + step).objective - value(mu - step).objective) / 2e-5
+        np.testing.assert_allclose(slope, -0.5 * beta @ Ks[m] @ beta, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["hinge", "squared_hinge", "ridge"])
+def test_the_hessian_of_the_optimal_value(kind):
+    """The second derivative that the Newton step uses, against differences of the gradient."""
+    X, Ks = make_kernels(40, 3, seed=6)
+    Ks[1] = gaussian(X[:, :3], 0.7)
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1.0, -1.0)
+    loss = {
+        "hinge": Hinge(y, 1.0),
+        "squared_hinge": SquaredHinge(y, 1.0),
+        "ridge": SquaredError(X[:, 0], 0.5),
+    }
+    mu = np.array([0.3, 0.5, 0.2])
+
+    def learner(mu):
+        stack = WeightedStack(Ks, np.ones(3), loss[kind].shift)
+        state = outer_loop.WeightLearner(stack, [loss[kind]], LpBall(1.0), Options(tol=1e-12))
+        state.mu = mu
+        state.target = 1e-15
+        stack.set_weights(mu)
+        state.machines[0].rebuild_gradient()
+        state._solve()
+        state._refresh()
+        return state
+
+    here = learner(mu)
+    hessian = here.machines[0].sensitivity(np.arange(3)).hessian
+    for m in range(3):
+        step = np.zeros(3)
+        step[m] = 1e-4
+        slope = (learner(mu + step).q - learner(mu - step).q) / 2e-4
+        np.testing.assert_allclose(-0.5 * slope, hessian[m], rtol=2e-3, atol=1e-4 * np.abs(hessian).max())

@@ -175,6 +175,7 @@ class BaseMKL(BaseEstimator):
         kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
         self._coefficients = duals[:, kept]
         active = np.flatnonzero(self.machine_weights_.any(axis=0))
+        active = active if active.size else np.array([0])  # a learned 1/C may have all the weight
         self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
         self._warn_unless_converged()
 

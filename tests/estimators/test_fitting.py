@@ -253,6 +253,16 @@ def test_the_learned_C_shares_the_budget_of_the_weights():
     np.testing.assert_allclose(model.kernel_weights_.sum() + 1.0 / model.C_[0], 1.0, rtol=1e-9)
 
 
+def test_a_learned_C_that_takes_all_the_weight_leaves_the_intercept():
+    """Features that tell nothing: the kernel gets no weight, and the model is a constant."""
+    rng = np.random.default_rng(0)
+    X, y = 1e-6 * rng.normal(size=(30, 2)), rng.integers(0, 2, size=30)
+    model = MKLClassifier(Gaussian(gamma=1.0), C="learn", loss="squared_hinge").fit(X, y)
+    assert model.kernel_weights_.tolist() == [0.0] and model.C_.tolist() == [1.0]
+    np.testing.assert_array_equal(model.decision_function(X), np.repeat(model.intercept_, 30))
+    np.testing.assert_array_equal(model.contributions(X), np.zeros((30, 1)))
+
+
 def test_hard_margin_of_several_classes_reaches_margin_one():
     X, y = make_three(60)
     for multiclass in ("ovr", "ovo", "shared"):

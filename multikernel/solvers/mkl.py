@@ -235,6 +235,8 @@ class WeightLearner(Iterate):
         p = self.weight_set.p
         norms = np.maximum(self.best_mu**2 * self.best_q, 0.0) ** (1.0 / (p + 1.0))
         self._set_center(None)
+        top = float(norms.max())
+        norms = norms / top if top > 0.0 else self.best_mu  # β = 0 to working precision: stay
         self._retreat_to(norms / float((norms**p).sum()) ** (1.0 / p))
 
     def _level_step(self) -> bool:

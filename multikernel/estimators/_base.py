@@ -143,6 +143,11 @@ class BaseMKL(BaseEstimator):
         )
         if result.suspicious or result.status == Status.INDEFINITE:
             self._require_psd(Ks, result)
+        if result.status != Status.INSEPARABLE and not result.is_finite:
+            raise ValueError(
+                "the solution is too large for floating point: kernels and targets differ too much in scale. "
+                "Rescale the targets, or normalise the kernels (transforms='unit_trace')."
+            )
         return result
 
     def _require_psd(self, Ks: Array, result: SolveResult) -> None:

@@ -105,7 +105,10 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
         losses = [SquaredError(output, ridge, bool(self.fit_intercept)) for output in (outputs - middle).T]
         names = [str(k) for k in range(len(losses))]
         self._store([Solved(self._learn(Ks, losses), np.arange(len(outputs)), names)], samples)
-        self.objective_ *= alpha
+        self.objective_ *= alpha  # the solver's problem is divided by alpha
+        for entry in self.history_:
+            entry["objective"] *= alpha
+            entry["lower_bound"] *= alpha
         self.intercept_ = self.intercept_ + middle
         self._one_output = np.asarray(y).ndim == 1
         return self

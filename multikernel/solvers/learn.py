@@ -75,9 +75,10 @@ def learn_weights(
     if learn_ridge:
         scales = np.append(scales, 1.0 / kernel_scale)
     learner = _prepare(Ks, scales, scaled, LpBall(norm), learn_ridge, options)
-    status = learner.run() if learner is not None else Status.INSEPARABLE
     if learner is None:
         return _inseparable(Ks, losses)
+    learner.units = (target_scale / kernel_scale, target_scale)
+    status = learner.run()
     return _result(learner, status, kernel_costs, kernel_scale, target_scale, learn_ridge)
 
 
@@ -189,10 +190,6 @@ def _result(
     values = [machine.values() for machine in learner.machines]
     final = learner.final_scale()
     duals = np.array([machine.beta for machine in learner.machines]) * (final * target_scale / kernel_scale)
-    unit = target_scale * target_scale / kernel_scale
-    for entry in learner.history:
-        entry["objective"] *= unit
-        entry["lower_bound"] *= unit
     reward = sum(machine.terms().reward for machine in learner.machines)
     quadratic = sum(v.dual for v in values) - reward
     weights = learner.mu[: costs.size] / (costs * costs)
@@ -201,10 +198,10 @@ def _result(
         ridge=float(learner.mu[-1]) if ridge else 0.0,
         duals=duals,
         intercepts=np.array([v.primal.intercept for v in values]) * target_scale,
-        objective=(final * reward + final * final * quadratic) * unit,
-        upper_bound=learner.upper * unit,
-        lower_bound=learner.lower * unit,
-        gap=learner.gap,
+        objective=learner.in_units(final * reward + final * final * quadratic),
+        upper_bound=learner.in_units(learner.upper),
+        lower_bound=learner.in_units(learner.lower),
+        gap=max(learner.gap, 0.0),  # rounding may cross the bounds
         n_iter=len(learner.history),
         passes=learner.stack.passes,
         status=status,

@@ -55,6 +55,7 @@ class WeightLearner(Iterate):
         super().__init__(stack, losses, weight_set, options)
         self.planes = Planes()
         self.history: list[dict[str, float]] = []
+        self.units = (1.0, 1.0)
         self.center: _Center | None = None
         self.level_mode = False
         self.n_null = self.n_stalled = self.n_polished = 0
@@ -98,12 +99,16 @@ class WeightLearner(Iterate):
         self._certify(values)
         return Status.OPTIMAL if self.gap <= self.options.tol else status
 
+    def in_units(self, value: float) -> float:
+        """A value in the caller's units; factor by factor, so that nothing overflows on the way."""
+        return value * self.units[0] * self.units[1]
+
     def _record(self) -> bool:
         entry = {
             "iteration": len(self.history) + 1,
-            "objective": float(self.best_upper),
-            "lower_bound": float(self.best_lower),
-            "gap": float(self._relative(self.best_upper, self.best_lower)),
+            "objective": self.in_units(float(self.best_upper)),
+            "lower_bound": self.in_units(float(self.best_lower)),
+            "gap": max(float(self._relative(self.best_upper, self.best_lower)), 0.0),  # rounding
             "n_active": int(np.count_nonzero(self.mu)),
         }
         self.history.append(entry)

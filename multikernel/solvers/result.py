@@ -75,3 +75,9 @@ class SolveResult:
     status: Status
     suspicious: bool = False
     history: list[dict[str, float]] = field(default_factory=list)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether nothing overflowed on the way back to the caller's units."""
+        numbers = (self.weights, self.duals, self.intercepts, np.array([self.objective, self.upper_bound]))
+        return all(bool(np.isfinite(values).all()) for values in numbers)

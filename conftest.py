@@ -1,5 +1,7 @@
 """Settings of the test run: one hypothesis profile, and the switch that refreshes CONTRIBUTING.md."""
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -12,6 +14,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("multikernel")
+
+# Read by SciPy when it is imported: without it scikit-learn leaves out its checks of array input.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

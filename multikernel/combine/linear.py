@@ -2,8 +2,9 @@
 
     K(μ) = Σ_m μ_m c_m K_m (+ μ_id I) + diag(shift),    F_m = c_m K_m β,    q_m = β'F_m
 
-``c`` are fixed scales (a cost d_m enters as c_m = 1/d_m²). With ``identity=True`` the identity matrix counts
-as one more kernel, the last, without being stored: learning its weight learns C of the 2-norm soft margin.
+``c`` are fixed scales (a cost d_m enters as c_m = 1/d_m²). A diagonal matrix (the identity, where samples
+have no weights) may count as one more kernel, the last, without being stored: learning its weight learns C of
+the 2-norm soft margin.
 """
 
 from typing import Any
@@ -39,8 +40,8 @@ class WeightedStack:
         Fixed factor of each kernel.
     shift : array (n,)
         Added to the diagonal of the sum.
-    identity : bool
-        Whether the identity counts as one more kernel.
+    identity : array (n,), optional
+        The entries of a diagonal kernel that counts as one more, the last: ones for the identity.
 
     Attributes
     ----------
@@ -50,10 +51,10 @@ class WeightedStack:
     negative_curvature : bool, set by a solver that met what a positive semidefinite sum cannot have
     """
 
-    def __init__(self, Ks: Array, scales: Array, shift: Array, identity: bool = False) -> None:
+    def __init__(self, Ks: Array, scales: Array, shift: Array, identity: Array | None = None) -> None:
         self.Ks = Ks
         self.n_stored, self.n = Ks.shape[0], Ks.shape[1]
-        self.n_kernels = self.n_stored + int(identity)
+        self.n_kernels = self.n_stored + int(identity is not None)
         self.identity = identity
         self.scales = np.asarray(scales, float)
         self._shift = shift
@@ -69,14 +70,14 @@ class WeightedStack:
         self.weights = mu
         self.effective = mu[: self.n_stored] * self.scales[: self.n_stored]
         self.active = np.flatnonzero(self.effective)
-        self.shift = self._shift + self.ridge
+        self.shift = self._shift if self.identity is None else self._shift + self.ridge * self.identity
         self.diag = mu[: self.n_stored] @ self._diagonals + self.shift
         self.valid[:] = False
 
     @property
     def ridge(self) -> float:
         """The multiple of the identity in the sum."""
-        return float(self.weights[-1] * self.scales[-1]) if self.identity else 0.0
+        return 0.0 if self.identity is None else float(self.weights[-1] * self.scales[-1])
 
     def form_rows(self, rows: Array) -> None:
         """Make the given rows of ``combined`` valid."""
@@ -127,8 +128,8 @@ class WeightedStack:
         self._identity_adjoint(kernels, beta, F)
 
     def _identity_adjoint(self, kernels: Array, beta: Array, F: Array) -> None:
-        if self.identity and kernels.size and kernels[-1] == self.n_stored:
-            F[-1] = self.scales[-1] * beta
+        if self.identity is not None and kernels.size and kernels[-1] == self.n_stored:
+            F[-1] = self.scales[-1] * self.identity * beta
 
     def quadratic_forms(self, kernels: Array, beta: Array) -> Array:
         """q_m = c_m β'K_mβ for kernels whose adjoint is not kept."""
@@ -142,7 +143,7 @@ class WeightedStack:
         self.count_rows(rows.size // 2, stored.size)
         q[: stored.size] *= self.scales[stored]
         if stored.size < kernels.size:
-            q[-1] = self.scales[-1] * (beta @ beta)
+            q[-1] = self.scales[-1] * float(self.identity @ (beta * beta))
         return q
 
     def block(self, rows: Array, dtype: Any) -> Array:

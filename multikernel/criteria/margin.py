@@ -101,8 +101,13 @@ class Loss(ABC):
     def rescaled(self, kernel_scale: float, target_scale: float) -> "Loss":
         """The loss for K/kernel_scale and y/target_scale; β becomes β · kernel_scale / target_scale."""
 
+    @property
+    def identity(self) -> Array:
+        """The diagonal kernel whose weight is learned with C."""
+        raise TypeError(f"a learned C needs the hard margin as its loss; got {type(self).__name__}.")
+
     def with_ridge(self, ridge: float) -> "Loss":
-        """The loss that this one becomes when ``ridge`` times the identity is part of the kernel."""
+        """The loss that this one becomes when ``ridge`` times that kernel is part of the sum."""
         raise TypeError(
             f"a learned multiple of the identity needs the hard margin; got {type(self).__name__}."
         )
@@ -178,7 +183,12 @@ class Hinge(_PricedLoss):
 
 @dataclass(frozen=True)
 class HardMargin(Loss):
-    """No slack at all; bounded only when the kernel separates the classes."""
+    """No slack at all; bounded only when the kernel separates the classes.
+
+    ``weights`` count where a learned multiple of the identity makes it a squared hinge.
+    """
+
+    weights: Array | float = 1.0
 
     @property
     def lower(self) -> Array:
@@ -187,6 +197,10 @@ class HardMargin(Loss):
     @property
     def upper(self) -> Array:
         return np.where(self.target > 0, np.inf, 0.0)
+
+    @property
+    def identity(self) -> Array:
+        return 1.0 / _per_sample(self.weights, self.target)
 
     def half_width(self, scores: Array) -> tuple[float, float]:
         """Half the distance between the classes' scores (negative if they overlap), and the middle."""
@@ -207,14 +221,15 @@ class HardMargin(Loss):
         return Bound(value, value, -middle / half)
 
     def restrict(self, index: Array, factor: float) -> "HardMargin":
-        return HardMargin(self.target[index])
+        return HardMargin(self.target[index], _per_sample(self.weights, self.target)[index] * factor)
 
     def rescaled(self, kernel_scale: float, target_scale: float) -> "HardMargin":
         return self
 
     def with_ridge(self, ridge: float) -> Loss:
-        """A hard margin with a multiple of the identity in its kernel is a squared hinge with C = 1/ridge."""
-        return SquaredHinge(self.target, 1.0 / ridge) if ridge > 0.0 else self
+        """With ridge × diag(1/weights) in its kernel, it is a squared hinge with C = weights / ridge."""
+        price = _per_sample(self.weights, self.target) / ridge if ridge > 0.0 else np.inf
+        return SquaredHinge(self.target, price) if np.all(np.isfinite(price)) else self
 
 
 @dataclass(frozen=True)

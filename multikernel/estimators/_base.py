@@ -112,15 +112,25 @@ class BaseMKL(BaseEstimator):
         """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction."""
         check_positive_integer("max_iter", self.max_iter)
         check_number("tol", self.tol, above=0.0)
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback must be a function of one dict; got {self.callback!r}.")
         check_norm(self.norm)
         self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
         if self._precomputed:  # the stack is checked whole, and its columns are the rows given at fit
             Ks = on_rows(self._bank.fit_stack(X), samples.rows)
         else:
-            Ks = self._bank.fit_stack(samples.take(X))
+            Ks = self._fit_distinct(X, samples)
         self._costs = check_costs(self.costs, self._bank.view_names_)
         self.view_names_ = list(self._bank.view_names_)
         return Ks
+
+    def _fit_distinct(self, X: Any, samples: Samples) -> Array:
+        """The stack of the distinct rows; errors speak of the rows as the caller numbers them."""
+        try:
+            return self._bank.fit_stack(samples.take(X))
+        except ValueError:
+            self._bank.fit_stack(X)
+            raise
 
     def _distinct(self, X: Any, targets: Array, weights: Array) -> Samples:
         """The samples that the solver sees; equal rows of a feature table are one."""
@@ -249,7 +259,7 @@ class BaseMKL(BaseEstimator):
         Returns
         -------
         DataFrame
-            Columns ``weight`` and ``cost``; with several sets of weights also one column for each machine.
+            ``weight`` and ``cost``; with several sets of weights also ``weight[name]`` for each machine.
         """
         check_is_fitted(self)
         frame = pd.DataFrame(
@@ -259,5 +269,5 @@ class BaseMKL(BaseEstimator):
         distinct = not (self.machine_weights_ == self.machine_weights_[0]).all()
         if distinct:
             for name, weights in zip(self.machine_names_, self.machine_weights_, strict=True):
-                frame[name] = weights
+                frame[f"weight[{name}]"] = weights
         return frame

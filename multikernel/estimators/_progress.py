@@ -31,4 +31,4 @@ class Progress:
                 f"objective {entry['objective']:.8g}  gap {entry['gap']:.1e}  "
                 f"{entry['n_active']:.0f} active  {seconds:.1f} s\n"
             )
-        return bool(self.callback(entry)) if self.callback is not None else False
+        return bool(self.callback(dict(entry))) if self.callback is not None else False

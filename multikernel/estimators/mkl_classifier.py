@@ -70,11 +70,13 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     max_iter : int
         At most so many weight updates.
     psd : {"error", "clip", "shift"}
-        What to do with an indefinite Gram matrix.
+        What to do with an indefinite Gram matrix. With "error", large ones are only spot-checked before the
+        fit (blocks of them are factored), and again where the solver meets negative curvature; a repair looks
+        at every matrix whole.
     gram : {"dense", "memmap"}
         Where the Gram stack is kept during fit.
     dtype : {"float64", "float32"}
-        Its precision.
+        Its precision; a ready-made stack of either keeps its own.
     n_jobs : int, optional
         Machines solved at the same time, in threads.
     callback : callable, optional
@@ -177,6 +179,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         solve = delayed(self._solve)
         jobs = (solve(Ks, problem, samples.weights) for problem in problems)
         self._store(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs), samples)
+        self._votes = self.multiclass == "ovo"
         self._calibrate(X, y, sample_weight)
         return self
 
@@ -214,8 +217,8 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
 
     def _losses(self, problem: Machines, weights: Array) -> list[Loss]:
         C = check_C(self.C, self.loss)
-        if C is None or np.isinf(C):
-            return [HardMargin(signs) for signs in problem.signs]
+        if C is None or np.isinf(C):  # a learned C is the hard margin with the identity as one more kernel
+            return [HardMargin(signs, weights) for signs in problem.signs]
         kind = Hinge if self.loss == "hinge" else SquaredHinge
         return [kind(signs, C * weights) for signs in problem.signs]
 
@@ -229,8 +232,8 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         )
         if result.status == Status.INSEPARABLE:
             raise ValueError(
-                f"the hard margin (C=inf) needs separable classes; the kernels do not separate "
-                f"{' and '.join(problem.names)!r} from the rest. Use a finite C, or richer kernels."
+                "the hard margin (C=inf) needs separable classes; no function of these kernels was found to "
+                f"separate {' and '.join(problem.names)!r} from the rest. Use a finite C, or richer kernels."
             )
         return Solved(result, rows, problem.names)
 
@@ -243,7 +246,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
 
     def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> None:
         if self.probability:
-            plain = clone(self).set_params(probability=False)
+            plain = clone(self).set_params(probability=False, callback=None, verbose=0)
             labels = column_or_1d(y)
             self._calibration = SigmoidCalibration(plain, self.random_state).fit(X, labels, sample_weight)
 
@@ -252,7 +255,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         scores = self._scores(X) + self.intercept_
         if self.classes_.size == 2:
             return scores[:, 0]
-        return votes(scores, self.classes_.size) if self.multiclass == "ovo" else scores
+        return votes(scores, self.classes_.size) if self._votes else scores
 
     def predict(self, X: Any) -> Array:
         """The class of each sample."""
@@ -264,5 +267,5 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     @available_if(_wants_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Calibrated probabilities (n_samples, n_classes), when asked for with ``probability=True``."""
-        check_is_fitted(self)
+        check_is_fitted(self, "_calibration")
         return self._calibration.predict_proba(self.decision_function(X))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..combine.linear import WeightedStack
 from ..combine.weight_sets import LpBall
-from ..criteria.margin import HardMargin, Loss, SquaredError
+from ..criteria.margin import Loss, SquaredError
 from .machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMachine, Values
 from .options import Options
 
@@ -125,6 +125,8 @@ class Iterate:
         self.exact = True
         for machine in self.machines:
             machine.rebuild_gradient()
+        if any([machine.scale_to_margin() for machine in self.machines]):
+            self._refresh()
         values = [
             machine.values()._replace(cut_off=old.cut_off)
             for machine, old in zip(self.machines, values, strict=True)
@@ -152,10 +154,9 @@ class Iterate:
         return (upper - lower) / max(abs(upper), np.finfo(float).tiny)
 
     def _plane(self) -> tuple[float, float, float]:
-        """The plane that the duals give: reward, Σ shift β² without the identity's part, largest scaling."""
-        terms = [machine.terms() for machine in self.machines]
-        ridge = sum(self.stack.ridge * t.norm2 for t in terms)  # the identity is a kernel, not a shift
-        return sum(t.reward for t in terms), sum(t.shifted for t in terms) - ridge, min(t.room for t in terms)
+        """The plane that the duals give: reward, Σ shift β² (the loss's own shift), largest scaling."""
+        terms = [machine.terms(machine.loss.shift) for machine in self.machines]
+        return sum(t.reward for t in terms), sum(t.shifted for t in terms), min(t.room for t in terms)
 
     def _lower(self, q: Array) -> float:
         """The plane's least value over the weight set, at the best scaling of β."""
@@ -168,18 +169,9 @@ class Iterate:
         return c * reward - 0.5 * c * c * quadratic if np.isfinite(c) else 0.0
 
     def _plain_lower(self) -> float:
-        """The lower bound of the duals that will be returned: as they are, or scaled for a hard margin."""
-        scale = self.final_scale()
+        """The lower bound of the duals as they are, which are those that will be returned."""
         reward, shifted, _ = self._plane()
-        return scale * reward - 0.5 * scale * scale * (self.weight_set.support(self.q) + shifted)
-
-    def final_scale(self) -> float:
-        """What the duals are multiplied by at the end: a hard margin is scaled to be exactly 1."""
-        loss = self.machines[0].loss
-        if not isinstance(loss, HardMargin) or self.stack.identity:
-            return 1.0
-        half, _ = loss.half_width(self.machines[0].scores)
-        return 1.0 / half if half > 0 else 1.0
+        return reward - 0.5 * (self.weight_set.support(self.q) + shifted)
 
     def _check_rest(self) -> None:
         """q of the kernels outside the working set; those near the top enter it."""

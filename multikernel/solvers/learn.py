@@ -14,7 +14,7 @@ from .iterate import WORKING_MARGIN
 from .mkl import WeightLearner
 from .options import Options
 from .result import SolveResult, Status
-from .separability import separating_duals
+from .separability import separating_duals, spread
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -58,9 +58,9 @@ def learn_weights(
     --------
     >>> import numpy as np
     >>> from multikernel.criteria.margin import Hinge
-    >>> x, y = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> noise = np.array([1.0, -1.0, 1.0, -1.0])
-    >>> result = learn_weights(np.stack([np.outer(x, x), np.outer(noise, noise)]), [Hinge(y, 10.0)])
+    >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> x, z = np.array([-1.2, -0.8, 0.9, 1.1]), np.array([1.0, -1.0, 1.0, -1.0])
+    >>> result = learn_weights(np.stack([np.outer(x, x), np.outer(z, z)]), [Hinge(y, 0.1)])
     >>> result.weights.round(3).tolist(), bool(result.gap <= 1e-3)
     ([1.0, 0.0], True)
     """
@@ -102,13 +102,13 @@ def _target_scale(losses: Sequence[Loss], kernel_scale: float) -> float:
 
 
 def _prepare(
-    Ks: Array, scales: Array, losses: Sequence[Loss], weight_set: LpBall, identity: bool, options: Options
+    Ks: Array, scales: Array, losses: Sequence[Loss], weight_set: LpBall, learn_ridge: bool, options: Options
 ) -> WeightLearner | None:
     """The learner at its starting point; None if a hard margin cannot exist."""
-    stack = WeightedStack(Ks, scales, losses[0].shift, identity)
+    stack = WeightedStack(Ks, scales, losses[0].shift, losses[0].identity if learn_ridge else None)
     learner = WeightLearner(stack, losses, weight_set, options)
     hard = isinstance(losses[0], HardMargin)
-    if hard and not identity and not _start_separated(learner):
+    if hard and not learn_ridge and not _start_separated(learner):
         return None
     if not learner.fixed and options.coarse:
         _start_coarse(learner, Ks, scales, hard)
@@ -118,10 +118,10 @@ def _prepare(
 def _start_separated(learner: WeightLearner) -> bool:
     """Hard margin: do all the kernels together separate the classes? If so, start from those duals.
 
-    Each has the same share of the diagonal, so that none is lost beside a kernel of larger scale.
+    Each has the same share of the spread, so that none is lost beside a kernel of larger scale.
     """
     stack = learner.stack
-    shares = 1.0 / np.maximum(np.einsum("mii->m", stack.Ks) * stack.scales, 1e-300)
+    shares = 1.0 / np.maximum([spread(K) for K in stack.Ks] * stack.scales, 1e-300)
     learner.mu = learner.weight_set.from_simplex(shares / shares.sum())
     stack.set_weights(learner.mu)
     stack.form_rows(np.arange(stack.n))
@@ -165,13 +165,13 @@ def _start_coarse(learner: WeightLearner, Ks: Array, scales: Array, hard: bool) 
     part = [machine.loss.restrict(rows, n / rows.size) for machine in learner.machines]
     rough = replace(options, tol=max(options.tol, _COARSE_GAP), callback=None, rough=True)
     small = learner.stack.subset(rows)
-    child = _prepare(small, scales, part, learner.weight_set, learner.stack.identity, rough)
+    child = _prepare(small, scales, part, learner.weight_set, learner.stack.identity is not None, rough)
     if child is None or child.run() != Status.OPTIMAL:
         return
     learner.mu = child.mu
     if learner.weight_set.p == 1.0:
         learner.working = (child.mu > 0) | (child.q >= (1.0 - WORKING_MARGIN) * child.q.max())
-        if learner.stack.identity:
+        if learner.stack.identity is not None:
             learner.working[-1] = True
     if hard:  # a corner may separate the part and not the whole: stay where all the kernels have weight
         learner.mu = 0.9 * child.mu + 0.1 * learner.weight_set.center(child.mu.size)
@@ -188,17 +188,14 @@ def _result(
 ) -> SolveResult:
     """Back to the caller's units: K = scale K', y = t y', hence β = (t/s) β' and J = (t²/s) J'."""
     values = [machine.values() for machine in learner.machines]
-    final = learner.final_scale()
-    duals = np.array([machine.beta for machine in learner.machines]) * (final * target_scale / kernel_scale)
-    reward = sum(machine.terms().reward for machine in learner.machines)
-    quadratic = sum(v.dual for v in values) - reward
+    duals = np.array([machine.beta for machine in learner.machines]) * (target_scale / kernel_scale)
     weights = learner.mu[: costs.size] / (costs * costs)
     return SolveResult(
         weights=weights,
         ridge=float(learner.mu[-1]) if ridge else 0.0,
         duals=duals,
         intercepts=np.array([v.primal.intercept for v in values]) * target_scale,
-        objective=learner.in_units(final * reward + final * final * quadratic),
+        objective=learner.in_units(sum(v.dual for v in values)),
         upper_bound=learner.in_units(learner.upper),
         lower_bound=learner.in_units(learner.lower),
         gap=max(learner.gap, 0.0),  # rounding may cross the bounds

@@ -12,7 +12,7 @@ from scipy.linalg import cho_solve
 
 from .._numba import HUGE, compiled
 from ..combine.linear import WeightedStack
-from ..criteria.margin import Bound, Loss
+from ..criteria.margin import Bound, HardMargin, Loss
 from . import smo as smo_loop
 from .free_system import Sensitivity, solve_free_system
 from .result import MachineResult, Status
@@ -20,33 +20,32 @@ from .result import MachineResult, Status
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _FINEST_VIOLATION = 1e-13
+_PATIENCE = 20  # steps per sample after which pairs are taken to crawl
 NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
 CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
 
 
 class Terms(NamedTuple):
-    """Parts of the dual at a β: y'β − ε‖β‖₁, Σ shift β², Σβ², and the largest c for which cβ is feasible."""
+    """Parts of the dual at a β: y'β − ε‖β‖₁, Σ shift β², and the largest c for which cβ is feasible."""
 
     reward: float
     shifted: float
-    norm2: float
     room: float
 
 
 @compiled
 def _terms(target: Array, beta: Array, shift: Array, lower: Array, upper: Array, epsilon: float) -> Any:
-    reward = shifted = norm2 = 0.0
+    reward = shifted = 0.0
     room = HUGE
     for t in range(beta.size):
         b = beta[t]
         if b != 0.0:
             reward += target[t] * b - epsilon * abs(b)
             shifted += shift[t] * b * b
-            norm2 += b * b
             bound = upper[t] if b > 0.0 else lower[t]
             if abs(bound) < room * abs(b):
                 room = bound / b
-    return reward, shifted, norm2, room
+    return reward, shifted, room
 
 
 class Values(NamedTuple):
@@ -91,9 +90,8 @@ class Machine:
         """f = K(μ)β without the shift, from the gradient that SMO keeps."""
         return self.loss.target - self.gradient - self.stack.shift * self.beta
 
-    def terms(self) -> Terms:
+    def terms(self, shift: Array) -> Terms:
         """The parts of the dual at the current β."""
-        shift = self.stack.shift
         return Terms(*_terms(self.loss.target, self.beta, shift, self.lower, self.upper, self.loss.epsilon))
 
     def values(self) -> Values:
@@ -103,12 +101,12 @@ class Machine:
         return Values(self._dual_value(norm2), self._loss_here().bound(scores, norm2))
 
     def _dual_value(self, norm2: float) -> float:
-        terms = self.terms()
+        terms = self.terms(self.stack.shift)
         return terms.reward - 0.5 * (norm2 + terms.shifted)
 
     def _loss_here(self) -> Loss:
         """The loss in the primal: a learned multiple of the identity acts as a squared hinge."""
-        return self.loss.with_ridge(self.stack.ridge) if self.stack.identity else self.loss
+        return self.loss if self.stack.identity is None else self.loss.with_ridge(self.stack.ridge)
 
     def solve(self, target: float, value_stop: float = np.inf, plain: bool = True) -> Values:
         """SMO until the machine's own relative gap is ``target``, or its value passes ``value_stop``.
@@ -116,9 +114,13 @@ class Machine:
         ``plain``: the gap of β as it is; else at the best scaling of it, which is enough to steer.
         """
         budget = self.max_steps
+        patience = _PATIENCE * self.stack.n + 2000
         while True:
-            outcome = self.advance(self.violation, budget, value_stop)
+            outcome = self.advance(self.violation, min(budget, patience), value_stop)
             budget -= outcome.iterations
+            if outcome.reason == smo_loop.ITERATION_LIMIT and budget > 0:
+                self.newton_step()
+                continue
             values = self.values()
             if outcome.reason in (smo_loop.VALUE_REACHED, smo_loop.UNBOUNDED):
                 return values._replace(cut_off=True)
@@ -129,6 +131,37 @@ class Machine:
                 return values
             ratio = 0.7 * allowed / difference if np.isfinite(difference) else 0.1
             self.violation *= float(np.clip(ratio, 0.05, 0.5))
+
+    def newton_step(self) -> None:
+        """Solve for all the free β at once, within their bounds: for kernels on which pairs crawl."""
+        rows = self.free()
+        if rows.size < 2:
+            return
+        old = self.beta[rows]
+        ascent = self.gradient[rows] - self.loss.epsilon * np.sign(old)
+        # the sensitivity to a "kernel" whose adjoint is −ascent is the Newton direction
+        direction = solve_free_system(self.stack, rows, -ascent[None]).direction(np.ones(1))
+        for clipped in (True, False):
+            if self._try_move(rows, old, direction, ascent, clipped):
+                return
+
+    def _try_move(self, rows: Array, old: Array, direction: Array, ascent: Array, clipped: bool) -> bool:
+        """All the way, clipped, or to the first bound; kept if the dual value rises."""
+        low, high = self._limits(rows)
+        step = 1.0
+        if not clipped:
+            bound = np.where(direction > 0, high, low)
+            moving = direction != 0.0
+            step = min(1.0, float(np.min((bound - old)[moving] / direction[moving], initial=1.0)))
+        if not self._place_balanced(rows, old + step * direction, low, high):
+            return False
+        change = self.beta[rows] - old
+        product = change @ self.stack.combined[rows]
+        if float(change @ ascent) - 0.5 * float(product[rows] @ change) <= 0.0:
+            self.beta[rows] = old
+            return False
+        self.gradient -= product
+        return True
 
     def advance(self, tol: float, max_steps: int, value_stop: float = np.inf) -> smo_loop.Outcome:
         """SMO to a largest violation of ``tol``."""
@@ -203,6 +236,19 @@ class Machine:
         combined = self.stack.weights[stored] @ self.F[stored]
         self.gradient = self.loss.target - combined - self.stack.shift * self.beta
 
+    def scale_to_margin(self) -> bool:
+        """A hard margin is met exactly: β has no upper bound, so it is scaled until the least margin is 1."""
+        if not isinstance(self.loss, HardMargin) or self.stack.identity is not None:
+            return False
+        half, _ = self.loss.half_width(self.scores)
+        if half <= 0.0:
+            return False
+        self.beta = self.beta / half
+        self._F_beta = self._F_beta / half
+        self.F /= half
+        self.gradient = self.loss.target - (self.loss.target - self.gradient) / half
+        return True
+
     def free(self) -> Array:
         """Samples whose β can move both ways without a change of slope."""
         inside = (self.beta > self.lower) & (self.beta < self.upper)
@@ -222,19 +268,29 @@ class Machine:
         if rows.size < 2:
             return False
         old = self.beta[rows]
+        low, high = self._limits(rows)
+        return self._place_balanced(rows, old + sensitivity.direction(change), low, high)
+
+    def _limits(self, rows: Array) -> tuple[Array, Array]:
+        """How far the given β may move without a change of slope."""
         low, high = self.lower[rows], self.upper[rows]
         if self.loss.epsilon:
-            low, high = np.where(old > 0, 0.0, low), np.where(old < 0, 0.0, high)
-        new = np.clip(old + sensitivity.direction(change), low, high)
-        excess = float((new - old).sum())
+            low, high = np.where(self.beta[rows] > 0, 0.0, low), np.where(self.beta[rows] < 0, 0.0, high)
+        return low, high
+
+    def _place_balanced(self, rows: Array, new: Array, low: Array, high: Array) -> bool:
+        """Set β within its limits and with the sum unchanged; False, and nothing set, if that cannot be."""
+        new = np.clip(new, low, high)
+        excess = float((new - self.beta[rows]).sum())
         room = new - low if excess > 0 else high - new
         room = np.minimum(room, np.abs(new) + abs(excess))  # infinite bounds
         if room.sum() <= 2.0 * abs(excess):
             return False
-        new = np.clip(new - excess * room / room.sum(), low, high)
-        # the sum is restored exactly on the sample that is farthest from its bounds
+        if excess != 0.0:
+            new = np.clip(new - excess * room / room.sum(), low, high)
+        # what rounding left is taken by the sample that is farthest from its bounds
         j = int(np.argmax(np.minimum(new - low, high - new)))
-        moved = new[j] - float((new - old).sum())
+        moved = new[j] - float((new - self.beta[rows]).sum())
         if not low[j] < moved < high[j]:
             return False
         new[j] = moved

@@ -40,6 +40,8 @@ class _Center(NamedTuple):
     """Where the last Newton step started, what it expected, and the Hessian of which kernels it used."""
 
     mu: Array
+    q: Array
+    goal: Array
     upper: float
     slope: float
     hessian: Array
@@ -58,7 +60,7 @@ class WeightLearner(Iterate):
         self.units = (1.0, 1.0)
         self.center: _Center | None = None
         self.level_mode = False
-        self.n_null = self.n_stalled = self.n_polished = 0
+        self.n_null = self.n_stalled = self.n_polished = self.n_closed = 0
         self.previous_gap, self.least_dual = np.inf, np.inf
         self.fineness, self.level_steps = 1.0, _LEVEL_STEPS
 
@@ -184,7 +186,7 @@ class WeightLearner(Iterate):
             mu[kernels] = self._tidy(theta)
         change = mu[kernels] - self.mu[kernels]
         slope = -0.5 * float(q @ change)
-        self._set_center(_Center(self.mu, upper, slope, np.asarray(H), kernels))
+        self._set_center(_Center(self.mu, self.q.copy(), mu, upper, slope, np.asarray(H), kernels))
         self._move_to(mu)
         self._follow(kernels, change, sensitivities)
         self.target = self._inner_target(self.working_gap)
@@ -222,7 +224,7 @@ class WeightLearner(Iterate):
         center = self.center
         kernels = np.flatnonzero(self.working)
         if self.weight_set.p > 1.0:
-            self._closed_form_step()
+            self._retreat_to(self._shorter_step(center))
             return
         known = [k for k, q in enumerate(self.planes.q) if np.isfinite(q[kernels]).all()][-30:]
         constants, slopes = self.planes.matrices(kernels)
@@ -235,20 +237,24 @@ class WeightLearner(Iterate):
         self._set_center(center._replace(slope=min(model - center.upper, 0.0)))
         self._retreat_to(mu)
 
-    def _closed_form_step(self) -> None:
-        """For p > 1: the minimiser over the set with every |w_m| held, which never makes J larger."""
+    def _shorter_step(self, center: _Center) -> Array:
+        """For p > 1, where J is smooth: less and less of the way that Newton's step wanted to go."""
+        start, goal = self.weight_set.to_simplex(center.mu), self.weight_set.to_simplex(center.goal)
+        share = 0.25**self.n_null
+        return self.weight_set.from_simplex((1.0 - share) * start + share * goal)
+
+    def _closed_form(self) -> Array:
+        """For p > 1: the least of J over the set with every |w_m| held, which J itself cannot exceed."""
         p = self.weight_set.p
-        norms = np.maximum(self.best_mu**2 * self.best_q, 0.0) ** (1.0 / (p + 1.0))
-        self._set_center(None)
+        norms = np.maximum(self.mu**2 * self.q, 0.0) ** (1.0 / (p + 1.0))
         top = float(norms.max())
-        norms = norms / top if top > 0.0 else self.best_mu  # β = 0 to working precision: stay
-        self._retreat_to(norms / float((norms**p).sum()) ** (1.0 / p))
+        norms = norms / top if top > 0.0 else self.mu  # β = 0 to working precision: stay
+        return norms / float((norms**p).sum()) ** (1.0 / p)
 
     def _level_step(self) -> bool:
         """Level method on all the kernels; the planes' multipliers give the duals that certify it."""
         if self.weight_set.p > 1.0:
-            self._closed_form_step()
-            return True
+            return self._closed_form_step()
         self._keep_plane()
         constants, slopes = self.planes.matrices(np.arange(self.n_kernels))
         low, multipliers = lower_bound(constants, slopes)
@@ -267,9 +273,25 @@ class WeightLearner(Iterate):
         self.target = max(0.1 * self.options.tol, min(0.02, 0.03 * gap))
         return True
 
+    def _closed_form_step(self) -> bool:
+        """Instead of the level method for p > 1: a turn of closed-form updates, from weights well inside."""
+        if self.n_closed == 0:
+            theta = self.weight_set.to_simplex(self.best_mu)
+            self._retreat_to(self.weight_set.from_simplex(0.9 * theta + 0.1 / theta.size))
+        elif self.n_closed < self.level_steps:
+            self._retreat_to(self._closed_form())
+        else:
+            self.level_steps *= 2
+            self._leave_level_mode()
+            return True
+        self.n_closed += 1
+        return True
+
     def _leave_level_mode(self) -> None:
-        """Back to Newton's steps, at the best weights: where J is smooth they are far more precise."""
-        self.level_mode, self.center = False, None
+        """Back to Newton's steps: where J is smooth they are far more precise."""
+        self.level_mode = self.always_exact = False
+        self._set_center(None)
+        self.n_closed = 0
         self.n_null = self.n_stalled = 0
         self.previous_gap = self.least_dual = np.inf
 

@@ -53,6 +53,12 @@ def _hull_steps(K: Array, y: Array, beta: Array, f: Array, max_steps: int, rtol:
     return max_steps
 
 
+def spread(K: Array) -> float:
+    """Mean squared distance from the mean: to a machine with intercept the origin does not matter."""
+    diagonal = float(np.mean(np.diagonal(K), dtype=float))
+    return max(diagonal - float(np.mean(K, dtype=float)), np.finfo(K.dtype).eps * diagonal)
+
+
 def separating_duals(K: Array, y: Array, max_steps: int = 200_000) -> Array | None:
     """Duals of a hard-margin machine close to optimal, or None if K does not separate the classes.
 
@@ -63,7 +69,7 @@ def separating_duals(K: Array, y: Array, max_steps: int = 200_000) -> Array | No
     """
     beta = np.where(y > 0, 1.0 / np.count_nonzero(y > 0), -1.0 / np.count_nonzero(y < 0))
     f = np.asarray(K @ beta, float)
-    floor = _VANISHING * float(np.mean(np.diagonal(K)))
+    floor = _VANISHING * spread(K)
     _hull_steps(K, y, beta, f, max_steps, 0.1, floor)
     d2 = float(beta @ f)
     separated = f[y > 0].min() > f[y < 0].max()

@@ -99,7 +99,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
     psd : {"error", "clip", "shift"}
         What to do with an indefinite training Gram: refuse it, drop its negative eigenvalues, or add a
         multiple of the identity. Up to about 6e7 operations in all, every Gram is checked by its Cholesky
-        factor; beyond, a few principal blocks of it are.
+        factor; beyond, a few principal blocks of it are, unless a repair is asked for.
     memory_limit : int, optional
         Bytes that may be used, instead of what the system says is available.
 
@@ -182,7 +182,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
             raise ValueError(f"X must hold at least one sample; got shape {getattr(table, 'shape', (0,))}.")
         views = as_views(self.kernels)
         automatic = isinstance(self.kernels, str)
-        full = can_check_fully(n, len(views))
+        full = can_check_fully(n, len(views)) or self.psd != "error"
         fitted: dict[int, FittedView] = {}
         for position, view, pair in _pairs_by_columns(views, table):
             slot = slots[len(fitted) if automatic else position]

@@ -15,11 +15,12 @@ def make(n=23, m=5, dtype=np.float64, identity=False, seed=0):
     Ks = np.ascontiguousarray(0.5 * (Ks + Ks.transpose(0, 2, 1)))
     scales = rng.uniform(0.5, 2.0, size=m + identity)
     shift = rng.uniform(0.0, 0.3, size=n)
-    stack = WeightedStack(Ks, scales, shift, identity)
+    entries = rng.uniform(0.5, 2.0, size=n)
+    stack = WeightedStack(Ks, scales, shift, entries if identity else None)
     weights = rng.uniform(size=m + identity)
     weights[1] = 0.0
     stack.set_weights(weights)
-    plain = np.concatenate([Ks.astype(float), np.eye(n)[None]]) if identity else Ks.astype(float)
+    plain = np.concatenate([Ks.astype(float), np.diag(entries)[None]]) if identity else Ks.astype(float)
     return stack, plain * scales[:, None, None], weights, shift, rng
 
 

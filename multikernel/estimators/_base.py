@@ -102,11 +102,20 @@ class BaseMKL(BaseEstimator):
         """scikit-learn's checks on a feature table; frames and stacks are checked view by view."""
         if self._precomputed:
             if reset and hasattr(X, "shape") and len(X.shape) > 1:
+                self._require_kernels_last(X.shape)
                 self.n_features_in_ = X.shape[1]
             return X
         if is_frame(X):
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+
+    @staticmethod
+    def _require_kernels_last(shape: tuple[int, ...]) -> None:
+        if len(shape) == 3 and shape[0] != shape[1] and shape[1] == shape[2]:
+            raise ValueError(
+                f"precomputed kernels come last, X of shape (n, n, n_kernels); got shape {shape}, with them "
+                "first. Use numpy.moveaxis(X, 0, 2), or stack_kernels on the list of matrices."
+            )
 
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction."""

@@ -3,6 +3,7 @@
 Equal samples (same features, same target) are one sample with the sum of their weights: the problem is the
 same, and smaller. Samples of weight zero are left out. The rest is put in an order that depends on the values
 alone. So a weight of two is exactly a repeated row, and the order of the rows changes nothing in a model.
+What kernels take from the data (widths, means, deviations) they take from the distinct samples, each once.
 Ready-made Gram matrices, and tables with columns that are not numbers, keep all rows in the order given.
 """
 

@@ -104,6 +104,12 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     status_ : str
     history_ : list of dict
 
+    Notes
+    -----
+    Equal rows with equal labels are one sample with the sum of their weights, and the order of the rows does
+    not matter. What kernels take from the data (median width, means and deviations) they take from these
+    distinct samples, each once; a :class:`KernelBank` of its own, or a ready-made stack, counts every row.
+
     References
     ----------
     Lanckriet et al., Learning the kernel matrix with semidefinite programming, JMLR 5, 2004.

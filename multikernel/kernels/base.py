@@ -120,7 +120,7 @@ class Kernel(ABC):
         if not isinstance(other, Kernel):
             raise TypeError(
                 f"only kernels add to a kernel; got {other!r}. Scalars multiply: 2.0 * kernel. "
-                "A constant is Polynomial's coef0."
+                "A constant is Polynomial's coef0; a function becomes a kernel by FunctionKernel(f)."
             )
         return Sum(self, other)
 

@@ -82,6 +82,18 @@ def test_errors_speak_of_the_rows_as_they_were_given():
         MKLClassifier(VIEWS).fit(X, y)
 
 
+def test_a_stack_with_its_kernels_first_is_told_so():
+    X, y = noisy_binary()
+    with pytest.raises(ValueError, match=r"kernels come last.*\(2, 80, 80\).*moveaxis"):
+        MKLClassifier("precomputed").fit(np.stack([X @ X.T, (X @ X.T) ** 2]), y)
+
+
+def test_a_callback_has_to_be_callable():
+    X, y = noisy_binary()
+    with pytest.raises(TypeError, match="callback must be a function"):
+        MKLClassifier(VIEWS, callback=3).fit(X, y)
+
+
 def test_a_fitted_model_does_not_change_with_its_parameters():
     X, y = load_iris(return_X_y=True)
     model = MKLClassifier(multiclass="ovr").fit(X[::3], y[::3])

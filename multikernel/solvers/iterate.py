@@ -34,7 +34,7 @@ class Iterate:
     upper, lower, gap : exact bounds of the present weights and duals (lower −inf where only estimated)
     scaled_gap : the same at the best scaling of the duals, which steers but is not returned
     working_gap : gap over the working set, from the best upper bound
-    best_upper, best_lower, best_mu, best_q : the best bounds seen, and where the first was
+    best_upper, best_lower, best_mu : the best bounds seen, and where the first was
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Iterate:
             np.inf,
         )
         self.best_upper, self.best_lower = np.inf, -np.inf
-        self.best_mu, self.best_q = self.mu, self.q
+        self.best_mu = self.mu
         self.exact, self.always_exact = False, False
         self.rest_checked = False
         # an upper bound that the present weights should stay below, else the exact plane is needed
@@ -117,7 +117,7 @@ class Iterate:
 
     def _note_upper(self, upper: float) -> None:
         if upper < self.best_upper:
-            self.best_upper, self.best_mu, self.best_q = upper, self.mu.copy(), self.q.copy()
+            self.best_upper, self.best_mu = upper, self.mu.copy()
 
     def _certify(self, values: list[Values]) -> list[Values]:
         """Exact bounds; looks at the kernels left out when it matters."""

@@ -116,9 +116,10 @@ class Machine:
         budget = self.max_steps
         patience = _PATIENCE * self.stack.n + 2000
         while True:
-            outcome = self.advance(self.violation, min(budget, patience), value_stop)
+            allowance = min(budget, patience)
+            outcome = self.advance(self.violation, allowance, value_stop)
             budget -= outcome.iterations
-            if outcome.reason == smo_loop.ITERATION_LIMIT and budget > 0:
+            if outcome.iterations == allowance < budget:
                 self.newton_step()
                 continue
             values = self.values()

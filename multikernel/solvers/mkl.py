@@ -40,7 +40,6 @@ class _Center(NamedTuple):
     """Where the last Newton step started, what it expected, and the Hessian of which kernels it used."""
 
     mu: Array
-    q: Array
     goal: Array
     upper: float
     slope: float
@@ -186,16 +185,15 @@ class WeightLearner(Iterate):
             mu[kernels] = self._tidy(theta)
         change = mu[kernels] - self.mu[kernels]
         slope = -0.5 * float(q @ change)
-        self._set_center(_Center(self.mu, self.q.copy(), mu, upper, slope, np.asarray(H), kernels))
+        self._set_center(_Center(self.mu, mu, upper, slope, np.asarray(H), kernels))
         self._move_to(mu)
         self._follow(kernels, change, sensitivities)
         self.target = self._inner_target(self.working_gap)
 
     def _set_center(self, center: _Center | None) -> None:
         self.center = center
-        self.ceiling = (
-            np.inf if center is None else center.upper
-        )  # beyond it a null step needs the exact plane
+        # beyond it the step made things worse, and a null step needs the exact plane
+        self.ceiling = np.inf if center is None else center.upper
 
     def _retreat_to(self, mu: Array) -> None:
         self._restart_at(mu)

@@ -20,7 +20,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 WORKING_MARGIN = 0.3  # kernels with q below (1 − margin) of the largest are left out
 _NEARLY_DONE = 100.0  # times tol: from here on the duals have to certify as they are
-EARLY_CHECK = 0.05  # at this gap the kernels left out are looked at for the first time
+EARLY_CHECK = 0.05  # at this gap the kernels left out are looked at for the first time, if they are many
 
 
 class Iterate:
@@ -111,9 +111,11 @@ class Iterate:
 
     def _checks_rest(self, gap: float) -> bool:
         """Whether it is time to look at the kernels outside the working set."""
-        if self.working.all():
+        n_working = np.count_nonzero(self.working)
+        if n_working == self.n_kernels:
             return False
-        return gap <= self.options.tol or (gap <= EARLY_CHECK and not self.rest_checked)
+        many = self.n_kernels - n_working > 2 * n_working  # the more are left out, the likelier one is missed
+        return gap <= self.options.tol or (many and gap <= EARLY_CHECK and not self.rest_checked)
 
     def _note_upper(self, upper: float) -> None:
         if upper < self.best_upper:

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import weakref
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,10 @@ class MemoryEstimate:
         The (m, n, n) stack.
     workspace : int
         What is needed beside it: about 0.3 stacks and one n × n matrix (memmap: three n × n matrices).
+    limit : int or None
+        Bytes that may be used, instead of what the system says.
     available : int or None
-        Memory that can be had now; None where the system does not say.
+        Memory that can be had; None where the system does not say.
     """
 
     n: int
@@ -43,7 +46,12 @@ class MemoryEstimate:
     gram: str
     stack: int
     workspace: int
-    available: int | None
+    limit: int | None = None
+
+    @cached_property
+    def available(self) -> int | None:
+        """Bytes that may be used: the limit, or what the system says when it is first asked."""
+        return available_memory() if self.limit is None else self.limit
 
     @property
     def total(self) -> int:
@@ -76,11 +84,9 @@ def estimate_memory(
     stack = n_kernels * n * n * dtype.itemsize
     square = 8 * n * n
     workspace = 3 * square if gram == "memmap" else int(_WORKSPACE_SHARE * stack) + square
-    if limit is None:
-        available = available_memory()
-    else:
-        available = int(check_number("memory_limit", limit, at_least=0.0))
-    return MemoryEstimate(n, n_kernels, dtype.name, gram, stack, workspace, available)
+    if limit is not None:
+        limit = int(check_number("memory_limit", limit, at_least=0.0))
+    return MemoryEstimate(n, n_kernels, dtype.name, gram, stack, workspace, limit)
 
 
 def require_fits(estimate: MemoryEstimate) -> None:

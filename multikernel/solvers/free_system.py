@@ -87,34 +87,39 @@ def _conjugate_gradients(
 ) -> Array | None:
     """Block of CG runs with the diagonal as preconditioner; None if they do not converge."""
     K = stack.block(rows, np.float32)
-    residual = np.ascontiguousarray(_right_hand_sides(right, np.float32))
-    goal = _CG_RESIDUAL**2 * np.einsum("ij,ij->j", residual, residual)
+    # one row for each right-hand side: the products with the symmetric K are fastest so
+    residual = np.ascontiguousarray(_right_hand_sides(right, np.float32).T)
+    goal = _CG_RESIDUAL**2 * _row_products(residual, residual)
     solution = np.zeros_like(residual)
     if start is not None:
-        solution = start
-        residual -= K @ start
-        if (np.einsum("ij,ij->j", residual, residual) <= goal).all():
-            return solution.astype(float)
-    diagonal = np.diagonal(K)[:, None].copy()
+        solution = np.ascontiguousarray(start.T)
+        residual -= solution @ K
+        if (_row_products(residual, residual) <= goal).all():
+            return solution.T.astype(float)
+    diagonal = np.diagonal(K).copy()
     z = residual / diagonal
     direction = z.copy()
-    rz = np.einsum("ij,ij->j", residual, z)
+    rz = _row_products(residual, z)
     for _ in range(_CG_STEPS):
-        product = K @ direction
-        curvature = np.einsum("ij,ij->j", direction, product)
+        product = direction @ K
+        curvature = _row_products(direction, product)
         if not (curvature > 0).all():
-            norm2 = np.einsum("ij,ij->j", direction, direction) * diagonal.mean()
+            norm2 = _row_products(direction, direction) * diagonal.mean()
             stack.negative_curvature |= bool((curvature < _NEGATIVE * norm2).any())
             return None
-        step = rz / curvature
+        step = (rz / curvature)[:, None]
         solution += step * direction
         residual -= step * product
-        if (np.einsum("ij,ij->j", residual, residual) <= goal).all():
-            return solution.astype(float)
+        if (_row_products(residual, residual) <= goal).all():
+            return solution.T.astype(float)
         z = residual / diagonal
-        rz, old = np.einsum("ij,ij->j", residual, z), rz
-        direction = z + (rz / old) * direction
+        rz, old = _row_products(residual, z), rz
+        direction = z + (rz / old)[:, None] * direction
     return None
+
+
+def _row_products(a: Array, b: Array) -> Array:
+    return np.einsum("ij,ij->i", a, b)
 
 
 def _cholesky(stack: WeightedStack, rows: Array, right: Array) -> Array:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import NotFittedError
 
 from multikernel._validation import (
     PSD_CHOICES,
@@ -312,7 +311,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "views_"):
-            raise NotFittedError("this KernelBank is not fitted yet. Call fit or fit_transform first.")
+            raise ValueError("this KernelBank is not fitted yet. Call fit, fit_stack or fit_transform first.")
 
 
 class _TrainPair(Pair):

@@ -147,8 +147,8 @@ def test_an_indefinite_kernel(kind):
 
 
 @everyone
-def test_an_indefinite_kernel_that_only_the_solver_can_find(kind):
-    """Beyond the size of the full check the door looks at parts; what gets through is found and named."""
+def test_a_large_indefinite_kernel(kind):
+    """Beyond the size of the full check: refused by the blocks at the door, or else by the solver."""
     n = 700
     big = np.random.default_rng(1).normal(size=(n, 3))
     K = np.exp(-0.5 * ((big[:, None] - big[None]) ** 2).sum(axis=2))

@@ -1,4 +1,4 @@
-"""Corners where a plausible implementation goes wrong: each of these once did."""
+"""Corners where a plausible implementation goes wrong."""
 
 import cvxpy as cp
 import numpy as np
@@ -6,6 +6,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from multikernel import KernelBank, MKLClassifier, MKLRidge
+from multikernel._validation import is_indefinite
 from multikernel.criteria import SquaredHinge
 from multikernel.kernels import Gaussian, Linear
 from multikernel.solvers import learn_weights
@@ -69,7 +70,12 @@ def test_the_callback_sees_the_objective_in_the_units_of_the_model():
     seen = []
     views = [("a", Linear(), [0, 1]), ("b", Linear(), [2, 3])]
     model = MKLClassifier(views, callback=lambda entry: bool(seen.append(entry))).fit(3 * X, y)
-    assert seen[-1]["objective"] == pytest.approx(model.objective_, rel=2e-3)
+    beta = np.zeros(len(y))
+    beta[model.support_] = model.dual_coef_[0]
+    K = sum(w * 9 * X[:, c] @ X[:, c].T for w, c in zip(model.kernel_weights_, ([0, 1], [2, 3]), strict=True))
+    dual = np.abs(beta).sum() - 0.5 * beta @ K @ beta  # from outside: units cannot cancel
+    assert model.objective_ == pytest.approx(dual, rel=1e-9)
+    assert seen[-1]["objective"] == pytest.approx(dual, rel=2e-3)
     assert [entry["objective"] for entry in seen] == [entry["objective"] for entry in model.history_]
     ridge = MKLRidge(views, alpha=7.0).fit(3 * X, X[:, 0])
     assert ridge.history_[-1]["objective"] == pytest.approx(ridge.objective_, rel=2e-3)
@@ -103,15 +109,14 @@ def test_a_fitted_model_does_not_change_with_its_parameters():
 
 def test_a_repair_that_is_asked_for_looks_at_large_kernels_whole():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(700, 3))
-    y = np.where(X[:, 0] > 0, 1, -1)
-    distances = ((X[:, None] - X[None]) ** 2).sum(-1)
-    v = rng.normal(size=700)
-    v /= np.linalg.norm(v)
-    spoiled = np.exp(-0.2 * distances) - 0.5 * np.outer(v, v)
-    assert np.linalg.eigvalsh(spoiled)[0] < -0.1
-    bank = MKLClassifier("precomputed", psd="clip").fit(spoiled[:, :, None], y)._bank
-    np.testing.assert_array_equal(list(bank._repairs), [0])
+    X = rng.normal(size=(700, 30))
+    distances = np.maximum((X**2).sum(1)[:, None] + (X**2).sum(1) - 2 * X @ X.T, 0.0)
+    values, vectors = np.linalg.eigh(np.exp(-0.05 * distances))
+    spoiled = np.exp(-0.05 * distances) - (values[0] + 0.2) * np.outer(vectors[:, 0], vectors[:, 0])
+    spoiled = 0.5 * (spoiled + spoiled.T)
+    assert not is_indefinite(spoiled, full=False) and is_indefinite(spoiled, full=True)  # blocks miss it
+    bank = MKLClassifier("precomputed", psd="clip").fit(spoiled[:, :, None], np.sign(X[:, 0]))._bank
+    assert list(bank._repairs) == [0]
 
 
 def test_a_price_too_high_for_pairs_alone_is_solved_by_newton_steps():

@@ -1,0 +1,238 @@
+"""Weights that align a combination of kernels with the labels as well as any of its kind.
+
+    max_μ  q'μ    μ'Sμ = 1,    q_i = y'K_i,tr y,    S_ij = ⟨K_i, K_j⟩ over all n points,
+
+y the labels ±1 of the first N points. The optimum is a multiple of v = argmin ½v'Sv − q'v, where
+
+    nonnegative   v ≥ 0: nonnegative least squares;
+    free          K(v) ⪰ 0: v = S⁻¹q if that is so, else an interior point method;
+    spectral      K_i = v_i v_i' with orthonormal v_i: S = I and μ = q / |q|, q_i = (v_i[:N]'y)².
+
+Every value is certified by weak duality: for any Z ⪰ 0 and p_i = q_i + tr(ZK_i), each feasible μ has
+q'μ ≤ p'μ ≤ √(p'S⁻¹p). For nonnegative weights the slack p − q ≥ 0 needs no Z.
+
+All kernels are scaled to Frobenius norm one inside, and T = yy' too: q and S become cosines.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.optimize import nnls
+
+from .._validation import check_choice, smallest_eigenvalue
+from ..criteria.alignment import StackAlignment, align_stack, label_alignment
+from ..kernels.transforms import Center
+from .alignment_cone import Aligned, align_in_cone
+from .result import Status
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+WEIGHTS = ("nonnegative", "free")
+_UNALIGNED = 1e-12
+_DEPENDENT = 1e-12  # eigenvalues of S, for kernels of norm one: dependent to a millionth
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentResult:
+    """Weights of best alignment, in the units of the caller's kernels.
+
+    Attributes
+    ----------
+    weights : array (m,), μ with ‖K(μ)‖ = √(μ'Sμ) = 1 over all points
+    objective : float, q'μ, computed from the learned matrix
+    upper_bound : float, √((q + slack)'S⁻¹(q + slack)): no feasible weights have a larger objective
+    gap : float, (upper_bound − objective) / upper_bound, at least 0
+    alignment_train : float, alignment of the labelled block of K(μ) with yy'; where there are unlabelled
+        points, the objective is not a multiple of it
+    slack : array (m,), tr(Z K_i) for free weights, the multipliers of μ ≥ 0 for nonnegative ones
+    Z : array (n, n) or None, the positive semidefinite multiplier of K(μ) ⪰ 0 (None: it is zero)
+    smallest_eigenvalue : float or None, of K(μ) over all points, for free weights
+    rank : int, how many kernels are linearly independent; if not all are, other weights give the same matrix
+    n_iter : int, iterations of the interior point method
+    status : Status
+    """
+
+    weights: Array
+    objective: float
+    upper_bound: float
+    gap: float
+    alignment_train: float
+    slack: Array
+    Z: Array | None
+    smallest_eigenvalue: float | None
+    rank: int
+    n_iter: int
+    status: Status
+
+
+def learn_alignment(
+    Ks: Array,
+    y: Array,
+    weights: str = "nonnegative",
+    *,
+    centered: bool = False,
+    tol: float = 1e-9,
+    max_iter: int = 100,
+) -> AlignmentResult:
+    """Learn the weights of a stack by alignment.
+
+    Parameters
+    ----------
+    Ks : array (m, n, n), symmetric positive semidefinite, not zero
+        Never modified.
+    y : array (N,), N ≤ n
+        Labels ±1 of the first N points, both present.
+    weights : {"nonnegative", "free"}
+        "free" weights may be negative where K(μ) stays positive semidefinite on all n points.
+    centered : bool
+        Align the centred matrices HK_iH, H = I − 11'/n over all points. For free weights it is then HK(μ)H
+        that is positive semidefinite, and whose smallest eigenvalue is reported.
+    tol : float
+        Relative gap to reach.
+    max_iter : int
+        Of the interior point method.
+
+    Examples
+    --------
+    >>> y = np.array([1.0, 1.0, -1.0])
+    >>> Ks = np.stack([np.outer(y, y) + np.eye(3), np.eye(3)])
+    >>> learn_alignment(Ks, y, "nonnegative").weights.round(6).tolist()
+    [0.235702, 0.0]
+    >>> result = learn_alignment(Ks, y, "free")
+    >>> result.weights.round(6).tolist(), round(result.alignment_train, 6)
+    ([0.333333, -0.333333], 1.0)
+    """
+    check_choice("weights", weights, WEIGHTS)
+    table = align_stack(Ks, y, centered=centered)
+    _require_aligned(table.target)
+    basis = independent_directions(table.pairs)
+    if weights == "nonnegative":
+        found = _nonnegative(table, basis)
+    else:
+        members = _centered(Ks) if centered else Ks
+        found = align_in_cone(members, y, table, basis, tol=tol, max_iter=max_iter)
+    return _judge(Ks, y, table, found, centered=centered, signed=weights == "free", tol=tol)
+
+
+def spectral_alignment(V: Array, y: Array) -> AlignmentResult:
+    """Weights of v_i v_i' for orthonormal v_i, in closed form: μ_i ∝ (v_i[:N]'y)².
+
+    Parameters
+    ----------
+    V : array (n, m), orthonormal columns
+    y : array (N,), N ≤ n
+        Labels ±1 of the first N points.
+
+    Examples
+    --------
+    >>> spectral_alignment(np.eye(3), np.array([1.0, -1.0])).weights.round(6).tolist()
+    [0.707107, 0.707107, 0.0]
+    """
+    labelled = V[: y.size]
+    q = (labelled.T @ y) ** 2
+    _require_aligned(q / float(y @ y))
+    objective = float(np.linalg.norm(q))
+    mu = q / objective
+    train_norm = float(np.sqrt(mu @ (labelled.T @ labelled) ** 2 @ mu))
+    return AlignmentResult(
+        weights=mu,
+        objective=objective,
+        upper_bound=objective,
+        gap=0.0,
+        alignment_train=float(q @ mu) / (float(y @ y) * train_norm),
+        slack=np.zeros(mu.size),
+        Z=None,
+        smallest_eigenvalue=None,
+        rank=mu.size,
+        n_iter=0,
+        status=Status.OPTIMAL,
+    )
+
+
+def independent_directions(pairs: Array) -> Array:
+    """B (m, r) with B'SB = I: combinations of the kernels that are orthonormal matrices.
+
+    Combinations that vanish, because kernels are linearly dependent, are left out: weights along them change
+    neither the matrix nor its alignment. The weights found are the shortest ones.
+    """
+    values, vectors = scipy.linalg.eigh(pairs, check_finite=False)
+    kept = values > _DEPENDENT * values[-1]
+    return vectors[:, kept] / np.sqrt(values[kept])
+
+
+def _require_aligned(cosines: Array) -> None:
+    best = float(cosines.max())
+    if not best > _UNALIGNED:
+        raise ValueError(
+            "alignment needs a kernel with y'Ky > 0 on the labelled points; the largest alignment of one "
+            f"kernel is {best:.1e}. Give kernels that know something of these labels."
+        )
+
+
+def _centered(Ks: Array) -> Array:
+    members = Ks.astype(np.float64)
+    for K in members:
+        Center().fit(K).train(K, overwrite=True)
+    return members
+
+
+def _nonnegative(table: StackAlignment, basis: Array) -> Aligned:
+    """min |Rv − R⁻'t|² over v ≥ 0 with S = R'R, and the bound of its optimality conditions.
+
+    Su ≥ t in every entry makes u a dual point: t'w ≤ u'Sw ≤ √(u'Su) for every w ≥ 0 of norm one. Rounding
+    aside v is one; a factor just above 1 takes the rounding away.
+    """
+    inverse = np.linalg.pinv(basis)
+    v, _ = nnls(inverse, basis.T @ table.target, maxiter=100 + 30 * table.target.size)
+    Sv = table.pairs @ v
+    wanted = table.target > 0.0
+    factor = float((table.target[wanted] / Sv[wanted]).max())
+    return Aligned(
+        w=v,
+        upper=factor * float(np.sqrt(v @ Sv)),
+        slack=np.maximum(factor * Sv - table.target, 0.0),
+        Z=None,
+        n_iter=0,
+        status=Status.OPTIMAL,
+        rank=basis.shape[1],
+    )
+
+
+def _judge(
+    Ks: Array, y: Array, table: StackAlignment, found: Aligned, *, centered: bool, signed: bool, tol: float
+) -> AlignmentResult:
+    """Measure what was found on the matrix itself, in the caller's units."""
+    with np.errstate(all="ignore"):
+        factors = found.w / table.norms
+        K = factors[0] * Ks[0].astype(np.float64)
+        for factor, member in zip(factors[1:], Ks[1:], strict=True):
+            K += factor * member
+        if centered:
+            K = Center().fit(K).train(K, overwrite=True)
+        norm = float(np.linalg.norm(K))
+        mu = factors / norm
+    if not np.isfinite(mu).all() or not np.any(mu):
+        raise ValueError(
+            f"the weights overflow: the norms of the kernels are between {table.norms.min():.1e} and "
+            f"{table.norms.max():.1e}. Scale every kernel to trace n first."
+        )
+    K /= norm
+    train = K[: y.size, : y.size]
+    objective = float(y @ (train @ y))
+    upper = max(found.upper * table.target_norm, objective)
+    gap = (upper - objective) / upper
+    return AlignmentResult(
+        weights=mu,
+        objective=objective,
+        upper_bound=upper,
+        gap=gap,
+        alignment_train=label_alignment(train, y, centered=centered),
+        slack=found.slack * table.norms * table.target_norm,
+        Z=None if found.Z is None else found.Z * table.target_norm,
+        smallest_eigenvalue=smallest_eigenvalue(K) if signed else None,
+        rank=found.rank,
+        n_iter=found.n_iter,
+        status=Status.OPTIMAL if gap <= tol else found.status,
+    )

@@ -1,0 +1,53 @@
+"""What the commands share: where text goes, tables, and errors without tracebacks.
+
+Exit codes: 0 done, 1 the library refused (missing data, a checksum), 2 the command was not understood,
+130 stopped by Ctrl-C.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+REFUSED = 1
+MISUSED = 2
+STOPPED = 130
+
+
+def out() -> Console:
+    """Return the console for results."""
+    return Console(soft_wrap=True)
+
+
+def err() -> Console:
+    """Return the console for progress and errors: results stay clean when they are piped."""
+    return Console(stderr=True, soft_wrap=True)
+
+
+def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table."""
+    table = Table(title=escape(title), title_justify="left")
+    for name in head:
+        table.add_column(escape(name))
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    out().print(table)
+
+
+def fail(message: str, code: int) -> typer.Exit:
+    """Print an error and return the exit to raise."""
+    err().print(f"[bold red]Error:[/] {escape(message)}", highlight=False)
+    return typer.Exit(code)
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn the library's refusals into one message and an exit code."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError) as error:
+        notes = " ".join(getattr(error, "__notes__", []))
+        raise fail(f"{error} {notes}".rstrip(), REFUSED) from None

@@ -1,0 +1,114 @@
+"""Our mean beside the published one.
+
+With x_1..x_n ours over n splits, mean m and standard deviation s (divisor n − 1), and p the published mean
+over n_p splits of the same data:
+
+    s.e. of m       = s / √n
+    s.e. of m − p   = s √(1/n + 1/n_p)
+
+The second takes the published splits to vary as much as ours do, since the publication gives means only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Number = float | int | None
+
+
+def estimate(values: Any) -> dict[str, Any]:
+    """Return mean and standard error over the splits.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,) or (n, k)
+        One value, or one vector, for each split.
+
+    Returns
+    -------
+    dict
+        ``n``; ``mean`` and ``se``, numbers or lists of k; None where n is too small to say.
+
+    Examples
+    --------
+    >>> estimate([1.0, 2.0, 3.0, 4.0])
+    {'n': 4, 'mean': 2.5, 'se': 0.645497}
+    >>> estimate([])
+    {'n': 0, 'mean': None, 'se': None}
+    """
+    array = np.asarray(values, dtype=np.float64)
+    n = len(array)
+    mean = array.mean(axis=0).tolist() if n else None
+    se = (array.std(axis=0, ddof=1) / math.sqrt(n)).tolist() if n > 1 else None
+    return {"n": n, "mean": mean, "se": se}
+
+
+def compare(values: Any, published: Any = None, published_splits: int | None = None) -> dict[str, Any]:
+    """Return our estimate beside a published mean.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,) or (n, k)
+    published : float or sequence of k floats, default=None
+        The published mean; None where there is none.
+    published_splits : int, default=None
+        Over how many splits it was taken; None if it is exact.
+
+    Returns
+    -------
+    dict
+        ``n``, ``mean``, ``se``, ``published``, ``difference`` (ours − published) and ``se_difference``.
+
+    Examples
+    --------
+    >>> compare([1.0, 2.0, 3.0, 4.0], 2.0, 30)["difference"]
+    0.5
+    >>> compare([1.0, 2.0, 3.0, 4.0], 2.0, 30)["se_difference"]
+    0.687184
+    """
+    ours = estimate(values)
+    given = None if published is None else np.asarray(published, dtype=np.float64).tolist()
+    result = ours | {"published": given, "difference": None, "se_difference": None}
+    if ours["mean"] is None or given is None:
+        return result
+    result["difference"] = (np.asarray(ours["mean"]) - np.asarray(given)).tolist()
+    if ours["se"] is not None:
+        theirs = 0.0 if published_splits is None else ours["n"] / published_splits
+        result["se_difference"] = (np.asarray(ours["se"]) * math.sqrt(1.0 + theirs)).tolist()
+    return result
+
+
+def comparison_row(
+    section: str, labels: Mapping[str, str], values: Mapping[str, Mapping[str, Any]], remark: str = ""
+) -> dict[str, Any]:
+    """Return one row of a comparison: where it stands, what it is, and its quantities.
+
+    Parameters
+    ----------
+    section : str
+        The rows of a section make one table on the page, e.g. a data set.
+    labels : mapping of str to str
+        Head of a column to what this row has there, e.g. ``{"criterion": "SM1", "kernel": "K1"}``.
+    values : mapping of str to dict
+        Key of a quantity to what `compare` returned.
+    remark : str, default=""
+
+    Returns
+    -------
+    dict
+    """
+    return {
+        "section": section,
+        "labels": dict(labels),
+        "values": {key: dict(value) for key, value in values.items()},
+        "remark": remark,
+    }
+
+
+def sections(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the sections of the rows, each once, in order."""
+    return list(dict.fromkeys(row["section"] for row in rows))

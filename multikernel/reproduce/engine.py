@@ -1,0 +1,164 @@
+"""Runs the units of a table, each once: stop at any time, start again, and nothing is lost or done twice.
+
+The result does not depend on the number of jobs: a unit draws from a generator seeded by its own arguments,
+linear algebra has one thread within a unit, and results are put in the order of the units before they are
+summarised.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from multikernel._validation import check_positive_integer
+from multikernel.datasets import dataset_fingerprint
+from multikernel.reproduce.render import figure_path, json_text, markdown_text
+from multikernel.reproduce.store import Record, ResultStore
+from multikernel.reproduce.study import Result, Study, Summary, Table, Unit
+
+Progress = Callable[[int, int], None]
+
+
+def run_table(
+    study: Study,
+    table: Table,
+    *,
+    folder: Path,
+    splits: int | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Summary:
+    """Compute the units of a table that are not stored yet, summarise all of them, and write the page.
+
+    Parameters
+    ----------
+    study : Study
+    table : Table
+    folder : Path
+        Where ``table<name>.jsonl`` (every finished unit), ``.md`` and ``.json`` go, and ``.png`` where the
+        table has a figure.
+    splits : int, default=None
+        How many random splits; as many as the publication has if None.
+    jobs : int, default=1
+        How many processes work at the same time.
+    progress : callable, default=None
+        Called with (units done, units in all), first of all with what was stored.
+
+    Returns
+    -------
+    dict
+        The summary, which is also what the JSON file holds.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When the run is stopped: every finished unit is on disk by then.
+    """
+    n_splits = table.splits if splits is None else check_positive_integer("splits", splits)
+    check_positive_integer("jobs", jobs)
+    units = list(table.units(n_splits))
+    fingerprints = _fingerprints(units, table.version)
+    store = ResultStore(folder / f"table{table.name}.jsonl")
+    results = _stored_results(store, fingerprints)
+    missing = [unit for unit in units if unit.key not in results]
+    report = progress or (lambda done, total: None)
+    report(len(results), len(units))
+    with store.appending() as append:
+        for record in _computed(missing, fingerprints, jobs):
+            append(record)
+            results[record["key"]] = record["result"]
+            report(len(results), len(units))
+    ordered = [(unit, results[unit.key]) for unit in units]
+    summary = summarize(study, table, n_splits, ordered)
+    write_outputs(table, summary, folder)
+    return summary
+
+
+def summarize(study: Study, table: Table, splits: int, results: Sequence[tuple[Unit, Result]]) -> Summary:
+    """Return what the page says, as a dictionary that JSON can hold.
+
+    Parameters
+    ----------
+    study : Study
+    table : Table
+    splits : int
+    results : sequence of (Unit, mapping)
+        In the order of the units.
+
+    Returns
+    -------
+    dict
+        ``study``, ``citation``, ``table``, ``title``, ``splits``, ``published_splits``, ``protocol``,
+        ``notes``, ``quantities`` and ``rows``.
+    """
+    return {
+        "study": study.name,
+        "citation": study.citation,
+        "table": table.name,
+        "title": table.title,
+        "splits": splits,
+        "published_splits": table.splits,
+        "protocol": list(table.protocol),
+        "notes": list(table.notes),
+        "quantities": [
+            {"key": q.key, "label": q.label, "digits": q.digits, "difference": q.difference}
+            for q in table.quantities
+        ],
+        "rows": table.rows(results),
+    }
+
+
+def write_outputs(table: Table, summary: Summary, folder: Path) -> None:
+    """Write the page, the summary and, where the table has one, the figure."""
+    stem = folder / f"table{table.name}"
+    if table.figure is not None:
+        table.figure(summary, figure_path(folder, table.name))
+    stem.with_suffix(".json").write_text(json_text(summary), encoding="utf-8")
+    stem.with_suffix(".md").write_text(markdown_text(summary, table.figure is not None), encoding="utf-8")
+
+
+def _fingerprints(units: Sequence[Unit], version: int) -> dict[str, str]:
+    names = {name for unit in units for name in unit.datasets}
+    checksums = {name: dataset_fingerprint(name) for name in sorted(names)}
+    fingerprints = {unit.key: unit.fingerprint(version, checksums) for unit in units}
+    if len(fingerprints) < len(units):
+        raise ValueError(f"the keys of units must differ; {len(units)} units have {len(fingerprints)} keys.")
+    return fingerprints
+
+
+def _stored_results(store: ResultStore, fingerprints: Mapping[str, str]) -> dict[str, Result]:
+    return {
+        record["key"]: record["result"]
+        for record in store.read()
+        if fingerprints.get(record["key"]) == record["fingerprint"]
+    }
+
+
+def _computed(units: Sequence[Unit], fingerprints: Mapping[str, str], jobs: int) -> Any:
+    """Give the records of the units as they are finished, in any order."""
+    pool = Parallel(
+        n_jobs=min(jobs, len(units)) or 1, return_as="generator_unordered", pre_dispatch="2*n_jobs"
+    )
+    return pool(delayed(_compute)(unit, fingerprints[unit.key], os.getpid()) for unit in units)
+
+
+def _compute(unit: Unit, fingerprint: str, parent: int) -> Record:
+    if os.getpid() != parent:
+        # Ctrl-C reaches every process of the terminal: the parent alone answers it, and ends the workers.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    start = time.perf_counter()
+    try:
+        with threadpool_limits(limits=1):
+            result = unit.function(**unit.arguments)
+    except Exception as error:
+        error.add_note(f"(unit {unit.key})")
+        raise
+    seconds = round(time.perf_counter() - start, 3)
+    return {"key": unit.key, "fingerprint": fingerprint, "seconds": seconds, "result": dict(result)}

@@ -1,0 +1,33 @@
+"""The studies by name: a new one is added here."""
+
+from multikernel.reproduce import lanckriet2004
+from multikernel.reproduce.study import Study
+
+_STUDIES: dict[str, Study] = {study.name: study for study in (lanckriet2004.STUDY,)}
+
+
+def list_studies() -> list[Study]:
+    """Return all studies.
+
+    Examples
+    --------
+    >>> [study.name for study in list_studies()]
+    ['lanckriet2004']
+    """
+    return list(_STUDIES.values())
+
+
+def get_study(name: str) -> Study:
+    """Return a study by its name, or say which there are.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Study
+    """
+    if name not in _STUDIES:
+        raise ValueError(f"study must be one of {', '.join(_STUDIES)}; got {name!r}.")
+    return _STUDIES[name]

@@ -1,0 +1,175 @@
+"""A summary as text: cells of tables, a Markdown page, JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from multikernel.reproduce.compare import sections
+from multikernel.reproduce.study import Summary
+
+NOTHING = "–"
+_PAPER, _OURS, _DIFFERENCE = "paper", "ours (s.e.)", "difference (s.e.)"
+_LARGE = 1e5
+
+
+def json_text(summary: Summary) -> str:
+    """Return the summary as JSON, the same text for the same summary."""
+    return json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def figure_path(folder: Path, table: str) -> Path:
+    """Return where the figure of a table is drawn."""
+    return folder / f"table{table}.png"
+
+
+def section_cells(summary: Summary, section: str) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the table that shows a section.
+
+    A quantity has the columns *paper*, *ours (s.e.)* and, if it asks for it, *difference (s.e.)*; columns
+    that would be empty are left out. Remarks come last.
+
+    Parameters
+    ----------
+    summary : dict
+    section : str
+
+    Returns
+    -------
+    head : list of str
+    rows : list of list of str
+    """
+    rows = [row for row in summary["rows"] if row["section"] == section]
+    head, cells = _label_cells(rows)
+    for quantity in summary["quantities"]:
+        for title, texts in _columns(quantity, rows):
+            head.append(f"{quantity['label']}, {title}" if title != _DIFFERENCE else title)
+            _append_column(cells, texts)
+    if any(row["remark"] for row in rows):
+        head.append("remark")
+        _append_column(cells, [row["remark"] for row in rows])
+    return head, cells
+
+
+def quantity_cells(
+    summary: Summary, section: str, quantity: Mapping[str, Any]
+) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of a narrow table: one quantity of a section, where it is known.
+
+    Parameters
+    ----------
+    summary : dict
+    section : str
+    quantity : mapping
+        One of the summary's ``quantities``.
+
+    Returns
+    -------
+    head : list of str
+    rows : list of list of str
+    """
+    rows = [
+        row
+        for row in summary["rows"]
+        if row["section"] == section and _is_known(row["values"], quantity["key"])
+    ]
+    head, cells = _label_cells(rows)
+    for title, texts in _columns(quantity, rows):
+        head.append(title)
+        _append_column(cells, texts)
+    return head, cells
+
+
+def remarks(summary: Summary, section: str) -> list[str]:
+    """Return the remarks of a section, each with the labels of its row."""
+    return [
+        f"{', '.join(row['labels'].values())}: {row['remark']}"
+        for row in summary["rows"]
+        if row["section"] == section and row["remark"]
+    ]
+
+
+def markdown_text(summary: Summary, has_figure: bool = False) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    summary : dict
+    has_figure : bool, default=False
+        Whether a figure stands beside the page.
+
+    Returns
+    -------
+    str
+    """
+    command = (
+        f"multikernel reproduce {summary['study']} --table {summary['table']} --splits {summary['splits']}"
+    )
+    lines = [f"# {summary['title']}", "", summary["citation"], "", f"Made by `{command}`.", ""]
+    if summary["protocol"]:
+        lines += ["## Protocol", "", *(f"- {sentence}" for sentence in summary["protocol"]), ""]
+    if has_figure:
+        lines += [f"![{summary['title']}](table{summary['table']}.png)", ""]
+    for section in sections(summary["rows"]):
+        head, rows = section_cells(summary, section)
+        lines += [f"## {section}", "", *_markdown_table(head, rows), ""]
+    if summary["notes"]:
+        lines += ["## Notes", "", *(f"- {sentence}" for sentence in summary["notes"]), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _label_cells(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    head = list(dict.fromkeys(label for row in rows for label in row["labels"]))
+    return head, [[row["labels"].get(label, "") for label in head] for row in rows]
+
+
+def _append_column(cells: list[list[str]], texts: Sequence[str]) -> None:
+    for row, text in zip(cells, texts, strict=True):
+        row.append(text)
+
+
+def _is_known(values: Mapping[str, Any], key: str) -> bool:
+    return key in values and not (values[key]["mean"] is None and values[key]["published"] is None)
+
+
+def _columns(quantity: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+    """The columns of a quantity that are not empty: title and one text for each row."""
+    digits = quantity["digits"]
+    found = [row["values"].get(quantity["key"], {}) for row in rows]
+    columns = [
+        (_PAPER, [_number(value.get("published"), digits) for value in found]),
+        (_OURS, [_with_error(value.get("mean"), value.get("se"), digits) for value in found]),
+    ]
+    if quantity["difference"]:
+        texts = [
+            _with_error(value.get("difference"), value.get("se_difference"), digits, signed=True)
+            for value in found
+        ]
+        columns.append((_DIFFERENCE, texts))
+    return [(title, texts) for title, texts in columns if any(text != NOTHING for text in texts)]
+
+
+def _with_error(value: Any, error: Any, digits: int, signed: bool = False) -> str:
+    if value is None:
+        return NOTHING
+    if isinstance(value, list):  # the errors of vectors are in the JSON file
+        return _number(value, digits, signed)
+    return _number(value, digits, signed) + ("" if error is None else f" ({_number(error, digits)})")
+
+
+def _number(value: Any, digits: int, signed: bool = False) -> str:
+    if value is None:
+        return NOTHING
+    if isinstance(value, list):
+        return " / ".join(_number(part, digits, signed) for part in value)
+    if abs(value) >= _LARGE:
+        return f"{value:{'+' if signed else ''}.1e}"
+    text = f"{value:{'+' if signed else ''}.{digits}f}"
+    return text.replace("-", "") if float(text) == 0.0 and not signed else text
+
+
+def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    return lines + [f"| {' | '.join(cell.replace('|', '∣') for cell in row)} |" for row in rows]

@@ -1,0 +1,238 @@
+"""Data sets by name: where they are looked for, what is checked, and what is said when it fails."""
+
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+import sklearn.datasets
+from sklearn.utils import Bunch
+
+from multikernel.datasets import check_dataset, dataset_fingerprint, list_datasets, load_dataset
+
+
+def write_folder(folder, datasets, **fields):
+    """A folder of data sets: name to arrays; `fields` go into every entry of the manifest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = {"format": 1, "datasets": {}}
+    for name, arrays in datasets.items():
+        path = folder / f"{name}.npz"
+        np.savez_compressed(path, **arrays)
+        manifest["datasets"][name] = {
+            "file": path.name,
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            "arrays": {
+                k: {"shape": list(np.shape(v)), "dtype": str(np.asarray(v).dtype)} for k, v in arrays.items()
+            },
+            "n": 3,
+            "d": 2,
+            "target": "y: 0=no, 1=yes",
+            **fields,
+        }
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return folder
+
+
+TINY = {"X": np.arange(6.0).reshape(3, 2), "y": np.array([0, 1, 0])}
+
+
+@pytest.fixture(autouse=True)
+def no_data_and_no_network(monkeypatch, tmp_path):
+    """Every test starts without data, without a cache and without a network."""
+    monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def refuse(*args, **kwargs):
+        raise OSError("no network in the tests")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(tmp_path / "data"))
+    return write_folder(tmp_path / "data", {"tiny": TINY}, licence="free", source=["somewhere", "else"])
+
+
+# --- what is loaded ----------------------------------------------------------------------------------------
+
+
+def test_a_table_is_loaded_with_its_labels_and_its_description(folder):
+    data = load_dataset("tiny")
+    np.testing.assert_array_equal(data.X, TINY["X"])
+    np.testing.assert_array_equal(data.y, TINY["y"])
+    assert set(data.arrays) == {"X", "y"}
+    assert data.views == {}
+    assert data.sha256 == hashlib.sha256((folder / "tiny.npz").read_bytes()).hexdigest()
+    assert data.description.splitlines() == [
+        "tiny: n=3, d=2",
+        "target: y: 0=no, 1=yes",
+        "source: somewhere; else",
+        "licence: free",
+    ]
+
+
+def test_views_sparse_tables_and_several_labels_have_their_places(monkeypatch, tmp_path):
+    X = scipy.sparse.random(4, 5, density=0.4, format="csr", random_state=0)
+    arrays = {
+        "csr_data": X.data,
+        "csr_indices": X.indices,
+        "csr_indptr": X.indptr,
+        "csr_shape": np.array(X.shape),
+        "Y": np.eye(4, 2, dtype=np.uint8),
+        "view_a": np.ones((4, 2)),
+        "view_b": np.zeros((4, 3)),
+    }
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", {"several": arrays})))
+    data = load_dataset("several")
+    np.testing.assert_array_equal(data.X.toarray(), X.toarray())
+    np.testing.assert_array_equal(data.y, arrays["Y"])
+    assert {name: view.shape for name, view in data.views.items()} == {"a": (4, 2), "b": (4, 3)}
+
+
+def test_the_named_folder_comes_before_the_cache(monkeypatch, tmp_path, folder):
+    other = {"X": np.zeros((1, 1)), "y": np.array([1])}
+    write_folder(tmp_path / "cache" / "multikernel", {"tiny": other, "cached": other})
+    np.testing.assert_array_equal(load_dataset("tiny").X, TINY["X"])
+    assert load_dataset("cached").X.shape == (1, 1)
+    monkeypatch.delenv("MULTIKERNEL_DATA")
+    assert load_dataset("tiny").X.shape == (1, 1)
+
+
+def test_the_list_has_every_set_with_its_size_and_its_place(folder):
+    table = list_datasets()
+    assert table.index.is_monotonic_increasing
+    assert table.loc["tiny", ["n", "d", "views", "where"]].tolist() == [3, 2, 0, str(folder)]
+    assert table.loc["sonar", "where"] == "OpenML"
+
+
+# --- checks ------------------------------------------------------------------------------------------------
+
+
+def test_a_damaged_file_is_refused_with_both_sums(folder):
+    path = folder / "tiny.npz"
+    promised = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.write_bytes(path.read_bytes() + b"x")
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    for load in (load_dataset, check_dataset):
+        with pytest.raises(ValueError, match="checksum") as caught:
+            load("tiny")
+        for part in (str(path), promised, found):
+            assert part in str(caught.value)
+
+
+def test_a_file_that_is_listed_but_missing_is_named(folder):
+    (folder / "tiny.npz").unlink()
+    with pytest.raises(ValueError, match=r"tiny\.npz is missing"):
+        load_dataset("tiny")
+
+
+def test_pickles_are_never_read(monkeypatch, tmp_path):
+    objects = {"X": np.array([{"a": 1}, None], dtype=object)}
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", {"pickled": objects})))
+    with pytest.raises(ValueError, match=r"plain arrays.*allow_pickle=False"):
+        load_dataset("pickled")
+
+
+def test_a_file_that_is_no_archive_is_refused(folder):
+    path = folder / "tiny.npz"
+    path.write_bytes(b"not an archive")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["datasets"]["tiny"]["sha256"] = hashlib.sha256(b"not an archive").hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match="plain arrays"):
+        load_dataset("tiny")
+
+
+def test_a_sound_set_passes_the_check_and_a_wrong_promise_does_not(folder):
+    report = check_dataset("tiny")
+    assert report["arrays"]["X"] == {"shape": [3, 2], "dtype": "float64"}
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["datasets"]["tiny"]["arrays"]["X"]["shape"] = [3, 4]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match=r"array 'X'.*\[3, 4\].*\[3, 2\]"):
+        check_dataset("tiny")
+    del manifest["datasets"]["tiny"]["arrays"]["X"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match=r"array 'X'.*absent"):
+        check_dataset("tiny")
+
+
+def test_the_fingerprint_is_the_promised_sum(folder):
+    assert dataset_fingerprint("tiny") == load_dataset("tiny").sha256
+    assert dataset_fingerprint("sonar") == "openml:sonar:1"
+    with pytest.raises(ValueError, match="none of the folders"):
+        dataset_fingerprint("nothing")
+
+
+@pytest.mark.parametrize("file", ["../tiny.npz", "/etc/passwd", "", 3])
+def test_a_file_outside_the_folder_is_refused(folder, file):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["datasets"]["tiny"]["file"] = file
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match="'file' must be the name of a file"):
+        load_dataset("tiny")
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"format": 2, "datasets": {}}', '{"format": 1, "datasets": [1]}']
+)
+def test_a_manifest_of_another_form_is_refused(folder, text):
+    (folder / "manifest.json").write_text(text)
+    with pytest.raises(ValueError, match=r"manifest\.json must"):
+        list_datasets()
+
+
+# --- what is missing ---------------------------------------------------------------------------------------
+
+
+def test_without_any_folder_the_message_says_what_to_set(tmp_path):
+    with pytest.raises(ValueError, match=r"none of the folders.*Set MULTIKERNEL_DATA") as caught:
+        load_dataset("mfeat")
+    assert str(tmp_path / "cache" / "multikernel") in str(caught.value)
+    with pytest.raises(
+        ValueError, match=r"OpenML cannot be asked.*no network in the tests.*MULTIKERNEL_DATA"
+    ):
+        load_dataset("sonar")
+
+
+def test_a_variable_that_names_no_folder_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(ValueError, match=r"MULTIKERNEL_DATA must name a folder.*nowhere"):
+        load_dataset("sonar")
+
+
+def test_a_name_must_be_a_string():
+    with pytest.raises(TypeError, match="name must be"):
+        load_dataset(3)
+
+
+# --- OpenML ------------------------------------------------------------------------------------------------
+
+
+def answer(target):
+    data = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [4.0, 5.0, 6.0]})
+    return Bunch(data=data, target=pd.Series(target, dtype="category"))
+
+
+def test_openml_is_asked_last_and_coded_as_the_manifest_is(monkeypatch):
+    asked = []
+
+    def fetch(name, **options):
+        asked.append((name, options["version"]))
+        return answer(["Mine", "Mine", "Rock"])
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+    data = load_dataset("sonar")
+    assert asked == [("sonar", 1)]
+    np.testing.assert_array_equal(data.X, [[1.0, 4.0], [3.0, 6.0]])  # the row with a gap is left out
+    np.testing.assert_array_equal(data.y, [1, 0])
+    assert data.sha256 == dataset_fingerprint("sonar")
+
+
+def test_other_classes_than_expected_are_refused(monkeypatch):
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda *a, **k: answer(["Mine", "Cat", "Rock"]))
+    with pytest.raises(ValueError, match="classes Rock, Mine; got Cat, Mine, Rock"):
+        load_dataset("sonar")

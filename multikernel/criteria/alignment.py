@@ -1,6 +1,6 @@
 """Kernel alignment: the cosine between matrices, A(K, L) = ⟨K, L⟩ / (‖K‖ ‖L‖), and what it is made of.
 
-For a stack K_1 … K_m over n points of which the first N have labels y = ±1, with T = yy' on the labelled block
+For a stack K_1 … K_m over n points of which the first N have labels y = ±1, with T = yy' on their block
 and zero elsewhere,
 
     q_i = ⟨K_i, T⟩ = y'K_i,tr y,     S_ij = ⟨K_i, K_j⟩ over all n rows,     A(K(μ), T) = q'μ / (‖T‖ √(μ'Sμ)).

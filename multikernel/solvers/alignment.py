@@ -31,6 +31,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 WEIGHTS = ("nonnegative", "free")
 _UNALIGNED = 1e-12
+_BEYOND = (
+    1e-3  # of tol: weights are known to the square root of the gap only, and a few iterations more are cheap
+)
 _DEPENDENT = 1e-12  # eigenvalues of S, for kernels of norm one: dependent to a millionth
 
 
@@ -112,7 +115,7 @@ def learn_alignment(
         found = _nonnegative(table, basis)
     else:
         members = _centered(Ks) if centered else Ks
-        found = align_in_cone(members, y, table, basis, tol=tol, max_iter=max_iter)
+        found = align_in_cone(members, y, table, basis, tol=_BEYOND * tol, max_iter=max_iter)
     return _judge(Ks, y, table, found, centered=centered, signed=weights == "free", tol=tol)
 
 

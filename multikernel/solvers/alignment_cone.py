@@ -27,6 +27,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _TO_THE_BOUNDARY = 0.99
 _SHORT_STEP = 0.05  # below this a plain centring step is taken instead
 _PATIENCE = 8
+_ROUNDING = 1e-13  # a smallest eigenvalue above minus this, relative to the norm, is zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +79,18 @@ def align_in_cone(
     g = np.array([labels @ (B @ labels) for B in cone.Ks]) / table.target_norm
     method = _ConeProjection(cone, g)
     x = method.unconstrained()
-    if cholesky(cone.combine(x)) is not None:
+    if _is_semidefinite(cone.combine(x)):
         return Aligned(basis @ x, method.bound(g), np.zeros(len(Ks)), None, 0, Status.OPTIMAL, g.size)
     method.start(np.linalg.pinv(basis) @ np.ones(len(Ks)))
     status, n_iter = method.run(tol, max_iter)
     Z = method.best_Z if cone.basis is None else cone.basis @ method.best_Z @ cone.basis.T
     slack = np.array([np.vdot(K, Z) for K in Ks]) / table.norms
     return Aligned(basis @ method.best_x, method.upper, slack, Z, n_iter, status, g.size)
+
+
+def _is_semidefinite(K: Array) -> bool:
+    K.flat[:: len(K) + 1] += _ROUNDING * float(np.linalg.norm(K))
+    return cholesky(K) is not None
 
 
 def _recombined(Ks: Array, basis: Array) -> Array:

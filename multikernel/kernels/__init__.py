@@ -6,6 +6,7 @@ from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from multikernel.kernels.given import FunctionKernel, Precomputed, as_kernel
 from multikernel.kernels.grams import as_transforms, center, repair_psd, unit_diagonal, unit_trace
+from multikernel.kernels.networks import diffusion_kernel
 from multikernel.kernels.transforms import Center, Chain, PSDRepair, Transform, UnitDiagonal, UnitTrace
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "as_kernel",
     "as_transforms",
     "center",
+    "diffusion_kernel",
     "repair_psd",
     "smallest_eigenvalue",
     "unit_diagonal",

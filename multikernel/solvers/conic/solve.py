@@ -1,0 +1,159 @@
+"""The door of the conic solver: nonnegative weights by one program, weights of any sign by rounds.
+
+    min_w  max_β  2y'β − β'(K(w) + τI)β     Σ w = 1,  w ≥ 0 or K(w) ⪰ 0
+                                            0 ≤ y∘β ≤ C,  Σβ = 0
+
+The problem of interior_point.py by other means from beginning to end: Clarabel solves every program, and the
+bounds that are returned are computed from feasible points, whatever Clarabel says of itself.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...combine.families import KernelFamily
+from ...combine.spectrahedron import Spectrahedron
+from ...criteria.margin import Loss
+from .certificate import lower_bound
+from .growth import Growth, Round
+from .machine import MachineAnswer, Problem, make_problem, repair, solve_fixed
+from .point import ConicPoint
+from .quadratic import solve_nonnegative
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Watch = Callable[[ConicPoint], bool]
+
+_WHOLE_BELOW = 40
+_PATIENCE = 5
+
+
+def solve_conic(
+    family: KernelFamily,
+    loss: Loss,
+    cone: Spectrahedron | None,
+    tol: float = 1e-8,
+    max_iter: int = 50,
+    watch: Watch | None = None,
+    whole_below: int = _WHOLE_BELOW,
+) -> ConicPoint:
+    """Learn the weights of a family of kernel matrices by Clarabel.
+
+    Parameters
+    ----------
+    family : KernelFamily
+    loss : Hinge, SquaredHinge or HardMargin of the labelled points
+        In the family's units. A hard margin needs classes that equal weights separate.
+    cone : Spectrahedron, optional
+        Of the members without the identity; their weights may then be negative. Without it all weights are
+        nonnegative.
+    tol : float
+        Relative gap between the bounds to reach.
+    max_iter : int
+        Rounds of the semidefinite program; nonnegative weights take one program.
+    watch : callable, optional
+        Sees the best point after each round; a true answer stops.
+    whole_below : int
+        Up to this many points the semidefinite program is solved outright.
+
+    Returns
+    -------
+    ConicPoint
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.combine.families import StackFamily
+    >>> from multikernel.criteria.margin import Hinge
+    >>> x, z = np.array([-1.2, 0.9, -0.8, 1.1]), np.array([1.0, 1.0, -1.0, -1.0])
+    >>> family = StackFamily(np.stack([np.outer(x, x), np.outer(z, z)]), n_labelled=2)
+    >>> point = solve_conic(family, Hinge(np.array([-1.0, 1.0]), 1.0), cone=None)
+    >>> point.w.round(3).tolist(), point.why
+    ([1.0, 0.0], 'solved')
+    """
+    problem = make_problem(family, loss)
+    search = _Search(problem, cone, tol, watch)
+    if search.point.why == "stalled":
+        return search.point
+    if cone is None:
+        search.once()
+    else:
+        search.rounds(cone, max_iter, whole_below)
+    return search.point
+
+
+class _Search:
+    """The best weights and the best proof so far; begins with the machine of equal weights."""
+
+    def __init__(self, problem: Problem, cone: Spectrahedron | None, tol: float, watch: Watch | None) -> None:
+        self.problem, self.cone, self.tol = problem, cone, tol
+        self.watch = watch or (lambda point: False)
+        n_members = problem.family.n_members
+        self.middle = np.full(n_members, 1.0 / n_members)
+        self.machine = solve_fixed(problem, self.middle)
+        nothing = np.zeros(problem.y.size)
+        self.point = ConicPoint(self.middle, nothing, 0.0, 0.0, np.inf, -np.inf, nothing, None, 0, "max_iter")
+        if self.machine is None:
+            self.point = replace(self.point, why="stalled")
+        else:
+            self._take_upper(self.middle, self.machine)
+
+    def _take_upper(self, w: Array, machine: MachineAnswer) -> None:
+        if machine.upper < self.point.upper:
+            self.point = replace(
+                self.point,
+                w=w,
+                beta=machine.beta,
+                intercept=machine.intercept,
+                value=machine.lower,
+                upper=machine.upper,
+            )
+
+    def _take_lower(self, proof: Array, Z: Array | None, lower: float) -> None:
+        if lower > self.point.lower:
+            self.point = replace(self.point, proof=proof, Z=Z, lower=lower)
+
+    def _take(self, found: Round) -> None:
+        self._take_upper(found.w, found.machine)
+        self._take_lower(found.proof, found.Z, found.lower)
+
+    def once(self) -> None:
+        """Nonnegative weights."""
+        assert self.machine is not None
+        found = solve_nonnegative(self.problem, float(np.abs(self.machine.beta).max()))
+        candidates = [self.machine.beta]
+        if found is not None:
+            w, beta = found
+            machine = solve_fixed(self.problem, w)
+            candidates += [repair(self.problem, beta)] + ([machine.beta] if machine is not None else [])
+            if machine is not None:
+                self._take_upper(w, machine)
+        for proof in candidates:
+            self._take_lower(proof, None, lower_bound(self.problem, proof, None, None))
+        self.point = replace(self.point, n_rounds=1)
+        stopped = self.watch(self.point)
+        self._end("solved" if self.point.gap <= self.tol else "stopped" if stopped else "stalled")
+
+    def rounds(self, cone: Spectrahedron, max_iter: int, whole_below: int) -> None:
+        """Weights of any sign."""
+        assert self.machine is not None
+        growth = Growth(self.problem, cone, self.middle, self.machine, whole_below)
+        best, waited = np.inf, 0
+        for count in range(1, max_iter + 1):
+            found = growth.round()
+            if found is not None:
+                self._take(found)
+            self.point = replace(self.point, n_rounds=count)
+            waited = 0 if self.point.gap < 0.5 * best else waited + 1
+            best = min(best, self.point.gap)
+            stopped = self.watch(self.point)
+            if self.point.gap <= self.tol:
+                return self._end("solved")
+            if stopped:
+                return self._end("stopped")
+            if waited >= _PATIENCE:
+                return self._end("stalled")
+
+    def _end(self, why: str) -> None:
+        self.point = replace(self.point, why=why)

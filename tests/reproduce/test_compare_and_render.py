@@ -1,0 +1,105 @@
+"""Means, standard errors and their differences against plain NumPy; the page and the narrow tables."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from multikernel.reproduce import run_table
+from multikernel.reproduce.compare import compare, estimate
+from multikernel.reproduce.render import markdown_text, quantity_cells, remarks, section_cells
+from tests.reproduce import toy
+
+SAMPLES = hnp.arrays(
+    np.float64, st.tuples(st.integers(2, 9), st.integers(1, 3)), elements=st.floats(-1e3, 1e3)
+)
+
+
+@given(values=SAMPLES, n_published=st.integers(1, 50))
+def test_errors_of_vectors_are_those_of_their_entries(values, n_published):
+    published = np.arange(values.shape[1], dtype=float)
+    result = compare(values, published, n_published)
+    for j, column in enumerate(values.T):
+        variance = sum((x - sum(column) / len(column)) ** 2 for x in column) / (len(column) - 1)
+        assert result["mean"][j] == pytest.approx(sum(column) / len(column), abs=1e-9)
+        assert result["se"][j] == pytest.approx((variance / len(column)) ** 0.5, abs=1e-9)
+        assert result["difference"][j] == pytest.approx(result["mean"][j] - published[j], abs=1e-9)
+        expected = (variance / len(column) + variance / n_published) ** 0.5
+        assert result["se_difference"][j] == pytest.approx(expected, abs=1e-9)
+
+
+def test_what_cannot_be_said_is_none():
+    assert estimate([]) == {"n": 0, "mean": None, "se": None}
+    assert estimate([2.0]) == {"n": 1, "mean": 2.0, "se": None}
+    assert compare([2.0], 1.0, 30)["se_difference"] is None
+    assert compare([2.0], 1.0, 30)["difference"] == 1.0
+    assert compare([], 1.0)["difference"] is None
+    assert compare([1.0, 3.0])["published"] is None
+    assert compare([1.0, 3.0], 1.0)["se_difference"] == compare([1.0, 3.0], 1.0)["se"]  # an exact figure
+
+
+@pytest.fixture
+def summary():
+    return {
+        "study": "toy",
+        "citation": "A. Toy (1900).",
+        "table": "1",
+        "title": "A toy",
+        "splits": 2,
+        "protocol": ["Draw."],
+        "notes": ["A note."],
+        "quantities": [
+            {"key": "x", "label": "x", "digits": 2, "difference": True},
+            {"key": "v", "label": "pair", "digits": 1, "difference": False},
+            {"key": "none", "label": "nothing", "digits": 1, "difference": True},
+        ],
+        "rows": [
+            {
+                "section": "a",
+                "labels": {"who": "one|two"},
+                "values": {"x": compare([9.0, 12.0], 10.0, 30), "v": compare([[-0.01, 7e7], [-0.01, 7e7]])},
+                "remark": "",
+            },
+            {
+                "section": "a",
+                "labels": {"who": "other"},
+                "values": {"x": compare([])},
+                "remark": "seen, once",
+            },
+        ],
+    }
+
+
+def test_the_page_has_paper_ours_and_difference(summary):
+    page = markdown_text(summary).splitlines()
+    assert page[0] == "# A toy"
+    assert "Made by `multikernel reproduce toy --table 1 --splits 2`." in page
+    assert "| who | x, paper | x, ours (s.e.) | difference (s.e.) | pair, ours (s.e.) | remark |" in page
+    assert "| one∣two | 10.00 | 10.50 (1.50) | +0.50 (1.55) | 0.0 / 7.0e+07 |  |" in page
+    assert "| other | – | – | – | – | seen, once |" in page
+    assert "- A note." in page
+    assert "![" not in "".join(page)
+    assert "![A toy](table1.png)" in markdown_text(summary, has_figure=True)
+
+
+def test_narrow_tables_leave_out_rows_without_a_value(summary):
+    head, rows = quantity_cells(summary, "a", summary["quantities"][0])
+    assert head == ["who", "paper", "ours (s.e.)", "difference (s.e.)"]
+    assert rows == [["one|two", "10.00", "10.50 (1.50)", "+0.50 (1.55)"]]
+    assert quantity_cells(summary, "a", summary["quantities"][2])[1] == []
+    assert remarks(summary, "a") == ["other: seen, once"]
+
+
+def test_sections_are_apart(summary):
+    summary["rows"][1]["section"] = "b"
+    assert [len(section_cells(summary, section)[1]) for section in ("a", "b")] == [1, 1]
+    assert section_cells(summary, "b") == (["who", "remark"], [["other", "seen, once"]])
+
+
+def test_a_figure_is_drawn_beside_the_page(tmp_path):
+    drawn = []
+    study = toy.make_study(figure=lambda summary, path: drawn.append((summary["title"], path)))
+    run_table(study, study.table("1"), folder=tmp_path, splits=1)
+    assert drawn == [("A toy", tmp_path / "table1.png")]
+    assert "![A toy](table1.png)" in (tmp_path / "table1.md").read_text(encoding="utf-8")

@@ -35,6 +35,7 @@ _BEYOND = (
     1e-3  # of tol: weights are known to the square root of the gap only, and a few iterations more are cheap
 )
 _DEPENDENT = 1e-12  # eigenvalues of S, for kernels of norm one: dependent to a millionth
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ def learn_alignment(
     weights: str = "nonnegative",
     *,
     centered: bool = False,
-    tol: float = 1e-9,
+    tol: float = 1e-8,
     max_iter: int = 100,
 ) -> AlignmentResult:
     """Learn the weights of a stack by alignment.
@@ -110,16 +111,16 @@ def learn_alignment(
     check_choice("weights", weights, WEIGHTS)
     table = align_stack(Ks, y, centered=centered)
     _require_aligned(table.target)
-    basis = independent_directions(table.pairs)
+    basis = independent_directions(table.pairs, _DEPENDENT)
     if weights == "nonnegative":
-        found = _nonnegative(table, basis)
+        found = _nonnegative(table, rank=basis.shape[1])
     else:
         members = _centered(Ks) if centered else Ks
         found = align_in_cone(members, y, table, basis, tol=_BEYOND * tol, max_iter=max_iter)
     return _judge(Ks, y, table, found, centered=centered, signed=weights == "free", tol=tol)
 
 
-def spectral_alignment(V: Array, y: Array) -> AlignmentResult:
+def spectral_alignment(V: Array, y: Array, *, centered: bool = False) -> AlignmentResult:
     """Weights of v_i v_i' for orthonormal v_i, in closed form: μ_i ∝ (v_i[:N]'y)².
 
     Parameters
@@ -127,6 +128,8 @@ def spectral_alignment(V: Array, y: Array) -> AlignmentResult:
     V : array (n, m), orthonormal columns
     y : array (N,), N ≤ n
         Labels ±1 of the first N points.
+    centered : bool
+        Whether the alignment of the labelled block is reported centred; the weights do not depend on it.
 
     Examples
     --------
@@ -138,13 +141,12 @@ def spectral_alignment(V: Array, y: Array) -> AlignmentResult:
     _require_aligned(q / float(y @ y))
     objective = float(np.linalg.norm(q))
     mu = q / objective
-    train_norm = float(np.sqrt(mu @ (labelled.T @ labelled) ** 2 @ mu))
     return AlignmentResult(
         weights=mu,
         objective=objective,
         upper_bound=objective,
         gap=0.0,
-        alignment_train=float(q @ mu) / (float(y @ y) * train_norm),
+        alignment_train=label_alignment((labelled * mu) @ labelled.T, y, centered=centered),
         slack=np.zeros(mu.size),
         Z=None,
         smallest_eigenvalue=None,
@@ -154,14 +156,14 @@ def spectral_alignment(V: Array, y: Array) -> AlignmentResult:
     )
 
 
-def independent_directions(pairs: Array) -> Array:
+def independent_directions(pairs: Array, tolerance: float) -> Array:
     """B (m, r) with B'SB = I: combinations of the kernels that are orthonormal matrices.
 
     Combinations that vanish, because kernels are linearly dependent, are left out: weights along them change
     neither the matrix nor its alignment. The weights found are the shortest ones.
     """
     values, vectors = scipy.linalg.eigh(pairs, check_finite=False)
-    kept = values > _DEPENDENT * values[-1]
+    kept = values > tolerance * values[-1]
     return vectors[:, kept] / np.sqrt(values[kept])
 
 
@@ -181,14 +183,14 @@ def _centered(Ks: Array) -> Array:
     return members
 
 
-def _nonnegative(table: StackAlignment, basis: Array) -> Aligned:
+def _nonnegative(table: StackAlignment, rank: int) -> Aligned:
     """min |Rv − R⁻'t|² over v ≥ 0 with S = R'R, and the bound of its optimality conditions.
 
     Su ≥ t in every entry makes u a dual point: t'w ≤ u'Sw ≤ √(u'Su) for every w ≥ 0 of norm one. Rounding
     aside v is one; a factor just above 1 takes the rounding away.
     """
-    inverse = np.linalg.pinv(basis)
-    v, _ = nnls(inverse, basis.T @ table.target, maxiter=100 + 30 * table.target.size)
+    basis = independent_directions(table.pairs, _ROUNDING)
+    v, _ = nnls(np.linalg.pinv(basis), basis.T @ table.target, maxiter=100 + 30 * table.target.size)
     Sv = table.pairs @ v
     wanted = table.target > 0.0
     factor = float((table.target[wanted] / Sv[wanted]).max())
@@ -199,7 +201,7 @@ def _nonnegative(table: StackAlignment, basis: Array) -> Aligned:
         Z=None,
         n_iter=0,
         status=Status.OPTIMAL,
-        rank=basis.shape[1],
+        rank=rank,
     )
 
 
@@ -237,5 +239,12 @@ def _judge(
         smallest_eigenvalue=smallest_eigenvalue(K) if signed else None,
         rank=found.rank,
         n_iter=found.n_iter,
-        status=Status.OPTIMAL if gap <= tol else found.status,
+        status=_status(found.status, gap <= tol),
     )
+
+
+def _status(of_the_iterations: Status, certified: bool) -> Status:
+    """What the learned matrix proves counts, not what the method believed."""
+    if certified:
+        return Status.OPTIMAL
+    return Status.MAX_ITER if of_the_iterations == Status.MAX_ITER else Status.STALLED

@@ -70,14 +70,11 @@ def align_in_cone(
         Relative gap.
     max_iter : int
     """
+    g, G = _inner_products(Ks, y, basis / table.norms[:, None])
+    g /= table.target_norm
     cone = Spectrahedron(Ks, 1.0 / table.norms)
     cone.Ks = _recombined(cone.Ks, basis)  # the same cone in other coordinates
-    labels = np.zeros(Ks.shape[1])
-    labels[: y.size] = y
-    if cone.basis is not None:
-        labels = cone.basis.T @ labels
-    g = np.array([labels @ (B @ labels) for B in cone.Ks]) / table.target_norm
-    method = _ConeProjection(cone, g)
+    method = _ConeProjection(cone, g, G)
     x = method.unconstrained()
     if _is_semidefinite(cone.combine(x)):
         return Aligned(basis @ x, method.bound(g), np.zeros(len(Ks)), None, 0, Status.OPTIMAL, g.size)
@@ -86,6 +83,23 @@ def align_in_cone(
     Z = method.best_Z if cone.basis is None else cone.basis @ method.best_Z @ cone.basis.T
     slack = np.array([np.vdot(K, Z) for K in Ks]) / table.norms
     return Aligned(basis @ method.best_x, method.upper, slack, Z, n_iter, status, g.size)
+
+
+def _inner_products(Ks: Array, y: Array, factors: Array) -> tuple[Array, Array]:
+    """⟨B_j, T⟩ and ⟨B_j, B_k⟩ of B_j = Σ_i factors_ij K_i.
+
+    Taken from the matrices: what B'SB and B'q would lose where kernels are nearly dependent is kept, and
+    nothing is left to the range on which the cone is described.
+    """
+    m, n, r = Ks.shape[0], Ks.shape[1], factors.shape[1]
+    labels = np.zeros(n)
+    labels[: y.size] = y
+    g, G = np.zeros(r), np.zeros((r, r))
+    for rows in row_blocks(n, m * n):
+        block = factors.T @ Ks[:, rows].reshape(m, -1)
+        G += block @ block.T
+        g += (block.reshape(r, -1, n) @ labels) @ labels[rows]
+    return g, G
 
 
 def _is_semidefinite(K: Array) -> bool:
@@ -109,13 +123,12 @@ class _ConeProjection:
     ----------
     cone : Spectrahedron of r linearly independent members
     g : array (r,)
+    G : array (r, r), positive definite
     """
 
-    def __init__(self, cone: Spectrahedron, g: Array) -> None:
-        self.cone, self.g = cone, g
-        flat = cone.Ks.reshape(g.size, -1)
-        self.G = flat @ flat.T
-        self.G_factor = cho_factor(self.G, lower=True)
+    def __init__(self, cone: Spectrahedron, g: Array, G: Array) -> None:
+        self.cone, self.g, self.G = cone, g, G
+        self.G_factor = cho_factor(G, lower=True)
 
     def unconstrained(self) -> Array:
         """G⁻¹g."""

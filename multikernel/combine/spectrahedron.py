@@ -19,10 +19,13 @@ class Spectrahedron:
 
     Parameters
     ----------
-    Ks : array (m, n, n), symmetric positive semidefinite, positive traces
-        Never modified; copied only where the common range is smaller than the space.
+    Ks : array (m, n, n), symmetric
+        Never modified.
     scales : array (m,)
         Factors of the matrices.
+    inside : array (m,), optional
+        Weights whose combination is positive definite on the common range; by default ones, as for positive
+        semidefinite members.
 
     Attributes
     ----------
@@ -31,8 +34,8 @@ class Spectrahedron:
     size : int, p
     """
 
-    def __init__(self, Ks: Array, scales: Array) -> None:
-        total = np.tensordot(scales, np.asarray(Ks, float), 1)
+    def __init__(self, Ks: Array, scales: Array, inside: Array | None = None) -> None:
+        total = np.tensordot(scales if inside is None else scales * inside, np.asarray(Ks, float), 1)
         eigenvalues, vectors = scipy.linalg.eigh(total, overwrite_a=True, check_finite=False)
         kept = eigenvalues > _RANGE_TOLERANCE * eigenvalues[-1]
         self.basis = None if kept.all() else np.ascontiguousarray(vectors[:, kept])

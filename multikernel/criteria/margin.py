@@ -257,10 +257,12 @@ class SquaredHinge(_PricedLoss):
         for _ in range(100):
             slack = np.maximum(1.0 - y * (scores + b), 0.0)
             slope = -float((C * y) @ slack)
+            if slope == 0.0:
+                break
             low, high = (b, high) if slope < 0 else (low, b)
             curvature = float(C[slack > 0].sum())
             step = b - slope / curvature if curvature > 0 else 0.5 * (low + high)
-            new = step if low <= step <= high else 0.5 * (low + high)
+            new = step if low < step < high else 0.5 * (low + high)  # an end of the bracket would cycle
             if abs(new - b) <= 1e-15 * max(abs(low), abs(high), 1e-300):
                 break
             b = new

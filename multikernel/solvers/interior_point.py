@@ -1,14 +1,14 @@
 """Learning the kernel matrix by a primal-dual interior point method that knows the structure.
 
-Over a family of n × n matrices K_i of trace n, with labels on the first N points,
+Over a family of n × n matrices K_i of relative trace r_i, with labels on the first N points,
 
-    min_w  max_β  2y'β − β'(K(w) + τI)β     Σ w = 1,  w_i ≥ 0 where signed so,  K(w) ⪰ 0 where asked for
+    min_w  max_β  2y'β − β'(K(w) + τI)β     r'w = 1,  w_i ≥ 0 where signed so,  K(w) ⪰ 0 where asked for
                                             0 ≤ y∘β ≤ C,  Σβ = 0
 
 (β is label × dual, and K(w) in the second term its labelled block). With a = y∘β and multipliers ν, δ of the
-bounds on a, λ of Σβ = 0, z of the signs, Z of the semidefinite constraint and θ of Σ w = 1, the optimum has
+bounds on a, λ of Σβ = 0, z of the signs, Z of the semidefinite constraint and θ of r'w = 1, the optimum has
 
-    2y − 2(K(w) + τI)β + y∘(ν − δ) + 2λ = 0,      θ − β'K_iβ − z_i − tr(Z K_i) = 0 for every i,
+    2y − 2(K(w) + τI)β + y∘(ν − δ) + 2λ = 0,      θr_i − β'K_iβ − z_i − tr(Z K_i) = 0 for every i,
 
 and all products a∘ν, (C − a)∘δ, w∘z, K(w)Z zero. Newton's method follows them along a path where they equal
 t; the second-order terms of a first step, those of the products w·β included, correct it (Mehrotra). β is
@@ -51,16 +51,6 @@ class _Step:
     psd: PSDStep | None
 
 
-@dataclass(frozen=True)
-class Point:
-    """What an iterate is judged by: weights, duals, and the multiplier of the semidefinite constraint."""
-
-    w: Array
-    beta: Array
-    Z: Array | None
-    score: float
-
-
 class InteriorPoint:
     """The iterate and its Newton system.
 
@@ -72,9 +62,13 @@ class InteriorPoint:
     cone : Spectrahedron, optional
         Of the members without the identity; their weights may then be negative. Without it all weights are
         nonnegative.
+    start : array (n_members,), optional
+        Weights to start from, strictly feasible; by default equal ones.
     """
 
-    def __init__(self, family: KernelFamily, loss: Loss, cone: Spectrahedron | None) -> None:
+    def __init__(
+        self, family: KernelFamily, loss: Loss, cone: Spectrahedron | None = None, start: Array | None = None
+    ) -> None:
         self.family, self.cone = family, cone
         self.y = loss.target
         self.tau = loss.shift
@@ -84,12 +78,13 @@ class InteriorPoint:
         self.signed = np.ones(m, bool)
         if cone is not None:
             self.signed[: cone.n_members] = False
-        self._start(m)
+        self.r = family.traces
+        self._start(np.full(m, 1.0 / m) if start is None else start / float(self.r @ start))
 
-    def _start(self, m: int) -> None:
-        """Equal weights, balanced duals of about the right size, multipliers on the path."""
-        y = self.y
-        self.w = np.full(m, 1.0 / m)
+    def _start(self, w: Array) -> None:
+        """Balanced duals of about the right size, multipliers on the path."""
+        y, m = self.y, w.size
+        self.w = w
         a = np.where(y > 0, 1.0 / np.count_nonzero(y > 0), 1.0 / np.count_nonzero(y < 0))
         beta = y * a
         norm2 = float(beta @ (self.family.combined(self.w) @ beta) + self.tau @ (beta * beta))
@@ -100,10 +95,11 @@ class InteriorPoint:
         t = 2.0 * float(a.sum()) / (y.size + m)
         self.nu = np.maximum(t / a, 1e-3)
         self.delta = np.maximum(t / (self.C - a), 1e-3) if self.boxed else np.zeros(y.size)
-        self.z = np.where(self.signed, np.maximum(t / self.w, 1e-8), 0.0)
+        self.z = np.where(self.signed, np.maximum(t / np.abs(w), 1e-8), 0.0)
         self.lam = 0.0
         self.pair = PSDPair(self.cone, self.w[: self.cone.n_members], t) if self.cone is not None else None
-        self.theta = float((self.family.products(self.beta).T @ self.beta).max())
+        q = self.family.products(self.beta).T @ self.beta
+        self.theta = float(w @ q if self.cone is not None else q.max())
 
     # ------------------------------------------------------------------ where the iterate stands
     def evaluate(self) -> None:
@@ -120,8 +116,8 @@ class InteriorPoint:
         if self.pair is not None:
             traces[: self.pair.cone.n_members] = self.pair.cone.traces(self.pair.Z)
         self.F_beta = 2.0 * y - 2.0 * Qb + y * (self.nu - self.delta) + 2.0 * self.lam
-        self.F_w = self.theta - self.q - self.z - traces
-        self.F_sum = 1.0 - float(self.w.sum())
+        self.F_w = self.theta * self.r - self.q - self.z - traces
+        self.F_sum = 1.0 - float(self.r @ self.w)
         self.F_balance = -float(beta.sum())
         self.gap = float(self.a @ self.nu + self.w @ self.z)
         if self.boxed:
@@ -132,16 +128,11 @@ class InteriorPoint:
         size = 1.0 + abs(self.value)
         residual = max(
             float(np.abs(self.F_beta).max()) / 3.0,
-            float(np.abs(self.F_w).max()) / size,
+            float(np.linalg.norm(self.F_w) * np.linalg.norm(self.w)) / size,
             abs(self.F_sum),
             abs(self.F_balance) / (1.0 + float(self.a.max())),
         )
         self.score = max(self.gap / size, residual)
-
-    def point(self) -> Point:
-        """A copy of what is needed to judge the iterate."""
-        Z = self.pair.Z.copy() if self.pair is not None else None
-        return Point(self.w.copy(), self.beta.copy(), Z, self.score)
 
     # ------------------------------------------------------------------ Newton's system
     def _factor(self) -> bool:
@@ -169,7 +160,7 @@ class InteriorPoint:
         S[:m, :m] = W + 4.0 * (self.B.T @ self.HB)
         S[:m, m] = S[m, :m] = -4.0 * self.HB.sum(axis=0)
         S[m, m] = 4.0 * float(self.He.sum())
-        S[:m, m + 1] = S[m + 1, :m] = 1.0
+        S[:m, m + 1] = S[m + 1, :m] = self.r
         self.scaling = np.ones(m + 2)
         self.scaling[: m + 1] = np.sqrt(np.maximum(np.diag(S)[: m + 1], 1e-300))
         self.S = S / np.outer(self.scaling, self.scaling)
@@ -281,24 +272,19 @@ def _ratio(values: Array, changes: Array) -> float:
     return float((-values[falling] / changes[falling]).min()) if falling.any() else np.inf
 
 
-def follow_path(
-    method: InteriorPoint, tol: float, max_iter: int, watch: Callable[[InteriorPoint], bool]
-) -> tuple[Point, str]:
-    """Iterate until ``watch`` is content, nothing improves any more, or the iterations are used up.
+def follow_path(method: InteriorPoint, max_iter: int, watch: Callable[[InteriorPoint], bool]) -> str:
+    """Iterate until ``watch`` says stop, nothing improves any more, or the iterations are used up.
 
-    ``watch`` sees every iterate after it has been evaluated; a true answer stops. Returns the best iterate and why it ended:
-    "content", "stalled" or "max_iter".
+    ``watch`` sees every iterate after it has been evaluated. Returns why it ended: "stopped", "stalled" or
+    "max_iter".
     """
-    best, waited = None, 0
+    best, waited = np.inf, 0
     for _ in range(max_iter):
         method.evaluate()
-        if best is None or method.score < best.score:
-            best, waited = method.point(), 0
-        else:
-            waited += 1
+        waited = 0 if method.score < best else waited + 1
+        best = min(best, method.score)
         if watch(method):
-            return best, "content"
-        if waited >= (_STALLED_NEAR if best.score < _NEAR else _STALLED_FAR) or not method.advance():
-            return best, "stalled"
-    assert best is not None
-    return best, "max_iter"
+            return "stopped"
+        if waited >= (_STALLED_NEAR if best < _NEAR else _STALLED_FAR) or not method.advance():
+            return "stalled"
+    return "max_iter"

@@ -22,6 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _LANCZOS_STEPS = 48
 _LANCZOS_TOLERANCE = 2e-2
 _MAX_BACKTRACKS = 60
+_REPAIRS = 2  # the second removes the rounding of the first
 
 
 class PSDStep(NamedTuple):
@@ -93,6 +94,7 @@ class PSDPair:
         if R is None:
             raise ValueError("the starting matrix is too ill conditioned for floating point.")
         self.L, self.R = L, R
+        self._curvature: Array | None = None
         self._A = np.empty((cone.n_members, cone.size, cone.size))  # transposed, as BLAS writes them
 
     @property
@@ -101,7 +103,9 @@ class PSDPair:
         return float(np.vdot(self.K, self.Z))
 
     def prepare(self) -> Array:
-        """Form what the directions of this iteration share; returns M (m, m)."""
+        """Form what the directions of this iteration share, once; returns M (m, m)."""
+        if self._curvature is not None:
+            return self._curvature
         self.K_inverse = _inverse(self.L)
         for i, K in enumerate(self.cone.Ks):
             product = dtrmm(1.0, self.R, K.T, side=1, lower=1)  # symmetric: K.T is K in Fortran order
@@ -109,7 +113,8 @@ class PSDPair:
         self.inverse_traces = self.cone.traces(self.K_inverse)
         self.traces = self.cone.traces(self.Z)
         flat = self._A.reshape(len(self._A), -1)
-        return flat @ flat.T
+        self._curvature = flat @ flat.T
+        return self._curvature
 
     def correction(self, step: PSDStep) -> Array:
         """sym(K⁻¹ dK dZ) of a first direction."""
@@ -117,13 +122,27 @@ class PSDPair:
 
     def step(self, dw: Array, target: float, correction: Array | None = None) -> PSDStep:
         """The changes of K and Z for a change of the weights."""
-        mixed = (dw @ self._A.reshape(dw.size, -1)).reshape(self.K.shape).T  # L⁻¹ dK R
-        moved = dtrmm(1.0, self.R, mixed, side=1, lower=1, trans_a=1, overwrite_b=1)
-        moved = dtrsm(1.0, self.L, moved, lower=1, trans_a=1, overwrite_b=1)
-        dZ = target * self.K_inverse - self.Z - _symmetric(moved)
+        dZ = target * self.K_inverse - self.Z - self._answer(dw)
         if correction is not None:
             dZ -= correction
         return PSDStep(self.cone.combine(dw), dZ)
+
+    def _answer(self, dw: Array) -> Array:
+        """sym(K⁻¹ dK Z), whose traces with the members are M dw."""
+        mixed = (dw @ self._A.reshape(dw.size, -1)).reshape(self.K.shape).T  # L⁻¹ dK R
+        moved = dtrmm(1.0, self.R, mixed, side=1, lower=1, trans_a=1, overwrite_b=1)
+        return _symmetric(dtrsm(1.0, self.L, moved, lower=1, trans_a=1, overwrite_b=1))
+
+    def multiplier(self, q: Array, r: Array) -> Array | None:
+        """A positive definite Z near this one with q_i + tr(Z K_i) = θr_i for all i and some θ, or None."""
+        M = self.prepare()
+        Z = self.Z
+        for _ in range(_REPAIRS):
+            traces = q + self.cone.traces(Z)
+            solved = np.linalg.lstsq(M, np.column_stack([traces, r]), rcond=None)[0]
+            theta = float((r @ solved[:, 0]) / (r @ solved[:, 1]))
+            Z = Z - self._answer(solved[:, 0] - theta * solved[:, 1])
+        return Z if cholesky(Z) is not None else None
 
     def longest(self, step: PSDStep) -> float:
         """About how far K and Z stay positive definite along the step."""
@@ -145,6 +164,7 @@ class PSDPair:
             R = cholesky(Z) if L is not None else None
             if L is not None and R is not None:
                 self.K, self.Z, self.L, self.R = K, Z, L, R
+                self._curvature = None
                 return length
             length *= 0.8
         return 0.0

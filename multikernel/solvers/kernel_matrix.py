@@ -1,0 +1,268 @@
+"""Learning the kernel matrix over labelled and unlabelled points: the problem, its door, the result.
+
+    ω = min_μ  max_{0 ≤ a ≤ C, y'a = 0}  2e'a − a'(G(K(μ)) + τI)a,     trace K(μ) = c,
+
+where K(μ) = Σ_i μ_i K_i over all n points and G(K) = [y_j y_k K_jk] over the labelled ones: twice the usual
+dual value. The weights are nonnegative, or of any sign as long as K(μ) stays positive semidefinite on all
+points ("free"), or nonnegative weights of rank-one matrices ("spectral"). With a learned ridge, τ is one more
+weight, of the identity, in the same trace.
+
+Inside, members have mean diagonal s and weights the sum one: w_i = μ_i r_i / c with r_i = trace K_i. With the
+unit u = c/(ns) this is C' = uC, τ' = τ/u, a' = ua and ω = ω'/u; s is one, but for a small C it is such that
+C' = 1.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..combine.families import KernelBasis, KernelFamily, RankOneFamily, StackFamily
+from ..combine.spectrahedron import Spectrahedron
+from ..criteria.margin import HardMargin, Hinge, Loss, SquaredHinge
+from .interior_point import InteriorPoint, follow_path
+from .matrix_bounds import Certified, certify
+from .options import Options
+from .result import Status
+from .separability import separating_duals
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+WEIGHTS = ("free", "nonnegative", "spectral")
+SOLVERS = ("fast", "conic")
+_NEGLIGIBLE = 1e-8  # weights in the solvers' units
+_NEAR = 10.0  # the certificate is computed from this multiple of the tolerance on
+_DROPS = (1e-9, 1e-7, 1e-5)  # shares of the largest dual
+
+
+@dataclass(frozen=True)
+class MatrixProblem:
+    """What is to be learned.
+
+    Attributes
+    ----------
+    members : array (m, n, n), symmetric positive semidefinite; or for "spectral" (n, m), orthonormal columns
+    loss : Hinge, SquaredHinge or HardMargin of the labelled points, which come first
+    weights : "free", "nonnegative" or "spectral"
+    trace : float, c
+    learn_ridge : bool
+        With :class:`HardMargin`: the 2-norm soft margin with a learned C = 1/τ.
+    """
+
+    members: Array
+    loss: Loss
+    weights: str
+    trace: float
+    learn_ridge: bool = False
+
+    @property
+    def unit(self) -> float:
+        """u of the module's docstring."""
+        smallest = self.loss.C if isinstance(self.loss, Hinge | SquaredHinge) else np.inf
+        return max(self.trace / self.n, 1.0 / float(np.min(smallest)))
+
+    @property
+    def n(self) -> int:
+        """The number of points, labelled or not."""
+        return self.members.shape[0 if self.weights == "spectral" else 1]
+
+
+@dataclass(frozen=True)
+class MatrixResult:
+    """A learned kernel matrix and its machine, in the caller's units.
+
+    Attributes
+    ----------
+    weights : array (m,), μ
+    ridge : float, the learned τ (0 when it is not learned)
+    dual : array (N,), label × dual
+    intercept : float
+    objective : float, the value 2e'a − a'(G + τI)a at the weights and duals returned
+    upper_bound, lower_bound : float, they enclose ω
+    gap : float, (upper − lower) / |upper|
+    n_iter : int
+    status : Status
+    history : list of dict with iteration, objective, lower_bound, gap, n_active
+    """
+
+    weights: Array
+    ridge: float
+    dual: Array
+    intercept: float
+    objective: float
+    upper_bound: float
+    lower_bound: float
+    gap: float
+    n_iter: int
+    status: Status
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+def learn_kernel_matrix(
+    problem: MatrixProblem, solver: str = "fast", options: Options | None = None
+) -> MatrixResult:
+    """Learn the weights of a family of kernel matrices.
+
+    Parameters
+    ----------
+    problem : MatrixProblem
+    solver : {"fast", "conic"}
+        Ours, or Clarabel.
+    options : Options, optional
+        ``tol``, ``max_iter`` and ``callback`` are used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.criteria.margin import Hinge
+    >>> x, z = np.array([-1.2, 0.9, -0.8, 1.1]), np.array([1.0, 1.0, -1.0, -1.0])
+    >>> Ks = np.stack([np.outer(x, x), np.outer(z, z)])
+    >>> y = np.array([-1.0, 1.0])  # of the first two points
+    >>> result = learn_kernel_matrix(MatrixProblem(Ks, Hinge(y, 1.0), "nonnegative", trace=4.0))
+    >>> result.weights.round(3).tolist(), bool(result.gap <= 1e-8)
+    ([0.976, 0.0], True)
+    """
+    options = options or Options(tol=1e-8, max_iter=100)
+    family = _family(problem)
+    loss = problem.loss.rescaled(problem.unit, 1.0)
+    hard = isinstance(loss, HardMargin) and not problem.learn_ridge
+    if hard and not separable(family, loss):
+        return _inseparable(family, loss)
+    run = _Run(family, loss, problem, options)
+    status = run.fast() if solver == "fast" else run.conic()
+    return _result(run, status)
+
+
+def _family(problem: MatrixProblem) -> KernelFamily:
+    """The members in units of the solvers."""
+    kind = RankOneFamily if problem.weights == "spectral" else StackFamily
+    size = problem.trace / (problem.n * problem.unit)
+    return kind(problem.members, problem.loss.target.size, problem.learn_ridge, size)
+
+
+def separable(family: KernelFamily, loss: Loss) -> bool:
+    """Whether all the members together separate the labelled classes.
+
+    Every matrix of the family has its range within that of the sum: if the sum does not separate, none does.
+    """
+    members = family.n_members - family.has_identity
+    weights = np.zeros(family.n_members)
+    weights[:members] = 1.0 / members
+    return separating_duals(family.combined(weights), loss.target) is not None
+
+
+class _Run:
+    """One solution: the iterations, what is known of the optimum, and the history in the caller's units."""
+
+    def __init__(self, members: KernelFamily, loss: Loss, problem: MatrixProblem, options: Options) -> None:
+        self.members, self.loss, self.options = members, loss, options
+        self.free, self.unit = problem.weights == "free", problem.unit
+        self.best: Certified | None = None
+        self.member_weights: Callable[[Array], Array]
+        self.interrupted = False
+        self.history: list[dict[str, float]] = []
+
+    def fast(self) -> Status:
+        """By the interior point method, until the certificate meets the tolerance."""
+        method = self._any_sign() if self.free else self._nonnegative()
+        why = follow_path(method, self.options.max_iter, self._watch)
+        if self.best is None:
+            self._certify(method)
+        return self._status(why)
+
+    def _nonnegative(self) -> InteriorPoint:
+        count = self.members.n_members - self.members.has_identity
+        self.member_weights = lambda w: w[:count] * self.members.scales[:count]
+        return InteriorPoint(self.members, self.loss)
+
+    def _any_sign(self) -> InteriorPoint:
+        """In coordinates of an orthonormal basis, from equal weights."""
+        members = self.members
+        assert isinstance(members, StackFamily)
+        m = len(members.Ks)
+        basis = KernelBasis(members.Ks, members.scales[:m])
+        ones = np.ones(len(basis.Qs))
+        middle = basis.coordinates(np.full(m, 1.0 / m))
+        cone = Spectrahedron(basis.Qs, ones, middle)
+        family = StackFamily(basis.Qs, members.n_labelled, members.has_identity, members.size, ones)
+        self.member_weights = lambda w: basis.weights(w[: len(ones)]) * members.scales[:m]
+        start = np.append(middle, 1.0) if members.has_identity else middle
+        return InteriorPoint(family, self.loss, cone, start)
+
+    def _watch(self, method: InteriorPoint) -> bool:
+        """Note the iterate; look for the certificate once the iterate is near."""
+        if method.gap <= _NEAR * self.options.tol * (1.0 + abs(method.value)):
+            self._certify(method)
+        return self._note(method.value, method.value - method.gap, method.score, method.w)
+
+    def _certify(self, method: InteriorPoint) -> None:
+        """Judge the iterate; small duals, which an interior point never makes zero, go if that is allowed."""
+        for drop in (0.0, *_DROPS):
+            proof = certify(method.family, self.loss, method.w, method.beta, method.pair, drop)
+            if self.best is None or proof.gap < self.best.gap or (drop and proof.gap <= self.options.tol):
+                self.best = proof
+            if not self._good_enough:
+                return
+
+    def _note(self, value: float, lower: float, gap: float, w: Array) -> bool:
+        """One line of the history; true when it is time to stop."""
+        if self.best is not None:
+            gap = self.best.gap
+        entry = {
+            "iteration": len(self.history) + 1.0,
+            "objective": value / self.unit,
+            "lower_bound": lower / self.unit,
+            "gap": gap,
+            "n_active": float(np.count_nonzero(np.abs(self.member_weights(w)) > _NEGLIGIBLE)),
+        }
+        self.history.append(entry)
+        callback = self.options.callback
+        self.interrupted = bool(callback(dict(entry))) if callback is not None else False
+        return self.interrupted or self._good_enough
+
+    @property
+    def _good_enough(self) -> bool:
+        return self.best is not None and self.best.gap <= self.options.tol
+
+    def _status(self, why: str) -> Status:
+        if self._good_enough:
+            return Status.OPTIMAL
+        if self.interrupted:
+            return Status.INTERRUPTED
+        return Status.MAX_ITER if why == "max_iter" else Status.STALLED
+
+    def conic(self) -> Status:
+        """By Clarabel."""
+        raise NotImplementedError
+
+
+def _result(run: _Run, status: Status) -> MatrixResult:
+    """Back to the caller's units."""
+    unit, best = run.unit, run.best
+    assert best is not None
+    ridge = 0.0
+    if run.members.has_identity and best.w[-1] >= _NEGLIGIBLE:
+        ridge = float(best.w[-1]) * run.members.size * unit
+    return MatrixResult(
+        weights=run.member_weights(best.w) * unit,
+        ridge=ridge,
+        dual=best.beta / unit,
+        intercept=best.intercept,
+        objective=best.value / unit,
+        upper_bound=best.upper / unit,
+        lower_bound=best.lower / unit,
+        gap=max(best.gap, 0.0),  # rounding may cross the bounds
+        n_iter=len(run.history),
+        status=status,
+        history=run.history,
+    )
+
+
+def _inseparable(family: KernelFamily, loss: Loss) -> MatrixResult:
+    nothing = np.zeros(loss.target.size)
+    members = family.n_members - family.has_identity
+    return MatrixResult(
+        weights=np.full(members, np.nan), ridge=0.0, dual=nothing, intercept=0.0, objective=np.inf,
+        upper_bound=np.inf, lower_bound=np.inf, gap=np.inf, n_iter=0, status=Status.INSEPARABLE,
+    )  # fmt: skip

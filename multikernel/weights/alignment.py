@@ -162,7 +162,7 @@ def _warn(result: AlignmentResult) -> None:
     if result.rank < result.weights.size:
         warnings.warn(
             f"only {result.rank} of the {result.weights.size} kernels are linearly independent: other "
-            "weights give the same matrix. Leave out kernels that repeat others if the weights are to be read.",
+            "weights give the same matrix. Leave out what repeats others if you read the weights.",
             UserWarning,
             stacklevel=4,
         )

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import assert_all_finite, compute_class_weight
+from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._validation import check_choice
@@ -19,6 +18,7 @@ from ._calibration import SigmoidCalibration
 from ._multiclass import STRATEGIES, Machines, binary_problems, votes
 from ._parameters import check_C, check_sample_weights
 from ._samples import Samples
+from ._targets import encode_labels, require_two_classes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -176,9 +176,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         check_choice("multiclass", self.multiclass, STRATEGIES)
         check_C(self.C, self.loss)
         X = self._validate_table(X, reset=True)
-        codes = self._encode(X, y)
+        self.classes_, codes = encode_labels(self, X, y)
         weights = self._weigh(codes, sample_weight)
-        self._require_two_classes(codes[weights > 0])
+        require_two_classes(self.classes_, codes[weights > 0])
         samples = self._distinct(X, codes, weights)
         Ks = self._fit_kernels(X, samples)
         problems = binary_problems(codes[samples.rows], self.classes_, self.multiclass)
@@ -188,29 +188,6 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         self._votes = self.multiclass == "ovo"
         self._calibrate(X, y, sample_weight)
         return self
-
-    def _encode(self, X: Any, y: Any) -> Array:
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-        if y.shape[0] != n_samples:
-            raise ValueError(
-                f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}."
-            )
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        return codes
-
-    def _require_two_classes(self, codes: Array) -> None:
-        missing = np.setdiff1d(np.arange(self.classes_.size), codes)
-        if self.classes_.size < 2:
-            raise ValueError(
-                f"a classifier needs samples of at least 2 classes; got 1 class: {self.classes_[0]!r}."
-            )
-        if missing.size:
-            raise ValueError(f"class {self.classes_[missing[0]]!r} has no sample with a positive weight.")
 
     def _weigh(self, codes: Array, sample_weight: Any) -> Array:
         weights = check_sample_weights(sample_weight, codes.size)

@@ -1,0 +1,142 @@
+"""What every estimator that is a kernel machine shares: input checks, tags, prediction one kernel at a time.
+
+A fitted model is a list of machines (one for a regressor, one for each class or pair of a classifier), kept
+together as one matrix of dual coefficients over the samples of all of them and one row of kernel weights for
+each.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, _safe_indexing, gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._validation import check_number, check_positive_integer, is_frame
+from ..solvers import Status
+
+Array = np.ndarray[Any, np.dtype[Any]]
+_BATCH_ROWS = 2048
+# From best to worst: a model of several machines has the worst status of them.
+_SEVERITY = [Status.OPTIMAL, Status.INTERRUPTED, Status.MAX_ITER, Status.STALLED, Status.INDEFINITE]
+
+
+def worst_status(statuses: Sequence[Status]) -> str:
+    """The status of a model of several machines."""
+    return str(max(statuses, key=_SEVERITY.index))
+
+
+class KernelMachine(BaseEstimator):
+    """Parameters and methods common to all estimators on several kernels."""
+
+    kernels: Any
+    tol: float
+    max_iter: int
+    callback: Callable[[dict[str, float]], bool | None] | None
+    view_names_: list[str]
+    machine_weights_: Array
+    dual_coef_: Array
+    _coefficients: Array
+    _bank: Any
+    status_: str
+    dual_gap_: float
+    n_iter_: int
+
+    # ------------------------------------------------------------------ tags and input
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self._precomputed
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.three_d_array = self._precomputed
+        return tags
+
+    def _validate_table(self, X: Any, *, reset: bool) -> Any:
+        """scikit-learn's checks on a feature table; frames and stacks are checked view by view."""
+        if self._precomputed:
+            if reset and hasattr(X, "shape") and len(X.shape) > 1:
+                self._require_kernels_last(X.shape)
+                self.n_features_in_ = X.shape[1]
+            return X
+        if is_frame(X):
+            return validate_data(self, X, reset=reset, skip_check_array=True)
+        return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+
+    @staticmethod
+    def _require_kernels_last(shape: tuple[int, ...]) -> None:
+        if len(shape) == 3 and shape[0] != shape[1] and shape[1] == shape[2]:
+            raise ValueError(
+                f"precomputed kernels come last, X of shape (n, n, n_kernels); got shape {shape}, with them "
+                "first. Use numpy.moveaxis(X, 0, 2), or stack_kernels on the list of matrices."
+            )
+
+    def _check_numerics(self) -> None:
+        check_positive_integer("max_iter", self.max_iter)
+        check_number("tol", self.tol, above=0.0)
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback must be a function of one dict; got {self.callback!r}.")
+
+    def _warn_unless_converged(self) -> None:
+        if self.status_ in (Status.OPTIMAL, Status.INTERRUPTED):
+            return
+        remedy = {
+            Status.MAX_ITER: "Raise max_iter or tol, or normalise the kernels.",
+            Status.STALLED: "Floating point allows no better: raise tol, lower C, or normalise the kernels.",
+            Status.INDEFINITE: 'A kernel is indefinite: repair it with psd="clip" or psd="shift".',
+        }[Status(self.status_)]
+        warnings.warn(
+            f"{type(self).__name__} did not reach tol={self.tol:g}: the relative duality gap is "
+            f"{self.dual_gap_:.1e} after {self.n_iter_} iterations (status {self.status_!r}). {remedy}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    # ------------------------------------------------------------------ predict
+    def _scores(self, X: Any) -> Array:
+        """Scores without intercept, (n_samples, n_machines); one kernel and one batch of rows at a time."""
+        parts = [sum(block for _, block in batch) for batch in self._batches(X)]
+        return np.concatenate(parts)
+
+    def _batches(self, X: Any) -> Iterator[Iterator[tuple[int, Array]]]:
+        check_is_fitted(self)
+        X = self._validate_table(X, reset=False)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows <= _BATCH_ROWS or self._precomputed:
+            yield self._kernel_scores(X)
+            return
+        for rows in gen_batches(n_rows, _BATCH_ROWS):
+            yield self._kernel_scores(_safe_indexing(X, rows))
+
+    def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """The score that each active kernel contributes, (n_samples, n_machines)."""
+        for m, K in self._bank.iter_kernels(X):
+            yield m, (K @ self._coefficients.T) * self.machine_weights_[:, m]
+
+    def contributions(self, X: Any) -> Array:
+        """One score per kernel: what each view adds to the decision.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        array (n_samples, n_kernels), or (n_samples, n_machines, n_kernels) for several machines
+            Summed over the kernels, and with the intercept added, they are the machines' scores.
+        """
+        blocks = []
+        for batch in self._batches(X):
+            parts = dict(batch)
+            shape = next(iter(parts.values())).shape
+            block = np.zeros((*shape, len(self.view_names_)))
+            for m, scores in parts.items():
+                block[:, :, m] = scores
+            blocks.append(block)
+        every = np.concatenate(blocks)
+        return every[:, 0] if self.dual_coef_.shape[0] == 1 else every

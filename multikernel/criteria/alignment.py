@@ -21,6 +21,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _BLOCK_ELEMENTS = 1 << 17
 _FLAT = 1e-12  # relative to the entries: what centring a constant matrix leaves is rounding
+_HUGE = 1e280
 
 
 def alignment(K1: Any, K2: Any, *, centered: bool = False) -> float:
@@ -136,8 +137,7 @@ def align_stack(Ks: Array, y: Array, *, centered: bool = False) -> StackAlignmen
     """
     m, n = Ks.shape[0], Ks.shape[1]
     units = np.array([float(K.diagonal().max()) for K in Ks])  # no entry is larger: nothing overflows
-    if not (units > 0.0).all():
-        raise ValueError(f"kernels must not vanish; kernel {int(np.argmin(units))} has no positive diagonal.")
+    _require_moderate(units)
     means = np.zeros((m, n))
     if centered:
         means = np.stack([K.mean(axis=1, dtype=np.float64) / unit for K, unit in zip(Ks, units, strict=True)])
@@ -154,6 +154,18 @@ def align_stack(Ks: Array, y: Array, *, centered: bool = False) -> StackAlignmen
         flat = block.reshape(m, -1)
         S += flat @ flat.T
     return _cosines(q, S, units, labels - labels.mean() if centered else labels)
+
+
+def _require_moderate(largest: Array) -> None:
+    """Refuse kernels that vanish, and those whose weights or norms might overflow."""
+    for index, value in enumerate(largest):
+        if not value > 0.0:
+            raise ValueError(f"kernels must not vanish; kernel {index} has no positive diagonal entry.")
+        if not 1.0 / _HUGE < value < _HUGE:
+            raise ValueError(
+                f"the entries of kernel {index} are as large as {value:.1e}, so that its weight would "
+                "overflow or vanish. Scale it to trace n first."
+            )
 
 
 def _cosines(q: Array, S: Array, units: Array, labels: Array) -> StackAlignment:

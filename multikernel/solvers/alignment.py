@@ -209,27 +209,20 @@ def _judge(
     Ks: Array, y: Array, table: StackAlignment, found: Aligned, *, centered: bool, signed: bool, tol: float
 ) -> AlignmentResult:
     """Measure what was found on the matrix itself, in the caller's units."""
-    with np.errstate(all="ignore"):
-        factors = found.w / table.norms
-        K = factors[0] * Ks[0].astype(np.float64)
-        for factor, member in zip(factors[1:], Ks[1:], strict=True):
-            K += factor * member
-        if centered:
-            K = Center().fit(K).train(K, overwrite=True)
-        norm = float(np.linalg.norm(K))
-        mu = factors / norm
-    if not np.isfinite(mu).all() or not np.any(mu):
-        raise ValueError(
-            f"the weights overflow: the norms of the kernels are between {table.norms.min():.1e} and "
-            f"{table.norms.max():.1e}. Scale every kernel to trace n first."
-        )
+    factors = found.w / table.norms
+    K = factors[0] * Ks[0].astype(np.float64)
+    for factor, member in zip(factors[1:], Ks[1:], strict=True):
+        K += factor * member
+    if centered:
+        K = Center().fit(K).train(K, overwrite=True)
+    norm = float(np.linalg.norm(K))
     K /= norm
     train = K[: y.size, : y.size]
     objective = float(y @ (train @ y))
     upper = max(found.upper * table.target_norm, objective)
     gap = (upper - objective) / upper
     return AlignmentResult(
-        weights=mu,
+        weights=factors / norm,
         objective=objective,
         upper_bound=upper,
         gap=gap,

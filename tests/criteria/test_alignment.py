@@ -187,3 +187,9 @@ def test_stacks_without_an_alignment():
         align_stack(np.stack([np.eye(3), np.zeros((3, 3))]), y)
     with pytest.raises(ValueError, match="not constant; kernel 1 is"):
         align_stack(np.stack([np.eye(3), np.full((3, 3), 0.3)]), y, centered=True)
+
+
+@pytest.mark.parametrize("factor", [1e300, 1e-300])
+def test_kernels_whose_weights_would_overflow(factor):
+    with pytest.raises(ValueError, match=r"entries of kernel 1 are as large as 1.0e[+-]300.*overflow"):
+        align_stack(np.stack([np.eye(3), factor * np.eye(3)]), np.array([1.0, -1.0]))

@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, TransductiveMKLClassifier
 from .views import KernelBank, View, combine_kernels, stack_kernels
 
 __version__ = version("multikernel")
@@ -13,6 +13,7 @@ __all__ = [
     "MKLOneClass",
     "MKLRegressor",
     "MKLRidge",
+    "TransductiveMKLClassifier",
     "View",
     "combine_kernels",
     "stack_kernels",

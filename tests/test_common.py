@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, TransductiveMKLClassifier
 
 ESTIMATORS = [
     MKLClassifier(),
@@ -12,6 +12,9 @@ ESTIMATORS = [
     MKLRegressor(),
     MKLOneClass(),
     MKLRidge(),
+    TransductiveMKLClassifier(),
+    TransductiveMKLClassifier(criterion="soft2", C="learn", weights="spectral", n_components=10),
+    TransductiveMKLClassifier(criterion="alignment"),
 ]
 
 

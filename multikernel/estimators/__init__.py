@@ -4,5 +4,6 @@ from .mkl_classifier import MKLClassifier
 from .mkl_one_class import MKLOneClass
 from .mkl_regressor import MKLRegressor
 from .mkl_ridge import MKLRidge
+from .transductive import TransductiveMKLClassifier
 
-__all__ = ["MKLClassifier", "MKLOneClass", "MKLRegressor", "MKLRidge"]
+__all__ = ["MKLClassifier", "MKLOneClass", "MKLRegressor", "MKLRidge", "TransductiveMKLClassifier"]

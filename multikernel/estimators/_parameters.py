@@ -64,3 +64,27 @@ def check_sample_weights(sample_weight: Any, n_samples: int) -> Array:
         raise ValueError("sample_weight must have a positive entry; all are zero.")
     probe = np.empty((n_samples, 1))
     return np.asarray(_check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True))
+
+
+def check_matrix_C(C: Any, criterion: str) -> float | None:
+    """C of a learned kernel matrix: positive and finite; None when it is to be learned."""
+    if isinstance(C, str):
+        if C != "learn":
+            raise ValueError(f'C must be a positive number or "learn"; got {C!r}.')
+        if criterion != "soft2":
+            raise ValueError(f'C="learn" needs criterion="soft2" (its 1/C is a weight); got {criterion!r}.')
+        return None
+    if isinstance(C, float | np.floating) and np.isposinf(C):
+        if criterion == "hard":
+            return float("inf")
+        raise ValueError('C must be finite; for the hard margin use criterion="hard".')
+    return check_number("C", C, above=0.0)
+
+
+def check_trace(trace: Any) -> None:
+    """The trace of a learned kernel matrix: None, or positive and finite."""
+    if trace is not None and not check_number("trace", trace) > 0.0:
+        raise ValueError(
+            f"trace must be positive; got {trace!r}. No positive semidefinite matrix but zero has such a "
+            "trace; leave it out for the sum of the kernels' traces."
+        )

@@ -21,6 +21,7 @@ import numpy as np
 from ..combine.families import KernelBasis, KernelFamily, RankOneFamily, StackFamily
 from ..combine.spectrahedron import Spectrahedron
 from ..criteria.margin import HardMargin, Hinge, Loss, SquaredHinge
+from .conic import ConicPoint, solve_conic
 from .interior_point import InteriorPoint, follow_path
 from .matrix_bounds import Certified, certify
 from .options import Options
@@ -167,7 +168,7 @@ class _Run:
         """By the interior point method, until the certificate meets the tolerance."""
         method = self._any_sign() if self.free else self._nonnegative()
         why = follow_path(method, self.options.max_iter, self._watch)
-        if self.best is None:
+        if not self._good_enough:
             self._certify(method)
         return self._status(why)
 
@@ -234,7 +235,26 @@ class _Run:
 
     def conic(self) -> Status:
         """By Clarabel."""
-        raise NotImplementedError
+        members = self.members
+        count = members.n_members - members.has_identity
+        cone = None
+        if self.free:
+            assert isinstance(members, StackFamily)
+            cone = Spectrahedron(members.Ks, members.scales[:count])
+        self.member_weights = lambda w: w[:count] * members.scales[:count]
+        point = solve_conic(
+            members, self.loss, cone, self.options.tol, self.options.max_iter, self._watch_conic
+        )
+        self.best = _certified(point)
+        return self._status(point.why)
+
+    def _watch_conic(self, point: ConicPoint) -> bool:
+        self.best = _certified(point)
+        return self._note(point.value, point.lower, point.gap, point.w)
+
+
+def _certified(point: ConicPoint) -> Certified:
+    return Certified(point.w, point.beta, point.intercept, point.value, point.upper, point.lower)
 
 
 def _result(run: _Run, status: Status) -> MatrixResult:

@@ -81,6 +81,15 @@ class FittedView:
                 K = self.transforms.test(K, diagonal)
         return K
 
+    def test_diagonal(self, pair: Pair) -> np.ndarray:
+        """Transformed similarities of the pair's left rows to themselves; shape (n_test,)."""
+        diagonal = self.kernel.evaluate_diagonal(pair.left)
+        if not self.transforms.transforms:
+            return diagonal
+        K = np.empty(pair.shape)
+        self.kernel.evaluate(pair, K)
+        return self.transforms.test_diag(K, diagonal)
+
 
 class KernelBank(TransformerMixin, BaseEstimator):
     """A set of kernels on blocks of columns, fitted on training rows: X ↦ (K_1, …, K_m).
@@ -257,6 +266,16 @@ class KernelBank(TransformerMixin, BaseEstimator):
             if pair is None or pair.right is not view.rows:
                 pair = Pair(view.test_rows(table), view.rows, keep=users.count(id(view.rows)) > 1)
             yield index, view.test_gram(pair)
+
+    def self_similarities(self, X: Any) -> np.ndarray:
+        """Of each row to itself, (n_test, m), after the transforms; zero for kernels that are not active."""
+        self._require_fitted()
+        table = as_table(X)
+        diagonals = np.zeros((n_rows(table), self.n_kernels_))
+        for index in self.active_:
+            view = self.views_[index]
+            diagonals[:, index] = view.test_diagonal(Pair(view.test_rows(table), view.rows, keep=False))
+        return diagonals
 
     def transform(self, X: Any) -> np.ndarray:
         """Similarities to the training rows, (n_test, n_train, m), a view on kernels-first memory.

@@ -1,0 +1,52 @@
+"""What a transductive model says when it is asked about points that took no part in the fit."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..solvers import Bordered
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_REFIT = "Fit again with these points in X_unlabeled to be sure."
+
+
+def warn_of_extension(model: Any, X: Any) -> None:
+    """Name the smallest eigenvalue that a prediction for new points depends on.
+
+    Parameters
+    ----------
+    model : TransductiveMKLClassifier, with free or spectral weights
+    X : the new points
+    """
+    if model.weights == "spectral":
+        text = (
+            "eigenvectors are carried to new points by the kernel they come from (of mean diagonal 1), "
+            f"divided by its eigenvalues, of which the smallest used is {model.eigenvalues_[-1]:.3g}."
+        )
+    elif model._precomputed:
+        text = (
+            "weights of any sign need not give a kernel at new points; the smallest eigenvalue on the points "
+            f"of fit is {smallest_eigenvalue_with(model, None):.3g}, and precomputed kernels do not tell how "
+            "similar the new points are to themselves."
+        )
+    else:
+        text = (
+            "weights of any sign need not give a kernel at new points; with one of these added, the smallest "
+            f"eigenvalue of the learned matrix is {smallest_eigenvalue_with(model, X):.3g}."
+        )
+    warnings.warn(f"{type(model).__name__}: {text} {_REFIT}", UserWarning, stacklevel=4)
+
+
+def smallest_eigenvalue_with(model: Any, X: Any) -> float:
+    """Of the learned matrices, alone (None) or with each row of X added, one at a time."""
+    matrices = model.kernel_ if model.kernel_.ndim == 3 else model.kernel_[None]
+    bordered = [Bordered(K) for K in matrices]
+    if X is None:
+        return float(min(matrix.values[0] for matrix in bordered))
+    own = model._bank.self_similarities(X) @ model.machine_weights_.T
+    rows = np.zeros((len(matrices), own.shape[0], matrices.shape[1]))
+    for m, K in model._bank.iter_kernels(X):
+        rows += model.machine_weights_[:, m, None, None] * K
+    return float(min(matrix.smallest(rows[i], own[:, i]).min() for i, matrix in enumerate(bordered)))

@@ -1,0 +1,63 @@
+"""Labelled and unlabelled points put together, the labelled first."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+from .._validation import is_frame
+
+
+def n_rows(X: Any) -> int:
+    """The number of samples."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def require_points(X: Any, y: Any, X_unlabeled: Any) -> None:
+    """Refuse labels of unlabelled points, given as more labels or in place of the points."""
+    dimensions = X_unlabeled.ndim if hasattr(X_unlabeled, "ndim") else np.ndim(X_unlabeled)
+    if dimensions < 2:
+        raise ValueError(
+            "X_unlabeled must hold the unlabelled points themselves, in rows like those of X; got an array "
+            f"of {dimensions} dimension(s). Labels of these points are not needed: they are predicted."
+        )
+    labelled, unlabelled = n_rows(X), n_rows(X_unlabeled)
+    if y is not None and np.ndim(y) >= 1 and unlabelled > 0 and len(y) == labelled + unlabelled:
+        raise ValueError(
+            f"y must hold the labels of the {labelled} rows of X only; got {len(y)}, one for each row of "
+            f"X_unlabeled too. Labels of unlabelled points are what is predicted: pass y[:{labelled}]."
+        )
+
+
+def join_rows(X: Any, X_unlabeled: Any, precomputed: bool) -> Any:
+    """All points in one table, or one stack (n, n, n_kernels)."""
+    if X_unlabeled is None:
+        return X
+    if precomputed:
+        return _join_stacks(X, X_unlabeled)
+    if is_frame(X) != is_frame(X_unlabeled):
+        raise TypeError(
+            "X and X_unlabeled must be both DataFrames or both arrays; got "
+            f"{type(X).__name__} and {type(X_unlabeled).__name__}."
+        )
+    if is_frame(X):
+        return pd.concat([X, X_unlabeled[X.columns]], ignore_index=True)
+    if scipy.sparse.issparse(X) or scipy.sparse.issparse(X_unlabeled):
+        return scipy.sparse.vstack([X, X_unlabeled], format="csr")
+    return np.concatenate([np.asarray(X), np.asarray(X_unlabeled)])
+
+
+def _join_stacks(X: Any, X_unlabeled: Any) -> Any:
+    first, second = np.asarray(X), np.asarray(X_unlabeled)
+    n = len(first) + len(second)
+    if first.ndim != second.ndim or first.shape[1:] != second.shape[1:] or first.shape[1] != n:
+        raise ValueError(
+            "precomputed rows must carry the similarities to all points, labelled and unlabelled: X of shape "
+            f"({len(first)}, {n}, n_kernels) and X_unlabeled of shape ({len(second)}, {n}, n_kernels); got "
+            f"{first.shape} and {second.shape}."
+        )
+    if first.ndim == 2:
+        return np.concatenate([first, second])
+    # kernels first in memory, as the solvers read it
+    return np.moveaxis(np.concatenate([np.moveaxis(part, 2, 0) for part in (first, second)], axis=1), 0, 2)

@@ -1,0 +1,371 @@
+"""Classification of given points by a kernel matrix that is learned over labelled and unlabelled ones."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_choice, check_positive_integer, is_indefinite, raise_indefinite
+from ..criteria import HardMargin, Hinge, Loss, SquaredHinge
+from ..solvers import (
+    MatrixProblem,
+    MatrixResult,
+    Options,
+    Status,
+    leading_eigenvectors,
+    learn_alignment,
+    learn_kernel_matrix,
+    spectral_alignment,
+)
+from ..views import make_bank
+from ._extension import warn_of_extension
+from ._machine import KernelMachine, worst_status
+from ._multiclass import binary_problems
+from ._parameters import check_matrix_C, check_trace
+from ._progress import Progress
+from ._targets import encode_labels, require_two_classes
+from ._unlabelled import join_rows, require_points
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+CRITERIA = ("hard", "soft1", "soft2", "alignment")
+WEIGHTS = ("free", "nonnegative", "spectral")
+SOLVERS = ("fast", "conic")
+
+
+class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
+    r"""Classifier that learns the kernel matrix of labelled and unlabelled points together.
+
+    .. math::
+
+        \omega = \min_{K \in \mathcal K,\ \mathrm{tr}\, K = c}\ \max_{0 \le \alpha \le C,\ y'\alpha = 0}\
+        2 e'\alpha - \alpha' (G(K_{tr}) + \tau I) \alpha
+
+    with :math:`G(K)_{jk} = y_j y_k K_{jk}` over the labelled points, :math:`K = \sum_i \mu_i K_i` over all
+    points, and the trace :math:`c` over all points too: the unlabelled ones take part in what may be learned.
+    This is twice the usual dual value of the support vector machine.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+        Precomputed: X is (n_labelled, n, n_kernels) and X_unlabeled (n_unlabelled, n, n_kernels), where n
+        counts all points, the labelled first: the rows of one stack over all points.
+    criterion : {"hard", "soft1", "soft2", "alignment"}
+        The hard margin (:math:`C = \infty`), the 1-norm soft margin (:math:`\tau = 0`), the 2-norm soft
+        margin (no bound on :math:`\alpha`, :math:`\tau = 1/C`), or the alignment of the matrix with the
+        labels, followed by a 1-norm soft margin machine.
+    weights : {"nonnegative", "free", "spectral"}
+        Nonnegative weights; weights of any sign that keep the matrix positive semidefinite on all points;
+        or nonnegative weights of the rank-one matrices of eigenvectors of the mean kernel.
+    C : float or "learn"
+        Price of errors; "learn" (soft2) learns :math:`\tau = 1/C` within the same trace.
+    trace : float, optional
+        :math:`c`; by default the sum of the kernels' traces, and n more where C is learned. The result
+        depends on C · c only.
+    solver : {"fast", "conic"}
+        Our interior point method, or Clarabel. Both certify what they return.
+    n_components : int, optional
+        How many eigenvectors (spectral); by default all with an eigenvalue above 1e-10 of the largest.
+    tol : float
+        The relative duality gap to reach.
+    max_iter : int
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite Gram matrix; every matrix is looked at whole.
+    callback : callable, optional
+        Called with a dict after each iteration; a true answer stops the fit.
+    verbose : int
+        1 writes progress to standard error.
+
+    Attributes
+    ----------
+    transduction_ : array (n_unlabelled,), the classes of the unlabelled points
+    transduction_scores_ : array (n_unlabelled,) or (n_unlabelled, n_classes)
+    kernel_ : array (n, n), the learned matrix over all points, labelled first; (n_classes, n, n) for more
+        than two classes, one matrix for each class against the rest
+    kernel_weights_ : array (n_kernels,), :math:`\mu`; (n_components,) for spectral weights; the mean over the
+        machines for more than two classes
+    machine_weights_ : array (n_machines, n_kernels), the weights that predictions use
+    eigenvalues_, eigenvectors_ : arrays (n_components,), (n, n_components), of spectral weights
+    view_names_ : list of str
+    dual_coef_ : array (n_machines, n_support), label × dual
+    support_ : array (n_support,)
+    intercept_ : array (n_machines,)
+    C_ : array (n_machines,), the C used or learned; infinity for the hard margin
+    trace_ : float, :math:`c`
+    classes_ : array (n_classes,)
+    objective_ : float, :math:`\omega` (its sum over the machines); for the alignment its value :math:`q'\mu`
+        at :math:`\|K\|_F = 1`
+    dual_gap_ : float, the relative duality gap reached (the largest of the machines)
+    n_iter_ : int
+    status_ : str
+    history_ : list of dict
+
+    Notes
+    -----
+    Predictions for other points are exact for nonnegative weights. Free weights are used as they are, though
+    with a new point the matrix may be indefinite; eigenvectors are carried over by the kernel they come from.
+    Both warn, and name the smallest eigenvalue. To be sure, fit again with the new points among the
+    unlabelled.
+
+    Equal weights of nearly equal kernels (their scaled matrices differ by less than 1e-7) are not unique; the
+    smallest are returned for free weights.
+
+    References
+    ----------
+    Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan, Learning the kernel matrix with semidefinite
+    programming, JMLR 5, 2004.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import TransductiveMKLClassifier
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TransductiveMKLClassifier([Linear(), Gaussian()], weights="free", criterion="soft2")
+    >>> model = model.fit(X[::2], y[::2] == 1, X_unlabeled=X[1::2])
+    >>> bool((model.transduction_ == (y[1::2] == 1)).mean() > 0.9), bool(model.dual_gap_ <= 1e-8)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        criterion: str = "soft1",
+        weights: str = "nonnegative",
+        C: Any = 1.0,
+        trace: float | None = None,
+        solver: str = "fast",
+        n_components: int | None = None,
+        tol: float = 1e-8,
+        max_iter: int = 100,
+        psd: str = "error",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.criterion = criterion
+        self.weights = weights
+        self.C = C
+        self.trace = trace
+        self.solver = solver
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.psd = psd
+        self.callback = callback
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ fit
+    def fit(self, X: Any, y: Any, X_unlabeled: Any = None) -> "TransductiveMKLClassifier":
+        """Learn the kernel matrix, the machine, and the classes of the unlabelled points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n_labelled, d); or the labelled rows of a precomputed stack
+        y : array (n_labelled,) of labels
+        X_unlabeled : like X, (n_unlabelled, d), optional
+            The points to classify. Weights of any sign need them.
+        """
+        self._check_parameters()
+        X = self._validate_table(X, reset=True)
+        if X_unlabeled is not None:
+            require_points(X, y, X_unlabeled)
+            X_unlabeled = self._validate_table(X_unlabeled, reset=False)
+        elif self.weights == "free":
+            raise ValueError(
+                'weights="free" needs the points to be classified, fit(X, y, X_unlabeled=...): weights of '
+                "any sign are only right for points that took part. Without such points use "
+                'weights="nonnegative".'
+            )
+        self.classes_, codes = encode_labels(self, X, y)
+        require_two_classes(self.classes_, codes)
+        Ks = self._fit_kernels(join_rows(X, X_unlabeled, self._precomputed))
+        self._learn(Ks, codes)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice("criterion", self.criterion, CRITERIA)
+        check_choice("weights", self.weights, WEIGHTS)
+        check_choice("solver", self.solver, SOLVERS)
+        self._check_numerics()
+        if self.n_components is not None:
+            check_positive_integer("n_components", self.n_components)
+        check_trace(self.trace)
+        check_matrix_C(self.C, self.criterion)
+
+    def _fit_kernels(self, points: Any) -> Array:
+        """The stack (m, n, n) over all points, every matrix checked whole."""
+        self._bank = make_bank(self.kernels, dtype="float64", gram="dense", psd=self.psd)
+        Ks = np.asarray(self._bank.fit_stack(points), float)
+        self.view_names_ = list(self._bank.view_names_)
+        for K, name in zip(Ks, self.view_names_, strict=True):
+            if is_indefinite(K, full=True):
+                raise_indefinite(K, f"kernel {name!r}")
+        return Ks
+
+    def _learn(self, Ks: Array, codes: Array) -> None:
+        n = Ks.shape[1]
+        learned = isinstance(self.C, str)
+        traces = np.array([np.trace(K) for K in Ks])
+        self.trace_ = float(traces.sum() + n * learned) if self.trace is None else float(self.trace)
+        members = Ks
+        if self.weights == "spectral":
+            self._mean_weights = n / traces / len(Ks)
+            mean = np.tensordot(self._mean_weights, Ks, 1)
+            self.eigenvalues_, self.eigenvectors_ = leading_eigenvectors(mean, self.n_components)
+            members = self.eigenvectors_
+        problems = binary_problems(codes, self.classes_, "ovr")
+        solve = self._align if self.criterion == "alignment" else self._margin
+        results = [solve(members, problem.signs[0], problem.names[0]) for problem in problems]
+        self._store(Ks, results, n)
+
+    def _options(self, name: str) -> Options:
+        label = "" if self.classes_.size == 2 else f"{name}: "
+        progress = Progress(label, self.verbose, self.callback)
+        return Options(tol=self.tol, max_iter=self.max_iter, callback=progress)
+
+    def _loss(self, signs: Array) -> Loss:
+        if self.criterion == "hard" or isinstance(self.C, str):
+            return HardMargin(signs)
+        return SquaredHinge(signs, self.C) if self.criterion == "soft2" else Hinge(signs, self.C)
+
+    def _margin(self, members: Array, signs: Array, name: str) -> MatrixResult:
+        learn_ridge = isinstance(self.C, str)
+        problem = MatrixProblem(members, self._loss(signs), self.weights, self.trace_, learn_ridge)
+        result = learn_kernel_matrix(problem, self.solver, self._options(name))
+        if result.status == Status.INSEPARABLE:
+            raise ValueError(
+                'criterion="hard" needs separable classes; no matrix of this family separates '
+                f'{name!r} from the rest. Use criterion="soft1" or "soft2", or richer kernels.'
+            )
+        return result
+
+    def _align(self, members: Array, signs: Array, name: str) -> MatrixResult:
+        """Weights by alignment, then a machine with the matrix that they give."""
+        if self.weights == "spectral":
+            aligned = spectral_alignment(members, signs)
+            K = (members * aligned.weights) @ members.T
+        else:
+            aligned = learn_alignment(members, signs, self.weights, tol=self.tol, max_iter=self.max_iter)
+            K = np.tensordot(aligned.weights, members, 1)
+        scale = self.trace_ / float(np.trace(K))
+        problem = MatrixProblem((scale * K)[None], Hinge(signs, self.C), "nonnegative", self.trace_)
+        machine = learn_kernel_matrix(problem, self.solver, self._options(name))
+        return replace(
+            machine,
+            weights=scale * aligned.weights,
+            objective=aligned.objective,
+            gap=max(aligned.gap, machine.gap),
+            status=machine.status if aligned.status == Status.OPTIMAL else aligned.status,
+        )
+
+    # ------------------------------------------------------------------ store
+    def _store(self, Ks: Array, results: Sequence[MatrixResult], n: int) -> None:
+        learned = np.array([result.weights for result in results])
+        duals = np.array([result.dual for result in results])
+        self.kernel_weights_ = learned.mean(axis=0)
+        self.support_ = np.flatnonzero(duals.any(axis=0))
+        self.dual_coef_ = duals[:, self.support_]
+        self.intercept_ = np.array([result.intercept for result in results])
+        self.C_ = np.array([self._price(result) for result in results])
+        self.objective_ = float(sum(result.objective for result in results))
+        self.dual_gap_ = float(max(result.gap for result in results))
+        self.n_iter_ = max(1, max(result.n_iter for result in results))
+        self.status_ = worst_status([result.status for result in results])
+        self.history_ = [
+            {**entry, "machine": number} for number, result in enumerate(results) for entry in result.history
+        ]
+        kernels = [self._matrix(Ks, weights) for weights in learned]
+        scores = np.column_stack(
+            [K[:, : duals.shape[1]] @ dual for K, dual in zip(kernels, duals, strict=True)]
+        )
+        scores += self.intercept_
+        self.kernel_ = kernels[0] if len(kernels) == 1 else np.array(kernels)
+        unlabelled = scores[duals.shape[1] :]
+        self.transduction_scores_ = unlabelled[:, 0] if len(results) == 1 else unlabelled
+        self.transduction_ = self._decide(self.transduction_scores_)
+        self._keep(learned, duals, n)
+        self._warn_unless_converged()
+
+    def _price(self, result: MatrixResult) -> float:
+        if self.criterion == "hard":
+            return np.inf
+        if isinstance(self.C, str):
+            return 1.0 / result.ridge if result.ridge > 0.0 else np.inf
+        return float(self.C)
+
+    def _matrix(self, Ks: Array, weights: Array) -> Array:
+        """The learned matrix over all points, exactly symmetric."""
+        if self.weights == "spectral":
+            K = (self.eigenvectors_ * weights) @ self.eigenvectors_.T
+        else:
+            K = np.tensordot(weights, Ks, 1)
+        return 0.5 * (K + K.T)
+
+    def _keep(self, learned: Array, duals: Array, n: int) -> None:
+        """What predictions need: a row of kernel weights and of coefficients for each machine."""
+        every = np.zeros((len(duals), n))
+        every[:, : duals.shape[1]] = duals
+        if self.weights == "spectral":
+            V = self.eigenvectors_
+            coordinates = (every @ V) * learned / self.eigenvalues_
+            self._coefficients = coordinates @ V.T
+            self.machine_weights_ = np.tile(self._mean_weights, (len(duals), 1))
+        else:
+            self._coefficients = every
+            self.machine_weights_ = learned
+        self._extends = self.weights == "nonnegative" or (
+            self.weights == "free" and bool((learned >= 0.0).all())
+        )
+        kept = np.flatnonzero(self._coefficients.any(axis=0)) if self._extends else np.arange(n)
+        kept = kept if kept.size else np.array([0])
+        active = np.flatnonzero(self.machine_weights_.any(axis=0))
+        self._coefficients = self._coefficients[:, kept]
+        self._bank = self._bank.restrict(kept, active)
+
+    # ------------------------------------------------------------------ predict
+    def decision_function(self, X: Any) -> Array:
+        """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes).
+
+        Parameters
+        ----------
+        X : array (n_samples, d); or (n_samples, n_labelled + n_unlabelled, n_kernels) when precomputed
+        """
+        check_is_fitted(self)
+        scores = self._scores(X) + self.intercept_
+        if not self._extends:
+            warn_of_extension(self, X)
+        return scores[:, 0] if self.classes_.size == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample."""
+        return self._decide(self.decision_function(X))
+
+    def _decide(self, scores: Array) -> Array:
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[codes]
+
+    def weights_frame(self) -> pd.DataFrame:
+        """The learned weights as a table, one row for each view, or for each eigenvector.
+
+        Returns
+        -------
+        DataFrame
+            ``weight``, for spectral weights ``eigenvalue`` too; with several machines ``weight[class]``.
+        """
+        check_is_fitted(self)
+        if self.weights == "spectral":
+            index = pd.RangeIndex(1, self.kernel_weights_.size + 1, name="eigenvector")
+            return pd.DataFrame(
+                {"weight": self.kernel_weights_, "eigenvalue": self.eigenvalues_}, index=index
+            )
+        frame = pd.DataFrame({"weight": self.kernel_weights_}, index=pd.Index(self.view_names_, name="view"))
+        if len(self.machine_weights_) > 1:
+            for name, weights in zip(self.classes_, self.machine_weights_, strict=True):
+                frame[f"weight[{name}]"] = weights
+        return frame

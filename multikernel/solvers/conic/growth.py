@@ -23,7 +23,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _ROUNDING = 1e-14
 _MAX_PULLS = 30
 _KEPT = 16  # directions that a basis keeps from one round to the next
-_DEPENDENT = 1e-9
+_DEPENDENT = 1e-7  # a direction missed by so little changes the value by the square of it
+_NEGLIGIBLE = 1e-8
 _SHARES = (0.0, 0.1, 0.5)  # of equal weights, tried until the classes are separated
 
 
@@ -71,12 +72,25 @@ def _signed(w: Array, n_free: int) -> Array:
 
 
 def _orthonormal(columns: Array) -> Array:
-    """An orthonormal basis of the columns, each first scaled to length one."""
+    """An orthonormal basis of the columns, each first scaled to length one.
+
+    Entries of rounding size go: as a dual's only way to be positive they would be a bound that is none.
+    """
     norms = np.linalg.norm(columns, axis=0)
     columns = columns[:, norms > 0.0] / norms[norms > 0.0]
     Q, R, _ = scipy.linalg.qr(columns, mode="economic", pivoting=True)
     size = np.abs(np.diagonal(R))
-    return Q[:, size > _DEPENDENT * size[0]]
+    basis = Q[:, size > _DEPENDENT * size[0]]
+    basis[np.abs(basis).max(axis=1) < _NEGLIGIBLE] = 0.0
+    return basis
+
+
+def _balanced(columns: Array) -> Array:
+    """The same for columns of sum zero, whose sums stay zero to the last digit."""
+    basis = _orthonormal(columns)
+    used = basis.any(axis=1)
+    basis[used] -= basis.sum(axis=0) / np.count_nonzero(used)
+    return basis
 
 
 class Growth:
@@ -101,7 +115,8 @@ class Growth:
         scale = machine.upper if np.isfinite(machine.upper) else machine.lower
         self.relaxation = Relaxation(problem, cone, max(scale, float(np.finfo(float).tiny)))
         if max(cone.size, problem.y.size) <= whole_below:
-            self.U, self.W = np.eye(cone.size), np.eye(problem.y.size)
+            self.U = np.eye(cone.size)
+            self.W = scipy.linalg.null_space(np.ones((1, problem.y.size)))
         else:
             self._start(machine)
 
@@ -109,7 +124,7 @@ class Growth:
         """Machines at weights near each member's own, and the directions that bound their weights."""
         corners = 0.2 * self.middle + 0.8 * np.eye(self.middle.size)
         machines = [machine] + [solve_fixed(self.problem, w) for w in corners]
-        self.W = _orthonormal(np.column_stack([found.beta for found in machines if found is not None]))
+        self.W = _balanced(np.column_stack([found.beta for found in machines if found is not None]))
         size = self.cone.size
         top = [scipy.linalg.eigh(K, subset_by_index=(max(size - 2, 0), size - 1))[1] for K in self.cone.Ks]
         self.U = _orthonormal(np.column_stack(top))
@@ -141,4 +156,4 @@ class Growth:
 
     def _grow(self, relaxed: Relaxed, met: Array, duals: Array) -> None:
         self.U = _orthonormal(np.column_stack([relaxed.U[:, :_KEPT], met]))
-        self.W = _orthonormal(np.column_stack([relaxed.W[:, :_KEPT], duals]))
+        self.W = _balanced(np.column_stack([relaxed.W[:, :_KEPT], duals]))

@@ -23,6 +23,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _MAX_EXCHANGES = 12
 _AT_A_BOUND = 1e-9
 _ROUNDING = 1e-12
+_GOOD = 1e-10
 
 
 class Problem(NamedTuple):
@@ -155,18 +156,34 @@ def _polish(problem: Problem, Q: Array, found: tuple[Array, Array, Array]) -> li
     return candidates
 
 
+def _scales(problem: Problem, Q: Array) -> list[float]:
+    """Guesses of the size of the duals: for classes that are separated, and for those that are not."""
+    guess = np.where(problem.y > 0, 1.0 / np.sum(problem.y > 0), -1.0 / np.sum(problem.y < 0))
+    norm2 = max(float(guess @ (Q @ guess)), 1e-10 * float(np.trace(Q)) / problem.y.size)
+    separated = 2.0 / (norm2 * problem.y.size)
+    if not problem.boxed:
+        return [separated, 1e3 * separated]
+    C = float(problem.C.max())
+    return [min(separated, C), float(np.sqrt(min(separated, C) * C)), C]
+
+
 def solve_fixed(problem: Problem, w: Array) -> MachineAnswer | None:
     """The machine at weights w, or None if Clarabel finds no solution (a hard margin without separation)."""
     Q = problem.quadratic(w)
-    guess = np.where(problem.y > 0, 1.0 / np.sum(problem.y > 0), -1.0 / np.sum(problem.y < 0))
-    scale = 2.0 / max(float(guess @ (Q @ guess)), 1e-8) / problem.y.size
-    if problem.boxed:
-        scale = min(scale, float(problem.C.max()))
-    found = _by_clarabel(problem, Q, scale)
-    if found is None:
-        return None
-    answers = [_judge(problem, w, Q, beta, free) for beta, free in _polish(problem, Q, found)]
-    return min(answers, key=lambda answer: (answer.upper - answer.lower, -answer.lower))
+    answers: list[MachineAnswer] = []
+    for scale in _scales(problem, Q):
+        found = _by_clarabel(problem, Q, scale)
+        if found is not None:
+            answers += [_judge(problem, w, Q, beta, free) for beta, free in _polish(problem, Q, found)]
+        best = min(answers, key=_misses, default=None)
+        if best is not None and _misses(best) <= _GOOD * abs(best.upper):
+            break
+    return best
+
+
+def _misses(answer: MachineAnswer) -> float:
+    """The gap between the machine's bounds; rounding may cross them."""
+    return max(answer.upper - answer.lower, 0.0)
 
 
 def derivatives(problem: Problem, w: Array, answer: MachineAnswer) -> Array:

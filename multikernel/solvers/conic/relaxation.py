@@ -1,12 +1,18 @@
 """Weights of any sign: the semidefinite program of the primal, seen through two subspaces.
 
-    min t   over w, λ, ν ≥ 0, δ ≥ 0     Σ w = 1,    U'K(w)U ⪰ 0,    ⎡ W'(K(w) + τI)W    W'v        ⎤
-                                                                    ⎣ v'W               t − 2C'δ   ⎦ ⪰ 0
+    min t   over w, ν ≥ 0, δ ≥ 0     Σ w = 1,    U'K(w)U ⪰ 0,    ⎡ W'(K(w) + τI)W    W'v        ⎤
+                                                                 ⎣ v'W               t − 2C'δ   ⎦ ⪰ 0
 
-with v = y + y∘(ν − δ) + λ. The inner maximum over β in the box has the dual min 2C'δ + v'(K(w) + τI)⁻¹v, and
-a Schur complement makes that the second matrix. U = I and W = I are the whole program; fewer columns relax
-it, and restrict its dual to β in the range of W and to multipliers UXU' of K(w) ⪰ 0. So β and UXU' of any
-relaxation are feasible for the dual of the whole.
+with v = y + y∘(ν − δ) and W of columns with sum zero. The inner maximum over β in the box has the dual
+min 2C'δ + (v + λ)'(K(w) + τI)⁻¹(v + λ), and a Schur complement makes that the second matrix; the multiplier λ
+of Σβ = 0 is not needed where only such β are in the range. With U = I and W a basis of all vectors with sum
+zero this is the whole program; fewer columns relax it, and restrict its dual to β in the range of W and to
+certain multipliers of K(w) ⪰ 0. So the duals of any relaxation are feasible for the dual of the whole: with
+X and ⎡Y −g; −g' 1⎤ the multipliers of the two matrices,
+
+    β = Wg,    Z = UXU' + W(Y − gg')W',
+
+because the second matrix asks that W'(K(w) + τI)W ⪰ 0 as well (Y ⪰ gg'), on the labelled points.
 """
 
 from typing import Any, NamedTuple
@@ -24,6 +30,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _DEPENDENT = 1e-10  # members whose combination is smaller than this are taken as dependent
 _NULL = 1e-13
+_INACTIVE = 1e-8
 _WIDE = 1.5  # the bounds on the weights are this much wider than they must be, so that they never bind
 
 
@@ -66,7 +73,7 @@ class Coordinates:
 class Relaxed(NamedTuple):
     """The solution of a relaxation; ``beta`` and ``Z`` are as Clarabel leaves them, not exactly feasible.
 
-    ``U`` and ``W`` are the subspaces again, the directions that carry the largest multipliers first.
+    ``U`` and ``W`` span the part of the subspaces that the multipliers rest on, the largest first.
     """
 
     w: Array
@@ -83,6 +90,13 @@ def whiten(basis: Array, products: Array) -> tuple[Array, Array]:
     values, vectors = np.linalg.eigh(0.5 * (form + form.T))
     positive = values > _NULL * max(float(values[-1]), 1e-300)
     return basis @ (vectors[:, positive] / np.sqrt(values[positive])), basis @ vectors[:, ~positive]
+
+
+def _leading(basis: Array, multiplier: Array) -> Array:
+    """The directions that a multiplier rests on, the largest first."""
+    values, vectors = np.linalg.eigh(multiplier)
+    kept = values >= _INACTIVE * values[-1]
+    return basis @ vectors[:, kept][:, ::-1]
 
 
 class Relaxation:
@@ -103,7 +117,7 @@ class Relaxation:
         self.equal = np.full(m, 1.0 / m)
 
     def solve(self, U: Array, W: Array) -> Relaxed | None:
-        """The relaxation by the columns of U (p, k) and W (N, l)."""
+        """The relaxation by the columns of U (p, k) and W (N, l), these of sum zero."""
         U, _ = whiten(U, self.cone.combine(self.equal[: self.cone.n_members]) @ U)
         W, null = whiten(W, self.problem.quadratic(self.equal) @ W)
         touched = np.abs(np.column_stack([W, null])).max(axis=1) > 0.0
@@ -114,20 +128,26 @@ class Relaxation:
         answer = minimise(None, q, blocks)
         if answer is None:
             return None
-        X, M = as_matrix(answer.multipliers[0]), as_matrix(answer.multipliers[1])
-        beta = -(W @ M[:-1, -1]) / M[-1, -1]
-        if null.size:
-            beta += 0.5 * (null @ answer.multipliers[2])
         d = self.coordinates.d
         w = self.coordinates.origin + self.coordinates.directions @ answer.x[:d]
-        Z = self.scale * (U @ X @ U.T)
-        W = np.column_stack([null, W @ np.linalg.eigh(M[:-1, :-1])[1][:, ::-1]])
-        U = U @ np.linalg.eigh(X)[1][:, ::-1]
+        X, M = as_matrix(answer.multipliers[0]), as_matrix(answer.multipliers[1])
+        Y, g = M[:-1, :-1], -M[:-1, -1] / M[-1, -1]
+        beta = W @ g + (0.5 * (null @ answer.multipliers[2]) if null.size else 0.0)
+        beyond = self._on_the_range(W)
+        Z = self.scale * (U @ X @ U.T + beyond @ (Y - np.outer(g, g)) @ beyond.T)
+        U = _leading(U, X)
+        W = np.column_stack([null, _leading(W, Y)])
         return Relaxed(w, np.sqrt(self.scale) * beta, Z, self.scale * float(answer.x[d]), U, W)
 
-    # ------------------------------------------------------------------ rows for (x, t, λ, ν, δ)
+    def _on_the_range(self, W: Array) -> Array:
+        """Vectors of the labelled points as vectors of the cone's range, (p, l)."""
+        if self.cone.basis is not None:
+            return self.cone.basis[: len(W)].T @ W
+        return np.vstack([W, np.zeros((self.cone.size - len(W), W.shape[1]))])
+
+    # ------------------------------------------------------------------ rows for (x, t, ν, δ)
     def _n_columns(self, touched: Array) -> int:
-        return self.coordinates.d + 2 + int(touched.sum()) * (1 + self.problem.boxed)
+        return self.coordinates.d + 1 + int(touched.sum()) * (1 + self.problem.boxed)
 
     def _range_block(self, U: Array, touched: Array) -> Block:
         """U'K(w)U ⪰ 0."""
@@ -158,13 +178,13 @@ class Relaxation:
         A[-1, d + 1 :] = 0.0
         if self.problem.boxed:
             n_touched = int(touched.sum())
-            A[-1, d + 2 + n_touched :] = 2.0 * self.problem.C[touched] / self.scale
+            A[-1, d + 1 + n_touched :] = 2.0 * self.problem.C[touched] / self.scale
         return Block(A, vectors[d], clarabel.PSDTriangleConeT(k + 1))
 
     def _moves(self, W: Array, touched: Array) -> Array:
-        """How W'v / √scale moves with λ, ν and δ, with a last row of zeros."""
+        """How W'v / √scale moves with ν and δ, with a last row of zeros."""
         signed = (self.problem.y[:, None] * W)[touched].T
-        columns = [W.sum(axis=0)[:, None], signed] + ([-signed] if self.problem.boxed else [])
+        columns = [signed, -signed] if self.problem.boxed else [signed]
         moves = np.hstack(columns) / np.sqrt(self.scale)
         return np.vstack([moves, np.zeros(moves.shape[1])])
 
@@ -177,9 +197,9 @@ class Relaxation:
             A[:, d + 1 :] = self._moves(null, touched)[:-1]
             b = -null.T @ self.problem.y / np.sqrt(self.scale)
             blocks.append(Block(A, b, clarabel.ZeroConeT(b.size)))
-        n_signed = n_columns - d - 2
+        n_signed = n_columns - d - 1
         signs = scipy.sparse.hstack(
-            [scipy.sparse.csr_matrix((n_signed, d + 2)), -scipy.sparse.identity(n_signed)]
+            [scipy.sparse.csr_matrix((n_signed, d + 1)), -scipy.sparse.identity(n_signed)]
         )
         blocks.append(Block(signs, np.zeros(n_signed), clarabel.NonnegativeConeT(n_signed)))
         if d > self.coordinates.n_free:

@@ -16,7 +16,7 @@ from rich.progress import (
 from multikernel.cli.console import MISUSED, STOPPED, err, fail, out, plain_errors, show_table
 from multikernel.reproduce import Study, Table, get_study, list_studies, run_table
 from multikernel.reproduce.compare import sections
-from multikernel.reproduce.render import json_text, quantity_cells, remarks
+from multikernel.reproduce.render import json_text, narrow_tables, remarks
 from multikernel.reproduce.study import Summary
 
 _STUDIES = "; ".join(f"{study.name}: {', '.join(study.tables)}" for study in list_studies())
@@ -88,10 +88,8 @@ def _run(study: Study, table: Table, folder: Path, splits: int | None, jobs: int
 
 def _show(summary: Summary) -> None:
     for section in sections(summary["rows"]):
-        for quantity in summary["quantities"]:
-            head, rows = quantity_cells(summary, section, quantity)
-            if rows:
-                show_table(f"{section}: {quantity['label']}", head, rows)
+        for title, head, rows in narrow_tables(summary, section):
+            show_table(title, head, rows)
         for remark in remarks(summary, section):
             out().print(remark, markup=False, highlight=False)
     for note in summary["notes"]:

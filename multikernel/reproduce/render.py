@@ -44,8 +44,10 @@ def section_cells(summary: Summary, section: str) -> tuple[list[str], list[list[
     rows = [row for row in summary["rows"] if row["section"] == section]
     head, cells = _label_cells(rows)
     for quantity in summary["quantities"]:
-        for title, texts in _columns(quantity, rows):
-            head.append(f"{quantity['label']}, {title}" if title != _DIFFERENCE else title)
+        columns = _columns(quantity, rows)
+        is_compared = any(title == _PAPER for title, _ in columns)
+        for title, texts in columns:
+            head.append(_long_title(quantity["label"], title, is_compared))
             _append_column(cells, texts)
     if any(row["remark"] for row in rows):
         head.append("remark")
@@ -80,6 +82,25 @@ def quantity_cells(
         head.append(title)
         _append_column(cells, texts)
     return head, cells
+
+
+def narrow_tables(summary: Summary, section: str) -> list[tuple[str, list[str], list[list[str]]]]:
+    """Return tables for a terminal: one for each quantity that is compared with published figures, else one.
+
+    Parameters
+    ----------
+    summary : dict
+    section : str
+
+    Returns
+    -------
+    list of (title, head, rows)
+    """
+    values = [v for row in summary["rows"] if row["section"] == section for v in row["values"].values()]
+    if all(value["published"] is None for value in values):
+        return [(section, *section_cells(summary, section))]
+    tables = [(q["label"], *quantity_cells(summary, section, q)) for q in summary["quantities"]]
+    return [(f"{section}: {label}", head, rows) for label, head, rows in tables if rows]
 
 
 def remarks(summary: Summary, section: str) -> list[str]:
@@ -118,6 +139,12 @@ def markdown_text(summary: Summary, has_figure: bool = False) -> str:
     if summary["notes"]:
         lines += ["## Notes", "", *(f"- {sentence}" for sentence in summary["notes"]), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _long_title(label: str, title: str, is_compared: bool) -> str:
+    if title == _DIFFERENCE:
+        return title
+    return f"{label}, {title}" if is_compared else f"{label} (s.e.)"
 
 
 def _label_cells(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
@@ -167,7 +194,7 @@ def _number(value: Any, digits: int, signed: bool = False) -> str:
     if abs(value) >= _LARGE:
         return f"{value:{'+' if signed else ''}.1e}"
     text = f"{value:{'+' if signed else ''}.{digits}f}"
-    return text.replace("-", "") if float(text) == 0.0 and not signed else text
+    return text.lstrip("+-") if float(text) == 0.0 else text
 
 
 def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -8,7 +8,13 @@ from hypothesis.extra import numpy as hnp
 
 from multikernel.reproduce import run_table
 from multikernel.reproduce.compare import compare, estimate
-from multikernel.reproduce.render import markdown_text, quantity_cells, remarks, section_cells
+from multikernel.reproduce.render import (
+    markdown_text,
+    narrow_tables,
+    quantity_cells,
+    remarks,
+    section_cells,
+)
 from tests.reproduce import toy
 
 SAMPLES = hnp.arrays(
@@ -75,7 +81,7 @@ def test_the_page_has_paper_ours_and_difference(summary):
     page = markdown_text(summary).splitlines()
     assert page[0] == "# A toy"
     assert "Made by `multikernel reproduce toy --table 1 --splits 2`." in page
-    assert "| who | x, paper | x, ours (s.e.) | difference (s.e.) | pair, ours (s.e.) | remark |" in page
+    assert "| who | x, paper | x, ours (s.e.) | difference (s.e.) | pair (s.e.) | remark |" in page
     assert "| one∣two | 10.00 | 10.50 (1.50) | +0.50 (1.55) | 0.0 / 7.0e+07 |  |" in page
     assert "| other | – | – | – | – | seen, once |" in page
     assert "- A note." in page
@@ -88,7 +94,16 @@ def test_narrow_tables_leave_out_rows_without_a_value(summary):
     assert head == ["who", "paper", "ours (s.e.)", "difference (s.e.)"]
     assert rows == [["one|two", "10.00", "10.50 (1.50)", "+0.50 (1.55)"]]
     assert quantity_cells(summary, "a", summary["quantities"][2])[1] == []
+    assert [title for title, _, _ in narrow_tables(summary, "a")] == ["a: x", "a: pair"]
     assert remarks(summary, "a") == ["other: seen, once"]
+
+
+def test_without_published_figures_one_table_is_enough(summary):
+    summary["rows"][0]["values"]["x"]["published"] = None
+    ((title, head, rows),) = narrow_tables(summary, "a")
+    assert title == "a"
+    assert head == ["who", "x (s.e.)", "difference (s.e.)", "pair (s.e.)", "remark"]
+    assert rows[0][1] == "10.50 (1.50)"
 
 
 def test_sections_are_apart(summary):

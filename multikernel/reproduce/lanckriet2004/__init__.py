@@ -1,6 +1,6 @@
 """G. R. G. Lanckriet, N. Cristianini, P. Bartlett, L. El Ghaoui, M. I. Jordan (2004)."""
 
-from multikernel.reproduce.lanckriet2004 import gaussians, margins
+from multikernel.reproduce.lanckriet2004 import gaussians, margins, protein, reuters
 from multikernel.reproduce.study import Study
 
 STUDY = Study(
@@ -9,7 +9,7 @@ STUDY = Study(
         "G. R. G. Lanckriet, N. Cristianini, P. Bartlett, L. El Ghaoui and M. I. Jordan (2004). Learning "
         "the kernel matrix with semidefinite programming. Journal of Machine Learning Research 5, 27–72."
     ),
-    tables={table.name: table for table in (*margins.TABLES, gaussians.TABLE)},
+    tables={table.name: table for table in (*margins.TABLES, gaussians.TABLE, reuters.TABLE, protein.TABLE)},
 )
 
 __all__ = ["STUDY"]

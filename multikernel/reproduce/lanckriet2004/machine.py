@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
+from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import estimators
+from multikernel.estimators import TransductiveMKLClassifier
 from multikernel.views import stack_kernels
 
 # The names of the publication, and what the estimator calls them.
@@ -21,50 +23,80 @@ CRITERIA: dict[str, dict[str, Any]] = {
 }
 
 
-def fit_machine(
-    Ks: Sequence[np.ndarray], y: np.ndarray, n_train: int, criterion: str, weights: str, trace: float
-) -> dict[str, Any]:
-    """Learn a combination of kernels on the first points and test it on the rest.
+@dataclass(frozen=True)
+class Task:
+    """Kernels over all points, training points first, and the labels of all of them.
+
+    Attributes
+    ----------
+    Ks : sequence of ndarray of shape (n, n)
+    y : ndarray of shape (n,)
+        Those after the first `n_train` are used to judge only.
+    n_train : int
+    trace : float
+        c, the trace of the learned matrix.
+    """
+
+    Ks: Sequence[np.ndarray]
+    y: np.ndarray
+    n_train: int
+    trace: float
+
+
+def fit_model(task: Task, criterion: str, weights: str) -> TransductiveMKLClassifier:
+    """Return the machine learned on the training points.
 
     Parameters
     ----------
-    Ks : sequence of ndarray of shape (n, n)
-        Over all points, training points first.
-    y : ndarray of shape (n,)
-    n_train : int
+    task : Task
     criterion : str
         A key of `CRITERIA`.
     weights : {"free", "nonnegative"}
-    trace : float
-        c, the trace of the learned matrix.
+
+    Returns
+    -------
+    TransductiveMKLClassifier
+    """
+    stack = stack_kernels(list(task.Ks))
+    n_train = task.n_train
+    model = TransductiveMKLClassifier(
+        kernels="precomputed", weights=weights, trace=task.trace, **CRITERIA[criterion]
+    )
+    with warnings.catch_warnings():
+        # What did not converge says so in its status, which the tables show.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(stack[:n_train], task.y[:n_train], X_unlabeled=stack[n_train:])
+
+
+def fit_machine(task: Task, criterion: str, weights: str) -> dict[str, Any]:
+    """Learn a combination of kernels on the training points and test it on the rest.
+
+    Parameters
+    ----------
+    task : Task
+    criterion : str
+        A key of `CRITERIA`.
+    weights : {"free", "nonnegative"}
 
     Returns
     -------
     dict
         ``separable``; if it is true ``value`` (the margin of HM, omega / 2 of the others), ``accuracy`` in
-        percent, ``auc``, ``weights``, ``ridge`` (1 / C of SM2,C, else None), ``gap`` and ``status``.
+        percent, ``weights``, ``ridge`` (1 / C of SM2,C, else None), ``gap`` and ``status``.
     """
-    stack = stack_kernels(list(Ks))
-    model = estimators.TransductiveMKLClassifier(  # type: ignore[attr-defined]
-        kernels="precomputed", weights=weights, trace=trace, **CRITERIA[criterion]
-    )
     try:
-        model.fit(stack[:n_train], y[:n_train], X_unlabeled=stack[n_train:])
+        model = fit_model(task, criterion, weights)
     except ValueError as error:
         if criterion == "HM" and "separable" in str(error):
             return {"separable": False}
         raise
     omega = float(model.objective_)
-    scores = model.kernel_[n_train:, :n_train] @ np.ravel(model.dual_coef_) + float(
-        np.ravel(model.intercept_)[0]
-    )
     return {
         "separable": True,
         "value": 1.0 / math.sqrt(omega) if criterion == "HM" else omega / 2.0,
-        "accuracy": 100.0 * float(np.mean(model.transduction_ == y[n_train:])),
-        "auc": float(roc_auc_score(y[n_train:], scores)),
+        "accuracy": 100.0 * float(np.mean(model.transduction_ == task.y[task.n_train :])),
         "weights": np.asarray(model.kernel_weights_, dtype=np.float64).tolist(),
-        "ridge": 1.0 / float(model.C_) if criterion == "SM2,C" else None,
+        "ridge": 1.0 / float(model.C_[0]) if criterion == "SM2,C" else None,
         "gap": float(model.dual_gap_),
         "status": str(model.status_),
     }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from multikernel.reproduce.compare import compare, comparison_row
-from multikernel.reproduce.lanckriet2004.machine import CRITERIA, fit_machine
+from multikernel.reproduce.lanckriet2004.machine import CRITERIA, Task, fit_machine
 from multikernel.reproduce.lanckriet2004.published import SPLITS, published_cell
 from multikernel.reproduce.lanckriet2004.setting import (
     BREAST,
@@ -63,7 +63,9 @@ def compute_cell(setting: dict[str, Any], split: int, criterion: str) -> dict[st
     banks = {"K1": Ks[:1], "K2": Ks[1:2], "K3": Ks[2:], "free": Ks, "nonnegative": Ks}
     return {
         column: fit_machine(
-            bank, points.y, points.n_train, criterion, "free" if column == "free" else "nonnegative", trace
+            Task(bank, points.y, points.n_train, trace),
+            criterion,
+            "free" if column == "free" else "nonnegative",
         )
         for column, bank in banks.items()
     }

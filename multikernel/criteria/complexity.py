@@ -71,7 +71,7 @@ def _sign_blocks(n_points: int, n_draws: int, rng: np.random.Generator) -> Itera
 
 
 def nonnegative_limit(Ks: Array) -> float:
-    """min(m, N max_j λ_j / r_j): what E max_j q_j cannot exceed (the sum of the q_j, and their largest value)."""
+    """min(m, N max_j λ_j / r_j): what E max_j q_j cannot exceed (by their sum, and by their range)."""
     n_points = Ks.shape[1]
     shares = []
     last = [n_points - 1, n_points - 1]

@@ -117,7 +117,7 @@ class _Coordinates:
 
 
 def _orthonormal_changes(cone: Spectrahedron) -> tuple[Array, Array]:
-    """D (d, p, p) and the changes of the weights (m, d) that they belong to; d = 0 if all kernels are alike."""
+    """D (d, p, p) and the changes of the weights (m, d) that give them; d = 0 if all kernels are alike."""
     m = cone.n_members
     if m == 1:
         return np.empty((0, cone.size, cone.size)), np.empty((1, 0))
@@ -153,7 +153,7 @@ class _Search:
             programs = SmallPrograms(self.shape.compressed(U), self.slopes[draws], self.shape.box)
             programs.solve(_SHARE * self.tol * np.maximum(1.0, self.base[draws]))
             self.upper[draws] = np.minimum(self.upper[draws], self.base[draws] + programs.upper)
-            vectors = np.stack([self._pull(draw, x) for draw, x in zip(draws, programs.x, strict=True)])
+            vectors = np.stack([self._pull(int(i), x) for i, x in zip(draws, programs.x, strict=True)])
             self.pool[draws] = vectors[:, :, : self.kept]
             wide = self.upper[draws] - self.lower[draws] > self.tol * np.maximum(1.0, self.lower[draws])
             if U.shape[2] == self.shape.size:  # nothing is left to add: what is still open is rounding
@@ -162,7 +162,7 @@ class _Search:
             U = np.linalg.qr(np.concatenate([U[wide], vectors[wide]], axis=2))[0]
 
     def _first_bases(self, draws: Array, n_done: int) -> Array:
-        """Orthonormal bases (b, p, k), from the nearest draws that are done, or along each draw's direction."""
+        """Orthonormal bases (b, p, k), from the nearest draws done, or along each draw's direction."""
         k = min(_NEIGHBOURS * _KEPT, self.shape.size)
         if n_done * self.kept < k:
             return np.stack([self.shape.lowest(self.directions[draw], k)[1] for draw in draws])

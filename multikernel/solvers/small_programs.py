@@ -83,7 +83,7 @@ class SmallPrograms:
         self.upper = self._bound()
 
     def solve(self, tolerance: Array) -> None:
-        """Iterate until ``upper`` exceeds g'x by no more than ``tolerance`` (b,), or floating point ends it."""
+        """Iterate until ``upper`` exceeds g'x by at most ``tolerance`` (b,), or floating point ends it."""
         for _ in range(_MAX_ITER):
             open_ = self.upper - _dots(self.g, self.x) > tolerance
             if not open_.any():

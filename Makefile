@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help run test lint docs format clean
+.PHONY: help run test lint docs format clean tables
 
 help:
 	@echo "make run     learn a multi-view model of the digits and write run/report.html"
@@ -15,6 +15,7 @@ help:
 	@echo "make docs    refresh the source that CONTRIBUTING.md shows"
 	@echo "make format  let ruff sort the imports and format the code"
 	@echo "make bench   the benchmarks (see benchmarks/)"
+	@echo "make tables  the published tables, computed again (needs MULTIKERNEL_DATA; can be stopped and resumed)"
 
 run: $(VENV)/.installed
 	$(BIN)/python examples/which_view_of_a_digit_matters.py
@@ -34,6 +35,11 @@ docs: $(VENV)/.installed-test
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+tables: $(VENV)/.installed
+	set -e; for table in 1 2 3 4 reuters protein; do \
+	  $(BIN)/multikernel reproduce lanckriet2004 --table $$table --out docs/reproduce/lanckriet2004; \
+	done
 
 clean:
 	rm -rf $(VENV) run build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

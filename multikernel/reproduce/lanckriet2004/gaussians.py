@@ -127,7 +127,7 @@ TABLE = Table(
     ),
     notes=(
         "The publication's caption has trace 6n; its weights add up to 5, so 5n is used here.",
-        "Of the publication only the accuracy of the learned combination is shown; its weights and its figures "
+        "Of the publication only the accuracy of the learned combination is shown; its weights and figures "
         "for the best single Gaussian were not at hand.",
         "The s.e. of a difference takes the published mean of 30 splits to vary as ours does; for 2-norm, "
         "whose sample is not published, the published mean counts as a single draw.",

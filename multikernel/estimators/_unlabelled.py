@@ -15,12 +15,17 @@ def n_rows(X: Any) -> int:
 
 
 def require_points(X: Any, y: Any, X_unlabeled: Any) -> None:
-    """Refuse labels of unlabelled points, given as more labels or in place of the points."""
+    """Refuse tables of another kind, and labels of unlabelled points: as more labels, or for the points."""
     dimensions = X_unlabeled.ndim if hasattr(X_unlabeled, "ndim") else np.ndim(X_unlabeled)
     if dimensions < 2:
         raise ValueError(
             "X_unlabeled must hold the unlabelled points themselves, in rows like those of X; got an array "
             f"of {dimensions} dimension(s). Labels of these points are not needed: they are predicted."
+        )
+    if is_frame(X) != is_frame(X_unlabeled):
+        raise TypeError(
+            "X and X_unlabeled must be both DataFrames or both arrays; got "
+            f"{type(X).__name__} and {type(X_unlabeled).__name__}."
         )
     labelled, unlabelled = n_rows(X), n_rows(X_unlabeled)
     if y is not None and np.ndim(y) >= 1 and unlabelled > 0 and len(y) == labelled + unlabelled:
@@ -36,11 +41,6 @@ def join_rows(X: Any, X_unlabeled: Any, precomputed: bool) -> Any:
         return X
     if precomputed:
         return _join_stacks(X, X_unlabeled)
-    if is_frame(X) != is_frame(X_unlabeled):
-        raise TypeError(
-            "X and X_unlabeled must be both DataFrames or both arrays; got "
-            f"{type(X).__name__} and {type(X_unlabeled).__name__}."
-        )
     if is_frame(X):
         return pd.concat([X, X_unlabeled[X.columns]], ignore_index=True)
     if scipy.sparse.issparse(X) or scipy.sparse.issparse(X_unlabeled):

@@ -90,7 +90,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         machines for more than two classes
     machine_weights_ : array (n_machines, n_kernels), the weights that predictions use
     eigenvalues_, eigenvectors_ : arrays (n_components,), (n, n_components), of spectral weights
-    view_names_ : list of str
+    view_names_, weight_names_, machine_names_ : list of str
     dual_coef_ : array (n_machines, n_support), label × dual
     support_ : array (n_support,)
     intercept_ : array (n_machines,)
@@ -268,7 +268,10 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
     def _store(self, Ks: Array, results: Sequence[MatrixResult], n: int) -> None:
         learned = np.array([result.weights for result in results])
         duals = np.array([result.dual for result in results])
+        self._learned = learned
         self.kernel_weights_ = learned.mean(axis=0)
+        self.weight_names_ = self._weight_names()
+        self.machine_names_ = [str(name) for name in self.classes_[-len(results) :]]
         self.support_ = np.flatnonzero(duals.any(axis=0))
         self.dual_coef_ = duals[:, self.support_]
         self.intercept_ = np.array([result.intercept for result in results])
@@ -291,6 +294,11 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         self.transduction_ = self._decide(self.transduction_scores_)
         self._keep(learned, duals, n)
         self._warn_unless_converged()
+
+    def _weight_names(self) -> list[str]:
+        if self.weights == "spectral":
+            return [f"eigenvector {i + 1}" for i in range(self.eigenvalues_.size)]
+        return self.view_names_
 
     def _price(self, result: MatrixResult) -> float:
         if self.criterion == "hard":
@@ -359,13 +367,11 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
             ``weight``, for spectral weights ``eigenvalue`` too; with several machines ``weight[class]``.
         """
         check_is_fitted(self)
+        kind = "eigenvector" if self.weights == "spectral" else "view"
+        frame = pd.DataFrame({"weight": self.kernel_weights_}, index=pd.Index(self.weight_names_, name=kind))
         if self.weights == "spectral":
-            index = pd.RangeIndex(1, self.kernel_weights_.size + 1, name="eigenvector")
-            return pd.DataFrame(
-                {"weight": self.kernel_weights_, "eigenvalue": self.eigenvalues_}, index=index
-            )
-        frame = pd.DataFrame({"weight": self.kernel_weights_}, index=pd.Index(self.view_names_, name="view"))
-        if len(self.machine_weights_) > 1:
-            for name, weights in zip(self.classes_, self.machine_weights_, strict=True):
+            frame["eigenvalue"] = self.eigenvalues_
+        if len(self._learned) > 1:
+            for name, weights in zip(self.machine_names_, self._learned, strict=True):
                 frame[f"weight[{name}]"] = weights
         return frame

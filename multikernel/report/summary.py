@@ -23,8 +23,9 @@ def summarize(
 
     Only fitted attributes are read: ``kernel_weights_`` and ``view_names_`` must be there; ``dual_gap_``,
     ``objective_``, ``n_iter_``, ``status_``, ``history_``, ``classes_``, ``machine_weights_`` and
-    ``machine_names_`` are used where the model has them. The share of a view is its part of all the weight,
-    ``share[m] = kernel_weights_[m] / sum(kernel_weights_)``.
+    ``machine_names_`` are used where the model has them, and ``weight_names_`` where its weights are not those
+    of views. The share of a view is its part of all the weight,
+    ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``: negative where the weight is.
 
     Parameters
     ----------
@@ -70,13 +71,13 @@ def _weights(model: Any) -> list[dict[str, Any]]:
     if not hasattr(model, "kernel_weights_"):
         raise ValueError(f"model must be fitted; {name} has no kernel_weights_. Call its fit first.")
     weights = np.asarray(model.kernel_weights_, dtype=np.float64)
-    views = [str(view) for view in model.view_names_]
+    views = [str(view) for view in getattr(model, "weight_names_", model.view_names_)]
     if weights.shape != (len(views),):
         raise ValueError(
             f"kernel_weights_ must hold one weight for each of the {len(views)} views of {name}; "
             f"got shape {weights.shape}. Fit the model again."
         )
-    total = weights.sum()
+    total = np.abs(weights).sum()
     shares = weights / total if total > 0 else np.zeros_like(weights)
     return [
         {"view": view, "weight": _plain(weight), "share": _plain(share)}

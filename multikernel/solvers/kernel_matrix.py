@@ -198,7 +198,7 @@ class _Run:
         return self._note(method.value, method.value - method.gap, method.score, method.w)
 
     def _certify(self, method: InteriorPoint) -> None:
-        """Judge the iterate; small duals, which an interior point never makes zero, go if that is allowed."""
+        """Judge the iterate; what is small, and never zero in an interior point, goes if the gap allows."""
         proof = certify(method.family, self.loss, method.w, method.beta, method.pair)
         if self.best is None or proof.gap < self.best.gap:
             self.best = proof

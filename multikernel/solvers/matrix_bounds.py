@@ -62,9 +62,10 @@ def certify(
     pair : PSDPair, for weights of any sign
         At w: its matrix is positive definite, and its multiplier proves the lower bound.
     drop : float
-        Duals below this share of the largest become zero.
+        Duals below this share of the largest become zero, and so do weights below this share of the whole
+        that may not be negative.
     """
-    w = _feasible_weights(w, family.traces, pair.cone.n_members if pair is not None else 0)
+    w = _feasible_weights(w, family.traces, pair.cone.n_members if pair is not None else 0, drop)
     beta = _feasible_duals(beta, loss, drop)
     products = family.products(beta)
     q = products.T @ beta
@@ -88,9 +89,9 @@ def _primal(
     return 2.0 * min(soft.value, hard.value), soft.intercept if np.isfinite(soft.value) else hard.intercept
 
 
-def _feasible_weights(w: Array, r: Array, n_free: int) -> Array:
+def _feasible_weights(w: Array, r: Array, n_free: int, drop: float) -> Array:
     w = w.copy()
-    w[n_free:] = np.maximum(w[n_free:], 0.0)
+    w[n_free:] = np.where(w[n_free:] > drop, w[n_free:], 0.0)
     return w / float(r @ w)
 
 

@@ -1,6 +1,7 @@
 """Reports of models as they are really fitted: every attribute that a report reads is there."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -50,3 +51,12 @@ def test_machines_with_weights_of_their_own_are_named_by_their_classes():
     machines = summarize(model)["machines"]
     assert [row["machine"] for row in machines] == ["0 vs 1", "0 vs 2", "1 vs 2"]
     np.testing.assert_array_equal([row["weights"] for row in machines], model.machine_weights_)
+
+
+def test_negative_weights_are_shown_as_such():
+    model = SimpleNamespace(kernel_weights_=np.array([1.5, -0.5, 0.0]), view_names_=["one", "two", "three"])
+    summary = summarize(model)
+    assert [row["share"] for row in summary["weights"]] == [0.75, -0.25, 0.0]
+    page = render_html(summary)
+    assert page.count('class="bar negative" style="width: 33.33%"') == 1
+    assert "2 of 3 views are used" in page

@@ -246,8 +246,15 @@ def test_reuters_tells_the_categories_apart_and_draws(data_folder, tmp_path, mon
         assert sum(result["weights"]["free"]) == pytest.approx(2.0)
     monkeypatch.setattr(reuters, "LABELLED", (25, 50))
     rows = table.rows(results)
-    sections = (reuters._ACCURACY, reuters._AREA, reuters._SHARE)
-    assert [row["section"] for row in rows] == [s for s in sections for _ in (25, 50)]
+    expected = (
+        reuters._ACCURACY,
+        reuters._ACCURACY,
+        reuters._AREA,
+        reuters._AREA,
+        reuters._SHARE,
+        reuters._SHARE,
+    )
+    assert tuple(row["section"] for row in rows) == expected
     gain = rows[0]["values"]["gain"]["mean"]
     accuracy = results[0][1]["accuracy"]
     assert gain == pytest.approx(accuracy["nonnegative"] - max(accuracy["words"], accuracy["concepts"]))
@@ -265,7 +272,7 @@ def test_the_documents_of_reuters_are_balanced_and_nested():
 
 
 def test_protein_functions_follow_the_network_that_knows_them(data_folder, monkeypatch):
-    """Two communities in the first network; the second has its proteins in another order and knows nothing."""
+    """The first network has two communities; the second, with its proteins in another order, none."""
     rng = np.random.default_rng(6)
     n, community = 50, np.arange(50) % 2
     together = community[:, None] == community

@@ -251,7 +251,9 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
             aligned = spectral_alignment(members, signs)
             K = (members * aligned.weights) @ members.T
         else:
-            aligned = learn_alignment(members, signs, self.weights, tol=self.tol, max_iter=self.max_iter)
+            aligned = learn_alignment(
+                members, signs, self.weights, solver=self.solver, tol=self.tol, max_iter=self.max_iter
+            )
             K = np.tensordot(aligned.weights, members, 1)
         scale = self.trace_ / float(np.trace(K))
         problem = MatrixProblem((scale * K)[None], Hinge(signs, self.C), "nonnegative", self.trace_)

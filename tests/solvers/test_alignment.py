@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import cvxpy as cp
@@ -291,6 +292,17 @@ def test_nearly_dependent_kernels_are_still_certified():
     assert np.linalg.eigvalsh(K)[0] > -1e-7
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_small_differences_between_kernels_are_not_overlooked(seed):
+    """One kernel, and a millionth of something added: the labels, or noise. S hardly tells them apart."""
+    kernel, y, noise = gaussians(seed)[0][1], labels(seed, 18), labels(seed + 50, 18)
+    with_labels = kernel + 1e-6 * np.outer(y, y)
+    Ks = np.stack([kernel + 1e-6 * np.outer(noise, noise), with_labels, kernel])
+    result = learn_alignment(Ks, y, "nonnegative")
+    assert result.status == Status.OPTIMAL and result.gap <= 1e-9
+    np.testing.assert_allclose(result.weights, [0.0, 1.0 / np.linalg.norm(with_labels), 0.0], atol=1e-6)
+
+
 # --- what can go wrong -------------------------------------------------------------------------------------
 
 
@@ -318,6 +330,16 @@ def test_iterations_that_end_early_say_so_and_their_bound_holds():
     assert early.gap > 1e-6
     assert early.objective < best.objective < early.upper_bound
     check_certificate(early, Ks, y, "free")
+
+
+def test_more_iterations_never_give_less():
+    """The best weights and the best bound are kept; here single iterates are worse than those before."""
+    Ks, y = gaussians(18)[0], labels(18, 18)
+    results = [learn_alignment(Ks, y, "free", max_iter=k) for k in range(1, 9)]
+    for before, after in pairwise(results):
+        assert after.objective >= before.objective * (1.0 - 1e-12)
+        assert after.upper_bound <= before.upper_bound * (1.0 + 1e-12)
+    assert results[-1].gap < 1e-2 * results[0].gap
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -32,6 +32,7 @@ from .result import Status
 Array = np.ndarray[Any, np.dtype[Any]]
 
 WEIGHTS = ("nonnegative", "free")
+SOLVERS = ("fast", "conic")
 _UNALIGNED = 1e-12
 _BEYOND = 1e-4  # of tol: weights are known to the square root of the gap only, and iterations are cheap
 _DEPENDENT = 1e-12  # eigenvalues of S, for kernels of norm one: dependent to a millionth
@@ -112,6 +113,7 @@ def learn_alignment(
     ([0.333333, -0.333333], 1.0)
     """
     check_choice("weights", weights, WEIGHTS)
+    check_choice("solver", solver, SOLVERS)
     table = align_stack(Ks, y, centered=centered)
     _require_aligned(table.target)
     basis = independent_directions(table.pairs, _DEPENDENT)

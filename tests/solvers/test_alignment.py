@@ -316,9 +316,11 @@ def test_kernels_that_know_nothing_of_the_labels_are_refused(kind):
         spectral_alignment(z[:, None] / 2.0, y)
 
 
-def test_an_unknown_kind_is_refused():
+def test_an_unknown_kind_or_solver_is_refused():
     with pytest.raises(ValueError, match="weights must be one of 'nonnegative', 'free'; got 'any'"):
         learn_alignment(gaussians(0)[0], labels(0, 18), "any")
+    with pytest.raises(ValueError, match="solver must be one of 'fast', 'conic'; got 'quick'"):
+        learn_alignment(gaussians(0)[0], labels(0, 18), "free", solver="quick")
 
 
 def test_iterations_that_end_early_say_so_and_their_bound_holds():

@@ -1,5 +1,7 @@
 """The public door of alignment: what it takes, what it gives, what it refuses."""
 
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -207,7 +209,8 @@ def test_dependent_kernels_are_named(kind):
 
 def test_a_method_that_does_not_reach_its_tolerance_says_so(monkeypatch):
     kernels, y = example()
-    monkeypatch.setattr(learn_alignment, "__kwdefaults__", {"centered": False, "tol": 1e-8, "max_iter": 2})
+    impatient = functools.partial(learn_alignment, max_iter=2)
+    monkeypatch.setattr("multikernel.weights.by_alignment.learn_alignment", impatient)
     with pytest.warns(RuntimeWarning, match="alignment ended as 'max_iter' with a relative gap of"):
         learned = alignment_weights(kernels, y, weights="free")
     assert learned.status == "max_iter" and learned.gap > 1e-8

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from multikernel.kernels import diffusion_kernel, unit_diagonal
 from multikernel.reproduce import get_study, run_table
 from multikernel.reproduce.lanckriet2004 import gaussians, protein, reuters
 from multikernel.reproduce.lanckriet2004.machine import CRITERIA, Task, fit_machine
@@ -293,6 +294,10 @@ def test_protein_functions_follow_the_network_that_knows_them(data_folder, monke
         for K in Ks:
             np.testing.assert_allclose(K.diagonal(), 1.0)
         assert Ks[0][together].mean() > 3 * Ks[0][~together].mean()
+        A = np.zeros((n, n))
+        for i, j in order[second]:  # the second network counts its proteins in another order
+            A[i, j] = A[j, i] = 1.0
+        np.testing.assert_allclose(Ks[2], unit_diagonal(diffusion_kernel(A, 1.0)))
         results = [(unit, unit.function(**unit.arguments)) for unit in STUDY.table("protein").units(1)[:2]]
     finally:
         protein._kernels_and_labels.cache_clear()

@@ -45,7 +45,9 @@ class Certified:
 
     @property
     def gap(self) -> float:
-        """(upper − lower) / |upper|."""
+        """(upper − lower) / |upper|, infinite while nothing bounds the value from above."""
+        if not np.isfinite(self.upper):
+            return np.inf
         return (self.upper - self.lower) / max(abs(self.upper), np.finfo(float).tiny)
 
 

@@ -11,7 +11,7 @@ from multikernel.reproduce.compare import sections
 from multikernel.reproduce.study import Summary
 
 NOTHING = "–"
-_PAPER, _OURS, _DIFFERENCE = "paper", "ours (s.e.)", "difference (s.e.)"
+_PAPER, _OURS, _ERROR, _DIFFERENCE = "paper", "ours", " (s.e.)", "difference (s.e.)"
 _LARGE = 1e5
 
 
@@ -144,7 +144,7 @@ def markdown_text(summary: Summary, has_figure: bool = False) -> str:
 def _long_title(label: str, title: str, is_compared: bool) -> str:
     if title == _DIFFERENCE:
         return title
-    return f"{label}, {title}" if is_compared else f"{label} (s.e.)"
+    return f"{label}, {title}" if is_compared else label + title.removeprefix(_OURS)
 
 
 def _label_cells(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
@@ -167,7 +167,10 @@ def _columns(quantity: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> 
     found = [row["values"].get(quantity["key"], {}) for row in rows]
     columns = [
         (_PAPER, [_number(value.get("published"), digits) for value in found]),
-        (_OURS, [_with_error(value.get("mean"), value.get("se"), digits) for value in found]),
+        (
+            _OURS if any(isinstance(value.get("mean"), list) for value in found) else _OURS + _ERROR,
+            [_with_error(value.get("mean"), value.get("se"), digits) for value in found],
+        ),
     ]
     if quantity["difference"]:
         texts = [

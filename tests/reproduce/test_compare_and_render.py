@@ -81,7 +81,7 @@ def test_the_page_has_paper_ours_and_difference(summary):
     page = markdown_text(summary).splitlines()
     assert page[0] == "# A toy"
     assert "Made by `multikernel reproduce toy --table 1 --splits 2`." in page
-    assert "| who | x, paper | x, ours (s.e.) | difference (s.e.) | pair (s.e.) | remark |" in page
+    assert "| who | x, paper | x, ours (s.e.) | difference (s.e.) | pair | remark |" in page
     assert "| one∣two | 10.00 | 10.50 (1.50) | +0.50 (1.55) | 0.0 / 7.0e+07 |  |" in page
     assert "| other | – | – | – | – | seen, once |" in page
     assert "- A note." in page
@@ -102,7 +102,7 @@ def test_without_published_figures_one_table_is_enough(summary):
     summary["rows"][0]["values"]["x"]["published"] = None
     ((title, head, rows),) = narrow_tables(summary, "a")
     assert title == "a"
-    assert head == ["who", "x (s.e.)", "difference (s.e.)", "pair (s.e.)", "remark"]
+    assert head == ["who", "x (s.e.)", "difference (s.e.)", "pair", "remark"]
     assert rows[0][1] == "10.50 (1.50)"
 
 

@@ -167,7 +167,7 @@ def test_rows_say_what_was_separable_what_c_was_and_what_is_published():
     assert hard["values"]["value"]["published"] is None
     assert rows["SM1", COLUMNS["free"]]["remark"] == "not solved to tolerance on 1 of 2 splits"
     learned = rows["SM2,C", COLUMNS["nonnegative"]]
-    assert learned["remark"] == "C infinite on 1 of 2 splits"
+    assert learned["remark"] == "C above 10000 on 1 of 2 splits"
     assert learned["values"]["C"]["mean"] == 2.0
     assert learned["values"]["C"]["published"] == 0.4365
     plain = rows["SM1", COLUMNS["K1"]]["values"]

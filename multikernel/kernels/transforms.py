@@ -332,14 +332,16 @@ class Chain(Transform):
         return K
 
     def test(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
-        return self._walk(K_test, diag_test)[0]
+        return self._walk(K_test, diag_test, self.needs_diagonal)[0]
 
     def test_diag(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
-        return self._walk(K_test, diag_test)[1]
+        return self._walk(K_test, diag_test, True)[1]
 
-    def _walk(self, K_test: np.ndarray, diag_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _walk(
+        self, K_test: np.ndarray, diag_test: np.ndarray, with_diagonal: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
         for transform in self.transforms:
-            diag_next = transform.test_diag(K_test, diag_test) if self.needs_diagonal else diag_test
+            diag_next = transform.test_diag(K_test, diag_test) if with_diagonal else diag_test
             K_test, diag_test = transform.test(K_test, diag_test), diag_next
         return K_test, diag_test
 

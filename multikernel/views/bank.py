@@ -248,6 +248,10 @@ class KernelBank(TransformerMixin, BaseEstimator):
         K : ndarray of shape (n_test, n_train), float64
             (n_test, n_support) after `restrict`.
         """
+        return self._iterate(self._test_table(X))
+
+    def _test_table(self, X: Any) -> Any:
+        """X as a table, as wide as that of `fit`."""
         self._require_fitted()
         table = as_table(X)
         width = n_columns(table)
@@ -256,7 +260,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"X has {width} features, but KernelBank is expecting {expected} features as input."
             )
-        return self._iterate(table)
+        return table
 
     def _iterate(self, table: Any) -> Iterator[tuple[int, np.ndarray]]:
         users = [id(self.views_[index].rows) for index in self.active_]
@@ -269,8 +273,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
 
     def self_similarities(self, X: Any) -> np.ndarray:
         """Of each row to itself, (n_test, m), after the transforms; zero for kernels that are not active."""
-        self._require_fitted()
-        table = as_table(X)
+        table = self._test_table(X)
         diagonals = np.zeros((n_rows(table), self.n_kernels_))
         for index in self.active_:
             view = self.views_[index]

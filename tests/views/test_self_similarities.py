@@ -88,6 +88,8 @@ def test_repaired_kernels(repair, chain):
     np.testing.assert_allclose(bank.self_similarities(NEW)[:, 0], expected, rtol=1e-7)
 
 
-def test_a_bank_must_be_fitted_first():
+def test_refusals():
     with pytest.raises(ValueError, match="not fitted yet"):
         KernelBank().self_similarities(NEW)
+    with pytest.raises(ValueError, match="X has 2 features, but KernelBank is expecting 3 features as input"):
+        KernelBank([Linear()]).fit(X).self_similarities(NEW[:, :2])

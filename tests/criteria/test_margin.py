@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from multikernel.criteria import HardMargin
+from multikernel.criteria import HardMargin, SquaredHinge
 from tests.solvers.problems import KINDS, Task
 
 SMOOTH_OR_NOT = [kind for kind in KINDS if kind != "hard_margin"]
@@ -42,6 +42,42 @@ def test_the_intercept_of_the_risk_is_its_minimiser(kind, n, weighted, tied, see
                             options={"xatol": 1e-12, "maxiter": 1000})  # fmt: skip
     assert value <= found.fun + 1e-9 * max(1.0, abs(found.fun))
     np.testing.assert_allclose(value, found.fun, rtol=1e-6, atol=1e-6)
+
+
+def test_the_intercept_of_the_squared_hinge_does_not_cycle():
+    """Newton's steps from either end of this bracket lead to the other end."""
+    y = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
+    scores = np.array(
+        [-2.69324234, -9.69431523, -0.031883, -4.49820407, 9.23557999, -17.20968711, 8.65298406]
+    )
+    value, b = SquaredHinge(y, 453.176).risk(scores)
+    # by hand: at b = 3.5957 the errors are those of samples 0 and 3, whose slacks are then equal
+    np.testing.assert_allclose(b, 0.5 * ((1.0 + 2.69324234) + (-1.0 + 4.49820407)), rtol=1e-12)
+    slack = 1.0 + 2.69324234 - b
+    np.testing.assert_allclose(value, 453.176 * slack**2, rtol=1e-10)
+
+
+@given(st.integers(2, 40), st.integers(0, 10**6), st.floats(-6.0, 6.0), st.booleans(), st.booleans())
+@settings(max_examples=300)
+def test_the_intercept_of_the_squared_hinge_at_every_scale(n, seed, power, weighted, tied):
+    """The derivative in b vanishes, and changes its sign there, for scores from 1e-6 to 1e6."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.normal(size=n) > rng.normal(), 1.0, -1.0)
+    y[:2] = [1.0, -1.0]
+    C = 10.0 ** rng.uniform(-4, 4, size=n) if weighted else np.full(n, 10.0 ** rng.uniform(-4, 4))
+    scores = 10.0**power * rng.standard_t(2, size=n)
+    if tied:
+        scores = np.round(scores, 1)
+    value, b = SquaredHinge(y, C).risk(scores)
+
+    def slope(b):
+        return -float((C * y) @ np.maximum(1.0 - y * (scores + b), 0.0))
+
+    step = 1e-12 * max(1.0, np.abs(scores).max())
+    size = float(C.sum()) * step
+    assert slope(b - step) <= size and slope(b + step) >= -size
+    slack = np.maximum(1.0 - y * (scores + b), 0.0)
+    np.testing.assert_allclose(value, 0.5 * C @ slack**2, rtol=1e-12)
 
 
 @cases

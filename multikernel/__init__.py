@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, TransductiveMKLClassifier
+from .selection import generalization_bound
 from .views import KernelBank, View, combine_kernels, stack_kernels
 
 __version__ = version("multikernel")
@@ -16,5 +17,6 @@ __all__ = [
     "TransductiveMKLClassifier",
     "View",
     "combine_kernels",
+    "generalization_bound",
     "stack_kernels",
 ]

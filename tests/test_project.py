@@ -187,3 +187,15 @@ def test_the_first_job_runs_and_reports(tmp_path, capsys):
     assert re.search(r"relative duality gap +\d\.\de-\d\d", printed)
     assert "plain sum" in printed
     assert "plain sum" in page
+
+
+def test_the_example_of_negative_weights_runs(capsys):
+    example = load_example(ROOT / "examples/do_negative_weights_help.py")
+    example.main(["--points", "60", "--splits", "2"])
+    printed = capsys.readouterr().out
+    uncentred, centred = printed.split("Centred columns")
+    for part in (uncentred, centred):
+        rows = [line for line in part.splitlines() if line.startswith(tuple(example.CONTENDERS))]
+        assert len(rows) == len(example.CONTENDERS)
+        assert all(float(row.split()[-3]) <= 1e-8 for row in rows)
+    assert float(uncentred.split("weights of any sign")[1].split()[2]) < 0.0

@@ -68,8 +68,9 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         depends on C · c only.
     solver : {"fast", "conic"}
         Our interior point method, or Clarabel. Both certify what they return.
-    n_components : int, optional
-        How many eigenvectors (spectral); by default all with an eigenvalue above 1e-10 of the largest.
+    n_components : int or None
+        How many leading eigenvectors (spectral); None takes all with an eigenvalue above 1e-10 of the
+        largest, which as rank-one matrices of the same trace tend to overfit.
     tol : float
         The relative duality gap to reach.
     max_iter : int
@@ -140,7 +141,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         C: Any = 1.0,
         trace: float | None = None,
         solver: str = "fast",
-        n_components: int | None = None,
+        n_components: int | None = 20,
         tol: float = 1e-8,
         max_iter: int = 100,
         psd: str = "error",

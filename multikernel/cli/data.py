@@ -14,9 +14,9 @@ Name = Annotated[str, typer.Argument(help="Name of a data set; `multikernel data
 
 @app.command("list")
 def list_() -> None:
-    """List the data sets that can be loaded."""
+    """List the data sets that can be loaded; `show` says what they are."""
     with plain_errors():
-        table = list_datasets().reset_index()
+        table = list_datasets().reset_index().drop(columns="target")
         show_table("Data sets", list(table.columns), table.astype(str).to_numpy().tolist())
 
 

@@ -4,6 +4,7 @@ They are asked for only when no folder has them, and arrive as the same arrays: 
 the classes 0, 1, ...; rows with a missing value are left out.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,9 +49,12 @@ def fetch(name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         What a manifest would say: ``n``, ``d``, ``target``, ``source``.
     """
     source = OPENML[name]
-    bunch = sklearn.datasets.fetch_openml(
-        source.name, version=source.version, as_frame=True, data_home=str(cache_folder() / "openml")
-    )
+    with warnings.catch_warnings():
+        # A failure that lasts is an error of its own; that it was tried again need not be said.
+        warnings.filterwarnings("ignore", message="A network error occurred")
+        bunch = sklearn.datasets.fetch_openml(
+            source.name, version=source.version, as_frame=True, data_home=str(cache_folder() / "openml")
+        )
     labels = [str(label) for label in bunch.target]
     if not set(labels) <= set(source.classes):
         raise ValueError(

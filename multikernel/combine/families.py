@@ -101,6 +101,24 @@ class KernelBasis:
         return np.linalg.lstsq(self._R, u, rcond=None)[0]
 
 
+def dependence(Ks: Array, with_identity: bool = False) -> tuple[float, Array]:
+    """How nearly members depend on one another: the smallest over the largest eigenvalue of their cosines.
+
+    Returns
+    -------
+    ratio : float, zero (but for rounding) if some combination of the members vanishes
+    combination : array (n_members,), the members' part in it
+    """
+    flat = Ks.reshape(len(Ks), -1)
+    S = np.asarray(flat @ flat.T, float)
+    if with_identity:
+        traces = np.array([np.trace(K, dtype=float) for K in Ks])
+        S = np.block([[S, traces[:, None]], [traces, np.array([[float(Ks.shape[1])]])]])
+    sizes = np.sqrt(np.diag(S))
+    values, vectors = np.linalg.eigh(S / np.outer(sizes, sizes))
+    return float(max(values[0], 0.0) / values[-1]), vectors[:, 0]
+
+
 class StackFamily(KernelFamily):
     """Ready matrices.
 

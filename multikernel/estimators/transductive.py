@@ -22,12 +22,12 @@ from ..solvers import (
     spectral_alignment,
 )
 from ..views import make_bank
-from ._extension import warn_of_extension
 from ._machine import KernelMachine, worst_status
 from ._multiclass import binary_problems
 from ._parameters import check_matrix_C, check_trace
 from ._progress import Progress
 from ._targets import encode_labels, require_two_classes
+from ._transductive_warnings import warn_of_dependence, warn_of_extension
 from ._unlabelled import join_rows, require_points
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -112,8 +112,9 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
     Both warn, and name the smallest eigenvalue. To be sure, fit again with the new points among the
     unlabelled.
 
-    Equal weights of nearly equal kernels (their scaled matrices differ by less than 1e-7) are not unique; the
-    smallest are returned for free weights.
+    Where kernels are linearly dependent, their weights are not unique, and there is a warning; of free weights
+    the smallest are returned. Combinations of the scaled kernels that are smaller than 1e-7 of the largest
+    count as zero.
 
     References
     ----------
@@ -215,7 +216,9 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         traces = np.array([np.trace(K) for K in Ks])
         self.trace_ = float(traces.sum() + n * learned) if self.trace is None else float(self.trace)
         members = Ks
-        if self.weights == "spectral":
+        if self.weights != "spectral":
+            warn_of_dependence(Ks, self.view_names_, learned)
+        else:
             self._mean_weights = n / traces / len(Ks)
             mean = np.tensordot(self._mean_weights, Ks, 1)
             self.eigenvalues_, self.eigenvectors_ = leading_eigenvectors(mean, self.n_components)

@@ -157,6 +157,25 @@ def test_three_classes_have_a_matrix_each():
     assert list(model.weights_frame().columns) == ["weight", "weight[a]", "weight[b]", "weight[c]"]
 
 
+@pytest.mark.parametrize("weights", ["nonnegative", "free"])
+def test_dependent_kernels_are_named(weights):
+    X, y, X_new, _ = split()
+    views = [("one", Linear()), ("other", Gaussian(gamma=0.3)), ("again", 2.0 * Linear())]
+    with pytest.warns(UserWarning, match=r"kernels one, again are linearly dependent.*weights are not"):
+        doubled = TransductiveMKLClassifier(views, weights=weights, trace=100.0).fit(X, y, X_new)
+    single = TransductiveMKLClassifier(views[:2], weights=weights, trace=100.0).fit(X, y, X_new)
+    assert doubled.objective_ == pytest.approx(single.objective_, rel=1e-7)
+    np.testing.assert_allclose(doubled.kernel_, single.kernel_, atol=1e-4)
+
+
+def test_the_identity_beside_a_learned_C_is_named():
+    X, y, X_new, _ = split()
+    stack = stack_kernels([*plain_stack(np.vstack([X, X_new])), np.eye(70)])
+    model = TransductiveMKLClassifier("precomputed", criterion="soft2", C="learn")
+    with pytest.warns(UserWarning, match=r"kernels kernel-3, the identity .* are linearly dependent"):
+        model.fit(stack[:45], y, stack[45:])
+
+
 # ---------------------------------------------------------------------- the same points in other clothes
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_tables_frames_sparse_and_stacks_are_the_same(weights):

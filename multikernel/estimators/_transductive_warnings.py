@@ -1,15 +1,33 @@
-"""What a transductive model says when it is asked about points that took no part in the fit."""
+"""What a transductive model warns of: dependent kernels, and points that took no part in the fit."""
 
 import warnings
 from typing import Any
 
 import numpy as np
 
+from ..combine.families import dependence
 from ..solvers import Bordered
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+_DEPENDENT = 1e-12
+_INVOLVED = 0.1
 _REFIT = "Fit again with these points in X_unlabeled to be sure."
+
+
+def warn_of_dependence(Ks: Array, names: list[str], with_identity: bool) -> None:
+    """Name the kernels whose weights are not unique."""
+    ratio, combination = dependence(Ks, with_identity)
+    if ratio >= _DEPENDENT:
+        return
+    members = [*names, "the identity (of the learned C)"]
+    involved = [members[i] for i in np.flatnonzero(np.abs(combination) > _INVOLVED)]
+    warnings.warn(
+        f"kernels {', '.join(involved)} are linearly dependent to working precision: their weights are not "
+        "unique. Leave one of them out to compare weights.",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def warn_of_extension(model: Any, X: Any) -> None:

@@ -112,9 +112,9 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
     Both warn, and name the smallest eigenvalue. To be sure, fit again with the new points among the
     unlabelled.
 
-    Where kernels are linearly dependent, their weights are not unique, and there is a warning; of free weights
-    the smallest are returned. Combinations of the scaled kernels that are smaller than 1e-7 of the largest
-    count as zero.
+    Where kernels are linearly dependent, their weights are not unique, and there is a warning; of free
+    weights the smallest are returned. Combinations of the scaled kernels that are smaller than 1e-7 of the
+    largest count as zero.
 
     References
     ----------

@@ -17,6 +17,7 @@ from .grams import (
     raise_non_finite_gram,
     smallest_eigenvalue,
 )
+from .labels import signs_of_two_classes
 from .tables import (
     all_finite,
     check_choice,
@@ -45,5 +46,6 @@ __all__ = [
     "raise_degenerate",
     "raise_indefinite",
     "raise_non_finite_gram",
+    "signs_of_two_classes",
     "smallest_eigenvalue",
 ]

@@ -1,6 +1,5 @@
 """What the error bound asks of its input: sound kernels over training and test points, labels, scores."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from .._validation import (
     raise_degenerate,
     smallest_eigenvalue,
 )
+from .._validation import signs_of_two_classes as two_class_signs
 from ..views.stacks import stack_kernels
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -62,26 +62,11 @@ def signs_of_two_classes(y: Any, n_points: int) -> Array:
             f"training points first, and n labels; got {n_points} points and {labels.size} labels. Leave out "
             "training or test points at random until their numbers agree."
         )
-    missing = [i for i, label in enumerate(labels.tolist()) if _is_missing(label)]
-    if missing:
-        raise ValueError(
-            f"y must not hold missing labels; entry {missing[0]} is {labels[missing[0]]}. "
-            "Give the labels of the training points only."
-        )
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(f"y must hold labels of one kind, all numbers or all text; {error}.") from error
-    if classes.size != 2:
-        raise ValueError(
-            f"y must hold two classes; got {classes.size}: {classes[:5].tolist()}. "
-            "For more than two classes, bound the error of each class against the rest."
-        )
-    return np.where(codes == 1, 1.0, -1.0)
-
-
-def _is_missing(label: Any) -> bool:
-    return label is None or (isinstance(label, float) and math.isnan(label))
+    return two_class_signs(
+        labels,
+        if_missing="Give the labels of the training points only.",
+        if_more="For more than two classes, bound the error of each class against the rest.",
+    )
 
 
 def check_scores(scores: Any, n_train: int) -> Array:

@@ -1,11 +1,11 @@
 """What every rule asks of its input: a sound stack of kernels and labels of two classes."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from .._validation import signs_of_two_classes as two_class_signs
 from ..views.precomputed import PrecomputedBank
 from ..views.stacks import stack_kernels
 
@@ -22,10 +22,6 @@ def kernels_first(kernels: Any, psd: str = "error") -> Array:
     return PrecomputedBank(names, psd=psd).fit_stack(stack)
 
 
-def _is_missing(label: Any) -> bool:
-    return label is None or (isinstance(label, float) and math.isnan(label))
-
-
 def signs_of_two_classes(y: Any, n: int) -> Array:
     """±1 for the labels of the first len(y) of n samples: +1 is the second class in sorted order."""
     labels = np.asarray(y)
@@ -36,19 +32,8 @@ def signs_of_two_classes(y: Any, n: int) -> Array:
             f"y must hold the labels of the first samples, at most {n} as the kernels have rows; "
             f"got {labels.size}."
         )
-    missing = [place for place, label in enumerate(labels.tolist()) if _is_missing(label)]
-    if missing:
-        raise ValueError(
-            f"y must not hold missing labels; entry {missing[0]} is {labels[missing[0]]}. "
-            "Put unlabelled samples last in the kernels and leave them out of y."
-        )
-    try:
-        classes, codes = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(f"y must hold labels of one kind, all numbers or all text; {error}.") from error
-    if classes.size != 2:
-        raise ValueError(
-            f"y must hold two classes; got {classes.size}: {classes[:5].tolist()}. "
-            "For more than two classes, learn one-vs-rest: one call for each class c with y == c."
-        )
-    return np.where(codes == 1, 1.0, -1.0)
+    return two_class_signs(
+        labels,
+        if_missing="Put unlabelled samples last in the kernels and leave them out of y.",
+        if_more="For more than two classes, learn one-vs-rest: one call for each class c with y == c.",
+    )

@@ -1,0 +1,40 @@
+"""Labels of two classes as ±1, with their wording."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def signs_of_two_classes(labels: np.ndarray, *, if_missing: str, if_more: str) -> np.ndarray:
+    """±1 for a 1-D array of labels: +1 is the second class in sorted order.
+
+    Parameters
+    ----------
+    labels : array (n,)
+    if_missing, if_more : str
+        The remedies for missing labels, and for another number of classes than two.
+
+    Examples
+    --------
+    >>> signs_of_two_classes(np.array(["no", "yes", "no"]), if_missing="", if_more="").tolist()
+    [-1.0, 1.0, -1.0]
+    """
+    missing = [place for place, label in enumerate(labels.tolist()) if _is_missing(label)]
+    if missing:
+        raise ValueError(
+            f"y must not hold missing labels; entry {missing[0]} is {labels[missing[0]]}. {if_missing}"
+        )
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"y must hold labels of one kind, all numbers or all text; {error}.") from error
+    if classes.size != 2:
+        raise ValueError(f"y must hold two classes; got {classes.size}: {classes[:5].tolist()}. {if_more}")
+    return np.where(codes == 1, 1.0, -1.0)
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or (isinstance(label, float) and math.isnan(label))

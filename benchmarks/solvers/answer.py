@@ -15,3 +15,12 @@ class Answer:
     weights: NDArray[np.float64]
     alpha: NDArray[np.float64]
     n_solves: int | None = None
+
+
+@dataclass(frozen=True)
+class MatrixAnswer:
+    """Weights μ of the kernels over all points, duals of the labelled ones, and how the solver says it ended."""
+
+    weights: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    status: str

@@ -89,9 +89,10 @@ def kernel_complexity(
 
     Notes
     -----
-    Free weights need a small semidefinite program for each draw (some milliseconds for 200 points and 3 to 5
-    kernels, and about one eigenvalue problem of size N for more points). Each is bounded from both sides to
-    1e-4, and the upper bound is used. Time grows with the number of kernels: a few are meant, not hundreds.
+    Free weights need a small semidefinite program for each draw and one or two eigenvalue problems of size N:
+    some milliseconds for 200 points and 3 to 5 kernels, a third of a second for 1000 points, where fewer
+    draws may do. Each is bounded from both sides to 1e-4, and the upper bound is used. Time grows with the
+    number of kernels: a few are meant, not hundreds.
 
     Examples
     --------

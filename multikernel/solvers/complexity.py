@@ -55,6 +55,9 @@ def largest_over_spectrahedron(Ks: Array, ratios: Array, tol: float = 1e-4) -> B
 
     Notes
     -----
+    The common range of the kernels is cut off at 1e-10 of the largest eigenvalue of their mean at equal
+    traces; what is below cannot be told from rounding, and is not asked to be positive semidefinite.
+
     Memory: about four times the stack, and 16 N bytes for each draw. Time: one to two eigenvalue problems of
     size N and about ten iterations on matrices of size 12 to 30, for each draw.
 
@@ -128,9 +131,9 @@ def _orthonormal_changes(cone: Spectrahedron) -> tuple[Array, Array]:
     for row in changes:
         row[:] = (whitening.T @ row.reshape(cone.size, -1) @ whitening).ravel()
     left, norms, right = np.linalg.svd(changes, full_matrices=False)
-    kept = norms > _DEPENDENT * max(
-        1.0, norms[0]
-    )  # dependent kernels: some changes of weights change nothing
+    # dependent kernels: some changes of the weights change nothing but what rounding leaves, scaled as all is
+    rounding = 10.0 * np.finfo(float).eps * values[-1] / values[0]
+    kept = norms > max(_DEPENDENT, rounding) * max(1.0, norms[0])
     return right[kept].reshape(-1, cone.size, cone.size), balanced.T @ (left[:, kept] / norms[kept])
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from multikernel.criteria.complexity import stack_ratios
 from multikernel.solvers.complexity import largest_over_spectrahedron
-from tests.solvers.problems import make_kernels
+from tests.solvers.problems import gaussian, make_kernels
 
 
 def low_rank_kernels(m, n, rank, seed):
@@ -129,6 +129,20 @@ def test_awkward_stacks_give_brackets_too(change):
     traces = np.trace(stack, axis1=1, axis2=2)[:3]
     values = [judge(Ks, q[:3], traces) for q in ratios[:4]]  # the change adds nothing that could be chosen
     assert_brackets(brackets, np.array(values))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])  # both families have the same common range
+def test_what_rounding_leaves_of_repeated_kernels_is_no_choice(seed):
+    """Wide Gaussians have eigenvalues down to the limit of the range, which magnifies rounding."""
+    X = np.random.default_rng(seed).normal(size=(11, 1))
+    centring = np.eye(11) - 1.0 / 11
+    centred = centring @ gaussian(X, 1.0) @ centring
+    Ks = np.array([gaussian(X, 0.01), X @ X.T, 0.5 * (centred + centred.T), gaussian(X, 0.2)])
+    ratios = stack_ratios(Ks, 70, np.random.default_rng(seed))
+    once = largest_over_spectrahedron(Ks, ratios)
+    twice = largest_over_spectrahedron(Ks[[0, 1, 2, 2, 3]], ratios[:, [0, 1, 2, 2, 3]])
+    for one, other in ((once, twice), (twice, once)):
+        assert_brackets(one, other.upper, slack=1e-4 * other.upper)
 
 
 @given(st.integers(2, 5), st.integers(3, 20), st.integers(0, 10**6))

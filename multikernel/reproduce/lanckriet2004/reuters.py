@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from matplotlib.figure import Figure
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import roc_auc_score
@@ -150,6 +149,9 @@ def draw_figure(summary: Summary, path: Path) -> None:
     path : Path
         Of the PNG file.
     """
+    # Imported here: it takes long, and the workers, who import this module too, draw nothing.
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(9.0, 3.8), layout="constrained")
     for axes, section in zip(figure.subplots(1, 2), (_ACCURACY, _AREA), strict=True):
         rows = [row for row in summary["rows"] if row["section"] == section]

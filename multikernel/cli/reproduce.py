@@ -16,7 +16,7 @@ from rich.progress import (
 from multikernel.cli.console import MISUSED, STOPPED, err, fail, out, plain_errors, show_table
 from multikernel.reproduce import Study, Table, get_study, list_studies, run_table
 from multikernel.reproduce.compare import sections
-from multikernel.reproduce.render import json_text, narrow_tables, remarks
+from multikernel.reproduce.render import agreement_text, json_text, narrow_tables, remarks
 from multikernel.reproduce.study import Summary
 
 _STUDIES = "; ".join(f"{study.name}: {', '.join(study.tables)}" for study in list_studies())
@@ -92,5 +92,6 @@ def _show(summary: Summary) -> None:
             show_table(title, head, rows)
         for remark in remarks(summary, section):
             out().print(remark, markup=False, highlight=False)
-    for note in summary["notes"]:
-        out().print(f"- {note}", markup=False, highlight=False)
+    for line in (agreement_text(summary), *(f"- {note}" for note in summary["notes"])):
+        if line:
+            out().print(line, markup=False, highlight=False)

@@ -112,3 +112,38 @@ def comparison_row(
 def sections(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the sections of the rows, each once, in order."""
     return list(dict.fromkeys(row["section"] for row in rows))
+
+
+def agreement(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> dict[str, Any]:
+    """Return how many differences to published figures there are, and which exceed two standard errors.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        See `comparison_row`.
+    keys : sequence of str
+        The quantities to look at; vectors are left out.
+
+    Returns
+    -------
+    dict
+        ``compared``, the number of differences with a standard error, and ``beyond``, the names of those
+        that exceed two of them. About one in twenty does so by chance.
+
+    Examples
+    --------
+    >>> row = comparison_row("a", {"who": "b"}, {"x": compare([1.0, 2.0, 3.0, 4.0], 9.0, 30)})
+    >>> agreement([row], ["x"])
+    {'compared': 1, 'beyond': ['a, b, x']}
+    """
+    compared, beyond = 0, []
+    for row in rows:
+        for key in keys:
+            value = row["values"].get(key, {})
+            error, difference = value.get("se_difference"), value.get("difference")
+            if error is None or difference is None or isinstance(difference, list):
+                continue
+            compared += 1
+            if abs(difference) > 2.0 * error:
+                beyond.append(", ".join([row["section"], *row["labels"].values(), key]))
+    return {"compared": compared, "beyond": beyond}

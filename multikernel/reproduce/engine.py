@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from multikernel._validation import check_positive_integer
 from multikernel.datasets import dataset_fingerprint
+from multikernel.reproduce.compare import agreement
 from multikernel.reproduce.render import figure_path, json_text, markdown_text
 from multikernel.reproduce.store import Record, ResultStore
 from multikernel.reproduce.study import Result, Study, Summary, Table, Unit
@@ -96,8 +97,9 @@ def summarize(study: Study, table: Table, splits: int, results: Sequence[tuple[U
     -------
     dict
         ``study``, ``citation``, ``table``, ``title``, ``splits``, ``published_splits``, ``protocol``,
-        ``notes``, ``quantities`` and ``rows``.
+        ``notes``, ``quantities``, ``agreement`` and ``rows``.
     """
+    rows = table.rows(results)
     return {
         "study": study.name,
         "citation": study.citation,
@@ -111,7 +113,8 @@ def summarize(study: Study, table: Table, splits: int, results: Sequence[tuple[U
             {"key": q.key, "label": q.label, "digits": q.digits, "difference": q.difference}
             for q in table.quantities
         ],
-        "rows": table.rows(results),
+        "agreement": agreement(rows, [q.key for q in table.quantities if q.difference]),
+        "rows": rows,
     }
 
 

@@ -103,6 +103,15 @@ def narrow_tables(summary: Summary, section: str) -> list[tuple[str, list[str], 
     return [(f"{section}: {label}", head, rows) for label, head, rows in tables if rows]
 
 
+def agreement_text(summary: Summary) -> str:
+    """Return the sentence on how many differences exceed two standard errors; empty without any to count."""
+    compared, beyond = summary["agreement"]["compared"], summary["agreement"]["beyond"]
+    if not compared:
+        return ""
+    sentence = f"Of {compared} differences to published figures {len(beyond)} exceed two standard errors"
+    return f"{sentence}: {'; '.join(beyond)}." if beyond else f"{sentence}."
+
+
 def remarks(summary: Summary, section: str) -> list[str]:
     """Return the remarks of a section, each with the labels of its row."""
     return [
@@ -133,6 +142,8 @@ def markdown_text(summary: Summary, has_figure: bool = False) -> str:
         lines += ["## Protocol", "", *(f"- {sentence}" for sentence in summary["protocol"]), ""]
     if has_figure:
         lines += [f"![{summary['title']}](table{summary['table']}.png)", ""]
+    if agreed := agreement_text(summary):
+        lines += [agreed, ""]
     for section in sections(summary["rows"]):
         head, rows = section_cells(summary, section)
         lines += [f"## {section}", "", *_markdown_table(head, rows), ""]

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from multikernel.reproduce import run_table
-from multikernel.reproduce.compare import compare, estimate
+from multikernel.reproduce.compare import agreement, compare, comparison_row, estimate
 from multikernel.reproduce.render import (
+    agreement_text,
     markdown_text,
     narrow_tables,
     quantity_cells,
@@ -45,6 +46,23 @@ def test_what_cannot_be_said_is_none():
     assert compare([1.0, 3.0], 1.0)["se_difference"] == compare([1.0, 3.0], 1.0)["se"]  # an exact figure
 
 
+def test_differences_beyond_two_standard_errors_are_named():
+    values = [9.0, 11.0]  # mean 10, s.e. 1; the s.e. of a difference to an exact figure is the same
+    rows = [
+        comparison_row(
+            "s", {"a": str(published)}, {"x": compare(values, published), "y": compare(values, 0.0)}
+        )
+        for published in (8.1, 7.9, 12.1)
+    ]
+    rows.append(comparison_row("s", {"a": "alone"}, {"x": compare([3.0], 0.0)}))
+    rows.append(comparison_row("s", {"a": "vector"}, {"x": compare([values, values], [0.0, 0.0])}))
+    found = agreement(rows, ["x"])
+    assert found == {"compared": 3, "beyond": ["s, 7.9, x", "s, 12.1, x"]}
+    sentence = "Of 3 differences to published figures 2 exceed two standard errors: s, 7.9, x; s, 12.1, x."
+    assert agreement_text({"agreement": found}) == sentence
+    assert agreement_text({"agreement": agreement(rows[3:], ["x"])}) == ""
+
+
 @pytest.fixture
 def summary():
     return {
@@ -60,6 +78,7 @@ def summary():
             {"key": "v", "label": "pair", "digits": 1, "difference": False},
             {"key": "none", "label": "nothing", "digits": 1, "difference": True},
         ],
+        "agreement": {"compared": 0, "beyond": []},
         "rows": [
             {
                 "section": "a",

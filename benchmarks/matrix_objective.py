@@ -1,15 +1,15 @@
-"""The judge of learned kernel matrices: ω at the weights, a lower bound from the duals, nothing taken on trust.
+"""The judge of learned kernel matrices: ω at the weights, a lower bound from the duals, nothing on trust.
 
     ω = min_μ  max_{0 ≤ a ≤ C, y'a = 0}  2e'a − a'G(K(μ))a,     Σ_i μ_i r_i = c,  r_i = trace K_i,
 
 where G(K) = [y_j y_k K_jk] over the labelled points, and either μ ≥ 0 or K(μ) ⪰ 0 over all points.
 
 * Above: the inner maximum at the given weights, by a machine that no contestant uses: libsvm to 1e-10, whose
-  kernels are single precision, then the free duals from their linear equations in double. It is itself enclosed
-  by the primal and the dual value of the machine (``objective.py``, twice).
+  kernels are single precision, then the free duals from their linear equations in double. The primal and the
+  dual value of that machine (``objective.py``, twice) enclose it.
 * Below: for duals a with q_i = a'G(K_i)a it is 2e'a − max_μ μ'q. Over nonnegative weights the maximum is
-  c max q_i / r_i. Over K(μ) ⪰ 0 it is bounded by cuts u'K(μ)u ≥ 0: with nonnegative multipliers λ_k of the cuts
-  and θ, ρ_i = q_i + Σ_k λ_k u_k'K_i u_k − θ r_i,
+  c max q_i / r_i. Over K(μ) ⪰ 0 it is bounded by cuts u'K(μ)u ≥ 0: with nonnegative multipliers λ_k of the
+  cuts, any θ and ρ_i = q_i + Σ_k λ_k u_k'K_i u_k − θ r_i,
 
       μ'q ≤ cθ + ρ'μ ≤ cθ + c √(ρ'S⁻¹ρ),     S_ij = ⟨K_i, K_j⟩,   because ‖K(μ)‖_F ≤ trace K(μ) = c,
 
@@ -173,7 +173,10 @@ def largest_form(kernels: FloatArray, q: FloatArray, trace: float, weights: Floa
 def lower_bound_of_duals(
     kernels: FloatArray, y: FloatArray, C: float, trace: float, alpha: FloatArray, around: FloatArray | None
 ) -> float:
-    """2e'a − max μ'q at the best multiple of the duals; `around` are weights of any sign, None nonnegative."""
+    """2e'a − max μ'q at the best multiple of the duals.
+
+    `around` are weights near which to cut if their signs are free; None if they are nonnegative.
+    """
     check_duals(alpha, y, C)
     if not alpha.max() > 0.0:
         return 0.0
@@ -211,7 +214,7 @@ def judge_matrix(
     """
     y, weights, alpha = (np.asarray(v, dtype=np.float64) for v in (y, weights, alpha))
     m, n, N = len(kernels), kernels.shape[-1], y.size
-    if kernels.shape != (m, n, n) or N > n or weights.shape != (m,) or alpha.shape != (N,):
+    if kernels.shape != (m, n, n) or n < N or weights.shape != (m,) or alpha.shape != (N,):
         raise ValueError(
             f"shapes must be (m, n, n), (N,), (m,), (N,) with N ≤ n; given {kernels.shape}, {y.shape}, "
             f"{weights.shape}, {alpha.shape}"

@@ -6,6 +6,7 @@ import gc
 import os
 import platform
 import statistics
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
@@ -22,7 +23,18 @@ _THREAD_VARIABLES = (
     "NUMBA_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "clarabel", "cvxopt", "MKLpy", "torch")
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "cvxpy",
+    "clarabel",
+    "cvxopt",
+    "scs",
+    "MKLpy",
+    "torch",
+)
 
 
 def one_thread_environment() -> dict[str, str]:
@@ -78,6 +90,26 @@ def one_pass(kernels: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArr
 def growth_exponent(sizes: list[int], times: list[float]) -> float:
     """The slope of log time against log size, by least squares."""
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def _git(*arguments: str) -> str:
+    """What git says in the folder of the project; nothing where there is no git, or no repository."""
+    try:
+        said = subprocess.run(
+            ["git", *arguments], cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return said.stdout.strip()
+
+
+def code_version() -> str:
+    """The commit of the code that is measured, and whether the package differs from it; "" if unknown."""
+    commit = _git("rev-parse", "--short", "HEAD")
+    if not commit:
+        return ""
+    changed = _git("status", "--porcelain", "--", "../multikernel/solvers", "../multikernel/combine")
+    return f"commit {commit}" + (" with changes" if changed else "")
 
 
 def _first_value(path: str, key: str) -> str:

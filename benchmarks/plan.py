@@ -7,6 +7,8 @@ from itertools import product
 
 from benchmarks.datasets import DATASETS, available
 
+Size = tuple[int, int]  # points and kernels
+
 
 @dataclass(frozen=True)
 class Case:
@@ -50,6 +52,10 @@ class Plan:
     cvxopt: list[Case]
     easymkl: list[Case]
     memory: list[Case]
+    free_cvxopt: tuple[Size, ...]
+    free_general: tuple[Size, ...]
+    free_alone: tuple[int, ...]
+    nonnegative: tuple[Size, ...]
     repeats: int
     slow_repeats: int
     slow_seconds: float
@@ -79,6 +85,10 @@ FULL = Plan(
     cvxopt=cases(DATASETS, (500,), (5,), _ALL_C),
     easymkl=cases(("digits", "mc"), (1000,), (20,), _ALL_C),
     memory=[Case("mc", 2000, 20, 10.0), Case("mc", 1000, 100, 10.0)],
+    free_cvxopt=((100, 3), (100, 5), (200, 3), (200, 5)),
+    free_general=((100, 3), (100, 5)),
+    free_alone=(100, 200, 300, 500, 1000),
+    nonnegative=((100, 5), (200, 5), (300, 5)),
     repeats=5,
     slow_repeats=3,
     slow_seconds=60.0,
@@ -98,6 +108,10 @@ QUICK = Plan(
     cvxopt=cases(("mc",), (500,), (5,), (10.0,)),
     easymkl=cases(("mc",), (1000,), (20,), (10.0,)),
     memory=[Case("mc", 1000, 20, 10.0)],
+    free_cvxopt=((50, 3), (50, 5)),
+    free_general=((40, 3),),
+    free_alone=(50, 100, 200),
+    nonnegative=((50, 5), (100, 5)),
     repeats=5,
     slow_repeats=1,
     slow_seconds=20.0,

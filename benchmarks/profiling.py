@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import cProfile
 import pstats
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from benchmarks.datasets import kernel_bank
 from benchmarks.plan import Case
@@ -23,11 +25,10 @@ def _place(file: str, line: int, function: str) -> str:
     return f"{path.parent.name}/{path.name}:{line} {function}"
 
 
-def profile_case(case: Case) -> Record:
-    """The functions with the largest own time in one fit to 1e-6, in seconds, and the total."""
-    kernels, y = kernel_bank(case.dataset, case.n, case.m)
+def profile_call(call: Callable[[], Any]) -> Record:
+    """The functions with the largest own time in one call, in seconds, and the total."""
     profiler = cProfile.Profile()
-    profiler.runcall(fit_ours, kernels, y, case.C, TIGHT_TOL)
+    profiler.runcall(call)
     stats = pstats.Stats(profiler)
     rows = [
         (own, calls, _place(*function))
@@ -35,3 +36,9 @@ def profile_case(case: Case) -> Record:
     ]
     rows.sort(reverse=True)
     return {"total": stats.total_tt, "functions": rows[:SHOWN]}  # type: ignore[attr-defined]
+
+
+def profile_case(case: Case) -> Record:
+    """The profile of one fit to 1e-6."""
+    kernels, y = kernel_bank(case.dataset, case.n, case.m)
+    return profile_call(lambda: fit_ours(kernels, y, case.C, TIGHT_TOL))

@@ -11,7 +11,18 @@ from typing import Any, Protocol
 from benchmarks.figures import Figure, Table, markdown_row, seconds
 from benchmarks.plan import Plan
 from benchmarks.profiling import profile_case
-from benchmarks.sections import cvxopt_direct, easymkl, first_call, floor, growth, machine, memory, passes
+from benchmarks.sections import (
+    cvxopt_direct,
+    easymkl,
+    first_call,
+    floor,
+    free_sign,
+    growth,
+    machine,
+    memory,
+    nonnegative,
+    passes,
+)
 from benchmarks.sections import qcqp as qcqp_section
 from benchmarks.sections import simplemkl as simplemkl_section
 from benchmarks.store import Store
@@ -39,6 +50,8 @@ SECTIONS: dict[str, Any] = {
     "cvxopt": cvxopt_direct,
     "simplemkl": simplemkl_section,
     "qcqp": qcqp_section,
+    "free_sign": free_sign,
+    "nonnegative": nonnegative,
     "memory": memory,
     "first_call": first_call,
 }

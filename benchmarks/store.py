@@ -13,6 +13,9 @@ Record = dict[str, Any]
 class Store:
     """Records by key; the last one written under a key counts.
 
+    Where the file of JSON lines is missing, as in a fresh copy of the project, the records come from the
+    results that were kept beside it, so that single sections can be measured anew there too.
+
     Parameters
     ----------
     path : Path
@@ -30,6 +33,14 @@ class Store:
         if path.exists():
             for line in path.read_text().splitlines():
                 self._keep(line)
+        elif (kept := path.with_name("results.json")).exists():
+            for record in json.loads(kept.read_text())["records"]:
+                self._write(record)
+
+    def _write(self, record: Record) -> None:
+        with self.path.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+        self.records[record["key"]] = record
 
     def _keep(self, line: str) -> None:
         try:
@@ -50,10 +61,7 @@ class Store:
     def measure(self, key: str, take: Callable[[], Record]) -> Record:
         """The record of `key`, taken now unless it is there."""
         if not self.measured(key):
-            record = {"key": key, "run": self.run} | take()
-            with self.path.open("a") as file:
-                file.write(json.dumps(record) + "\n")
-            self.records[key] = record
+            self._write({"key": key, "run": self.run} | take())
         return self.records[key]
 
     def get(self, key: str) -> Record | None:

@@ -65,13 +65,13 @@ def transductive_rows() -> tuple[str, FloatArray, FloatArray]:
     """Name, distinct rows and labels ±1 of the data that this machine has."""
     try:
         found = load_dataset("ionosphere")
-        name, points, positive = "ionosphere", np.asarray(found.X, dtype=np.float64), found.y == 1
-    except ValueError:  # no folder with the set, and no network
+        name, points, target = "ionosphere", np.asarray(found.X, dtype=np.float64), np.asarray(found.y)
+    except ValueError:  # no folder has the set, and OpenML cannot be asked
+        name = "breast_cancer"
         points, target = load_breast_cancer(return_X_y=True)
-        name, points, positive = "breast_cancer", points, target == 1
         points = (points - points.mean(axis=0)) / points.std(axis=0)
     distinct, first = np.unique(points, axis=0, return_index=True)
-    return name, distinct, np.where(positive[first], 1.0, -1.0)
+    return name, distinct, np.where(target[first] == 1, 1.0, -1.0)
 
 
 def _draw(points: FloatArray, y: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:

@@ -19,7 +19,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class MatrixAnswer:
-    """Weights μ of the kernels over all points, duals of the labelled ones, and how the solver says it ended."""
+    """Weights μ of the kernels over all points, duals of the labelled ones, how the solver says it ended."""
 
     weights: NDArray[np.float64]
     alpha: NDArray[np.float64]

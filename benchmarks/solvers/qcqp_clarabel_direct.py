@@ -3,8 +3,8 @@
     minimise ½ r² − sum alpha   subject to  ‖G_m' (y∘alpha)‖ ≤ r,  0 ≤ alpha ≤ C,  y'alpha = 0,
 
 with K_m = G_m G_m' in one of two ways: by eigenvectors, or by Cholesky, whose triangles have half the entries
-and make Clarabel's sparse factor cheaper. A kernel without full rank has no Cholesky factor; 1e-12 of its mean
-diagonal is added to every kernel, a change of the value that no figure shows.
+and make Clarabel's sparse factor cheaper. A kernel without full rank has no Cholesky factor; 1e-12 of its
+mean diagonal is added to every kernel, a change of the value that no figure shows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _RIDGE = 1e-12
 
 def cholesky_factor(kernel: FloatArray) -> FloatArray:
     """Lower triangular G with G G' = kernel + 1e-12 of its mean diagonal."""
-    return np.linalg.cholesky(kernel + _RIDGE * np.mean(np.diag(kernel)) * np.eye(len(kernel)))
+    ridge = _RIDGE * np.mean(np.diag(kernel)) * np.eye(len(kernel))
+    return np.asarray(np.linalg.cholesky(kernel + ridge), dtype=np.float64)
 
 
 def solve_qcqp_clarabel_direct(

@@ -114,36 +114,47 @@ def sections(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(row["section"] for row in rows))
 
 
-def agreement(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> dict[str, Any]:
-    """Return how many differences to published figures there are, and which exceed two standard errors.
+def is_beyond(value: Mapping[str, Any]) -> bool:
+    """Whether a difference to a published figure exceeds two standard errors."""
+    error, difference = value.get("se_difference"), value.get("difference")
+    if error is None or difference is None or isinstance(difference, list):
+        return False
+    return bool(abs(difference) > 2.0 * error)
+
+
+def agreement(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Return, for each section, how many differences there are and how many exceed two standard errors.
 
     Parameters
     ----------
     rows : sequence of dict
         See `comparison_row`.
     keys : sequence of str
-        The quantities to look at; vectors are left out.
+        The quantities to look at; vectors, and what has no standard error, are left out.
 
     Returns
     -------
-    dict
-        ``compared``, the number of differences with a standard error, and ``beyond``, the names of those
-        that exceed two of them. About one in twenty does so by chance.
+    list of dict
+        ``section``, ``compared`` and ``beyond``; about one difference in twenty is beyond by chance.
 
     Examples
     --------
     >>> row = comparison_row("a", {"who": "b"}, {"x": compare([1.0, 2.0, 3.0, 4.0], 9.0, 30)})
     >>> agreement([row], ["x"])
-    {'compared': 1, 'beyond': ['a, b, x']}
+    [{'section': 'a', 'compared': 1, 'beyond': 1}]
     """
-    compared, beyond = 0, []
-    for row in rows:
-        for key in keys:
-            value = row["values"].get(key, {})
-            error, difference = value.get("se_difference"), value.get("difference")
-            if error is None or difference is None or isinstance(difference, list):
-                continue
-            compared += 1
-            if abs(difference) > 2.0 * error:
-                beyond.append(", ".join([row["section"], *row["labels"].values(), key]))
-    return {"compared": compared, "beyond": beyond}
+    counts = []
+    for section in sections(rows):
+        values = [
+            row["values"][key]
+            for row in rows
+            if row["section"] == section
+            for key in keys
+            if key in row["values"]
+        ]
+        found = [
+            v for v in values if v["se_difference"] is not None and not isinstance(v["difference"], list)
+        ]
+        if found:
+            counts.append({"section": section, "compared": len(found), "beyond": sum(map(is_beyond, found))})
+    return counts

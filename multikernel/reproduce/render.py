@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from multikernel.reproduce.compare import sections
+from multikernel.reproduce.compare import is_beyond, sections
 from multikernel.reproduce.study import Summary
 
 NOTHING = "–"
+BEYOND = "†"
 _PAPER, _OURS, _ERROR, _DIFFERENCE = "paper", "ours", " (s.e.)", "difference (s.e.)"
 _LARGE = 1e5
 
@@ -105,11 +106,13 @@ def narrow_tables(summary: Summary, section: str) -> list[tuple[str, list[str], 
 
 def agreement_text(summary: Summary) -> str:
     """Return the sentence on how many differences exceed two standard errors; empty without any to count."""
-    compared, beyond = summary["agreement"]["compared"], summary["agreement"]["beyond"]
-    if not compared:
+    counts = summary["agreement"]
+    if not counts:
         return ""
-    sentence = f"Of {compared} differences to published figures {len(beyond)} exceed two standard errors"
-    return f"{sentence}: {'; '.join(beyond)}." if beyond else f"{sentence}."
+    parts = [f"{count['section']}: {count['beyond']} of {count['compared']}" for count in counts]
+    return (
+        f"Differences to published figures beyond two standard errors (marked {BEYOND}): {'; '.join(parts)}."
+    )
 
 
 def remarks(summary: Summary, section: str) -> list[str]:
@@ -186,6 +189,7 @@ def _columns(quantity: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> 
     if quantity["difference"]:
         texts = [
             _with_error(value.get("difference"), value.get("se_difference"), digits, signed=True)
+            + (f" {BEYOND}" if is_beyond(value) else "")
             for value in found
         ]
         columns.append((_DIFFERENCE, texts))

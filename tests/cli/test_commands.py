@@ -115,7 +115,7 @@ def test_a_table_is_shown_and_written_under_the_current_folder(toy_study, tmp_pa
         "difference (s.e.)",
         "10.00",
         "toy: never seen",
-        "Of 2 differences to published figures",
+        "beyond two standard errors",
         "- A note.",
     ):
         assert text in result.stdout

@@ -46,7 +46,7 @@ def test_what_cannot_be_said_is_none():
     assert compare([1.0, 3.0], 1.0)["se_difference"] == compare([1.0, 3.0], 1.0)["se"]  # an exact figure
 
 
-def test_differences_beyond_two_standard_errors_are_named():
+def test_differences_beyond_two_standard_errors_are_counted_and_marked():
     values = [9.0, 11.0]  # mean 10, s.e. 1; the s.e. of a difference to an exact figure is the same
     rows = [
         comparison_row(
@@ -56,11 +56,24 @@ def test_differences_beyond_two_standard_errors_are_named():
     ]
     rows.append(comparison_row("s", {"a": "alone"}, {"x": compare([3.0], 0.0)}))
     rows.append(comparison_row("s", {"a": "vector"}, {"x": compare([values, values], [0.0, 0.0])}))
+    rows.append(comparison_row("other", {"a": "b"}, {"x": compare(values, 10.0)}))
+    rows.append(comparison_row("nothing published", {"a": "b"}, {"x": compare(values)}))
     found = agreement(rows, ["x"])
-    assert found == {"compared": 3, "beyond": ["s, 7.9, x", "s, 12.1, x"]}
-    sentence = "Of 3 differences to published figures 2 exceed two standard errors: s, 7.9, x; s, 12.1, x."
-    assert agreement_text({"agreement": found}) == sentence
-    assert agreement_text({"agreement": agreement(rows[3:], ["x"])}) == ""
+    assert found == [
+        {"section": "s", "compared": 3, "beyond": 2},
+        {"section": "other", "compared": 1, "beyond": 0},
+    ]
+    expected = (
+        "Differences to published figures beyond two standard errors (marked †): s: 2 of 3; other: 0 of 1."
+    )
+    assert agreement_text({"agreement": found}) == expected
+    assert agreement_text({"agreement": []}) == ""
+    summary = {"rows": rows, "quantities": [{"key": "x", "label": "x", "digits": 1, "difference": True}]}
+    assert [row[-1] for row in section_cells(summary, "s")[1]][:3] == [
+        "+1.9 (1.0)",
+        "+2.1 (1.0) †",
+        "-2.1 (1.0) †",
+    ]
 
 
 @pytest.fixture
@@ -78,7 +91,7 @@ def summary():
             {"key": "v", "label": "pair", "digits": 1, "difference": False},
             {"key": "none", "label": "nothing", "digits": 1, "difference": True},
         ],
-        "agreement": {"compared": 0, "beyond": []},
+        "agreement": [],
         "rows": [
             {
                 "section": "a",

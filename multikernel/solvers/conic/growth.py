@@ -22,7 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _ROUNDING = 1e-14
 _MAX_PULLS = 30
-_KEPT = 16  # directions that a basis keeps from one round to the next
+_KEPT_U, _KEPT_W = 5, 12  # directions that a basis keeps for the next round, beyond one for each member
 _DEPENDENT = 1e-7  # a direction missed by so little changes the value by the square of it
 _NEGLIGIBLE = 1e-8
 _SHARES = (0.0, 0.1, 0.5)  # of equal weights, tried until the classes are separated
@@ -114,7 +114,8 @@ class Growth:
         self.problem, self.cone, self.middle = problem, cone, middle
         scale = machine.upper if np.isfinite(machine.upper) else machine.lower
         self.relaxation = Relaxation(problem, cone, max(scale, float(np.finfo(float).tiny)))
-        if max(cone.size, problem.y.size) <= whole_below:
+        self.whole = max(cone.size, problem.y.size) <= whole_below
+        if self.whole:
             self.U = np.eye(cone.size)
             self.W = scipy.linalg.null_space(np.ones((1, problem.y.size)))
         else:
@@ -129,9 +130,9 @@ class Growth:
         top = [scipy.linalg.eigh(K, subset_by_index=(max(size - 2, 0), size - 1))[1] for K in self.cone.Ks]
         self.U = _orthonormal(np.column_stack(top))
 
-    def round(self) -> Round | None:
+    def round(self, regularisation: float) -> Round | None:
         """Solve the relaxation, bound from both sides, grow; None if Clarabel found nothing."""
-        relaxed = self.relaxation.solve(self.U, self.W)
+        relaxed = self.relaxation.solve(self.U, self.W, regularisation)
         if relaxed is None:
             return None
         w = _signed(relaxed.w, self.cone.n_members)
@@ -155,5 +156,8 @@ class Growth:
         return w, None
 
     def _grow(self, relaxed: Relaxed, met: Array, duals: Array) -> None:
-        self.U = _orthonormal(np.column_stack([relaxed.U[:, :_KEPT], met]))
-        self.W = _balanced(np.column_stack([relaxed.W[:, :_KEPT], duals]))
+        m = self.cone.n_members
+        more = (0, 0) if self.whole else (_KEPT_U, _KEPT_W)  # in the whole space rounding has the last word
+        self.U = _orthonormal(np.column_stack([relaxed.U[:, : m + more[0]], met]))
+        self.W = _balanced(np.column_stack([relaxed.W[:, : m + more[1]], duals]))
+        self.whole = False

@@ -53,8 +53,11 @@ def _weight(block: Block, multiplier: Array) -> float:
     return float(multiplier.sum() if block.b.size == 2 else multiplier[0])
 
 
-def solve_nonnegative(problem: Problem, size: float) -> tuple[Array, Array] | None:
-    """Weights (n_members,) and duals (N,); ``size`` is about the size of the largest dual."""
+def solve_nonnegative(problem: Problem, size: float, regularisation: float) -> tuple[Array, Array] | None:
+    """Weights (n_members,) and duals (N,); ``size`` is about the size of the largest dual.
+
+    ``regularisation`` is Clarabel's.
+    """
     y, N = problem.y, problem.y.size
     factors = _member_factors(problem.family)
     if problem.family.has_identity:
@@ -69,7 +72,7 @@ def solve_nonnegative(problem: Problem, size: float) -> tuple[Array, Array] | No
     if problem.boxed:
         blocks.append(Block(signs, problem.C / size, clarabel.NonnegativeConeT(N)))
     P = np.diag(np.append(problem.shift, 1.0)) * 2.0 * size
-    answer = minimise(P, np.append(-2.0 * y, 0.0), blocks)
+    answer = minimise(P, np.append(-2.0 * y, 0.0), blocks, regularisation)
     if answer is None:
         return None
     weights = np.array([_weight(*pair) for pair in zip(members, answer.multipliers, strict=False)])

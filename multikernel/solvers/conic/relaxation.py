@@ -30,7 +30,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _DEPENDENT = 1e-10  # members whose combination is smaller than this are taken as dependent
 _NULL = 1e-13
-_INACTIVE = 1e-8
 _WIDE = 1.5  # the bounds on the weights are this much wider than they must be, so that they never bind
 
 
@@ -73,7 +72,7 @@ class Coordinates:
 class Relaxed(NamedTuple):
     """The solution of a relaxation; ``beta`` and ``Z`` are as Clarabel leaves them, not exactly feasible.
 
-    ``U`` and ``W`` span the part of the subspaces that the multipliers rest on, the largest first.
+    ``U`` and ``W`` are bases of the subspaces again, the directions that carry the largest multipliers first.
     """
 
     w: Array
@@ -93,10 +92,8 @@ def whiten(basis: Array, products: Array) -> tuple[Array, Array]:
 
 
 def _leading(basis: Array, multiplier: Array) -> Array:
-    """The directions that a multiplier rests on, the largest first."""
-    values, vectors = np.linalg.eigh(multiplier)
-    kept = values >= _INACTIVE * values[-1]
-    return basis @ vectors[:, kept][:, ::-1]
+    """A basis of the same range, the directions of the largest multipliers first."""
+    return basis @ np.linalg.eigh(multiplier)[1][:, ::-1]
 
 
 class Relaxation:
@@ -116,8 +113,11 @@ class Relaxation:
         m = problem.family.n_members
         self.equal = np.full(m, 1.0 / m)
 
-    def solve(self, U: Array, W: Array) -> Relaxed | None:
-        """The relaxation by the columns of U (p, k) and W (N, l), these of sum zero."""
+    def solve(self, U: Array, W: Array, regularisation: float) -> Relaxed | None:
+        """The relaxation by the columns of U (p, k) and W (N, l), these of sum zero.
+
+        ``regularisation`` is Clarabel's.
+        """
         U, _ = whiten(U, self.cone.combine(self.equal[: self.cone.n_members]) @ U)
         W, null = whiten(W, self.problem.quadratic(self.equal) @ W)
         touched = np.abs(np.column_stack([W, null])).max(axis=1) > 0.0
@@ -125,7 +125,7 @@ class Relaxation:
         blocks += self._linear_blocks(null, touched)
         q = np.zeros(blocks[0].A.shape[1])
         q[self.coordinates.d] = 1.0
-        answer = minimise(None, q, blocks)
+        answer = minimise(None, q, blocks, regularisation)
         if answer is None:
             return None
         d = self.coordinates.d

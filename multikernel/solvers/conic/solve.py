@@ -20,6 +20,7 @@ from .certificate import lower_bound
 from .growth import Growth, Round
 from .machine import MachineAnswer, Problem, make_problem, repair, solve_fixed
 from .point import ConicPoint
+from .program import SLIGHT, USUAL
 from .quadratic import solve_nonnegative
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -51,7 +52,7 @@ def solve_conic(
     tol : float
         Relative gap between the bounds to reach.
     max_iter : int
-        Rounds of the semidefinite program; nonnegative weights take one program.
+        Rounds of the semidefinite program; nonnegative weights take one program, or two.
     watch : callable, optional
         Sees the best point after each round; a true answer stops.
     whole_below : int
@@ -121,19 +122,25 @@ class _Search:
     def once(self) -> None:
         """Nonnegative weights."""
         assert self.machine is not None
-        found = solve_nonnegative(self.problem, float(np.abs(self.machine.beta).max()))
-        candidates = [self.machine.beta]
-        if found is not None:
-            w, beta = found
-            machine = solve_fixed(self.problem, w)
-            candidates += [repair(self.problem, beta)] + ([machine.beta] if machine is not None else [])
-            if machine is not None:
-                self._take_upper(w, machine)
-        for proof in candidates:
-            self._take_lower(proof, None, lower_bound(self.problem, proof, None, None))
-        self.point = replace(self.point, n_rounds=1)
-        stopped = self.watch(self.point)
-        self._end("solved" if self.point.gap <= self.tol else "stopped" if stopped else "stalled")
+        self._prove(self.machine.beta)
+        size = float(np.abs(self.machine.beta).max())
+        for count, regularisation in enumerate((USUAL, SLIGHT), 1):
+            found = solve_nonnegative(self.problem, size, regularisation)
+            if found is not None:
+                w, beta = found
+                self._prove(repair(self.problem, beta))
+                machine = solve_fixed(self.problem, w)
+                if machine is not None:
+                    self._take_upper(w, machine)
+                    self._prove(machine.beta)
+            self.point = replace(self.point, n_rounds=count)
+            if self._ended():
+                return
+        self._end("stalled")
+
+    def _prove(self, beta: Array) -> None:
+        """A lower bound for nonnegative weights."""
+        self._take_lower(beta, None, lower_bound(self.problem, beta, None, None))
 
     def rounds(self, cone: Spectrahedron, max_iter: int, whole_below: int) -> None:
         """Weights of any sign."""
@@ -141,19 +148,26 @@ class _Search:
         growth = Growth(self.problem, cone, self.middle, self.machine, whole_below)
         best, waited = np.inf, 0
         for count in range(1, max_iter + 1):
-            found = growth.round()
+            # Where one regularisation gets no further, the other often does.
+            found = growth.round(USUAL if waited % 2 else SLIGHT)
             if found is not None:
                 self._take(found)
             self.point = replace(self.point, n_rounds=count)
             waited = 0 if self.point.gap < 0.5 * best else waited + 1
             best = min(best, self.point.gap)
-            stopped = self.watch(self.point)
-            if self.point.gap <= self.tol:
-                return self._end("solved")
-            if stopped:
-                return self._end("stopped")
+            if self._ended():
+                return
             if waited >= _PATIENCE:
                 return self._end("stalled")
+
+    def _ended(self) -> bool:
+        """Show the point; whether it is good enough, or the watcher has had enough."""
+        stopped = self.watch(self.point)
+        if self.point.gap <= self.tol:
+            self._end("solved")
+        elif stopped:
+            self._end("stopped")
+        return stopped or self.point.gap <= self.tol
 
     def _end(self, why: str) -> None:
         self.point = replace(self.point, why=why)

@@ -1,4 +1,4 @@
-"""The benchmarks' judge against cvxpy, against plain arithmetic, and against corrupted answers."""
+"""The benchmarks' judges against cvxpy, against plain arithmetic, and against corrupted answers."""
 
 from __future__ import annotations
 

@@ -32,7 +32,9 @@ from .psd_pair import PSDPair, PSDStep
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _TO_THE_BOUNDARY = 0.99
-_SHORT_STEP = 0.05  # below this a plain centring step is taken instead
+_SHORT_STEP = 0.05  # below this a plain step is taken instead,
+_RETREATS = (0.8, 100.0)  # to these multiples of t: to the path, or far up it, where the boundary is too near
+_LIFTS = (0.0, 1e-15, 1e-13, 1e-11)  # in units of the kernel's diagonal
 _NEAR = 1e-7  # stalling counts only near the optimum: far from it, progress may pause for long
 _STALLED_NEAR, _STALLED_FAR = 6, 40
 
@@ -139,16 +141,15 @@ class InteriorPoint:
         """Eliminate β and Z; False if the matrix of the duals has no Cholesky factor."""
         m, N = self.w.size, self.y.size
         H = 2.0 * self.Q
-        self.bend = self.nu / self.a
-        if self.boxed:
-            self.bend = self.bend + self.delta / self.free
+        with np.errstate(divide="ignore", over="ignore"):  # rounding may put a dual on its bound
+            self.bend = self.nu / self.a
+            if self.boxed:
+                self.bend = self.bend + self.delta / self.free
         H.flat[:: N + 1] += self.bend
-        if not np.isfinite(H).all():
+        factor = _cholesky(H, 2.0 * float(np.diagonal(self.Q).max())) if np.isfinite(H).all() else None
+        if factor is None:
             return False
-        try:
-            self.H = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            return False
+        self.H = factor
         self.HB = cho_solve(self.H, self.B, check_finite=False)
         self.He = cho_solve(self.H, np.ones(N), check_finite=False)
         self.positive = np.where(self.signed, self.w, 1.0)
@@ -245,8 +246,10 @@ class InteriorPoint:
         reduced = self._gap_after(first, min(1.0, self._longest(first))) / self.gap
         step = self.direction(min(1.0, max(1e-4, reduced**3)) * t, first)
         length = self._longest(step)
-        if length < _SHORT_STEP:
-            step = self.direction(0.8 * t)
+        for multiple in _RETREATS:
+            if length >= _SHORT_STEP:
+                break
+            step = self.direction(multiple * t)
             length = self._longest(step)
         length = min(1.0, _TO_THE_BOUNDARY * length)
         if self.pair is not None and step.psd is not None:
@@ -264,6 +267,23 @@ class InteriorPoint:
         self.lam += length * d.lam
         self.theta += length * d.theta
         return True
+
+
+def _cholesky(H: Array, size: float) -> tuple[Array, bool] | None:
+    """The factor of H, or of H with a little more on its diagonal where rounding made it indefinite.
+
+    So it is with more duals strictly inside their bounds than the kernel has rank: the direction remains
+    good, and giving up would leave the iterate far from the optimum.
+    """
+    for lift in _LIFTS:
+        raised = H.copy()
+        raised.flat[:: len(H) + 1] += lift * size
+        try:
+            factor: tuple[Array, bool] = cho_factor(raised, lower=True, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            continue
+        return factor
+    return None
 
 
 def _ratio(values: Array, changes: Array) -> float:

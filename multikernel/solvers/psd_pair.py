@@ -135,13 +135,13 @@ class PSDPair:
 
     def multiplier(self, q: Array, r: Array) -> Array | None:
         """A positive definite Z near this one with q_i + tr(Z K_i) = θr_i for all i and some θ, or None."""
-        M = self.prepare()
+        # Only changes with r'v = 0: along the weights themselves M vanishes with the gap, and would drown.
+        across = np.linalg.qr(r[:, None], mode="complete")[0][:, 1:]
+        M = across.T @ self.prepare() @ across
         Z = self.Z
         for _ in range(_REPAIRS):
-            traces = q + self.cone.traces(Z)
-            solved = np.linalg.lstsq(M, np.column_stack([traces, r]), rcond=None)[0]
-            theta = float((r @ solved[:, 0]) / (r @ solved[:, 1]))
-            Z = Z - self._answer(solved[:, 0] - theta * solved[:, 1])
+            miss = across.T @ (q + self.cone.traces(Z))
+            Z = Z - self._answer(across @ np.linalg.lstsq(M, miss, rcond=None)[0])
         return Z if cholesky(Z) is not None else None
 
     def longest(self, step: PSDStep) -> float:

@@ -65,6 +65,8 @@ def test_attributes_agree_with_one_another(criterion, C, weights):
         V = model.eigenvectors_
         np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-10)
         np.testing.assert_allclose(K, V @ np.diag(model.kernel_weights_) @ V.T, atol=1e-9 * np.abs(K).max())
+    if C != "learn":
+        assert model.C_ == [np.inf if criterion == "hard" else C]
     tau = 1.0 / model.C_[0] if criterion == "soft2" else 0.0
     c = np.trace(Ks, axis1=1, axis2=2).sum() + (n if C == "learn" else 0)
     assert model.trace_ == pytest.approx(c)

@@ -102,7 +102,10 @@ def _runs_note(store: Store) -> str:
     runs = sorted({record["run"] for record in store.records.values()})
     if len(runs) <= 1:
         return "All times are from one run."
-    return f"The times are from {len(runs)} runs ({', '.join(runs)}): one was resumed, or parts redone."
+    note = f"The times are from {len(runs)} runs ({', '.join(runs)}): one was resumed, or parts redone."
+    if any("code" in record for record in store.records.values()):
+        note += " The sections on kernel matrices were measured apart, and name the commit."
+    return note
 
 
 def markdown_page(store: Store, plan: Plan, figures: list[Figure], described: dict[str, str]) -> str:

@@ -85,8 +85,8 @@ def _orthonormal(columns: Array) -> Array:
     return basis
 
 
-def _balanced(columns: Array) -> Array:
-    """The same for columns of sum zero, whose sums stay zero to the last digit."""
+def balanced(columns: Array) -> Array:
+    """An orthonormal basis of columns of sum zero, whose sums stay zero to the last digit."""
     basis = _orthonormal(columns)
     used = basis.any(axis=1)
     basis[used] -= basis.sum(axis=0) / np.count_nonzero(used)
@@ -125,7 +125,7 @@ class Growth:
         """Machines at weights near each member's own, and the directions that bound their weights."""
         corners = 0.2 * self.middle + 0.8 * np.eye(self.middle.size)
         machines = [machine] + [solve_fixed(self.problem, w) for w in corners]
-        self.W = _balanced(np.column_stack([found.beta for found in machines if found is not None]))
+        self.W = balanced(np.column_stack([found.beta for found in machines if found is not None]))
         size = self.cone.size
         top = [scipy.linalg.eigh(K, subset_by_index=(max(size - 2, 0), size - 1))[1] for K in self.cone.Ks]
         self.U = _orthonormal(np.column_stack(top))
@@ -159,5 +159,5 @@ class Growth:
         m = self.cone.n_members
         more = (0, 0) if self.whole else (_KEPT_U, _KEPT_W)  # in the whole space rounding has the last word
         self.U = _orthonormal(np.column_stack([relaxed.U[:, : m + more[0]], met]))
-        self.W = _balanced(np.column_stack([relaxed.W[:, : m + more[1]], duals]))
+        self.W = balanced(np.column_stack([relaxed.W[:, : m + more[1]], duals]))
         self.whole = False

@@ -4,6 +4,8 @@
 
 The bound is stated on the norm and squared in the objective: cones of the squares would lose half the digits.
 The multipliers of the cones, divided by 2s, are the weights. A rank-one member is two linear inequalities.
+With β = Wx the same program asks for duals in the range of W only: small, hence sharp, and exact as soon as
+the optimal duals are in that range.
 """
 
 from typing import Any
@@ -12,9 +14,10 @@ import clarabel
 import numpy as np
 import scipy.sparse
 
-from ...combine.families import KernelFamily, RankOneFamily
+from ...combine.families import RankOneFamily
 from .machine import Problem
 from .program import Block, minimise
+from .relaxation import whiten
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -23,21 +26,30 @@ _NULL = 1e-13
 
 def _factor(K: Array) -> Array:
     """F with K = FF', null directions left out."""
-    values, vectors = np.linalg.eigh(K)
-    kept = values > _NULL * values[-1]
+    values, vectors = np.linalg.eigh(0.5 * (K + K.T))
+    kept = values > _NULL * max(float(values[-1]), 0.0)
     return vectors[:, kept] * np.sqrt(values[kept])
 
 
-def _member_factors(family: KernelFamily) -> list[Array]:
-    """F_i of every member but the identity."""
+def _member_factors(problem: Problem, W: Array | None) -> list[Array]:
+    """W'F_i of every member, the identity included."""
+    family = problem.family
+    last = []
+    if family.has_identity:
+        last = [np.sqrt(family.size) * (np.eye(problem.y.size) if W is None else _factor(W.T @ W))]
     if isinstance(family, RankOneFamily):
-        return [column[:, None] for column in family.labelled.T]
-    unit = np.eye(family.n_members)
-    return [_factor(family.combined(unit[i])) for i in range(family.n_members - family.has_identity)]
+        columns = family.labelled if W is None else W.T @ family.labelled
+        return [column[:, None] for column in columns.T] + last
+    count = family.n_members - family.has_identity
+    if W is None:
+        unit = np.eye(family.n_members)
+        return [_factor(family.combined(unit[i])) for i in range(count)] + last
+    forms = np.stack([family.products(column)[:, :count].T @ W for column in W.T], axis=1)
+    return [_factor(form) for form in forms] + last
 
 
 def _bounded_by_s(F: Array) -> Block:
-    """‖F'β‖ ≤ s, rows for (β, s)."""
+    """‖F'x‖ ≤ s, rows for (x, s)."""
     N, k = F.shape
     if k == 1:
         A = np.column_stack([np.vstack([F.T, -F.T]), [-1.0, -1.0]])
@@ -53,28 +65,53 @@ def _weight(block: Block, multiplier: Array) -> float:
     return float(multiplier.sum() if block.b.size == 2 else multiplier[0])
 
 
-def solve_nonnegative(problem: Problem, size: float, regularisation: float) -> tuple[Array, Array] | None:
-    """Weights (n_members,) and duals (N,); ``size`` is about the size of the largest dual.
-
-    ``regularisation`` is Clarabel's.
-    """
+def _box(problem: Problem, W: Array | None, size: float) -> list[Block]:
+    """0 ≤ y∘β ≤ C and Σβ = 0, rows for (x, s); the balance is in W where there is one."""
     y, N = problem.y, problem.y.size
-    factors = _member_factors(problem.family)
-    if problem.family.has_identity:
-        factors.append(np.sqrt(problem.family.size) * np.eye(N))
-    members = [_bounded_by_s(F) for F in factors]
-    signs = scipy.sparse.hstack([scipy.sparse.diags(y), scipy.sparse.csr_matrix((N, 1))])
-    blocks = [
-        *members,
-        Block(np.append(np.ones(N), 0.0)[None], np.zeros(1), clarabel.ZeroConeT(1)),
-        Block(-signs, np.zeros(N), clarabel.NonnegativeConeT(N)),
-    ]
+    blocks = []
+    used = np.ones(N, bool) if W is None else W.any(axis=1)
+    signs = scipy.sparse.diags(y) if W is None else scipy.sparse.csr_matrix((y[:, None] * W)[used])
+    signs = scipy.sparse.hstack([signs, scipy.sparse.csr_matrix((signs.shape[0], 1))])
+    blocks.append(Block(-signs, np.zeros(signs.shape[0]), clarabel.NonnegativeConeT(signs.shape[0])))
+    if W is None:
+        blocks.append(Block(np.append(np.ones(N), 0.0)[None], np.zeros(1), clarabel.ZeroConeT(1)))
     if problem.boxed:
-        blocks.append(Block(signs, problem.C / size, clarabel.NonnegativeConeT(N)))
-    P = np.diag(np.append(problem.shift, 1.0)) * 2.0 * size
-    answer = minimise(P, np.append(-2.0 * y, 0.0), blocks, regularisation)
+        blocks.append(Block(signs, problem.C[used] / size, clarabel.NonnegativeConeT(signs.shape[0])))
+    return blocks
+
+
+def solve_nonnegative(
+    problem: Problem, size: float, regularisation: float, W: Array | None = None
+) -> tuple[Array, Array] | None:
+    """Weights (n_members,) and duals (N,), or None if Clarabel finds none.
+
+    Parameters
+    ----------
+    problem : Problem
+    size : float
+        About the size of the largest dual.
+    regularisation : float
+        Clarabel's.
+    W : array (N, l), optional
+        Columns of sum zero; by default all duals are allowed.
+    """
+    if W is not None:
+        middle = np.full(problem.family.n_members, 1.0 / problem.family.n_members)
+        W = np.column_stack(whiten(W, problem.quadratic(middle) @ W))
+    members = [_bounded_by_s(F) for F in _member_factors(problem, W)]
+    shift = np.diag(problem.shift) if W is None else W.T @ (problem.shift[:, None] * W)
+    k = len(shift)
+    P = np.zeros((k + 1, k + 1))
+    P[:k, :k] = 2.0 * size * shift
+    P[k, k] = 2.0 * size
+    reward = problem.y if W is None else W.T @ problem.y
+    q = np.append(-2.0 * reward, 0.0)
+    answer = minimise(P, q, members + _box(problem, W, size), regularisation)
     if answer is None:
         return None
     weights = np.array([_weight(*pair) for pair in zip(members, answer.multipliers, strict=False)])
     weights = np.maximum(weights, 0.0)
-    return weights / weights.sum(), size * answer.x[:N]
+    if not weights.sum() > 0.0:
+        return None
+    x = size * answer.x[:k]
+    return weights / weights.sum(), x if W is None else W @ x

@@ -17,8 +17,8 @@ from ...combine.families import KernelFamily
 from ...combine.spectrahedron import Spectrahedron
 from ...criteria.margin import Loss
 from .certificate import lower_bound
-from .growth import Growth, Round
-from .machine import MachineAnswer, Problem, make_problem, repair, solve_fixed
+from .growth import Growth, Round, balanced
+from .machine import MachineAnswer, Problem, derivatives, make_problem, repair, solve_fixed
 from .point import ConicPoint
 from .program import SLIGHT, USUAL
 from .quadratic import solve_nonnegative
@@ -26,7 +26,8 @@ from .quadratic import solve_nonnegative
 Array = np.ndarray[Any, np.dtype[Any]]
 Watch = Callable[[ConicPoint], bool]
 
-_WHOLE_BELOW = 40
+_WHOLE_BELOW = 24  # beyond, the whole program takes seconds and subspaces are as sharp
+_MEMORY = 12
 _PATIENCE = 5
 
 
@@ -52,7 +53,7 @@ def solve_conic(
     tol : float
         Relative gap between the bounds to reach.
     max_iter : int
-        Rounds of the semidefinite program; nonnegative weights take one program, or two.
+        Programs to solve; for nonnegative weights one is nearly always enough.
     watch : callable, optional
         Sees the best point after each round; a true answer stops.
     whole_below : int
@@ -78,7 +79,7 @@ def solve_conic(
     if search.point.why == "stalled":
         return search.point
     if cone is None:
-        search.once()
+        search.nonnegative(max_iter)
     else:
         search.rounds(cone, max_iter, whole_below)
     return search.point
@@ -90,6 +91,7 @@ class _Search:
     def __init__(self, problem: Problem, cone: Spectrahedron | None, tol: float, watch: Watch | None) -> None:
         self.problem, self.cone, self.tol = problem, cone, tol
         self.watch = watch or (lambda point: False)
+        self.least_gap, self.waited = np.inf, 0
         n_members = problem.family.n_members
         self.middle = np.full(n_members, 1.0 / n_members)
         self.machine = solve_fixed(problem, self.middle)
@@ -119,24 +121,32 @@ class _Search:
         self._take_upper(found.w, found.machine)
         self._take_lower(found.proof, found.Z, found.lower)
 
-    def once(self) -> None:
-        """Nonnegative weights."""
+    def nonnegative(self, max_iter: int) -> None:
+        """One program; where it stops short, further ones over the duals that were found so far."""
         assert self.machine is not None
         self._prove(self.machine.beta)
         size = float(np.abs(self.machine.beta).max())
-        for count, regularisation in enumerate((USUAL, SLIGHT), 1):
-            found = solve_nonnegative(self.problem, size, regularisation)
+        W: Array | None = None
+        for count in range(1, max_iter + 1):
+            regularisation = SLIGHT if self.waited % 2 else USUAL
+            found = solve_nonnegative(self.problem, size, regularisation, W)
+            columns = [] if W is None else [W[:, :_MEMORY]]
             if found is not None:
-                w, beta = found
-                self._prove(repair(self.problem, beta))
-                machine = solve_fixed(self.problem, w)
-                if machine is not None:
-                    self._take_upper(w, machine)
-                    self._prove(machine.beta)
-            self.point = replace(self.point, n_rounds=count)
-            if self._ended():
+                columns += self._learn_from(*found)
+            if self._ended(count):
                 return
-        self._end("stalled")
+            W = balanced(np.column_stack(columns)) if columns else None
+
+    def _learn_from(self, w: Array, beta: Array) -> list[Array]:
+        """Bounds from the weights and duals of a program; columns for the next."""
+        beta = repair(self.problem, beta)
+        self._prove(beta)
+        machine = solve_fixed(self.problem, w)
+        if machine is None:
+            return [beta[:, None]]
+        self._take_upper(w, machine)
+        self._prove(machine.beta)
+        return [np.column_stack([beta, machine.beta, derivatives(self.problem, w, machine)])]
 
     def _prove(self, beta: Array) -> None:
         """A lower bound for nonnegative weights."""
@@ -146,28 +156,26 @@ class _Search:
         """Weights of any sign."""
         assert self.machine is not None
         growth = Growth(self.problem, cone, self.middle, self.machine, whole_below)
-        best, waited = np.inf, 0
         for count in range(1, max_iter + 1):
             # Where one regularisation gets no further, the other often does.
-            found = growth.round(USUAL if waited % 2 else SLIGHT)
+            found = growth.round(USUAL if self.waited % 2 else SLIGHT)
             if found is not None:
                 self._take(found)
-            self.point = replace(self.point, n_rounds=count)
-            waited = 0 if self.point.gap < 0.5 * best else waited + 1
-            best = min(best, self.point.gap)
-            if self._ended():
+            if self._ended(count):
                 return
-            if waited >= _PATIENCE:
-                return self._end("stalled")
 
-    def _ended(self) -> bool:
-        """Show the point; whether it is good enough, or the watcher has had enough."""
+    def _ended(self, count: int) -> bool:
+        """Show the point after so many programs; whether that was the last."""
+        self.point = replace(self.point, n_rounds=count)
+        self.waited = 0 if self.point.gap < 0.5 * self.least_gap else self.waited + 1
+        self.least_gap = min(self.least_gap, self.point.gap)
         stopped = self.watch(self.point)
         if self.point.gap <= self.tol:
-            self._end("solved")
-        elif stopped:
-            self._end("stopped")
-        return stopped or self.point.gap <= self.tol
+            return self._end("solved")
+        if stopped:
+            return self._end("stopped")
+        return self.waited >= _PATIENCE and self._end("stalled")
 
-    def _end(self, why: str) -> None:
+    def _end(self, why: str) -> bool:
         self.point = replace(self.point, why=why)
+        return True

@@ -1,0 +1,86 @@
+"""The programs of kernel matrix learning as the paper states them, solved by CVXOPT: a judge from outside.
+
+    ω = min_μ  max_{0 ≤ a ≤ C, y'a = 0}  2e'a − a'(G(K(μ)) + τI)a,     Σ μ_i trace(K_i) (+ nτ) = c,
+
+in the paper's units: kernels as they are given, over all n points with the N labelled ones first, and ω twice
+the usual dual value. Nothing of the library is used, and not its conic solver either.
+
+=========  ===============  =================
+criterion  bound of a       τ
+=========  ===============  =================
+"HM"       none             0
+"SM1"      C                0
+"SM2"      none             1/C
+"SM2C"     none             learned, τ ≥ 0
+=========  ===============  =================
+"""
+
+import cvxpy as cp
+import numpy as np
+
+CRITERIA = ("HM", "SM1", "SM2", "SM2C")
+# Tighter, or with its default factorisation, CVXOPT gives up on some of the problems.
+_CVXOPT = {"solver": cp.CVXOPT, "abstol": 1e-8, "reltol": 1e-8, "feastol": 1e-8, "kktsolver": "ldl"}
+
+
+def default_trace(Ks, criterion):
+    """The paper's c: the sum of the traces, and that of the identity where τ is learned."""
+    return float(np.trace(Ks, axis1=1, axis2=2).sum() + (Ks.shape[1] if criterion == "SM2C" else 0))
+
+
+def _given_tau(criterion, C):
+    return 1.0 / C if criterion == "SM2" else 0.0
+
+
+def omega_free(Ks, y, criterion, C=1.0, c=None):
+    """Weights of any sign: the linear matrix inequality (26), (31), (36), (41) or (45).
+
+    Kernels without a common null space: it has no interior otherwise. Returns (ω, μ, τ).
+    """
+    m, n, N = len(Ks), Ks.shape[1], y.size
+    c = default_trace(Ks, criterion) if c is None else c
+    traces = np.trace(Ks, axis1=1, axis2=2)
+    mu, t, lam, nu = cp.Variable(m), cp.Variable(), cp.Variable(), cp.Variable(N, nonneg=True)
+    v, corner = np.ones(N) + nu + lam * y, t
+    if criterion == "SM1":
+        delta = cp.Variable(N, nonneg=True)
+        v, corner = v - delta, t - 2 * C * cp.sum(delta)
+    tau = cp.Variable(nonneg=True) if criterion == "SM2C" else cp.Constant(_given_tau(criterion, C))
+    total = traces @ mu + (n * tau if criterion == "SM2C" else 0)
+    K = sum(mu[i] * Ks[i] for i in range(m))
+    G = sum(mu[i] * (np.outer(y, y) * Ks[i][:N, :N]) for i in range(m))
+    column = cp.reshape(v, (N, 1), order="C")
+    bordered = cp.bmat([[G + tau * np.eye(N), column], [column.T, cp.reshape(corner, (1, 1), order="C")]])
+    problem = cp.Problem(cp.Minimize(t), [total == c, K >> 0, bordered >> 0])
+    return _solve(problem), mu.value, float(tau.value)
+
+
+def omega_nonnegative(Ks, y, criterion, C=1.0, c=None):
+    """Nonnegative weights: the quadratically constrained program (27), (33), (38), (43) or (47).
+
+    Bounds are stated on norms, s² = t, which keeps the digits of a solver of cones. Returns (ω, μ, τ).
+    """
+    n, N = Ks.shape[1], y.size
+    c = default_trace(Ks, criterion) if c is None else c
+    traces = np.trace(Ks, axis1=1, axis2=2)
+    a, s = cp.Variable(N, nonneg=True), cp.Variable()
+    bounds = []
+    for K, r in zip(Ks, traces, strict=True):
+        values, vectors = np.linalg.eigh(np.outer(y, y) * K[:N, :N])
+        root = vectors * np.sqrt(np.maximum(values, 0.0) / r)
+        bounds.append(cp.SOC(s, root.T @ a))
+    if criterion == "SM2C":
+        bounds.append(cp.SOC(s, a / np.sqrt(n)))
+    box = [y @ a == 0] + ([a <= C] if criterion == "SM1" else [])
+    reward = 2 * cp.sum(a) - _given_tau(criterion, C) * cp.sum_squares(a)
+    value = _solve(cp.Problem(cp.Maximize(reward - c * cp.square(s)), bounds + box))
+    multipliers = np.array([float(np.ravel(bound.dual_value[0])[0]) for bound in bounds])
+    shares = c * multipliers / multipliers.sum()
+    tau = shares[-1] / n if criterion == "SM2C" else _given_tau(criterion, C)
+    return value, shares[: len(Ks)] / traces, float(tau)
+
+
+def _solve(problem):
+    problem.solve(**_CVXOPT)
+    assert problem.status == cp.OPTIMAL, problem.status
+    return float(problem.value)

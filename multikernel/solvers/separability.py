@@ -15,7 +15,8 @@ from .._numba import HUGE, compiled
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_VANISHING = 1e-9
+_VANISHING = 1e-9  # of the spread
+_ROUNDING = 10.0  # in units of the last digit of the diagonal: a constant kernel has a distance of this size
 
 
 @compiled
@@ -69,7 +70,8 @@ def separating_duals(K: Array, y: Array, max_steps: int = 200_000) -> Array | No
     """
     beta = np.where(y > 0, 1.0 / np.count_nonzero(y > 0), -1.0 / np.count_nonzero(y < 0))
     f = np.asarray(K @ beta, float)
-    floor = _VANISHING * spread(K)
+    rounding = _ROUNDING * np.finfo(K.dtype).eps * float(np.mean(np.diagonal(K), dtype=float))
+    floor = max(_VANISHING * spread(K), rounding)
     _hull_steps(K, y, beta, f, max_steps, 0.1, floor)
     d2 = float(beta @ f)
     separated = f[y > 0].min() > f[y < 0].max()

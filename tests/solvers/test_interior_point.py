@@ -13,12 +13,9 @@ from multikernel.combine.families import RankOneFamily, StackFamily
 from multikernel.combine.spectrahedron import Spectrahedron
 from multikernel.criteria import HardMargin, Hinge, SquaredHinge
 from multikernel.solvers.interior_point import InteriorPoint, follow_path
-from tests.solvers.matrix_problems import CRITERIA, WEIGHTS, make_case, reference_optimum
+from tests.solvers.matrix_problems import everywhere, make_case, reference_optimum
 from tests.solvers.problems import Task
 from tests.solvers.reference import optimal_value
-
-everywhere = pytest.mark.parametrize(("criterion", "weights"), [(c, w) for c in CRITERIA for w in WEIGHTS])
-
 
 CHANGES = ("beta", "w", "nu", "delta", "z", "lam", "theta")
 

@@ -11,7 +11,7 @@ import scipy.linalg
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_RANGE_TOLERANCE = 1e-10
+_RANGE_TOLERANCE = 1e-12  # rounding leaves less; what is larger can cost the criterion per cents
 
 
 class Spectrahedron:
@@ -39,6 +39,9 @@ class Spectrahedron:
         eigenvalues, vectors = scipy.linalg.eigh(total, overwrite_a=True, check_finite=False)
         kept = eigenvalues > _RANGE_TOLERANCE * eigenvalues[-1]
         self.basis = None if kept.all() else np.ascontiguousarray(vectors[:, kept])
+        if self.basis is None and Ks.dtype == float and np.all(scales == 1.0):
+            self.Ks, self.size = Ks, Ks.shape[1]  # nothing to change, nothing to copy
+            return
         self.Ks = np.empty((len(Ks), int(kept.sum()), int(kept.sum())))
         for i, K in enumerate(Ks):
             self.Ks[i] = K if self.basis is None else self.basis.T @ K @ self.basis

@@ -5,7 +5,6 @@ together as one matrix of dual coefficients over the samples of all of them and 
 each.
 """
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import check_number, check_positive_integer, is_frame
 from ..solvers import Status
+from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _BATCH_ROWS = 2048
@@ -90,11 +90,10 @@ class KernelMachine(BaseEstimator):
             Status.STALLED: "Floating point allows no better: raise tol, lower C, or normalise the kernels.",
             Status.INDEFINITE: 'A kernel is indefinite: repair it with psd="clip" or psd="shift".',
         }[Status(self.status_)]
-        warnings.warn(
+        warn_caller(
             f"{type(self).__name__} did not reach tol={self.tol:g}: the relative duality gap is "
             f"{self.dual_gap_:.1e} after {self.n_iter_} iterations (status {self.status_!r}). {remedy}",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
     # ------------------------------------------------------------------ predict

@@ -88,3 +88,5 @@ def check_trace(trace: Any) -> None:
             f"trace must be positive; got {trace!r}. No positive semidefinite matrix but zero has such a "
             "trace; leave it out for the sum of the kernels' traces."
         )
+    if trace is not None and not 1e-100 <= trace <= 1e100:
+        raise ValueError(f"trace must lie between 1e-100 and 1e100; got {trace!r}.")

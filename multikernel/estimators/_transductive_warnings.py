@@ -1,17 +1,18 @@
 """What a transductive model warns of: dependent kernels, and points that took no part in the fit."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ..combine.families import dependence
 from ..solvers import Bordered
+from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _DEPENDENT = 1e-12
 _INVOLVED = 0.1
+_ROUNDING = 1e-10
 _REFIT = "Fit again with these points in X_unlabeled to be sure."
 
 
@@ -22,12 +23,28 @@ def warn_of_dependence(Ks: Array, names: list[str], with_identity: bool) -> None
         return
     members = [*names, "the identity (of the learned C)"]
     involved = [members[i] for i in np.flatnonzero(np.abs(combination) > _INVOLVED)]
-    warnings.warn(
+    warn_caller(
         f"kernels {', '.join(involved)} are linearly dependent to working precision: their weights are not "
-        "unique. Leave one of them out to compare weights.",
-        UserWarning,
-        stacklevel=4,
+        "unique. Leave one of them out to compare weights."
     )
+
+
+def warn_of_nothing(weights: Array) -> None:
+    """A learned C may leave nothing for the kernels."""
+    if not weights.any():
+        warn_caller(
+            "no kernel has a weight: the learned 1/C took the whole trace, and predictions are the "
+            "intercept. These kernels tell nothing of the labels; give others, or a fixed C."
+        )
+
+
+def warn_of_a_label(classes: Array) -> None:
+    """A third label -1 is likely to mean unlabelled points, as elsewhere."""
+    if classes.size > 2 and classes.dtype.kind in "if" and classes[0] == -1:
+        warn_caller(
+            "the label -1 is taken for a class of its own. If it marks unlabelled points, pass those rows as "
+            "X_unlabeled and leave them out of X and y."
+        )
 
 
 def warn_of_extension(model: Any, X: Any) -> None:
@@ -50,11 +67,15 @@ def warn_of_extension(model: Any, X: Any) -> None:
             "similar the new points are to themselves."
         )
     else:
+        lowest = smallest_eigenvalue_with(model, X)
+        verdict = (
+            "no longer a kernel" if lowest < -_ROUNDING * model.trace_ else "still positive semidefinite"
+        )
         text = (
             "weights of any sign need not give a kernel at new points; with one of these added, the smallest "
-            f"eigenvalue of the learned matrix is {smallest_eigenvalue_with(model, X):.3g}."
+            f"eigenvalue of the learned matrix is {lowest:.3g} ({verdict})."
         )
-    warnings.warn(f"{type(model).__name__}: {text} {_REFIT}", UserWarning, stacklevel=4)
+    warn_caller(f"{type(model).__name__}: {text} {_REFIT}")
 
 
 def smallest_eigenvalue_with(model: Any, X: Any) -> float:

@@ -1,5 +1,7 @@
 """Labelled and unlabelled points put together, the labelled first."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -61,3 +63,14 @@ def _join_stacks(X: Any, X_unlabeled: Any) -> Any:
         return np.concatenate([first, second])
     # kernels first in memory, as the solvers read it
     return np.moveaxis(np.concatenate([np.moveaxis(part, 2, 0) for part in (first, second)], axis=1), 0, 2)
+
+
+@contextmanager
+def rows_explained(n_labelled: int, X_unlabeled: Any) -> Iterator[None]:
+    """Errors that count rows over both tables say which rows are whose."""
+    try:
+        yield
+    except ValueError as error:
+        if X_unlabeled is None or "row" not in str(error):
+            raise
+        raise ValueError(f"{error} Rows from {n_labelled} on are those of X_unlabeled.") from error

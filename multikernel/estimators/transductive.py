@@ -1,7 +1,6 @@
 """Classification of given points by a kernel matrix that is learned over labelled and unlabelled ones."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,25 +9,20 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_positive_integer, is_indefinite, raise_indefinite
-from ..criteria import HardMargin, Hinge, Loss, SquaredHinge
-from ..solvers import (
-    MatrixProblem,
-    MatrixResult,
-    Options,
-    Status,
-    leading_eigenvectors,
-    learn_alignment,
-    learn_kernel_matrix,
-    spectral_alignment,
-)
+from ..solvers import MatrixResult, leading_eigenvectors
 from ..views import make_bank
 from ._machine import KernelMachine, worst_status
+from ._matrix_machines import by_alignment, by_margin
 from ._multiclass import binary_problems
 from ._parameters import check_matrix_C, check_trace
-from ._progress import Progress
 from ._targets import encode_labels, require_two_classes
-from ._transductive_warnings import warn_of_dependence, warn_of_extension
-from ._unlabelled import join_rows, require_points
+from ._transductive_warnings import (
+    warn_of_a_label,
+    warn_of_dependence,
+    warn_of_extension,
+    warn_of_nothing,
+)
+from ._unlabelled import join_rows, n_rows, require_points, rows_explained
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -112,6 +106,16 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
     Both warn, and name the smallest eigenvalue. To be sure, fit again with the new points among the
     unlabelled.
 
+    In a pipeline, earlier steps must transform the unlabelled points too: enable scikit-learn's metadata
+    routing, ask for ``X_unlabeled`` with ``set_fit_request(X_unlabeled=True)``, and build
+    ``Pipeline(..., transform_input=["X_unlabeled"])``. To choose parameters with ``GridSearchCV``, search
+    without unlabelled points and fit the best with them: scikit-learn cuts a fit parameter that has as many
+    rows as X into folds.
+
+    Next to the stack of kernels (8 n² bytes each), weights of any sign need the memory of about four more
+    stacks, the others that of half a stack. ``MKLClassifier`` is the same program with nonnegative weights of
+    sum 1: weights and C differ by the factor trace / n, predictions do not.
+
     Where kernels are linearly dependent, their weights are not unique, and there is a warning; of free
     weights the smallest are returned. Combinations of the scaled kernels that are smaller than 1e-7 of the
     largest count as zero.
@@ -175,10 +179,8 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         """
         self._check_parameters()
         X = self._validate_table(X, reset=True)
-        if X_unlabeled is not None:
-            require_points(X, y, X_unlabeled)
-            X_unlabeled = self._validate_table(X_unlabeled, reset=False)
-        elif self.weights == "free":
+        X_unlabeled = self._validate_unlabeled(X, y, X_unlabeled)
+        if X_unlabeled is None and self.weights == "free":
             raise ValueError(
                 'weights="free" needs the points to be classified, fit(X, y, X_unlabeled=...): weights of '
                 "any sign are only right for points that took part. Without such points use "
@@ -186,9 +188,24 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
             )
         self.classes_, codes = encode_labels(self, X, y)
         require_two_classes(self.classes_, codes)
-        Ks = self._fit_kernels(join_rows(X, X_unlabeled, self._precomputed))
+        if X_unlabeled is None:
+            warn_of_a_label(self.classes_)
+        with rows_explained(codes.size, X_unlabeled):
+            Ks = self._fit_kernels(join_rows(X, X_unlabeled, self._precomputed))
         self._learn(Ks, codes)
         return self
+
+    def _validate_unlabeled(self, X: Any, y: Any, X_unlabeled: Any) -> Any:
+        """The checked points; None if there are none."""
+        if X_unlabeled is None:
+            return None
+        require_points(X, y, X_unlabeled)
+        if n_rows(X_unlabeled) == 0:
+            return None
+        try:
+            return self._validate_table(X_unlabeled, reset=False)
+        except ValueError as error:
+            raise ValueError(f"X_unlabeled does not go with X: {error}") from error
 
     def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, CRITERIA)
@@ -224,51 +241,9 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
             self.eigenvalues_, self.eigenvectors_ = leading_eigenvectors(mean, self.n_components)
             members = self.eigenvectors_
         problems = binary_problems(codes, self.classes_, "ovr")
-        solve = self._align if self.criterion == "alignment" else self._margin
-        results = [solve(members, problem.signs[0], problem.names[0]) for problem in problems]
+        solve = by_alignment if self.criterion == "alignment" else by_margin
+        results = [solve(self, members, problem.signs[0], problem.names[0]) for problem in problems]
         self._store(Ks, results, n)
-
-    def _options(self, name: str) -> Options:
-        label = "" if self.classes_.size == 2 else f"{name}: "
-        progress = Progress(label, self.verbose, self.callback)
-        return Options(tol=self.tol, max_iter=self.max_iter, callback=progress)
-
-    def _loss(self, signs: Array) -> Loss:
-        if self.criterion == "hard" or isinstance(self.C, str):
-            return HardMargin(signs)
-        return SquaredHinge(signs, self.C) if self.criterion == "soft2" else Hinge(signs, self.C)
-
-    def _margin(self, members: Array, signs: Array, name: str) -> MatrixResult:
-        learn_ridge = isinstance(self.C, str)
-        problem = MatrixProblem(members, self._loss(signs), self.weights, self.trace_, learn_ridge)
-        result = learn_kernel_matrix(problem, self.solver, self._options(name))
-        if result.status == Status.INSEPARABLE:
-            raise ValueError(
-                'criterion="hard" needs separable classes; no matrix of this family separates '
-                f'{name!r} from the rest. Use criterion="soft1" or "soft2", or richer kernels.'
-            )
-        return result
-
-    def _align(self, members: Array, signs: Array, name: str) -> MatrixResult:
-        """Weights by alignment, then a machine with the matrix that they give."""
-        if self.weights == "spectral":
-            aligned = spectral_alignment(members, signs)
-            K = (members * aligned.weights) @ members.T
-        else:
-            aligned = learn_alignment(
-                members, signs, self.weights, solver=self.solver, tol=self.tol, max_iter=self.max_iter
-            )
-            K = np.tensordot(aligned.weights, members, 1)
-        scale = self.trace_ / float(np.trace(K))
-        problem = MatrixProblem((scale * K)[None], Hinge(signs, self.C), "nonnegative", self.trace_)
-        machine = learn_kernel_matrix(problem, self.solver, self._options(name))
-        return replace(
-            machine,
-            weights=scale * aligned.weights,
-            objective=aligned.objective,
-            gap=max(aligned.gap, machine.gap),
-            status=machine.status if aligned.status == Status.OPTIMAL else aligned.status,
-        )
 
     # ------------------------------------------------------------------ store
     def _store(self, Ks: Array, results: Sequence[MatrixResult], n: int) -> None:
@@ -299,6 +274,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         self.transduction_scores_ = unlabelled[:, 0] if len(results) == 1 else unlabelled
         self.transduction_ = self._decide(self.transduction_scores_)
         self._keep(learned, duals, n)
+        warn_of_nothing(learned)
         self._warn_unless_converged()
 
     def _weight_names(self) -> list[str]:
@@ -339,6 +315,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         kept = np.flatnonzero(self._coefficients.any(axis=0)) if self._extends else np.arange(n)
         kept = kept if kept.size else np.array([0])
         active = np.flatnonzero(self.machine_weights_.any(axis=0))
+        active = active if active.size else np.array([0])  # a learned 1/C may have all the weight
         self._coefficients = self._coefficients[:, kept]
         self._bank = self._bank.restrict(kept, active)
 

@@ -81,7 +81,8 @@ class InteriorPoint:
         if cone is not None:
             self.signed[: cone.n_members] = False
         self.r = family.traces
-        self._start(np.full(m, 1.0 / m) if start is None else start / float(self.r @ start))
+        self.start = np.full(m, 1.0 / m) if start is None else start / float(self.r @ start)
+        self._start(self.start)
 
     def _start(self, w: Array) -> None:
         """Balanced duals of about the right size, multipliers on the path."""

@@ -23,7 +23,7 @@ from ..combine.spectrahedron import Spectrahedron
 from ..criteria.margin import HardMargin, Hinge, Loss, SquaredHinge
 from .conic import ConicPoint, solve_conic
 from .interior_point import InteriorPoint, follow_path
-from .matrix_bounds import Certified, certify
+from .matrix_bounds import Certified, certify, drawn_inside
 from .options import Options
 from .result import Status
 from .separability import separating_duals
@@ -170,6 +170,8 @@ class _Run:
         why = follow_path(method, self.options.max_iter, self._watch)
         if not self._good_enough:
             self._certify(method)
+        if self.free and self.best is not None:
+            self.best = drawn_inside(self.best, method.family, self.loss, method.start)
         return self._status(why)
 
     def _nonnegative(self) -> InteriorPoint:
@@ -250,6 +252,9 @@ class _Run:
             members, self.loss, cone, self.options.tol, self.options.max_iter, self._watch_conic
         )
         self.best = _certified(point)
+        if self.free:
+            middle = np.full(members.n_members, 1.0 / members.n_members)
+            self.best = drawn_inside(self.best, members, self.loss, middle)
         return self._status(point.why)
 
     def _watch_conic(self, point: ConicPoint) -> bool:

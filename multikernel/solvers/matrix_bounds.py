@@ -10,10 +10,11 @@ rounding leaves is repaired by E = Σ_j η_j K_j with tr(E K_i) = −ρ_i and by
 the trace of K(w).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 from ..combine.families import KernelFamily
 from ..combine.spectrahedron import Spectrahedron
@@ -21,6 +22,9 @@ from ..criteria.margin import HardMargin, Loss
 from .psd_pair import PSDPair
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_SEMIDEFINITE = 1e-9  # smallest eigenvalue, relative to the mean diagonal, that counts as zero
+_MAX_STEPS = 30
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,32 @@ def certify(
     scores = products[:, :kernels] @ w[:kernels]
     upper, intercept = _primal(family, loss, float(w[-1]), scores, max(float(scores @ beta), 0.0))
     return Certified(w, beta, intercept, reward - float(q @ w), upper, lower)
+
+
+def drawn_inside(proof: Certified, family: KernelFamily, loss: Loss, middle: Array) -> Certified:
+    """The same for weights on the way to the middle, where K(w) over all points is positive semidefinite.
+
+    Directions in which even the middle is nearly zero are left out of a solver's constraint; so K(w) may be
+    slightly indefinite. The smallest eigenvalue is concave along the way: Newton's steps never go too far.
+    """
+    w, inside = proof.w, family.whole(middle)
+    for _ in range(_MAX_STEPS):
+        values, vectors = scipy.linalg.eigh(family.whole(w), subset_by_index=(0, 0), check_finite=False)
+        missing = -_SEMIDEFINITE * family.size - float(values[0])
+        if missing <= 0.0:
+            break
+        x = vectors[:, 0]
+        gain = float(x @ (inside @ x)) - float(values[0])
+        w = w + min(1.0, (missing + 0.5 * _SEMIDEFINITE * family.size) / gain) * (middle - w)
+    if w is proof.w:
+        return proof
+    products = family.products(proof.beta)
+    kernels = family.n_members - family.has_identity
+    scores = products[:, :kernels] @ w[:kernels]
+    norm2 = max(float(scores @ proof.beta), 0.0)
+    upper, intercept = _primal(family, loss, float(w[-1]), scores, norm2)
+    value = proof.value + float((products.T @ proof.beta) @ (proof.w - w))
+    return replace(proof, w=w, upper=upper, intercept=intercept, value=value)
 
 
 def _primal(

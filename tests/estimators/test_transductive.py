@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -66,7 +68,7 @@ def test_attributes_agree_with_one_another(criterion, C, weights):
         np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-10)
         np.testing.assert_allclose(K, V @ np.diag(model.kernel_weights_) @ V.T, atol=1e-9 * np.abs(K).max())
     if C != "learn":
-        assert model.C_ == [np.inf if criterion == "hard" else C]
+        assert [np.inf if criterion == "hard" else C] == model.C_
     tau = 1.0 / model.C_[0] if criterion == "soft2" else 0.0
     c = np.trace(Ks, axis1=1, axis2=2).sum() + (n if C == "learn" else 0)
     assert model.trace_ == pytest.approx(c)
@@ -217,6 +219,31 @@ def test_nothing_given_is_modified():
         TransductiveMKLClassifier("precomputed", weights=weights).fit(stack[:45], y, stack[45:])
 
 
+def test_free_weights_pass_the_check_of_positive_semidefiniteness():
+    """Three labelled points, kernels with eigenvalues down to rounding: small directions count too."""
+    X = np.array([-0.05039, -0.19588, -0.03384, 0.10848, -0.09371, 0.09884, -0.04282, -0.0587])[:, None]
+    for solver in ("fast", "conic"):
+        model = TransductiveMKLClassifier([Linear(), Gaussian()], weights="free", C=100.0, solver=solver)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Clarabel stays just above the default tolerance
+            K = model.fit(X[:3], [0, 1, 1], X[3:]).kernel_
+        assert model.dual_gap_ <= 1e-7
+        assert np.linalg.eigvalsh(K)[0] >= -2e-9 * np.trace(K) / len(K)
+
+
+def test_a_pipeline_transforms_the_unlabelled_points_too():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:90], y[:90]
+    scaler = StandardScaler().fit(X[:50])
+    plain = TransductiveMKLClassifier([Linear(), Gaussian()])
+    expected = plain.fit(scaler.transform(X[:50]), y[:50], scaler.transform(X[50:])).transduction_
+    with config_context(enable_metadata_routing=True):
+        last = TransductiveMKLClassifier([Linear(), Gaussian()]).set_fit_request(X_unlabeled=True)
+        pipeline = Pipeline([("scale", StandardScaler()), ("fit", last)], transform_input=["X_unlabeled"])
+        pipeline.fit(X[:50], y[:50], X_unlabeled=X[50:])
+    np.testing.assert_array_equal(pipeline["fit"].transduction_, expected)
+
+
 # ---------------------------------------------------------------------- other points
 def test_nonnegative_weights_predict_the_unlabelled_points_exactly():
     X, y, X_new, _ = split()
@@ -246,7 +273,9 @@ def test_the_warning_names_the_smallest_eigenvalue_with_a_new_point():
     assert lowest < -1e-3
     with pytest.warns(UserWarning) as caught:
         model.predict(other)
-    assert f"is {lowest:.3g}." in str(caught[0].message) and "X_unlabeled" in str(caught[0].message)
+    assert f"is {lowest:.3g} (no longer a kernel)." in str(caught[0].message) and "X_unlabeled" in str(
+        caught[0].message
+    )
     assert caught[0].filename == __file__
 
 
@@ -327,16 +356,31 @@ def test_a_callback_stops_and_progress_is_shown(capsys):
 
 def test_too_few_iterations_are_said():
     X, y, X_new, _ = split()
-    with pytest.warns(UserWarning, match=r"did not reach tol=1e-08.*gap is .*max_iter"):
+    with pytest.warns(UserWarning, match=r"did not reach tol=1e-08.*gap is .*max_iter") as caught:
         model = TransductiveMKLClassifier(KERNELS, weights="free", max_iter=3).fit(X, y, X_new)
     assert model.status_ == "max_iter" and model.dual_gap_ > 1e-8
+    assert caught[0].filename == __file__
+
+
+def test_a_learned_C_that_leaves_nothing_for_the_kernels():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(20, 2)), rng.integers(0, 2, 20)
+    model = TransductiveMKLClassifier([Linear(), Polynomial(degree=2)], criterion="soft2", C="learn")
+    with pytest.warns(UserWarning, match=r"no kernel has a weight.*fixed C") as caught:
+        model.fit(X, y)
+    assert caught[0].filename == __file__
+    assert not model.kernel_weights_.any() and not model.kernel_.any()
+    np.testing.assert_allclose(model.decision_function(X), model.intercept_[0])
 
 
 # ---------------------------------------------------------------------- what it refuses
 def test_inseparable_classes():
     X, y, X_new, _ = split()
-    with refuses("needs separable classes", 'criterion="soft1" or "soft2"'):
+    with refuses("needs separable classes", "'yes' from 'no'", 'criterion="soft1" or "soft2"'):
         TransductiveMKLClassifier([Linear()], criterion="hard").fit(X, y, X_new)
+    X, y = make_three(60)
+    with refuses("needs separable classes", "from the rest"):
+        TransductiveMKLClassifier([Linear()], criterion="hard").fit(X, y)
 
 
 @pytest.mark.parametrize("trace", [0.0, -3.0])
@@ -344,6 +388,11 @@ def test_a_trace_that_no_kernel_has(trace):
     X, y, X_new, _ = split()
     with refuses("trace must be positive", repr(trace), "leave it out"):
         TransductiveMKLClassifier(KERNELS, trace=trace).fit(X, y, X_new)
+
+
+def test_a_trace_beyond_floating_point():
+    with refuses("trace must lie between"):
+        TransductiveMKLClassifier(KERNELS, trace=1e300).fit(*split()[:3])
 
 
 @pytest.mark.parametrize("trace", [np.nan, np.inf])
@@ -391,8 +440,11 @@ def test_labels_of_the_unlabelled_points():
 
 def test_points_that_do_not_fit_together():
     X, y, X_new, _ = split()
-    with refuses("X has 3 features", "4 features"):
+    with refuses("X_unlabeled does not go with X", "3 features", "4 features"):
         TransductiveMKLClassifier(KERNELS).fit(X, y, X_new[:, :3])
+    with refuses('weights="free" needs', "X_unlabeled"):
+        TransductiveMKLClassifier(KERNELS, weights="free").fit(X, y, X_new[:0])
+    assert TransductiveMKLClassifier(KERNELS).fit(X, y, X_new[:0]).transduction_.shape == (0,)
     with refuses("both DataFrames or both arrays", "ndarray", error=TypeError):
         TransductiveMKLClassifier(KERNELS).fit(pd.DataFrame(X, columns=list("abcd")), y, X_new)
     stack = np.moveaxis(plain_stack(np.vstack([X, X_new])), 0, 2)
@@ -430,5 +482,16 @@ def test_a_column_of_unlabelled_points_that_is_not_finite():
     X, y, X_new, _ = split()
     bad = X_new.copy()
     bad[2, 1] = np.nan
-    with refuses("NaN"):
+    with refuses("NaN", "row 47", "Rows from 45 on are those of X_unlabeled"):
         TransductiveMKLClassifier(KERNELS).fit(X, y, bad)
+
+
+def test_unlabelled_points_marked_by_a_label():
+    X, y = make_binary(60)
+    labels = np.where(y == "yes", 1, 0)
+    labels[40:] = -1
+    with pytest.warns(UserWarning, match="label -1 is taken for a class.*X_unlabeled"):
+        TransductiveMKLClassifier(KERNELS, criterion="soft2").fit(X, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TransductiveMKLClassifier(KERNELS).fit(X, np.where(y == "yes", 1, -1))

@@ -106,6 +106,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
 
     Notes
     -----
+    :class:`TransductiveMKLClassifier` has the same program with the trace of the kernels in the place of
+    Σμ = 1: its weights, and 1/C where it is learned, are larger by that factor, the predictions the same.
+
     Equal rows with equal labels are one sample with the sum of their weights, and the order of the rows does
     not matter. What kernels take from the data (median width, means and deviations) they take from these
     distinct samples, each once; a :class:`KernelBank` of its own, or a ready-made stack, counts every row.

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_positive_integer, is_indefinite, raise_indefinite
 from ..solvers import MatrixResult, leading_eigenvectors
-from ..views import make_bank
+from ..views import available_memory, make_bank
 from ._machine import KernelMachine, worst_status
 from ._matrix_machines import by_alignment, by_margin
 from ._multiclass import binary_problems
@@ -29,6 +29,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 CRITERIA = ("hard", "soft1", "soft2", "alignment")
 WEIGHTS = ("free", "nonnegative", "spectral")
 SOLVERS = ("fast", "conic")
+_MORE_STACKS = 5  # beside the one that the solver is given
 
 
 class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
@@ -112,9 +113,9 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
     without unlabelled points and fit the best with them: scikit-learn cuts a fit parameter that has as many
     rows as X into folds.
 
-    Next to the stack of kernels (8 n² bytes each), weights of any sign need the memory of about four more
-    stacks, the others that of half a stack. ``MKLClassifier`` is the same program with nonnegative weights of
-    sum 1: weights and C differ by the factor trace / n, predictions do not.
+    Beside the stack of kernels (8 n² bytes each), the fit takes the memory of about six stacks for weights of
+    any sign, of two for the others. ``MKLClassifier`` is the same program with nonnegative weights of sum 1:
+    for unit-diagonal kernels weights and C differ by the factor trace / n, predictions do not.
 
     Where kernels are linearly dependent, their weights are not unique, and there is a warning; of free
     weights the smallest are returned. Combinations of the scaled kernels that are smaller than 1e-7 of the
@@ -225,7 +226,18 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         for K, name in zip(Ks, self.view_names_, strict=True):
             if is_indefinite(K, full=True):
                 raise_indefinite(K, f"kernel {name!r}")
+        self._require_memory(Ks)
         return Ks
+
+    def _require_memory(self, Ks: Array) -> None:
+        """What the stack itself takes has been asked for by the bank."""
+        needed, available = _MORE_STACKS * Ks.nbytes, available_memory()
+        if self.weights == "free" and available is not None and needed > available:
+            raise ValueError(
+                f'weights="free" on {Ks.shape[1]} points and {len(Ks)} kernels needs about '
+                f"{needed / 2**30:.1f} GiB more; {available / 2**30:.1f} GiB are available. Use fewer "
+                'unlabelled points or kernels, or weights="nonnegative".'
+            )
 
     def _learn(self, Ks: Array, codes: Array) -> None:
         n = Ks.shape[1]

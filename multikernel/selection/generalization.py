@@ -122,7 +122,7 @@ def generalization_bound(
         Trace of the learned matrix over all points; by default the sum of the kernels' traces, as in
         `TransductiveMKLClassifier` (``trace_``).
     n_components : int, optional
-        How many eigenvectors (spectral).
+        How many eigenvectors (spectral), all by default; give the model's ``n_components``.
     delta : float
         Probability that the bound fails.
     constant : {4, 2}

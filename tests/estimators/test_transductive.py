@@ -424,6 +424,18 @@ def test_a_large_kernel_is_looked_at_whole():
         TransductiveMKLClassifier("precomputed").fit(stack, y)
 
 
+def test_weights_of_any_sign_that_would_not_fit_in_memory(monkeypatch):
+    X, y, X_new, _ = split()
+    stack = 3 * 70 * 70 * 8
+    module = "multikernel.estimators.transductive.available_memory"
+    monkeypatch.setattr(module, lambda: 5 * stack - 1)
+    with refuses('weights="free" on 70 points and 3 kernels needs', "fewer unlabelled points"):
+        TransductiveMKLClassifier(KERNELS, weights="free").fit(X, y, X_new)
+    TransductiveMKLClassifier(KERNELS).fit(X, y, X_new)
+    monkeypatch.setattr(module, lambda: 5 * stack)
+    TransductiveMKLClassifier(KERNELS, weights="free").fit(X, y, X_new)
+
+
 def test_weights_of_any_sign_without_points_to_classify():
     X, y, _, _ = split()
     with refuses('weights="free" needs', "X_unlabeled", 'weights="nonnegative"'):

@@ -507,3 +507,13 @@ def test_unlabelled_points_marked_by_a_label():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         TransductiveMKLClassifier(KERNELS).fit(X, np.where(y == "yes", 1, -1))
+
+
+@pytest.mark.parametrize("solver", ["fast", "conic"])
+def test_two_equal_points_of_both_classes(solver):
+    """No function tells them apart: each costs C, and ω = 2 · 2C, whatever the kernel."""
+    X = np.array([-0.42347, -0.42347, 0.30793, 0.02067, -0.35628, -0.46641, -0.42347])[:, None]
+    model = TransductiveMKLClassifier(
+        [Linear(), Gaussian()], weights="free", C=100.0, trace=1.0, solver=solver
+    )
+    assert model.fit(X[:2], [0, 1], X[2:]).objective_ == pytest.approx(400.0, rel=1e-7)

@@ -162,8 +162,9 @@ class Relaxation:
     def _value_block(self, W: Array, touched: Array) -> Block:
         """The matrix whose Schur complement bounds t, in units of ``scale``."""
         k, d = W.shape[1], self.coordinates.d
-        products = np.stack([self.problem.family.products(column) for column in W.T], axis=2)
-        members = np.einsum("al,ami->mli", W, products) if k else np.zeros((self.equal.size, 0, 0))
+        members = np.zeros((self.equal.size, k, k))  # no columns where equal points have both labels
+        for i, column in enumerate(W.T):
+            members[:, :, i] = self.problem.family.products(column).T @ W
         members = 0.5 * (members + members.transpose(0, 2, 1))
         shift = W.T @ (self.problem.shift[:, None] * W)
         bordered = np.zeros((d + 1, k + 1, k + 1))

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 from multikernel.combine.families import RankOneFamily, StackFamily
 from multikernel.combine.spectrahedron import Spectrahedron
 from multikernel.criteria import HardMargin, Hinge, SquaredHinge
-from multikernel.solvers.conic import ConicPoint, solve_conic
+from multikernel.solvers.conic import ConicPoint, growth, solve_conic
 from multikernel.solvers.interior_point import InteriorPoint, follow_path
 from tests.solvers.kernel_matrix_reference import CRITERIA, default_trace, omega_free, omega_nonnegative
 from tests.solvers.problems import Task, gaussian, judge
@@ -170,16 +170,26 @@ def test_some_optimal_weights_are_truly_negative():
 @every_criterion
 @pytest.mark.parametrize(("kind", "seed"), [("plain", 0), ("repeated", 5), ("dependent", 6)])
 def test_subspaces_that_grow_find_the_optimum_of_the_whole_program(kind, seed, criterion):
-    Ks, y = make_problem(kind, 26, seed)
+    Ks, y = make_problem(kind, 22, seed)
     family, cone = make_family(Ks, y, criterion)
     loss = make_loss(criterion, y, 2.0)
-    outright = solve_conic(family, loss, cone, whole_below=26)
+    outright = solve_conic(family, loss, cone, whole_below=22)
     grown = solve_conic(family, loss, cone, whole_below=0)
     assert outright.why == grown.why == "solved"
-    assert grown.n_rounds >= 2 and outright.n_rounds <= 2
+    assert 2 <= grown.n_rounds <= 6 and outright.n_rounds <= 2
     np.testing.assert_allclose(grown.value, outright.value, rtol=2e-8)
     for one, other in [(grown, outright), (outright, grown)]:
         assert one.lower <= other.upper * (1.0 + 1e-12)
+
+
+def test_derivatives_of_the_duals_save_a_round(monkeypatch):
+    Ks, y = make_problem("plain", 80, seed=1)
+    family, cone = make_family(Ks, y, "SM2")
+    with_them = solve_conic(family, SquaredHinge(y, 2.0), cone)
+    monkeypatch.setattr(growth, "derivatives", lambda problem, w, answer: np.empty((y.size, 0)))
+    without = solve_conic(family, SquaredHinge(y, 2.0), cone)
+    assert with_them.why == without.why == "solved"
+    assert with_them.n_rounds < without.n_rounds
 
 
 # --------------------------------------------------------------------------- what is returned holds
@@ -213,7 +223,7 @@ def test_the_point_is_feasible_and_its_upper_bound_is_that_of_its_machine(criter
 
 
 @every_criterion
-@pytest.mark.parametrize("rounds", [1, 2, 50])
+@pytest.mark.parametrize("rounds", [1, 2])
 def test_the_lower_bound_is_below_the_value_at_every_feasible_weights(criterion, rounds):
     """Also when the rounds end early: the bound is weak then, but true."""
     Ks, y = make_problem("plain", 42, seed=8)
@@ -243,7 +253,11 @@ def test_watching_and_stopping():
     assert seen[0].gap > seen[1].gap
     assert solve_conic(family, loss, None, tol=0.0, watch=lambda point: True).why == "stopped"
     assert solve_conic(family, loss, None, tol=0.0).why == "stalled"  # nothing is exact
-    assert solve_conic(family, loss, cone, tol=0.0).why == "stalled"
+    seen.clear()
+    assert solve_conic(family, loss, cone, tol=0.0, watch=seen.append).why == "stalled"
+    assert len(seen) > 6, "each point is the best so far, though the last rounds only add rounding"
+    assert (np.diff([point.upper for point in seen]) <= 0.0).all()
+    assert (np.diff([point.lower for point in seen]) >= 0.0).all()
 
 
 def test_a_hard_margin_without_separation_has_no_bounds():
@@ -273,10 +287,11 @@ def test_the_unit_of_the_members_does_not_matter(criterion):
     family, cone = make_family(Ks, y, criterion)
     small = StackFamily(Ks, y.size, criterion == "SM2C", size=0.01)
     small_cone = Spectrahedron(Ks, small.scales[: len(Ks)])
-    one = solve_conic(family, make_loss(criterion, y, 1.0), cone)
-    other = solve_conic(small, make_loss(criterion, y, 100.0), small_cone)
-    np.testing.assert_allclose(0.01 * other.value, one.value, rtol=1e-7)
-    np.testing.assert_allclose(other.w, one.w, atol=1e-3)
+    for this, that in [(cone, small_cone), (None, None)]:
+        one = solve_conic(family, make_loss(criterion, y, 1.0), this)
+        other = solve_conic(small, make_loss(criterion, y, 100.0), that)
+        np.testing.assert_allclose(0.01 * other.value, one.value, rtol=1e-7)
+        np.testing.assert_allclose(other.w, one.w, atol=1e-3)
 
 
 def test_a_bound_for_each_sample():

@@ -73,7 +73,7 @@ def make_problem(family: KernelFamily, loss: Loss) -> Problem:
 def repair(problem: Problem, beta: Array) -> Array:
     """The nearest duals, or nearly so, that keep the bounds and the balance exactly."""
     y, C = problem.y, problem.C
-    a = np.clip(y * beta, 0.0, C)
+    a = np.maximum(y * beta, 0.0)
     a[a <= _AT_A_BOUND * np.minimum(C, a.max(initial=0.0))] = 0.0
     if problem.boxed:
         a = np.where(a >= C * (1.0 - _AT_A_BOUND), C, a)

@@ -17,7 +17,9 @@ from sklearn.svm import SVC
 from multikernel import MKLClassifier, TransductiveMKLClassifier, stack_kernels
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.report import render_markdown, summarize
+from multikernel.solvers import learn_alignment
 from tests.estimators.data import VIEWS, make_binary, make_three, plain_kernels
+from tests.solvers.test_conic_alignment import random_problem
 from tests.test_bad_input import refuses
 
 KERNELS = [Polynomial(degree=2), Gaussian(gamma=0.3), Linear()]
@@ -460,8 +462,9 @@ def test_points_that_do_not_fit_together():
     with refuses("both DataFrames or both arrays", "ndarray", error=TypeError):
         TransductiveMKLClassifier(KERNELS).fit(pd.DataFrame(X, columns=list("abcd")), y, X_new)
     stack = np.moveaxis(plain_stack(np.vstack([X, X_new])), 0, 2)
-    with refuses("similarities to all points", "(45, 70, n_kernels)", "(45, 45, 3)"):
-        TransductiveMKLClassifier("precomputed").fit(stack[:45, :45], y, stack[45:])
+    for columns in (45, 60):
+        with refuses("similarities to all points", "(45, 70, n_kernels)", f"(45, {columns}, 3)"):
+            TransductiveMKLClassifier("precomputed").fit(stack[:45, :columns], y, stack[45:, :60])
 
 
 @pytest.mark.parametrize(
@@ -517,3 +520,28 @@ def test_two_equal_points_of_both_classes(solver):
         [Linear(), Gaussian()], weights="free", C=100.0, trace=1.0, solver=solver
     )
     assert model.fit(X[:2], [0, 1], X[2:]).objective_ == pytest.approx(400.0, rel=1e-7)
+
+
+def test_the_gap_of_the_alignment_counts():
+    Ks, y = random_problem(1)
+    stack = np.moveaxis(Ks, 0, 2)
+    model = TransductiveMKLClassifier("precomputed", criterion="alignment", weights="free", max_iter=9)
+    with pytest.warns(UserWarning, match="did not reach tol"):
+        model.fit(stack[: y.size], y, stack[y.size :])
+    alone = learn_alignment(Ks, y, "free", max_iter=9)
+    assert alone.gap > 1e-7
+    assert model.dual_gap_ >= alone.gap and model.status_ == "max_iter"
+
+
+def test_alignment_goes_to_the_solver_asked_for(monkeypatch):
+    X, y, X_new, _ = split()
+    asked = []
+
+    def spy(*arguments, **options):
+        asked.append(options["solver"])
+        return learn_alignment(*arguments, **options)
+
+    monkeypatch.setattr("multikernel.estimators._matrix_machines.learn_alignment", spy)
+    for solver in ("fast", "conic"):
+        TransductiveMKLClassifier(KERNELS, criterion="alignment", solver=solver).fit(X, y, X_new)
+    assert asked == ["fast", "conic"]

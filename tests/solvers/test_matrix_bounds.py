@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from sklearn.svm import SVC
 
 from multikernel.combine.families import RankOneFamily, StackFamily
 from multikernel.combine.spectrahedron import Spectrahedron
 from multikernel.solvers.interior_point import InteriorPoint, follow_path
-from multikernel.solvers.matrix_bounds import Certified, certify
+from multikernel.solvers.matrix_bounds import Certified, certify, drawn_inside
 from multikernel.solvers.psd_pair import PSDPair, cholesky
 from tests.solvers.matrix_problems import (
     CRITERIA,
@@ -203,6 +204,43 @@ def test_weights_are_made_feasible():
     proof = certify(family, loss, np.array([2.0, -0.02, 1.0, -1e-9]), case.y, pair)
     np.testing.assert_allclose(proof.w, w / w.sum(), rtol=1e-8)
     assert proof.w[1] < 0.0 and proof.w[3] == 0.0
+
+
+@pytest.mark.parametrize("criterion", ["soft1", "soft2 learned"])
+@pytest.mark.parametrize("outside", [1e-2, 1e-6, 3e-9])
+def test_weights_outside_are_drawn_to_the_edge(criterion, outside):
+    """No further than needed, along the straight way; the figures are those of the new weights."""
+    case, family, loss, _ = setting(criterion, "free", 0)
+    scaled = case.stack * (case.n / case.r)[:, None, None]
+    middle = np.full(family.n_members, 1.0 / family.n_members)
+    direction = np.zeros(family.n_members)
+    direction[:2] = [1.0, -1.0]
+
+    def lowest(w):
+        return np.linalg.eigvalsh(np.einsum("i,iab->ab", w[:3], scaled))[0]
+
+    edge = brentq(lambda s: lowest(middle + s * direction) + outside, 0.0, 100.0, xtol=1e-14)
+    pair = random_multiplier(case, family, middle, np.random.default_rng(0))
+    far = certify(family, loss, middle + edge * direction, 0.2 * case.y, pair)
+    assert lowest(far.w) < -0.9 * outside
+    near = drawn_inside(far, family, loss, middle)
+    way = middle - far.w
+    share = float((near.w - far.w) @ way / (way @ way))
+    np.testing.assert_allclose(near.w, far.w + share * way, atol=1e-14)
+    assert lowest(near.w) >= -1.001e-9
+    exact = brentq(lambda s: lowest(far.w + s * way) + 1e-9, 0.0, 1.0, xtol=1e-14)
+    assert share <= 1.5 * exact + 1e-9
+    again = certify(family, loss, near.w, near.beta, pair)
+    for name in ("value", "upper", "intercept"):
+        np.testing.assert_allclose(getattr(near, name), getattr(again, name), rtol=1e-9)
+    assert near.lower == far.lower and near.beta is far.beta
+
+
+def test_weights_inside_stay_where_they_are():
+    case, family, loss, _ = setting("soft1", "free", 0)
+    middle = np.full(3, 1.0 / 3.0)
+    proof = certify(family, loss, np.array([0.9, 0.05, 0.05]), 0.2 * case.y)
+    assert drawn_inside(proof, family, loss, middle) is proof
 
 
 def test_no_duals_prove_nothing_below_zero():

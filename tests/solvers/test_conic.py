@@ -280,6 +280,32 @@ def test_one_member_alone_is_its_machine():
     np.testing.assert_allclose(free.value, nonnegative.value, rtol=1e-10)
 
 
+@pytest.mark.parametrize("criterion", ["SM1", "SM2"])
+def test_members_that_are_all_the_same(criterion):
+    """Four multiples of one matrix of rank one: the range is a line, and nothing can be chosen."""
+    x = np.random.default_rng(0).normal(size=20)
+    Ks = np.array([1.0, 2.0, 0.1, 5.0])[:, None, None] * np.outer(x, x)
+    y = np.sign(x[:14] + 0.5)
+    family, cone = make_family(Ks, y, criterion)
+    alone, _ = make_family(Ks[:1], y, criterion)
+    loss = make_loss(criterion, y, 1.0)
+    expected = solve_conic(alone, loss, None).value
+    for whole_below in (0, 40):
+        point = solve_conic(family, loss, cone, whole_below=whole_below)
+        assert point.why == "solved"
+        np.testing.assert_allclose(point.value, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("whole_below", [0, 40])
+def test_a_constant_kernel_sees_nothing(whole_below):
+    """Balanced duals vanish under it: all of the smaller class go to their bound, and as much of the other."""
+    y = np.array([1.0] * 9 + [-1.0] * 5)
+    family, cone = make_family(np.full((1, 20, 20), 3.0), y, "SM1")
+    point = solve_conic(family, Hinge(y, 0.5), cone, whole_below=whole_below)
+    assert point.why == "solved"
+    np.testing.assert_allclose([point.lower, point.upper], 2.0 * 2 * 5 * 0.5, rtol=1e-8)
+
+
 @pytest.mark.parametrize("criterion", ["SM1", "SM2", "SM2C"])
 def test_the_unit_of_the_members_does_not_matter(criterion):
     """K·s with C/s: the same weights, s times the value."""

@@ -20,8 +20,7 @@ from .relaxation import Relaxation, Relaxed
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_ROUNDING = 1e-14
-_MAX_PULLS = 30
+_MAX_PULLS, _SURE_PULLS = 30, 5
 _KEPT_U, _KEPT_W = 5, 12  # directions that a basis keeps for the next round, beyond one for each member
 _DEPENDENT = 1e-7  # a direction missed by so little changes the value by the square of it
 _NEGLIGIBLE = 1e-8
@@ -41,25 +40,26 @@ class Round(NamedTuple):
 def pull_inside(cone: Spectrahedron, w: Array, middle: Array) -> tuple[Array, Array]:
     """The first weights on the way from w to the middle with K(w) ⪰ 0, and eigenvectors met on the way.
 
-    The smallest eigenvalue is concave along the segment, so Newton's steps never go too far.
+    The smallest eigenvalue is concave along the segment, so Newton's steps never go too far. It is known to
+    rounding only; where that keeps it below zero, later steps aim a little above.
     """
     m = cone.n_members
     outside, inside = cone.combine(w[:m]), cone.combine(middle[:m])
-    floor = -_ROUNDING * float(np.trace(inside))
+    rounding = float(np.finfo(float).eps * np.trace(inside))
     length = 0.0
     met: list[Array] = []
-    for _ in range(_MAX_PULLS):
-        pulled = w + length * (middle - w)
+    for count in range(_MAX_PULLS):
         last = min(m + 1, cone.size) - 1
         values, vectors = scipy.linalg.eigh(
             outside + length * (inside - outside), subset_by_index=(0, last), check_finite=False
         )
-        if values[0] >= floor:
-            return pulled, np.column_stack([*met, vectors])
+        if values[0] >= -rounding:
+            return w + length * (middle - w), np.column_stack([*met, vectors])
         met.append(vectors[:, :2])
         x = vectors[:, 0]
         gain = float(x @ (inside @ x)) - float(x @ (outside @ x))
-        length = min(1.0, length + (0.5 * floor - float(values[0])) / gain)
+        aim = max(0, count - _SURE_PULLS) * rounding
+        length = min(1.0, length + (aim - float(values[0])) / gain)
     return middle, np.column_stack(met)
 
 

@@ -14,7 +14,7 @@ class ConicPoint:
 
     Attributes
     ----------
-    w : array (n_members,), feasible
+    w : array (n_members,), feasible, K(w) ⪰ 0 but for rounding
     beta : array (N,), label × dual of the machine with weights w
     intercept : float, of that machine
     value : float, its dual value 2y'β − β'(K(w) + τI)β

@@ -44,7 +44,9 @@ def _member_factors(problem: Problem, W: Array | None) -> list[Array]:
     if W is None:
         unit = np.eye(family.n_members)
         return [_factor(family.combined(unit[i])) for i in range(count)] + last
-    forms = np.stack([family.products(column)[:, :count].T @ W for column in W.T], axis=1)
+    forms = np.empty((count, W.shape[1], W.shape[1]))
+    for i, column in enumerate(W.T):
+        forms[:, :, i] = family.products(column)[:, :count].T @ W
     return [_factor(form) for form in forms] + last
 
 
@@ -97,7 +99,7 @@ def solve_nonnegative(
     """
     if W is not None:
         middle = np.full(problem.family.n_members, 1.0 / problem.family.n_members)
-        W = np.column_stack(whiten(W, problem.quadratic(middle) @ W))
+        W = np.column_stack(whiten(W, problem.quadratic(middle)))
     members = [_bounded_by_s(F) for F in _member_factors(problem, W)]
     shift = np.diag(problem.shift) if W is None else W.T @ (problem.shift[:, None] * W)
     k = len(shift)

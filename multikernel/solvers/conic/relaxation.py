@@ -53,7 +53,7 @@ class Coordinates:
         within = scipy.linalg.null_space(np.ones((1, m)))
         size = float(np.linalg.norm(cone.combine(equal)))
         triangle = scipy.linalg.qr(cone.Ks.reshape(m, -1).T @ within, mode="r")[0][: m - 1]
-        _, spread, rotation = np.linalg.svd(triangle)
+        _, spread, rotation = np.linalg.svd(triangle, full_matrices=False)
         kept = spread > _DEPENDENT * size
         free = within @ (rotation[kept].T / spread[kept]) * size
         trace = float(np.trace(cone.combine(equal)))
@@ -83,11 +83,14 @@ class Relaxed(NamedTuple):
     W: Array
 
 
-def whiten(basis: Array, products: Array) -> tuple[Array, Array]:
-    """Columns of the same range with R'(basis'products)R = I, and those where the form vanishes."""
-    form = basis.T @ products
+def whiten(basis: Array, Q: Array) -> tuple[Array, Array]:
+    """Columns of the same range: those with R'QR = I, and those where Q vanishes but for rounding.
+
+    The basis is orthonormal, so that its values are of the size of those of Q.
+    """
+    form = basis.T @ Q @ basis
     values, vectors = np.linalg.eigh(0.5 * (form + form.T))
-    positive = values > _NULL * max(float(values[-1]), 1e-300)
+    positive = values > _NULL * float(np.trace(Q))
     return basis @ (vectors[:, positive] / np.sqrt(values[positive])), basis @ vectors[:, ~positive]
 
 
@@ -118,8 +121,8 @@ class Relaxation:
 
         ``regularisation`` is Clarabel's.
         """
-        U, _ = whiten(U, self.cone.combine(self.equal[: self.cone.n_members]) @ U)
-        W, null = whiten(W, self.problem.quadratic(self.equal) @ W)
+        U, _ = whiten(U, self.cone.combine(self.equal[: self.cone.n_members]))
+        W, null = whiten(W, self.problem.quadratic(self.equal))
         touched = np.abs(np.column_stack([W, null])).max(axis=1) > 0.0
         blocks = [self._range_block(U, touched), self._value_block(W, touched)]
         blocks += self._linear_blocks(null, touched)

@@ -21,8 +21,10 @@ _THREAD_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
     "NUMBA_NUM_THREADS",
+    "RAYON_NUM_THREADS",  # Clarabel's: idle threads of its pool cost up to as much CPU time again
     "VECLIB_MAXIMUM_THREADS",
 )
+_UNSEEN_POOLS = ("NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")  # which threadpoolctl does not know
 _PACKAGES = (
     "numpy",
     "scipy",
@@ -48,9 +50,10 @@ def check_one_thread() -> list[str]:
 
     pools = threadpool_info()
     wide = [pool["user_api"] for pool in pools if pool["num_threads"] != 1]
-    if wide or os.environ.get("NUMBA_NUM_THREADS") != "1":
+    wide += [name for name in _UNSEEN_POOLS if os.environ.get(name) != "1"]
+    if wide:
         raise RuntimeError(
-            f"times are taken on one thread; these have more: {wide or ['numba']}. Start with `make bench`."
+            f"times are taken on one thread; these have more: {wide}. Start with `make bench`."
         )
     return sorted({f"{pool['internal_api']} {pool.get('version') or ''}".strip() for pool in pools})
 

@@ -298,7 +298,7 @@ def test_members_that_are_all_the_same(criterion):
 
 @pytest.mark.parametrize("whole_below", [0, 40])
 def test_a_constant_kernel_sees_nothing(whole_below):
-    """Balanced duals vanish under it: all of the smaller class go to their bound, and as much of the other."""
+    """Balanced duals vanish under it: the smaller class goes to its bound, and as much of the other."""
     y = np.array([1.0] * 9 + [-1.0] * 5)
     family, cone = make_family(np.full((1, 20, 20), 3.0), y, "SM1")
     point = solve_conic(family, Hinge(y, 0.5), cone, whole_below=whole_below)

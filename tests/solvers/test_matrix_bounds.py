@@ -11,6 +11,7 @@ from sklearn.svm import SVC
 
 from multikernel.combine.families import RankOneFamily, StackFamily
 from multikernel.combine.spectrahedron import Spectrahedron
+from multikernel.criteria import HardMargin
 from multikernel.solvers.interior_point import InteriorPoint, follow_path
 from multikernel.solvers.matrix_bounds import Certified, certify, drawn_inside
 from multikernel.solvers.psd_pair import PSDPair, cholesky
@@ -153,20 +154,40 @@ def test_a_good_multiplier_proves_the_largest_form(criterion):
 
 
 def test_a_multiplier_that_misses_its_equations_pays_for_it():
-    """Z = εI is the worst proof; then the bound is not far from the trivial one, the largest eigenvalue."""
+    """θ and the matrices of the repair, written out: Z + E + ‖E‖I meets every equation with θ + n‖E‖."""
     case, family, loss, optimum = setting("soft2", "free", 0)
     cone = Spectrahedron(case.members, family.scales)
     w = np.full(3, 1.0 / 3.0)
     pair = PSDPair(cone, w, 1.0)
-    pair.Z = 1e-8 * np.eye(cone.size)
+    pair.Z = 1e-2 * np.eye(cone.size)
     pair.R = cholesky(pair.Z)
     pair.multiplier = lambda q, r: None  # no repair
     beta = 0.2 * case.y * np.where(case.y > 0, 1.0 / (case.y > 0).sum(), 1.0 / (case.y < 0).sum())
     proof = certify(family, loss, w, beta, pair)
-    N = case.y.size
-    q = np.array([beta @ M[:N, :N] @ beta for M in case.stack])
-    exact = 2 * np.abs(beta).sum() - case.tau * beta @ beta - largest_form(case, q)
-    assert proof.lower < exact - 1e-4 and exact < optimum
+    N, scaled = case.y.size, case.stack * (case.n / case.r)[:, None, None]
+    q = np.array([beta @ M[:N, :N] @ beta for M in scaled])
+    reward = 2 * np.abs(beta).sum() - case.tau * beta @ beta
+    price = reward - proof.lower  # what is claimed to be above every w'q
+    # some θ and E in the span of the members: E is orthogonal to the change of θ
+    traces = q + 1e-2 * case.n
+    S = np.einsum("iab,jab->ij", scaled, scaled)
+    theta = np.linalg.solve(S, traces).sum() / np.linalg.solve(S, np.ones(3)).sum()
+    E = np.einsum("i,iab->ab", np.linalg.solve(S, theta - traces), scaled)
+    Z = 1e-2 * np.eye(case.n) + E + np.linalg.norm(E) * np.eye(case.n)
+    assert np.linalg.eigvalsh(Z)[0] >= 0.0
+    np.testing.assert_allclose(q + [np.trace(Z @ M) for M in scaled], price, rtol=1e-9)
+    assert proof.lower < reward - largest_form(case, q * case.r / case.n) < optimum
+
+
+def test_the_identity_is_one_more_member_of_the_largest_form():
+    """Where the kernels see nothing of the duals, the identity alone decides the lower bound."""
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    Ks = np.stack([np.ones((6, 6)), np.ones((6, 6)) + 1e-3 * np.diag([0, 0, 0, 0, 1.0, 1.0])])
+    family = StackFamily(Ks, 4, True)
+    w = np.array([0.4, 0.4, 0.2])
+    pair = PSDPair(Spectrahedron(Ks, family.scales[:2]), w[:2], 1e-9)
+    proof = certify(family, HardMargin(y), w, 0.3 * y, pair)
+    np.testing.assert_allclose(proof.lower, 2 * 4 * 0.3 - 4 * 0.3**2, rtol=1e-6)
 
 
 @pytest.mark.parametrize("criterion", ["soft1", "soft2"])

@@ -1,11 +1,14 @@
 """Learning the kernel matrix: the laws of the problem, and its degenerate cases."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multikernel.solvers import Status
+from multikernel.criteria import Hinge, SquaredHinge
+from multikernel.solvers import Status, learn_kernel_matrix
 from tests.solvers.matrix_problems import (
     CRITERIA,
     WEIGHTS,
@@ -122,6 +125,22 @@ def test_repeated_unlabelled_points_change_nothing(criterion):
     plain, other = optimal(case), optimal(repeated)
     np.testing.assert_allclose(other.objective, plain.objective, rtol=1e-7)
     np.testing.assert_allclose(other.weights, plain.weights, atol=1e-3)
+
+
+@pytest.mark.parametrize("weights", ["free", "nonnegative"])
+@pytest.mark.parametrize(("criterion", "loss"), [("soft1", Hinge), ("soft2", SquaredHinge)])
+def test_a_price_of_its_own_is_a_labelled_point_given_more_often(criterion, loss, weights):
+    case = unit_diagonal_case(criterion, weights, 6, seed=1)
+    rows = np.concatenate([np.arange(14), [3, 3, 8], np.arange(14, case.n)])
+    repeated = optimal(case.but(members=case.members[:, rows][:, :, rows], y=case.y[rows[:17]]))
+    C = np.ones(14)
+    C[[3, 8]] = [3.0, 2.0]
+    result = learn_kernel_matrix(replace(case.problem(), loss=loss(case.y, C)))
+    assert result.status == Status.OPTIMAL
+    np.testing.assert_allclose(result.objective, repeated.objective, rtol=3e-8)
+    np.testing.assert_allclose(result.weights, repeated.weights, atol=1e-3)
+    together = np.array([repeated.dual[rows[:17] == i].sum() for i in range(14)])
+    np.testing.assert_allclose(result.dual, together, atol=1e-3 * np.abs(together).max())
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)

@@ -301,3 +301,9 @@ def test_calibration_needs_two_of_each_class():
     y = np.where(np.arange(N) == 0, "rare", "common")
     with refuses("probability=True", "at least 2 samples", "'rare'", "decision_function"):
         MKLClassifier(VIEWS, probability=True).fit(X, y)
+
+
+def test_weights_that_overflow_beside_a_learned_C():
+    model = MKLClassifier(VIEWS, C="learn", loss="squared_hinge")
+    with refuses("weights of samples must lie between 1e-100 and 1e100", "1.0e-300", "Rescale"):
+        model.fit(X, LABELS, sample_weight=np.r_[1e-300, np.ones(N - 1)])

@@ -90,3 +90,13 @@ def check_trace(trace: Any) -> None:
         )
     if trace is not None and not 1e-100 <= trace <= 1e100:
         raise ValueError(f"trace must lie between 1e-100 and 1e100; got {trace!r}.")
+
+
+def check_weight_range(weights: Array) -> None:
+    """Where C is learned, their inverses are the entries of a kernel: they may not overflow."""
+    positive = weights[weights > 0]
+    if positive.size and not (positive.min() >= 1e-100 and positive.max() <= 1e100):
+        raise ValueError(
+            'weights of samples must lie between 1e-100 and 1e100 for C="learn"; got '
+            f"{positive.min():.1e} to {positive.max():.1e}. Rescale them, or leave those samples out."
+        )

@@ -16,7 +16,7 @@ from ..solvers import Status
 from ._base import BaseMKL, Solved, on_rows
 from ._calibration import SigmoidCalibration
 from ._multiclass import STRATEGIES, Machines, binary_problems, votes
-from ._parameters import check_C, check_sample_weights
+from ._parameters import check_C, check_sample_weights, check_weight_range
 from ._samples import Samples
 from ._targets import encode_labels, require_two_classes
 
@@ -181,6 +181,8 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         weights = self._weigh(codes, sample_weight)
+        if isinstance(self.C, str):
+            check_weight_range(weights)
         require_two_classes(self.classes_, codes[weights > 0])
         samples = self._distinct(X, codes, weights)
         Ks = self._fit_kernels(X, samples)

@@ -189,6 +189,8 @@ def test_ctrl_c_with_two_processes_loses_nothing(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # A runner in the background may ignore the signal, and its children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     path = tmp_path / "table1.jsonl"
     while process.poll() is None and not (path.exists() and path.read_bytes().count(b"\n") >= 3):

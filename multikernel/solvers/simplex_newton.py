@@ -1,0 +1,145 @@
+"""Newton's method for a smooth convex function of weights in the unit simplex.
+
+    minimise F(η),   η ≥ 0, Σ η = 1
+
+Each step goes towards the minimiser of a model of second order over the whole simplex (an active-set program
+of the size of η), so that weights reach zero exactly; the step is shortened until F falls enough. The caller
+says by its own certificate when to stop.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from .options import Options
+from .result import Status
+from .simplex_qp import minimize_model
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_FALL = 1e-4  # share of the predicted fall that a step has to bring
+_SHORTENINGS = 40
+_ROUNDING = 1e-13  # relative: below it values do not tell two points apart, and the gap decides
+
+
+class Evaluation(Protocol):
+    """What is known at a point: value, gradient, Hessian (of the values that the model is made of), gap."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def gradient(self) -> Array: ...
+    @property
+    def hessian(self) -> Array: ...
+    @property
+    def gap(self) -> float: ...
+
+
+E = TypeVar("E", bound=Evaluation)
+
+
+@dataclass(frozen=True)
+class SimplexResult(Generic[E]):
+    """The last point, what is known there, and how the search ended.
+
+    Attributes
+    ----------
+    point : array (m,)
+    evaluation : what the caller's function returned at ``point``
+    n_iter, n_evaluations : int
+    status : Status
+    history : list of dict with iteration, objective, gap, n_active
+    """
+
+    point: Array
+    evaluation: E
+    n_iter: int
+    n_evaluations: int
+    status: Status
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+def minimise_over_simplex(
+    evaluate: Callable[[Array], E | None], start: Array, options: Options
+) -> SimplexResult[E]:
+    """Minimise a smooth convex function over the unit simplex.
+
+    Parameters
+    ----------
+    evaluate : callable
+        A point (m,) to its :class:`Evaluation`, or None where the function cannot be computed.
+    start : array (m,), positive, of sum 1
+    options : Options
+        ``tol`` is for the gap that ``evaluate`` reports.
+
+    Returns
+    -------
+    SimplexResult
+    """
+    search = _Search(evaluate, start, options)
+    status = search.run()
+    return SimplexResult(
+        search.point, search.here, search.n_iter, search.n_evaluations, status, search.history
+    )
+
+
+class _Search(Generic[E]):
+    def __init__(self, evaluate: Callable[[Array], E | None], start: Array, options: Options) -> None:
+        self.evaluate, self.options = evaluate, options
+        self.point = np.array(start, float)
+        first = evaluate(self.point)
+        if first is None:
+            raise ValueError("the function must be finite at the start.")
+        self.here: E = first
+        self.n_iter, self.n_evaluations = 0, 1
+        self.history: list[dict[str, float]] = []
+
+    def run(self) -> Status:
+        while True:
+            stopped = self._note()
+            if self.here.gap <= self.options.tol:
+                return Status.OPTIMAL
+            if stopped:
+                return Status.INTERRUPTED
+            if self.n_iter >= self.options.max_iter:
+                return Status.MAX_ITER
+            if not self._step():
+                return Status.STALLED
+            self.n_iter += 1
+
+    def _note(self) -> bool:
+        entry = {
+            "iteration": self.n_iter,
+            "objective": self.here.value,
+            "gap": self.here.gap,
+            "n_active": int(np.count_nonzero(self.point)),
+        }
+        self.history.append(entry)
+        return bool(self.options.callback and self.options.callback(entry))
+
+    def _step(self) -> bool:
+        """Move to a better point; False if there is none to be found."""
+        here = self.here
+        target = minimize_model(self.point, -2.0 * here.gradient, here.hessian, 1.0)
+        direction = target - self.point
+        slope = float(here.gradient @ direction)
+        if not slope < 0.0:
+            return False
+        length = 1.0
+        for _ in range(_SHORTENINGS):
+            point = np.maximum(self.point + length * direction, 0.0)
+            there = self.evaluate(point)
+            self.n_evaluations += 1
+            if there is not None and self._is_better(there, length * slope):
+                self.point, self.here = point, there
+                return True
+            length *= 0.3 if length == 1.0 else 0.5
+        return False
+
+    def _is_better(self, there: E, fall: float) -> bool:
+        change = there.value - self.here.value
+        if abs(change) <= _ROUNDING * abs(self.here.value):
+            return there.gap < self.here.gap
+        return change <= _FALL * fall

@@ -1,4 +1,4 @@
-"""``multikernel reproduce``: a published table, computed again."""
+"""``multikernel reproduce``: a published table or figure, computed again."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,12 +19,24 @@ from multikernel.reproduce.compare import sections
 from multikernel.reproduce.render import agreement_text, json_text, narrow_tables, remarks
 from multikernel.reproduce.study import Summary
 
-_STUDIES = "; ".join(f"{study.name}: {', '.join(study.tables)}" for study in list_studies())
+
+def _described(study: Study) -> str:
+    return ", ".join(
+        [f"{study.name}: {', '.join(study.tables)}", *(f"figure {name}" for name in study.figures)]
+    )
+
+
+_STUDIES = "; ".join(map(_described, list_studies()))
 
 
 def reproduce(
     study: Annotated[str, typer.Argument(help=f"The published source, with its tables ({_STUDIES}).")],
-    table: Annotated[str, typer.Option("--table", "-t", help="Which of its tables or experiments.")],
+    table: Annotated[
+        str | None, typer.Option("--table", "-t", help="Which of its tables or experiments.")
+    ] = None,
+    figure: Annotated[
+        str | None, typer.Option("--figure", "-f", help="Which of its figures, instead of a table.")
+    ] = None,
     splits: Annotated[
         int | None, typer.Option(min=1, help="Random splits; as many as the publication has if not given.")
     ] = None,
@@ -34,12 +46,12 @@ def reproduce(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Compute a published table again and show our numbers beside the published ones.
+    """Compute a published table or figure again and show our numbers beside the published ones.
 
     Every finished piece of work is kept in the folder: a run that was stopped goes on where it ended when
     the same command is given again, and one with more splits adds only those.
     """
-    chosen, chosen_table = _find(study, table)
+    chosen, chosen_table = _find(study, table, figure)
     target = folder or Path("reproduce") / chosen.name
     with plain_errors():
         summary = _run(chosen, chosen_table, target, splits, jobs)
@@ -47,17 +59,20 @@ def reproduce(
         typer.echo(json_text(summary), nl=False)
     else:
         _show(summary)
-        out().print(
-            f"Written: {target / f'table{chosen_table.name}'}.md, .json, .jsonl",
-            markup=False,
-            highlight=False,
-        )
+        drawn = "" if chosen_table.figure is None else ", .png"
+        written = f"Written: {target / chosen_table.stem}.md, .json, .jsonl{drawn}"
+        out().print(written, markup=False, highlight=False)
 
 
-def _find(study: str, table: str) -> tuple[Study, Table]:
+def _find(study: str, table: str | None, figure: str | None) -> tuple[Study, Table]:
     try:
         chosen = get_study(study)
-        return chosen, chosen.table(table)
+        if table is not None and figure is None:
+            return chosen, chosen.table(table)
+        if figure is not None and table is None:
+            return chosen, chosen.figure(figure)
+        given = "neither" if table is None else f"--table {table} and --figure {figure}"
+        raise ValueError(f"exactly one of --table and --figure must be given; got {given}.")
     except ValueError as error:
         raise fail(str(error), MISUSED) from None
 
@@ -73,7 +88,7 @@ def _run(study: Study, table: Table, folder: Path, splits: int | None, jobs: int
     done = [0, 0]
     try:
         with Progress(*columns, console=err(), speed_estimate_period=600.0) as bar:
-            task = bar.add_task(f"{study.name} table {table.name}", total=None)
+            task = bar.add_task(f"{study.name} {table.kind} {table.name}", total=None)
 
             def progress(n_done: int, n_units: int) -> None:
                 done[:] = n_done, n_units
@@ -81,7 +96,7 @@ def _run(study: Study, table: Table, folder: Path, splits: int | None, jobs: int
 
             return run_table(study, table, folder=folder, splits=splits, jobs=jobs, progress=progress)
     except KeyboardInterrupt:
-        kept = f"{done[0]} of {done[1]} pieces are kept in {folder / f'table{table.name}.jsonl'}"
+        kept = f"{done[0]} of {done[1]} pieces are kept in {folder / f'{table.stem}.jsonl'}"
         err().print(f"Stopped: {kept}. Give the same command again to go on.", markup=False, highlight=False)
         raise typer.Exit(STOPPED) from None
 

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from multikernel._validation import check_positive_integer
 from multikernel.datasets import dataset_fingerprint
 from multikernel.reproduce.compare import agreement
-from multikernel.reproduce.render import figure_path, json_text, markdown_text
+from multikernel.reproduce.render import json_text, markdown_text
 from multikernel.reproduce.store import Record, ResultStore
 from multikernel.reproduce.study import Result, Study, Summary, Table, Unit
 
@@ -44,7 +44,7 @@ def run_table(
     table : Table
     folder : Path
         Where ``table<name>.jsonl`` (every finished unit), ``.md`` and ``.json`` go, and ``.png`` where the
-        table has a figure.
+        table has a figure; of a figure all are called ``figure<name>``.
     splits : int, default=None
         How many random splits; as many as the publication has if None.
     jobs : int, default=1
@@ -66,7 +66,7 @@ def run_table(
     check_positive_integer("jobs", jobs)
     units = list(table.units(n_splits))
     fingerprints = _fingerprints(units, table.version)
-    store = ResultStore(folder / f"table{table.name}.jsonl")
+    store = ResultStore(folder / f"{table.stem}.jsonl")
     results = _stored_results(store, fingerprints)
     missing = [unit for unit in units if unit.key not in results]
     report = progress or (lambda done, total: None)
@@ -96,14 +96,14 @@ def summarize(study: Study, table: Table, splits: int, results: Sequence[tuple[U
     Returns
     -------
     dict
-        ``study``, ``citation``, ``table``, ``title``, ``splits``, ``published_splits``, ``protocol``,
-        ``notes``, ``quantities``, ``agreement`` and ``rows``.
+        ``study``, ``citation``, ``table`` or ``figure`` (its name), ``title``, ``splits``,
+        ``published_splits``, ``protocol``, ``notes``, ``quantities``, ``agreement`` and ``rows``.
     """
     rows = table.rows(results)
     return {
         "study": study.name,
         "citation": study.citation,
-        "table": table.name,
+        table.kind: table.name,
         "title": table.title,
         "splits": splits,
         "published_splits": table.splits,
@@ -120,11 +120,11 @@ def summarize(study: Study, table: Table, splits: int, results: Sequence[tuple[U
 
 def write_outputs(table: Table, summary: Summary, folder: Path) -> None:
     """Write the page, the summary and, where the table has one, the figure."""
-    stem = folder / f"table{table.name}"
     if table.figure is not None:
-        table.figure(summary, figure_path(folder, table.name))
-    stem.with_suffix(".json").write_text(json_text(summary), encoding="utf-8")
-    stem.with_suffix(".md").write_text(markdown_text(summary, table.figure is not None), encoding="utf-8")
+        table.figure(summary, folder / f"{table.stem}.png")
+    page = markdown_text(summary, table.figure is not None)
+    (folder / f"{table.stem}.json").write_text(json_text(summary), encoding="utf-8")
+    (folder / f"{table.stem}.md").write_text(page, encoding="utf-8")
 
 
 def _fingerprints(units: Sequence[Unit], version: int) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from multikernel.reproduce.compare import is_beyond, sections
@@ -19,11 +18,6 @@ _LARGE = 1e5
 def json_text(summary: Summary) -> str:
     """Return the summary as JSON, the same text for the same summary."""
     return json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def figure_path(folder: Path, table: str) -> Path:
-    """Return where the figure of a table is drawn."""
-    return folder / f"table{table}.png"
 
 
 def section_cells(summary: Summary, section: str) -> tuple[list[str], list[list[str]]]:
@@ -137,14 +131,14 @@ def markdown_text(summary: Summary, has_figure: bool = False) -> str:
     -------
     str
     """
-    command = (
-        f"multikernel reproduce {summary['study']} --table {summary['table']} --splits {summary['splits']}"
-    )
+    kind = "figure" if "figure" in summary else "table"
+    name = summary[kind]
+    command = f"multikernel reproduce {summary['study']} --{kind} {name} --splits {summary['splits']}"
     lines = [f"# {summary['title']}", "", summary["citation"], "", f"Made by `{command}`.", ""]
     if summary["protocol"]:
         lines += ["## Protocol", "", *(f"- {sentence}" for sentence in summary["protocol"]), ""]
     if has_figure:
-        lines += [f"![{summary['title']}](table{summary['table']}.png)", ""]
+        lines += [f"![{summary['title']}]({kind}{name}.png)", ""]
     if agreed := agreement_text(summary):
         lines += [agreed, ""]
     for section in sections(summary["rows"]):

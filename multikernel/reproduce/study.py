@@ -1,4 +1,4 @@
-"""What a study is: a published source with its tables, and the units of work that each table needs.
+"""What a study is: a published source with its tables and figures, and the units of work that each needs.
 
 A unit is a pure function of its arguments with a stable key. Its *fingerprint* is a hash of everything that
 its result depends on (function, version of the protocol, arguments, content of the data sets), so that a
@@ -12,10 +12,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 Result = Mapping[str, Any]
 Summary = dict[str, Any]
+Kind = Literal["table", "figure"]
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,12 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Table:
-    """One published table (or experiment): its units, and how their results become a summary.
+    """One published table, figure or experiment: its units, and how their results become a summary.
 
     Attributes
     ----------
     name : str
-        What the command line calls it.
+        What the command line calls it: ``--table NAME``, or ``--figure NAME``.
     title : str
     version : int
         Raised whenever the meaning of a unit changes: results of older versions are not used again.
@@ -98,7 +99,9 @@ class Table:
     protocol, notes : sequence of str
         Sentences for the page: how it was done; what to know when reading it.
     figure : callable or None
-        Summary and path of a PNG file to draw.
+        Summary and path of a PNG file to draw; a figure must have it.
+    kind : {"table", "figure"}
+        What it is in the publication.
     """
 
     name: str
@@ -111,18 +114,38 @@ class Table:
     protocol: Sequence[str] = ()
     notes: Sequence[str] = ()
     figure: Callable[[Summary, Path], None] | None = None
+    kind: Kind = "table"
+
+    def __post_init__(self) -> None:
+        if self.kind == "figure" and self.figure is None:
+            raise ValueError(f"figure {self.name!r} must have a function that draws it.")
+
+    @property
+    def stem(self) -> str:
+        """What the names of its files begin with, e.g. ``"table1"``."""
+        return f"{self.kind}{self.name}"
 
 
 @dataclass(frozen=True)
 class Study:
-    """A published source: its name on the command line, its citation and its tables."""
+    """A published source: its name on the command line, its citation, its tables and its figures."""
 
     name: str
     citation: str
     tables: Mapping[str, Table] = field(default_factory=dict)
+    figures: Mapping[str, Table] = field(default_factory=dict)
 
     def table(self, name: str) -> Table:
         """Return a table by its name, or say which there are."""
-        if name not in self.tables:
-            raise ValueError(f"study {self.name!r} has the tables {', '.join(self.tables)}; got {name!r}.")
-        return self.tables[name]
+        return self._find(self.tables, "table", name)
+
+    def figure(self, name: str) -> Table:
+        """Return a figure by its name, or say which there are."""
+        return self._find(self.figures, "figure", name)
+
+    def _find(self, entries: Mapping[str, Table], kind: Kind, name: str) -> Table:
+        if not entries:
+            raise ValueError(f"study {self.name!r} has no {kind}s; got {name!r}.")
+        if name not in entries:
+            raise ValueError(f"study {self.name!r} has the {kind}s {', '.join(entries)}; got {name!r}.")
+        return entries[name]

@@ -91,7 +91,9 @@ def test_an_unknown_command_is_misuse():
     [
         (("nobody1999", "--table", 1), "one of toy; got 'nobody1999'"),
         (("toy", "--table", 7), "has the tables 1; got '7'"),
-        (("toy",), "--table"),
+        (("toy",), "exactly one of --table and --figure must be given; got neither"),
+        (("toy", "--table", 1, "--figure", 1), "got --table 1 and --figure 1"),
+        (("toy", "--figure", 1), "study 'toy' has no figures; got '1'"),
         (("toy", "--table", 1, "--splits", 0), "--splits"),
         (("toy", "--table", 1, "--jobs", "many"), "--jobs"),
     ],
@@ -119,8 +121,18 @@ def test_a_table_is_shown_and_written_under_the_current_folder(toy_study, tmp_pa
         "- A note.",
     ):
         assert text in result.stdout
+    assert "table1.md, .json, .jsonl\n" in result.stdout
     folder = tmp_path / "reproduce" / "toy"
     assert sorted(path.name for path in folder.iterdir()) == ["table1.json", "table1.jsonl", "table1.md"]
+
+
+def test_a_figure_is_shown_and_written_with_its_picture(monkeypatch, tmp_path):
+    monkeypatch.setattr(registry, "_STUDIES", {"toy": toy.make_study_with_figure()})
+    result = call("reproduce", "toy", "--figure", 1, "--splits", 2, "--out", tmp_path)
+    assert result.exit_code == 0
+    assert f"Written: {tmp_path / 'figure1'}.md, .json, .jsonl, .png" in result.stdout
+    names = ["figure1.json", "figure1.jsonl", "figure1.md", "figure1.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 def test_json_is_all_that_is_printed_when_it_is_asked_for(toy_study, tmp_path):

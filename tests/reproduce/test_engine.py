@@ -157,6 +157,36 @@ def test_the_summary_has_our_mean_beside_the_published_one(tmp_path):
     assert json.loads((tmp_path / "table1.json").read_text(encoding="utf-8")) == summary
 
 
+def test_a_figure_is_kept_apart_from_the_table_of_the_same_name(tmp_path):
+    study = toy.make_study_with_figure()
+    table = run_table(study, study.table("1"), folder=tmp_path, splits=1)
+    kept = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(kept) == {"table1.json", "table1.jsonl", "table1.md"}
+    figure = run_table(study, study.figure("1"), folder=tmp_path, splits=2)
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("table1.*")} == kept
+    assert {path.name for path in tmp_path.glob("figure1.*")} == {
+        "figure1.json",
+        "figure1.jsonl",
+        "figure1.md",
+        "figure1.png",
+    }
+    assert (table["table"], figure["figure"]) == ("1", "1")
+    assert "figure" not in table
+    assert "table" not in figure
+    page = (tmp_path / "figure1.md").read_text(encoding="utf-8")
+    assert "Made by `multikernel reproduce toy --figure 1 --splits 2`." in page
+    assert "![A toy](figure1.png)" in page
+
+
+def test_a_figure_must_have_a_picture_and_a_name_that_is_known():
+    with pytest.raises(ValueError, match="figure '1' must have a function that draws it"):
+        toy.make_table(kind="figure")
+    with pytest.raises(ValueError, match="study 'toy' has the figures 1; got '2'"):
+        toy.make_study_with_figure().figure("2")
+    with pytest.raises(ValueError, match="study 'toy' has no figures; got '1'"):
+        toy.make_study().figure("1")
+
+
 def test_the_store_refuses_what_json_cannot_hold(tmp_path):
     store = ResultStore(tmp_path / "new" / "x.jsonl")
     with store.appending() as append:

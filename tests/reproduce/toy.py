@@ -63,5 +63,15 @@ def make_table(function=draw, version=1, **options):
     )
 
 
+def draw_nothing(summary, path):
+    path.write_bytes(summary["title"].encode())
+
+
 def make_study(**options):
     return Study("toy", "A. Toy (1900).", {"1": make_table(**options)})
+
+
+def make_study_with_figure(**options):
+    """A table 1 and a figure 1 that are not the same."""
+    figure = make_table(version=2, figure=draw_nothing, kind="figure", **options)
+    return Study("toy", "A. Toy (1900).", {"1": make_table(**options)}, {"1": figure})

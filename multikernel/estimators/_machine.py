@@ -9,17 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, _safe_indexing, gen_batches
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags
 
-from .._validation import check_number, check_positive_integer, is_frame
+from .._validation import check_number, check_positive_integer
 from ..solvers import Status
+from ._kernel_input import KernelInput
 from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
-_BATCH_ROWS = 2048
 # From best to worst: a model of several machines has the worst status of them.
 _SEVERITY = [Status.OPTIMAL, Status.INTERRUPTED, Status.MAX_ITER, Status.STALLED, Status.INDEFINITE]
 
@@ -29,7 +27,7 @@ def worst_status(statuses: Sequence[Status]) -> str:
     return str(max(statuses, key=_SEVERITY.index))
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(KernelInput):
     """Parameters and methods common to all estimators on several kernels."""
 
     kernels: Any
@@ -52,21 +50,15 @@ class KernelMachine(BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._precomputed
-        tags.input_tags.pairwise = self._precomputed
         tags.input_tags.three_d_array = self._precomputed
         return tags
 
-    def _validate_table(self, X: Any, *, reset: bool) -> Any:
-        """scikit-learn's checks on a feature table; frames and stacks are checked view by view."""
-        if self._precomputed:
-            if reset and hasattr(X, "shape") and len(X.shape) > 1:
-                self._require_kernels_last(X.shape)
-                self.n_features_in_ = X.shape[1]
-            return X
-        if is_frame(X):
-            return validate_data(self, X, reset=reset, skip_check_array=True)
-        return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+    def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
+        """Stacks are checked kernel by kernel, by the bank."""
+        if reset and hasattr(X, "shape") and len(X.shape) > 1:
+            self._require_kernels_last(X.shape)
+            self.n_features_in_ = X.shape[1]
+        return X
 
     @staticmethod
     def _require_kernels_last(shape: tuple[int, ...]) -> None:
@@ -103,14 +95,8 @@ class KernelMachine(BaseEstimator):
         return np.concatenate(parts)
 
     def _batches(self, X: Any) -> Iterator[Iterator[tuple[int, Array]]]:
-        check_is_fitted(self)
-        X = self._validate_table(X, reset=False)
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if n_rows <= _BATCH_ROWS or self._precomputed:
-            yield self._kernel_scores(X)
-            return
-        for rows in gen_batches(n_rows, _BATCH_ROWS):
-            yield self._kernel_scores(_safe_indexing(X, rows))
+        for part in self._row_batches(X):
+            yield self._kernel_scores(part)
 
     def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
         """The score that each active kernel contributes, (n_samples, n_machines)."""

@@ -1,0 +1,51 @@
+"""What reaches an estimator on kernels: a feature table, or the kernels themselves, ready-made.
+
+The tags that tell scikit-learn which, the checks of a table, and the walk over the rows of a prediction.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, _safe_indexing, gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._validation import is_frame
+
+_BATCH_ROWS = 2048
+
+
+class KernelInput(BaseEstimator):
+    """Tags and input checks common to all estimators on kernels; `_precomputed` says what X is."""
+
+    @property
+    def _precomputed(self) -> bool:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self._precomputed
+        tags.input_tags.pairwise = self._precomputed
+        return tags
+
+    def _validate_table(self, X: Any, *, reset: bool) -> Any:
+        """scikit-learn's checks on a feature table; frames are checked by the kernels that read them."""
+        if self._precomputed:
+            return self._validate_precomputed(X, reset=reset)
+        if is_frame(X):
+            return validate_data(self, X, reset=reset, skip_check_array=True)
+        return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+
+    def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
+        raise NotImplementedError
+
+    def _row_batches(self, X: Any) -> Iterator[Any]:
+        """The checked rows to predict for, some thousands at a time; ready-made kernels all at once."""
+        check_is_fitted(self)
+        X = self._validate_table(X, reset=False)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows <= _BATCH_ROWS or self._precomputed:
+            yield X
+            return
+        for rows in gen_batches(n_rows, _BATCH_ROWS):
+            yield _safe_indexing(X, rows)

@@ -1,0 +1,83 @@
+"""What every estimator on one kernel shares: the training matrix K (n, n), and the rows of new points.
+
+The kernel is a function of rows, which is fitted and evaluated here, or its matrices are handed in:
+``kernel="precomputed"``, X of shape (n, n) at fit and (n_test, n_train) afterwards. Either way the estimator
+sees a checked K = (k(x_i, x_j)) and rows k(x, x_j), with the same repair where K was indefinite.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from .._validation import check_choice
+from ..kernels import Gaussian, Kernel
+from ..views import View, make_bank
+from ._kernel_input import KernelInput
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+KERNEL_NAMES = ("gaussian", "precomputed")
+
+
+class OneKernel(KernelInput):
+    """Parameters `kernel` and `psd`, and the matrices that they give.
+
+    A subclass calls `_validate_table` and `_fit_gram` in `fit`, and `_test_gram` (or `_test_blocks`, which
+    holds some thousand rows at a time) afterwards.
+
+    Attributes
+    ----------
+    base_kernel_ : Kernel or None
+        The kernel with numbers for the parameters that depend on the data; None for a precomputed one.
+    """
+
+    kernel: Any
+    psd: str
+    base_kernel_: Kernel | None
+    _bank: Any
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
+        # the bank looks for what is not finite, and says where it stands
+        return validate_data(self, X, reset=reset, dtype=(np.float64, np.float32), ensure_all_finite=False)
+
+    def _fit_gram(self, X: Any) -> Array:
+        """The checked training matrix (n, n), float64; it may be the caller's memory: never write into it."""
+        if self._precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"a precomputed kernel must be square at fit, X of shape (n, n); got shape {X.shape}."
+            )
+        self._bank = make_bank(self._one_view(), psd=self.psd)
+        K = np.asarray(self._bank.fit_stack(X)[0], np.float64)
+        self.base_kernel_ = None if self._precomputed else self._bank.views_[0].kernel
+        return K
+
+    def _one_view(self) -> Any:
+        """What `make_bank` makes one kernel of."""
+        if isinstance(self.kernel, str):
+            name = check_choice("kernel, where it is a name,", self.kernel, KERNEL_NAMES)
+            return name if name == "precomputed" else Gaussian()
+        if isinstance(self.kernel, (list, tuple)):
+            raise TypeError(
+                f"{type(self).__name__} learns with one kernel; got a {type(self.kernel).__name__}. Add or "
+                "multiply kernels (a + b, a * b) to make one of several, or use a View for some columns."
+            )
+        if isinstance(self.kernel, View):
+            return self.kernel
+        return View("kernel", self.kernel)
+
+    def _test_blocks(self, X: Any) -> Iterator[Array]:
+        """Similarities to the training points, (n_rows, n_train), for some thousand rows at a time."""
+        for part in self._row_batches(X):
+            _, K = next(self._bank.iter_kernels(part))
+            yield np.asarray(K, np.float64)
+
+    def _test_gram(self, X: Any) -> Array:
+        """Similarities of the rows of X to the training points, (n_test, n_train), float64."""
+        blocks = list(self._test_blocks(X))
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)

@@ -15,10 +15,11 @@ import numpy as np
 
 from .options import Options
 from .result import Status
-from .simplex_qp import minimize_model
+from .simplex_qp import minimize_model, minimize_quadratic
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+_NEAR = 1e-3  # from this gap on the quadratic model is as good, and its minimiser is not read off values
 _FALL = 1e-4  # share of the predicted fall that a step has to bring
 _SHORTENINGS = 40
 _ROUNDING = 1e-13  # relative: below it values do not tell two points apart, and the gap decides
@@ -122,8 +123,7 @@ class _Search(Generic[E]):
     def _step(self) -> bool:
         """Move to a better point; False if there is none to be found."""
         here = self.here
-        target = minimize_model(self.point, -2.0 * here.gradient, here.hessian, 1.0)
-        direction = target - self.point
+        direction = self._target() - self.point
         slope = float(here.gradient @ direction)
         if not slope < 0.0:
             return False
@@ -137,6 +137,13 @@ class _Search(Generic[E]):
                 return True
             length *= 0.3 if length == 1.0 else 0.5
         return False
+
+    def _target(self) -> Array:
+        """Where the model of second order is least."""
+        g, H = self.here.gradient, self.here.hessian
+        if self.here.gap > _NEAR:
+            return np.asarray(minimize_model(self.point, -2.0 * g, H, 1.0))
+        return np.asarray(minimize_quadratic(H, g - H @ self.point, self.point))
 
     def _is_better(self, there: E, fall: float) -> bool:
         change = there.value - self.here.value

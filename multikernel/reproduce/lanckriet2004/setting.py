@@ -14,6 +14,7 @@ import numpy as np
 
 from multikernel.datasets import load_dataset
 from multikernel.kernels import Gaussian, Linear, Polynomial, unit_diagonal
+from multikernel.reproduce.splits import draw_order
 
 TRAIN_SHARE = 0.8
 _SEED = 2004
@@ -85,10 +86,7 @@ def draw_split(setting: Setting, split: int) -> Split:
     rng = np.random.default_rng([_SEED, split])
     n = len(y) if setting.sample is None else setting.sample
     n_train = round(TRAIN_SHARE * n)
-    while True:
-        order = rng.permutation(len(y))[:n]
-        if len(set(y[order[:n_train]])) == len(set(y[order[n_train:]])) == 2:
-            break
+    order = draw_order(y, n_train, rng, n)
     X = X[order]
     return Split(_standardized(X) if setting.standardized else X, y[order], n_train)
 

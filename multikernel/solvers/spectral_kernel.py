@@ -224,11 +224,11 @@ def alignment_weights(V: Array, q: Array, norm: float, method: str, n: int) -> A
     ``"closed"`` is q itself, which is best where the labelled rows V (l, p) of the eigenvectors are
     orthonormal; ``"nnls"`` is best as they are, argmin_{w ≥ 0} w'Sw − 2q'w.
     """
-    seen = (_mean_squares(V) >= _ABSENT / n) & (q > 0.0)
-    w = np.zeros(q.size)
     if method == "closed":
-        w[seen] = q[seen]
-    elif seen.any():
+        return q
+    w = np.zeros(q.size)
+    seen = (_mean_squares(V) >= _ABSENT / n) & (q > 0.0)
+    if seen.any():
         table = rank_one_alignment(V[:, seen], q[seen], norm)
         w[seen] = _nonnegative(table, int(seen.sum())).w / table.norms
     return w

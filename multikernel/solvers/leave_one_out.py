@@ -1,0 +1,202 @@
+"""Which width, which part of the spectrum, which α: what classifies each labelled point by the others best.
+
+Every labelled point i is classified by its nearest neighbours among the others, at the distances
+
+    D_ij = Σ_r μ_ir² (V_ir − V_jr)²
+
+of the kernel whose weights μ_i are learned without i. All μ_i come from the class sums of all points less
+those of one, and all D from two products of matrices: O(l² p) in all, as for one kernel. The eigenvectors
+know no labels and stay.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..criteria.separability import Tradeoff, scatters_without_each, separability_weights
+from ..criteria.spectral_alignment import target_norm, target_products_without_each
+from .neighbours import kernel_distances, neighbour_votes
+from .spectral_kernel import (
+    SpectralRule,
+    SpectralWeights,
+    Spectrum,
+    alignment_weights,
+    learn_spectral_weights,
+    require_maximiser,
+    spectrum_of,
+)
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One of the kernels to choose from.
+
+    Attributes
+    ----------
+    settings : dict of str to float, what it was made with
+    score : float, share of the labelled points that the others classify rightly; NaN where not computed
+    model : what was learned; None if that failed
+    error : ValueError or None, why it failed
+    """
+
+    settings: dict[str, float]
+    score: float
+    model: Any = None
+    error: ValueError | None = None
+
+    @property
+    def row(self) -> dict[str, float]:
+        """The entry in the table of the choice."""
+        return {**self.settings, "score": self.score}
+
+
+def choose_first_best(candidates: Iterable[Candidate]) -> tuple[Candidate, list[dict[str, float]]]:
+    """The candidate of the highest score, the first of equals, and the table of all.
+
+    If none could be learned, the error of the first is raised.
+
+    Examples
+    --------
+    >>> best, table = choose_first_best([Candidate({"width": width}, 0.5) for width in (1, 2)])
+    >>> best.settings, table[1]
+    ({'width': 1}, {'width': 2, 'score': 0.5})
+    """
+    best, first_error, table = None, None, []
+    for candidate in candidates:
+        table.append(candidate.row)
+        if candidate.error is not None:
+            first_error = first_error or candidate.error
+        elif best is None or candidate.score > best.score:
+            best = candidate
+    if best is None:
+        raise first_error or ValueError("there must be a kernel to choose; got none.")
+    return best, table
+
+
+# --- spectral kernels --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SpectralGrid:
+    """The spectral kernels that one kernel matrix gives.
+
+    Attributes
+    ----------
+    criterion, method : as in `SpectralRule`
+    eig_tols : tuple of float
+    tradeoffs : tuple of Tradeoff; one where the criterion is alignment
+    center : bool
+    n_neighbors : int, of the classifier that judges
+    seed : int, of the order in which points at equal distance are taken
+    """
+
+    criterion: str = "separability"
+    method: str = "closed"
+    eig_tols: tuple[float, ...] = (0.01,)
+    tradeoffs: tuple[Tradeoff, ...] = field(default_factory=lambda: (Tradeoff(1e4),))
+    center: bool = False
+    n_neighbors: int = 1
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralModel:
+    """A spectral kernel: the part of the spectrum that is kept, and the weights learned for it."""
+
+    spectrum: Spectrum
+    learned: SpectralWeights
+    eig_tol: float
+
+    @property
+    def coordinates(self) -> Array:
+        """Z (n, p), K_μ = ZZ'."""
+        return self.spectrum.vectors * self.learned.weights
+
+    def extend(self, K_test: Array) -> Array:
+        """Z of new points (n_test, p), from their similarities (n_test, n) in the kernel that was given."""
+        return self.spectrum.extend(K_test) * self.learned.weights
+
+
+def spectral_candidates(
+    K: Array, codes: Array, grid: SpectralGrid, *, judged: bool = True
+) -> Iterator[Candidate]:
+    """All kernels of the grid, from one decomposition of K (n, n): eig_tols outside, tradeoffs inside.
+
+    Parameters
+    ----------
+    K : array (n, n), labelled points first
+    codes : array (l,), their classes
+    grid : SpectralGrid
+    judged : bool
+        Whether the scores are wanted.
+    """
+    try:
+        whole = spectrum_of(K, center=grid.center)
+    except ValueError as error:
+        yield Candidate({}, np.nan, error=error)
+        return
+    for eig_tol in grid.eig_tols:
+        spectrum = whole.above(eig_tol)
+        for tradeoff in grid.tradeoffs:
+            rule = SpectralRule(grid.criterion, tradeoff, grid.method)
+            settings = {"eig_tol": eig_tol, "alpha": np.nan, "n_components": spectrum.values.size}
+            try:
+                learned = learn_spectral_weights(spectrum, codes, rule)
+                require_maximiser(learned)
+            except ValueError as error:
+                yield Candidate(settings, np.nan, error=error)
+                continue
+            settings["alpha"] = learned.alpha
+            score = leave_one_out_score(spectrum, codes, rule, grid) if judged else np.nan
+            yield Candidate(settings, score, SpectralModel(spectrum, learned, eig_tol))
+
+
+def leave_one_out_score(spectrum: Spectrum, codes: Array, rule: SpectralRule, grid: SpectralGrid) -> float:
+    """The share of the labelled points that the others classify rightly, μ learned without each."""
+    V = spectrum.vectors[: codes.size]
+    squares = squares_without_each(V, codes, rule, spectrum.budget, len(spectrum.vectors))
+    V = V - V.mean(axis=0)  # no distance changes, and the products below keep their digits
+    scaled = squares * V
+    distances = (scaled * V).sum(axis=1)[:, None] - 2.0 * scaled @ V.T + squares @ (V**2).T
+    return _share_right(distances, codes, grid.n_neighbors, grid.seed)
+
+
+def squares_without_each(V: Array, codes: Array, rule: SpectralRule, budget: float, n: int) -> Array:
+    """μ² learned without each labelled point in turn, (l, p); up to a factor for alignment.
+
+    Parameters
+    ----------
+    V : array (l, p), the labelled rows of the eigenvectors
+    codes : array (l,)
+    rule : SpectralRule
+    budget : float, Σ μ
+    n : int, over how many points the eigenvectors have norm one
+    """
+    if rule.criterion == "separability":
+        f, g = scatters_without_each(V, codes)
+        return separability_weights(f, g, rule.tradeoff, budget, n).weights ** 2
+    k = int(codes.max()) + 1
+    products = target_products_without_each(V, codes, k)
+    if rule.method == "closed":
+        return products
+    squares = np.zeros_like(V)
+    for i, q in enumerate(products):
+        others = np.arange(codes.size) != i
+        squares[i] = alignment_weights(V[others], q, target_norm(codes[others], k), rule.method, n)
+    return squares
+
+
+def kernel_leave_one_out_score(K: Array, codes: Array, n_neighbors: int, seed: int = 0) -> float:
+    """The same for a given kernel (l, l) between the labelled points, which is not learned again."""
+    return _share_right(kernel_distances(K, K.diagonal()), codes, n_neighbors, seed)
+
+
+def _share_right(distances: Array, codes: Array, n_neighbors: int, seed: int) -> float:
+    others = np.array(distances)
+    np.fill_diagonal(others, np.inf)
+    votes = neighbour_votes(others, codes, min(n_neighbors, codes.size - 1), seed=seed)
+    return float(np.mean(votes.winners == codes))

@@ -11,12 +11,24 @@ import scipy.sparse
 from .._validation import is_frame
 
 
-def n_rows(X: Any) -> int:
-    """The number of samples."""
+def validate_unlabelled(estimator: Any, X: Any, y: Any, X_unlabeled: Any) -> Any:
+    """The unlabelled points, checked by the estimator beside its table X; None if there are none."""
+    if X_unlabeled is None:
+        return None
+    _require_points(X, y, X_unlabeled)
+    if _n_rows(X_unlabeled) == 0:
+        return None
+    try:
+        return estimator._validate_table(X_unlabeled, reset=False)
+    except ValueError as error:
+        raise ValueError(f"X_unlabeled does not go with X: {error}") from error
+
+
+def _n_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-def require_points(X: Any, y: Any, X_unlabeled: Any) -> None:
+def _require_points(X: Any, y: Any, X_unlabeled: Any) -> None:
     """Refuse tables of another kind, and labels of unlabelled points: as more labels, or for the points."""
     dimensions = X_unlabeled.ndim if hasattr(X_unlabeled, "ndim") else np.ndim(X_unlabeled)
     if dimensions < 2:
@@ -29,7 +41,7 @@ def require_points(X: Any, y: Any, X_unlabeled: Any) -> None:
             "X and X_unlabeled must be both DataFrames or both arrays; got "
             f"{type(X).__name__} and {type(X_unlabeled).__name__}."
         )
-    labelled, unlabelled = n_rows(X), n_rows(X_unlabeled)
+    labelled, unlabelled = _n_rows(X), _n_rows(X_unlabeled)
     if y is not None and np.ndim(y) >= 1 and unlabelled > 0 and len(y) == labelled + unlabelled:
         raise ValueError(
             f"y must hold the labels of the {labelled} rows of X only; got {len(y)}, one for each row of "
@@ -53,10 +65,11 @@ def join_rows(X: Any, X_unlabeled: Any, precomputed: bool) -> Any:
 def _join_stacks(X: Any, X_unlabeled: Any) -> Any:
     first, second = np.asarray(X), np.asarray(X_unlabeled)
     n = len(first) + len(second)
+    more = ", n_kernels" if first.ndim == 3 else ""
     if first.ndim != second.ndim or first.shape[1:] != second.shape[1:] or first.shape[1] != n:
         raise ValueError(
             "precomputed rows must carry the similarities to all points, labelled and unlabelled: X of shape "
-            f"({len(first)}, {n}, n_kernels) and X_unlabeled of shape ({len(second)}, {n}, n_kernels); got "
+            f"({len(first)}, {n}{more}) and X_unlabeled of shape ({len(second)}, {n}{more}); got "
             f"{first.shape} and {second.shape}."
         )
     if first.ndim == 2:

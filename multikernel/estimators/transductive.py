@@ -22,7 +22,7 @@ from ._transductive_warnings import (
     warn_of_extension,
     warn_of_nothing,
 )
-from ._unlabelled import join_rows, n_rows, require_points, rows_explained
+from ._unlabelled import join_rows, rows_explained, validate_unlabelled
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -180,7 +180,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         """
         self._check_parameters()
         X = self._validate_table(X, reset=True)
-        X_unlabeled = self._validate_unlabeled(X, y, X_unlabeled)
+        X_unlabeled = validate_unlabelled(self, X, y, X_unlabeled)
         if X_unlabeled is None and self.weights == "free":
             raise ValueError(
                 'weights="free" needs the points to be classified, fit(X, y, X_unlabeled=...): weights of '
@@ -195,18 +195,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
             Ks = self._fit_kernels(join_rows(X, X_unlabeled, self._precomputed))
         self._learn(Ks, codes)
         return self
-
-    def _validate_unlabeled(self, X: Any, y: Any, X_unlabeled: Any) -> Any:
-        """The checked points; None if there are none."""
-        if X_unlabeled is None:
-            return None
-        require_points(X, y, X_unlabeled)
-        if n_rows(X_unlabeled) == 0:
-            return None
-        try:
-            return self._validate_table(X_unlabeled, reset=False)
-        except ValueError as error:
-            raise ValueError(f"X_unlabeled does not go with X: {error}") from error
 
     def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, CRITERIA)

@@ -2,7 +2,14 @@
 
 from importlib.metadata import version
 
-from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, TransductiveMKLClassifier
+from .estimators import (
+    KernelDiscriminantClassifier,
+    MKLClassifier,
+    MKLOneClass,
+    MKLRegressor,
+    MKLRidge,
+    TransductiveMKLClassifier,
+)
 from .selection import generalization_bound
 from .views import KernelBank, View, combine_kernels, stack_kernels
 
@@ -10,6 +17,7 @@ __version__ = version("multikernel")
 
 __all__ = [
     "KernelBank",
+    "KernelDiscriminantClassifier",
     "MKLClassifier",
     "MKLOneClass",
     "MKLRegressor",

@@ -14,7 +14,6 @@ import pandas as pd
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import is_indefinite, raise_indefinite
 from ..combine.passes import gather_stack
 from ..criteria import Loss
 from ..solvers import Options, SolveResult, Status, learn_weights
@@ -123,19 +122,13 @@ class BaseMKL(KernelMachine):
             Ks, losses, norm=float(self.norm), costs=self._costs, learn_ridge=learn_ridge, options=options
         )
         if result.suspicious or result.status == Status.INDEFINITE:
-            self._require_psd(Ks, result)
+            self._require_psd(Ks, np.flatnonzero(result.weights))
         if result.status != Status.INSEPARABLE and not result.is_finite:
             raise ValueError(
                 "the solution is too large for floating point: kernels and targets differ too much in scale. "
                 "Rescale the targets, or normalise the kernels (transforms='unit_trace')."
             )
         return result
-
-    def _require_psd(self, Ks: Array, result: SolveResult) -> None:
-        """The solver met negative curvature: find the kernel that is to blame."""
-        for m in np.flatnonzero(result.weights):
-            if is_indefinite(Ks[m], full=True):
-                raise_indefinite(Ks[m], f"kernel {self.view_names_[m]!r}")
 
     def _store(self, solutions: Sequence[Solved], samples: Samples) -> None:
         """Keep the machines in compact form: support rows and active kernels only."""

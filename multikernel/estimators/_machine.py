@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from .._validation import check_number, check_positive_integer
+from .._validation import check_number, check_positive_integer, is_indefinite, raise_indefinite
 from ..solvers import Status
 from ._kernel_input import KernelInput
 from ._warn import warn_caller
@@ -87,6 +87,12 @@ class KernelMachine(KernelInput):
             f"{self.dual_gap_:.1e} after {self.n_iter_} iterations (status {self.status_!r}). {remedy}",
             ConvergenceWarning,
         )
+
+    def _require_psd(self, Ks: Array, kernels: Sequence[int] | Array) -> None:
+        """The solver met negative curvature: find the kernel that is to blame."""
+        for m in kernels:
+            if is_indefinite(Ks[m], full=True):
+                raise_indefinite(Ks[m], f"kernel {self.view_names_[m]!r}")
 
     # ------------------------------------------------------------------ predict
     def _scores(self, X: Any) -> Array:

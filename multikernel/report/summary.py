@@ -25,7 +25,8 @@ def summarize(
     ``objective_``, ``n_iter_``, ``status_``, ``history_``, ``classes_``, ``machine_weights_`` and
     ``machine_names_`` are used where the model has them, and ``weight_names_`` where its weights are not
     those of views. The share of a view is its part of all the weight,
-    ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``: negative where the weight is.
+    ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``: negative where the weight is; a model whose
+    weights depend on the scale of its kernels says its shares itself, in ``kernel_shares_``.
 
     Parameters
     ----------
@@ -79,6 +80,7 @@ def _weights(model: Any) -> list[dict[str, Any]]:
         )
     total = np.abs(weights).sum()
     shares = weights / total if total > 0 else np.zeros_like(weights)
+    shares = np.asarray(getattr(model, "kernel_shares_", shares), dtype=np.float64)
     return [
         {"view": view, "weight": _plain(weight), "share": _plain(share)}
         for view, weight, share in zip(views, weights, shares, strict=True)

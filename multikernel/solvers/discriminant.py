@@ -35,6 +35,7 @@ JITTER = 1e-9  # share of the trace that the identity always has when its weight
 _COARSE_SIZE = 100  # a start on fewer samples than this is not worth its overhead
 _COARSE_CLASS = 5  # points that each class has to keep there
 _COARSE_GAP = 1e-3
+_NEGATIVE = 1e-9  # relative
 _NO_KERNEL = 1e-10  # less than this left for all the kernels: the identity takes everything
 
 
@@ -71,7 +72,8 @@ class DiscriminantResult:
     gap : float, (objective − lower_bound) / objective
     n_iter, n_factorisations : int
     status : Status
-    history : list of dict with iteration, objective, gap, n_active
+    suspicious : bool, whether a kernel had negative curvature, which none that is semidefinite can have
+    history : list of dict with iteration, objective, lower_bound, gap, n_active
     """
 
     weights: Array
@@ -83,6 +85,7 @@ class DiscriminantResult:
     n_iter: int
     n_factorisations: int
     status: Status
+    suspicious: bool = False
     history: list[dict[str, float]] = field(default_factory=list)
 
 
@@ -98,6 +101,11 @@ class Separation:
     @property
     def gap(self) -> float:
         return max(self.value - self.lower_bound, 0.0) / self.value
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether some q_i is negative beyond rounding."""
+        return bool(self.gradient.max() > _NEGATIVE * np.abs(self.gradient).max())
 
 
 class Members:
@@ -179,7 +187,7 @@ def learn_discriminant(
     >>> good, bad = rng.normal(size=(2, 40, 3))
     >>> good[:, 0] += 4 * codes
     >>> result = learn_discriminant(DiscriminantProblem(np.array([good @ good.T, bad @ bad.T]), codes, 1e-2))
-    >>> bool(result.weights[0] > 10 * result.weights[1]), result.gap <= 1e-8
+    >>> bool(result.shares[0] > 0.9), result.gap <= 1e-8
     (True, True)
     """
     options = options or Options(tol=1e-8, max_iter=100)
@@ -208,13 +216,16 @@ def _learn_exact(problem: DiscriminantProblem, options: Options) -> Discriminant
         n_iter=found.n_iter,
         n_factorisations=found.n_evaluations,
         status=found.status,
+        suspicious=here.suspicious,
         history=found.history,
     )
 
 
 def _start(problem: DiscriminantProblem, members: Members, options: Options) -> Array:
     """Shares learned on half of each class, if enough are left: an iteration there costs an eighth."""
-    half = np.sort(np.concatenate([np.flatnonzero(problem.codes == c)[::2] for c in np.unique(problem.codes)]))
+    half = np.sort(
+        np.concatenate([np.flatnonzero(problem.codes == c)[::2] for c in np.unique(problem.codes)])
+    )
     codes = problem.codes[half]
     if not options.coarse or half.size < _COARSE_SIZE or np.bincount(codes).min() < _COARSE_CLASS:
         return members.start()
@@ -226,7 +237,11 @@ def _start(problem: DiscriminantProblem, members: Members, options: Options) -> 
 
 
 def discriminant_result(
-    members: Members, shares: Array, bounds: tuple[float, float], **ending: Any
+    members: Members,
+    shares: Array,
+    bounds: tuple[float, float],
+    history: list[dict[str, float]],
+    **ending: Any,
 ) -> DiscriminantResult:
     """The result in the caller's units: θ, λ and the published objective, from η and the bounds of F."""
     upper, lower = bounds
@@ -246,5 +261,20 @@ def discriminant_result(
         objective=factor * upper,
         lower_bound=factor * lower,
         gap=max(upper - lower, 0.0) / upper,
+        history=[
+            {**entry, "objective": factor * entry["objective"], "lower_bound": factor * entry["lower_bound"]}
+            for entry in history
+        ],
         **ending,
     )
+
+
+def strongest_kernel(Ks: Array, codes: Array) -> Array:
+    """θ of the one kernel that separates the classes most where λ is large: the largest tr H'A_iH."""
+    stack = CenteredStack(Ks)
+    H = separation_columns(codes)
+    q = np.einsum("inq,nq->i", stack.times(H), H)
+    best = int(np.argmax(np.where(stack.usable, q, -np.inf)))
+    weights = np.zeros(stack.m)
+    weights[best] = 1.0 / stack.traces[best]
+    return weights

@@ -51,7 +51,7 @@ class SimplexResult(Generic[E]):
     evaluation : what the caller's function returned at ``point``
     n_iter, n_evaluations : int
     status : Status
-    history : list of dict with iteration, objective, gap, n_active
+    history : list of dict with iteration, objective, lower_bound, gap, n_active
     """
 
     point: Array
@@ -114,6 +114,7 @@ class _Search(Generic[E]):
         entry = {
             "iteration": self.n_iter,
             "objective": self.here.value,
+            "lower_bound": self.here.value - self.here.gap * abs(self.here.value),
             "gap": self.here.gap,
             "n_active": int(np.count_nonzero(self.point)),
         }
@@ -124,8 +125,8 @@ class _Search(Generic[E]):
         """Move to a better point; False if there is none to be found."""
         here = self.here
         direction = self._target() - self.point
-        slope = float(here.gradient @ direction)
-        if not slope < 0.0:
+        slope = float((here.gradient - here.gradient.min()) @ direction)
+        if not slope < _ROUNDING * abs(here.value):
             return False
         length = 1.0
         for _ in range(_SHORTENINGS):

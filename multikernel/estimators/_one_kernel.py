@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_choice
+from .._validation import all_finite, check_choice, raise_non_finite_gram
 from ..kernels import Gaussian, Kernel
 from ..views import View, make_bank
 from ._kernel_input import KernelInput
@@ -19,6 +20,11 @@ from ._kernel_input import KernelInput
 Array = np.ndarray[Any, np.dtype[Any]]
 
 KERNEL_NAMES = ("gaussian", "precomputed")
+
+
+def fixed_seed(random_state: Any) -> int:
+    """A seed from scikit-learn's ``random_state``; None is a fixed one, so that a fit can be repeated."""
+    return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
 
 
 class OneKernel(KernelInput):
@@ -43,8 +49,12 @@ class OneKernel(KernelInput):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
-        # the bank looks for what is not finite, and says where it stands
-        return validate_data(self, X, reset=reset, dtype=(np.float64, np.float32), ensure_all_finite=False)
+        dtypes = (np.float64, np.float32)
+        K = check_array(X, dtype=dtypes, ensure_all_finite=False, input_name="X", estimator=self)
+        if not all_finite(K):  # our own check says where
+            raise_non_finite_gram(K, "the precomputed kernel")
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return K
 
     def _fit_gram(self, X: Any) -> Array:
         """The checked training matrix (n, n), float64; it may be the caller's memory: never write into it."""

@@ -1,0 +1,90 @@
+"""Classification by the nearest neighbours in the feature space of a kernel."""
+
+from typing import Any
+
+import numpy as np
+
+from ..solvers.neighbours import kernel_distances
+from ._neighbour_vote import NeighbourVote
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class KernelKNNClassifier(NeighbourVote):
+    r"""Classifier by a vote of the nearest neighbours in the feature space of a kernel.
+
+    .. math::
+
+        d(x, x_j)^2 = \|\varphi(x) - \varphi(x_j)\|^2 = k(x, x) + k(x_j, x_j) - 2\, k(x, x_j)
+
+    The first term is the same for all training points :math:`x_j` and is left out: precomputed similarities
+    of new points to the training points are enough. For a Gaussian, or any kernel of a unit diagonal that
+    falls with the distance, the neighbours are those in the space of the features.
+
+    Parameters
+    ----------
+    kernel : "gaussian", "precomputed", kernel, View or function f(X, Z)
+        "gaussian" is ``Gaussian()``, whose width is the median distance between training rows. Precomputed:
+        X is (n, n) at fit and (n_samples, n) at predict.
+    n_neighbors : int
+        How many of the nearest training points vote. Of several classes with as many votes, the one with the
+        nearest point wins.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite kernel, in which distances have no meaning: refuse it, drop its negative
+        eigenvalues, or add a multiple of the identity. A large matrix is looked at in part.
+    random_state : int, RandomState or None
+        Seeds the order in which training points at *exactly* the same distance are taken (a narrow Gaussian
+        vanishes between all points); their order in X is often that of the classes. None is a fixed seed.
+
+    Attributes
+    ----------
+    classes_ : array (n_classes,)
+    base_kernel_ : Kernel or None, the kernel with its width as a number; None when precomputed
+    n_features_in_ : int
+    feature_names_in_ : array (n_features_in_,), where X has column names
+
+    See Also
+    --------
+    KDDAClassifier : neighbours among the discriminant directions.
+
+    Notes
+    -----
+    Features are not scaled: put a ``StandardScaler`` before it. The fit computes the matrix of all training
+    points, to check the kernel, and keeps only its diagonal.
+
+    References
+    ----------
+    Yu, Ji & Zhang, Kernel nearest-neighbor algorithm, Neural Processing Letters 15, 2002.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel.estimators.kernel_neighbors import KernelKNNClassifier
+    >>> from multikernel.kernels import Polynomial
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelKNNClassifier(Polynomial(degree=2), n_neighbors=3).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.96
+    """
+
+    def __init__(
+        self, kernel: Any = "gaussian", *, n_neighbors: int = 1, psd: str = "error", random_state: Any = None
+    ) -> None:
+        self.kernel = kernel
+        self.n_neighbors = n_neighbors
+        self.psd = psd
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> "KernelKNNClassifier":
+        """Keep the training points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or (n, n) when precomputed
+        y : array (n,) of labels, of at least two classes; a class may have one point
+        """
+        self._diagonal = self._fit_labelled(X, y).diagonal().copy()
+        return self
+
+    def _distances(self, K: Array) -> Array:
+        return kernel_distances(K, self._diagonal)

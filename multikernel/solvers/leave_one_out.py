@@ -6,7 +6,8 @@ Every labelled point i is classified by its nearest neighbours among the others,
 
 of the kernel whose weights μ_i are learned without i. All μ_i come from the class sums of all points less
 those of one, and all D from two products of matrices: O(l² p) in all, as for one kernel. The eigenvectors
-know no labels and stay.
+know no labels and stay. The factor of a conformal kernel is not learned again for each point: that would
+take l times as long.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,10 +18,11 @@ import numpy as np
 
 from ..criteria.separability import Tradeoff, scatters_without_each, separability_weights
 from ..criteria.spectral_alignment import target_norm, target_products_without_each
+from .conformal_kernel import learn_conformal_kernel
 from .neighbours import kernel_distances, neighbour_votes
 from .spectral_kernel import (
+    SpectralModel,
     SpectralRule,
-    SpectralWeights,
     Spectrum,
     alignment_weights,
     learn_spectral_weights,
@@ -77,19 +79,18 @@ def choose_first_best(candidates: Iterable[Candidate]) -> tuple[Candidate, list[
     return best, table
 
 
-# --- spectral kernels --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class SpectralGrid:
-    """The spectral kernels that one kernel matrix gives.
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The kernels that can be learned from one kernel matrix, and who judges them.
 
     Attributes
     ----------
-    criterion, method : as in `SpectralRule`
-    eig_tols : tuple of float
-    tradeoffs : tuple of Tradeoff; one where the criterion is alignment
+    criterion : {"separability", "alignment", "conformal"}
+    method : str, "closed" or "nnls" for alignment, "gradient" or "eig" for conformal kernels
+    eig_tols : tuple of float, of spectral kernels
+    tradeoffs : tuple of Tradeoff, of separability; one for alignment, which does not read it
     center : bool
+    cores : array of int, positions of the cores of a conformal kernel among the labelled points
     n_neighbors : int, of the classifier that judges
     seed : int, of the order in which points at equal distance are taken
     """
@@ -99,41 +100,34 @@ class SpectralGrid:
     eig_tols: tuple[float, ...] = (0.01,)
     tradeoffs: tuple[Tradeoff, ...] = field(default_factory=lambda: (Tradeoff(1e4),))
     center: bool = False
+    cores: Array = field(default_factory=lambda: np.zeros(1, int))
     n_neighbors: int = 1
     seed: int = 0
 
-
-@dataclass(frozen=True, eq=False)
-class SpectralModel:
-    """A spectral kernel: the part of the spectrum that is kept, and the weights learned for it."""
-
-    spectrum: Spectrum
-    learned: SpectralWeights
-    eig_tol: float
-
     @property
-    def coordinates(self) -> Array:
-        """Z (n, p), K_μ = ZZ'."""
-        return self.spectrum.vectors * self.learned.weights
-
-    def extend(self, K_test: Array) -> Array:
-        """Z of new points (n_test, p), from their similarities (n_test, n) in the kernel that was given."""
-        return self.spectrum.extend(K_test) * self.learned.weights
+    def size(self) -> int:
+        """How many kernels there are."""
+        return 1 if self.criterion == "conformal" else len(self.eig_tols) * len(self.tradeoffs)
 
 
-def spectral_candidates(
-    K: Array, codes: Array, grid: SpectralGrid, *, judged: bool = True
-) -> Iterator[Candidate]:
-    """All kernels of the grid, from one decomposition of K (n, n): eig_tols outside, tradeoffs inside.
+def learn_candidates(K: Array, codes: Array, grid: Grid, *, judged: bool = True) -> Iterator[Candidate]:
+    """All kernels of the grid, learned from the labels of the first points.
 
     Parameters
     ----------
-    K : array (n, n), labelled points first
-    codes : array (l,), their classes
-    grid : SpectralGrid
+    K : array (n, n), symmetric positive semidefinite, labelled points first; never modified
+    codes : array (l,), their classes as integers from 0 on
+    grid : Grid
     judged : bool
         Whether the scores are wanted.
+
+    Yields
+    ------
+    Candidate, with a `SpectralModel` or a `ConformalModel`
     """
+    if grid.criterion == "conformal":
+        yield _conformal_candidate(K, codes, grid, judged)
+        return
     try:
         whole = spectrum_of(K, center=grid.center)
     except ValueError as error:
@@ -143,26 +137,47 @@ def spectral_candidates(
         spectrum = whole.above(eig_tol)
         for tradeoff in grid.tradeoffs:
             rule = SpectralRule(grid.criterion, tradeoff, grid.method)
-            settings = {"eig_tol": eig_tol, "alpha": np.nan, "n_components": spectrum.values.size}
-            try:
-                learned = learn_spectral_weights(spectrum, codes, rule)
-                require_maximiser(learned)
-            except ValueError as error:
-                yield Candidate(settings, np.nan, error=error)
-                continue
-            settings["alpha"] = learned.alpha
-            score = leave_one_out_score(spectrum, codes, rule, grid) if judged else np.nan
-            yield Candidate(settings, score, SpectralModel(spectrum, learned, eig_tol))
+            yield _spectral_candidate(spectrum, codes, rule, grid, judged, eig_tol)
 
 
-def leave_one_out_score(spectrum: Spectrum, codes: Array, rule: SpectralRule, grid: SpectralGrid) -> float:
+def _spectral_candidate(
+    spectrum: Spectrum, codes: Array, rule: SpectralRule, grid: Grid, judged: bool, eig_tol: float
+) -> Candidate:
+    kappa = rule.tradeoff.value if rule.tradeoff.relative else np.nan
+    settings = {"eig_tol": eig_tol, "n_components": spectrum.values.size, "kappa": kappa}
+    try:
+        learned = learn_spectral_weights(spectrum, codes, rule)
+        require_maximiser(learned)
+    except ValueError as error:
+        return Candidate(settings, np.nan, error=error)
+    score = np.nan
+    if judged:
+        score = leave_one_out_score(spectrum, codes, rule, n_neighbors=grid.n_neighbors, seed=grid.seed)
+    settings["alpha"] = learned.alpha
+    return Candidate(settings, score, SpectralModel(spectrum, learned, codes.size))
+
+
+def _conformal_candidate(K: Array, codes: Array, grid: Grid, judged: bool) -> Candidate:
+    try:
+        model = learn_conformal_kernel(K, codes, grid.cores, method=grid.method, center=grid.center)
+    except ValueError as error:
+        return Candidate({}, np.nan, error=error)
+    score = np.nan
+    if judged:
+        score = kernel_leave_one_out_score(model.labelled(), codes, grid.n_neighbors, grid.seed)
+    return Candidate({}, score, model)
+
+
+def leave_one_out_score(
+    spectrum: Spectrum, codes: Array, rule: SpectralRule, *, n_neighbors: int = 1, seed: int = 0
+) -> float:
     """The share of the labelled points that the others classify rightly, μ learned without each."""
     V = spectrum.vectors[: codes.size]
     squares = squares_without_each(V, codes, rule, spectrum.budget, len(spectrum.vectors))
     V = V - V.mean(axis=0)  # no distance changes, and the products below keep their digits
     scaled = squares * V
     distances = (scaled * V).sum(axis=1)[:, None] - 2.0 * scaled @ V.T + squares @ (V**2).T
-    return _share_right(distances, codes, grid.n_neighbors, grid.seed)
+    return _share_right(distances, codes, n_neighbors, seed)
 
 
 def squares_without_each(V: Array, codes: Array, rule: SpectralRule, budget: float, n: int) -> Array:
@@ -190,8 +205,15 @@ def squares_without_each(V: Array, codes: Array, rule: SpectralRule, budget: flo
     return squares
 
 
-def kernel_leave_one_out_score(K: Array, codes: Array, n_neighbors: int, seed: int = 0) -> float:
-    """The same for a given kernel (l, l) between the labelled points, which is not learned again."""
+def kernel_leave_one_out_score(K: Array, codes: Array, n_neighbors: int = 1, seed: int = 0) -> float:
+    """The same for a kernel (l, l) between the labelled points as it is: nothing is learned again.
+
+    Examples
+    --------
+    >>> K = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
+    >>> kernel_leave_one_out_score(K, np.array([0, 0, 1]))
+    0.666667
+    """
     return _share_right(kernel_distances(K, K.diagonal()), codes, n_neighbors, seed)
 
 

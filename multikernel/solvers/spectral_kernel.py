@@ -72,7 +72,8 @@ class Spectrum:
                 f"eig_tol must leave eigenvalues to work with; none is above eig_tol={eig_tol:g} times the "
                 f"largest eigenvalue {self.values[0]:.6g}. Give an eig_tol below 1, such as 0.01."
             )
-        return Spectrum(self.values[:kept], self.vectors[:, :kept], self.trace, self.center)
+        vectors = np.ascontiguousarray(self.vectors[:, :kept])  # not a view, which would keep all of them
+        return Spectrum(self.values[:kept], vectors, self.trace, self.center)
 
     def extend(self, K_test: Array) -> Array:
         """The eigenvectors at new points, (n_test, p), from their similarities (n_test, n), uncentred."""
@@ -236,3 +237,50 @@ def alignment_weights(V: Array, q: Array, norm: float, method: str, n: int) -> A
 
 def _mean_squares(V: Array) -> Array:
     return np.einsum("jr,jr->r", V, V) / len(V)
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralModel:
+    """The learned kernel, at the points it was learned on and at others; K_μ itself is not kept.
+
+    Attributes
+    ----------
+    spectrum : Spectrum, the part that is kept
+    learned : SpectralWeights
+    n_labelled : int, l
+    """
+
+    spectrum: Spectrum
+    learned: SpectralWeights
+    n_labelled: int
+
+    @property
+    def coordinates(self) -> Array:
+        """Z (n, p), K_μ = ZZ'."""
+        return self.spectrum.vectors * self.learned.weights
+
+    def extend(self, K_test: Array) -> Array:
+        """Z of new points (n_test, p), from their similarities (n_test, n) in the kernel that was given."""
+        return self.spectrum.extend(K_test) * self.learned.weights
+
+    def kernel(self) -> Array:
+        """K_μ (n, n)."""
+        Z = self.coordinates
+        return Z @ Z.T
+
+    def labelled(self) -> Array:
+        """K_μ between the labelled points (l, l)."""
+        Z = self._labelled_coordinates
+        return Z @ Z.T
+
+    def unlabelled(self) -> Array:
+        """K_μ between the unlabelled points and the labelled ones, (n − l, l)."""
+        return self.coordinates[self.n_labelled :] @ self._labelled_coordinates.T
+
+    def rows(self, K_test: Array) -> Array:
+        """K_μ between new points and the labelled ones, (n_test, l)."""
+        return self.extend(K_test) @ self._labelled_coordinates.T
+
+    @property
+    def _labelled_coordinates(self) -> Array:
+        return self.spectrum.vectors[: self.n_labelled] * self.learned.weights

@@ -13,8 +13,8 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from .._validation import all_finite, check_choice, raise_non_finite_gram
-from ..kernels import Gaussian, Kernel
-from ..views import View, make_bank
+from ..kernels import Gaussian, Kernel, as_kernel
+from ..views import KernelBank, PrecomputedBank, View
 from ._kernel_input import KernelInput
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -62,24 +62,25 @@ class OneKernel(KernelInput):
             raise ValueError(
                 f"a precomputed kernel must be square at fit, X of shape (n, n); got shape {X.shape}."
             )
-        self._bank = make_bank(self._one_view(), psd=self.psd)
+        self._bank = self._make_bank()
         K = np.asarray(self._bank.fit_stack(X)[0], np.float64)
         self.base_kernel_ = None if self._precomputed else self._bank.views_[0].kernel
         return K
 
-    def _one_view(self) -> Any:
-        """What `make_bank` makes one kernel of."""
-        if isinstance(self.kernel, str):
-            name = check_choice("kernel, where it is a name,", self.kernel, KERNEL_NAMES)
-            return name if name == "precomputed" else Gaussian()
-        if isinstance(self.kernel, (list, tuple)):
+    def _make_bank(self) -> KernelBank | PrecomputedBank:
+        """A bank of the one kernel."""
+        kernel = self.kernel
+        if isinstance(kernel, str):
+            check_choice("kernel, where it is a name,", kernel, KERNEL_NAMES)
+            if kernel == "precomputed":
+                return PrecomputedBank([kernel], psd=self.psd)
+            kernel = Gaussian()
+        if isinstance(kernel, (list, tuple)):
             raise TypeError(
-                f"{type(self).__name__} learns with one kernel; got a {type(self.kernel).__name__}. Add or "
-                "multiply kernels (a + b, a * b) to make one of several, or use a View for some columns."
+                f"{type(self).__name__} learns with one kernel; got a {type(kernel).__name__}. Make one of "
+                "several kernels by a + b or a * b; for a kernel on some columns use a View."
             )
-        if isinstance(self.kernel, View):
-            return self.kernel
-        return View("kernel", self.kernel)
+        return KernelBank(kernel if isinstance(kernel, View) else as_kernel(kernel), psd=self.psd)
 
     def _test_blocks(self, X: Any) -> Iterator[Array]:
         """Similarities to the training points, (n_rows, n_train), for some thousand rows at a time."""

@@ -21,6 +21,17 @@ _NULL = 1e-10  # relative size of an eigenvalue of H'H that counts as zero
 _CONSTANT = 1e-12  # share of its trace that centring leaves of a kernel that is constant but for rounding
 
 
+class SingularScatterError(ValueError):
+    """The regularised total scatter cannot be inverted."""
+
+    def __init__(self, reg: float) -> None:
+        super().__init__(
+            f"the total scatter is singular beside reg={reg:.1e}: the kernel matrix of the training points "
+            "(repeated points, or fewer features than points) has eigenvalues that are zero to rounding. "
+            'Raise reg, or learn it with reg="learn".'
+        )
+
+
 def class_contrast(codes: Array) -> Array:
     """The vector a: 1/n₊ for class 1, −1/n₋ for class 0.
 

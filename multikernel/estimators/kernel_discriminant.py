@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_number, check_positive_integer
+from ..criteria.scatter import SingularScatterError
 from ..solvers.discriminant import (
     DiscriminantProblem,
     DiscriminantResult,
@@ -216,7 +217,11 @@ class KernelDiscriminantClassifier(
         options = Options(
             tol=self.tol, max_iter=self.max_iter, callback=Progress("", self.verbose, self.callback)
         )
-        result = learn_discriminant(problem, solver=self.solver, options=options)
+        try:
+            result = learn_discriminant(problem, solver=self.solver, options=options)
+        except SingularScatterError:
+            self._require_psd(Ks, range(len(Ks)))  # an indefinite kernel has a better explanation
+            raise
         if result.suspicious:
             self._require_psd(Ks, range(len(Ks)))
         return result

@@ -24,10 +24,10 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ..combine.passes import gather_stack
-from ..criteria.scatter import CenteredStack, separation_columns
+from ..criteria.scatter import CenteredStack, SingularScatterError, separation_columns
 from .options import Options
 from .result import Status
-from .simplex_newton import minimise_over_simplex
+from .simplex_newton import StartError, minimise_over_simplex
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -205,9 +205,11 @@ def learn_discriminant(
 def _learn_exact(problem: DiscriminantProblem, options: Options) -> DiscriminantResult:
     members = Members(problem.Ks, problem.reg)
     H = np.asfortranarray(separation_columns(problem.codes))
-    found = minimise_over_simplex(
-        lambda shares: evaluate_separation(members, H, shares), _start(problem, members, options), options
-    )
+    start = _start(problem, members, options)
+    try:
+        found = minimise_over_simplex(lambda shares: evaluate_separation(members, H, shares), start, options)
+    except StartError:
+        raise SingularScatterError(members.ridge) from None
     here = found.evaluation
     return discriminant_result(
         members,
@@ -232,7 +234,10 @@ def _start(problem: DiscriminantProblem, members: Members, options: Options) -> 
     Ks = np.empty((members.stack.m, half.size, half.size))
     gather_stack(problem.Ks, half, Ks)
     coarse = replace(options, tol=max(_COARSE_GAP, options.tol), callback=None)
-    shares = _learn_exact(DiscriminantProblem(Ks, codes, problem.reg), coarse).shares * members.usable
+    try:
+        shares = _learn_exact(DiscriminantProblem(Ks, codes, problem.reg), coarse).shares * members.usable
+    except SingularScatterError:
+        return members.start()
     return shares / shares.sum() if shares.any() else members.start()
 
 

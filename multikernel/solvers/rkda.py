@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ..criteria.scatter import class_columns
+from ..criteria.scatter import SingularScatterError, class_columns
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -104,8 +104,4 @@ def _solve_regularised(G: Array, H: Array, reg: float) -> Array:
     try:
         return np.asarray(cho_solve(cho_factor(M, overwrite_a=True, check_finite=False), H))
     except LinAlgError:
-        raise ValueError(
-            f"the total scatter is singular beside reg={reg:.1e}: the kernel matrix of the training points "
-            "(repeated points, or fewer features than points) has eigenvalues that are zero to rounding. "
-            'Raise reg, or learn it with reg="learn".'
-        ) from None
+        raise SingularScatterError(reg) from None

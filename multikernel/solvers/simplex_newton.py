@@ -25,6 +25,10 @@ _SHORTENINGS = 40
 _ROUNDING = 1e-13  # relative: below it values do not tell two points apart, and the gap decides
 
 
+class StartError(ValueError):
+    """The function cannot be computed at the start."""
+
+
 class Evaluation(Protocol):
     """What is known at a point: value, gradient, Hessian (of the values that the model is made of), gap."""
 
@@ -92,7 +96,7 @@ class _Search(Generic[E]):
         self.point = np.array(start, float)
         first = evaluate(self.point)
         if first is None:
-            raise ValueError("the function must be finite at the start.")
+            raise StartError("the function must be finite at the start.")
         self.here: E = first
         self.n_iter, self.n_evaluations = 0, 1
         self.history: list[dict[str, float]] = []

@@ -199,3 +199,14 @@ def test_the_example_of_negative_weights_runs(capsys):
         assert len(rows) == len(example.CONTENDERS)
         assert all(float(row.split()[-3]) <= 1e-8 for row in rows)
     assert float(uncentred.split("weights of any sign")[1].split()[2]) < 0.0
+
+
+def test_the_example_of_learned_regularisation_runs(tmp_path, capsys):
+    example = load_example(ROOT / "examples/can_the_regularisation_be_learned.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--splits", "2", "--picture", str(picture)])
+    printed = capsys.readouterr().out
+    wide = printed.split("wide kernels only")[1]
+    learned, overfitted = (float(wide.split(name)[1].split()[2]) for name in ("learned", "1e-08"))
+    assert learned > overfitted
+    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -1,6 +1,5 @@
 """The study of Lanckriet et al. (2004): its kernels, splits, machines and rows, and a small real run."""
 
-import hashlib
 import json
 from dataclasses import replace
 from itertools import pairwise
@@ -19,25 +18,6 @@ from multikernel.reproduce.lanckriet2004.setting import Setting, draw_split, thr
 from tests.shared_data import needs_shared_data, shared_data_folder
 
 STUDY = get_study("lanckriet2004")
-
-
-@pytest.fixture
-def data_folder(monkeypatch, tmp_path):
-    """A function that puts data sets where the library looks for them."""
-    folder = tmp_path / "data"
-    folder.mkdir()
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(folder))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-    def write(**datasets):
-        entries = {}
-        for name, arrays in datasets.items():
-            np.savez(folder / f"{name}.npz", **arrays)
-            checksum = hashlib.sha256((folder / f"{name}.npz").read_bytes()).hexdigest()
-            entries[name] = {"file": f"{name}.npz", "sha256": checksum}
-        (folder / "manifest.json").write_text(json.dumps({"format": 1, "datasets": entries}))
-
-    return write
 
 
 def two_clouds(seed, n, d=3, distance=1.0):

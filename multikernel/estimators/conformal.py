@@ -41,7 +41,8 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     n_steps : int
         Of the gradient method.
     step : float
-        The first step of the gradient method; steps fall linearly to zero.
+        The first step of the gradient method; steps fall linearly to zero. One that would lower :math:`J` is
+        halved until it does not.
     psd : {"error", "clip", "shift"}
         What to do with an indefinite kernel: refuse it, drop its negative eigenvalues, or add a multiple of
         the identity. A large matrix is looked at in part.
@@ -52,7 +53,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     ----------
     kernel_ : array (n, n), the learned kernel between the training points
     factors_ : array (n,), :math:`q` of the training points
-    coefficients_ : array (1 + n_cores,), :math:`a`, of length 1
+    coefficients_ : array (1 + n_cores,), :math:`a`
     cores_ : array (n_cores,), positions of the cores among the training points, ascending
     objective_ : float, :math:`J` at the end
     n_iter_ : int, the steps taken; 1 for "eig"

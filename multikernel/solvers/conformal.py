@@ -19,7 +19,10 @@ Its maximum is the largest generalised eigenvalue of (M, N) (``method="eig"``). 
 
     a ← a + η (1 − t/T) (M a − J N a) / a'N a,     a ← a / |a|,     t = 0, …, T − 1,
 
-and so ends far below that maximum, close to k₀: what keeps it from overfitting is how early it stops.
+and so ends far below that maximum, close to k₀: what keeps it from overfitting is how early it stops. It was
+made for Gaussians. So that it does not depend on the scale of other kernels, k₀(x, c_j) is taken relative to
+the mean self-similarity of the labelled points, which is 1 for a Gaussian; and a step that would lower J is
+halved until it does not, which a Gaussian hardly ever needs.
 """
 
 from dataclasses import dataclass
@@ -34,6 +37,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 METHODS = ("gradient", "eig")
 _RIDGE = 1e-10  # of the mean eigenvalue of N: it may be singular, and the ratio then has no maximum
+_HALVINGS = 40
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class ConformalResult:
 
     Attributes
     ----------
-    coefficients : array (1 + n_cores,), a, of length 1
+    coefficients : array (1 + n_cores,), a, of length 1 where k₀ has a mean self-similarity of 1
     value : float, J(a); for "eig" with 1e-10 of its mean eigenvalue added to N, which may be singular
     history : array (n_steps + 1,), J before the first step and after each; start and end only for "eig"
     """
@@ -74,23 +78,26 @@ def learn_conformal(
     >>> K1 = np.column_stack([np.ones(3), K0])
     >>> result = learn_conformal(K0, K1, np.array([0, 0, 1]), n_steps=5)
     >>> result.history[:2].round(4).tolist()
-    [1.6667, 1.7504]
+    [1.6667, 1.6869]
     """
     check_choice("method", method, METHODS)
     n_steps = check_positive_integer("n_steps", n_steps)
     step = check_number("step", step, above=0.0)
+    scales = np.ones(K1.shape[1])
+    scales[1:] = 1.0 / max(float(K0.diagonal().mean()), np.finfo(float).tiny)
+    columns = K1 * scales
     B0, W0 = scatter_matrices(K0, codes)
-    M, N = K1.T @ B0 @ K1, K1.T @ W0 @ K1
-    start = np.eye(1, K1.shape[1])[0]
+    M, N = columns.T @ B0 @ columns, columns.T @ W0 @ columns
+    start = np.eye(1, scales.size)[0]
     if method == "eig":
-        _require_scatter(np.trace(M), np.trace(N), K0, K1)
+        _require_scatter(np.trace(M), np.trace(N), K0, columns)
         N = N + _RIDGE * np.trace(N) / len(N) * np.eye(len(N))
-        path = [start, _top_eigenvector(M, N, K1)]
+        path = [start, _top_eigenvector(M, N, columns)]
     else:
-        _require_scatter(M[0, 0], N[0, 0], K0, K1[:, :1])
+        _require_scatter(M[0, 0], N[0, 0], K0, columns[:, :1])
         path = _climb(M, N, start, n_steps, step)
-    history = np.array([(a @ M @ a) / (a @ N @ a) for a in path])
-    return ConformalResult(path[-1], float(history[-1]), history)
+    history = np.array([_ratio(M, N, a) for a in path])
+    return ConformalResult(path[-1] * scales, float(history[-1]), history)
 
 
 def scatter_matrices(K0: Array, codes: Array) -> tuple[Array, Array]:
@@ -122,12 +129,26 @@ def _climb(M: Array, N: Array, a: Array, n_steps: int, step: float) -> list[Arra
     for t in range(n_steps):
         Ma, Na = M @ a, N @ a
         inside = a @ Na
-        a = a + step * (1.0 - t / n_steps) * (Ma - (a @ Ma / inside) * Na) / inside
-        a = a / np.linalg.norm(a)
-        if not a @ N @ a > 0.0:  # the ratio is not defined there: the last step was one too many
-            break
+        direction = (Ma - (a @ Ma / inside) * Na) / inside
+        a = _uphill(M, N, a, step * (1.0 - t / n_steps) * direction)
         path.append(a)
     return path
+
+
+def _uphill(M: Array, N: Array, a: Array, move: Array) -> Array:
+    """a + move, of length 1; the move is halved until J does not fall, and given up where rounding rules."""
+    start = _ratio(M, N, a)
+    for _ in range(_HALVINGS):
+        moved = a + move
+        moved /= np.linalg.norm(moved)
+        if moved @ N @ moved > 0.0 and _ratio(M, N, moved) >= start:
+            return np.asarray(moved)
+        move = 0.5 * move
+    return a
+
+
+def _ratio(M: Array, N: Array, a: Array) -> float:
+    return float((a @ M @ a) / (a @ N @ a))
 
 
 def _top_eigenvector(M: Array, N: Array, K1: Array) -> Array:

@@ -89,6 +89,11 @@ class DiscriminantResult:
     history: list[dict[str, float]] = field(default_factory=list)
 
 
+def relative_gap(upper: float, lower: float) -> float:
+    """(upper − lower) / upper; bounds that cross by rounding are no more certain than by how much they do."""
+    return abs(upper - lower) / upper
+
+
 @dataclass(frozen=True)
 class Separation:
     """F and its derivatives at one point."""
@@ -100,7 +105,7 @@ class Separation:
 
     @property
     def gap(self) -> float:
-        return max(self.value - self.lower_bound, 0.0) / self.value
+        return relative_gap(self.value, self.lower_bound)
 
     @property
     def suspicious(self) -> bool:
@@ -265,7 +270,7 @@ def discriminant_result(
         shares=shares,
         objective=factor * upper,
         lower_bound=factor * lower,
-        gap=max(upper - lower, 0.0) / upper,
+        gap=relative_gap(upper, lower),
         history=[
             {**entry, "objective": factor * entry["objective"], "lower_bound": factor * entry["lower_bound"]}
             for entry in history

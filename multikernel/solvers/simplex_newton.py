@@ -22,6 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _NEAR = 1e-3  # from this gap on the quadratic model is as good, and its minimiser is not read off values
 _FALL = 1e-4  # share of the predicted fall that a step has to bring
 _SHORTENINGS = 40
+_ILL_CONDITIONED = 1e-9  # relative: values may be as wrong as this where a gap that halves tells the better
 _ROUNDING = 1e-13  # relative: below it values do not tell two points apart, and the gap decides
 
 
@@ -154,4 +155,6 @@ class _Search(Generic[E]):
         change = there.value - self.here.value
         if abs(change) <= _ROUNDING * abs(self.here.value):
             return there.gap < self.here.gap
+        if abs(change) <= _ILL_CONDITIONED * abs(self.here.value) and there.gap <= 0.5 * self.here.gap:
+            return True
         return change <= _FALL * fall

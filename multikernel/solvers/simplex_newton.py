@@ -142,6 +142,8 @@ class _Search(Generic[E]):
                 self.point, self.here = point, there
                 return True
             length *= 0.3 if length == 1.0 else 0.5
+            if abs(length * slope) <= np.finfo(float).eps * abs(here.value):
+                break  # a shorter step cannot change the value
         return False
 
     def _target(self) -> Array:

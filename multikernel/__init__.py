@@ -3,11 +3,15 @@
 from importlib.metadata import version
 
 from .estimators import (
+    ConformalKernel,
+    KDDAClassifier,
     KernelDiscriminantClassifier,
+    KernelKNNClassifier,
     MKLClassifier,
     MKLOneClass,
     MKLRegressor,
     MKLRidge,
+    SpectralKernelClassifier,
     TransductiveMKLClassifier,
 )
 from .selection import generalization_bound
@@ -16,12 +20,16 @@ from .views import KernelBank, View, combine_kernels, stack_kernels
 __version__ = version("multikernel")
 
 __all__ = [
+    "ConformalKernel",
+    "KDDAClassifier",
     "KernelBank",
     "KernelDiscriminantClassifier",
+    "KernelKNNClassifier",
     "MKLClassifier",
     "MKLOneClass",
     "MKLRegressor",
     "MKLRidge",
+    "SpectralKernelClassifier",
     "TransductiveMKLClassifier",
     "View",
     "combine_kernels",

@@ -3,7 +3,18 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, TransductiveMKLClassifier
+from multikernel import (
+    ConformalKernel,
+    KDDAClassifier,
+    KernelDiscriminantClassifier,
+    KernelKNNClassifier,
+    MKLClassifier,
+    MKLOneClass,
+    MKLRegressor,
+    MKLRidge,
+    SpectralKernelClassifier,
+    TransductiveMKLClassifier,
+)
 
 ESTIMATORS = [
     MKLClassifier(),
@@ -15,6 +26,15 @@ ESTIMATORS = [
     TransductiveMKLClassifier(),
     TransductiveMKLClassifier(criterion="soft2", C="learn", weights="spectral", n_components=10),
     TransductiveMKLClassifier(criterion="alignment"),
+    KernelDiscriminantClassifier(),
+    KernelDiscriminantClassifier(reg="learn", formulation="approximate", rule="knn"),
+    SpectralKernelClassifier(),
+    SpectralKernelClassifier(classifier="svm", eig_tol="loo", alpha=("relative", 1.5)),
+    SpectralKernelClassifier(classifier="kdda", criterion="alignment"),
+    SpectralKernelClassifier(criterion="conformal"),
+    KernelKNNClassifier(),
+    KDDAClassifier(),
+    ConformalKernel(),
 ]
 
 

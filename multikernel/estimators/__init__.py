@@ -1,17 +1,25 @@
 """Estimators behind scikit-learn's interface."""
 
+from .conformal import ConformalKernel
+from .kdda import KDDAClassifier
 from .kernel_discriminant import KernelDiscriminantClassifier
+from .kernel_neighbors import KernelKNNClassifier
 from .mkl_classifier import MKLClassifier
 from .mkl_one_class import MKLOneClass
 from .mkl_regressor import MKLRegressor
 from .mkl_ridge import MKLRidge
+from .spectral import SpectralKernelClassifier
 from .transductive import TransductiveMKLClassifier
 
 __all__ = [
+    "ConformalKernel",
+    "KDDAClassifier",
     "KernelDiscriminantClassifier",
+    "KernelKNNClassifier",
     "MKLClassifier",
     "MKLOneClass",
     "MKLRegressor",
     "MKLRidge",
+    "SpectralKernelClassifier",
     "TransductiveMKLClassifier",
 ]

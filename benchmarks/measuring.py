@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf
 
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -34,6 +35,7 @@ _PACKAGES = (
     "clarabel",
     "cvxopt",
     "scs",
+    "sdpa-python",
     "MKLpy",
     "torch",
 )
@@ -88,6 +90,20 @@ def one_pass(kernels: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArr
     """The unit of memory traffic: every K_m times one vector, one read of the whole (m, n, n) stack."""
     m, n, _ = kernels.shape
     return kernels.reshape(m * n, n) @ vector
+
+
+def one_cholesky(matrix: NDArray[np.float64]) -> float:
+    """The unit of dense algebra: CPU time of LAPACK's potrf on one positive definite matrix, in its place.
+
+    The matrix has just been copied, so that it is in the cache as far as it fits.
+    """
+    copy = np.array(matrix, order="F")
+    start = time.process_time()
+    _, failed = dpotrf(copy, lower=1, clean=0, overwrite_a=1)
+    spent = time.process_time() - start
+    if failed:
+        raise ValueError("the matrix must be positive definite.")
+    return spent
 
 
 def growth_exponent(sizes: list[int], times: list[float]) -> float:

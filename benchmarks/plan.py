@@ -56,6 +56,9 @@ class Plan:
     free_general: tuple[Size, ...]
     free_alone: tuple[int, ...]
     nonnegative: tuple[Size, ...]
+    discriminant: tuple[int, ...]
+    discriminant_general: tuple[int, ...]
+    discriminant_alone: tuple[int, ...]
     repeats: int
     slow_repeats: int
     slow_seconds: float
@@ -89,6 +92,9 @@ FULL = Plan(
     free_general=((100, 3), (100, 5)),
     free_alone=(100, 200, 300, 500, 1000),
     nonnegative=((100, 5), (200, 5), (300, 5)),
+    discriminant=(100, 200, 400),
+    discriminant_general=(100,),
+    discriminant_alone=(100, 200, 400, 800),
     repeats=5,
     slow_repeats=3,
     slow_seconds=60.0,
@@ -112,6 +118,9 @@ QUICK = Plan(
     free_general=((40, 3),),
     free_alone=(50, 100, 200),
     nonnegative=((50, 5), (100, 5)),
+    discriminant=(50, 100),
+    discriminant_general=(30,),
+    discriminant_alone=(50, 100, 200),
     repeats=5,
     slow_repeats=1,
     slow_seconds=20.0,

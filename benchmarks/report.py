@@ -13,6 +13,7 @@ from benchmarks.plan import Plan
 from benchmarks.profiling import profile_case
 from benchmarks.sections import (
     cvxopt_direct,
+    discriminant,
     easymkl,
     first_call,
     floor,
@@ -52,6 +53,7 @@ SECTIONS: dict[str, Any] = {
     "qcqp": qcqp_section,
     "free_sign": free_sign,
     "nonnegative": nonnegative,
+    "discriminant": discriminant,
     "memory": memory,
     "first_call": first_call,
 }
@@ -104,7 +106,7 @@ def _runs_note(store: Store) -> str:
         return "All times are from one run."
     note = f"The times are from {len(runs)} runs ({', '.join(runs)}): one was resumed, or parts redone."
     if any("code" in record for record in store.records.values()):
-        note += " The sections on kernel matrices were measured apart, and name the commit."
+        note += " The sections on kernel matrices and discriminants were measured apart, and name the commit."
     return note
 
 

@@ -17,6 +17,7 @@ from benchmarks.matrix_objective import judge_matrix
 from benchmarks.measuring import code_version, cpu_seconds, median
 from benchmarks.plan import Case, Plan, Size
 from benchmarks.profiling import profile_call
+from benchmarks.sections.peers import difference, profile_table, provenance
 from benchmarks.solvers.answer import MatrixAnswer
 from benchmarks.solvers.kernel_matrix import answer_of_matrix, fit_transductive, learn_matrix
 from benchmarks.store import Record, Store
@@ -119,14 +120,6 @@ def take_against(
             store.measure(key, partial(measure_against, program, peer, size, plan))
 
 
-def difference(record: Record) -> float:
-    """How far ω at the peer's weights is from ω at ours, relative; infinite if it found none."""
-    if "verdict" not in record:
-        return float("inf")
-    ours = record["our_verdict"]["value"]
-    return abs(record["verdict"]["value"] - ours) / abs(ours)
-
-
 def speed_figure(
     store: Store, program: Program, peer: MatrixPeer, size: Size, least: float | None, sizes: Sequence[Size]
 ) -> Figure:
@@ -160,12 +153,6 @@ def equality_figure(
     far = difference(record)
     text = f"at most {far:.1e} ({peer.title}, {case})"
     return Figure(what, required, text, far <= OBJECTIVE_TOL, f"{len(pairs)} cases")
-
-
-def provenance(records: Sequence[Record]) -> str:
-    """Which code the times belong to: these sections may have been measured apart from the others."""
-    codes = sorted({record["code"] for record in records if record["code"]})
-    return f" Measured with the code of {' and '.join(codes)}." if codes else ""
 
 
 def peers_table(
@@ -215,14 +202,5 @@ def profile_tables(store: Store, program: Program, size: Size) -> list[Table]:
     """The profile, if it was taken."""
     tables = []
     for case, record in program.found(store, "profile", [size]):
-        rows = [
-            [f"`{place}`", str(calls), seconds(own), f"{100 * own / record['total']:.0f} %"]
-            for own, calls, place in record["functions"]
-        ]
-        text = (
-            f"Own time of the functions of one solve to 1e-8, {seconds(record['total'])} under the profiler. "
-            "Products of BLAS count for the function that calls them." + provenance([record])
-        )
-        header = ["function", "calls", "own", "share"]
-        tables.append(Table(f"Where the time goes: {program.title}, {case}", text, header, rows))
+        tables.append(profile_table(f"Where the time goes: {program.title}, {case}", record))
     return tables

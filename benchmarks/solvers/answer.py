@@ -24,3 +24,12 @@ class MatrixAnswer:
     weights: NDArray[np.float64]
     alpha: NDArray[np.float64]
     status: str
+
+
+@dataclass(frozen=True)
+class DiscriminantAnswer:
+    """Weights θ with θ'r = 1, λ as it was given or learned, how the solver says it ended."""
+
+    weights: NDArray[np.float64]
+    reg: float
+    status: str

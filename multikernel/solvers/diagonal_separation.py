@@ -9,8 +9,8 @@ With B = M⁻¹H, E_i = B'A_iB = −∂C/∂η_i and Z the maximiser in the smoo
 where R_i is what is left of L'E_iL, Z = LL', after projection on the span of l_j l_j', l_j' the rows of L: a
 change of C that a change of t undoes costs nothing.
 
-Lower bound: for every Z ⪰ 0 of unit diagonal v(C) ≥ ⟨Z, C⟩ = tr Q'M⁻¹Q with Q = HL, and what the exact problem
-has for its columns H holds for Q: ⟨Z, H'B⟩² / (λ⟨Z, B'B⟩ + max_i ⟨Z, B'A_iB⟩) ≤ min v for every B.
+Lower bound: for every Z ⪰ 0 of unit diagonal v(C) ≥ ⟨Z, C⟩ = tr Q'M⁻¹Q with Q = HL, and what the exact
+problem has for its columns H holds for Q: ⟨Z, H'B⟩² / (λ⟨Z, B'B⟩ + max_i ⟨Z, B'A_iB⟩) ≤ min v for every B.
 """
 
 from dataclasses import dataclass

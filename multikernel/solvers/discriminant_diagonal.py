@@ -8,13 +8,13 @@ By the Schur complement its value is v(C(η)), C = H'M⁻¹H, v the smallest dia
 diagonal C, but C√(n_1 … n_k) = 0. For two classes the ratio is constant, (√n_1 + √n_2)²/n, and the solution
 the same; for more both differ.
 
-The optimum is often a kink of v, where the Z of v(C(η)) jumps with η. So η, t and Z are found together: Newton
-steps for
+The optimum is often a kink of v, where the Z of v(C(η)) jumps with η. So η, t and Z are found together:
+Newton steps for
 
     SZ = σI,   Z_jj = 1,   η the minimiser of a model of ⟨Z, C(·)⟩ over the simplex,    S = Diag(t) − C(η),
 
-while σ goes to nothing. They hold near the solution for a σ only; Newton's method over the simplex for v_σ(C(η))
-gets there at first, and again wherever a step fails.
+while σ goes to nothing. They hold near the solution for a σ only; Newton's method over the simplex for
+v_σ(C(η)) gets there at first, and again wherever a step fails.
 """
 
 from dataclasses import replace
@@ -28,8 +28,8 @@ from .diagonal_bound import congruent, diagonal_bound, smooth_bound, step_inside
 from .diagonal_separation import (
     Between,
     SmoothSeparation,
-    beyond_diagonals,
     between_classes,
+    beyond_diagonals,
     smooth_separation,
 )
 from .discriminant import JITTER, DiscriminantProblem, DiscriminantResult, Members, discriminant_result
@@ -229,8 +229,8 @@ def _barrier(t: Array, C: Array, sigma: float) -> float:
 def _directions(point: _Point, sigma: float) -> _Directions | None:
     """Newton's step to SZ = σI; None where S or Z is singular to rounding.
 
-    Z + dZ = σS⁻¹ − (Z dS S⁻¹ + S⁻¹ dS Z)/2 with dS = Diag(dt) + Σ dη_i E_i, of unit diagonal: that gives dt for
-    any dη, and what is left is a quadratic program in η.
+    Z + dZ = σS⁻¹ − (Z dS S⁻¹ + S⁻¹ dS Z)/2 with dS = Diag(dt) + Σ dη_i E_i, of unit diagonal: that gives dt
+    for any dη, and what is left is a quadratic program in η.
     """
     shares, between, t, Z = point
     values, vectors = np.linalg.eigh(np.diag(t) - between.C)

@@ -27,7 +27,7 @@ def minimize_step(H: Array, g: Array, point: Array) -> Array:
 
     Examples
     --------
-    >>> minimize_step(np.diag([2.0, 2.0, 2.0]), np.array([-1.0, 0.0, 9.0]), np.array([0.2, 0.4, 0.4])).round(3)
+    >>> minimize_step(2.0 * np.eye(3), np.array([-1.0, 0.0, 9.0]), np.array([0.2, 0.4, 0.4])).round(3)
     array([0.65, 0.35, 0.  ])
     """
     n = g.size
@@ -48,7 +48,7 @@ def minimize_step(H: Array, g: Array, point: Array) -> Array:
             sides[a, 0] = 1.0
             sides[a, 1] = slope[w[a]]
             for b in range(k):
-                block[a, b] = H[w[a], w[b]]
+                block[a, b] = H[w[a], w[b]] + trace / n  # Σ d = 0: no effect, but definite along x itself
             block[a, a] += ridge
         solved = np.linalg.solve(block, sides)
         level = solved[:, 1].sum() / solved[:, 0].sum()

@@ -75,7 +75,7 @@ def test_a_repaired_matrix_is_handed_on_at_fit():
 
 # ---------------------------------------------------------------------- cores
 def test_cores_are_a_share_a_number_or_positions():
-    assert choose_cores(1 / 3, 36, 0).size == 12
+    assert choose_cores(1 / 3, 36, 0).size == 12 and choose_cores(1 / 3, 8, 0).size == 3
     assert choose_cores(1.0, 9, 0).tolist() == list(range(9))
     assert choose_cores(0.01, 9, 0).size == 1
     assert choose_cores(4, 9, 0).size == 4 == np.unique(choose_cores(4, 9, 0)).size

@@ -1,0 +1,15 @@
+"""D.-Y. Yeung, H. Chang, G. Dai (2006)."""
+
+from multikernel.reproduce.study import Study
+from multikernel.reproduce.yeung2006.accuracies import TABLES
+
+STUDY = Study(
+    name="yeung2006",
+    citation=(
+        "D.-Y. Yeung, H. Chang and G. Dai (2006). Learning the kernel matrix by maximizing a KFD-based class "
+        "separability criterion. Pattern Recognition."
+    ),
+    tables={table.name: table for table in TABLES},
+)
+
+__all__ = ["STUDY"]

@@ -30,8 +30,7 @@ def fixed_seed(random_state: Any) -> int:
 class OneKernel(KernelInput):
     """Parameters `kernel` and `psd`, and the matrices that they give.
 
-    A subclass calls `_validate_table` and `_fit_gram` in `fit`, and `_test_gram` (or `_test_blocks`, which
-    holds some thousand rows at a time) afterwards.
+    A subclass calls `_validate_table` and `_fit_gram` in `fit`, and `_test_blocks` afterwards.
 
     Attributes
     ----------
@@ -87,8 +86,3 @@ class OneKernel(KernelInput):
         for part in self._row_batches(X):
             _, K = next(self._bank.iter_kernels(part))
             yield np.asarray(K, np.float64)
-
-    def _test_gram(self, X: Any) -> Array:
-        """Similarities of the rows of X to the training points, (n_test, n_train), float64."""
-        blocks = list(self._test_blocks(X))
-        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)

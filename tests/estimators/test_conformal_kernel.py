@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.svm import SVC
 
-from multikernel.estimators.conformal import ConformalKernel, choose_cores
+from multikernel import ConformalKernel
+from multikernel.estimators.conformal import choose_cores
 from multikernel.kernels import Gaussian, Linear
 from tests.estimators.data import make_three
 from tests.test_bad_input import refuses

@@ -7,7 +7,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from multikernel.estimators.kdda import KDDAClassifier
+from multikernel import KDDAClassifier
 from multikernel.kernels import Gaussian, Linear
 from tests.estimators.data import make_binary, make_three
 from tests.test_bad_input import refuses

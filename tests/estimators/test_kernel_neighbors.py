@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from multikernel.estimators.kernel_neighbors import KernelKNNClassifier
+from multikernel import KernelKNNClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from tests.estimators.data import make_binary, make_three
 

@@ -14,10 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from multikernel import ConformalKernel, KDDAClassifier, KernelKNNClassifier
 from multikernel.estimators import _kernel_input
-from multikernel.estimators.conformal import ConformalKernel
-from multikernel.estimators.kdda import KDDAClassifier
-from multikernel.estimators.kernel_neighbors import KernelKNNClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.views import View
 from tests.estimators.data import make_binary, make_three
@@ -47,14 +45,12 @@ def assert_same(model, X_of_model, other, X_of_other):
             np.testing.assert_array_equal(mine, theirs)
 
 
-# Ready-made matrices are repaired, because some of those that scikit-learn passes are indefinite.
+# With tables they are checked beside all other estimators, in tests/test_common.py. Ready-made matrices are
+# repaired here, because some of those that scikit-learn passes are indefinite.
 @parametrize_with_checks(
     [
-        KernelKNNClassifier(),
         KernelKNNClassifier("precomputed", n_neighbors=3, psd="clip"),
-        KDDAClassifier(),
         KDDAClassifier("precomputed", n_components=1, n_neighbors=4, psd="clip"),
-        ConformalKernel(),
         ConformalKernel("precomputed", method="eig", psd="clip"),
     ]
 )

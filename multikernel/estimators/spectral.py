@@ -35,10 +35,6 @@ _CORES = 1 / 3
 _TABLE = ("width", "eig_tol", "n_components", "kappa", "alpha", "score")
 
 
-def _has_coordinates(estimator: "SpectralKernelClassifier") -> bool:
-    return estimator.criterion != "conformal"
-
-
 def _machine_has(method: str) -> Callable[["SpectralKernelClassifier"], bool]:
     """Whether the classifier on the learned kernel has the method."""
 
@@ -52,7 +48,138 @@ def _machine_has(method: str) -> Callable[["SpectralKernelClassifier"], bool]:
 
 
 class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, OneKernel):
-    r"""Classifier on a kernel that keeps its eigenvectors and learns its eigenvalues from the labels."""
+    r"""Classifier on a kernel that keeps its eigenvectors and learns its eigenvalues from the labels.
+
+    .. math::
+
+        K_\mu = \sum_r \mu_r^2\, v_r v_r', \qquad
+        \max_{\mu}\ \mathrm{tr}\, S_b - \alpha\, \mathrm{tr}\, S_w = \sum_r \mu_r^2 (f_r - \alpha g_r)
+        \quad \text{s.t.} \quad \sum_r \mu_r = \sum_r \sqrt{w_r}
+
+    with the eigenvalues :math:`w_r` and eigenvectors :math:`v_r` of the given kernel over all points, with
+    labels or without, and along :math:`v_r` the scatters :math:`f_r` between and :math:`g_r` within the
+    classes of the labelled points. In closed form, :math:`\mu_r \propto 1 / (\alpha g_r - f_r)`.
+
+    **It often does not beat the plain kernel.** On six data sets that played no part in its design (sonar,
+    heart, pima, new-thyroid, iris, liver) the mean accuracies by 1 neighbour, 3 neighbours and a support
+    vector machine (C = 100) were 76.5 / 76.8 / 78.7 % for a Gaussian as it is, against 75.4 / 76.0 / 77.9 %
+    with the defaults here (76.0 / 77.2 / 78.5 % with ``alpha=("relative", 1.5)``), 75.6 / 76.3 / 78.6 %
+    centred (76.3 / 77.4 / 78.8 %), and 65.7 / 66.8 / 70.5 % where all eigenvectors are kept. The default
+    `eig_tol`, and the factor 1.5, were chosen after looking at the test accuracy on wine, monks-3, ionosphere
+    and wdbc: what is reported for those is flattered by the choice. Compare with the plain kernel
+    (`KernelKNNClassifier`, ``SVC``) by cross-validation before you rely on it.
+
+    Parameters
+    ----------
+    kernel : "gaussian", "precomputed", kernel, View or function f(X, Z)
+        "gaussian": :math:`\exp(-\|x - z\|^2 / \sigma^2)`, with :math:`\sigma^2` chosen by leave-one-out from
+        the mean squared distance, :math:`10^{-4}, \dots, 10^{-1}`, 1, 5, 10, 100, 1000. Another kernel is
+        taken as it is. Precomputed: the rows of X and of X_unlabeled hold the similarities to all n points,
+        labelled first: X is (n_labelled, n), at predict (n_samples, n).
+    alpha : float or ("relative", kappa)
+        The price :math:`\alpha` of scatter within the classes; infinity is allowed. There is a maximum only
+        above :math:`\alpha^* = \max_r f_r / g_r`: a smaller one is refused. Relative is
+        :math:`\kappa \alpha^*` with :math:`\kappa > 1`; "loo" chooses :math:`\kappa` from 1.25, 1.5, 2, 10
+        and infinity by leave-one-out. The default is as good as infinity: :math:`\mu_r \propto 1 / g_r` to
+        four digits. To maximise the ratio of the scatters instead (fractional programming) is no way out: its
+        iteration sets :math:`\alpha` to a ratio that is never above :math:`\alpha^*`, where there is no
+        maximum, or the one of the single eigenvector with the largest :math:`f_r / g_r`.
+    criterion : {"separability", "alignment", "conformal"}
+        "alignment": weights :math:`\mu_r^2` that align the kernel with the classes, scaled to the trace of K;
+        the target is 1 within a class and :math:`-1/(k-1)` between two of k classes, which for two classes is
+        :math:`yy'`. "conformal": not the spectrum is learned but a factor, :math:`q(x) q(z) k(x, z)`, as by
+        `ConformalKernel` with a random third of the labelled points as cores.
+    classifier : {"knn", "svm", "kdda"} or estimator
+        What classifies by the learned kernel: the nearest neighbours, a support vector machine, direct
+        discriminant analysis, or a scikit-learn classifier with ``kernel="precomputed"``.
+    n_neighbors : int
+        Of "knn", "kdda", and of leave-one-out, which always asks the nearest neighbours.
+    C : float
+        Of "svm".
+    center : bool
+        Whether the kernel is centred over all points. If not, the first eigenvector is nearly constant and
+        takes most of the budget: harmless for neighbours, not for a machine on a wide Gaussian.
+    eig_tol : float, "loo" or None
+        Eigenvectors are kept whose eigenvalue is above this share of the largest. This matters:
+        :math:`w` does not enter :math:`\mu`, so that eigenvectors of noise weigh like the others. None is
+        0.01, or 0.1 if centred; "loo" chooses from 0.3, 0.1, 0.03 and 0.01 by leave-one-out.
+    method : str or None
+        Of alignment, "closed" (default; best where the labelled rows of the eigenvectors are orthonormal) or
+        "nnls" (best as they are); of conformal kernels, "gradient" (default) or "eig".
+    standardize : bool or "auto"
+        Whether columns are brought to mean 0 and standard deviation 1 over all points; "auto" does so for
+        ``kernel="gaussian"``, whose widths are meant for such columns, and not for a kernel that is given.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite kernel.
+    random_state : int, RandomState or None
+        Seeds the cores of a conformal kernel and the order in which points at exactly the same distance are
+        taken; None is a fixed seed.
+
+    Attributes
+    ----------
+    spectral_weights_ : array (n_components,), :math:`\mu`; not for conformal kernels
+    eigenvalues_ : array (n_components,), :math:`w`; of the learned kernel, if it is conformal
+    eigenvectors_ : array (n, n_components), labelled points first
+    kernel_ : array (n, n), :math:`K_\mu` over all points, computed when it is read
+    transduction_ : array (n_unlabelled,), the classes of the unlabelled points
+    classes_ : array (n_classes,)
+    classifier_ : the classifier, fitted on the learned kernel of the labelled points
+    alpha_, alpha_star_ : float, :math:`\alpha` used and :math:`\alpha^*` (separability)
+    width_ : float, :math:`\sigma^2` chosen; NaN for a kernel that is given
+    eig_tol_ : float, used or chosen; not for conformal kernels
+    loo_scores_ : DataFrame, one row for each kernel tried: ``width``, ``eig_tol``, ``n_components``,
+        ``kappa``, ``alpha`` and the ``score``; without rows where there was nothing to choose
+    objective_ : float, the maximum above (:math:`-\sum_r \mu_r^2 g_r` for infinite :math:`\alpha`), the
+        alignment on the labelled points, or the separability of a conformal kernel
+    separability_ : float, :math:`\mathrm{tr}\, S_b / \mathrm{tr}\, S_w`; not for conformal kernels
+    factors_, coefficients_, cores_ : as of `ConformalKernel` (conformal)
+    base_kernel_ : Kernel or None, the kernel with its width as a number; None when precomputed
+    n_features_in_ : int
+    feature_names_in_ : array (n_features_in_,), where X has column names
+
+    Notes
+    -----
+    Leave-one-out learns :math:`\mu` again without each labelled point, all at once in
+    :math:`O(n_{labelled}^2 n_{components})`; only "nnls" solves a problem for each, and the factor of a
+    conformal kernel is kept. Of kernels with the same score the first is taken: widths outermost, then
+    `eig_tol`, then :math:`\kappa`, in the order above. Each width costs the eigenvectors of an (n, n) matrix,
+    :math:`O(n^3)` operations (half a second for n = 1000) and about three times its memory.
+
+    Two guards. An eigenvector that does not vary over the labelled points (:math:`f_r + g_r < 10^{-6}/n`)
+    gets no weight. One that varies between the classes only (:math:`f_r \ge 10^4 g_r` and
+    :math:`f_r \ge \alpha g_r`, as where every class has one labelled point) would take all; it is held at a
+    thousand times the largest weight of the others, and there is a warning.
+
+    New points reach the eigenvectors through the kernel,
+    :math:`v_r(x) = \sum_i V_{ir}\, k(x, x_i) / w_r`, which at the fitted points is exact (with
+    ``psd="shift"`` it is not: there the diagonal of the matrix is larger). Points known beforehand are better
+    given as X_unlabeled. In pipelines and searches this goes as for `TransductiveMKLClassifier`.
+
+    See Also
+    --------
+    KernelKNNClassifier, KDDAClassifier, ConformalKernel : the parts, on a kernel as it is.
+
+    References
+    ----------
+    Yeung, Chang & Dai, Learning the kernel matrix by maximizing a KFD-based class separability criterion,
+    Pattern Recognition 40, 2007 (online 2006).
+
+    Cristianini, Shawe-Taylor, Elisseeff & Kandola, On kernel-target alignment, NIPS 14, 2002.
+
+    Xiong, Swamy & Ahmad, Optimizing the kernel in the empirical feature space, IEEE Transactions on Neural
+    Networks 16, 2005.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from multikernel.estimators.spectral import SpectralKernelClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SpectralKernelClassifier().fit(X[::5], y[::5], X_unlabeled=X[1::5])
+    >>> round(float((model.transduction_ == y[1::5]).mean()), 2), round(model.score(X[2::5], y[2::5]), 2)
+    (0.89, 0.97)
+    >>> model.spectral_weights_[:3].round(1).tolist(), round(model.width_, 1)
+    ([15.5, 3.1, 2.1], 26.4)
+    """
 
     def __init__(
         self,
@@ -103,6 +230,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         with rows_explained(codes.size, X_unlabeled):
             points = join_rows(X, X_unlabeled, self._precomputed)
             best, table = choose_first_best(self._candidates(points, codes, grid))
+            self._keep_width(best.settings["width"], points)
         self._store(best, table)
         self.classifier_ = machine.fit(self._model.labelled(), self.classes_[codes])
         unlabelled = self._model.unlabelled()
@@ -155,27 +283,31 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         return bank
 
     def _candidates(self, points: Any, codes: Array, grid: Grid) -> Iterator[Candidate]:
-        """The kernels of all widths; each carries what predictions need of its bank."""
+        """The learned kernels to choose from, those of all widths."""
         widths = gaussian_widths(points, self._standardized()) if self._chooses_width else (np.nan,)
         judged = len(widths) * grid.size > 1
-        for place, self._width in enumerate(widths):
-            try:
-                K = self._fit_gram(points)
-            except ValueError as error:
-                if place == 0:
-                    raise
-                yield Candidate({"width": self._width}, np.nan, error=error)  # constant: too wide
-                continue
-            fitted = (self._bank, self.base_kernel_)
+        for width, K in self._grams(points, widths):
             for found in learn_candidates(K, codes, grid, judged=judged):
-                settings = {"width": widths[place], **found.settings}
-                yield replace(found, settings=settings, model=(found.model, *fitted))
+                yield replace(found, settings={"width": width, **found.settings})
+
+    def _grams(self, points: Any, widths: tuple[float, ...]) -> Iterator[tuple[float, Array]]:
+        """The kernel matrix of each width; the first one's bank looks at the points, and is kept for now."""
+        self._width = widths[0]
+        yield widths[0], self._fit_gram(points)
+        for width in widths[1:]:
+            yield width, Gaussian(gamma=1.0 / width)(self._bank.views_[0].rows)
 
     # ------------------------------------------------------------------ store
+    def _keep_width(self, width: float, points: Any) -> None:
+        if self._chooses_width and width != self._width:
+            self._width = width
+            self._fit_gram(points)
+
     def _store(self, best: Candidate, table: list[dict[str, float]]) -> None:
-        self._model, self._bank, self.base_kernel_ = best.model
-        self._width = best.settings["width"]
+        self._model = best.model
         self.width_ = float(self._width)
+        self.eigenvalues_ = self._model.spectrum.values
+        self.eigenvectors_ = self._model.spectrum.vectors
         self.loo_scores_ = pd.DataFrame(table if len(table) > 1 else [], columns=list(_TABLE))
         if isinstance(self._model, SpectralModel):
             self._store_spectrum(self._model, best.settings["eig_tol"])
@@ -188,8 +320,6 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     def _store_spectrum(self, model: SpectralModel, eig_tol: float) -> None:
         learned = model.learned
         self.eig_tol_ = eig_tol
-        self.eigenvalues_ = model.spectrum.values
-        self.eigenvectors_ = model.spectrum.vectors
         self.spectral_weights_ = learned.weights
         self.objective_ = learned.objective
         self.separability_ = learned.separability
@@ -240,9 +370,11 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         check_is_fitted(self)
         return np.asarray(self.classifier_.predict_proba(self._learned_rows(X)))
 
-    @available_if(_has_coordinates)
     def transform(self, X: Any) -> Array:
-        """Coordinates in which the learned kernel is the dot product (not for ``criterion="conformal"``).
+        """Coordinates in which the learned kernel is the dot product.
+
+        At the fitted points it is so exactly; for others the eigenvectors are carried over by the kernel that
+        they come from.
 
         Parameters
         ----------
@@ -257,4 +389,4 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.spectral_weights_.size)
+        return int(self.eigenvalues_.size)

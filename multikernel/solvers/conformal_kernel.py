@@ -5,12 +5,14 @@ The labelled points come first; the cores of q are among them, and q is learned 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..kernels.transforms import Center
 from .conformal import learn_conformal
+from .spectral_kernel import Spectrum, spectrum_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -52,9 +54,26 @@ class ConformalModel:
 
     def rows(self, K_test: Array) -> Array:
         """Between new points and the labelled ones, (n_test, l), from their similarities k₀ (n_test, n)."""
+        return self._rescaled(K_test)[:, : self.n_labelled]
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """Of the learned kernel, all of it: O(n³)."""
+        return spectrum_of(self.K)
+
+    @property
+    def coordinates(self) -> Array:
+        """Z (n, p) of the empirical feature space, K = ZZ'."""
+        return self.spectrum.vectors * np.sqrt(self.spectrum.values)
+
+    def extend(self, K_test: Array) -> Array:
+        """Z of new points (n_test, p), from their similarities k₀ (n_test, n)."""
+        return self.spectrum.extend(self._rescaled(K_test)) * np.sqrt(self.spectrum.values)
+
+    def _rescaled(self, K_test: Array) -> Array:
         rows = K_test if self.center is None else self.center.test(K_test, np.empty(0))
         factors = self.coefficients[0] + rows[:, self.cores] @ self.coefficients[1:]
-        return rows[:, : self.n_labelled] * np.multiply.outer(factors, self.factors[: self.n_labelled])
+        return rows * np.multiply.outer(factors, self.factors)
 
 
 def learn_conformal_kernel(

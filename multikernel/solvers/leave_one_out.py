@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..criteria.separability import Tradeoff, scatters_without_each, separability_weights
-from ..criteria.spectral_alignment import target_norm, target_products_without_each
+from ..criteria.spectral_alignment import target_norm, target_products, target_products_without_each
 from .conformal_kernel import learn_conformal_kernel
 from .neighbours import kernel_distances, neighbour_votes
 from .spectral_kernel import (
@@ -199,9 +199,10 @@ def squares_without_each(V: Array, codes: Array, rule: SpectralRule, budget: flo
     if rule.method == "closed":
         return products
     squares = np.zeros_like(V)
+    norm = target_norm(codes, k)
+    near = alignment_weights(V, target_products(V, codes, k), norm, rule.method, n)
     for i, q in enumerate(products):
-        others = np.arange(codes.size) != i
-        squares[i] = alignment_weights(V[others], q, target_norm(codes[others], k), rule.method, n)
+        squares[i] = alignment_weights(np.delete(V, i, axis=0), q, norm, rule.method, n, near=near)
     return squares
 
 

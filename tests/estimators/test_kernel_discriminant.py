@@ -100,8 +100,11 @@ def test_two_classes_of_breast_cancer(reg, value, formulation):
 def test_a_learned_regularisation():
     X, y, X_test, y_test = cancer()
     sigmas = (2, 4, 8, 16, 32)
-    model = KernelDiscriminantClassifier("precomputed", reg="learn").fit(gaussians(X, X, sigmas), y)
+    stack = gaussians(X, X, sigmas)
+    model = KernelDiscriminantClassifier("precomputed", reg="learn").fit(stack, y)
     assert model.objective_ == pytest.approx(1.104426267, rel=1e-7)
+    assert model.objective_ == pytest.approx(objective(stack, y, model, joint=True), rel=1e-7)
+    assert model.kernel_weights_ @ [np.trace(K) for K in centred(stack)] == pytest.approx(1.0, rel=1e-9)
     assert model.reg_ == pytest.approx(0.00567544, rel=1e-4)
     assert model.score(gaussians(X_test, X, sigmas), y_test) == pytest.approx(0.96206, abs=5e-6)
 
@@ -322,6 +325,16 @@ def test_kernels_that_are_refused():
     missing[3, 4, 0] = np.nan
     with refuses("kernel 'kernel-0'", "NaN"):
         KernelDiscriminantClassifier("precomputed").fit(missing, y)
+
+
+def test_an_indefinite_kernel_that_the_door_lets_pass():
+    """Large matrices are looked at in blocks: the solver finds the rest, and names the kernel."""
+    rng = np.random.default_rng(0)
+    v = rng.choice([-1.0, 1.0], 700) / np.sqrt(700)
+    F = rng.normal(size=(700, 2))
+    stack = stack_kernels([F @ F.T, np.eye(700) - 3.0 * np.outer(v, v)])
+    with refuses("kernel 'kernel-1'", "psd="):
+        KernelDiscriminantClassifier("precomputed").fit(stack, F[:, 0] > 0)
 
 
 def test_a_singular_scatter():

@@ -82,6 +82,22 @@ def test_the_value_falls_and_the_history_tells():
         )
 
 
+def test_a_step_that_does_not_lower_the_value_is_shortened():
+    """√(1 + (40 x)²) about its kink: its full Newton steps overshoot ever further."""
+
+    def evaluate(x):
+        t = 40.0 * (x[0] - 0.45)
+        value = np.sqrt(1.0 + t * t)
+        gradient = np.array([40.0 * t / value, 0.0])
+        hessian = np.diag([1600.0 / value**3, 0.0])
+        return Point(value, gradient, hessian, linear_gap(x, value, gradient))
+
+    found = minimise_over_simplex(evaluate, np.array([0.9, 0.1]), OPTIONS)
+    assert found.status == Status.OPTIMAL
+    assert found.point[0] == pytest.approx(0.45, abs=1e-6)
+    assert (np.diff([entry["objective"] for entry in found.history]) <= 1e-13).all()
+
+
 def test_a_point_where_the_function_fails_shortens_the_step():
     plain = random_function(4, 8, 2)
     best = minimise_over_simplex(plain, np.full(4, 0.25), OPTIONS).evaluation.value

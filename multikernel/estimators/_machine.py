@@ -42,6 +42,7 @@ class KernelMachine(KernelInput):
     status_: str
     dual_gap_: float
     n_iter_: int
+    _easier = "lower C"  # what makes the problem better conditioned
 
     # ------------------------------------------------------------------ tags and input
     @property
@@ -79,7 +80,8 @@ class KernelMachine(KernelInput):
             return
         remedy = {
             Status.MAX_ITER: "Raise max_iter or tol, or normalise the kernels.",
-            Status.STALLED: "Floating point allows no better: raise tol, lower C, or normalise the kernels.",
+            Status.STALLED: f"Floating point allows no better: raise tol, {self._easier}, or normalise the "
+            "kernels.",
             Status.INDEFINITE: 'A kernel is indefinite: repair it with psd="clip" or psd="shift".',
         }[Status(self.status_)]
         warn_caller(

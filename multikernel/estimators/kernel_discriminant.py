@@ -145,6 +145,8 @@ class KernelDiscriminantClassifier(
     (89, 2)
     """
 
+    _easier = "raise reg"
+
     def __init__(
         self,
         kernels: Any = "auto",

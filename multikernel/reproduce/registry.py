@@ -1,9 +1,11 @@
 """The studies by name: a new one is added here."""
 
-from multikernel.reproduce import lanckriet2004
+from multikernel.reproduce import lanckriet2004, ye2007, yeung2006
 from multikernel.reproduce.study import Study
 
-_STUDIES: dict[str, Study] = {study.name: study for study in (lanckriet2004.STUDY,)}
+_STUDIES: dict[str, Study] = {
+    study.name: study for study in (lanckriet2004.STUDY, ye2007.STUDY, yeung2006.STUDY)
+}
 
 
 def list_studies() -> list[Study]:
@@ -12,7 +14,7 @@ def list_studies() -> list[Study]:
     Examples
     --------
     >>> [study.name for study in list_studies()]
-    ['lanckriet2004']
+    ['lanckriet2004', 'ye2007', 'yeung2006']
     """
     return list(_STUDIES.values())
 

@@ -85,7 +85,9 @@ def make_classifier(classifier: Any, *, n_neighbors: int, C: float, seed: int) -
             return SVC(C=check_number("C", C, above=0.0), kernel="precomputed")
         kind = KernelKNNClassifier if classifier == "knn" else KDDAClassifier
         return kind("precomputed", n_neighbors=n_neighbors, random_state=seed)
-    if isinstance(classifier, type) or not hasattr(classifier, "fit") or not hasattr(classifier, "predict"):
+    if isinstance(classifier, type) or not all(
+        hasattr(classifier, m) for m in ("fit", "predict", "get_params")
+    ):
         listed = ", ".join(repr(name) for name in CLASSIFIERS)
         raise TypeError(
             f"classifier must be one of {listed} or a scikit-learn classifier that takes a precomputed "

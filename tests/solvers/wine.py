@@ -7,13 +7,18 @@ from sklearn.datasets import load_wine
 MEAN_SQUARE = 26.14689266  # mean squared distance between two different points
 
 
-def load():
-    """The table (178, 13) and the classes, the 36 labelled points first."""
+def raw():
+    """The 36 labelled points and their classes, the others and theirs, as they come."""
     X, y = load_wine(return_X_y=True)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    labelled = np.arange(0, 178, 5)
-    order = np.concatenate([labelled, np.setdiff1d(np.arange(178), labelled)])
-    return X[order], y[order]
+    rest = np.setdiff1d(np.arange(178), np.arange(0, 178, 5))
+    return X[::5], y[::5], X[rest], y[rest]
+
+
+def load():
+    """The standardised table (178, 13) and the classes, the 36 labelled points first."""
+    X, y, X_rest, y_rest = raw()
+    X = np.concatenate([X, X_rest])
+    return (X - X.mean(axis=0)) / X.std(axis=0), np.concatenate([y, y_rest])
 
 
 def gaussian(X, Z, square):

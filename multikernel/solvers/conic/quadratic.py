@@ -24,7 +24,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _NULL = 1e-13
 
 
-def _factor(K: Array) -> Array:
+def factor_of(K: Array) -> Array:
     """F with K = FF', null directions left out."""
     values, vectors = np.linalg.eigh(0.5 * (K + K.T))
     kept = values > _NULL * max(float(values[-1]), 0.0)
@@ -36,21 +36,21 @@ def _member_factors(problem: Problem, W: Array | None) -> list[Array]:
     family = problem.family
     last = []
     if family.has_identity:
-        last = [np.sqrt(family.size) * (np.eye(problem.y.size) if W is None else _factor(W.T @ W))]
+        last = [np.sqrt(family.size) * (np.eye(problem.y.size) if W is None else factor_of(W.T @ W))]
     if isinstance(family, RankOneFamily):
         columns = family.labelled if W is None else W.T @ family.labelled
         return [column[:, None] for column in columns.T] + last
     count = family.n_members - family.has_identity
     if W is None:
         unit = np.eye(family.n_members)
-        return [_factor(family.combined(unit[i])) for i in range(count)] + last
+        return [factor_of(family.combined(unit[i])) for i in range(count)] + last
     forms = np.empty((count, W.shape[1], W.shape[1]))
     for i, column in enumerate(W.T):
         forms[:, :, i] = family.products(column)[:, :count].T @ W
-    return [_factor(form) for form in forms] + last
+    return [factor_of(form) for form in forms] + last
 
 
-def _bounded_by_s(F: Array) -> Block:
+def bounded_by_s(F: Array) -> Block:
     """‖F'x‖ ≤ s, rows for (x, s)."""
     N, k = F.shape
     if k == 1:
@@ -62,8 +62,8 @@ def _bounded_by_s(F: Array) -> Block:
     return Block(A, np.zeros(k + 1), clarabel.SecondOrderConeT(k + 1))
 
 
-def _weight(block: Block, multiplier: Array) -> float:
-    """What the multiplier of ``_bounded_by_s`` says of the member's weight."""
+def weight_of(block: Block, multiplier: Array) -> float:
+    """What the multiplier of ``bounded_by_s`` says of the member's weight."""
     return float(multiplier.sum() if block.b.size == 2 else multiplier[0])
 
 
@@ -100,7 +100,7 @@ def solve_nonnegative(
     if W is not None:
         middle = np.full(problem.family.n_members, 1.0 / problem.family.n_members)
         W = np.column_stack(whiten(W, problem.quadratic(middle)))
-    members = [_bounded_by_s(F) for F in _member_factors(problem, W)]
+    members = [bounded_by_s(F) for F in _member_factors(problem, W)]
     shift = np.diag(problem.shift) if W is None else W.T @ (problem.shift[:, None] * W)
     k = len(shift)
     P = np.zeros((k + 1, k + 1))
@@ -111,7 +111,7 @@ def solve_nonnegative(
     answer = minimise(P, q, members + _box(problem, W, size), regularisation)
     if answer is None:
         return None
-    weights = np.array([_weight(*pair) for pair in zip(members, answer.multipliers, strict=False)])
+    weights = np.array([weight_of(*pair) for pair in zip(members, answer.multipliers, strict=False)])
     weights = np.maximum(weights, 0.0)
     if not weights.sum() > 0.0:
         return None

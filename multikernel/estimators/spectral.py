@@ -61,13 +61,13 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     classes of the labelled points. In closed form, :math:`\mu_r \propto 1 / (\alpha g_r - f_r)`.
 
     **It often does not beat the plain kernel.** On six data sets that played no part in its design (sonar,
-    heart, pima, new-thyroid, iris, liver) the mean accuracies by 1 neighbour, 3 neighbours and a support
-    vector machine (C = 100) were 76.5 / 76.8 / 78.7 % for a Gaussian as it is, against 75.4 / 76.0 / 77.9 %
-    with the defaults here (76.0 / 77.2 / 78.5 % with ``alpha=("relative", 1.5)``), 75.6 / 76.3 / 78.6 %
-    centred (76.3 / 77.4 / 78.8 %), and 65.7 / 66.8 / 70.5 % where all eigenvectors are kept. The default
-    `eig_tol`, and the factor 1.5, were chosen after looking at the test accuracy on wine, monks-3, ionosphere
-    and wdbc: what is reported for those is flattered by the choice. Compare with the plain kernel
-    (`KernelKNNClassifier`, ``SVC``) by cross-validation before you rely on it.
+    heart, pima, new-thyroid, iris, liver), with the mean squared distance as :math:`\sigma^2`, the mean
+    accuracies by 1 neighbour, 3 neighbours and a support vector machine (C = 100) were 76.5 / 76.8 / 78.7 %
+    for the Gaussian as it is, against 75.4 / 76.0 / 77.9 % with the defaults here (76.0 / 77.2 / 78.5 % with
+    ``alpha=("relative", 1.5)``), 75.6 / 76.3 / 78.6 % centred (76.3 / 77.4 / 78.8 %), and 65.7 / 66.8 /
+    70.5 % with all eigenvectors. The default `eig_tol`, and the factor 1.5, were chosen after looking at the
+    test accuracy on wine, monks-3, ionosphere and wdbc: what is reported for those is flattered by that.
+    Compare with the plain kernel (`KernelKNNClassifier`, ``SVC``) by cross-validation before you rely on it.
 
     Parameters
     ----------

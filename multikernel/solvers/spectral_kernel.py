@@ -159,6 +159,9 @@ class SpectralWeights:
 def learn_spectral_weights(spectrum: Spectrum, codes: Array, rule: SpectralRule) -> SpectralWeights:
     """μ from the classes of the first points; O(l p), and a small least squares problem for ``"nnls"``.
 
+    Where α has no maximiser, the weights are those of the guards (criteria/separability.py);
+    `require_maximiser` refuses them.
+
     Parameters
     ----------
     spectrum : Spectrum of all n points

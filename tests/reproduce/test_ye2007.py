@@ -271,7 +271,7 @@ def test_a_row_says_what_was_learned_chosen_and_not_solved():
     learned = method_row("s", "m", [result(80.0, 1e-7, 1e-12), result(90.0, 3.0, 0.2, "max_iter")], 84.0, 30)
     assert learned["labels"] == {"method": "m"}
     assert learned["remark"] == (
-        "λ = 0 on 1 of 2 splits; median of the others 2.0e-01; not solved to tolerance on 1 of 2 splits"
+        "λ = 0 on 1 of 2 splits, median of the others 0.2; not solved to tolerance on 1 of 2 splits"
     )
     assert learned["values"]["accuracy"]["difference"] == 1.0
     assert learned["values"]["accuracy"]["se_difference"] == pytest.approx(np.sqrt(50 * (1 / 2 + 1 / 30)))
@@ -342,7 +342,7 @@ def test_a_split_of_heart_is_near_the_published_accuracies(monkeypatch, tmp_path
     assert learned["values"]["accuracy"]["mean"] == fixed["accuracy"]["mean"]
     np.testing.assert_allclose(learned["values"]["shares"]["mean"], fixed["shares"]["mean"], atol=0.01)
     narrow = found["heart, no kernel near the identity", "SDPθ,λ"]
-    assert narrow["remark"].startswith("λ = 0 on 0 of 1 splits; median of the others")
+    assert narrow["remark"].startswith("median λ 0.0")
     for row in found.values():
         assert row["values"]["accuracy"]["mean"] > 65.0
     assert "| SDPθ,λ |" in (tmp_path / "table1.md").read_text(encoding="utf-8")

@@ -100,4 +100,30 @@ TABLE = Table(
         *QUANTITIES,
         Quantity("change", "approximate minus exact, accuracy %", 2, difference=False),
     ),
+    protocol=(
+        f"Wine (all 178 points); waveform and USPS with {PER_CLASS} points of each class, drawn anew for "
+        "each split. USPS3, USPS6 and USPS8 are the digits 0 to 2, 0 to 5 and 0 to 7 of the 9298 images; which "
+        "digits, and which version of USPS, the publication has is not at hand.",
+        "Random splits, 3:2 into training and test points within each class; that there are 30 is our "
+        "choice.",
+        "Wine and waveform are scaled to mean 0 and variance 1 by the training points; the grey values of "
+        "USPS, from −1 to 1, are as they are. Ten Gaussian kernels exp(−‖x − z‖² / σ²) with σ evenly spaced "
+        "in logarithm from 0.1 to 100; the nearest projected class mean.",
+        "Exact: the problem with one matrix inequality for each class; approximate: the single inequality "
+        "(37). λ is learned with the weights in both.",
+        "Learning: seconds of one processor for the whole fit on given kernels.",
+    ),
+    notes=(
+        "The publication's figures at hand are one accuracy for each set, not said for which of both forms: "
+        "it stands beside both. Times are not at hand.",
+        "The approximation (37) is another problem, with a value larger by a factor of 1.4 to 1.8 and other "
+        "weights. Its accuracy is the same to within 0.2 points, and learning takes about three times as "
+        "long here.",
+        "USPS is 0.9 to 2.2 points below the publication with either form. The set of digits, their version "
+        "and the scaling are guesses; the s.e. of these differences is large because a sample of 100 a class "
+        "is compared with another one: the published mean counts as a single draw there, and for waveform.",
+        "The learned λ is zero: the narrow Gaussians are nearly the identity, and preferred to it (see "
+        "table 1).",
+        "The s.e. of approximate minus exact is that of the difference on the same splits.",
+    ),
 )

@@ -77,9 +77,17 @@ def _remark(results: Sequence[Result]) -> str:
     }
     remarks = [f"median {name} {two_digits(value)}" for name, value in chosen.items()]
     if "learned_reg" in results[0]:
-        regs = [result["learned_reg"] for result in results if result["shares"][0] > _NO_REG]
-        remarks.append(f"λ = 0 on {len(results) - len(regs)} of {len(results)} splits")
-        remarks += [f"median of the others {np.median(regs):.1e}"] if regs else []
+        remarks.append(_learned_reg(results))
     if n_open := sum(result.get("status", "optimal") != "optimal" for result in results):
         remarks.append(f"not solved to tolerance on {n_open} of {len(results)} splits")
     return "; ".join(remarks)
+
+
+def _learned_reg(results: Sequence[Result]) -> str:
+    regs = [result["learned_reg"] for result in results if result["shares"][0] > _NO_REG]
+    n_zero = len(results) - len(regs)
+    middle = two_digits(float(np.median(regs))) if regs else ""
+    if not n_zero:
+        return f"median λ {middle}"
+    zero = f"λ = 0 on {n_zero} of {len(results)} splits"
+    return f"{zero}, median of the others {middle}" if regs else zero

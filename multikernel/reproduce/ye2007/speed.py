@@ -20,7 +20,7 @@ from multikernel.reproduce.ye2007.setting import SIGMAS
 from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
 
 DATASET = "waveform"
-REPEATS = 5
+REPEATS = 3
 SIZES = (100, 200, 400, 800, 1600)
 LARGEST_OF_PEER = 400
 _SEED = 1095

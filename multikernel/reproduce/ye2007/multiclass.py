@@ -102,8 +102,8 @@ TABLE = Table(
     ),
     protocol=(
         f"Wine (all 178 points); waveform and USPS with {PER_CLASS} points of each class, drawn anew for "
-        "each split. USPS3, USPS6 and USPS8 are the digits 0 to 2, 0 to 5 and 0 to 7 of the 9298 images; which "
-        "digits, and which version of USPS, the publication has is not at hand.",
+        "each split. USPS3, USPS6 and USPS8 are the digits 0 to 2, 0 to 5 and 0 to 7 of the 9298 images; "
+        "which digits, and which version of USPS, the publication has is not at hand.",
         "Random splits, 3:2 into training and test points within each class; that there are 30 is our "
         "choice.",
         "Wine and waveform are scaled to mean 0 and variance 1 by the training points; the grey values of "

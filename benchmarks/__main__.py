@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 import time
@@ -44,6 +45,7 @@ def main() -> int:
     from benchmarks.report import SECTIONS, all_figures, take_profiles, write_results
     from benchmarks.store import Store
 
+    gc.freeze()  # what is loaded by now stays: the collection before each time need not go through it
     chosen = [name for name in arguments.only.split(",") if name] or list(SECTIONS)
     unknown = sorted(set(chosen) - set(SECTIONS))
     if unknown:

@@ -7,7 +7,7 @@ of the size of η), so that weights reach zero exactly; the step is shortened un
 says by its own certificate when to stop.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -15,7 +15,8 @@ import numpy as np
 
 from .options import Options
 from .result import Status
-from .simplex_qp import minimize_model, minimize_quadratic
+from .simplex_qp import minimize_model
+from .simplex_step import minimize_step
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -128,8 +129,17 @@ class _Search(Generic[E]):
 
     def _step(self) -> bool:
         """Move to a better point; False if there is none to be found."""
-        here = self.here
-        direction = self._target() - self.point
+        return any(self._search_towards(target) for target in self._targets())
+
+    def _targets(self) -> Iterator[Array]:
+        """Where models of second order are least: one that is better from afar, and the quadratic one."""
+        g, H = self.here.gradient, self.here.hessian
+        if self.here.gap > _NEAR:
+            yield minimize_model(self.point, -2.0 * g, H, 1.0)
+        yield minimize_step(H, g, self.point)
+
+    def _search_towards(self, target: Array) -> bool:
+        here, direction = self.here, target - self.point
         slope = float((here.gradient - here.gradient.min()) @ direction)
         if not slope < _ROUNDING * abs(here.value):
             return False
@@ -145,13 +155,6 @@ class _Search(Generic[E]):
             if abs(length * slope) <= np.finfo(float).eps * abs(here.value):
                 break  # a shorter step cannot change the value
         return False
-
-    def _target(self) -> Array:
-        """Where the model of second order is least."""
-        g, H = self.here.gradient, self.here.hessian
-        if self.here.gap > _NEAR:
-            return np.asarray(minimize_model(self.point, -2.0 * g, H, 1.0))
-        return np.asarray(minimize_quadratic(H, g - H @ self.point, self.point))
 
     def _is_better(self, there: E, fall: float) -> bool:
         change = there.value - self.here.value

@@ -24,7 +24,8 @@ def minimize_quadratic(H: Array, c: Array, start: Array) -> Array:
     for i in range(n):
         trace += H[i, i]
     H = H.copy()
-    c = c.copy()
+    for i in range(n):
+        H[i, i] += 1e-10 * trace / n + 1e-300
     x = np.maximum(start, 0.0)
     x /= x.sum()
     inside = x > 1e-14
@@ -32,10 +33,6 @@ def minimize_quadratic(H: Array, c: Array, start: Array) -> Array:
         if not inside[i]:
             x[i] = 0.0
     x /= x.sum()
-    ridge = 1e-10 * trace / n + 1e-300
-    for i in range(n):  # about the start, so that a start that is optimal stays
-        H[i, i] += ridge
-        c[i] -= ridge * x[i]
     for _ in range(20 * n + 50):
         w = np.flatnonzero(inside)
         k = w.size

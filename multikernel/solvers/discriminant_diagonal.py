@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from ..criteria.scatter import class_columns
+from ..criteria.scatter import SingularScatterError, class_columns
 from .diagonal_bound import congruent, diagonal_bound, smooth_bound, step_inside
 from .diagonal_separation import (
     Between,
@@ -178,7 +178,8 @@ class _Path:
     def _approach(self, start: Array, rest: float) -> _Point:
         """The minimiser of v_σ(C(·)), kσ = rest · tr C, from anywhere; its t and Z are central."""
         between = self._at(start)
-        assert between is not None
+        if between is None:
+            raise SingularScatterError(self.members.ridge)
         sigma = rest * float(np.trace(between.C)) / len(between.C)
 
         def evaluate(shares: Array) -> SmoothSeparation | None:

@@ -25,7 +25,7 @@ import clarabel
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
-from ...criteria.scatter import class_columns, separation_columns
+from ...criteria.scatter import SingularScatterError, class_columns, separation_columns
 from ..diagonal_bound import diagonal_bound
 from ..discriminant import JITTER, DiscriminantProblem, DiscriminantResult, Members, discriminant_result
 from ..options import Options
@@ -36,9 +36,11 @@ from .quadratic import bounded_by_s, factor_of, weight_of
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _WHOLE_BELOW = 24
-_MOST_COLUMNS = 8  # of the semidefinite program, beyond two for each class
+_COLUMNS = 8  # of the semidefinite program, beyond two for each class
+_VARIABLES = 240  # of the second-order cone program
 _DEPENDENT = 1e-8
 _NULL = 1e-13
+_NEGATIVE = 1e-8  # relative: beyond rounding, which a positive semidefinite kernel cannot have
 _PATIENCE = 5
 _CORNER = 0.8
 _BACK = (0.0, 0.1, 0.5)  # shares of the best point, mixed in until M is positive definite
@@ -78,7 +80,7 @@ def solve_conic_discriminant(problem: DiscriminantProblem, options: Options) -> 
     >>> good[:, 0] += 4 * codes
     >>> Ks = np.array([good @ good.T, bad @ bad.T])
     >>> result = solve_conic_discriminant(DiscriminantProblem(Ks, codes, 1e-2), Options(tol=1e-6))
-    >>> bool(result.shares[0] > 0.9), str(result.status)
+    >>> bool(result.shares[0] > result.shares[1]), str(result.status)
     (True, 'optimal')
     """
     members = Members(problem.Ks, problem.reg)
@@ -94,7 +96,7 @@ def solve_conic_discriminant(problem: DiscriminantProblem, options: Options) -> 
         n_iter=len(search.history),
         n_factorisations=search.n_factorisations,
         status=status,
-        suspicious=False,
+        suspicious=search.suspicious,
     )
 
 
@@ -106,12 +108,11 @@ class _Search:
         self.upper, self.lower = np.inf, 0.0
         self.least_gap, self.waited = np.inf, 0
         self.n_factorisations = 0
+        self.suspicious = False
         self.history: list[dict[str, float]] = []
         middle = self._solve(members.start())
         if middle is None:
-            raise ValueError(
-                "the kernels must be positive semidefinite; their sum is not, even with λ added."
-            )
+            raise SingularScatterError(members.ridge)
         self.best = middle
         self._prove(middle.B, None)
         self._take(middle)
@@ -184,6 +185,7 @@ class _Search:
         Z = np.eye(B.shape[1]) if Z is None else Z
         BZ = B @ Z
         q = np.einsum("inq,nq->i", self.members.times(B), BZ)
+        self.suspicious |= bool(q.min() < -_NEGATIVE * np.abs(q).max())
         ridge = 0.0 if self.members.learned else self.members.ridge
         spread = ridge * float((B * BZ).sum()) + float(q.max())
         if spread > 0.0:
@@ -230,8 +232,10 @@ class _Search:
         basis = np.empty((self.members.n, 0))
         for columns in self.columns:
             basis = _extended(basis, columns)
-        if self.diagonal and self.members.n > _WHOLE_BELOW:
-            basis = basis[:, : _MOST_COLUMNS + 2 * self.H.shape[1]]
+        if self.members.n > _WHOLE_BELOW:
+            k = self.H.shape[1]
+            least = _COLUMNS + 2 * k
+            basis = basis[:, : least if self.diagonal else max(least, _VARIABLES // k)]
         forms = np.einsum("na,inb->iab", basis, self.members.times(basis))
         form = np.tensordot(self.best.shares, forms, 1) + self.members.ridge * (basis.T @ basis)
         values, vectors = np.linalg.eigh(0.5 * (form + form.T))
@@ -240,7 +244,7 @@ class _Search:
 
 
 def _extended(basis: Array, columns: Array) -> Array:
-    """An orthonormal basis with the range of further columns, each at length one; most important ones first."""
+    """An orthonormal basis with the range of further columns too, the most important of them first."""
     lengths = np.linalg.norm(columns, axis=0)
     columns = columns[:, lengths > 0.0] / lengths[lengths > 0.0]
     for _ in range(2):  # twice is orthogonal to rounding

@@ -210,3 +210,19 @@ def test_the_example_of_learned_regularisation_runs(tmp_path, capsys):
     learned, overfitted = (float(wide.split(name)[1].split()[2]) for name in ("learned", "1e-08"))
     assert learned > overfitted
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_example_of_spectral_kernels_says_when_they_help_and_when_not(tmp_path, capsys):
+    example = load_example(ROOT / "examples/when_does_a_spectral_kernel_help.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--draws", "2", "--picture", str(picture)])
+    printed = capsys.readouterr().out
+    figures = re.findall(
+        r"(\d+\.\d) ± \d+\.\d %  (helps|hurts|makes no clear difference): ([+-]\d+\.\d)", printed
+    )
+    assert len(figures) == len(example.PROBLEMS) * len(example.CLASSIFIERS) * len(example.LEARNED)
+    gain = float(figures[0][2])  # of separability for the nearest neighbour, on the rings
+    assert gain > 3.0
+    rings, moons = map(float, re.search(r"is (\S+) for two rings and (\S+) for two moons", printed).groups())
+    assert rings > 2.0 * moons
+    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -6,7 +6,7 @@ One table for each data set; every classifier chooses the width of its kernel by
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -111,13 +111,13 @@ def _kernel_row(dataset: str, percent: int, kernel: str, group: Sequence[Result]
         for column in COLUMNS
     }
     given = published_accuracy(dataset, percent, kernel, COLUMNS[0]) is not None
-    remark = _choices(group, _LABELS) if given else f"{_NOT_GIVEN}; {_choices(group, _LABELS)}"
+    remark = _choices(group, COLUMNS) if given else f"{_NOT_GIVEN}; {_choices(group, COLUMNS)}"
     return comparison_row(_section(percent), {"kernel": KERNELS[kernel]}, values, remark)
 
 
 def _direct_row(percent: int, group: Sequence[Result]) -> dict[str, Any]:
     values = {COLUMNS[0]: compare([result["accuracy"][DIRECT] for result in group])}
-    remark = f"{_NOT_GIVEN}; {_choices(group, {DIRECT: _LABELS[COLUMNS[0]]})}"
+    remark = f"{_NOT_GIVEN}; {_choices(group, [DIRECT])}"
     return comparison_row(_section(percent), {"kernel": "KDDA of the Gaussian"}, values, remark)
 
 
@@ -140,13 +140,10 @@ def _section(percent: int) -> str:
     return f"{percent}% labelled"
 
 
-def _choices(group: Sequence[Result], classifiers: Mapping[str, str]) -> str:
-    """What leave-one-out chose most often, by classifier."""
-    parts = []
-    for key, label in classifiers.items():
-        (choice, count), *_ = Counter(result["chosen"][key] for result in group).most_common(1)
-        parts.append(f"{label}: {choice} ({count} of {len(group)})")
-    return "chosen most often by " + "; ".join(parts)
+def _choices(group: Sequence[Result], classifiers: Iterable[str]) -> str:
+    """What leave-one-out chose most often, for each classifier in turn."""
+    counts = [Counter(result["chosen"][key] for result in group) for key in classifiers]
+    return "most often " + " / ".join(count.most_common(1)[0][0] for count in counts)
 
 
 TABLES = tuple(

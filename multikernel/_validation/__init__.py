@@ -17,7 +17,7 @@ from .grams import (
     raise_non_finite_gram,
     smallest_eigenvalue,
 )
-from .labels import signs_of_two_classes
+from .labels import codes_of_classes, signs_of_two_classes
 from .tables import (
     all_finite,
     check_choice,
@@ -41,6 +41,7 @@ __all__ = [
     "check_positive_integer",
     "check_real_matrix",
     "check_square",
+    "codes_of_classes",
     "is_frame",
     "is_indefinite",
     "raise_degenerate",

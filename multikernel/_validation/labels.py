@@ -1,4 +1,4 @@
-"""Labels of two classes as ±1, with their wording."""
+"""Labels as class codes, or as ±1 of two classes, with their wording."""
 
 from __future__ import annotations
 
@@ -22,6 +22,20 @@ def signs_of_two_classes(labels: np.ndarray, *, if_missing: str, if_more: str) -
     >>> signs_of_two_classes(np.array(["no", "yes", "no"]), if_missing="", if_more="").tolist()
     [-1.0, 1.0, -1.0]
     """
+    classes, codes = codes_of_classes(labels, if_missing=if_missing)
+    if classes.size != 2:
+        raise ValueError(f"y must hold two classes; got {classes.size}: {classes[:5].tolist()}. {if_more}")
+    return np.where(codes == 1, 1.0, -1.0)
+
+
+def codes_of_classes(labels: np.ndarray, *, if_missing: str) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted classes of a 1-D array of labels, and the place of each label among them.
+
+    Examples
+    --------
+    >>> codes_of_classes(np.array(["no", "yes", "no"]), if_missing="")
+    (array(['no', 'yes'], dtype='<U3'), array([0, 1, 0]))
+    """
     missing = [place for place, label in enumerate(labels.tolist()) if _is_missing(label)]
     if missing:
         raise ValueError(
@@ -31,9 +45,7 @@ def signs_of_two_classes(labels: np.ndarray, *, if_missing: str, if_more: str) -
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
         raise ValueError(f"y must hold labels of one kind, all numbers or all text; {error}.") from error
-    if classes.size != 2:
-        raise ValueError(f"y must hold two classes; got {classes.size}: {classes[:5].tolist()}. {if_more}")
-    return np.where(codes == 1, 1.0, -1.0)
+    return classes, codes
 
 
 def _is_missing(label: Any) -> bool:

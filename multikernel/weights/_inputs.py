@@ -1,10 +1,11 @@
-"""What every rule asks of its input: a sound stack of kernels and labels of two classes."""
+"""What every rule asks of its input: a sound stack of kernels, and labels of its samples."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from .._validation import codes_of_classes, is_indefinite, raise_indefinite
 from .._validation import signs_of_two_classes as two_class_signs
 from ..views.precomputed import PrecomputedBank
 from ..views.stacks import stack_kernels
@@ -37,3 +38,24 @@ def signs_of_two_classes(y: Any, n: int) -> Array:
         if_missing="Put unlabelled samples last in the kernels and leave them out of y.",
         if_more="For more than two classes, learn one-vs-rest: one call for each class c with y == c.",
     )
+
+
+def class_codes(y: Any, n: int) -> Array:
+    """0 … k−1 for the labels of all n samples, k ≥ 2."""
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise ValueError(
+            f"y must hold one label for each of the {n} samples, shape ({n},); got shape {labels.shape}."
+        )
+    classes, codes = codes_of_classes(labels, if_missing="Leave samples without a label out of the kernels.")
+    if classes.size < 2:
+        raise ValueError(f"y must hold two classes or more; got one: {classes.tolist()}.")
+    return codes
+
+
+def blame_indefinite(kernels: Any, Ks: Array) -> None:
+    """Raise for the first kernel that is indefinite; of large kernels the door looks at parts only."""
+    names = list(kernels) if isinstance(kernels, Mapping) else [f"kernel-{i}" for i in range(len(Ks))]
+    for name, K in zip(names, Ks, strict=True):
+        if is_indefinite(K, full=True):
+            raise_indefinite(K, f"kernel {name!r}")

@@ -142,6 +142,7 @@ def _learn(
         vectors=vectors,
         n_iter=result.n_iter,
         status=str(result.status),
+        lower_bound=result.objective,
     )
 
 

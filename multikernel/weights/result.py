@@ -18,11 +18,11 @@ class KernelWeights:
     objective : float
         The optimised value.
     upper_bound : float
-        No weights of the same kind have a larger one.
+        The optimum is not above it. Where the objective is minimised it is the objective itself.
     gap : float
-        (upper_bound − objective) / upper_bound.
-    alignment_train : float
-        Alignment of the labelled block of the learned matrix with the labels.
+        (upper_bound − lower_bound) / upper_bound.
+    alignment_train : float or None
+        Alignment of the labelled block of the learned matrix with the labels, for weights by alignment.
     smallest_eigenvalue : float or None
         Of the learned matrix over all samples, where weights may be negative.
     vectors : ndarray of shape (n, n_components) or None
@@ -30,6 +30,10 @@ class KernelWeights:
     n_iter : int
     status : str
         ``"optimal"``, or why the method ended before.
+    lower_bound : float or None
+        The optimum is not below it. Where the objective is maximised it is the objective itself.
+    reg : float or None
+        The regularisation of discriminant analysis, given or learned.
 
     Examples
     --------
@@ -42,11 +46,13 @@ class KernelWeights:
     objective: float
     upper_bound: float
     gap: float
-    alignment_train: float
+    alignment_train: float | None = None
     smallest_eigenvalue: float | None = None
     vectors: Array | None = None
     n_iter: int = 0
     status: str = "optimal"
+    lower_bound: float | None = None
+    reg: float | None = None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.weights, dtype=dtype, copy=copy)

@@ -1,7 +1,7 @@
 """Weights by discriminant analysis: the combination in whose feature space the classes lie furthest apart.
 
-min_θ  λ tr H'(λI + Σ_i θ_i G~_i)⁻¹H,   θ'r = 1      total scatter, any number of classes (Ye et al., 2007)
-max_θ  d'(S₊ + S₋ + λI)⁻¹d,             Σ_i θ_i = 1  scatter within two classes (Kim et al., 2006)
+min_θ  λ tr H'(λI + Σ_i θ_i G~_i)⁻¹H,   θ'r = 1       by total scatter, any classes (Ye et al., 2007)
+max_θ  d'(S₊ + S₋ + λI)⁻¹d,             Σ_i θ_i = 1   by scatter within two classes (Kim et al., 2006)
 """
 
 import warnings
@@ -14,6 +14,7 @@ from ..criteria.scatter import SingularScatterError
 from ..solvers.discriminant import DiscriminantProblem, learn_discriminant, strongest_kernel
 from ..solvers.kim import learn_kim
 from ..solvers.result import Status
+from ..solvers.simplex_newton import StartError
 from ._inputs import blame_indefinite, class_codes, kernels_first
 from .result import KernelWeights
 
@@ -74,7 +75,7 @@ def discriminant_weights(
     >>> kernels = {"x": np.outer(x, x), "z": np.outer(z, z)}
     >>> learned = discriminant_weights(kernels, ["no", "yes", "no", "yes"], reg=0.1)
     >>> learned.weights.round(3), round(learned.objective, 3), learned.reg
-    (array([0.242, 0.   ]), 0.117, 0.1)
+    (array([0.239, 0.007]), 0.113, 0.1)
     """
     check_choice("formulation", formulation, FORMULATIONS)
     check_choice("solver", solver, SOLVERS)
@@ -139,7 +140,7 @@ def kim_weights(kernels: Any, y: Any, reg: float = 1e-4, *, psd: str = "error") 
     >>> x, z = np.array([-1.2, 0.9, -0.8, 1.1]), np.array([1.0, 0.2, -1.0, -1.0])
     >>> learned = kim_weights([np.outer(x, x), np.outer(z, z)], ["no", "yes", "no", "yes"], reg=0.1)
     >>> learned.weights.round(3), round(learned.objective, 3)
-    (array([1., 0.]), 26.667)
+    (array([0.917, 0.083]), 28.997)
     """
     given = check_number("reg", reg, above=0.0)
     Ks = np.ascontiguousarray(kernels_first(kernels, psd), float)
@@ -151,13 +152,15 @@ def kim_weights(kernels: Any, y: Any, reg: float = 1e-4, *, psd: str = "error") 
         )
     try:
         result = learn_kim(Ks, codes, given)
-    except SingularScatterError:
+    except StartError:
         blame_indefinite(kernels, Ks)
-        raise
+        raise ValueError(
+            f"the scatter within the classes is singular beside reg={given:.1e}, to rounding. Raise reg."
+        ) from None
     if not result.objective > 0.0:
         raise ValueError(
-            "kim_weights needs a kernel that tells the means of the two classes apart; for these the means are "
-            "equal. Give kernels that know something of these labels."
+            "kim_weights needs a kernel that tells the means of the two classes apart; for these kernels the "
+            "means are equal. Give kernels that know something of these labels."
         )
     _warn_unless_optimal(result.status, result.gap)
     return KernelWeights(

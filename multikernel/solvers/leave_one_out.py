@@ -219,7 +219,7 @@ def kernel_leave_one_out_score(K: Array, codes: Array, n_neighbors: int = 1, see
 
 
 def _share_right(distances: Array, codes: Array, n_neighbors: int, seed: int) -> float:
-    others = np.array(distances)
-    np.fill_diagonal(others, np.inf)
-    votes = neighbour_votes(others, codes, min(n_neighbors, codes.size - 1), seed=seed)
+    """Of distances (l, l), which are overwritten on the diagonal."""
+    np.fill_diagonal(distances, np.inf)
+    votes = neighbour_votes(distances, codes, min(n_neighbors, codes.size - 1), seed=seed)
     return float(np.mean(votes.winners == codes))

@@ -15,10 +15,10 @@ from multikernel.criteria.separability import (
 )
 
 
-def make_rows(seed, l=14, p=5, k=3):
-    """Labelled rows of eigenvectors; the last class has one point."""
+def make_rows(seed, l=14, p=5, k=4):
+    """Labelled rows of eigenvectors; the last class has one point, the one before two."""
     rng = np.random.default_rng(seed)
-    codes = np.append(rng.permutation(np.arange(l - 1) % (k - 1)), k - 1)
+    codes = np.append(rng.permutation(np.arange(l - 3) % (k - 2)), [k - 2, k - 2, k - 1])
     V = rng.normal(size=(l, p)) * rng.uniform(0.1, 1.0, p) + rng.normal(size=p)
     return V + 0.5 * rng.normal(size=(k, p))[codes], codes
 
@@ -145,9 +145,10 @@ def test_ten_thousand_is_as_good_as_infinity():
 
 
 def test_an_eigenvector_that_the_labelled_points_do_not_see_has_no_weight():
-    f, g = np.array([0.1, 1e-9, 0.2]), np.array([0.1, 1e-9, 0.4])
+    f, g = np.array([0.1, 2e-9, 0.2]), np.array([0.1, 0.0, 0.4])
     found = separability_weights(f, g, Tradeoff(1e4), 1.0, 100)
     assert found.present.tolist() == [True, False, True]
+    assert not found.held.any() and found.alpha_star == 1.0
     np.testing.assert_allclose(found.weights[[0, 2]], closed_form(f[[0, 2]], g[[0, 2]], 1e4, 1.0))
     assert found.weights[1] == 0.0
     assert separability_weights(f, g, Tradeoff(1e4), 1.0, 1000).present.all()  # 1e-6 / n is smaller there

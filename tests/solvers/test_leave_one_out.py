@@ -146,6 +146,19 @@ def test_an_alpha_that_is_too_small_for_some_is_no_candidate_there():
     assert np.isnan(found[0].score) and found[1].score > 0.8
 
 
+def test_the_method_of_alignment_reaches_the_weights():
+    K, codes, _ = wine.problem()
+    values = []
+    for method in ("closed", "nnls"):
+        (found,) = learn_candidates(K, codes, Grid(criterion="alignment", method=method))
+        rule = SpectralRule("alignment", method=method)
+        expected = learn_spectral_weights(spectrum_of(K).above(0.01), codes, rule)
+        np.testing.assert_array_equal(found.model.learned.weights, expected.weights)
+        assert found.score == leave_one_out_score(found.model.spectrum, codes, rule)
+        values.append(found.model.learned.objective)
+    assert values[0] + 0.01 < values[1]
+
+
 def test_a_kernel_without_spectrum_is_no_candidate():
     found = list(learn_candidates(np.ones((4, 4)), np.array([0, 1]), Grid(center=True)))
     assert len(found) == 1 and "no spectrum" in str(found[0].error)

@@ -126,6 +126,10 @@ def test_a_constant_kernel_has_no_spectrum_once_centred():
     with pytest.raises(ValueError, match=r"largest eigenvalue after centring is .*center=False"):
         spectrum_of(np.full((5, 5), 3.0), center=True)
     assert spectrum_of(np.full((5, 5), 3.0)).values.size == 1
+    factor = np.random.default_rng(0).normal(size=(7, 7))
+    with pytest.raises(ValueError, match="after centring"):  # what is left is rounding
+        spectrum_of(0.1 + 1e-16 * factor @ factor.T, center=True)
+    assert spectrum_of(0.1 + 1e-9 * factor @ factor.T, center=True).values.size == 6
     with pytest.raises(
         ValueError, match=r"no spectrum: its largest eigenvalue is 0\. .* zero on these points"
     ):
@@ -265,6 +269,13 @@ def test_eigenvectors_without_labelled_entries_have_no_part_in_the_alignment():
         w = alignment_weights(V, q, norm, "nnls", 10, near=near)
         assert w[0] > 0.0 and w[1] == 0.0
     assert not alignment_weights(0.0 * V, 0.0 * q, norm, "nnls", 10).any()
+    barely = np.column_stack([V[:, 0], 1e-9 * V[:, 0]])
+    w = alignment_weights(barely, target_products(barely, codes, 2), norm, "nnls", 10)
+    assert w[0] > 0.0 and w[1] == 0.0
+    constant = np.ones((2, 1))
+    assert not alignment_weights(
+        constant, target_products(constant, np.array([0, 1]), 2), 2.0, "nnls", 10
+    ).any()
 
 
 def test_classes_that_no_eigenvector_knows_are_refused():

@@ -143,7 +143,7 @@ def test_the_approximate_form_is_passed_on():
 
 def test_the_kernel_of_kim_classifies_along_the_fisher_direction_of_its_own_kernel():
     """Their program at its weights, by plain linear algebra: (S₊ + S₋ + λI)⁻¹ of the mean difference."""
-    points = split_of_clouds(12, distance=0.8)
+    points = split_of_clouds(15, sizes=(120, 40), distance=0.5)
     training, test = points.stacks()
     found = methods.fit_kim(points, (training, test))
     n = len(points.y)

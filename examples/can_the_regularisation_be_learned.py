@@ -12,6 +12,7 @@ Run it with ``python examples/can_the_regularisation_be_learned.py [--splits N] 
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,10 +32,10 @@ def bank(widths: np.ndarray) -> list[View]:
     return [View(f"width {width:.3g}", Gaussian(gamma=width**-2.0), standardize=True) for width in widths]
 
 
-def contenders(widths: np.ndarray) -> dict[str, object]:
+def contenders(widths: np.ndarray) -> dict[str, Any]:
     """Fixed, learned and cross-validated regularisation."""
     views = bank(widths)
-    models: dict[str, object] = {f"{reg:.0e}": KernelDiscriminantClassifier(views, reg=reg) for reg in FIXED}
+    models: dict[str, Any] = {f"{reg:.0e}": KernelDiscriminantClassifier(views, reg=reg) for reg in FIXED}
     models["learned"] = KernelDiscriminantClassifier(views, reg="learn")
     models["cross-validated"] = GridSearchCV(KernelDiscriminantClassifier(views), {"reg": FIXED[::2]}, cv=3)
     return models

@@ -2,6 +2,7 @@
 
 from multikernel.reproduce.study import Study
 from multikernel.reproduce.yeung2006.accuracies import TABLES
+from multikernel.reproduce.yeung2006.fresh import FRESH
 
 STUDY = Study(
     name="yeung2006",
@@ -9,7 +10,7 @@ STUDY = Study(
         "D.-Y. Yeung, H. Chang and G. Dai (2006). Learning the kernel matrix by maximizing a KFD-based class "
         "separability criterion. Pattern Recognition."
     ),
-    tables={table.name: table for table in TABLES},
+    tables={table.name: table for table in (*TABLES, FRESH)},
 )
 
 __all__ = ["STUDY"]

@@ -84,7 +84,8 @@ def make_classifier(classifier: Any, *, n_neighbors: int, C: float, seed: int) -
         if classifier == "svm":
             return SVC(C=check_number("C", C, above=0.0), kernel="precomputed")
         kind = KernelKNNClassifier if classifier == "knn" else KDDAClassifier
-        return kind("precomputed", n_neighbors=n_neighbors, random_state=seed)
+        # a learned kernel is indefinite by rounding at most
+        return kind("precomputed", n_neighbors=n_neighbors, psd="clip", random_state=seed)
     if isinstance(classifier, type) or not all(
         hasattr(classifier, m) for m in ("fit", "predict", "get_params")
     ):

@@ -274,3 +274,11 @@ def test_labelled_points_that_agree_are_refused():
     X = np.array([[0.0], [0.0], [0.0], [1.0], [2.0]])
     with refuses("none of the 3 eigenvectors kept varies over the 3 labelled points"):
         SpectralKernelClassifier(Gaussian(gamma=1.0)).fit(X[:3], [0, 1, 1], X[3:])
+
+
+def test_rounding_does_not_make_a_learned_kernel_indefinite():
+    X = np.column_stack([np.ones(7), 1e-6 * np.random.default_rng(3).normal(size=(7, 2))])
+    model = SpectralKernelClassifier(Polynomial(degree=2), criterion="conformal", method="eig", center=True)
+    codes = np.array([0, 0, 1, 1, 2, 0, 2])
+    for classifier in ("knn", "kdda"):
+        assert model.set_params(classifier=classifier).fit(X, codes).predict(X).shape == (7,)

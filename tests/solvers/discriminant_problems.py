@@ -1,0 +1,44 @@
+"""Kernels and classes for discriminant kernel learning: small random ones, and the fixtures."""
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_breast_cancer, load_wine
+
+KINDS = ("gaussians", "repeated points", "rank one", "mixed")
+REGS = (1.0, 1e-2, 1e-4, 1e-8, None)
+SIGMAS = np.logspace(-1, 2, 10)
+
+
+def gaussians(X, sigmas):
+    squares = cdist(X, X, "sqeuclidean")
+    return np.stack([np.exp(-squares / sigma**2) for sigma in sigmas])
+
+
+def make_problem(kind, n, k, m, seed=0):
+    """Kernels (m, n, n) and classes (n,) that some of them know something of."""
+    rng = np.random.default_rng([seed, KINDS.index(kind), n, k])
+    codes = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    X = rng.normal(size=(n, 4)) + 1.5 * rng.normal(size=(k, 4))[codes]
+    if kind == "repeated points":  # some with another class
+        X[n // 2 :] = X[: n - n // 2]
+    vectors = rng.normal(size=(m, n)) + rng.normal(size=(m, k))[:, codes]
+    ranks_one = 10.0 ** rng.uniform(-3, 3, (m, 1, 1)) * vectors[:, :, None] * vectors[:, None, :]
+    if kind == "rank one":
+        return ranks_one, codes
+    Ks = gaussians(X, np.logspace(-0.5, 1.5, m))
+    if kind == "mixed":
+        Ks[1::2] = ranks_one[1::2]
+    return Ks, codes
+
+
+def wine():
+    """The bank of the fixtures on all of wine."""
+    X, y = load_wine(return_X_y=True)
+    return gaussians((X - X.mean(axis=0)) / X.std(axis=0), SIGMAS), y
+
+
+def breast_cancer(sigmas=SIGMAS):
+    """The bank of the fixtures on the first 200 rows, standardised on those."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:200], y[:200]
+    return gaussians((X - X.mean(axis=0)) / X.std(axis=0), sigmas), y

@@ -55,7 +55,11 @@ def class_codes(y: Any, n: int) -> Array:
 
 def blame_indefinite(kernels: Any, Ks: Array) -> None:
     """Raise for the first kernel that is indefinite; of large kernels the door looks at parts only."""
-    names = list(kernels) if isinstance(kernels, Mapping) else [f"kernel-{i}" for i in range(len(Ks))]
-    for name, K in zip(names, Ks, strict=True):
+    for i, K in enumerate(Ks):
         if is_indefinite(K, full=True):
-            raise_indefinite(K, f"kernel {name!r}")
+            raise_indefinite(K, f"kernel {name_of(kernels, i)!r}")
+
+
+def name_of(kernels: Any, i: int) -> str:
+    """What the caller calls the i-th kernel."""
+    return str(list(kernels)[i]) if isinstance(kernels, Mapping) else f"kernel-{i}"

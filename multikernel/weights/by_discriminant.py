@@ -15,7 +15,7 @@ from ..solvers.discriminant import DiscriminantProblem, learn_discriminant, stro
 from ..solvers.kim import learn_kim
 from ..solvers.result import Status
 from ..solvers.simplex_newton import StartError
-from ._inputs import blame_indefinite, class_codes, kernels_first
+from ._inputs import blame_indefinite, class_codes, kernels_first, name_of
 from .result import KernelWeights
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -92,10 +92,11 @@ def discriminant_weights(
     weights = result.weights
     if np.isinf(result.reg):
         weights = strongest_kernel(Ks, codes)
+        best = name_of(kernels, int(weights.argmax()))
         warnings.warn(
             'reg="learn" found no kernel that separates the classes better than the identity: the learned '
-            f"regularisation is infinite. The weights are those of kernel {int(weights.argmax())} alone. "
-            "Check that the labels have to do with the samples, or give a reg.",
+            f"regularisation is infinite. The weights are those of {best!r} alone. Check that the labels "
+            "have to do with the samples, or give a reg.",
             UserWarning,
             stacklevel=2,
         )

@@ -131,43 +131,62 @@ def test_classifiers_on_a_linear_kernel_are_those_of_scikit_learn(name):
         neighbours = KNeighborsClassifier(int(name[2:])).fit(X, codes).kneighbors(X_new)[1]
         expected = [Counter(codes[row].tolist()).most_common(1)[0][0] for row in neighbours]  # ties: nearest
     else:
-        expected = SVC(C=float(name[3:]), kernel="linear").fit(X, codes).predict(X_new)
+        X, X_new = 0.03 * X, 0.03 * X_new  # so small that C matters
+        fitted = {C: SVC(C=C, kernel="linear").fit(X, codes).predict(X_new) for C in (100.0, 1000.0)}
+        expected, other = fitted.pop(float(name[3:])), *fitted.values()
+        assert not np.array_equal(expected, other)
     found = classify(name, X @ X.T, codes, X_new @ X.T)
     np.testing.assert_array_equal(found, expected)
     assert len(set(found)) == 3
 
 
 @pytest.mark.parametrize("relearned", [False, True])
-def test_leave_one_out_counts_what_cross_validation_counts(relearned):
+def test_leave_one_out_counts_what_a_plain_loop_counts(relearned):
     """Also where it takes what one fit to all points says of those that the machine does not rest on."""
     X, codes = clouds(5, 30, n_classes=3, distance=1.0)
-    K = np.exp(-squareform(pdist(X, "sqeuclidean")) / 6.0)
+    squares = squareform(pdist(X, "sqeuclidean"))
     asked = []
 
     def without(i):
         asked.append(i)
-        return K
+        return np.exp(-squares / (0.5 + 20.0 * (i % 2) if relearned else 6.0))
 
-    kernel = LearnedKernel("6", None, K, without, is_relearned=relearned)
+    kernel = LearnedKernel("6", None, without(0), without, is_relearned=relearned)
     limits = dict.fromkeys((*COLUMNS, "kdda"), 31)
     found = leave_one_out_errors(kernel, codes, limits)
     for name in limits:
         wrong = 0
         for i in range(30):
-            o = np.arange(30) != i
+            o, K = np.arange(30) != i, without(i)
             wrong += classify(name, K[np.ix_(o, o)], codes[o], K[i : i + 1, o])[0] != codes[i]
         assert found[name] == wrong, name
-    rival = cross_val_predict(SVC(C=100.0, kernel="precomputed"), K, codes, cv=LeaveOneOut())
-    assert found["svm100"] == np.sum(rival != codes) > 0
-    # A classifier is left as soon as it has as many errors as its limit.
+    if not relearned:
+        rival = cross_val_predict(SVC(C=100.0, kernel="precomputed"), without(0), codes, cv=LeaveOneOut())
+        assert found["svm100"] == np.sum(rival != codes) > 0
     asked.clear()
-    assert leave_one_out_errors(kernel, codes, {"nn1": found["nn1"], "nn3": found["nn3"] + 1}) == {
-        "nn3": found["nn3"]
-    }
+    assert leave_one_out_errors(kernel, codes, {"svm1000": 31}) == {"svm1000": found["svm1000"]}
+    assert (len(set(asked)) == 30) == relearned
+
+
+def test_a_classifier_is_left_as_soon_as_it_has_as_many_errors_as_its_limit():
+    X, codes = clouds(5, 30, n_classes=3, distance=1.0)
+    asked = []
+
+    def without(i):
+        asked.append(i)
+        return X @ X.T
+
+    kernel = LearnedKernel("", None, X @ X.T, without)
+    errors = leave_one_out_errors(kernel, codes, {"nn1": 31, "nn3": 31})
+    limits = {"nn1": errors["nn1"], "nn3": errors["nn3"] + 1}
+    assert leave_one_out_errors(kernel, codes, limits) == {"nn3": errors["nn3"]}
     asked.clear()
     assert leave_one_out_errors(kernel, codes, {"nn1": 1}) == {}
     assert len(asked) < 30
-    assert leave_one_out_errors(kernel, codes, {"nn1": 0}) == {}
+    easy = 9.0 * np.eye(3)[codes]
+    asked.clear()
+    assert leave_one_out_errors(LearnedKernel("", None, easy @ easy.T, without), codes, {"nn1": 0}) == {}
+    assert asked == []  # nothing is better than no errors
 
 
 # --- kernels -----------------------------------------------------------------------------------------------

@@ -3,13 +3,16 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 from .._validation import check_choice, check_number, check_numeric_table
 from ..criteria.separability import Tradeoff
+from ..solvers.spectral_kernel import SpectralWeights
 from ..views.scaling import Scaling
+from ._warn import warn_caller
 from .kdda import KDDAClassifier
 from .kernel_neighbors import KernelKNNClassifier
 
@@ -107,26 +110,51 @@ def make_classifier(classifier: Any, *, n_neighbors: int, C: float, seed: int) -
     return clone(classifier)
 
 
-def gaussian_widths(points: Any, standardize: bool) -> tuple[float, ...]:
-    """σ² to choose from: the mean squared distance between two different points first.
+def gaussian_widths(width: Any, points: Any, standardize: bool) -> tuple[float, ...]:
+    """σ² to choose from, or the one to take.
 
     Parameters
     ----------
+    width : "loo", "mean" or float
     points : array, sparse matrix or DataFrame (n, d)
     standardize : bool
         Whether columns are brought to standard deviation 1 before, as the kernel will see them.
     """
+    if not isinstance(width, str):
+        return (check_number("width", width, above=0.0),)
+    check_choice("width, where it is not a number,", width, ("loo", "mean"))
     table = check_numeric_table(points)
     if standardize:
         table = Scaling.fit(table).apply(table, "X")
-    n = table.shape[0]
-    mean = np.asarray(table.mean(axis=0)).ravel()
+    square = _mean_sq_distance(table) or 1.0  # where all points agree, which the kernel's check will tell
+    return (square,) if width == "mean" else (square, *WIDTHS)
+
+
+def _mean_sq_distance(table: Any) -> float:
+    """Between two different rows: twice the variances, summed, times n / (n − 1)."""
+    n, mean = table.shape[0], np.asarray(table.mean(axis=0)).ravel()
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = float(table.multiply(table).sum() if hasattr(table, "multiply") else np.vdot(table, table))
-        square = 2.0 * (squares - n * float(mean @ mean)) / max(n - 1, 1)
+        if scipy.sparse.issparse(table):
+            total = float(table.multiply(table).sum()) - n * float(mean @ mean)
+        else:
+            total = float(((table - mean) ** 2).sum())
+        square = 2.0 * total / max(n - 1, 1)
     if not np.isfinite(square):
         raise ValueError(
             "X holds values so large that their squared distances overflow. Rescale the columns, or use "
             "standardize=True."
         )
-    return (square, *WIDTHS) if square > 0.0 else WIDTHS
+    return max(square, 0.0)
+
+
+def warn_of_held(learned: SpectralWeights) -> None:
+    """Some eigenvectors had no maximiser: say how many, and what became of them."""
+    n_held, n_kept = learned.held.size, learned.weights.size
+    if n_held == 0:
+        return
+    held = "and all have equal weights" if n_held == n_kept else "and are held at 1000 times the others"
+    warn_caller(
+        f"{n_held} of {n_kept} eigenvectors hardly vary within the classes of the labelled points: their "
+        f"weights have no maximiser at alpha={learned.alpha:g} (alpha* = {learned.alpha_star:.3g}), {held}. "
+        "Label more points of each class, or raise eig_tol to keep fewer eigenvectors."
+    )

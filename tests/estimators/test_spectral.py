@@ -70,6 +70,18 @@ def test_the_default_chooses_the_width_by_leave_one_out(data):
     assert np.mean(model.transduction_ == y_new) == pytest.approx(0.9507, abs=5e-5)
 
 
+def test_the_mean_squared_distance_or_a_number_as_the_width(data):
+    X, y, X_new, _ = data
+    fixed = SpectralKernelClassifier(SQUARE, standardize=True).fit(X, y, X_new)
+    for width in ("mean", fixed.base_kernel_.gamma**-1):
+        model = SpectralKernelClassifier(width=width).fit(X, y, X_new)
+        assert model.width_ == pytest.approx(wine.MEAN_SQUARE) and len(model.loo_scores_) == 0
+        np.testing.assert_allclose(model.kernel_, fixed.kernel_, atol=1e-9)
+    far = SpectralKernelClassifier(width="mean", standardize=False).fit(X + 1e8, y, X_new + 1e8)
+    near = SpectralKernelClassifier(width="mean", standardize=False).fit(X, y, X_new)
+    assert far.width_ == pytest.approx(near.width_, rel=1e-6)
+
+
 def test_a_width_that_is_not_the_first_is_used_for_new_points_too():
     X, y = make_three(60)
     model = SpectralKernelClassifier(eig_tol=0.003, random_state=3).fit(X[:40], y[:40])

@@ -190,6 +190,8 @@ def test_an_alpha_below_alpha_star_is_refused(data):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        ({"width": 0.0}, "width must be greater than 0"),
+        ({"width": "median"}, "width, where it is not a number, must be one of 'loo', 'mean'"),
         ({"alpha": 0.0}, "alpha must be greater than 0"),
         ({"alpha": "large"}, "alpha must be a number"),
         ({"alpha": ("relative", 1.0)}, "kappa .* must be greater than 1"),

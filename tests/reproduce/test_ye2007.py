@@ -251,6 +251,21 @@ def test_the_points_of_the_figure_are_balanced_and_standardized(data_folder):
     assert not np.array_equal(Ks, other)
 
 
+def test_what_cvxopt_did_not_solve_is_left_out_and_said():
+    def result(peer_seconds, status):
+        rival = dict(seconds=peer_seconds, objective=2.0 + 2e-9, status=status)
+        return dict(ours=dict(seconds=0.5, objective=2.0, gap=0.0), peer=rival)
+
+    figure = STUDY.figure("1")
+    unit = figure.units(1)[0]
+    (row,) = figure.rows([(unit, result(5.0, "optimal")), (unit, result(100.0, "unknown"))])
+    assert row["remark"] == "CVXOPT did not reach its tolerance on 1 of 2 samples, which are left out"
+    assert row["values"]["peer"]["mean"] == 5.0
+    assert row["values"]["ratio"]["mean"] == 10.0
+    assert row["values"]["excess"]["mean"] == pytest.approx(1.0, rel=1e-6)
+    assert row["values"]["ours"]["n"] == 2
+
+
 def test_the_version_of_cvxopt_is_none_where_it_is_not(monkeypatch):
     def missing(name):
         raise importlib.metadata.PackageNotFoundError(name)

@@ -121,7 +121,7 @@ def learn_alignment(
     if solver == "conic":
         found = _by_clarabel(members, table, basis, weights, tol, max_iter)
     elif weights == "nonnegative":
-        found = _nonnegative(table, rank=basis.shape[1])
+        found = align_by_least_squares(table, rank=basis.shape[1])
     else:
         found = align_in_cone(members, y, table, basis, tol=_BEYOND * tol, max_iter=max_iter)
     return _judge(Ks, y, table, found, centered=centered, signed=weights == "free", tol=tol)
@@ -190,7 +190,7 @@ def _centered(Ks: Array) -> Array:
     return members
 
 
-def _nonnegative(table: StackAlignment, rank: int) -> Aligned:
+def align_by_least_squares(table: StackAlignment, rank: int) -> Aligned:
     """min |Rv − R⁻'t|² over v ≥ 0 with S = R'R, and the bound of its optimality conditions.
 
     Su ≥ t in every entry makes u a dual point: t'w ≤ u'Sw ≤ √(u'Su) for every w ≥ 0 of norm one. Rounding

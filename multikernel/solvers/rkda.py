@@ -4,8 +4,8 @@
 
 With Φ the centred points in feature space as columns, the directions W = ΦA satisfy W'(ΦΦ' + λI)W = I and
 W'ΦHH'Φ'W = diag(s). A point x is projected to z = A'(k(x) − mean_j k(x_j)) with the kernel as it is: the
-columns of A have sum zero. The class of x is that of the nearest projected class mean c, which is linear in z:
-argmax z'c − ½‖c‖².
+columns of A have sum zero. The class of x is that of the nearest projected class mean c, which is linear in
+z: argmax z'c − ½‖c‖².
 """
 
 from dataclasses import dataclass

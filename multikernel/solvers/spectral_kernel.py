@@ -32,7 +32,7 @@ from ..criteria.spectral_alignment import (
     target_products,
 )
 from ..kernels.transforms import Center
-from .alignment import _nonnegative
+from .alignment import align_by_least_squares
 from .extension import leading_eigenvectors
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -242,7 +242,7 @@ def alignment_weights(
         return w
     table = rank_one_alignment(V[:, seen], q[seen], norm)
     if near is None:
-        w[seen] = _nonnegative(table, int(seen.sum())).w / table.norms
+        w[seen] = align_by_least_squares(table, int(seen.sum())).w / table.norms
     else:
         w[seen] = least_over_nonnegative(table.pairs, table.target, near[seen] * table.norms) / table.norms
     return w

@@ -7,14 +7,23 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
-from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+from multikernel import (
+    KernelDiscriminantClassifier,
+    KernelKNNClassifier,
+    MKLClassifier,
+    MKLOneClass,
+    MKLRegressor,
+    MKLRidge,
+)
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
 
 VIEWS = [("first two", Linear(), [0, 1]), ("last two", Gaussian(), [2, 3])]
 
 
-CLASSIFIERS = {name: MKLClassifier(VIEWS, multiclass=name) for name in ("shared", "ovr", "ovo")}
+CLASSIFIERS = {name: MKLClassifier(VIEWS, multiclass=name) for name in ("shared", "ovr", "ovo")} | {
+    "discriminant": KernelDiscriminantClassifier(VIEWS)
+}
 REGRESSORS = {"regressor": MKLRegressor(VIEWS), "ridge": MKLRidge(VIEWS)}
 
 
@@ -60,3 +69,9 @@ def test_negative_weights_are_shown_as_such():
     page = render_html(summary)
     assert page.count('class="bar negative" style="width: 33.33%"') == 1
     assert "2 of 3 views are used" in page
+
+
+def test_a_model_on_one_kernel_has_no_weights_to_report():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="KernelKNNClassifier is on one kernel and has none"):
+        summarize(KernelKNNClassifier().fit(X, y))

@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from multikernel import KernelKNNClassifier, SpectralKernelClassifier
 from multikernel.kernels import Gaussian
 from multikernel.reproduce.yeung2006 import STUDY
-from multikernel.reproduce.yeung2006.fresh import PLAIN, compute_fresh
+from multikernel.reproduce.yeung2006.fresh import CHOSEN, PLAIN, compute_fresh
 from multikernel.reproduce.yeung2006.setting import draw_split
 from tests.shared_data import needs_shared_data, shared_data_folder
 
@@ -36,6 +36,8 @@ def test_against_the_estimators(dataset, percent):
         assert found["eig_tol 0.01"][key] == pytest.approx(accuracy(**parameters))
         relative = {"alpha": ("relative", 1.5), "center": True, **parameters}
         assert found["centred, eig_tol 0.1, α = 1.5 α*"][key] == pytest.approx(accuracy(**relative))
+        chosen = SpectralKernelClassifier(**parameters).fit(X, y, X_new)
+        assert found[CHOSEN][key] == pytest.approx(100.0 * np.mean(chosen.transduction_ == y_new))
     plain = KernelKNNClassifier(kernel, n_neighbors=3).fit(X, y)
     assert found[PLAIN]["nn3"] == pytest.approx(100.0 * plain.score(X_new, y_new))
     machine = SVC(C=100.0, gamma=kernel.gamma).fit(X, y)

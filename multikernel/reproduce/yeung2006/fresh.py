@@ -1,7 +1,8 @@
 """Table "fresh": does the learned kernel beat the plain one on sets that no default was chosen on?
 
 Data sets that played no part in the choice of eig_tol, centring or the factor of α*; one width, σ² = d̄², so
-that nothing but the kernel differs. Not a published table: a check of the defaults.
+that nothing but the kernel differs, and beside it the width by leave-one-out, as the estimator chooses it.
+Not a published table: a check of the defaults.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from multikernel.criteria.separability import Tradeoff
+from multikernel.estimators import SpectralKernelClassifier
 from multikernel.kernels import center
 from multikernel.reproduce.compare import compare, comparison_row
 from multikernel.reproduce.study import Quantity, Result, Table, Unit
@@ -30,6 +32,7 @@ LEARNED: dict[str, tuple[bool, float, float | None]] = {
     "centred, eig_tol 0.1, α = 1.5 α*": (True, 0.1, 1.5),
     "all eigenvectors": (False, 1e-10, None),
 }
+CHOSEN = "eig_tol 0.01, σ² by leave-one-out"
 SPLITS = 10
 
 Array = np.ndarray
@@ -58,13 +61,30 @@ def compute_fresh(dataset: str, percent: int, split: int) -> dict[str, Any]:
         spectrum = spectrum_of(center(K) if centred else K).above(eig_tol)
         Z = spectrum.vectors * learn_spectral_weights(spectrum, points.labels, rule).weights
         kernels[name] = Z @ Z.T
-    return {name: _accuracies(kernel, points) for name, kernel in kernels.items()}
+    found = {name: _accuracies(kernel, points) for name, kernel in kernels.items()}
+    return found | {CHOSEN: _with_chosen_width(points)}
+
+
+def _with_chosen_width(points: Split) -> dict[str, float]:
+    """By the estimator: leave-one-out of neighbours chooses σ², for the machine too."""
+    n = points.n_labelled
+    models = {
+        "nn1": SpectralKernelClassifier(),
+        "nn3": SpectralKernelClassifier(n_neighbors=3),
+        "svm100": SpectralKernelClassifier(classifier="svm", C=100.0),
+    }
+    found = {key: model.fit(points.X[:n], points.labels, points.X[n:]) for key, model in models.items()}
+    return {key: _percent(model.transduction_, points) for key, model in found.items()}
 
 
 def _accuracies(K: Array, points: Split) -> dict[str, float]:
     n = points.n_labelled
     found = {name: classify(name, K[:n, :n], points.labels, K[n:, :n]) for name in CLASSIFIERS}
-    return {name: 100.0 * float(np.mean(classes == points.codes[n:])) for name, classes in found.items()}
+    return {name: _percent(classes, points) for name, classes in found.items()}
+
+
+def _percent(classes: Array, points: Split) -> float:
+    return 100.0 * float(np.mean(classes == points.codes[points.n_labelled :]))
 
 
 def _units(splits: int) -> list[Unit]:
@@ -88,9 +108,9 @@ def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
     rows = [
         _row(label, name, [result[name] for result in group])
         for label, group in groups.items()
-        for name in (PLAIN, *LEARNED)
+        for name in (PLAIN, *LEARNED, CHOSEN)
     ]
-    return [*rows, *(_gain(name, groups) for name in LEARNED)]
+    return [*rows, *(_gain(name, groups) for name in (*LEARNED, CHOSEN))]
 
 
 def _row(section: str, name: str, accuracies: Sequence[Result]) -> dict[str, Any]:
@@ -110,7 +130,7 @@ def _gain(name: str, groups: dict[str, list[Result]]) -> dict[str, Any]:
 FRESH = Table(
     name="fresh",
     title="Yeung et al. (2006): data sets that no default was chosen on",
-    version=1,
+    version=2,
     splits=SPLITS,
     units=_units,
     rows=_rows,
@@ -118,7 +138,7 @@ FRESH = Table(
     protocol=(
         "Sonar, heart (Statlog), new thyroid and iris, 20% and 40% of the points labelled, the others in the "
         "kernel matrix from the beginning; columns of mean 0 and variance 1 over all points; one width, σ² = "
-        "d̄², the mean squared distance.",
+        "d̄², the mean squared distance, but for the row that chooses it from the published list.",
         "Means over random splits and both shares of labels; a gain is over the plain kernel on the same "
         "splits.",
     ),

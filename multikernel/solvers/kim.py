@@ -30,8 +30,6 @@ from .simplex_newton import minimise_over_simplex
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_ALONG = 0.05
-
 
 @dataclass(frozen=True)
 class KimResult:
@@ -128,9 +126,7 @@ def fisher_ratio(stack: FisherStack, reg: float, weights: Array) -> FisherRatio 
         value=-(float(weights @ q) + ridge),
         bound=-(float(q.max()) + ridge),
         gradient=-q,
-        # λF1 is nearly linear along θ itself for a small λ. The same number in all entries makes the matrix
-        # definite there, and nothing within the simplex notices it.
-        hessian=2.0 * (W.T @ W) + _ALONG * float(weights @ q),
+        hessian=2.0 * (W.T @ W),
         u=u,
     )
 

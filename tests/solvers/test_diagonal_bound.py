@@ -33,6 +33,7 @@ def test_against_cvxopt(k, rank):
     np.testing.assert_allclose((found.Z * C).sum(), (Z * C).sum(), rtol=1e-7)
 
 
+@settings(max_examples=30)
 @given(sizes, st.integers(0, 9), seeds, st.floats(-12, 12))
 def test_it_is_enclosed_by_feasible_points_at_every_scale(k, rank, seed, magnitude):
     C = 10.0**magnitude * random_matrix(k, min(rank, k), seed, spread=2.0)
@@ -63,6 +64,7 @@ def test_of_rank_one_diagonal_and_zero():
     np.testing.assert_array_equal(nothing.t, 0.0)
 
 
+@settings(max_examples=30)
 @given(sizes, st.integers(0, 9), seeds, st.integers(-8, 1))
 def test_the_smooth_form_is_central_and_encloses(k, rank, seed, power):
     C = random_matrix(k, min(rank, k), seed)

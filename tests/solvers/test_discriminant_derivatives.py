@@ -74,7 +74,7 @@ def test_between_classes(problem, reg):
     assert_close(second, slopes(lambda z: -between_classes(members, H, z).E, x))
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(problems, regs, st.sampled_from([1e-3, 1e-1]))
 def test_smooth_diagonal(problem, reg, relative):
     Ks, codes = make_problem(*problem)

@@ -79,10 +79,7 @@ def test_derivatives(problem, reg):
     x = shares_of(len(Ks), problem[-1])
     here = fisher_ratio(stack, reg, x)
     assert_close(here.gradient, slopes(lambda z: fisher_ratio(stack, reg, z).value, x))
-    numeric = slopes(lambda z: fisher_ratio(stack, reg, z).gradient, x)
-    P = np.eye(len(Ks)) - 1.0 / len(Ks)  # only what moves within the simplex is promised
-    assert_close(P @ here.hessian @ P, P @ numeric @ P, rtol=1e-5)
-    assert np.linalg.eigvalsh(here.hessian)[0] >= -1e-12 * np.trace(here.hessian)
+    assert_close(here.hessian, slopes(lambda z: fisher_ratio(stack, reg, z).gradient, x))
 
 
 @settings(max_examples=15)

@@ -76,7 +76,9 @@ def test_help_names_the_commands():
     assert result.exit_code == 0
     for command in ("reproduce", "data"):
         assert command in result.stdout
-    assert "lanckriet2004" in call("reproduce", "--help").stdout
+    described = " ".join(call("reproduce", "--help").stdout.replace("│", " ").split())
+    for text in ("lanckriet2004: 1, 2, 3", "ye2007: 1, 2, figure 1", "--table", "--figure"):
+        assert text in described
 
 
 def test_an_unknown_command_is_misuse():

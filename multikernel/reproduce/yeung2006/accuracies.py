@@ -150,7 +150,7 @@ TABLES = tuple(
     Table(
         name=str(number),
         title=f"Yeung et al. (2006), table {number}: {TITLES[dataset]}",
-        version=1,
+        version=2,
         splits=SPLITS,
         units=_units(dataset),
         rows=_rows,

@@ -71,14 +71,23 @@ def leave_one_out_errors(kernel: LearnedKernel, codes: Array, limits: Mapping[st
             asked = [name for name in errors if not known[name][i]]
             if not asked:
                 continue
-            others = np.flatnonzero(np.arange(len(codes)) != i)
             K = kernel.without(i)
-            inside, row = K[np.ix_(others, others)], K[i : i + 1, others]
             for name in asked:
-                errors[name] += int(classify(name, inside, codes[others], row)[0] != codes[i])
+                errors[name] += int(_class_by_others(name, K, codes, i) != codes[i])
                 if errors[name] >= limits[name]:
                     del errors[name]
     return errors
+
+
+def _class_by_others(classifier: str, K: Array, codes: Array, i: int) -> int:
+    """The class that all labelled points but i, with the kernel K (l, l), give to i."""
+    if classifier in NEIGHBOURS:
+        distances = kernel_distances(K[i : i + 1], K.diagonal())
+        distances[0, i] = np.inf  # still there, so that ties are taken in the order that new points meet
+        return int(neighbour_votes(distances, codes, NEIGHBOURS[classifier]).winners[0])
+    others = np.flatnonzero(np.arange(len(codes)) != i)
+    inside, row = K[np.ix_(others, others)], K[i : i + 1, others]
+    return int(classify(classifier, inside, codes[others], row)[0])
 
 
 def _known_right(classifier: str, kernel: LearnedKernel, codes: Array) -> Array:

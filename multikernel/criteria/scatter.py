@@ -12,6 +12,7 @@ a (1/n₊ on the positive class, −1/n₋ on the negative) takes the place of H
 from typing import Any
 
 import numpy as np
+from scipy.linalg.blas import dsymm, dsymv
 
 from .._numba import compiled
 
@@ -110,8 +111,14 @@ class CenteredStack:
         return out
 
     def times(self, B: Array) -> Array:
-        """A_i B for every member, (m, n, q), of a B (n, q) whose columns have sum zero."""
-        products = (self.Ks.reshape(-1, self.n) @ B).reshape(self.m, self.n, -1)
+        """A_i B for every kernel, (m, n, q); the columns of B (n, q) have sum zero."""
+        products = np.empty((self.m, *B.shape))
+        columns = np.asfortranarray(B)
+        for K, product in zip(self.Ks, products, strict=True):  # symmetric: one triangle is read
+            if B.shape[1] == 1:
+                product[:, 0] = dsymv(1.0, K.T, columns[:, 0])
+            else:
+                product[:] = dsymm(1.0, K.T, columns)
         products -= products.mean(axis=1, keepdims=True)
         products *= self._scales[:, None, None]
         return products
@@ -119,16 +126,19 @@ class CenteredStack:
 
 @compiled
 def _row_means(Ks: Array) -> Array:
+    """From the lower triangles."""
     m, n = Ks.shape[0], Ks.shape[1]
-    means = np.empty((m, n))
+    sums = np.zeros((m, n))
     for i in range(m):
+        out = sums[i]
         for r in range(n):
             row = Ks[i, r]
             total = 0.0
-            for c in range(n):
+            for c in range(r):
                 total += row[c]
-            means[i, r] = total / n
-    return means
+                out[c] += row[c]
+            out[r] += total + row[r]
+    return sums / n
 
 
 @compiled

@@ -12,12 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_number, check_positive_integer
 from ..criteria.scatter import SingularScatterError
-from ..solvers.discriminant import (
-    DiscriminantProblem,
-    DiscriminantResult,
-    learn_discriminant,
-    strongest_kernel,
-)
+from ..solvers.discriminant import DiscriminantProblem, DiscriminantResult, learn_discriminant
+from ..solvers.discriminant_problem import strongest_kernel
 from ..solvers.neighbours import check_n_neighbors, neighbour_votes
 from ..solvers.options import Options
 from ..solvers.rkda import Projection, discriminant_projection

@@ -21,7 +21,7 @@ import scipy.linalg
 from scipy.linalg.lapack import dtrtrs
 
 from .diagonal_bound import smooth_bound
-from .discriminant import Members
+from .discriminant_problem import Members
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -32,7 +32,13 @@ from .diagonal_separation import (
     beyond_diagonals,
     smooth_separation,
 )
-from .discriminant import JITTER, DiscriminantProblem, DiscriminantResult, Members, discriminant_result
+from .discriminant_problem import (
+    JITTER,
+    DiscriminantProblem,
+    DiscriminantResult,
+    Members,
+    discriminant_result,
+)
 from .options import Options
 from .result import Status
 from .simplex_newton import minimise_over_simplex

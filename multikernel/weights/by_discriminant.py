@@ -11,7 +11,8 @@ import numpy as np
 
 from .._validation import check_choice, check_number
 from ..criteria.scatter import SingularScatterError
-from ..solvers.discriminant import DiscriminantProblem, learn_discriminant, strongest_kernel
+from ..solvers.discriminant import DiscriminantProblem, learn_discriminant
+from ..solvers.discriminant_problem import strongest_kernel
 from ..solvers.kim import learn_kim
 from ..solvers.result import Status
 from ..solvers.simplex_newton import StartError

@@ -8,12 +8,9 @@ from hypothesis import strategies as st
 from multikernel.criteria.scatter import class_columns, separation_columns
 from multikernel.solvers.diagonal_bound import diagonal_bound
 from multikernel.solvers.diagonal_separation import between_classes, smooth_separation
-from multikernel.solvers.discriminant import (
-    DiscriminantProblem,
-    Members,
-    evaluate_separation,
-    learn_discriminant,
-)
+from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
+from multikernel.solvers.discriminant_exact import evaluate_separation
+from multikernel.solvers.discriminant_problem import Members
 
 from . import discriminant_reference as reference
 from .discriminant_problems import KINDS, make_problem, wine

@@ -27,7 +27,13 @@ from scipy.linalg.lapack import dtrtrs
 
 from ...criteria.scatter import SingularScatterError, class_columns, separation_columns
 from ..diagonal_bound import diagonal_bound
-from ..discriminant import JITTER, DiscriminantProblem, DiscriminantResult, Members, discriminant_result
+from ..discriminant_problem import (
+    JITTER,
+    DiscriminantProblem,
+    DiscriminantResult,
+    Members,
+    discriminant_result,
+)
 from ..options import Options
 from ..result import Status
 from .program import SLIGHT, USUAL, Block, as_matrix, minimise, vectorise

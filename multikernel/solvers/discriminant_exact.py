@@ -25,7 +25,7 @@ from .simplex_newton import StartError, minimise_over_simplex
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_COARSE_SIZE = 100  # a start on fewer samples than this is not worth its overhead
+_COARSE_SIZE = 150  # a start on fewer samples than this is not worth its overhead
 _COARSE_CLASS = 5  # points that each class has to keep there
 _COARSE_GAP = 1e-3
 _NEGATIVE = 1e-9  # relative

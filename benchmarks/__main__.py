@@ -63,7 +63,7 @@ def main() -> int:
             start = time.perf_counter()
             SECTIONS[name].measure(store, plan)
             _say(f"{name} took {time.perf_counter() - start:.0f} s")
-        take_profiles(store, all_figures(store, plan))
+        take_profiles(store, all_figures(store, plan, chosen))
     described = describe_machine()
     for figure in write_results(store, plan, folder, described):
         _say(f"{figure.outcome.strip('*')}: {figure.what}: {figure.measured} (required {figure.required})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -59,11 +60,11 @@ SECTIONS: dict[str, Any] = {
 }
 
 
-def all_figures(store: Store, plan: Plan) -> list[Figure]:
-    """Every figure in the order of the sections; solves and gaps are over all problems of the grid."""
+def all_figures(store: Store, plan: Plan, names: Collection[str] = tuple(SECTIONS)) -> list[Figure]:
+    """Every figure of the sections, in their order; solves and gaps are over all problems of the grid."""
     rows = []
-    for name, section in SECTIONS.items():
-        rows += section.figures(store, plan)
+    for name in (name for name in SECTIONS if name in names):
+        rows += SECTIONS[name].figures(store, plan)
         if name == "passes":
             rows += floor.solve_and_gap_figures(store, _grid_cases(plan))
     return rows

@@ -25,7 +25,12 @@ from benchmarks.plan import QUICK
 from benchmarks.sections import discriminant as section
 from benchmarks.solvers import discriminant_cvxopt, discriminant_cvxpy
 from benchmarks.solvers.discriminant import answer_of_ours, fit_ours, learn_ours
-from benchmarks.solvers.discriminant_program import inequalities, members_of, shares_of_unknowns
+from benchmarks.solvers.discriminant_program import (
+    answer_of_shares,
+    inequalities,
+    members_of,
+    shares_of_unknowns,
+)
 from benchmarks.store import Store
 
 
@@ -208,6 +213,19 @@ def test_both_forms_of_the_program_are_the_same_program(reg, balanced):
     assert balanced or form.total @ x == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("reg", REGS)
+def test_shares_become_the_weights_and_the_regularisation_of_the_same_matrix(reg):
+    task = small_task(reg)
+    members = members_of(task)
+    shares = np.random.default_rng(0).dirichlet(np.ones(len(members.matrices)))
+    answer = answer_of_shares(members, task, shares, "optimal")
+    P = np.eye(24) - np.ones((24, 24)) / 24
+    M = answer.reg * np.eye(24) + P @ np.tensordot(answer.weights, task.kernels, axes=1) @ P
+    expected = members.ridge * np.eye(24) + np.tensordot(shares, members.matrices, axes=1)
+    np.testing.assert_allclose(M if reg is not None else M / np.trace(M), expected, atol=1e-14)
+    assert centred_traces(task.kernels) @ answer.weights == pytest.approx(1.0, rel=1e-12)
+
+
 def test_the_estimator_is_given_the_same_task():
     for reg in REGS:
         task = small_task(reg)
@@ -217,7 +235,7 @@ def test_the_estimator_is_given_the_same_task():
 
 
 def test_one_cholesky_leaves_its_matrix_and_refuses_an_indefinite_one():
-    matrix = np.array([[2.0, 1.0], [1.0, 2.0]])
+    matrix = np.array([[2.0, 1.0], [1.0, 2.0]], order="F")
     assert one_cholesky(matrix) >= 0.0
     np.testing.assert_array_equal(matrix, [[2.0, 1.0], [1.0, 2.0]])
     with pytest.raises(ValueError, match="positive definite"):

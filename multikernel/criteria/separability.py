@@ -134,6 +134,30 @@ def scatters_without_each(V: Array, codes: Array) -> tuple[Array, Array]:
     return f, g
 
 
+def pooled(values: Array, spaces: Array | None) -> Array:
+    """Means within eigenspaces along the last axis, which do not depend on the basis of a space.
+
+    Parameters
+    ----------
+    values : array (..., p)
+    spaces : array (p,) of int or None, the space of each column, ascending from 0; None: each its own
+
+    Examples
+    --------
+    >>> pooled(np.array([1.0, 2.0, 4.0]), np.array([0, 1, 1])).tolist()
+    [1.0, 3.0, 3.0]
+    """
+    if spaces is None or spaces[-1] == spaces.size - 1:
+        return values
+    sums = np.add.reduceat(values, space_starts(spaces), axis=-1)
+    return np.asarray((sums / np.bincount(spaces))[..., spaces])
+
+
+def space_starts(spaces: Array) -> Array:
+    """The first column of each space."""
+    return np.flatnonzero(np.diff(spaces, prepend=-1))
+
+
 def class_sums(V: Array, codes: Array, n_classes: int) -> Array:
     """The sum of the rows of each class, (n_classes, p)."""
     sums = np.zeros((n_classes, V.shape[1]))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .alignment import StackAlignment
-from .separability import class_sums
+from .separability import class_sums, space_starts
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -62,23 +62,35 @@ def target_norm(codes: Array, n_classes: int) -> float:
     return float(np.sqrt(same + (codes.size**2 - same) / (n_classes - 1) ** 2))
 
 
-def rank_one_alignment(V: Array, q: Array, norm: float) -> StackAlignment:
+def rank_one_alignment(V: Array, q: Array, norm: float, spaces: Array | None = None) -> StackAlignment:
     """The cosines of the matrices v_r v_r' over the rows V (l, p) with T and with one another.
+
+    The columns of one eigenspace count as one matrix, the sum of theirs.
 
     Parameters
     ----------
     V : array (l, p), no column zero
     q : array (p,), the products with T
     norm : float, ‖T‖
+    spaces : array (p,) of int or None, the eigenspace of each column, ascending from 0; None: each its own
     """
-    squares = np.einsum("jr,jr->r", V, V)
-    unit = V / np.sqrt(squares)
-    pairs = (unit.T @ unit) ** 2
+    if spaces is None or spaces[-1] == spaces.size - 1:
+        norms = np.einsum("jr,jr->r", V, V)
+        unit = V / np.sqrt(norms)
+        pairs = (unit.T @ unit) ** 2
+    else:
+        starts = space_starts(spaces)
+        products = np.add.reduceat(np.add.reduceat((V.T @ V) ** 2, starts, axis=0), starts, axis=1)
+        norms = np.sqrt(products.diagonal())
+        pairs, q = products / (norms * norms[:, None]), np.add.reduceat(q, starts)
     np.fill_diagonal(pairs, 1.0)
-    return StackAlignment(q / (squares * norm), pairs, squares, norm)
+    return StackAlignment(q / (norms * norm), pairs, norms, norm)
 
 
 def spectral_alignment_value(w: Array, V: Array, q: Array, norm: float) -> float:
     """A(w), without forming the matrix; 0 where it vanishes."""
+    w = w / max(
+        float(w.max()), np.finfo(float).tiny
+    )  # its scale does not matter, and its square may overflow
     size = float(np.sqrt(max(float(w @ ((V.T @ V) ** 2 @ w)), 0.0))) * norm
     return float(q @ w) / size if size > 0.0 else 0.0

@@ -158,3 +158,13 @@ def warn_of_held(learned: SpectralWeights) -> None:
         f"weights have no maximiser at alpha={learned.alpha:g} (alpha* = {learned.alpha_star:.3g}), {held}. "
         "Label more points of each class, or raise eig_tol to keep fewer eigenvectors."
     )
+
+
+def warn_of_small_alpha(n_passed_over: int, n_kernels: int) -> None:
+    """Kernels that the given alpha has no maximum for were no candidates."""
+    if n_passed_over:
+        warn_caller(
+            f"alpha is too small for {n_passed_over} of the {n_kernels} kernels to choose from, which were "
+            'passed over (NaN in loo_scores_). Give a larger alpha, or one relative to alpha*: ("relative", '
+            "1.5)."
+        )

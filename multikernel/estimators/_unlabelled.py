@@ -1,5 +1,6 @@
 """Labelled and unlabelled points put together, the labelled first."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -84,6 +85,6 @@ def rows_explained(n_labelled: int, X_unlabeled: Any) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        if X_unlabeled is None or "row" not in str(error):
+        if X_unlabeled is None or not re.search(r"\brows? \d", str(error)):
             raise
         raise ValueError(f"{error} Rows from {n_labelled} on are those of X_unlabeled.") from error

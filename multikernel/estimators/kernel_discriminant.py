@@ -10,10 +10,10 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Trans
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_number, check_positive_integer
+from .._validation import check_choice, check_positive_integer
 from ..criteria.scatter import SingularScatterError
 from ..solvers.discriminant import DiscriminantProblem, DiscriminantResult, learn_discriminant
-from ..solvers.discriminant_problem import strongest_kernel
+from ..solvers.discriminant_problem import FORMULATIONS, SOLVERS, check_reg, strongest_kernel
 from ..solvers.neighbours import check_n_neighbors, neighbour_votes
 from ..solvers.options import Options
 from ..solvers.rkda import Projection, discriminant_projection
@@ -25,8 +25,6 @@ from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-FORMULATIONS = ("exact", "approximate")
-SOLVERS = ("fast", "conic")
 RULES = ("centroid", "knn")
 _LARGE_REG = 1e3  # times the mean eigenvalue of the kernel: used where no kernel beats the identity
 
@@ -63,11 +61,12 @@ class KernelDiscriminantClassifier(
     formulation : {"exact", "approximate"}
         The problem above; or, for more than two classes, the published approximation (see Notes).
     n_components : int or None
-        How many discriminant directions, at most; None takes all, one less than there are classes.
+        How many discriminant directions; None takes all, one less than there are classes.
     solver : {"fast", "conic"}
         Newton's method over the weights, or Clarabel. Both certify what they return.
     rule : {"centroid", "knn"}
-        The class of the nearest projected class mean, or a vote of the nearest projected points.
+        The class of the nearest projected class mean, or a vote of the nearest projected points (which has
+        no `decision_function`; `contributions` are to the former all the same).
     n_neighbors : int
         How many vote (knn).
     tol : float
@@ -85,15 +84,18 @@ class KernelDiscriminantClassifier(
     kernel_weights_ : array (n_kernels,), :math:`\theta` with :math:`\theta' r = 1`
     kernel_shares_ : array (n_kernels,), :math:`\theta_i r_i`: what each kernel contributes to the trace,
         whatever its scale; of sum 1
-    reg_ : float, :math:`\lambda` used or learned
+    reg_ : float, :math:`\lambda` used or learned; a learned zero is kept at 1e-9 / n, so that the matrix can
+        be inverted
     objective_ : float, the published objective: with the factor :math:`\lambda` where it is given, without
         where it is learned
-    dual_gap_ : float, the relative duality gap reached
+    dual_gap_ : float, the relative duality gap reached; it and `objective_` are those of learning, also where
+        that found no kernel better than the identity and another one is used (see Notes)
     directions_ : array (n, n_directions), the coefficients of the discriminant directions
     eigenvalues_ : array (n_directions,), the share of the regularised scatter along each direction that lies
         between the classes
     centroids_ : array (n_classes, n_directions), the projected class means
     dual_coef_ : array (n_machines, n), the nearest-centroid rule as scores; one row for two classes
+    machine_weights_ : array (n_machines, n_kernels), `kernel_weights_` for each row of them
     intercept_ : array (n_machines,)
     view_names_, machine_names_ : list of str
     classes_ : array (n_classes,)
@@ -101,6 +103,8 @@ class KernelDiscriminantClassifier(
     n_factorisations_ : int, Cholesky factorisations of an (n, n) matrix that learning took
     status_ : str
     history_ : list of dict
+    n_features_in_ : int
+    feature_names_in_ : array (n_features_in_,), where X has column names
 
     Notes
     -----
@@ -185,6 +189,11 @@ class KernelDiscriminantClassifier(
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         require_two_classes(self.classes_, codes)
+        if self.n_components is not None and self.n_components >= self.classes_.size:
+            raise ValueError(
+                f"n_components must be less than the number of classes, {self.classes_.size}; got "
+                f"{self.n_components}. There is one direction less than there are classes."
+            )
         if self.rule == "knn":
             check_n_neighbors(self.n_neighbors, codes.size)
         Ks = self._fit_kernels(X)
@@ -200,10 +209,7 @@ class KernelDiscriminantClassifier(
         self._check_numerics()
         if self.n_components is not None:
             check_positive_integer("n_components", self.n_components)
-        if isinstance(self.reg, str):
-            check_choice("reg", self.reg, ("learn",))
-            return None
-        return check_number("reg", self.reg, above=0.0)
+        return check_reg(self.reg)
 
     def _fit_kernels(self, X: Any) -> Array:
         self._bank = make_bank(self.kernels, dtype="float64", gram="dense", psd=self.psd)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..kernels import Gaussian
 from ..solvers.leave_one_out import Candidate, Grid, choose_first_best, learn_candidates
 from ..solvers.neighbours import check_n_neighbors
-from ..solvers.spectral_kernel import SpectralModel
+from ..solvers.spectral_kernel import NoMaximumError, SpectralModel
 from ..views import KernelBank, PrecomputedBank, View, as_views
 from ._one_kernel import OneKernel, fixed_seed
 from ._spectral_parameters import (
@@ -24,6 +24,7 @@ from ._spectral_parameters import (
     gaussian_widths,
     make_classifier,
     warn_of_held,
+    warn_of_small_alpha,
 )
 from ._targets import encode_labels, require_two_classes
 from ._unlabelled import join_rows, rows_explained, validate_unlabelled
@@ -81,7 +82,8 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         times faster, and better on the sets named above; or a number.
     alpha : float or ("relative", kappa)
         The price :math:`\alpha` of scatter within the classes; infinity is allowed. There is a maximum only
-        above :math:`\alpha^* = \max_r f_r / g_r`: a smaller one is refused. Relative is
+        above :math:`\alpha^* = \max_r f_r / g_r`: a smaller one is refused; where there are kernels to choose
+        from, those without a maximum are passed over, with a warning. Relative is
         :math:`\kappa \alpha^*` with :math:`\kappa > 1`; "loo" chooses :math:`\kappa` from 1.25, 1.5, 2, 10
         and infinity by leave-one-out. The default is as good as infinity: :math:`\mu_r \propto 1 / g_r` to
         four digits. To maximise the ratio of the scatters instead (fractional programming) is no way out: its
@@ -147,6 +149,10 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     conformal kernel is kept. Of kernels with the same score the first is taken: widths outermost, then
     `eig_tol`, then :math:`\kappa`, in the order above. Each width costs the eigenvectors of an (n, n) matrix,
     :math:`O(n^3)` operations (half a second for n = 1000) and about three times its memory.
+
+    Eigenvectors of a repeated eigenvalue (to 1e-9 of the largest) are arbitrary within their space: they have
+    one weight in common, so that the learned kernel does not depend on them. Points on a grid, such as
+    all combinations of some categories, have many such spaces, and narrow widths have almost one.
 
     Two guards. An eigenvector that does not vary over the labelled points (:math:`f_r + g_r < 10^{-6}/n`)
     gets no weight. One that varies between the classes only (:math:`f_r \ge 10^4 g_r` and
@@ -234,6 +240,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         machine = self._make_classifier(grid.seed)
         with rows_explained(codes.size, X_unlabeled):
             points = join_rows(X, X_unlabeled, self._precomputed)
+            self._n_passed_over = 0
             best, table = choose_first_best(self._candidates(points, codes, grid))
             self._keep_width(best.settings["width"], points)
         self._store(best, table)
@@ -295,6 +302,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         judged = len(widths) * grid.size > 1
         for width, K in self._grams(points, widths):
             for found in learn_candidates(K, codes, grid, judged=judged):
+                self._n_passed_over += isinstance(found.error, NoMaximumError)
                 yield replace(found, settings={"width": width, **found.settings})
 
     def _grams(self, points: Any, widths: tuple[float, ...]) -> Iterator[tuple[float, Array]]:
@@ -333,6 +341,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         if self.criterion == "separability":
             self.alpha_, self.alpha_star_ = learned.alpha, learned.alpha_star
             warn_of_held(learned)
+            warn_of_small_alpha(self._n_passed_over, len(self.loo_scores_))
 
     @property
     def kernel_(self) -> Array:

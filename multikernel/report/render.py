@@ -121,10 +121,10 @@ def save_report(summary: Summary, path: str | Path) -> Path:
 def headline(summary: Summary) -> str:
     """Say in words which view counts most, how many are used, and how close to the optimum the model is."""
     weights, convergence = summary["weights"], summary["convergence"]
-    top = max(weights, key=lambda row: abs(row["weight"] or 0.0))
+    top = max(weights, key=lambda row: abs(row["share"] or 0.0))
     n_used = sum((row["weight"] or 0.0) != 0 for row in weights)
     sentences = [f"{n_used} of {len(weights)} views {'is' if n_used == 1 else 'are'} used."]
-    if n_used and sum(row["weight"] == top["weight"] for row in weights) == 1:
+    if n_used and sum(row["share"] == top["share"] for row in weights) == 1:
         most = "carries most of the weight" if abs(top["share"]) > 0.5 else "carries the largest weight"
         sentences.insert(0, f"{top['view']} {most} ({100 * top['share']:.0f}%).")
     if convergence["dual_gap"] is not None:

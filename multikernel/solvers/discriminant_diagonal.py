@@ -38,6 +38,7 @@ from .discriminant_problem import (
     DiscriminantResult,
     Members,
     discriminant_result,
+    relative_gap,
 )
 from .options import Options
 from .result import Status
@@ -123,7 +124,7 @@ class _Path:
 
     @property
     def gap(self) -> float:
-        return max(self.upper - self.lower, 0.0) / self.upper
+        return relative_gap(self.upper, self.lower)
 
     def follow(self) -> Status:
         """Take steps until the bounds meet."""
@@ -149,7 +150,7 @@ class _Path:
         """The value at the best point, without what a σ left of it."""
         bound = diagonal_bound(self.best.between.C)
         self.upper = min(self.upper, self.factor * bound.upper)
-        self.lower = min(max(self.lower, self.best.between.lower_bound(bound.Z)), self.upper)
+        self.lower = max(self.lower, self.best.between.lower_bound(bound.Z))
 
     def _rest(self) -> float:
         """⟨S, Z⟩ relative to 1't: about kσ / v."""

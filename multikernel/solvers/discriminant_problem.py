@@ -23,13 +23,31 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
+from .._validation import check_number
 from ..criteria.scatter import CenteredStack, separation_columns
 from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+FORMULATIONS = ("exact", "approximate")
+SOLVERS = ("fast", "conic")
+LARGEST_REG = 1e10  # beside a kernel of trace 1: what is larger leaves nothing of it but rounding
 JITTER = 1e-9  # share of the trace that the identity always has when its weight is learned
 _NO_KERNEL = 1e-10  # less than this left for all the kernels: the identity takes everything
+
+
+def check_reg(reg: Any) -> float | None:
+    """The checked λ, None if it is learned."""
+    if isinstance(reg, str):
+        if reg != "learn":
+            raise ValueError(f'reg must be a positive number or "learn"; got {reg!r}.')
+        return None
+    value = check_number("reg", reg, above=0.0)
+    if value > LARGEST_REG:
+        raise ValueError(
+            f"reg must be at most {LARGEST_REG:g}: beside it the kernel has trace 1; got {value:g}."
+        )
+    return value
 
 
 @dataclass(frozen=True)

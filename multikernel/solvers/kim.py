@@ -70,7 +70,7 @@ class FisherRatio:
 
     @property
     def gap(self) -> float:
-        return max(1.0 - self.value / self.bound, 0.0) if self.bound < 0.0 else 0.0
+        return abs(1.0 - self.value / self.bound) if self.bound < 0.0 else 0.0
 
 
 class FisherStack:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..criteria.separability import Tradeoff, scatters_without_each, separability_weights
+from ..criteria.separability import Tradeoff, pooled, scatters_without_each, separability_weights
 from ..criteria.spectral_alignment import target_norm, target_products, target_products_without_each
 from .conformal_kernel import learn_conformal_kernel
 from .neighbours import kernel_distances, neighbour_votes
@@ -173,36 +173,36 @@ def leave_one_out_score(
 ) -> float:
     """The share of the labelled points that the others classify rightly, μ learned without each."""
     V = spectrum.vectors[: codes.size]
-    squares = squares_without_each(V, codes, rule, spectrum.budget, len(spectrum.vectors))
+    squares = squares_without_each(spectrum, codes, rule)
     V = V - V.mean(axis=0)  # no distance changes, and the products below keep their digits
     scaled = squares * V
     distances = (scaled * V).sum(axis=1)[:, None] - 2.0 * scaled @ V.T + squares @ (V**2).T
     return _share_right(distances, codes, n_neighbors, seed)
 
 
-def squares_without_each(V: Array, codes: Array, rule: SpectralRule, budget: float, n: int) -> Array:
+def squares_without_each(spectrum: Spectrum, codes: Array, rule: SpectralRule) -> Array:
     """μ² learned without each labelled point in turn, (l, p); up to a factor for alignment.
 
     Parameters
     ----------
-    V : array (l, p), the labelled rows of the eigenvectors
-    codes : array (l,)
+    spectrum : Spectrum of all n points
+    codes : array (l,), the classes of the first
     rule : SpectralRule
-    budget : float, Σ μ
-    n : int, over how many points the eigenvectors have norm one
     """
+    V, n, spaces = spectrum.vectors[: codes.size], len(spectrum.vectors), spectrum.spaces
     if rule.criterion == "separability":
-        f, g = scatters_without_each(V, codes)
-        return separability_weights(f, g, rule.tradeoff, budget, n).weights ** 2
+        f, g = (pooled(scatter, spaces) for scatter in scatters_without_each(V, codes))
+        return separability_weights(f, g, rule.tradeoff, spectrum.budget, n).weights ** 2
     k = int(codes.max()) + 1
     products = target_products_without_each(V, codes, k)
     if rule.method == "closed":
-        return products
+        return pooled(products, spaces)
     squares = np.zeros_like(V)
     norm = target_norm(codes, k)
-    near = alignment_weights(V, target_products(V, codes, k), norm, rule.method, n)
+    near = alignment_weights(V, target_products(V, codes, k), norm, rule.method, n, spaces=spaces)
     for i, q in enumerate(products):
-        squares[i] = alignment_weights(np.delete(V, i, axis=0), q, norm, rule.method, n, near=near)
+        others = np.delete(V, i, axis=0)
+        squares[i] = alignment_weights(others, q, norm, rule.method, n, near=near, spaces=spaces)
     return squares
 
 

@@ -7,7 +7,9 @@ The labels of the first l points give μ, by separability (criteria/separability
 
     v_r(x) = (1/w_r) Σ_i V_ir k(x, x_i),   z_r(x) = μ_r v_r(x),
 
-which on the n points themselves is V and Z again. Only eigenvalues above a share of the largest are kept: one
+which on the n points themselves is V and Z again. Within the space of a repeated eigenvalue the eigenvectors
+are arbitrary: they have one weight in common, from the mean of what the labels say of them, so that K_μ does
+not depend on them. Only eigenvalues above a share of the largest are kept: one
 divides by them, and w does not enter μ, so that eigenvectors of noise would weigh like the others. The
 decomposition costs O(n³) operations and about three times the memory of K, all else O(n p).
 """
@@ -20,6 +22,7 @@ import scipy.linalg
 
 from ..criteria.separability import (
     Tradeoff,
+    pooled,
     scatters,
     separability_objective,
     separability_ratio,
@@ -40,6 +43,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 CRITERIA = ("separability", "alignment")
 METHODS = ("closed", "nnls")
 _ABSENT = 1e-6  # of 1/n: mean square of an eigenvector that the labelled points do not see
+_REPEATED = 1e-9  # of the largest eigenvalue: what lies closer counts as the same
 _PIVOTS = 10  # for each eigenvector; about one is usual
 _ROUNDING = 1e-12
 _VANISHED = 1e-13  # of the trace before centring: what is smaller than this is rounding
@@ -67,9 +71,17 @@ class Spectrum:
         """Σ_r √w_r, what the weights μ sum to."""
         return float(np.sqrt(self.values).sum())
 
+    @property
+    def spaces(self) -> Array:
+        """The eigenspace of each vector, (p,) from 0 on: repeated eigenvalues share one."""
+        apart = np.diff(self.values) < -_REPEATED * self.values[0]
+        return np.concatenate([[0], np.cumsum(apart)])
+
     def above(self, eig_tol: float) -> "Spectrum":
-        """The part with eigenvalues above ``eig_tol`` of the largest."""
-        kept = int(np.count_nonzero(self.values > eig_tol * self.values[0]))
+        """The part with eigenvalues above ``eig_tol`` of the largest, in whole eigenspaces."""
+        inside = self.values > eig_tol * self.values[0]
+        spaces = self.spaces
+        kept = int(np.count_nonzero(spaces <= spaces[inside].max())) if inside.any() else 0
         if kept == 0:
             raise ValueError(
                 f"eig_tol must leave eigenvalues to work with; none is above eig_tol={eig_tol:g} times the "
@@ -176,7 +188,7 @@ def learn_spectral_weights(spectrum: Spectrum, codes: Array, rule: SpectralRule)
     [2.971, 0.003]
     """
     V = spectrum.vectors[: codes.size]
-    f, g = scatters(V, codes)
+    f, g = (pooled(scatter, spectrum.spaces) for scatter in scatters(V, codes))
     if rule.criterion == "alignment":
         mu, objective = _aligned(spectrum, V, codes, rule.method)
         absent = np.flatnonzero(_mean_squares(V) < _ABSENT / len(spectrum.vectors))
@@ -201,10 +213,14 @@ def learn_spectral_weights(spectrum: Spectrum, codes: Array, rule: SpectralRule)
     )
 
 
+class NoMaximumError(ValueError):
+    """α is too small for the eigenvectors."""
+
+
 def require_maximiser(learned: SpectralWeights) -> None:
     """Refuse weights of an α that is too small, and say which is not."""
     if learned.alpha <= learned.enough:
-        raise ValueError(
+        raise NoMaximumError(
             f"alpha must be above alpha* = {learned.enough:.6g}, the largest ratio of the scatters between "
             f"and within the classes along an eigenvector; got {learned.alpha:g}, where the closed form is a "
             'saddle and no maximum. Give a larger alpha, or one relative to alpha*: ("relative", 1.5).'
@@ -215,7 +231,7 @@ def _aligned(spectrum: Spectrum, V: Array, codes: Array, method: str) -> tuple[A
     """μ of best alignment, K_μ of the trace of K; and the alignment of its labelled block."""
     k = int(codes.max()) + 1
     q, norm = target_products(V, codes, k), target_norm(codes, k)
-    w = alignment_weights(V, q, norm, method, len(spectrum.vectors))
+    w = alignment_weights(V, q, norm, method, len(spectrum.vectors), spaces=spectrum.spaces)
     if not w.any():
         raise ValueError(
             f"none of the {q.size} eigenvectors kept is aligned with the classes of the labelled points. "
@@ -226,25 +242,35 @@ def _aligned(spectrum: Spectrum, V: Array, codes: Array, method: str) -> tuple[A
 
 
 def alignment_weights(
-    V: Array, q: Array, norm: float, method: str, n: int, *, near: Array | None = None
+    V: Array,
+    q: Array,
+    norm: float,
+    method: str,
+    n: int,
+    *,
+    near: Array | None = None,
+    spaces: Array | None = None,
 ) -> Array:
     """w ≥ 0 of Σ w_r v_r v_r', (p,), up to a factor.
 
     ``"closed"`` is q itself, which is best where the labelled rows V (l, p) of the eigenvectors are
     orthonormal; ``"nnls"`` is best as they are, argmin_{w ≥ 0} w'Sw − 2q'w. Weights `near` the best (those of
-    one point more) spare most of the search.
+    one point more) spare most of the search. Eigenvectors of one space (`spaces`) have the same weight.
     """
     if method == "closed":
-        return q
+        return pooled(q, spaces)
     w = np.zeros(q.size)
-    seen = (_mean_squares(V) >= _ABSENT / n) & (q > 0.0)
+    seen = (pooled(_mean_squares(V), spaces) >= _ABSENT / n) & (pooled(q, spaces) > 0.0)
     if not seen.any():
         return w
-    table = rank_one_alignment(V[:, seen], q[seen], norm)
+    places = np.arange(q.size) if spaces is None else spaces
+    first, own = np.unique(places[seen], return_index=True, return_inverse=True)[1:]
+    table = rank_one_alignment(V[:, seen], q[seen], norm, own)
     if near is None:
-        w[seen] = align_by_least_squares(table, int(seen.sum())).w / table.norms
+        found = align_by_least_squares(table, first.size).w
     else:
-        w[seen] = least_over_nonnegative(table.pairs, table.target, near[seen] * table.norms) / table.norms
+        found = least_over_nonnegative(table.pairs, table.target, near[seen][first] * table.norms)
+    w[seen] = (found / table.norms)[own]
     return w
 
 

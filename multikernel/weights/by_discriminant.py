@@ -12,7 +12,7 @@ import numpy as np
 from .._validation import check_choice, check_number
 from ..criteria.scatter import SingularScatterError
 from ..solvers.discriminant import DiscriminantProblem, learn_discriminant
-from ..solvers.discriminant_problem import strongest_kernel
+from ..solvers.discriminant_problem import FORMULATIONS, SOLVERS, check_reg, strongest_kernel
 from ..solvers.kim import learn_kim
 from ..solvers.result import Status
 from ..solvers.simplex_newton import StartError
@@ -20,9 +20,6 @@ from ._inputs import blame_indefinite, class_codes, kernels_first, name_of
 from .result import KernelWeights
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-FORMULATIONS = ("exact", "approximate")
-SOLVERS = ("fast", "conic")
 
 
 def discriminant_weights(
@@ -80,7 +77,7 @@ def discriminant_weights(
     """
     check_choice("formulation", formulation, FORMULATIONS)
     check_choice("solver", solver, SOLVERS)
-    given = _regularisation(reg)
+    given = check_reg(reg)
     Ks = np.ascontiguousarray(kernels_first(kernels, psd), float)
     codes = class_codes(y, Ks.shape[1])
     try:
@@ -175,14 +172,6 @@ def kim_weights(kernels: Any, y: Any, reg: float = 1e-4, *, psd: str = "error") 
         lower_bound=result.objective,
         reg=given,
     )
-
-
-def _regularisation(reg: Any) -> float | None:
-    """The checked λ, None if it is learned."""
-    if isinstance(reg, str):
-        check_choice("reg", reg, ("learn",))
-        return None
-    return check_number("reg", reg, above=0.0)
 
 
 def _warn_unless_optimal(status: Status, gap: float) -> None:

@@ -1,5 +1,7 @@
 """The discriminant classifier: its attributes recomputed from outside, its rule, its input, its refusals."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -116,7 +118,7 @@ def test_a_near_identity_kernel_is_the_regularisation():
     learned, fixed = (
         KernelDiscriminantClassifier("precomputed", reg=reg).fit(train, y) for reg in ("learn", 1e-8)
     )
-    assert learned.reg_ < 1e-10
+    assert learned.reg_ == pytest.approx(1e-9 / 200, rel=1e-6)  # zero, but for what keeps it regular
     np.testing.assert_array_equal(learned.predict(test), fixed.predict(test))
 
 
@@ -261,6 +263,28 @@ def test_nothing_is_modified_and_all_is_repeatable():
     assert clone(first).get_params() == first.get_params()
 
 
+@pytest.mark.parametrize("reg", [1e-12, 1e-14])
+def test_a_certificate_is_honest_where_rounding_limits_it(reg):
+    """Low rank beside a tiny λ: no solver may claim more than its digits allow."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    features = [rng.normal(size=(60, 2)) + 0.5 * y[:, None] * rng.normal(size=2) for _ in range(3)]
+    stack = stack_kernels([F @ F.T for F in features])
+    for solver in ("fast", "conic"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = KernelDiscriminantClassifier("precomputed", reg=reg, solver=solver).fit(stack, y)
+        # in feature space, where nothing cancels: λ a'M⁻¹a = |a|² − a'Φ(λI + Φ'Φ)⁻¹Φ'a
+        centred_features = [F - F.mean(axis=0) for F in features]
+        Phi = np.hstack(
+            [np.sqrt(w) * F for w, F in zip(model.kernel_weights_, centred_features, strict=True)]
+        )
+        a = class_contrast(y)
+        inner = np.linalg.solve(reg * np.eye(Phi.shape[1]) + Phi.T @ Phi, Phi.T @ a)
+        exact = a @ a - (Phi.T @ a) @ inner
+        assert abs(model.objective_ / exact - 1.0) <= max(10.0 * model.dual_gap_, 1e-9)
+
+
 def test_progress_and_a_stop():
     X, y = make_three(90)
     seen = []
@@ -281,11 +305,13 @@ def test_progress_and_a_stop():
         ({"reg": 0.0}, ("reg must be", "got 0.0")),
         ({"reg": -1.0}, ("reg must be", "got -1.0")),
         ({"reg": np.nan}, ("reg", "nan")),
-        ({"reg": "auto"}, ("reg must be", "learn", "auto")),
+        ({"reg": "auto"}, ("reg must be a positive number", "learn", "auto")),
+        ({"reg": 1e200}, ("reg must be at most 1e+10", "1e+200")),
         ({"formulation": "single"}, ("formulation must be", "exact", "single")),
         ({"solver": "slow"}, ("solver must be", "conic", "slow")),
         ({"rule": "mean"}, ("rule must be", "centroid", "mean")),
         ({"n_components": 0}, ("n_components must be", "0")),
+        ({"n_components": 2}, ("n_components must be less than the number of classes, 2", "got 2")),
         ({"tol": 0.0}, ("tol must be", "0.0")),
         ({"rule": "knn", "n_neighbors": 81}, ("n_neighbors must be at most", "81")),
     ],

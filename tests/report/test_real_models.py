@@ -75,3 +75,13 @@ def test_a_model_on_one_kernel_has_no_weights_to_report():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="KernelKNNClassifier is on one kernel and has none"):
         summarize(KernelKNNClassifier().fit(X, y))
+
+
+def test_the_headline_names_the_view_of_the_largest_share():
+    """Weights of discriminant analysis depend on the scale of the kernels, shares do not."""
+    X, y = load_iris(return_X_y=True)
+    views = [("large", Linear() * 1e6, [2, 3]), ("small", Linear() * 1e-6, [0])]
+    model = KernelDiscriminantClassifier(views).fit(X, y)
+    assert model.kernel_weights_[0] < model.kernel_weights_[1]
+    assert model.kernel_shares_[0] > model.kernel_shares_[1]
+    assert render_markdown(summarize(model)).split("\n\n")[1].startswith("large carries most of the weight")

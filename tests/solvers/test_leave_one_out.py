@@ -63,7 +63,7 @@ def test_weights_without_each_are_those_of_deletion(name):
     codes[7] = 3  # a class of one point, which is gone when that point is left out
     spectrum = spectrum_of(K).above(0.01)
     rule = RULES[name]
-    found = squares_without_each(spectrum.vectors[:36], codes, rule, spectrum.budget, 178)
+    found = squares_without_each(spectrum, codes, rule)
     expected = np.array([squares_by_deletion(spectrum, codes, rule, i) for i in range(36)])
     found, expected = (a / a.sum(axis=1, keepdims=True) for a in (found, expected))
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-12)

@@ -195,7 +195,7 @@ def test_one_label_for_each_class_gives_equal_weights():
 def test_labelled_points_that_do_not_differ_are_refused():
     K = np.zeros((6, 6))
     K[:4, :4] = 1.0
-    K[4, 4] = K[5, 5] = 0.5
+    K[4, 4], K[5, 5] = 0.5, 0.25
     with pytest.raises(ValueError, match="none of the 3 eigenvectors kept varies over the 4 labelled points"):
         learn_spectral_weights(spectrum_of(K), np.array([0, 1, 0, 1]), SpectralRule())
     learned = learn_spectral_weights(spectrum_of(K), np.array([0, 1, 0, 1, 1]), SpectralRule())

@@ -278,7 +278,7 @@ def test_bad_regularisation(rule, reg, error, message):
 
 def test_bad_choices():
     kernels, y = example()
-    with pytest.raises(ValueError, match="reg must be one of 'learn'"):
+    with pytest.raises(ValueError, match="reg must be a positive number or"):
         discriminant_weights(kernels, y, "auto")
     with pytest.raises(TypeError, match="reg must be a number; got 'learn'"):
         kim_weights(kernels, y, "learn")

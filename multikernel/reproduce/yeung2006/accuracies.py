@@ -150,7 +150,7 @@ TABLES = tuple(
     Table(
         name=str(number),
         title=f"Yeung et al. (2006), table {number}: {TITLES[dataset]}",
-        version=2,
+        version=3 if dataset == "monks3" else 2,  # 3: repeated eigenvalues, which the others have not
         splits=SPLITS,
         units=_units(dataset),
         rows=_rows,

@@ -122,7 +122,7 @@ def _weighted(
 ) -> LearnedKernel:
     Z = spectrum.vectors * learn_spectral_weights(spectrum, labels, rule).weights
     V = spectrum.vectors[: len(labels)]
-    squares = squares_without_each(V, labels, rule, spectrum.budget, len(spectrum.vectors))
+    squares = squares_without_each(spectrum, labels, rule)
     if rule.criterion == "alignment":
         squares = squares * (spectrum.trace / squares.sum(axis=1, keepdims=True))
     return LearnedKernel(width, eig_tol, Z @ Z.T, lambda i: (V * squares[i]) @ V.T)

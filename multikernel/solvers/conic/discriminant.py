@@ -33,6 +33,7 @@ from ..discriminant_problem import (
     DiscriminantResult,
     Members,
     discriminant_result,
+    relative_gap,
 )
 from ..options import Options
 from ..result import Status
@@ -97,7 +98,7 @@ def solve_conic_discriminant(problem: DiscriminantProblem, options: Options) -> 
     return discriminant_result(
         members,
         search.best.shares,
-        (search.upper, min(search.lower, search.upper)),
+        (search.upper, search.lower),
         search.history,
         n_iter=len(search.history),
         n_factorisations=search.n_factorisations,
@@ -140,7 +141,7 @@ class _Search:
 
     @property
     def gap(self) -> float:
-        return max(self.upper - self.lower, 0.0) / self.upper
+        return relative_gap(self.upper, self.lower)
 
     def _round(self, regularisation: float) -> None:
         R = self._whitened()

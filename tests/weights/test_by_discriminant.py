@@ -105,6 +105,16 @@ def test_an_indefinite_kernel_that_passes_the_door_is_named(rule, monkeypatch):
         rule({"a": None, "b": None, "c": None}, y)
 
 
+def test_an_indefinite_kernel_is_named_though_a_large_regularisation_hides_it(monkeypatch):
+    kernels, y = example()
+    stack = np.stack(kernels)
+    contrast = np.where(y == 1, 1.0, -1.0)
+    stack[1] -= 3.0 * np.outer(contrast, contrast)
+    monkeypatch.setattr("multikernel.weights.by_discriminant.kernels_first", lambda kernels, psd: stack)
+    with pytest.raises(ValueError, match=r"kernel 'kernel-1' has smallest eigenvalue -"):
+        discriminant_weights(kernels, y, 10.0)
+
+
 # --- what they give ----------------------------------------------------------------------------------------
 
 

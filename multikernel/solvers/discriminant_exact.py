@@ -1,7 +1,7 @@
 """The exact problem of `discriminant_problem` by Newton's method over the simplex.
 
-What an iteration costs is one Cholesky factorisation and reading the kernels (one triangle of each). So the
-first shares are learned on half of the points, where it costs an eighth and a quarter of that.
+What an iteration costs is one Cholesky factorisation and reading the kernels. So the first shares are learned
+on half of the points, where it costs an eighth and a quarter of that.
 """
 
 from dataclasses import dataclass, replace

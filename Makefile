@@ -40,6 +40,12 @@ tables: $(VENV)/.installed
 	set -e; for table in 1 2 3 4 reuters protein; do \
 	  $(BIN)/multikernel reproduce lanckriet2004 --table $$table --out docs/reproduce/lanckriet2004; \
 	done
+	$(BIN)/multikernel reproduce ye2007 --table 1 --out docs/reproduce/ye2007
+	$(BIN)/multikernel reproduce ye2007 --table 2 --out docs/reproduce/ye2007
+	$(BIN)/multikernel reproduce ye2007 --figure 1 --out docs/reproduce/ye2007
+	set -e; for table in 1 2 3 4 5 fresh; do \
+	  $(BIN)/multikernel reproduce yeung2006 --table $$table --out docs/reproduce/yeung2006; \
+	done
 
 clean:
 	rm -rf $(VENV) run build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -99,6 +99,7 @@ def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
 
 
 NOTES = (
+    "Figures of ours in these notes are those of 30 splits.",
     "Of the publication only accuracies are at hand, and no times; a dash stands for what is not given.",
     "The λ of the published SDPθ cannot be read with certainty (1e-4, 1e-5 or 1e-8); it is 1e-8 here. With "
     "standardized columns it does not matter: the narrow Gaussians are nearly the identity, have the "

@@ -90,6 +90,15 @@ def test_the_solvers_agree_where_programs_go_through_subspaces(form):
         assert max(fast.lower_bound, conic.lower_bound) <= min(fast.objective, conic.objective) * (1 + 1e-10)
 
 
+@pytest.mark.parametrize("reg", [1e-4, None])
+def test_many_columns_that_hardly_differ(reg):
+    """Near-dependent columns of the conic solver's subspace magnify rounding."""
+    Ks, codes = make_problem("repeated points", 52, 5, 17)
+    fast, conic = (learn(Ks, codes, reg, "exact", solver) for solver in SOLVERS)
+    assert conic.status == Status.OPTIMAL
+    np.testing.assert_allclose(conic.objective, fast.objective, rtol=2e-8)
+
+
 def test_more_than_a_hundred_kernels_of_rank_one():
     Ks, codes = make_problem("rank one", 40, 3, 120)
     for reg, form in ((1e-2, "exact"), (None, "approximate")):
@@ -169,6 +178,16 @@ def test_for_two_classes_it_is_a_constant_times_the_exact_value(reg):
     exact, approximate = (learn(Ks, codes, reg, form) for form in FORMS)
     np.testing.assert_array_equal(approximate.weights, exact.weights)
     assert approximate.objective == exact.objective
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_takes_few_factorisations_also_where_the_optimum_is_a_kink(kind):
+    """With kernels of rank one it often is; steps that go wrong there cost hundreds."""
+    for seed in range(3):
+        for reg in REGS:
+            found = learn(*make_problem(kind, 40, 4, 6, seed), reg, "approximate")
+            assert found.n_factorisations <= 40
+            assert found.gap <= 1e-8
 
 
 # --- edges -------------------------------------------------------------------------------------------------

@@ -50,6 +50,17 @@ def test_a_matrix_that_is_larger_than_the_slope_by_eight_digits(seed):
     np.testing.assert_allclose(left, 0.0, atol=1e-6)
 
 
+def test_a_matrix_that_is_larger_by_twelve_digits_where_it_does_not_matter():
+    """Two members are tied; what makes the program definite must not move the others."""
+    H = np.diag([0.0, 0.0, 1.0, 2.0, 3.0])
+    steep = np.array([1.0, -1.0, 0.0, 0.0, 0.0])
+    g, x = np.array([0.0, 0.0, 0.1, -0.1, 0.05]), np.full(5, 0.2)
+    z = minimize_step(H + 1e12 * np.outer(steep, steep), g, x)
+    slope = g + H @ (z - x)
+    np.testing.assert_allclose(slope, slope[0], atol=1e-5)
+    np.testing.assert_allclose(z[0], z[1], rtol=1e-10)
+
+
 def test_a_matrix_that_vanishes_along_the_point():
     """A function that is linear along rays from the origin, as F1 nearly is for a small λ."""
     x = np.array([0.5, 0.3, 0.2])

@@ -1,0 +1,137 @@
+"""The projection by the interior point method on those constraints that matter.
+
+In the primal, leaving out a dual variable u_tr leaves out the constraint that component r puts on sample t.
+Most of them are slack at the optimum: of the samples far from the other class all, of the others those of
+components that are not the largest. So the method solves a part, looks at what was left out, adds what is
+violated, and ends when the gap *of the whole problem* is within the tolerance: exact, not a heuristic. In mode
+"full" every component of a sample counts, so that samples come and go whole.
+"""
+
+import numpy as np
+
+from ..result import Status
+from .interior_point import dense_program, follow_path, select
+from .mixtures import SIDES, Array, Mixtures, Pair, Point
+from .projection import Projected, Projection, finish
+
+_SMALL = 400  # so many variables are all taken at once
+_FIRST = 240  # variables to begin with, where nothing is known
+_MORE = 100  # violated constraints that are added at a time, at least
+_GROWTH = 0.3  # or this part of those that are there
+_NEAR = (
+    0.3  # constraints that are slack by less than this part of the margin are kept for the next projection
+)
+_EACH = 3  # samples that hold down each component of the other class, at least: without any it would rise for ever
+_MAX_ROUNDS = 80
+_ROUGH, _FINER = 1e-3, 0.01  # accuracy of the first part, and by how much that of the later ones falls
+
+
+def project_interior(projection: Projection, *, tol: float = 1e-8, masks: Pair | None = None) -> Projected:
+    """Solve the projection to a gap of ``tol`` (1 + |J|).
+
+    Parameters
+    ----------
+    projection : Projection
+    tol : float
+    masks : pair of bool arrays shaped as the duals, optional
+        The variables to begin with: those that were ``likely`` to matter in a similar projection.
+    """
+    current = _begin(projection) if masks is None else (masks[0].copy(), masks[1].copy())
+    accuracy, n_iter = max(0.5 * tol, _ROUGH), 0
+    best: Projected | None = None
+    for _ in range(_MAX_ROUNDS):
+        _hold_every_component(current, projection)
+        whole = bool(current[0].all() and current[1].all())
+        accuracy = 0.5 * tol if whole else accuracy
+        found = _solve_part(projection, current, accuracy, tol, n_iter)
+        n_iter = found.n_iter
+        if best is None or found.gap < best.gap:
+            best = found
+        if found.status == Status.OPTIMAL or whole:
+            break
+        n_added = _grow(current, projection, found.point)
+        if n_added == 0 and accuracy <= 0.5 * tol:  # rounding: nothing is violated, yet the gap is too large
+            break
+        if n_added == 0 or found.gap < 10.0 * accuracy:
+            accuracy = max(0.5 * tol, _FINER * accuracy)
+    assert best is not None
+    return best
+
+
+def likely(projection: Projection, found: Projected) -> Pair:
+    """The variables that probably matter when the posteriors have changed a little."""
+    shortfalls = projection.shortfalls(found.point)
+    slacks = projection.slacks(shortfalls)
+    mixtures = projection.mixtures
+    masks = []
+    for side in SIDES:
+        reach = _NEAR * np.abs(mixtures.margins[mixtures.rows[side]])
+        near = shortfalls[side] > (slacks[side] - reach)[:, None]
+        used = found.duals[side] > 1e-6 * float(found.duals[side].max(initial=0.0))
+        masks.append(_by_mode(near | used, mixtures))
+    return masks[0], masks[1]
+
+
+def _solve_part(projection: Projection, masks: Pair, accuracy: float, tol: float, n_before: int) -> Projected:
+    variables = select(masks)
+    solution = follow_path(dense_program(projection, variables), accuracy)
+    M = projection.mixtures.sizes[0]
+    return finish(
+        projection,
+        variables.spread(solution.u),
+        (-solution.y[:M], solution.y[M:]),
+        tol=tol,
+        n_iter=n_before + solution.n_iter,
+        status=solution.status,
+        solver="ipm",
+    )
+
+
+def _begin(projection: Projection) -> Pair:
+    """All variables of a small problem; of a large one those of some samples, spread over each class."""
+    shapes = [values.shape for values in projection.linear]
+    total = sum(rows * columns for rows, columns in shapes)
+    masks = []
+    for rows, columns in shapes:
+        mask = np.full((rows, columns), total <= _SMALL)
+        n_chosen = min(rows, max(2, _FIRST * rows * columns // (total * columns)))
+        mask[np.linspace(0, rows - 1, n_chosen).astype(int)] = True
+        masks.append(mask)
+    return masks[0], masks[1]
+
+
+def _by_mode(mask: Array, mixtures: Mixtures) -> Array:
+    """In mode "full" the samples of the mask, with all their variables."""
+    if mixtures.mode != "full":
+        return mask
+    return np.repeat(mask.any(axis=1, keepdims=True), mask.shape[1], axis=1)
+
+
+def _hold_every_component(masks: Pair, projection: Projection) -> None:
+    """See to it that every component is held down by some samples of the other class."""
+    for side in SIDES:
+        mask = masks[side]
+        for component in np.flatnonzero(mask.sum(axis=0) < min(_EACH, len(mask))):
+            chosen = np.linspace(0, len(mask) - 1, _EACH).astype(int)
+            mask[chosen, component] = True
+        mask[:] = _by_mode(mask, projection.mixtures)
+
+
+def _grow(masks: Pair, projection: Projection, point: Point) -> int:
+    """Add the constraints that the point violates most; returns how many."""
+    shortfalls = projection.shortfalls(point)
+    excess = []
+    for side in SIDES:
+        inside = np.where(masks[side], shortfalls[side], -np.inf).max(axis=1)
+        beyond = shortfalls[side] - np.maximum(inside, 0.0)[:, None]
+        if projection.mixtures.mode == "full":  # a sample that is left out counts by the log-sum-exp
+            beyond = np.broadcast_to(projection.slacks(shortfalls)[side][:, None], beyond.shape)
+        excess.append(np.where(masks[side], 0.0, beyond))
+    every = np.concatenate([part.ravel() for part in excess])
+    violated = np.flatnonzero(every > 0.0)
+    limit = max(_MORE, int(_GROWTH * (masks[0].sum() + masks[1].sum())))
+    worst = violated[np.argsort(-every[violated], kind="stable")[:limit]]
+    n_first = masks[0].size
+    masks[0].flat[worst[worst < n_first]] = True
+    masks[1].flat[worst[worst >= n_first] - n_first] = True
+    return int(worst.size)

@@ -1,6 +1,7 @@
-"""Data to learn from: data sets by name with checksums, and what scikit-learn ships, cut into views."""
+"""Data to learn from: data sets by name with checksums, scikit-learn's digits as views, and made-up data."""
 
 from multikernel.datasets.digits import ViewedDataset, load_digits_views
+from multikernel.datasets.generators import make_interleaved, make_piecewise, piecewise_curve
 from multikernel.datasets.loading import (
     Dataset,
     check_dataset,
@@ -17,4 +18,7 @@ __all__ = [
     "list_datasets",
     "load_dataset",
     "load_digits_views",
+    "make_interleaved",
+    "make_piecewise",
+    "piecewise_curve",
 ]

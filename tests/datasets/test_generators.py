@@ -1,0 +1,87 @@
+"""Made-up data: where the points lie, and that no single kernel of those named can separate them."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from multikernel.datasets import make_interleaved, make_piecewise, piecewise_curve
+
+
+def separable(features, y):
+    """Whether some w has y (w · features) ≥ 1, by a linear program."""
+    free = [(None, None)] * features.shape[1]
+    found = linprog(np.zeros(len(free)), A_ub=-y[:, None] * features, b_ub=-np.ones(len(y)), bounds=free)
+    assert found.status in (0, 2)
+    return found.status == 0
+
+
+def quadratic(X):
+    a, b = X.T
+    return np.column_stack([np.ones(len(X)), a, b, a * a, a * b, b * b])
+
+
+def test_the_clusters_are_where_they_should_be():
+    X, y = make_interleaved(8000, width=7.0, noise=0.5, random_state=3)
+    assert np.bincount(y + 1).tolist() == [4000, 0, 4000]
+    for label, heights in ((1, (3.0, -1.0)), (-1, (1.0, -3.0))):
+        for side in (-7.0, 7.0):
+            members = X[(y == label) & (X[:, 0] * side > 0.0)]
+            for height in heights:
+                cluster = members[np.abs(members[:, 1] - height) < 2.0]
+                assert len(cluster) == pytest.approx(1000, abs=5)
+                np.testing.assert_allclose(cluster.mean(axis=0), [side, height], atol=0.06)
+                np.testing.assert_allclose(np.cov(cluster.T), 0.25 * np.eye(2), atol=0.04)
+
+
+def test_any_number_of_points_is_shared_out_evenly():
+    X, y = make_interleaved(19, noise=0.0)
+    _, counts = np.unique(X, axis=0, return_counts=True)
+    assert sorted(counts.tolist()) == [2, 2, 2, 2, 2, 3, 3, 3]
+    assert abs(y.sum()) <= 1
+
+
+def test_the_points_lie_beside_the_curve():
+    X, y = make_piecewise(500, shift=0.3, random_state=1)
+    x = X[:, 0]
+    assert x.min() < -2.9 and x.max() > 2.9 and np.abs(x).max() < 3.0
+    expected = [0.5 * v if v < 0 else 0.5 * v * v - 2.0 * v for v in x]
+    np.testing.assert_allclose(piecewise_curve(x), expected)
+    np.testing.assert_allclose(X[:, 1] - expected, 0.3 * y, atol=1e-12)
+    assert y.sum() == 0
+    assert abs(np.corrcoef(x, y)[0, 1]) < 0.15
+
+
+@pytest.mark.parametrize("shift", [0.1, 0.2])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_quadratic_polynomial_separates_the_classes_but_one_on_each_side_does(shift, seed):
+    X, y = make_piecewise(200, shift=shift, random_state=seed)
+    assert not separable(quadratic(X), y)
+    left = X[:, 0] < 0.0
+    assert separable(quadratic(X[left])[:, :3], y[left])
+    assert separable(quadratic(X[~left]), y[~left])
+    assert not separable(quadratic(X[~left])[:, :3], y[~left])
+
+
+@pytest.mark.parametrize("make", [make_interleaved, make_piecewise])
+def test_the_seed_decides(make):
+    first, again, other = (make(50, random_state=seed)[0] for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    rng = np.random.default_rng(1)
+    np.testing.assert_array_equal(make(50, random_state=rng)[0], first)
+    assert not np.array_equal(make(50, random_state=rng)[0], first)
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments", "kind", "message"),
+    [
+        (make_interleaved, {"n_samples": 0}, ValueError, "n_samples must be a positive integer; got 0"),
+        (make_interleaved, {"width": -1.0}, ValueError, "width must be at least 0; got -1.0"),
+        (make_interleaved, {"noise": "loud"}, TypeError, "noise must be a number; got 'loud'"),
+        (make_piecewise, {"n_samples": 2.5}, TypeError, "n_samples must be a positive integer; got 2.5"),
+        (make_piecewise, {"shift": np.nan}, ValueError, "shift must be finite; got nan"),
+    ],
+)
+def test_bad_arguments_are_named(make, arguments, kind, message):
+    with pytest.raises(kind, match=message):
+        make(**arguments)

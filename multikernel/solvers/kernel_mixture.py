@@ -182,7 +182,7 @@ def _norms(Ks: Array, centres: Array) -> Array:
 
 def _gain(posteriors: Array, scores: Array, new_scores: Array) -> float:
     alive = posteriors > 0.0
-    return float((posteriors[alive] * (new_scores[alive] - scores[alive])).sum())
+    return max(float((posteriors[alive] * (new_scores[alive] - scores[alive])).sum()), 0.0)
 
 
 def _from_samples(Ks: Array, rng: np.random.Generator) -> KernelMixture:

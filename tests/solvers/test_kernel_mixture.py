@@ -118,11 +118,11 @@ def test_the_likelihood_never_falls_and_the_answer_is_sound(seed, n, size, scale
     np.testing.assert_allclose(sums[found.proportions > 0.0], 1.0)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(10))
 def test_a_step_that_rounding_makes_a_fall_is_refused(seed):
     rng = np.random.default_rng(seed)
-    Ks = grams([1e4 * phi for phi in random_features(rng, 30, (2, 2))])
-    found = fit_kernel_mixture(Ks, n_init=4, tol=1e-300, max_iter=3000, seed=seed)
+    Ks = grams([2.0 * rng.normal(size=(40, d)) for d in (3, 1, 2)])
+    found = fit_kernel_mixture(Ks, n_init=2, tol=1e-300, max_iter=3000, seed=seed)
     assert (np.diff(found.history) >= 0.0).all()
     assert found.status in (Status.STALLED, Status.OPTIMAL) and found.n_iter < 3000
 

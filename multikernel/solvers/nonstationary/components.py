@@ -112,6 +112,17 @@ def coefficients_of(setting: Setting, state: State) -> Array:
 
 
 @compiled
+def imbalance_of(setting: Setting, state: State) -> Array:
+    """Σ_t s_t(j) of every component: zero where u is feasible."""
+    n_components, n = state.duals.shape
+    imbalance = np.zeros(n_components)
+    for c in range(n_components):
+        for t in range(n):
+            imbalance[c] += state.totals[t] * setting.shares[c, t] - state.duals[c, t]
+    return imbalance
+
+
+@compiled
 def add_scores(setting: Setting, state: State, change: Array) -> None:
     """Bring the scores up to date with a change of s, (n_components, n)."""
     n_components, n = change.shape
@@ -135,11 +146,12 @@ def add_scores(setting: Setting, state: State, change: Array) -> None:
 def rescore(setting: Setting, state: State) -> None:
     """λ and all scores afresh from the duals: takes away what rounding has left."""
     n_components, n = state.duals.shape
-    state.totals[:] = 0.0
+    for t in range(n):
+        state.totals[t] = 0.0
     for c in range(n_components):
         for t in range(n):
             state.totals[t] += state.duals[c, t]
-    state.scores[:] = 0.0
+            state.scores[c, t] = 0.0
     add_scores(setting, state, coefficients_of(setting, state))
 
 

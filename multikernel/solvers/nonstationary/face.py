@@ -20,6 +20,7 @@ from .components import Setting, State
 from .mixtures import Array
 
 RIDGE = 1e-10  # relative to the diagonal of the Hessian
+DEPENDENT = 1e-12  # a direction whose new part is a smaller share of it than this depends on the others
 _NOTHING = 1e-11  # pivots of the constraints' system below this share of the largest count as zero
 
 
@@ -88,16 +89,15 @@ def _product(setting: Setting, face: Face, a: int, b: int) -> float:
 
 
 @compiled
-def insert(setting: Setting, face: Face, t: int, c: int, slope: float) -> None:
-    """Let u_tc be free: one direction more, at the end."""
+def insert(setting: Setting, face: Face, t: int, c: int, slope: float) -> bool:
+    """Let u_tc be free: one direction more, at the end. Returns whether it depends on the others."""
     k = face.size[0]
     face.samples[k], face.components[k], face.slopes[k] = t, c, slope
     face.member[c, t] = True
     column, pivot = face.columns[k], face.pivots[t]
-    column[:] = 0.0
-    if pivot < 0:
-        column[:] = setting.shares[:, t]
-    else:
+    for j in range(column.size):
+        column[j] = setting.shares[j, t] if pivot < 0 else 0.0
+    if pivot >= 0:
         column[pivot] = 1.0
     column[c] -= 1.0
     right = np.empty(k)
@@ -117,6 +117,26 @@ def insert(setting: Setting, face: Face, t: int, c: int, slope: float) -> None:
             value -= right[a] * face.constraints[a, j]
         face.constraints[k, j] = value / face.factor[k, k]
     face.size[0] = k + 1
+    return rest <= DEPENDENT * diagonal
+
+
+@compiled
+def null_step(face: Face) -> Array:
+    """The combination with the last direction that does not change the mixtures, where that depends on the
+    others; with the sign that does not lower the dual value."""
+    k = face.size[0] - 1
+    step = np.empty(k + 1)
+    for a in range(k):
+        step[a] = -face.factor[a, k]
+    _backward(face.factor, step[:k])
+    step[k] = 1.0
+    slope = 0.0
+    for a in range(k + 1):
+        slope += step[a] * face.slopes[a]
+    if slope < 0.0:
+        for a in range(k + 1):
+            step[a] = -step[a]
+    return step
 
 
 @compiled
@@ -127,7 +147,8 @@ def delete(face: Face, k: int) -> None:
     for a in range(k, size - 1):
         face.samples[a], face.components[a] = face.samples[a + 1], face.components[a + 1]
         face.slopes[a], face.ridges[a] = face.slopes[a + 1], face.ridges[a + 1]
-        face.columns[a] = face.columns[a + 1]
+        for j in range(face.columns.shape[1]):
+            face.columns[a, j] = face.columns[a + 1, j]
     for a in range(k):
         row = R[a]
         for b in range(k, size - 1):
@@ -180,7 +201,9 @@ def newton_step(face: Face, imbalance: Array, multipliers: Array) -> Array:
     """
     k, p = face.size[0], face.constraints.shape[1]
     W = face.constraints[:k]
-    step = face.slopes[:k].copy()
+    step = np.empty(k)
+    for a in range(k):
+        step[a] = face.slopes[a]
     _forward(face.factor, step)
     system, right = np.zeros((p, p)), np.empty(p)
     for i in range(p):

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..._numba import HUGE, compiled, larger
 from ..result import Status
-from .components import Setting, State, add_scores, coefficients_of, dual_value, rescore
-from .face import Face, delete, face_of, gradient, insert, newton_step
+from .components import Setting, State, add_scores, coefficients_of, dual_value, imbalance_of, rescore
+from .face import Face, delete, face_of, gradient, insert, newton_step, null_step
 from .mixtures import Array
 
 MOST = 40
@@ -24,32 +24,18 @@ def certify(
     """Climb from the state to the optimum; returns the multipliers of Au = 0, the rounds, and how it ended."""
     face = face_of(setting)
     multipliers = np.zeros(setting.kernels.size)
+    scored = coefficients_of(setting, state)
     begin(setting, state, face)
     changes = 0
     for n_iter in range(1, max_newton + 1):
-        before = coefficients_of(setting, state)
-        changes += climb(setting, state, face, multipliers, before.sum(axis=1))
-        add_scores(setting, state, coefficients_of(setting, state) - before)
+        changes += climb(setting, state, face, multipliers)
+        coefficients = coefficients_of(setting, state)
+        add_scores(setting, state, coefficients - scored)
+        scored = coefficients
         primal, violations, entering = price(setting, state, face, multipliers)
         dual = dual_value(setting, state)
         if verbose:
-            print(
-                n_iter,
-                "k",
-                face.size[0],
-                "bounded",
-                (face.pivots >= 0).sum(),
-                "chg",
-                changes,
-                "J",
-                dual,
-                "gap",
-                primal - dual,
-                "viol",
-                (violations > 0).sum(),
-                violations.max(),
-                flush=True,
-            )
+            print(n_iter, "k", face.size[0], "bounded", (face.pivots >= 0).sum(), "chg", changes, "J", dual, "gap", primal - dual, "viol", (violations > 0).sum(), violations.max(), flush=True)
         if primal - dual <= 0.5 * tol * (1.0 + abs(dual)):
             return multipliers, n_iter, Status.OPTIMAL
         order = np.argsort(-violations, kind="stable")[:MOST]
@@ -66,7 +52,7 @@ def begin(setting: Setting, state: State, face: Face) -> None:
         if state.totals[t] >= setting.bounds[t] * (1.0 - 1e-12):
             _settle_at_bound(setting, state, face, t, _largest(state, t))
         for c in range(n_components):
-            if state.duals[c, t] > 0.0 and face.pivots[t] != c:
+            if state.duals[c, t] > 0.0 and not face.member[c, t]:
                 _free(setting, state, face, t, c)
 
 
@@ -75,7 +61,30 @@ def _free(setting: Setting, state: State, face: Face, t: int, c: int) -> None:
     slope = gradient(setting, state, c, t)
     if face.pivots[t] >= 0:
         slope -= gradient(setting, state, face.pivots[t], t)
-    insert(setting, face, t, c, slope)
+    if insert(setting, face, t, c, slope):
+        _slide(setting, state, face)
+
+
+@compiled
+def _slide(setting: Setting, state: State, face: Face) -> None:
+    """Along a combination of directions that leaves the mixtures as they are, until a dual or a sample stops
+    it: the directions stay independent, and as few as the kernels' rank needs."""
+    step = null_step(face)
+    length, direction, sample = _longest(setting, state, face, step, HUGE)
+    if direction < 0 and sample < 0:
+        return
+    _advance(state, face, step, length)
+    _fix(setting, state, face, direction, sample)
+
+
+@compiled
+def _fix(setting: Setting, state: State, face: Face, direction: int, sample: int) -> None:
+    """What stopped a step is fixed."""
+    if direction >= 0:
+        state.duals[face.components[direction], face.samples[direction]] = 0.0
+        delete(face, direction)
+    else:
+        _turn(setting, state, face, sample)
 
 
 @compiled
@@ -101,31 +110,28 @@ def _settle_at_bound(setting: Setting, state: State, face: Face, t: int, pivot: 
 
 
 @compiled
-def climb(setting: Setting, state: State, face: Face, multipliers: Array, imbalance: Array) -> int:
-    """Newton steps until a whole one fits; returns how many duals were fixed. The scores are left as they were."""
-    moves = np.empty(state.totals.size)
+def climb(setting: Setting, state: State, face: Face, multipliers: Array) -> int:
+    """Newton steps until a whole one fits; returns how many were cut. The scores are left as they were."""
+    imbalance = imbalance_of(setting, state)
     cuts = 0
     while True:
         step = newton_step(face, imbalance, multipliers)
-        length, direction, sample = _longest(setting, state, face, step, moves)
+        length, direction, sample = _longest(setting, state, face, step, 1.0)
         _advance(state, face, step, length)
         _update_slopes(face, step, length, multipliers, imbalance)
         for j in range(imbalance.size):
             imbalance[j] *= 1.0 - length
-        if direction >= 0:
-            state.duals[face.components[direction], face.samples[direction]] = 0.0
-            delete(face, direction)
-        elif sample >= 0:
-            _turn(setting, state, face, sample)
-        else:
+        if direction < 0 and sample < 0:
             return cuts
+        _fix(setting, state, face, direction, sample)
         cuts += 1
 
 
 @compiled
-def _longest(setting: Setting, state: State, face: Face, step: Array, moves: Array) -> tuple[float, int, int]:
-    """How far a step can go, at most 1, and the direction or the sample that stops it."""
-    length, direction, sample = 1.0, -1, -1
+def _longest(setting: Setting, state: State, face: Face, step: Array, length: float) -> tuple[float, int, int]:
+    """How far a step can go, at most ``length``, and the direction or the sample that stops it."""
+    direction, sample = -1, -1
+    moves = np.empty(state.totals.size)
     for a in range(step.size):
         moves[face.samples[a]] = 0.0
     for a in range(step.size):
@@ -170,20 +176,20 @@ def _update_slopes(face: Face, step: Array, length: float, multipliers: Array, i
 def _turn(setting: Setting, state: State, face: Face, t: int) -> None:
     """A sample has come to its bound, or the pivot of one at its bound has come to zero: the largest dual
     of the sample's directions is the pivot from now on."""
-    old = face.pivots[t]
-    if old >= 0:
-        state.duals[old, t] = 0.0
-        face.member[old, t] = False
-    pivot = _largest(state, t)
-    slopes = np.zeros(state.duals.shape[0])
-    free = np.zeros(state.duals.shape[0], np.bool_)
+    if face.pivots[t] >= 0:
+        state.duals[face.pivots[t], t] = 0.0
+        face.member[face.pivots[t], t] = False
+    n_components = state.duals.shape[0]
+    slopes, free, pivot = np.zeros(n_components), np.zeros(n_components, np.bool_), -1
     for a in range(face.size[0] - 1, -1, -1):
         if face.samples[a] == t:
-            slopes[face.components[a]] = face.slopes[a]
-            free[face.components[a]] = True
+            c = face.components[a]
+            slopes[c], free[c] = face.slopes[a], True
+            if pivot < 0 or state.duals[c, t] > state.duals[pivot, t]:
+                pivot = c
             delete(face, a)
     _settle_at_bound(setting, state, face, t, pivot)
-    for c in range(free.size):
+    for c in range(n_components):
         if free[c] and c != pivot:
             insert(setting, face, t, c, slopes[c] - slopes[pivot])
 
@@ -229,7 +235,9 @@ def admit(setting: Setting, state: State, face: Face, samples: Array, entering: 
         if entering[t] >= 0:
             _free(setting, state, face, t, entering[t])
             continue
-        free = face.member[:, t].copy()
+        free = np.zeros(state.duals.shape[0], np.bool_)
+        for c in range(free.size):
+            free[c] = face.member[c, t]
         for a in range(face.size[0] - 1, -1, -1):
             if face.samples[a] == t:
                 delete(face, a)

@@ -168,7 +168,8 @@ def inter_class(setting: Setting, state: State, i: int, work: Array) -> Choice:
     """The best partner of the other class."""
     slope, curvature, low = work[0], work[1], work[2]
     n_components, n = state.duals.shape
-    slope[:], curvature[:], low[:] = 0.0, _TINY, -HUGE
+    for t in range(n):
+        slope[t], curvature[t], low[t] = 0.0, _TINY, -HUGE
     begin, end = setting.ranges[setting.sides[i]]
     for c in range(n_components):
         row = setting.Ks[setting.kernels[c], i]

@@ -11,6 +11,7 @@ from .estimators import (
     MKLOneClass,
     MKLRegressor,
     MKLRidge,
+    NonstationaryClassifier,
     SpectralKernelClassifier,
     TransductiveMKLClassifier,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "MKLOneClass",
     "MKLRegressor",
     "MKLRidge",
+    "NonstationaryClassifier",
     "SpectralKernelClassifier",
     "TransductiveMKLClassifier",
     "View",

@@ -8,6 +8,7 @@ from .mkl_classifier import MKLClassifier
 from .mkl_one_class import MKLOneClass
 from .mkl_regressor import MKLRegressor
 from .mkl_ridge import MKLRidge
+from .nonstationary import NonstationaryClassifier
 from .spectral import SpectralKernelClassifier
 from .transductive import TransductiveMKLClassifier
 
@@ -20,6 +21,7 @@ __all__ = [
     "MKLOneClass",
     "MKLRegressor",
     "MKLRidge",
+    "NonstationaryClassifier",
     "SpectralKernelClassifier",
     "TransductiveMKLClassifier",
 ]

@@ -14,14 +14,13 @@ import pandas as pd
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..combine.passes import gather_stack
 from ..criteria import Loss
 from ..solvers import Options, SolveResult, Status, learn_weights
 from ..views import make_bank
 from ._machine import KernelMachine, worst_status
 from ._parameters import check_costs, check_norm
 from ._progress import Progress
-from ._samples import Samples, all_samples, distinct_samples
+from ._samples import Samples
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -39,15 +38,6 @@ class Solved:
         full = np.zeros((len(self.names), n_samples))
         full[:, self.rows] = self.result.duals
         return full
-
-
-def on_rows(Ks: Array, rows: Array) -> Array:
-    """The stack of some of the samples: itself when they are all."""
-    if rows.size == Ks.shape[1]:
-        return Ks
-    subset = np.empty((Ks.shape[0], rows.size, rows.size), Ks.dtype)
-    gather_stack(np.asarray(Ks), rows, subset)
-    return subset
 
 
 class BaseMKL(KernelMachine):
@@ -86,26 +76,9 @@ class BaseMKL(KernelMachine):
         self._check_numerics()
         check_norm(self.norm)
         self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
-        if self._precomputed:  # the stack is checked whole, and its columns are the rows given at fit
-            Ks = on_rows(self._bank.fit_stack(X), samples.rows)
-        else:
-            Ks = self._fit_distinct(X, samples)
-        self._costs = check_costs(self.costs, self._bank.view_names_)
-        self.view_names_ = list(self._bank.view_names_)
+        Ks = self._fit_stack(X, samples)
+        self._costs = check_costs(self.costs, self.view_names_)
         return Ks
-
-    def _fit_distinct(self, X: Any, samples: Samples) -> Array:
-        """The stack of the distinct rows; errors speak of the rows as the caller numbers them."""
-        try:
-            return self._bank.fit_stack(samples.take(X))
-        except ValueError:
-            self._bank.fit_stack(X)
-            raise
-
-    def _distinct(self, X: Any, targets: Array, weights: Array) -> Samples:
-        """The samples that the solver sees; equal rows of a feature table are one."""
-        targets = targets.reshape(weights.size, -1)
-        return all_samples(weights) if self._precomputed else distinct_samples(X, targets, weights)
 
     # ------------------------------------------------------------------ solve and store
     def _learn(

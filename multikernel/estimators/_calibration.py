@@ -3,12 +3,20 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.utils.validation import column_or_1d
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _FOLDS = 5
+
+
+def calibrate(estimator: Any, X: Any, y: Any, sample_weight: Any) -> "SigmoidCalibration":
+    """Sigmoids for a classifier with the parameters ``probability`` and ``random_state``, by folds."""
+    plain = clone(estimator).set_params(probability=False, callback=None, verbose=0)
+    return SigmoidCalibration(plain, estimator.random_state).fit(X, column_or_1d(y), sample_weight)
 
 
 class SigmoidCalibration:

@@ -13,8 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from .._validation import check_number, check_positive_integer, is_indefinite, raise_indefinite
+from ..combine.passes import gather_stack
 from ..solvers import Status
 from ._kernel_input import KernelInput
+from ._samples import Samples, all_samples, distinct_samples
 from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -27,7 +29,16 @@ def worst_status(statuses: Sequence[Status]) -> str:
     return str(max(statuses, key=_SEVERITY.index))
 
 
-class KernelMachine(KernelInput):
+def on_rows(Ks: Array, rows: Array) -> Array:
+    """The stack of some of the samples: itself when they are all."""
+    if rows.size == Ks.shape[1]:
+        return Ks
+    subset = np.empty((Ks.shape[0], rows.size, rows.size), Ks.dtype)
+    gather_stack(np.asarray(Ks), rows, subset)
+    return subset
+
+
+class SeveralKernels(KernelInput):
     """Parameters and methods common to all estimators on several kernels."""
 
     kernels: Any
@@ -35,14 +46,12 @@ class KernelMachine(KernelInput):
     max_iter: int
     callback: Callable[[dict[str, float]], bool | None] | None
     view_names_: list[str]
-    machine_weights_: Array
-    dual_coef_: Array
-    _coefficients: Array
     _bank: Any
     status_: str
     dual_gap_: float
     n_iter_: int
     _easier = "lower C"  # what makes the problem better conditioned
+    _certificate = "relative duality gap"
 
     # ------------------------------------------------------------------ tags and input
     @property
@@ -85,7 +94,7 @@ class KernelMachine(KernelInput):
             Status.INDEFINITE: 'A kernel is indefinite: repair it with psd="clip" or psd="shift".',
         }[Status(self.status_)]
         warn_caller(
-            f"{type(self).__name__} did not reach tol={self.tol:g}: the relative duality gap is "
+            f"{type(self).__name__} did not reach tol={self.tol:g}: the {self._certificate} is "
             f"{self.dual_gap_:.1e} after {self.n_iter_} iterations (status {self.status_!r}). {remedy}",
             ConvergenceWarning,
         )
@@ -95,6 +104,37 @@ class KernelMachine(KernelInput):
         for m in kernels:
             if is_indefinite(Ks[m], full=True):
                 raise_indefinite(Ks[m], f"kernel {self.view_names_[m]!r}")
+
+    # ------------------------------------------------------------------ kernels
+    def _distinct(self, X: Any, targets: Array, weights: Array) -> Samples:
+        """The samples that the solver sees; equal rows of a feature table are one."""
+        targets = targets.reshape(weights.size, -1)
+        return all_samples(weights) if self._precomputed else distinct_samples(X, targets, weights)
+
+    def _fit_stack(self, X: Any, samples: Samples) -> Array:
+        """Fit the bank; the training stack (n_kernels, n, n) of the samples."""
+        if self._precomputed:  # the stack is checked whole, and its columns are the rows given at fit
+            Ks = on_rows(self._bank.fit_stack(X), samples.rows)
+        else:
+            Ks = self._fit_distinct(X, samples)
+        self.view_names_ = list(self._bank.view_names_)
+        return Ks
+
+    def _fit_distinct(self, X: Any, samples: Samples) -> Array:
+        """The stack of the distinct rows; errors speak of the rows as the caller numbers them."""
+        try:
+            return np.asarray(self._bank.fit_stack(samples.take(X)))
+        except ValueError:
+            self._bank.fit_stack(X)
+            raise
+
+
+class KernelMachine(SeveralKernels):
+    """Estimators whose score is a weighted sum over the kernels, with the same weights everywhere."""
+
+    machine_weights_: Array
+    dual_coef_: Array
+    _coefficients: Array
 
     # ------------------------------------------------------------------ predict
     def _scores(self, X: Any) -> Array:

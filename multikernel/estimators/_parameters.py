@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
 from .._validation import check_number
@@ -64,6 +65,15 @@ def check_sample_weights(sample_weight: Any, n_samples: int) -> Array:
         raise ValueError("sample_weight must have a positive entry; all are zero.")
     probe = np.empty((n_samples, 1))
     return np.asarray(_check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True))
+
+
+def weigh_samples(class_weight: Any, classes: Array, codes: Array, sample_weight: Any) -> Array:
+    """The weight of each sample: its own times that of its class."""
+    weights = check_sample_weights(sample_weight, codes.size)
+    if class_weight is None:
+        return weights
+    by_class = compute_class_weight(class_weight, classes=classes, y=classes[codes], sample_weight=weights)
+    return np.asarray(weights * by_class[codes])
 
 
 def check_matrix_C(C: Any, criterion: str) -> float | None:

@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import compute_class_weight
+from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice
 from ..criteria import HardMargin, Hinge, Loss, SquaredHinge
 from ..solvers import Status
-from ._base import BaseMKL, Solved, on_rows
-from ._calibration import SigmoidCalibration
+from ._base import BaseMKL, Solved
+from ._calibration import calibrate
+from ._machine import on_rows
 from ._multiclass import STRATEGIES, Machines, binary_problems, votes
-from ._parameters import check_C, check_sample_weights, check_weight_range
+from ._parameters import check_C, check_weight_range, weigh_samples
 from ._samples import Samples
 from ._targets import encode_labels, require_two_classes
 
@@ -180,7 +180,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         check_C(self.C, self.loss)
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
-        weights = self._weigh(codes, sample_weight)
+        weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
         if isinstance(self.C, str):
             check_weight_range(weights)
         require_two_classes(self.classes_, codes[weights > 0])
@@ -191,17 +191,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         jobs = (solve(Ks, problem, samples.weights) for problem in problems)
         self._store(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs), samples)
         self._votes = self.multiclass == "ovo"
-        self._calibrate(X, y, sample_weight)
+        if self.probability:
+            self._calibration = calibrate(self, X, y, sample_weight)
         return self
-
-    def _weigh(self, codes: Array, sample_weight: Any) -> Array:
-        weights = check_sample_weights(sample_weight, codes.size)
-        if self.class_weight is None:
-            return weights
-        by_class = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=self.classes_[codes], sample_weight=weights
-        )
-        return weights * by_class[codes]
 
     def _losses(self, problem: Machines, weights: Array) -> list[Loss]:
         C = check_C(self.C, self.loss)
@@ -231,12 +223,6 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         ridges = np.concatenate([[s.result.ridge] * len(s.names) for s in solutions])
         with np.errstate(divide="ignore"):
             self.C_ = 1.0 / ridges if learned else np.full(ridges.size, float(self.C))
-
-    def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> None:
-        if self.probability:
-            plain = clone(self).set_params(probability=False, callback=None, verbose=0)
-            labels = column_or_1d(y)
-            self._calibration = SigmoidCalibration(plain, self.random_state).fit(X, labels, sample_weight)
 
     def decision_function(self, X: Any) -> Array:
         """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)."""

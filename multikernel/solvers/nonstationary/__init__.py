@@ -1,1 +1,1 @@
-"""Nonstationary kernel combination: two mixtures of kernel Gaussians by latent maximum entropy discrimination."""
+"""Nonstationary kernel combination: mixtures of kernel Gaussians by maximum entropy discrimination."""

@@ -9,7 +9,7 @@ with e = f − Hu + A'y (the log-sum-exp in mode "full").
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -20,17 +20,16 @@ from .mixtures import Array, Pair
 from .projection import Projection
 
 _MAX_ITER = 100
-_PATIENCE = 8  # iterations without a smaller gap after which rounding is to blame
+_PATIENCE = 8  # iterations without a smaller gap or products after which rounding is to blame
 _LIFTS = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-8, 1e-6)
 _SMALLEST = 1e-300
 
 
 class Solution(NamedTuple):
-    """Variables of the problem, multipliers of Au = 0 (M + N,), iterations, and how it ended."""
+    """Variables of the problem, multipliers of Au = 0 (M + N,), and how it ended."""
 
     u: Array
     y: Array
-    n_iter: int
     status: Status
 
 
@@ -196,7 +195,7 @@ def _fill_hessian(
 
 @compiled
 def _add_curvature(K: Array, start: Array, between: Array, within: Array, alone: Array) -> None:
-    """Add ``between`` to all pairs of a sample's variables, take ``within`` from unequal ones, ``alone`` to each."""
+    """Add ``between`` to all pairs of a sample's variables, less ``within`` if unequal, ``alone`` to each."""
     for g in range(start.size - 1):
         for x in range(start[g], start[g + 1]):
             for y in range(start[g], start[g + 1]):
@@ -215,7 +214,7 @@ class _Step(NamedTuple):
 
 
 class InteriorPoint:
-    """The iterate and its Newton steps."""
+    """The iterate, its Newton steps, and the path that they follow."""
 
     def __init__(self, program: DenseProgram) -> None:
         self.program = program
@@ -228,6 +227,30 @@ class InteriorPoint:
         self.A = program.A[:-1]  # the rows of A are dependent
         self.y = np.zeros(len(self.A))
         self.sigma = program.C - program.total(self.u)
+        self.n_iter = 0
+        self.best, self.smallest, self.least_mu = (self.u, self.y), np.inf, np.inf
+
+    def follow(self, tol: float) -> Solution:
+        """Go on until the gap is within ``tol``, nothing improves any more, or the iterations are used up."""
+        waited = 0
+        while True:
+            self.evaluate()
+            score = max(self.gap, self.imbalance)
+            waited = 0 if score < self.smallest or self.mu < 0.5 * self.least_mu else waited + 1
+            self.least_mu = min(self.least_mu, self.mu)
+            if score < self.smallest:
+                self.best, self.smallest = (self.u, self.y), score
+            if self.smallest <= tol:
+                return self._answer(Status.OPTIMAL)
+            if self.n_iter >= _MAX_ITER:
+                return self._answer(Status.MAX_ITER)
+            if waited >= _PATIENCE or not self.advance():
+                return self._answer(Status.STALLED)
+            self.n_iter += 1
+
+    def _answer(self, status: Status) -> Solution:
+        u, y = self.best
+        return Solution(u, np.append(y, 0.0), status)
 
     def evaluate(self) -> None:
         """Residuals, complementarity, and the gap between primal and dual value."""
@@ -247,7 +270,8 @@ class InteriorPoint:
     def factor(self) -> bool:
         """Factor the matrix of the Newton step; False if rounding leaves none."""
         program, u = self.program, self.u
-        between, alone = self.v / self.sigma, self.z / u
+        with np.errstate(over="ignore"):  # rounding may put a variable on its bound
+            between, alone = self.v / self.sigma, self.z / u
         within = np.zeros_like(between)
         if program.entropic:
             total = program.total(u)
@@ -325,27 +349,6 @@ class InteriorPoint:
         self.z = np.maximum(self.z + dual * d.z, _SMALLEST)
         self.v = np.maximum(self.v + dual * d.v, _SMALLEST)
         return True
-
-
-def follow_path(program: DenseProgram, tol: float, max_iter: int = _MAX_ITER) -> Solution:
-    """Iterate until the gap is within ``tol``, nothing improves any more, or the iterations are used up."""
-    method = InteriorPoint(program)
-    best: Any = None
-    smallest, waited, status = np.inf, 0, Status.MAX_ITER
-    for iteration in range(max_iter):
-        method.evaluate()
-        score = max(method.gap, method.imbalance)
-        waited += 1
-        if best is None or score < smallest:
-            best, smallest, waited = (method.u, method.y), score, 0
-        if score <= tol:
-            status = Status.OPTIMAL
-            break
-        if waited >= _PATIENCE or not method.advance():
-            status = Status.STALLED
-            break
-    u, y = best
-    return Solution(u, np.append(y, 0.0), iteration + 1, status)
 
 
 def _others(u: Array, start: Array) -> Array:

@@ -1,18 +1,18 @@
-"""Two mixtures of kernel Gaussians, one for each class, and the price of what they say of the training samples.
+"""Two mixtures of kernel Gaussians, one for each class, and the price of what they say of the samples.
 
 The positive mixture has M components, the negative one N; each lives in the feature space of one kernel:
 
     F_j(x) = a_j + Σ_t s_t(j) k_j(x_t, x) − k_j(x, x)/2,    f(x) = lse_m F_m(x) − lse_n F_n(x)
 
-with coefficients s, offsets a (of the positive mixture) and b (of the negative one), lse the log-sum-exp. A fit
-lowers
+with coefficients s, offsets a (of the positive mixture) and b (of the negative one), lse the log-sum-exp. A
+fit lowers
 
     Φ = ½ Σ_j ‖w_j‖² + Σ_t C_t [γ_t − own(F(x_t)) + opposite(F(x_t))]₊
 
-where ``own`` is the lse over the components of the sample's class (their maximum in mode "hard") and ``opposite``
-the maximum over those of the other class (their lse in mode "full").
+where ``own`` is the lse over the components of the sample's class (their maximum in mode "hard") and
+``opposite`` the maximum over those of the other class (their lse in mode "full").
 
-Pairs are always (positive, negative): ``rows``, ``kernels``, posteriors, offsets. Side 0 is the positive class.
+Pairs are always (positive, negative): rows, kernels, posteriors, offsets. Side 0 is the positive class.
 """
 
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ class Mixtures:
         return log_sum_exp(scores) if self.mode == "full" else np.asarray(scores.max(axis=-1))
 
     def posteriors(self, point: "Point") -> Pair:
-        """Which component each sample's own class explains it by: the softmax, or the arg-max in mode "hard"."""
+        """The components that explain each sample of their class: softmax, or arg-max in mode "hard"."""
         return self._posterior(point.scores[0][self.rows[0]]), self._posterior(point.scores[1][self.rows[1]])
 
     def _posterior(self, scores: Array) -> Array:

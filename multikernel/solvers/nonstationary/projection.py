@@ -1,4 +1,4 @@
-"""The projection: the best mixtures when it is settled which component explains which sample of its own class.
+"""The projection: the best mixtures when it is settled which component explains which sample of its class.
 
 With posteriors q held fixed, Jensen's inequality makes the problem convex:
 
@@ -10,9 +10,9 @@ Its dual has one variable u_tr for each sample t and component r of the other cl
 
     f_tr = γ_t − H(q_t) + ½ Σ_j q_t(j) k_j(t, t) − ½ k_r(t, t)
 
-u'Hu = Σ_j ‖w_j‖² with the coefficients s_t(j) = λ_t q_t(j) for the components of the sample's class, −u_tr for
-those of the other. The multipliers of Au = 0 (Σ_t s_t(j) = 0 for every component) are the offsets. H(q) is left
-out in mode "hard", where q is 0 or 1.
+u'Hu = Σ_j ‖w_j‖² with the coefficients s_t(j) = λ_t q_t(j) for the components of the sample's class, −u_tr
+for those of the other. The multipliers of Au = 0 (Σ_t s_t(j) = 0 for every component) are the offsets. H(q)
+is left out in mode "hard", where q is 0 or 1.
 """
 
 from dataclasses import dataclass
@@ -135,7 +135,7 @@ def finish(
     status: Status,
     solver: str,
 ) -> Projected:
-    """Evaluate what a solver found on the whole problem: optimal is what is feasible and has a gap within tol."""
+    """Evaluate what a solver found on the whole problem: optimal is feasible with a gap within tol."""
     point = projection.point(duals, offsets)
     primal, dual = projection.primal(point), projection.dual(duals, point)
     mass = 1.0 + float(duals[0].sum() + duals[1].sum())

@@ -1,13 +1,17 @@
 """Where the outer loop begins: posteriors of every sample over the components of its class.
 
-Uniform posteriors are a good start when the kernels differ, and no start at all when two components of a class
-share a kernel: they then stay equal for ever. There the starts are drawn: every other one assigns each sample to
-a component at random, the rest by kernel k-means within the class. Either kind alone can be a trap.
+Uniform posteriors are a good start when the kernels differ, and no start at all when two components of a
+class share a kernel: they then stay equal for ever. There the starts are drawn: every other one assigns each
+sample to a component at random, the rest by kernel k-means within the class. Either kind alone can be a trap.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
 from .mixtures import SIDES, Array, Mixtures, Pair
+
+Draw = Callable[[Mixtures, int, np.random.Generator], Array]
 
 _SAME = 1e-10
 _MANY = 8
@@ -46,7 +50,7 @@ def draw_starts(mixtures: Mixtures, n_init: int, generator: np.random.Generator)
     return starts[:n_init]
 
 
-def _for_each_class(mixtures: Mixtures, draw, generator: np.random.Generator) -> Pair:  # type: ignore[no-untyped-def]
+def _for_each_class(mixtures: Mixtures, draw: Draw, generator: np.random.Generator) -> Pair:
     positive, negative = (draw(mixtures, side, generator) for side in SIDES)
     return positive, negative
 

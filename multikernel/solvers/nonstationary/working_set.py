@@ -3,25 +3,24 @@
 In the primal, leaving out a dual variable u_tr leaves out the constraint that component r puts on sample t.
 Most of them are slack at the optimum: of the samples far from the other class all, of the others those of
 components that are not the largest. So the method solves a part, looks at what was left out, adds what is
-violated, and ends when the gap *of the whole problem* is within the tolerance: exact, not a heuristic. In mode
-"full" every component of a sample counts, so that samples come and go whole.
+violated, and ends when the gap *of the whole problem* is within the tolerance: exact, not a heuristic. In
+mode "full" every component of a sample counts, so that samples come and go whole.
 """
 
 import numpy as np
 
 from ..result import Status
-from .interior_point import dense_program, follow_path, select
+from .interior_point import InteriorPoint, dense_program, select
 from .mixtures import SIDES, Array, Mixtures, Pair, Point
 from .projection import Projected, Projection, finish
 
 _SMALL = 400  # so many variables are all taken at once
 _FIRST = 240  # variables to begin with, where nothing is known
 _MORE = 100  # violated constraints that are added at a time, at least
-_GROWTH = 0.3  # or this part of those that are there
-_NEAR = (
-    0.3  # constraints that are slack by less than this part of the margin are kept for the next projection
-)
-_EACH = 3  # samples that hold down each component of the other class, at least: without any it would rise for ever
+_GROWTH = 1.0  # or this part of those that are there
+_NEAR = 0.03  # constraints slack by less than this part of the margin are kept for the next projection
+_UNUSED = 1e-3  # variables below this part of the largest go again, while the solution is rough
+_EACH = 3  # samples that hold down each component of the other class, at least: it would rise for ever
 _MAX_ROUNDS = 80
 _ROUGH, _FINER = 1e-3, 0.01  # accuracy of the first part, and by how much that of the later ones falls
 
@@ -37,29 +36,60 @@ def project_interior(projection: Projection, *, tol: float = 1e-8, masks: Pair |
         The variables to begin with: those that were ``likely`` to matter in a similar projection.
     """
     current = _begin(projection) if masks is None else (masks[0].copy(), masks[1].copy())
-    accuracy, n_iter = max(0.5 * tol, _ROUGH), 0
+    part, n_before = _Part(projection, current, tol), 0
+    accuracy = max(0.5 * tol, _ROUGH)
     best: Projected | None = None
     for _ in range(_MAX_ROUNDS):
-        _hold_every_component(current, projection)
-        whole = bool(current[0].all() and current[1].all())
-        accuracy = 0.5 * tol if whole else accuracy
-        found = _solve_part(projection, current, accuracy, tol, n_iter)
-        n_iter = found.n_iter
+        accuracy = 0.5 * tol if part.whole else accuracy
+        found = part.solve(accuracy, n_before)
         if best is None or found.gap < best.gap:
             best = found
-        if found.status == Status.OPTIMAL or whole:
+        if found.status == Status.OPTIMAL or part.whole:
             break
+        if accuracy >= _ROUGH:
+            kept = likely(projection, found, _UNUSED)
+            current = current[0] & kept[0], current[1] & kept[1]
         n_added = _grow(current, projection, found.point)
         if n_added == 0 and accuracy <= 0.5 * tol:  # rounding: nothing is violated, yet the gap is too large
             break
         if n_added == 0 or found.gap < 10.0 * accuracy:
             accuracy = max(0.5 * tol, _FINER * accuracy)
+        if n_added:
+            part, n_before = _Part(projection, current, tol), found.n_iter
     assert best is not None
     return best
 
 
-def likely(projection: Projection, found: Projected) -> Pair:
-    """The variables that probably matter when the posteriors have changed a little."""
+class _Part:
+    """The problem on the variables of the masks."""
+
+    def __init__(self, projection: Projection, masks: Pair, tol: float) -> None:
+        _hold_every_component(masks, projection)
+        self.projection, self.tol = projection, tol
+        self.whole = bool(masks[0].all() and masks[1].all())
+        self.variables = select((masks[0].copy(), masks[1].copy()))
+        self.method = InteriorPoint(dense_program(projection, self.variables))
+
+    def solve(self, accuracy: float, n_before: int) -> Projected:
+        """Go on to this accuracy of the part, and judge what comes out on the whole problem."""
+        solution = self.method.follow(accuracy)
+        M = self.projection.mixtures.sizes[0]
+        return finish(
+            self.projection,
+            self.variables.spread(solution.u),
+            (-solution.y[:M], solution.y[M:]),
+            tol=self.tol,
+            n_iter=n_before + self.method.n_iter,
+            status=solution.status,
+            solver="ipm",
+        )
+
+
+def likely(projection: Projection, found: Projected, least: float = 1e-6) -> Pair:
+    """The variables that probably matter when the posteriors change a little, or the solution was rough.
+
+    Those above ``least`` times the largest, and those of constraints that are nearly attained.
+    """
     shortfalls = projection.shortfalls(found.point)
     slacks = projection.slacks(shortfalls)
     mixtures = projection.mixtures
@@ -67,24 +97,9 @@ def likely(projection: Projection, found: Projected) -> Pair:
     for side in SIDES:
         reach = _NEAR * np.abs(mixtures.margins[mixtures.rows[side]])
         near = shortfalls[side] > (slacks[side] - reach)[:, None]
-        used = found.duals[side] > 1e-6 * float(found.duals[side].max(initial=0.0))
+        used = found.duals[side] > least * float(found.duals[side].max(initial=0.0))
         masks.append(_by_mode(near | used, mixtures))
     return masks[0], masks[1]
-
-
-def _solve_part(projection: Projection, masks: Pair, accuracy: float, tol: float, n_before: int) -> Projected:
-    variables = select(masks)
-    solution = follow_path(dense_program(projection, variables), accuracy)
-    M = projection.mixtures.sizes[0]
-    return finish(
-        projection,
-        variables.spread(solution.u),
-        (-solution.y[:M], solution.y[M:]),
-        tol=tol,
-        n_iter=n_before + solution.n_iter,
-        status=solution.status,
-        solver="ipm",
-    )
 
 
 def _begin(projection: Projection) -> Pair:

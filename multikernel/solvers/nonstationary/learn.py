@@ -1,0 +1,235 @@
+"""Learn the mixtures: turns of posteriors and projections, each of which lowers Φ.
+
+Jensen's bound is the tangent of a convex function, so this is the concave–convex procedure on Φ. A turn takes
+the posteriors q of the point w and projects. The value J of that convex problem bounds what the turn can
+reach, so that
+
+    Φ(w) − J(q(w)) ≥ 0
+
+says how far w is from a point that no further turn improves, and zero that it is one. The loop ends when
+this, relative to max(1, Φ), is within ``tol``, and returns the point of which that was certified. It is no
+certificate of a global minimum: the problem is not convex, and several starts may end in several points.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..conic.nonstationary import project_conic
+from ..options import Options
+from ..result import Status
+from .mixtures import SIDES, Array, Mixtures, Pair, Point
+from .projection import Projected, Projection
+from .smo import project_smo
+from .working_set import likely, project_interior
+
+SOLVERS = ("ipm", "smo", "conic")
+
+_FLOOR = 1e-8  # least posterior: a component without any could never be used again
+_UNCHANGED = 3e-8
+_EXACT = 1e-10  # accuracy where one projection is the whole problem
+_DEAD = 1e-6  # a component with less than this part of the mass of its class is not used
+_NEGLIGIBLE = 1e-8
+_CROSSED = 1e-6
+_HARD_STEPS = 7
+_SEPARATED = 1e-6
+
+
+@dataclass(frozen=True)
+class MixturesResult:
+    """Learned mixtures.
+
+    Attributes
+    ----------
+    point : Point, the mixtures on the training samples; unused components have the offset −∞
+    objective : float, Φ
+    gap : float, (Φ − J) / max(1, Φ), the certificate of stationarity
+    n_iter : int, projections from the start that was kept
+    n_fallbacks : int, those among them that SMO left to the interior point method
+    status : Status
+    suspicious : bool, whether bounds crossed, which positive semidefinite kernels cannot make them do
+    history : list of dict with start, iteration, objective, lower_bound, gap, n_active
+    objectives : list of float, Φ of every start
+    """
+
+    point: Point
+    objective: float
+    gap: float
+    n_iter: int
+    n_fallbacks: int
+    status: Status
+    suspicious: bool = False
+    history: list[dict[str, float]] = field(default_factory=list)
+    objectives: list[float] = field(default_factory=list)
+
+
+def learn_mixtures(
+    mixtures: Mixtures, starts: Sequence[Pair], *, solver: str = "ipm", options: Options | None = None
+) -> MixturesResult:
+    """Run the loop from every start and keep the least Φ.
+
+    Parameters
+    ----------
+    mixtures : Mixtures
+    starts : list of pairs of posteriors, (n_positive, M) and (n_negative, N)
+    solver : "ipm", "smo" or "conic"
+    options : Options, of which ``tol``, ``max_iter`` and ``callback`` count
+    """
+    options = options or Options(max_iter=30)
+    runs = []
+    for number, start in enumerate(starts):
+        runs.append(_Run(mixtures, solver, options, number).go(start))
+        if runs[-1].status == Status.INTERRUPTED:
+            break
+    best = min(runs, key=lambda run: run.objective)
+    return replace(best, objectives=[run.objective for run in runs])
+
+
+class _Run:
+    """The loop from one start."""
+
+    def __init__(self, mixtures: Mixtures, solver: str, options: Options, number: int) -> None:
+        self.mixtures, self.solver, self.options, self.number = mixtures, solver, options, number
+        self.convex = max(mixtures.sizes) == 1
+        self.accuracy = _EXACT if self.convex else min(1e-6, 1e-3 * options.tol)
+        self.point: Point | None = None
+        self.value = self.gap = np.inf
+        self.masks: Pair | None = None
+        self.n_fallbacks, self.suspicious = 0, False
+        self.lower_bound = -np.inf
+        self.history: list[dict[str, float]] = []
+
+    def go(self, posteriors: Pair) -> MixturesResult:
+        status, iteration = Status.MAX_ITER, 0
+        for iteration in range(1, self.options.max_iter + 1):
+            ended = self._turn(_floored(posteriors))
+            if self._interrupted(iteration):
+                ended = Status.INTERRUPTED
+            if ended is not None:
+                status = ended
+                break
+            assert self.point is not None
+            posteriors = self.mixtures.posteriors(self.point)
+        assert self.point is not None
+        point = compact(self.mixtures, self.point)
+        return MixturesResult(
+            point=point,
+            objective=self.mixtures.objective(point),
+            gap=self.gap,
+            n_iter=iteration,
+            n_fallbacks=self.n_fallbacks,
+            status=status,
+            suspicious=self.suspicious,
+            history=self.history,
+        )
+
+    def _turn(self, posteriors: Pair) -> Status | None:
+        """Project; None if the loop is to go on from the new point."""
+        projection = Projection(self.mixtures, posteriors)
+        found = self._project(projection)
+        self.lower_bound = found.dual
+        self.suspicious |= found.gap < -_CROSSED or found.point.norm < -_CROSSED * abs(found.primal)
+        if self.point is not None:
+            self.gap = _relative(self.value - found.dual, self.value)
+            if self.gap <= self.options.tol:
+                return Status.OPTIMAL
+        value = self.mixtures.objective(found.point)
+        if not value < self.value:
+            return Status.STALLED
+        self.point, self.value = found.point, value
+        after = _floored(self.mixtures.posteriors(found.point))
+        if max(float(np.abs(after[s] - posteriors[s]).max()) for s in SIDES) <= _UNCHANGED:
+            self.gap = _relative(value - found.dual, value)
+            return Status.OPTIMAL if self.gap <= self.options.tol else Status.STALLED
+        return None
+
+    def _project(self, projection: Projection) -> Projected:
+        if self.solver == "conic":
+            return project_conic(projection, tol=self.accuracy)
+        if self.solver == "smo":
+            found = project_smo(projection, tol=self.accuracy)
+            if found.status == Status.OPTIMAL:
+                return found
+            self.n_fallbacks += 1
+        found = project_interior(projection, tol=self.accuracy, masks=self.masks)
+        self.masks = likely(projection, found)
+        return found
+
+    def _interrupted(self, iteration: int) -> bool:
+        assert self.point is not None
+        entry = {
+            "start": float(self.number),
+            "iteration": float(iteration),
+            "objective": self.value,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "n_active": float(sum(np.count_nonzero(~dead) for dead in unused(self.mixtures, self.point))),
+        }
+        self.history.append(entry)
+        return bool(self.options.callback(entry)) if self.options.callback is not None else False
+
+
+def learn_separating(mixtures: Mixtures, starts: Sequence[Pair], **keywords: Any) -> MixturesResult | None:
+    """The hard margin: no sample may fall short of its margin. None if no such mixtures were found.
+
+    The bound of the duals is an exact price: with one that no dual attains, nothing falls short. It is raised
+    from one that suits the kernels' size, from the posteriors reached so far.
+    """
+    size = float(np.mean([mixtures.diagonals[k].mean() for side in SIDES for k in mixtures.kernels[side]]))
+    for power in range(2, 2 + _HARD_STEPS):
+        bounded = replace(mixtures, bounds=np.full(mixtures.n_samples, 10.0**power / size))
+        result = learn_mixtures(bounded, starts, **keywords)
+        shortage = (result.objective - 0.5 * result.point.norm) / bounded.bounds[0]
+        if shortage <= _SEPARATED or result.status == Status.INTERRUPTED:
+            return result
+        starts = [*starts, bounded.posteriors(result.point)][-max(1, len(starts)) :]
+    return None
+
+
+def unused(mixtures: Mixtures, point: Point) -> Pair:
+    """Which components of both mixtures have no part in the samples of their class that hold the boundary."""
+    return _unused(mixtures, point, 0), _unused(mixtures, point, 1)
+
+
+def _unused(mixtures: Mixtures, point: Point, side: int) -> Array:
+    mass = point.coefficients[side][:, mixtures.rows[side]].sum(axis=1)
+    return np.asarray((mass <= _DEAD * mass.sum()) & (mass.sum() > 0.0))
+
+
+def compact(mixtures: Mixtures, point: Point) -> Point:
+    """The point without the components and samples that have no part in it.
+
+    An unused component may still explain samples far from the boundary; it goes only if Φ stays.
+    """
+    value = mixtures.objective(point)
+    limit = value + _NEGLIGIBLE * max(1.0, value)
+    for shorten in (_without_unused, _without_negligible):
+        shorter = shorten(mixtures, point)
+        if mixtures.objective(shorter) <= limit:
+            point = shorter
+    return point
+
+
+def _without_unused(mixtures: Mixtures, point: Point) -> Point:
+    dead = unused(mixtures, point)
+    offsets = tuple(np.where(dead[s], -np.inf, point.offsets[s]) for s in SIDES)
+    coefficients = tuple(np.where(dead[s][:, None], 0.0, point.coefficients[s]) for s in SIDES)
+    return mixtures.point((coefficients[0], coefficients[1]), (offsets[0], offsets[1]))
+
+
+def _without_negligible(mixtures: Mixtures, point: Point) -> Point:
+    size = sum(np.abs(point.coefficients[s]).sum(axis=0) for s in SIDES)
+    kept = size > _NEGLIGIBLE * size.max()
+    coefficients = tuple(np.where(kept, point.coefficients[s], 0.0) for s in SIDES)
+    return mixtures.point((coefficients[0], coefficients[1]), point.offsets)
+
+
+def _floored(posteriors: Pair) -> Pair:
+    raised = tuple(q + _FLOOR for q in posteriors)
+    return raised[0] / raised[0].sum(axis=1, keepdims=True), raised[1] / raised[1].sum(axis=1, keepdims=True)
+
+
+def _relative(difference: float, value: float) -> float:
+    return max(0.0, difference) / max(1.0, abs(value))

@@ -33,3 +33,12 @@ class DiscriminantAnswer:
     weights: NDArray[np.float64]
     reg: float
     status: str
+
+
+@dataclass(frozen=True)
+class ProjectionAnswer:
+    """Duals (n_positive, N) and (n_negative, M), offsets (M,) and (N,), how the solver says it ended."""
+
+    duals: tuple[NDArray[np.float64], NDArray[np.float64]]
+    offsets: tuple[NDArray[np.float64], NDArray[np.float64]]
+    status: str

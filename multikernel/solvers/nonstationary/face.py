@@ -19,8 +19,8 @@ from ..._numba import compiled, larger
 from .components import Setting, State
 from .mixtures import Array
 
-RIDGE = 1e-10  # relative to the diagonal of the Hessian
-DEPENDENT = 1e-12  # a direction whose new part is a smaller share of it than this depends on the others
+RIDGE = 1e-13  # relative to the diagonal of the Hessian
+DEPENDENT = 1e-11  # a direction whose new part is a smaller share of it than this depends on the others
 _NOTHING = 1e-11  # pivots of the constraints' system below this share of the largest count as zero
 
 

@@ -15,6 +15,7 @@ from .face import Face, delete, face_of, gradient, insert, newton_step, null_ste
 from .mixtures import Array
 
 MOST = 40
+BATCH = 20
 SHARE = 0.1
 
 
@@ -24,14 +25,9 @@ def certify(
     """Climb from the state to the optimum; returns the multipliers of Au = 0, the rounds, and how it ended."""
     face = face_of(setting)
     multipliers = np.zeros(setting.kernels.size)
-    scored = coefficients_of(setting, state)
-    begin(setting, state, face)
+    settle(setting, state, face, multipliers)
     changes = 0
     for n_iter in range(1, max_newton + 1):
-        changes += climb(setting, state, face, multipliers)
-        coefficients = coefficients_of(setting, state)
-        add_scores(setting, state, coefficients - scored)
-        scored = coefficients
         primal, violations, entering = price(setting, state, face, multipliers)
         dual = dual_value(setting, state)
         if verbose:
@@ -40,20 +36,27 @@ def certify(
             return multipliers, n_iter, Status.OPTIMAL
         order = np.argsort(-violations, kind="stable")[:MOST]
         order = order[violations[order] > SHARE * violations[order[0]]]
+        scored = coefficients_of(setting, state)
         admit(setting, state, face, order, entering)
+        changes += climb(setting, state, face, multipliers)
+        add_scores(setting, state, coefficients_of(setting, state) - scored)
     return multipliers, max_newton, Status.MAX_ITER
 
 
 @compiled
-def begin(setting: Setting, state: State, face: Face) -> None:
-    """The face that the duals are on."""
+def settle(setting: Setting, state: State, face: Face, multipliers: Array) -> None:
+    """Set free what is positive, a few samples at a time: most of it goes to zero, while the face is small."""
     n_components, n = state.duals.shape
-    for t in range(n):
-        if state.totals[t] >= setting.bounds[t] * (1.0 - 1e-12):
-            _settle_at_bound(setting, state, face, t, _largest(state, t))
-        for c in range(n_components):
-            if state.duals[c, t] > 0.0 and not face.member[c, t]:
-                _free(setting, state, face, t, c)
+    for first in range(0, n, BATCH):
+        scored = coefficients_of(setting, state)
+        for t in range(first, min(first + BATCH, n)):
+            if state.totals[t] >= setting.bounds[t] * (1.0 - 1e-12) and face.pivots[t] < 0:
+                _settle_at_bound(setting, state, face, t, _largest(state, t))
+            for c in range(n_components):
+                if state.duals[c, t] > 0.0 and not face.member[c, t]:
+                    _free(setting, state, face, t, c)
+        climb(setting, state, face, multipliers)
+        add_scores(setting, state, coefficients_of(setting, state) - scored)
 
 
 @compiled

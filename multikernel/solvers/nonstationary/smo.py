@@ -26,7 +26,7 @@ from .projection import Projected, Projection, finish
 
 _TINY = 1e-12  # added to curvatures, relative to the diagonals
 _NO_SHARE = 1e-14
-N_SWEEPS = 3
+N_SWEEPS = 2
 _ENOUGH = 1e-3  # a sweep that gains less than this share of the value is the last
 
 

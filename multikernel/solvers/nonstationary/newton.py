@@ -161,8 +161,12 @@ def _advance(state: State, face: Face, step: Array, length: float) -> None:
         if face.pivots[t] < 0:
             state.totals[t] += x
         else:
-            pivot = face.pivots[t]
-            state.duals[pivot, t] = larger(state.duals[pivot, t] - x, 0.0)
+            state.duals[face.pivots[t], t] -= x
+    for a in range(step.size):
+        t = face.samples[a]
+        pivot = face.pivots[t]
+        if pivot >= 0:  # only now: what one direction takes from the pivot another may give
+            state.duals[pivot, t] = larger(state.duals[pivot, t], 0.0)
 
 
 @compiled

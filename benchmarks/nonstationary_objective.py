@@ -9,8 +9,8 @@ explains a sample; H(q_t) is their entropy. Duals u_tr ≥ 0 of sample t and com
 
 * Above: ½ Σ_j s(j)'K_j s(j) + C Σ_t [γ − H(q_t) − Σ_j q_t(j) F_j(x_t) + max_r F_r(x_t)]₊, whatever u and the
   offsets are.
-* Below: Σ_tr u_tr (γ − H(q_t) + ½ Σ_j q_t(j) k_j(t, t) − ½ k_r(t, t)) − ½ Σ_j s(j)'K_j s(j), if Σ_t s_t(j) = 0 for
-  every component. What is left of these sums is paid for at twice the offsets, which are their prices.
+* Below: Σ_tr u_tr (γ − H(q_t) + ½ Σ_j q_t(j) k_j(t, t) − ½ k_r(t, t)) − ½ Σ_j s(j)'K_j s(j), if all
+  Σ_t s_t(j) are 0. What is left of these sums is paid for at twice the offsets, which are their prices.
 
 What a contestant says of itself is not looked at. Only NumPy is used here.
 """
@@ -63,12 +63,12 @@ def judge_projection(
     C: float,
     margin: float,
 ) -> ProjectionVerdict:
-    """Judge duals (n_positive, m), (n_negative, m) and offsets (m,), (m,) of the positive and the negative class.
+    """Judge duals (n_positive, m) and (n_negative, m) and the offsets (m,) of both classes.
 
     Raises
     ------
     InfeasibleError
-        If a dual is negative, the duals of a sample exceed C, or the coefficients do not balance, to rounding.
+        If a dual is negative, the duals of a sample exceed C, or coefficients do not balance, to rounding.
     ValueError
         If shapes do not fit or a number is not finite.
     """
@@ -137,4 +137,6 @@ def _check_bounds(duals: Pair, C: float) -> None:
         if least < -_ROUNDING * C:
             raise InfeasibleError(f"duals must be nonnegative; the least is {least:.3e}.")
         if most > C * (1.0 + _ROUNDING):
-            raise InfeasibleError(f"the duals of a sample must sum to at most C={C:g}; they reach {most:.12g}.")
+            raise InfeasibleError(
+                f"the duals of a sample must sum to at most C={C:g}; they reach {most:.12g}."
+            )

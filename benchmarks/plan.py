@@ -59,6 +59,9 @@ class Plan:
     discriminant: tuple[int, ...]
     discriminant_general: tuple[int, ...]
     discriminant_alone: tuple[int, ...]
+    nonstationary: int
+    nonstationary_growth: tuple[int, ...]
+    nonstationary_fits: tuple[int, ...]
     repeats: int
     slow_repeats: int
     slow_seconds: float
@@ -95,6 +98,9 @@ FULL = Plan(
     discriminant=(100, 200, 400),
     discriminant_general=(100,),
     discriminant_alone=(100, 200, 400, 800),
+    nonstationary=500,
+    nonstationary_growth=(100, 200, 300, 500),
+    nonstationary_fits=(500, 2000),
     repeats=5,
     slow_repeats=3,
     slow_seconds=60.0,
@@ -121,6 +127,9 @@ QUICK = Plan(
     discriminant=(50, 100),
     discriminant_general=(30,),
     discriminant_alone=(50, 100, 200),
+    nonstationary=150,
+    nonstationary_growth=(50, 100, 150),
+    nonstationary_fits=(150, 500),
     repeats=5,
     slow_repeats=1,
     slow_seconds=20.0,

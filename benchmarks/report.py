@@ -23,6 +23,7 @@ from benchmarks.sections import (
     machine,
     memory,
     nonnegative,
+    nonstationary,
     passes,
 )
 from benchmarks.sections import qcqp as qcqp_section
@@ -55,6 +56,7 @@ SECTIONS: dict[str, Any] = {
     "free_sign": free_sign,
     "nonnegative": nonnegative,
     "discriminant": discriminant,
+    "nonstationary": nonstationary,
     "memory": memory,
     "first_call": first_call,
 }
@@ -107,7 +109,7 @@ def _runs_note(store: Store) -> str:
         return "All times are from one run."
     note = f"The times are from {len(runs)} runs ({', '.join(runs)}): one was resumed, or parts redone."
     if any("code" in record for record in store.records.values()):
-        note += " The sections on kernel matrices and discriminants were measured apart, and name the commit."
+        note += " Kernel matrices, discriminants and mixtures were measured apart, and name the commit."
     return note
 
 

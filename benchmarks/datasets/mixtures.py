@@ -1,10 +1,10 @@
-"""Projections of kernel mixtures to measure on: two data sets, posteriors at the start and near the end of a fit.
+"""Projections of kernel mixtures: two data sets, posteriors at the start and near the end of a fit.
 
 * "mc", scikit-learn's synthetic classes: a linear, a quadratic and a Gaussian kernel of unit diagonal, one
   component each in both classes, C = 10.
-* "piecewise", after the synthetic problem of Lewis et al. (2006): the plane, the boundary a line on the left
-  and a parabola on the right, classes 0.2 above and below it; a linear and a quadratic kernel as they are,
-  C = 1e4, with which the classes are separated.
+* "piecewise", after the synthetic problem of Lewis et al. (2006): points 0.2 above and below a curve that
+  is a line on the left and a parabola on the right (``multikernel.datasets.make_piecewise``); a linear and
+  a quadratic kernel as they are, C = 1e4; mixtures of them separate the classes, neither does alone.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.datasets.points import load_points
+from multikernel.datasets.generators import make_piecewise
 from multikernel.solvers.nonstationary.mixtures import Mixtures
 from multikernel.solvers.nonstationary.projection import Projection
 from multikernel.solvers.nonstationary.working_set import project_interior
@@ -26,7 +27,6 @@ Pair = tuple[FloatArray, FloatArray]
 POSTERIORS = ("uniform", "random", "converged")
 
 _SEED = 0
-_SHIFT = 0.2
 _TURNS, _UNCHANGED = 30, 1e-3
 _FLOOR = 1e-8
 _BOUNDS = {"mc": 10.0, "piecewise": 1e4}
@@ -65,22 +65,13 @@ class ProjectionTask:
         return Projection(mixtures, self.posteriors)
 
 
-def piecewise_points(n: int, seed: int = _SEED) -> tuple[FloatArray, FloatArray]:
-    """n points of the plane and their labels ±1."""
-    rng = np.random.default_rng(seed)
-    across = rng.uniform(-3.0, 3.0, n)
-    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    boundary = np.where(across < 0.0, across, across**2)
-    return np.column_stack([across, boundary + y * (_SHIFT + rng.exponential(1.0, n))]), y
-
-
 def kernels_of(dataset: str, n: int) -> tuple[FloatArray, FloatArray]:
     """The stack, kernels first, and the labels."""
-    points, y = load_points("mc", n) if dataset == "mc" else piecewise_points(n)
+    points, y = load_points("mc", n) if dataset == "mc" else make_piecewise(n, random_state=_SEED)
     inner = points @ points.T
     inner = 0.5 * (inner + inner.T)
     if dataset != "mc":
-        return np.stack([inner, (1.0 + inner) ** 2]), y
+        return np.stack([inner, (1.0 + inner) ** 2]), y.astype(np.float64)
     squares = np.diag(inner)
     distances = np.maximum(squares[:, None] + squares - 2.0 * inner, 0.0)
     np.fill_diagonal(distances, 0.0)
@@ -91,7 +82,7 @@ def kernels_of(dataset: str, n: int) -> tuple[FloatArray, FloatArray]:
 
 @cache
 def projection_task(dataset: str, n: int, posteriors: str) -> ProjectionTask:
-    """Posteriors "uniform", "random", or "converged": those at which the turns of a fit hardly move any more."""
+    """Posteriors "uniform", "random", or "converged": those that a turn of a fit hardly changes."""
     kernels, y = kernels_of(dataset, n)
     m = len(kernels)
     counts = int((y > 0).sum()), int((y < 0).sum())

@@ -15,7 +15,7 @@ _OPTIONS = {"show_progress": False, "abstol": 1e-8, "reltol": 1e-8, "feastol": 1
 
 
 def solve_coneqp(task: ProjectionTask) -> ProjectionAnswer:
-    """The quadratic program in the duals, H dense; Newton systems by the Cholesky factor of H + G'DG (`chol2`)."""
+    """The quadratic program in the duals, H dense; Newton systems by the factor of H + G'DG (`chol2`)."""
     program = program_of(task)
     n = program.linear.size
     G = scipy.sparse.coo_array(scipy.sparse.vstack([-scipy.sparse.eye_array(n), program.totals]))

@@ -1,8 +1,8 @@
 """The projection of kernel mixtures as a quadratic program, for general solvers, in two forms.
 
 * As stated: the duals u_tr alone,  min ½ u'Hu − f'u,  Au = 0,  u ≥ 0,  Σ_r u_tr ≤ C,  with H dense.
-* Factored: K_j = Φ_j Φ_j', and the weights w_j = Φ_j' S_j u of the components as variables beside the duals, so
-  that the quadratic part is diagonal,  min ½ Σ_j ‖w_j‖² − f'u.  Kernels of low rank have few of them.
+* Factored: K_j = Φ_j Φ_j', and the weights w_j = Φ_j' S_j u of the components as variables beside the duals,
+  so that the quadratic part is diagonal,  min ½ Σ_j ‖w_j‖² − f'u.  Kernels of low rank have few of them.
 
 S_j u are the coefficients s_t(j) = q_t(j) Σ_r u_tr of the samples of the component's class, and −u_tj of the
 others. The multipliers of Au = 0 are the offsets a, and b with the opposite sign.
@@ -77,13 +77,13 @@ def quadratic_of(task: ProjectionTask, program: Program) -> FloatArray:
     return H
 
 
-def weights_of(task: ProjectionTask, program: Program) -> list[FloatArray]:
+def weights_of(program: Program, features: list[FloatArray]) -> list[FloatArray]:
     """Φ_j' S_j of every component, (rank, n_var)."""
-    features = [_features(kernel) for kernel in task.kernels]
     return [features[j % len(features)].T @ S for j, S in enumerate(program.expansions)]
 
 
-def _features(kernel: FloatArray) -> FloatArray:
+def features_of(kernel: FloatArray) -> FloatArray:
+    """Φ, (n, rank)."""
     values, vectors = eigh(kernel)
     kept = values > _NEGLIGIBLE * values[-1]
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))

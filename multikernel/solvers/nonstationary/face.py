@@ -1,8 +1,8 @@
 """A face of the feasible set: the directions in which the duals are free, and the factor of their Hessian.
 
-A direction belongs to a free dual u_tr. Where λ_t is below its bound it moves u_tr alone; at the bound it moves
-u_tr against the sample's pivot, the dual that answers for λ_t = C_t, so that bounded samples cost no constraint
-rows. Direction a changes s_t(j) by c_a(j), so that the Hessian and Au = 0 read
+A direction belongs to a free dual u_tr. Where λ_t is below its bound it moves u_tr alone; at the bound it
+moves u_tr against the sample's pivot, the dual that answers for λ_t = C_t, so that bounded samples cost no rows
+of constraints. Direction a changes s_t(j) by c_a(j), so that the Hessian and Au = 0 read
 
     H_ab = Σ_j c_a(j) c_b(j) k_j(t_a, t_b),    Σ_a c_a(j) x_a = 0 for every component j but the last
 
@@ -21,7 +21,8 @@ from .mixtures import Array
 
 RIDGE = 1e-13  # relative to the diagonal of the Hessian
 DEPENDENT = 1e-11  # a direction whose new part is a smaller share of it than this depends on the others
-_NOTHING = 1e-11  # pivots of the constraints' system below this share of the largest count as zero
+_FAINT = 1e-2  # of what a diagonal of the constraints' system has at most
+_NOTHING = 1e-11  # pivots of the constraints' system below this share of the diagonal count as zero
 
 
 class Face(NamedTuple):
@@ -58,6 +59,7 @@ def face_of(setting: Setting) -> Face:
     n_components, n = setting.shares.shape
     opposite = setting.ranges[setting.sides]
     capacity = int((opposite[:, 1] - opposite[:, 0]).sum())
+    level = setting.diagonals.mean(axis=1)[setting.kernels]
     return Face(
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int64),
@@ -69,7 +71,7 @@ def face_of(setting: Setting) -> Face:
         np.zeros(1, np.int64),
         np.full(n, -1, np.int64),
         np.zeros((n_components, n), np.bool_),
-        np.ascontiguousarray(setting.diagonals.mean(axis=1)[setting.kernels]),
+        np.where(level > 0.0, level, 1.0),
     )
 
 
@@ -124,18 +126,42 @@ def insert(setting: Setting, face: Face, t: int, c: int, slope: float) -> bool:
 def null_step(face: Face) -> Array:
     """The combination with the last direction that does not change the mixtures, where that depends on the
     others; with the sign that does not lower the dual value."""
-    k = face.size[0] - 1
+    k, p = face.size[0] - 1, face.constraints.shape[1]
     step = np.empty(k + 1)
     for a in range(k):
         step[a] = -face.factor[a, k]
     _backward(face.factor, step[:k])
     step[k] = 1.0
+    right = np.zeros(p)  # what is left of Ax, known to half the digits: taken away
+    for j in range(p):
+        for a in range(k + 1):
+            right[j] -= face.columns[a, j] * step[a]
+    correction = _restoring(face, k, right)
+    for a in range(k):
+        step[a] += correction[a]
     slope = 0.0
     for a in range(k + 1):
         slope += step[a] * face.slopes[a]
     if slope < 0.0:
         for a in range(k + 1):
             step[a] = -step[a]
+    return step
+
+
+@compiled
+def _restoring(face: Face, k: int, right: Array) -> Array:
+    """Of the first k directions the shortest step with Cx = right."""
+    p = right.size
+    system, multipliers, step = np.zeros((p, p)), np.zeros(p), np.zeros(k)
+    for a in range(k):
+        for i in range(p):
+            for j in range(i + 1):
+                system[i, j] += face.constraints[a, i] * face.constraints[a, j]
+    _renew(system, right, multipliers, face.constants)
+    for a in range(k):
+        for j in range(p):
+            step[a] += face.constraints[a, j] * multipliers[j]
+    _backward(face.factor, step)
     return step
 
 
@@ -213,7 +239,7 @@ def newton_step(face: Face, imbalance: Array, multipliers: Array) -> Array:
             right[i] -= W[a, i] * step[a]
             for j in range(i + 1):
                 system[i, j] += W[a, i] * W[a, j]
-    _renew(system, right, multipliers)
+    _renew(system, right, multipliers, face.constants)
     for a in range(k):
         for j in range(p):
             step[a] += W[a, j] * multipliers[j]
@@ -222,16 +248,14 @@ def newton_step(face: Face, imbalance: Array, multipliers: Array) -> Array:
 
 
 @compiled
-def _renew(system: Array, right: Array, solution: Array) -> None:
+def _renew(system: Array, right: Array, solution: Array, constants: Array) -> None:
     """Solve with the lower triangle of a semidefinite matrix; undetermined unknowns keep their values."""
     p = right.size
     for i in range(p):
         for j in range(p):
             right[i] -= (system[i, j] if j <= i else system[j, i]) * solution[j]
-    least = 0.0
     for i in range(p):
-        least = larger(least, _NOTHING * system[i, i])
-    for i in range(p):
+        least = _NOTHING * larger(system[i, i], _FAINT / constants[i])
         for j in range(i):
             for m in range(j):
                 system[i, j] -= system[i, m] * system[j, m]

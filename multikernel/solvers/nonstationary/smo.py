@@ -8,7 +8,8 @@ Every step adds x_j to s_i(j) and takes it from s_w(j), so that Σ_t s_t(j) stay
 
 Along each the dual value is d s − ½ κ s², whose best s within the bounds is known. For every sample i in turn
 the partner and the kind of step that gain most are taken. These directions do not span all that is feasible:
-alone they stall short of the optimum. The active-set Newton steps that follow (``newton``) do not, and certify.
+alone they stall short of the optimum. The active-set Newton steps that follow (``newton``) do not, and they
+certify it.
 
 Lewis, Jebara and Noble (2006), section 3.
 """
@@ -18,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._numba import HUGE, compiled, larger, smaller
-from ..result import Status
 from .components import Setting, State, duals_of, offsets_of, rescore, setting_of, start_of
 from .mixtures import Array
 from .newton import certify
@@ -59,7 +59,7 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
     """
     if projection.mixtures.mode == "full":
         raise ValueError(
-            'solver="smo" requires mode "qp" or "hard", whose dual is a quadratic program; given mode "full". '
+            'solver="smo" requires mode "qp" or "hard", whose dual is a quadratic program; got mode "full". '
             'Use solver="ipm".'
         )
     setting = setting_of(projection)

@@ -33,6 +33,7 @@ _EXACT = 1e-10  # accuracy where one projection is the whole problem
 _DEAD = 1e-6  # a component with less than this part of the mass of its class is not used
 _NEGLIGIBLE = 1e-8
 _CROSSED = 1e-6
+_UNBALANCED = 1e-5  # duals further out of balance than this bound nothing
 _HARD_STEPS = 7
 _SEPARATED = 1e-6
 
@@ -113,6 +114,9 @@ class _Run:
             assert self.point is not None
             posteriors = self.mixtures.posteriors(self.point)
         assert self.point is not None
+        if status == Status.MAX_ITER:  # the gap is still that of the point before the last
+            self._judge(self._project(Projection(self.mixtures, _floored(posteriors))))
+            status = Status.OPTIMAL if self.gap <= self.options.tol else Status.MAX_ITER
         point = compact(self.mixtures, self.point)
         return MixturesResult(
             point=point,
@@ -132,7 +136,7 @@ class _Run:
         self.lower_bound = found.dual
         self.suspicious |= found.gap < -_CROSSED or found.point.norm < -_CROSSED * abs(found.primal)
         if self.point is not None:
-            self.gap = _relative(self.value - found.dual, self.value)
+            self._judge(found)
             if self.gap <= self.options.tol:
                 return Status.OPTIMAL
         value = self.mixtures.objective(found.point)
@@ -141,9 +145,14 @@ class _Run:
         self.point, self.value = found.point, value
         after = _floored(self.mixtures.posteriors(found.point))
         if max(float(np.abs(after[s] - posteriors[s]).max()) for s in SIDES) <= _UNCHANGED:
-            self.gap = _relative(value - found.dual, value)
+            self._judge(found)
             return Status.OPTIMAL if self.gap <= self.options.tol else Status.STALLED
         return None
+
+    def _judge(self, found: Projected) -> None:
+        """The gap of the point, whose own projection this is."""
+        bounded = found.imbalance <= _UNBALANCED
+        self.gap = _relative(self.value - found.dual, self.value) if bounded else np.inf
 
     def _project(self, projection: Projection) -> Projected:
         if self.solver == "conic":

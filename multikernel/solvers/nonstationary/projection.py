@@ -105,7 +105,8 @@ class Projected:
     ----------
     duals : pair of arrays (n_positive, N) and (n_negative, M), nonnegative
     point : the mixtures, with the multipliers of Au = 0 as offsets
-    primal, dual : float, they enclose the optimal value
+    primal, dual : float, they enclose the optimal value, but for the imbalance
+    imbalance : float, max |Au| / (1 + Σ u): of duals that are out of balance ``dual`` is no bound
     n_iter : int
     status : Status
     solver : str, the solver that made this: another than the one asked for, where that fell back on it
@@ -115,9 +116,15 @@ class Projected:
     point: Point
     primal: float
     dual: float
+    imbalance: float
     n_iter: int
     status: Status
     solver: str
+
+    @property
+    def error(self) -> float:
+        """How far from solved: the gap, which is negative only of duals out of balance, and the imbalance."""
+        return max(abs(self.gap), self.imbalance)
 
     @property
     def gap(self) -> float:
@@ -139,12 +146,12 @@ def finish(
     point = projection.point(duals, offsets)
     primal, dual = projection.primal(point), projection.dual(duals, point)
     mass = 1.0 + float(duals[0].sum() + duals[1].sum())
-    feasible = float(np.abs(balance(projection, duals)).max()) <= tol * mass
-    if feasible and primal - dual <= tol * (1.0 + abs(dual)):
+    imbalance = float(np.abs(balance(projection, duals)).max()) / mass
+    if imbalance <= tol and primal - dual <= tol * (1.0 + abs(dual)):
         status = Status.OPTIMAL
     elif status == Status.OPTIMAL:
         status = Status.STALLED
-    return Projected(duals, point, primal, dual, n_iter, status, solver)
+    return Projected(duals, point, primal, dual, imbalance, n_iter, status, solver)
 
 
 def balance(projection: Projection, duals: Pair) -> Array:

@@ -13,7 +13,7 @@ import clarabel
 import numpy as np
 import scipy.sparse
 
-from ..nonstationary.interior_point import DenseProgram, Variables, dense_program, select
+from ..nonstationary.dense_program import DenseProgram, Variables, dense_program, select
 from ..nonstationary.mixtures import SIDES, Array, Pair
 from ..nonstationary.projection import Projected, Projection, finish
 from ..result import Status

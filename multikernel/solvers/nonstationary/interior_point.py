@@ -1,28 +1,35 @@
-"""A dense primal-dual interior point method for the projection, on some of its variables.
+"""Primal-dual interior point methods for the projection, on some of its variables.
 
     min  ½ u'Hu − f'u [− Σ_t λ_t H(u_t / λ_t)],    Au = 0 : y,   u ≥ 0 : z,   λ_t + σ_t = C_t,  σ ≥ 0 : v
 
-Mehrotra's predictor and corrector; each iteration factors H + diag(z/u) + E'diag(v/σ)E once (E sums the
-variables of a sample, E'E is block diagonal) and eliminates Au = 0 by its Schur complement. One row of A is
-redundant and left out. It stops on the duality gap: y makes the slacks of the primal, ξ_t = [max_r e_tr]₊
-with e = f − Hu + A'y (the log-sum-exp in mode "full").
+Mehrotra's predictor and corrector, one Cholesky factor for each iteration. They stop on the duality gap: y
+makes the slacks of the primal, ξ_t = [max_r e_tr]₊ with the shortfalls e = f − Hu + A'y (their log-sum-exp
+with the entropy). One row of A is redundant and left out.
+
+The products u z and σ v are driven to zero. With the entropy no variable is ever zero, but many are as good
+as, and their logarithms keep Newton's method from the last digits. At the optimum
+
+    u_t = λ_t P_t,  P_t = softmax(e_t),    ln Σ_r exp e_tr = v_t − ζ_t,    ζ_t λ_t = σ_t v_t = 0
+
+so that once the iterate is near, Newton's method goes on with these equations, in which nothing is large and
+λ and σ alone are kept positive.
 """
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from ..._numba import compiled
 from ..result import Status
-from .mixtures import Array, Pair
-from .projection import Projection
+from .dense_program import DenseProgram
+from .mixtures import Array
+from .reduced_system import ReducedSystem
 
 _MAX_ITER = 100
 _PATIENCE = 8  # iterations without a smaller gap or products after which rounding is to blame
-_LIFTS = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-8, 1e-6)
 _SMALLEST = 1e-300
+_NEAR = 1e-4  # gap below which the equations of the softmax take over
 
 
 class Solution(NamedTuple):
@@ -33,200 +40,25 @@ class Solution(NamedTuple):
     status: Status
 
 
-class Variables(NamedTuple):
-    """The variables u_tr that are not held at zero, sample by sample, those of the positives first.
-
-    Attributes
-    ----------
-    masks : pair of bool arrays (n_positive, N) and (n_negative, M)
-    samples : pair of int arrays, the samples of each class that have variables, numbered within the class
-    start : int array (n_groups + 1,), where the variables of each sample begin
-    replica : int array (n_variables,), r
-    """
-
-    masks: Pair
-    samples: Pair
-    start: Array
-    replica: Array
-
-    @property
-    def group(self) -> Array:
-        """The sample of each variable, counted as in ``start``."""
-        return np.repeat(np.arange(self.start.size - 1), np.diff(self.start))
-
-    @property
-    def n_positive(self) -> int:
-        """How many variables belong to positive samples."""
-        return int(self.start[self.samples[0].size])
-
-    def spread(self, u: Array) -> Pair:
-        """The variables as duals of the whole problem."""
-        duals = np.zeros(self.masks[0].shape), np.zeros(self.masks[1].shape)
-        duals[0][self.masks[0]] = u[: self.n_positive]
-        duals[1][self.masks[1]] = u[self.n_positive :]
-        return duals
-
-    def gather(self, values: Pair) -> Array:
-        """What belongs to the variables, from arrays shaped as the duals."""
-        return np.concatenate([values[0][self.masks[0]], values[1][self.masks[1]]])
+def interior_point(program: DenseProgram) -> "Path | EntropicPath":
+    """The method that suits the program, at its start."""
+    return EntropicPath(program) if program.entropic else ProductPath(program)
 
 
-def select(masks: Pair) -> Variables:
-    """The variables where the masks are true."""
-    counts = masks[0].sum(axis=1), masks[1].sum(axis=1)
-    samples = np.flatnonzero(counts[0]), np.flatnonzero(counts[1])
-    sizes = np.concatenate([counts[0][samples[0]], counts[1][samples[1]]])
-    replica = np.concatenate([np.nonzero(masks[0])[1], np.nonzero(masks[1])[1]])
-    return Variables(masks, samples, np.concatenate([[0], np.cumsum(sizes)]), replica)
-
-
-@dataclass(frozen=True)
-class DenseProgram:
-    """The matrices of the problem on some variables.
-
-    Attributes
-    ----------
-    H : array (n_variables, n_variables)
-    f : array (n_variables,)
-    A : array (M + N, n_variables), of rank M + N − 1
-    C : array (n_groups,)
-    start, group : the variables of each sample, the sample of each variable
-    entropic : whether the objective has the entropy of u_t / λ_t
-    """
-
-    H: Array
-    f: Array
-    A: Array
-    C: Array
-    start: Array
-    group: Array
-    entropic: bool
-
-    def total(self, u: Array) -> Array:
-        """λ."""
-        return np.add.reduceat(u, self.start[:-1])
-
-    def slacks(self, e: Array) -> Array:
-        """ξ, from the shortfalls of the variables."""
-        top = np.maximum.reduceat(e, self.start[:-1])
-        if self.entropic:
-            top = top + np.log(self.total(np.exp(e - top[self.group])))
-        return np.maximum(top, 0.0)
-
-    def dual(self, u: Array, Hu: Array) -> float:
-        value = float(self.f @ u - 0.5 * (u @ Hu))
-        return value - float(u @ self.log_shares(u)) if self.entropic else value
-
-    def log_shares(self, u: Array) -> Array:
-        """ln(u_tr / λ_t), the gradient of −λ H(u/λ)."""
-        return np.asarray(np.log(np.maximum(u, _SMALLEST) / self.total(u)[self.group]))
-
-
-def dense_program(projection: Projection, variables: Variables) -> DenseProgram:
-    """Write the problem out on the variables."""
-    mixtures, q = projection.mixtures, projection.posteriors
-    samples = variables.samples
-    rows = tuple(mixtures.rows[side][samples[side]] for side in (0, 1))
-    shares = tuple(np.ascontiguousarray(q[side][samples[side]]) for side in (0, 1))
-    n = variables.replica.size
-    H = np.empty((n, n))
-    _fill_hessian(mixtures.Ks, mixtures.kernels, rows, shares, variables.start, variables.replica, H)
-    return DenseProgram(
-        H,
-        variables.gather(projection.linear),
-        _constraints(variables, (shares[0], shares[1])),
-        np.concatenate([mixtures.bounds[rows[0]], mixtures.bounds[rows[1]]]),
-        variables.start,
-        variables.group,
-        mixtures.mode == "full",
-    )
-
-
-def _constraints(variables: Variables, shares: Pair) -> Array:
-    M, N, n_positive = shares[0].shape[1], shares[1].shape[1], variables.n_positive
-    counts = np.diff(variables.start)
-    A = np.zeros((M + N, variables.replica.size))
-    A[:M, :n_positive] = np.repeat(shares[0], counts[: len(shares[0])], axis=0).T
-    A[M:, n_positive:] = -np.repeat(shares[1], counts[len(shares[0]) :], axis=0).T
-    places = np.arange(variables.replica.size)
-    A[M + variables.replica[:n_positive], places[:n_positive]] = 1.0
-    A[variables.replica[n_positive:], places[n_positive:]] = -1.0
-    return A
-
-
-@compiled
-def _fill_hessian(
-    Ks: Array, kernels: Pair, rows: Pair, shares: Pair, start: Array, replica: Array, H: Array
-) -> None:
-    """H of the dual; own parts once for each pair of samples."""
-    first = 0
-    for side in range(2):
-        own, other = kernels[side], kernels[1 - side]
-        samples, q = rows[side], shares[side]
-        for g in range(samples.size):
-            i = samples[g]
-            for h in range(g + 1):
-                j = samples[h]
-                common = 0.0
-                for c in range(own.size):
-                    common += q[g, c] * q[h, c] * Ks[own[c], i, j]
-                for x in range(start[first + g], start[first + g + 1]):
-                    for y in range(start[first + h], start[first + h + 1]):
-                        value = common
-                        if replica[x] == replica[y]:
-                            value += Ks[other[replica[x]], i, j]
-                        H[x, y] = value
-                        H[y, x] = value
-        first += samples.size
-    n_positive = rows[0].size
-    for g in range(n_positive):
-        i = rows[0][g]
-        for h in range(rows[1].size):
-            j = rows[1][h]
-            for x in range(start[g], start[g + 1]):
-                n = replica[x]
-                seen = shares[1][h, n] * Ks[kernels[1][n], i, j]
-                for y in range(start[n_positive + h], start[n_positive + h + 1]):
-                    m = replica[y]
-                    value = -seen - shares[0][g, m] * Ks[kernels[0][m], i, j]
-                    H[x, y] = value
-                    H[y, x] = value
-
-
-@compiled
-def _add_curvature(K: Array, start: Array, between: Array, within: Array, alone: Array) -> None:
-    """Add ``between`` to all pairs of a sample's variables, less ``within`` if unequal, ``alone`` to each."""
-    for g in range(start.size - 1):
-        for x in range(start[g], start[g + 1]):
-            for y in range(start[g], start[g + 1]):
-                K[x, y] += between[g]
-                if x != y:
-                    K[x, y] -= within[g]
-            K[x, x] += alone[x]
-
-
-class _Step(NamedTuple):
-    u: Array
-    y: Array
-    z: Array
-    sigma: Array
-    v: Array
-
-
-class InteriorPoint:
-    """The iterate, its Newton steps, and the path that they follow."""
+class Path(ABC):
+    """An iterate on its way to the optimum: ``follow`` goes on from where it stands."""
 
     def __init__(self, program: DenseProgram) -> None:
         self.program = program
+        self.A = program.A[:-1]  # the rows of A are dependent
+        self.system = ReducedSystem(program.H, self.A, program.start)
         counts = np.diff(program.start)
         size = 1.0 / np.sqrt(max(float(np.mean(np.diagonal(program.H))), 1e-12))
         self.u = np.minimum(0.5 * program.C / counts, size)[program.group]
-        scale = max(1.0, float(np.abs(program.f).max()))
-        self.z = np.full(self.u.size, scale)
-        self.v = np.full(counts.size, scale)
-        self.A = program.A[:-1]  # the rows of A are dependent
         self.y = np.zeros(len(self.A))
         self.sigma = program.C - program.total(self.u)
+        self.scale = max(1.0, float(np.abs(program.f).max()))
+        self.v = np.full(counts.size, self.scale)
         self.n_iter = 0
         self.best, self.smallest, self.least_mu = (self.u, self.y), np.inf, np.inf
 
@@ -234,7 +66,7 @@ class InteriorPoint:
         """Go on until the gap is within ``tol``, nothing improves any more, or the iterations are used up."""
         waited = 0
         while True:
-            self.evaluate()
+            self._evaluate()
             score = max(self.gap, self.imbalance)
             waited = 0 if score < self.smallest or self.mu < 0.5 * self.least_mu else waited + 1
             self.least_mu = min(self.least_mu, self.mu)
@@ -244,129 +76,287 @@ class InteriorPoint:
                 return self._answer(Status.OPTIMAL)
             if self.n_iter >= _MAX_ITER:
                 return self._answer(Status.MAX_ITER)
-            if waited >= _PATIENCE or not self.advance():
+            if waited >= _PATIENCE or not self._advance():
                 return self._answer(Status.STALLED)
             self.n_iter += 1
 
     def _answer(self, status: Status) -> Solution:
         u, y = self.best
-        return Solution(u, np.append(y, 0.0), status)
+        return Solution(np.maximum(u, 0.0), np.append(y, 0.0), status)
 
-    def evaluate(self) -> None:
-        """Residuals, complementarity, and the gap between primal and dual value."""
-        program, u = self.program, self.u
-        Hu = program.H @ u
-        e = program.f - Hu + self.A.T @ self.y
-        self.gradient = e - program.log_shares(u) if program.entropic else e
-        self.dual_residual = -self.gradient - self.z + self.v[program.group]
-        self.balance = self.A @ u
-        self.n_products = u.size + self.v.size
-        self.mu = float(u @ self.z + self.sigma @ self.v) / self.n_products
-        dual = program.dual(u, Hu)
-        primal = 0.5 * float(u @ Hu) + float(program.C @ program.slacks(e))
+    def _evaluate(self) -> None:
+        """Shortfalls, balance, complementarity, and the gap between primal and dual value."""
+        Hu = self.program.H @ self.u
+        self.e = self.program.f - Hu + self.A.T @ self.y
+        self.balance = self.A @ self.u
+        self.mu = self._complementarity()
+        self._judge(self.u, Hu, self.e, self.balance)
+
+    def _judge(self, u: Array, Hu: Array, e: Array, balance: Array) -> None:
+        """Gap and imbalance of feasible variables."""
+        dual = self.program.dual(u, Hu)
+        primal = 0.5 * float(u @ Hu) + float(self.program.C @ self.program.slacks(e))
         self.gap = (primal - dual) / (1.0 + abs(dual))
-        self.imbalance = float(np.abs(self.balance).max(initial=0.0)) / (1.0 + float(u.sum()))
+        self.imbalance = float(np.abs(balance).max(initial=0.0)) / (1.0 + float(u.sum()))
 
-    def factor(self) -> bool:
-        """Factor the matrix of the Newton step; False if rounding leaves none."""
-        program, u = self.program, self.u
+    @abstractmethod
+    def _complementarity(self) -> float:
+        """The mean of the products that go to zero."""
+
+    @abstractmethod
+    def _advance(self) -> bool:
+        """One iteration from an evaluated iterate; False if floating point allows none."""
+
+
+class _ProductStep(NamedTuple):
+    u: Array
+    y: Array
+    z: Array
+    sigma: Array
+    v: Array
+
+
+class ProductPath(Path):
+    """The method that drives the products u z and σ v to zero."""
+
+    def __init__(self, program: DenseProgram) -> None:
+        super().__init__(program)
+        self.z = np.full(self.u.size, self.scale)
+
+    def _complementarity(self) -> float:
+        return float(self.u @ self.z + self.sigma @ self.v) / (self.u.size + self.v.size)
+
+    def _factor(self) -> bool:
+        """Coordinates of each sample: λ, in the place of its largest variable, and the others."""
+        V, D = np.zeros((2, self.u.size, self.system.width))
+        entropic = self.program.entropic
         with np.errstate(over="ignore"):  # rounding may put a variable on its bound
-            between, alone = self.v / self.sigma, self.z / u
-        within = np.zeros_like(between)
-        if program.entropic:
-            total = program.total(u)
-            within = 1.0 / total
-            alone = alone + _others(u, program.start) / (u * total[program.group])
-        if not (np.isfinite(between).all() and np.isfinite(alone).all()):
-            return False
-        for lift in _LIFTS:
-            K = program.H.copy()
-            _add_curvature(K, program.start, between, within, alone)
-            if lift:
-                K.flat[:: u.size + 1] *= 1.0 + lift
-            factor, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1, clean=0)
-            if not failed:
-                self.K = factor
-                return self._eliminate()
-        return False
+            _pivot_blocks(self.u, self.z / self.u, self.v / self.sigma, entropic, self.program.start, V, D)
+        return self.system.factor(V, D)
 
-    def _eliminate(self) -> bool:
-        self.KA = self.solve(self.A.T)
-        S = self.A @ self.KA
-        scale = np.sqrt(np.maximum(np.diagonal(S), _SMALLEST))
-        values, vectors = np.linalg.eigh(S / np.outer(scale, scale))
-        kept = values > 1e-14 * values[-1]  # a component that no sample uses has no multiplier
-        inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-        self.S_inverse = inverse / np.outer(scale, scale)
-        return bool(np.isfinite(self.S_inverse).all())
-
-    def solve(self, right: Array) -> Array:
-        return np.asarray(lapack.dpotrs(self.K, right, lower=1)[0])
-
-    def step(self, to_z: Array, to_v: Array) -> _Step:
+    def _step(self, to_z: Array, to_v: Array) -> _ProductStep:
         """Newton's step to products u z and σ v changed by ``to_z`` and ``to_v``."""
         group = self.program.group
-        free = self.solve(-self.dual_residual + to_z / self.u - (to_v / self.sigma)[group])
-        y = self.S_inverse @ (-self.balance - self.A @ free)
-        u = free + self.KA @ y
+        right = self.e + self.z - self.v[group] + to_z / self.u - (to_v / self.sigma)[group]
+        if self.program.entropic:
+            right -= self.program.log_shares(self.u)
+        x, y = self.system.solve(self.system.backward(right), -self.balance)
+        u = self.system.forward(x)
         sigma = -self.program.total(u)
-        return _Step(u, y, (to_z - self.z * u) / self.u, sigma, (to_v - self.v * sigma) / self.sigma)
+        return _ProductStep(u, y, (to_z - self.z * u) / self.u, sigma, (to_v - self.v * sigma) / self.sigma)
 
-    def lengths(self, d: _Step) -> tuple[float, float]:
+    def _lengths(self, d: _ProductStep) -> tuple[float, float]:
         """How far the primal and the dual variables may go before one of them is zero."""
         return (
             min(_longest(self.u, d.u), _longest(self.sigma, d.sigma)),
             min(_longest(self.z, d.z), _longest(self.v, d.v)),
         )
 
-    def advance(self) -> bool:
-        """One iteration from an evaluated iterate; False if floating point allows none."""
-        if not self.factor():
+    def _advance(self) -> bool:
+        if not self._factor():
             return False
-        first = self.step(-self.u * self.z, -self.sigma * self.v)
-        primal, dual = (min(1.0, length) for length in self.lengths(first))
+        first = self._step(-self.u * self.z, -self.sigma * self.v)
+        primal, dual = (min(1.0, length) for length in self._lengths(first))
         after = (self.u + primal * first.u) @ (self.z + dual * first.z)
         after += (self.sigma + primal * first.sigma) @ (self.v + dual * first.v)
-        target = (max(after, 0.0) / (self.mu * self.n_products)) ** 3 * self.mu
-        step = self.step(
-            target - self.u * self.z - first.u * first.z,
-            target - self.sigma * self.v - first.sigma * first.v,
+        after = max(float(after), 0.0) / (self.u.size + self.v.size)
+        target = (after / self.mu) ** 3 * self.mu
+        return self._move(
+            self._step(
+                target - self.u * self.z - first.u * first.z,
+                target - self.sigma * self.v - first.sigma * first.v,
+            )
         )
-        return self._move(step)
 
-    def _move(self, d: _Step) -> bool:
+    def _move(self, d: _ProductStep) -> bool:
         near = max(0.9, min(0.9995, 1.0 - 10.0 * self.mu / (1.0 + self.mu)))
         if self.program.entropic:
             near = 0.95
-        primal, dual = (min(1.0, near * length) for length in self.lengths(d))
+        primal, dual = (min(1.0, near * length) for length in self._lengths(d))
         if self.program.entropic:  # the objective is not quadratic: both must move together
             primal = dual = min(primal, dual)
         if not (primal > 1e-12 and np.isfinite(d.u).all() and np.isfinite(d.z).all()):
             return False
         self.u = np.maximum(self.u + primal * d.u, _SMALLEST)
-        self.sigma = np.maximum(self.program.C - self.program.total(self.u), _SMALLEST)
+        self.sigma = np.maximum(self.sigma + primal * d.sigma, _SMALLEST)
         self.y = self.y + dual * d.y
         self.z = np.maximum(self.z + dual * d.z, _SMALLEST)
         self.v = np.maximum(self.v + dual * d.v, _SMALLEST)
         return True
 
 
-def _others(u: Array, start: Array) -> Array:
-    """The sum of the sample's other variables, without the cancellation of λ − u."""
-    others = np.empty_like(u)
-    _sum_others(u, start, others)
-    return others
+class _SoftmaxStep(NamedTuple):
+    u: Array
+    y: Array
+    total: Array
+    v: Array
+    zeta: Array
+
+
+class SoftmaxPath(Path):
+    """The method for the equations of the softmax, from where another has come."""
+
+    def __init__(self, other: ProductPath) -> None:
+        super().__init__(other.program)
+        self.u, self.y, self.sigma, self.v = other.u, other.y, other.sigma, other.v
+        self.best, self.smallest = other.best, other.smallest
+        self.total = self.program.total(self.u)
+        self.zeta = np.maximum(other.mu / self.total, _SMALLEST)
+
+    def _judge(self, u: Array, Hu: Array, e: Array, balance: Array) -> None:
+        """On the way variables may be slightly negative; what they would be without is judged."""
+        if u.min() < 0.0:
+            u = np.maximum(u, 0.0)
+            Hu = self.program.H @ u
+            e, balance = self.program.f - Hu + self.A.T @ self.y, self.A @ u
+        super()._judge(u, Hu, e, balance)
+
+    def _complementarity(self) -> float:
+        return float(self.total @ self.zeta + self.sigma @ self.v) / (2 * self.v.size)
+
+    def _factor(self) -> bool:
+        """Coordinates of each sample: λ along P, and the differences in which the softmax bends."""
+        program = self.program
+        top = np.maximum.reduceat(self.e, program.start[:-1])
+        shares = np.exp(self.e - top[program.group])
+        sums = program.total(shares)
+        self.log_sums = top + np.log(sums)
+        self.shares = shares / sums[program.group]
+        V, D = np.zeros((2, self.u.size, self.system.width))
+        bend = self.v / self.sigma + self.zeta / self.total
+        _softmax_blocks(self.shares, self.total, bend, program.start, V, D)
+        self.misfit = self.total[program.group] * self.shares - self.u
+        self.H_misfit = program.H @ self.misfit
+        return self.system.factor(V, D)
+
+    def _step(self, to_v: Array, to_zeta: Array) -> _SoftmaxStep:
+        """Newton's step to products σ v and λ ζ changed by ``to_v`` and ``to_zeta``."""
+        first = self.program.start[:-1]
+        right = -self.system.backward(self.H_misfit)
+        right[first] += self.log_sums - self.v + self.zeta - to_v / self.sigma + to_zeta / self.total
+        x, y = self.system.solve(right, -self.balance - self.A @ self.misfit)
+        total = x[first]
+        return _SoftmaxStep(
+            u=self.system.forward(x) + self.misfit,
+            y=y,
+            total=total,
+            v=(to_v + self.v * total) / self.sigma,
+            zeta=(to_zeta - self.zeta * total) / self.total,
+        )
+
+    def _length(self, d: _SoftmaxStep) -> float:
+        """How far everything that must be positive stays so."""
+        return min(
+            _longest(self.total, d.total),
+            _longest(self.sigma, -d.total),
+            _longest(self.v, d.v),
+            _longest(self.zeta, d.zeta),
+        )
+
+    def _advance(self) -> bool:
+        if not self._factor():
+            return False
+        first = self._step(-self.sigma * self.v, -self.total * self.zeta)
+        length = min(1.0, self._length(first))
+        after = (self.sigma - length * first.total) @ (self.v + length * first.v)
+        after += (self.total + length * first.total) @ (self.zeta + length * first.zeta)
+        after = max(float(after), 0.0) / (2 * self.v.size)
+        target = (after / self.mu) ** 3 * self.mu
+        return self._move(
+            self._step(
+                target - self.sigma * self.v + first.total * first.v,
+                target - self.total * self.zeta - first.total * first.zeta,
+            )
+        )
+
+    def _move(self, d: _SoftmaxStep) -> bool:
+        length = min(1.0, max(0.9, min(0.999, 1.0 - 10.0 * self.mu / (1.0 + self.mu))) * self._length(d))
+        if not (length > 1e-12 and np.isfinite(d.u).all() and np.isfinite(d.v).all()):
+            return False
+        self.u = self.u + length * d.u
+        self.y = self.y + length * d.y
+        self.total = np.maximum(self.total + length * d.total, _SMALLEST)
+        self.sigma = np.maximum(self.sigma - length * d.total, _SMALLEST)
+        self.v = np.maximum(self.v + length * d.v, _SMALLEST)
+        self.zeta = np.maximum(self.zeta + length * d.zeta, _SMALLEST)
+        return True
+
+
+class EntropicPath:
+    """Products while the gap is large, then the softmax: for the problem with the entropy, of mode "full"."""
+
+    def __init__(self, program: DenseProgram) -> None:
+        self.far = ProductPath(program)
+        self.near: SoftmaxPath | None = None
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations so far."""
+        return self.far.n_iter + (self.near.n_iter if self.near is not None else 0)
+
+    def follow(self, tol: float) -> Solution:
+        """Go on until the gap is within ``tol``, as far as either method gets."""
+        if self.near is None:
+            first = self.far.follow(max(tol, _NEAR))
+            if tol >= _NEAR:
+                return first
+            self.near = SoftmaxPath(self.far)
+        found = self.near.follow(tol)
+        if found.status == Status.OPTIMAL:
+            return found
+        other = self.far.follow(tol)
+        return other if self.far.smallest < self.near.smallest else found
 
 
 @compiled
-def _sum_others(u: Array, start: Array, others: Array) -> None:
+def _pivot_blocks(
+    u: Array, bend: Array, steep: Array, entropic: bool, start: Array, V: Array, D: Array
+) -> None:
+    """V: u_r = x_r but for the largest, u_p = x_p − Σ x_r with x_p = λ; D = V'diag(bend)V, ``steep`` on λ.
+
+    With the entropy, whose second derivatives are diag(1/u) − 1/λ.
+    """
     for g in range(start.size - 1):
-        for x in range(start[g], start[g + 1]):
-            total = 0.0
-            for y in range(start[g], start[g + 1]):
-                if x != y:
-                    total += u[y]
-            others[x] = total
+        first, end = start[g], start[g + 1]
+        pivot, total = first, 0.0
+        for i in range(first, end):
+            total += u[i]
+            if u[i] > u[pivot]:
+                pivot = i
+        others = 0.0  # without the cancellation of λ − u
+        for i in range(first, end):
+            if i != pivot:
+                others += u[i]
+        shared = bend[pivot] + (1.0 / u[pivot] if entropic else 0.0)
+        for i in range(first, end):
+            for c in range(end - first):
+                j = first + c
+                V[i, c] = 1.0 if i == j else 0.0
+                D[i, c] = -shared if (i == pivot) != (j == pivot) else shared
+                if i == pivot and j != pivot:
+                    V[i, c] = -1.0
+                if i == j and i != pivot:
+                    D[i, c] += bend[i] + (1.0 / u[i] if entropic else 0.0)
+        D[pivot, pivot - first] = bend[pivot] + steep[g] + (others / (u[pivot] * total) if entropic else 0.0)
+
+
+@compiled
+def _softmax_blocks(P: Array, total: Array, steep: Array, start: Array, V: Array, D: Array) -> None:
+    """V: first P, then √λ diag(√P) times a basis of what is orthogonal to √P (a reflection); D diagonal."""
+    for g in range(start.size - 1):
+        first, end = start[g], start[g + 1]
+        root = np.sqrt(total[g])
+        norm = 2.0 * (1.0 + np.sqrt(P[first]))  # of √P plus the first unit vector, squared
+        for i in range(first, end):
+            V[i, 0] = P[i]
+            mirror = np.sqrt(P[i]) + (1.0 if i == first else 0.0)
+            for c in range(1, end - first):
+                j = first + c
+                basis = (1.0 if i == j else 0.0) - 2.0 * mirror * np.sqrt(P[j]) / norm
+                V[i, c] = root * np.sqrt(P[i]) * basis
+            for c in range(end - first):
+                D[i, c] = 0.0
+            D[i, i - first] = steep[g] if i == first else 1.0
 
 
 def _longest(values: Array, changes: Array) -> float:

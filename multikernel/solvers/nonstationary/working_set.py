@@ -10,7 +10,8 @@ mode "full" every component of a sample counts, so that samples come and go whol
 import numpy as np
 
 from ..result import Status
-from .interior_point import InteriorPoint, dense_program, select
+from .dense_program import dense_program, select
+from .interior_point import interior_point
 from .mixtures import SIDES, Array, Mixtures, Pair, Point
 from .projection import Projected, Projection, finish
 
@@ -39,14 +40,17 @@ def project_interior(projection: Projection, *, tol: float = 1e-8, masks: Pair |
     part, n_before = _Part(projection, current, tol), 0
     accuracy = max(0.5 * tol, _ROUGH)
     best: Projected | None = None
+    highest = -np.inf
     for _ in range(_MAX_ROUNDS):
         accuracy = 0.5 * tol if part.whole else accuracy
         found = part.solve(accuracy, n_before)
-        if best is None or found.gap < best.gap:
+        if best is None or found.error < best.error:
             best = found
         if found.status == Status.OPTIMAL or part.whole:
             break
-        if accuracy >= _ROUGH:
+        risen = found.dual > highest + 2.0 * accuracy * (1.0 + abs(found.dual))
+        highest = max(highest, found.dual)
+        if accuracy >= _ROUGH and risen:  # or what goes could come back, and go again
             kept = likely(projection, found, _UNUSED)
             current = current[0] & kept[0], current[1] & kept[1]
         n_added = _grow(current, projection, found.point)
@@ -68,7 +72,7 @@ class _Part:
         self.projection, self.tol = projection, tol
         self.whole = bool(masks[0].all() and masks[1].all())
         self.variables = select((masks[0].copy(), masks[1].copy()))
-        self.method = InteriorPoint(dense_program(projection, self.variables))
+        self.method = interior_point(dense_program(projection, self.variables))
 
     def solve(self, accuracy: float, n_before: int) -> Projected:
         """Go on to this accuracy of the part, and judge what comes out on the whole problem."""

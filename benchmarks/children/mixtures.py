@@ -7,6 +7,7 @@ import json
 import sys
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -17,18 +18,18 @@ from multikernel.estimators.nonstationary import NonstationaryClassifier
 C = 10.0
 
 
-def main() -> None:
-    """Arguments: stack file, label file."""
+def fit(stack_file: str, label_file: str) -> dict[str, Any]:
+    """What there is to tell of one fit."""
     warnings.simplefilter("ignore")  # a fit that does not converge says so in its status
     stack, y = tiny_problem()
     NonstationaryClassifier("precomputed", C=C).fit(np.moveaxis(stack, 0, -1), y)
     gc.collect()
     baseline = resident_bytes("VmRSS")
-    kernels, y = np.load(sys.argv[1]), np.load(sys.argv[2])
+    kernels, y = np.load(stack_file), np.load(label_file)
     wall, cpu = time.perf_counter(), time.process_time()
     model = NonstationaryClassifier("precomputed", C=C).fit(np.moveaxis(kernels, 0, -1), y)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    told = {
+    return {
         "cpu": cpu,
         "wall": wall,
         "baseline": baseline,
@@ -38,7 +39,11 @@ def main() -> None:
         "objective": float(model.objective_),
         "gap": float(model.dual_gap_),
     }
-    print(json.dumps(told))
+
+
+def main() -> None:
+    """Arguments: stack file, label file."""
+    print(json.dumps(fit(sys.argv[1], sys.argv[2])))
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def kernels_of(dataset: str, n: int) -> tuple[FloatArray, FloatArray]:
     np.fill_diagonal(distances, 0.0)
     stack = np.stack([inner, (1.0 + inner) ** 2, np.exp(-distances / np.median(distances))])
     norms = np.sqrt(np.einsum("mtt->mt", stack))
-    return stack / norms[:, :, None] / norms[:, None, :], y
+    return stack / (norms[:, :, None] * norms[:, None, :]), y
 
 
 @cache

@@ -11,6 +11,7 @@ from multikernel.criteria import Hinge
 from multikernel.solvers import Status, solve_machine
 from multikernel.solvers.conic.nonstationary import project_conic
 from multikernel.solvers.nonstationary.projection import balance
+from multikernel.solvers.nonstationary.smo import project_smo
 from multikernel.solvers.nonstationary.working_set import project_interior
 from tests.solvers.nonstationary.mixture_problems import (
     Problem,
@@ -23,7 +24,7 @@ from tests.solvers.nonstationary.mixture_problems import (
     uniform,
 )
 
-SOLVERS = {"conic": project_conic, "ipm": project_interior}
+SOLVERS = {"conic": project_conic, "ipm": project_interior, "smo": project_smo}
 MODES = {"conic": ("qp", "full", "hard"), "ipm": ("qp", "full", "hard"), "smo": ("qp", "hard")}
 EACH_SOLVER = pytest.mark.parametrize("solver", SOLVERS)
 SOLVERS_AND_MODES = pytest.mark.parametrize(

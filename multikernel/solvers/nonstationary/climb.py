@@ -2,8 +2,8 @@
 
 On a face (see ``face``) the dual value is a quadratic that one linear system maximises. The step towards its
 maximum goes as far as every dual stays nonnegative and every sample within its bound; what stops it is fixed,
-and the next step starts from there. A whole step ends the climb. How the slopes change is known from the system
-alone: the scores are brought up to date once, after the climb.
+and the next step starts from there. A whole step ends the climb. How the slopes change is known from the
+system alone: the scores are brought up to date once, after the climb.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """A face of the feasible set: the directions in which the duals are free, and the factor of their Hessian.
 
 A direction belongs to a free dual u_tr. Where λ_t is below its bound it moves u_tr alone; at the bound it
-moves u_tr against the sample's pivot, the dual that answers for λ_t = C_t, so that bounded samples cost no rows
-of constraints. Direction a changes s_t(j) by c_a(j), so that the Hessian and Au = 0 read
+moves u_tr against the sample's pivot, the dual that answers for λ_t = C_t, so that bounded samples cost no
+rows of constraints. Direction a changes s_t(j) by c_a(j), so that the Hessian and Au = 0 read
 
     H_ab = Σ_j c_a(j) c_b(j) k_j(t_a, t_b),    Σ_a c_a(j) x_a = 0 for every component j but the last
 

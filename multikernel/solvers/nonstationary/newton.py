@@ -1,4 +1,4 @@
-"""Newton's method with an active set for the projection: it makes the SMO converge, and certifies the optimum.
+"""Newton's method with an active set for the projection: it makes the SMO converge and certifies the optimum.
 
 Where the duals are optimal on their face (see ``climb``), the multipliers of Au = 0 are the offsets of the
 mixtures. They bound the optimum from above, and show what is fixed wrongly: a dual at zero, or a sample at

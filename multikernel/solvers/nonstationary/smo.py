@@ -24,9 +24,9 @@ from .mixtures import Array
 from .newton import certify
 from .projection import Projected, Projection, finish
 
-_TINY = 1e-12  # added to curvatures, relative to the diagonals
+_TINY = 1e-12  # added to curvatures: equal samples have none
 _NO_SHARE = 1e-14
-N_SWEEPS = 2
+_N_SWEEPS = 2
 _ENOUGH = 1e-3  # a sweep that gains less than this share of the value is the last
 
 
@@ -40,7 +40,7 @@ class Choice(NamedTuple):
     gain: float
 
 
-def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 500) -> Projected:
+def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 10_000) -> Projected:
     """Solve a projection by the SMO of Lewis et al. and Newton steps on the free variables.
 
     Parameters
@@ -50,12 +50,27 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
     tol : float
         For the gap, relative to 1 + |dual value|.
     max_newton : int
-        Rounds of Newton steps: each ends where the free variables are optimal, and lets violators in.
+        Rounds of Newton steps at most. Each ends where the free variables are optimal on their face, and sets
+        violators free. Kernels of low rank on classes that overlap need about n/2 cheap ones.
 
     Returns
     -------
     Projected
         Of status "optimal", or "stalled" or "max_iter" with the gap that is left; there is no fall-back.
+        ``n_iter`` is the number of rounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.solvers.nonstationary.mixtures import Mixtures
+    >>> x = np.array([-2.0, -1.0, 1.0, 2.0])
+    >>> one = np.array([0])
+    >>> mixtures = Mixtures(
+    ...     np.outer(x, x)[None], (one, one), (np.array([2, 3]), np.array([0, 1])), np.ones(4), np.ones(4)
+    ... )
+    >>> found = project_smo(Projection(mixtures, (np.ones((2, 1)), np.ones((2, 1)))))
+    >>> found.status.value, round(found.dual, 6), found.duals[0].ravel().round(6).tolist()
+    ('optimal', 0.25, [0.25, 0.0])
     """
     if projection.mixtures.mode == "full":
         raise ValueError(
@@ -64,7 +79,7 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
         )
     setting = setting_of(projection)
     state = start_of(setting)
-    sweeps(setting, state, kinships(setting), N_SWEEPS)
+    sweeps(setting, state, kinships(setting), _N_SWEEPS)
     rescore(setting, state)
     multipliers, n_iter, status = certify(setting, state, tol, max_newton)
     return finish(
@@ -80,8 +95,7 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
 
 def kinships(setting: Setting) -> Array:
     """A number for each sample, the same for samples of one class whose posteriors are equal; −1 if alone."""
-    keys = np.round(setting.shares, 10).T
-    _, kin, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    _, kin, counts = np.unique(setting.shares.T, axis=0, return_inverse=True, return_counts=True)
     kin = kin.reshape(-1).astype(np.int64)
     return np.where(counts[kin] > 1, kin, -1)
 
@@ -229,7 +243,7 @@ def _exchange(setting: Setting, state: State, i: int, up: int, down: int) -> Cho
         slope = here - (f_up[t] + g_up[t] - f_down[t] - g_down[t])
         curvature = _TINY + diag_up[i] + diag_up[t] - 2.0 * row_up[t]
         curvature += diag_down[i] + diag_down[t] - 2.0 * row_down[t]
-        s = larger(smaller(smaller(duals[t], limit), slope / curvature), 0.0)
+        s: float = larger(smaller(smaller(duals[t], limit), slope / curvature), 0.0)
         gain = s * (slope - 0.5 * curvature * s)
         if gain > best:
             partner, length, best = t, s, gain
@@ -251,7 +265,7 @@ def intra_class_equal(setting: Setting, state: State, kin: Array, i: int) -> Cho
             slope = setting.linear[up, i] - state.own[i] + state.scores[up, i]
             slope -= setting.linear[up, t] - state.own[t] + state.scores[up, t]
             curvature = shared + _distance(setting, up, i, t)
-            high = smaller(state.duals[up, t], setting.bounds[i] - state.totals[i])
+            high: float = smaller(state.duals[up, t], setting.bounds[i] - state.totals[i])
             low = -smaller(state.duals[up, i], setting.bounds[t] - state.totals[t])
             s = larger(smaller(slope / curvature, high), low)
             gain = s * (slope - 0.5 * curvature * s)

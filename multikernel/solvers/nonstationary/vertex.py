@@ -3,8 +3,8 @@
     max_v  g'v,    Av = 0,  v ≥ 0,  Σ_r v_tr ≤ C_t
 
 The multipliers of Av = 0 are the offsets with which the present mixtures have the least primal value, and the
-value of this program exceeds g'u by exactly the gap that they leave: v − u is a direction of ascent while there
-is one.
+value of this program exceeds g'u by exactly the gap that they leave: v − u is a direction of ascent while
+there is one.
 """
 
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_AT_BOUND = 1e-6
+_AT_BOUND = 1e-3  # an interior point method leaves a rest, the larger the smaller C is
 
 
 def warn_of_mixtures(model: Any, results: Sequence[MixturesResult], weights: Array) -> None:

@@ -210,8 +210,14 @@ def _unused(mixtures: Mixtures, point: Point, side: int) -> Array:
 def compact(mixtures: Mixtures, point: Point) -> Point:
     """The point without the components and samples that have no part in it.
 
-    An unused component may still explain samples far from the boundary; it goes only if Φ stays.
+    An unused component may still explain samples far from the boundary; it goes only if Φ stays. Where
+    offsets alone keep all margins no sample has a part: coefficients are then the rests that a solver leaves.
     """
+    alone = mixtures.point(
+        (np.zeros_like(point.coefficients[0]), np.zeros_like(point.coefficients[1])), point.offsets
+    )
+    if mixtures.objective(alone) <= _NEGLIGIBLE * float(mixtures.bounds @ mixtures.margins):
+        return alone
     value = mixtures.objective(point)
     limit = value + _NEGLIGIBLE * max(1.0, value)
     for shorten in (_without_unused, _without_negligible):

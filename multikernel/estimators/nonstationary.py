@@ -23,12 +23,10 @@ from ._multiclass import Machines, binary_problems
 from ._parameters import check_C, weigh_samples
 from ._progress import Progress
 from ._samples import Samples
+from ._self_similarity import constant_diagonals, require_diagonals
 from ._targets import encode_labels, require_two_classes
-from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-_CONSTANT = 1e-8
 
 
 class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
@@ -209,7 +207,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         samples = self._distinct(X, codes, weights)
         self._bank = make_bank(self.kernels, dtype="float64", gram="dense", psd=self.psd)
         Ks = np.ascontiguousarray(self._fit_stack(X, samples), float)
-        self._diagonals = self._constant_diagonals(Ks)
+        self._diagonals = constant_diagonals(Ks, self.view_names_) if self._precomputed else None
         problems = binary_problems(codes[samples.rows], self.classes_, "ovr")
         source = check_random_state(0 if self.random_state is None else self.random_state)
         seeds = source.randint(2**31, size=len(problems))
@@ -238,23 +236,6 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
             )
         if self.n_init != "auto":
             check_positive_integer("n_init", self.n_init)
-
-    def _constant_diagonals(self, Ks: Array) -> Array | None:
-        """k(x, x) of ready-made kernels, (n_kernels,), if it is known of new samples; else None."""
-        if not self._precomputed:
-            return None
-        diagonals = np.einsum("mtt->mt", Ks)
-        low, high = diagonals.min(axis=1), diagonals.max(axis=1)
-        varying = np.flatnonzero(high - low > _CONSTANT * high)
-        if varying.size and len(Ks) > 1:
-            warn_caller(
-                f"kernel {self.view_names_[varying[0]]!r} has a diagonal from {low[varying[0]]:.3g} to "
-                f"{high[varying[0]]:.3g}: predictions need k(x, x) of new samples, which ready-made kernels "
-                "do not tell. This model will refuse them. Divide each kernel, that of new samples too, by "
-                "sqrt(k(x, x) k(z, z)).",
-            )
-            return None
-        return np.asarray(diagonals.mean(axis=1))
 
     def _solve(self, Ks: Array, problem: Machines, weights: Array, seed: int) -> MixturesResult:
         """The mixtures of one class and the rest."""
@@ -338,15 +319,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         return scores
 
     def _self_similarities(self, X: Any) -> Array:
-        if not self._precomputed:
-            return np.asarray(self._bank.self_similarities(X))
-        if self._diagonals is None:
-            raise ValueError(
-                "predictions need k(x, x) of new samples, which ready-made kernels tell only if it is the "
-                "same for all; the diagonals of the kernels at fit were not. Divide each kernel, that of new "
-                "samples too, by sqrt(k(x, x) k(z, z)), or give the kernels as functions of a table."
-            )
-        return self._diagonals[None, :]
+        return require_diagonals(self._diagonals) if self._precomputed else self._bank.self_similarities(X)
 
     def _shares(self, scores: Array) -> Array:
         if self.mode == "hard":

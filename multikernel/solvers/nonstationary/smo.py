@@ -205,7 +205,7 @@ def inter_class(setting: Setting, state: State, i: int, work: Array) -> Choice:
     partner, length, best = -1, 0.0, 0.0
     room = setting.bounds[i] - state.totals[i]
     for t in range(n):
-        high = smaller(room, setting.bounds[t] - state.totals[t])
+        high: float = smaller(room, setting.bounds[t] - state.totals[t])
         s = larger(smaller(slope[t] / curvature[t], high), low[t])
         gain = s * (slope[t] - 0.5 * curvature[t] * s)
         if gain > best and setting.sides[t] != setting.sides[i]:

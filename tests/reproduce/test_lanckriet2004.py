@@ -9,7 +9,7 @@ import pytest
 from sklearn.svm import SVC
 
 from multikernel.kernels import diffusion_kernel, unit_diagonal
-from multikernel.reproduce import get_study, run_table
+from multikernel.reproduce import get_study, run_table, yeast
 from multikernel.reproduce.lanckriet2004 import gaussians, protein, reuters
 from multikernel.reproduce.lanckriet2004.machine import CRITERIA, Task, fit_machine
 from multikernel.reproduce.lanckriet2004.margins import COLUMNS
@@ -267,9 +267,9 @@ def test_protein_functions_follow_the_network_that_knows_them(data_folder, monke
         yeast_biogrid=dict(edges=second, weights=np.ones(len(second)), protein_ids=ids[order], **labels),
     )
     monkeypatch.setattr(protein, "N_PROTEINS", 48)
-    protein._kernels_and_labels.cache_clear()
+    yeast.kernels_and_labels.cache_clear()
     try:
-        Ks, values = protein._kernels_and_labels()
+        Ks, values = yeast.kernels_and_labels()
         np.testing.assert_array_equal(values["01"], community)
         for K in Ks:
             np.testing.assert_allclose(K.diagonal(), 1.0)
@@ -280,7 +280,7 @@ def test_protein_functions_follow_the_network_that_knows_them(data_folder, monke
         np.testing.assert_allclose(Ks[2], unit_diagonal(diffusion_kernel(A, 1.0)))
         results = [(unit, unit.function(**unit.arguments)) for unit in STUDY.table("protein").units(1)[:2]]
     finally:
-        protein._kernels_and_labels.cache_clear()
+        yeast.kernels_and_labels.cache_clear()
     areas = results[0][1]["auc"]
     assert areas["string_3"] > 0.9
     assert areas["string_3"] > areas["biogrid_3"]

@@ -6,46 +6,21 @@ K = exp(−beta L), L the normalised Laplacian of a network, for two networks an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from multikernel.datasets import Dataset, load_dataset
-from multikernel.kernels import diffusion_kernel, unit_diagonal
 from multikernel.reproduce.compare import compare, comparison_row
 from multikernel.reproduce.lanckriet2004.machine import Task, fit_model
+from multikernel.reproduce.splits import draw_order
 from multikernel.reproduce.study import Quantity, Result, Table, Unit
+from multikernel.reproduce.yeast import CLASSES, NETWORKS, SINGLE, kernels_and_labels
 
-NETWORKS = ("yeast_string", "yeast_biogrid")
-BETAS = (1.0, 3.0)
 SPLITS = 10
 N_PROTEINS = 600
 TRAIN_SHARE = 0.8
 _SEED = 4096
-# The 13 largest top-level classes of the functional catalogue among the proteins of both networks.
-CLASSES = {
-    "01": "metabolism",
-    "02": "energy",
-    "10": "cell cycle and DNA processing",
-    "11": "transcription",
-    "12": "protein synthesis",
-    "14": "protein fate",
-    "16": "binding",
-    "20": "transport",
-    "32": "cell rescue and defence",
-    "34": "interaction with the environment",
-    "40": "cell fate",
-    "42": "biogenesis of cellular components",
-    "43": "cell type differentiation",
-}
-SINGLE = {
-    "string_1": "STRING, beta = 1",
-    "string_3": "STRING, beta = 3",
-    "biogrid_1": "BioGRID, beta = 1",
-    "biogrid_3": "BioGRID, beta = 3",
-}
 _LEARNED = {"sm1": ("SM1", "learned, SM1"), "sm2": ("SM2", "learned, SM2")}
 _AREA, _WEIGHTS = "Area under the ROC curve, %", "Learned weights, STRING (1, 3) and BioGRID (1, 3)"
 
@@ -64,10 +39,10 @@ def compute_class(label: str, split: int) -> dict[str, Any]:
     dict
         ``auc`` by method, and ``weights`` by learned method.
     """
-    Ks, labels = _kernels_and_labels()
+    Ks, labels = kernels_and_labels()
     y = np.where(labels[label] > 0, 1, -1)
     n_train = round(TRAIN_SHARE * N_PROTEINS)
-    order = _draw(y, split, n_train)
+    order = draw_order(y, n_train, np.random.default_rng([_SEED, split]), N_PROTEINS)
     bank = [np.ascontiguousarray(K[np.ix_(order, order)]) for K in Ks]
     total = sum(float(np.trace(K)) for K in bank)
     found: dict[str, Any] = {"auc": {}, "weights": {}}
@@ -80,42 +55,6 @@ def compute_class(label: str, split: int) -> dict[str, Any]:
         if key in _LEARNED:
             found["weights"][key] = np.asarray(model.kernel_weights_, dtype=np.float64).tolist()
     return found
-
-
-def _draw(y: np.ndarray, split: int, n_train: int) -> np.ndarray:
-    rng = np.random.default_rng([_SEED, split])
-    while True:
-        order = rng.permutation(len(y))[:N_PROTEINS]
-        if len(set(y[order[:n_train]])) == len(set(y[order[n_train:]])) == 2:
-            return order
-
-
-@lru_cache(maxsize=1)
-def _kernels_and_labels() -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
-    """The four kernels over the proteins of both networks, and the labels: the same for every unit."""
-    first, second = networks = [load_dataset(name) for name in NETWORKS]
-    proteins = np.intersect1d(first.arrays["protein_ids"], second.arrays["protein_ids"])
-    Ks = []
-    for network in networks:
-        A = _adjacency(network, proteins)
-        Ks += [unit_diagonal(diffusion_kernel(A, beta)) for beta in BETAS]
-    rows = _positions(first, proteins)
-    names = first.arrays["label_names"].tolist()
-    return Ks, {label: first.arrays["Y"][rows, names.index(label)] for label in CLASSES}
-
-
-def _adjacency(network: Dataset, proteins: np.ndarray) -> np.ndarray:
-    n = len(network.arrays["protein_ids"])
-    A = np.zeros((n, n))
-    start, end = network.arrays["edges"].T
-    A[start, end] = A[end, start] = network.arrays["weights"]
-    kept = _positions(network, proteins)
-    return A[np.ix_(kept, kept)]
-
-
-def _positions(network: Dataset, proteins: np.ndarray) -> list[int]:
-    place = {protein: i for i, protein in enumerate(network.arrays["protein_ids"].tolist())}
-    return [place[protein] for protein in proteins.tolist()]
 
 
 def _units(splits: int) -> list[Unit]:

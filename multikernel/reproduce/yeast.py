@@ -1,0 +1,74 @@
+"""Yeast proteins in two interaction networks, as several studies use them: kernels and functional classes.
+
+K = exp(−beta L), L the normalised Laplacian of a network, for two networks and two values of beta
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from multikernel.datasets import Dataset, load_dataset
+from multikernel.kernels import diffusion_kernel, unit_diagonal
+
+NETWORKS = ("yeast_string", "yeast_biogrid")
+BETAS = (1.0, 3.0)
+# The 13 largest top-level classes of the functional catalogue among the proteins of both networks.
+CLASSES = {
+    "01": "metabolism",
+    "02": "energy",
+    "10": "cell cycle and DNA processing",
+    "11": "transcription",
+    "12": "protein synthesis",
+    "14": "protein fate",
+    "16": "binding",
+    "20": "transport",
+    "32": "cell rescue and defence",
+    "34": "interaction with the environment",
+    "40": "cell fate",
+    "42": "biogenesis of cellular components",
+    "43": "cell type differentiation",
+}
+SINGLE = {
+    "string_1": "STRING, beta = 1",
+    "string_3": "STRING, beta = 3",
+    "biogrid_1": "BioGRID, beta = 1",
+    "biogrid_3": "BioGRID, beta = 3",
+}
+
+
+@lru_cache(maxsize=1)
+def kernels_and_labels() -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
+    """Return the four kernels over the proteins of both networks, and the labels: the same for every unit.
+
+    Returns
+    -------
+    Ks : list of ndarray of shape (n, n)
+        Of unit diagonal, in the order of `SINGLE`.
+    labels : dict of str to ndarray of shape (n,)
+        For each class, 1 where a protein has it.
+    """
+    first, second = networks = [load_dataset(name) for name in NETWORKS]
+    proteins = np.intersect1d(first.arrays["protein_ids"], second.arrays["protein_ids"])
+    Ks = []
+    for network in networks:
+        A = _adjacency(network, proteins)
+        Ks += [unit_diagonal(diffusion_kernel(A, beta)) for beta in BETAS]
+    rows = _positions(first, proteins)
+    names = first.arrays["label_names"].tolist()
+    return Ks, {label: first.arrays["Y"][rows, names.index(label)] for label in CLASSES}
+
+
+def _adjacency(network: Dataset, proteins: np.ndarray) -> np.ndarray:
+    n = len(network.arrays["protein_ids"])
+    A = np.zeros((n, n))
+    start, end = network.arrays["edges"].T
+    A[start, end] = A[end, start] = network.arrays["weights"]
+    kept = _positions(network, proteins)
+    return A[np.ix_(kept, kept)]
+
+
+def _positions(network: Dataset, proteins: np.ndarray) -> list[int]:
+    place = {protein: i for i, protein in enumerate(network.arrays["protein_ids"].tolist())}
+    return [place[protein] for protein in proteins.tolist()]

@@ -226,3 +226,17 @@ def test_the_example_of_spectral_kernels_says_when_they_help_and_when_not(tmp_pa
     rings, moons = map(float, re.search(r"is (\S+) for two rings and (\S+) for two moons", printed).groups())
     assert rings > 2.0 * moons
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_example_of_weights_that_depend_on_the_point_runs(tmp_path, capsys):
+    example = load_example(ROOT / "examples/where_does_which_kernel_speak.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--splits", "2", "--picture", str(picture)])
+    plane, wines = capsys.readouterr().out.split("Wine, scaled columns")
+    stationary, nonstationary = map(float, re.findall(r"(\d+\.\d) % right", plane))
+    assert stationary < 87.0 and nonstationary == 100.0
+    accuracies = list(map(float, re.findall(r"(\d+\.\d) ± \d+\.\d % right", wines)))
+    assert len(accuracies) == 3 and min(accuracies) > 90.0
+    shares = [list(map(float, row.split()[2:])) for row in wines.splitlines() if row.startswith("cultivar")]
+    assert [round(sum(row), 1) for row in shares] == [1.0, 1.0, 1.0]
+    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -46,6 +46,9 @@ tables: $(VENV)/.installed
 	set -e; for table in 1 2 3 4 5 fresh; do \
 	  $(BIN)/multikernel reproduce yeung2006 --table $$table --out docs/reproduce/yeung2006; \
 	done
+	set -e; for part in "--table 1" "--table 2" "--figure 1" "--figure 2" "--figure 3"; do \
+	  $(BIN)/multikernel reproduce lewis2006 $$part --out docs/reproduce/lewis2006; \
+	done
 
 clean:
 	rm -rf $(VENV) run build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -12,6 +12,7 @@ from multikernel import (
     MKLOneClass,
     MKLRegressor,
     MKLRidge,
+    NonstationaryClassifier,
     SpectralKernelClassifier,
     TransductiveMKLClassifier,
 )
@@ -35,6 +36,8 @@ ESTIMATORS = [
     KernelKNNClassifier(),
     KDDAClassifier(),
     ConformalKernel(),
+    NonstationaryClassifier(),
+    NonstationaryClassifier(mode="full", n_init=2),
 ]
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._numba import compiled, larger
+from ..._numba import HUGE, compiled, larger
 from ..result import Status
 from .climb import climb, keep_at_bound, set_free
 from .components import Setting, State, add_scores, coefficients_of, dual_value, rescore
@@ -22,12 +22,21 @@ from .mixtures import Array
 from .vertex import best_vertex
 
 _BATCH = 20  # samples set free at a time at the start
-_MOST = 40  # violators set free at a time
+_MOST = 10  # violators set free at a time
 _SHARE = 0.1  # of the worst violation that another must have to be set free with it
 _PATIENCE = 4  # rounds without a rise of the dual value
 _ROUNDING = 1e-13  # relative: less is no rise
-_INEXACT = 1e-6  # relative: slopes of a solved face above this tell that its factor has lost digits
+_INEXACT_SLOPE = 1e-6  # relative: slopes of a solved face above this tell that its factor has lost digits
 _AT_BOUND = 1e-12  # relative
+# Why rounds end.
+_SOLVED, _IDLE, _INEXACT, _LIMIT = 0, 1, 2, 3
+
+
+class Progress(NamedTuple):
+    """The best dual value so far (1,), and the rounds (1,) without a rise of it."""
+
+    best: Array
+    idle: Array
 
 
 class Quote(NamedTuple):
@@ -66,11 +75,8 @@ def certify(setting: Setting, state: State, tol: float, max_newton: int) -> tupl
     status : Status
     """
     ascent = _Ascent(setting, state, tol)
-    for n_iter in range(1, max_newton + 1):
-        status = ascent.round()
-        if status is not None:
-            return ascent.multipliers, n_iter, status
-    return ascent.multipliers, max_newton, Status.MAX_ITER
+    status = ascent.run(max_newton)
+    return ascent.multipliers, ascent.n_iter, status
 
 
 class _Ascent:
@@ -79,7 +85,8 @@ class _Ascent:
     def __init__(self, setting: Setting, state: State, tol: float) -> None:
         self.setting, self.state, self.tol = setting, state, tol
         self.multipliers = np.zeros(setting.kernels.size)
-        self.best, self.idle = -np.inf, 0
+        self.progress = Progress(np.array([-HUGE]), np.zeros(1, np.int64))
+        self.n_iter = 0
         self._settle()
 
     def _settle(self) -> None:
@@ -87,59 +94,93 @@ class _Ascent:
         self.face = face_of(self.setting)
         settle(self.setting, self.state, self.face, self.multipliers)
 
-    def round(self) -> Status | None:
-        """One round; how the ascent ended, if it did."""
-        quote, dual = self._quote()
-        if self._is_enough(quote.primal, dual):
+    def run(self, max_newton: int) -> Status:
+        """Rounds until the gap is closed or nothing helps."""
+        while self.n_iter < max_newton:
+            limits = self.tol, max_newton - self.n_iter
+            end, done = ascend(self.setting, self.state, self.face, self.multipliers, self.progress, limits)
+            self.n_iter += done
+            if end == _LIMIT:
+                break
             rescore(self.setting, self.state)
-            quote, dual = self._quote()
-            if self._is_enough(quote.primal, dual):
-                return Status.OPTIMAL
-        rises = dual > self.best + _ROUNDING * (1.0 + abs(dual))
-        falls = dual < self.best - _ROUNDING * (1.0 + abs(dual))
-        self.best = max(self.best, dual)
-        self.idle = 0 if rises else self.idle + 1
-        if self.idle > _PATIENCE:
+            status = self._after(end)
+            if status is not None:
+                return status
+        return Status.MAX_ITER
+
+    def _after(self, end: int) -> Status | None:
+        """What the end of the rounds asks for, with fresh scores; how the ascent ended, if it did."""
+        if end == _IDLE:
             return self._step_to_vertex()
-        if falls or quote.residual > _INEXACT * quote.scale:
-            rescore(self.setting, self.state)
+        if end == _INEXACT:
             self._settle()
-        else:
-            self._admit(quote)
-        return None
+            return None
+        return Status.OPTIMAL if self._is_closed() else None
 
-    def _quote(self) -> tuple[Quote, float]:
+    def _is_closed(self) -> bool:
         quote = price(self.setting, self.state, self.face, self.multipliers)
-        return quote, dual_value(self.setting, self.state)
-
-    def _is_enough(self, primal: float, dual: float) -> bool:
-        return primal - dual <= 0.5 * self.tol * (1.0 + abs(dual))
-
-    def _admit(self, quote: Quote) -> None:
-        """Set free the worst violators, fewer when the last rounds gained nothing, and climb."""
-        order = np.argsort(-quote.violations, kind="stable")[: max(_MOST >> (2 * self.idle), 1)]
-        worst = quote.violations[order]
-        order = order[worst > _SHARE * worst[0]]
-        scored = coefficients_of(self.setting, self.state)
-        admit(self.setting, self.state, self.face, order, quote.entering)
-        climb(self.setting, self.state, self.face, self.multipliers)
-        add_scores(self.setting, self.state, coefficients_of(self.setting, self.state) - scored)
+        return bool(is_enough(quote.primal, dual_value(self.setting, self.state), self.tol))
 
     def _step_to_vertex(self) -> Status | None:
         """Certify with the best multipliers there are, or move towards the vertex that they belong to."""
-        rescore(self.setting, self.state)
         found = best_vertex(self.setting, self.state)
         if found is None:
             return Status.STALLED
         self.multipliers = found.multipliers
-        quote, dual = self._quote()
-        if self._is_enough(quote.primal, dual):
+        if self._is_closed():
             return Status.OPTIMAL
         if not found.advance(self.setting, self.state):
             return Status.STALLED
-        self.best, self.idle = max(dual, self.best), 0
+        self.progress.idle[0] = 0
         self._settle()
         return None
+
+
+@compiled
+def is_enough(primal: float, dual: float, tol: float) -> bool:
+    """Whether the gap is closed, with some room for rounding."""
+    return primal - dual <= 0.5 * tol * (1.0 + abs(dual))
+
+
+@compiled
+def ascend(
+    setting: Setting,
+    state: State,
+    face: Face,
+    multipliers: Array,
+    progress: Progress,
+    limits: tuple[float, int],
+) -> tuple[int, int]:
+    """Rounds from a solved face: judge it, set free the worst violators (fewer when the last rounds gained
+    nothing), climb. Returns why they end, and their number."""
+    tol, max_rounds = limits
+    for done in range(1, max_rounds + 1):
+        quote = price(setting, state, face, multipliers)
+        dual = dual_value(setting, state)
+        if is_enough(quote.primal, dual, tol):
+            return _SOLVED, done
+        rise, rounding = dual - progress.best[0], _ROUNDING * (1.0 + abs(dual))
+        progress.best[0] = larger(dual, progress.best[0])
+        progress.idle[0] = 0 if rise > rounding else progress.idle[0] + 1
+        if progress.idle[0] > _PATIENCE:
+            return _IDLE, done
+        if rise < -rounding or quote.residual > _INEXACT_SLOPE * quote.scale:
+            return _INEXACT, done
+        scored = coefficients_of(setting, state)
+        admit(setting, state, face, quote, max(_MOST >> (2 * progress.idle[0]), 1))
+        climb(setting, state, face, multipliers)
+        _score(setting, state, scored)
+    return _LIMIT, max_rounds
+
+
+@compiled
+def _score(setting: Setting, state: State, scored: Array) -> None:
+    """Bring the scores up to date; ``scored`` is the s that they belong to."""
+    change = coefficients_of(setting, state)
+    for c in range(change.shape[0]):
+        for t in range(change.shape[1]):
+            change[c, t] -= scored[c, t]
+    add_scores(setting, state, change)
 
 
 @compiled
@@ -155,7 +196,7 @@ def settle(setting: Setting, state: State, face: Face, multipliers: Array) -> No
                 if state.duals[c, t] > 0.0 and not face.member[c, t]:
                     set_free(setting, state, face, t, c)
         climb(setting, state, face, multipliers)
-        add_scores(setting, state, coefficients_of(setting, state) - scored)
+        _score(setting, state, scored)
 
 
 @compiled
@@ -211,19 +252,34 @@ def _refresh(setting: Setting, state: State, face: Face, multipliers: Array) -> 
 
 
 @compiled
-def admit(setting: Setting, state: State, face: Face, samples: Array, entering: Array) -> None:
-    """Set free what is fixed wrongly."""
-    for t in samples:
-        if entering[t] >= 0:
-            set_free(setting, state, face, t, entering[t])
-            continue
-        free = np.zeros(state.duals.shape[0], np.bool_)
-        for c in range(free.size):
-            free[c] = face.member[c, t]
-        for a in range(face.size[0] - 1, -1, -1):
-            if face.samples[a] == t:
-                delete(face, a)
-        face.pivots[t] = -1
-        for c in range(free.size):
-            if free[c]:
-                set_free(setting, state, face, t, c)
+def admit(setting: Setting, state: State, face: Face, quote: Quote, most: int) -> None:
+    """Set free what is fixed most wrongly."""
+    worst = 0.0
+    for _ in range(most):
+        t = 0
+        for s in range(1, quote.violations.size):
+            if quote.violations[s] > quote.violations[t]:
+                t = s
+        worst = larger(worst, quote.violations[t])
+        if quote.violations[t] <= _SHARE * worst:
+            return
+        quote.violations[t] = 0.0
+        if quote.entering[t] >= 0:
+            set_free(setting, state, face, t, quote.entering[t])
+        else:
+            _release(setting, state, face, t)
+
+
+@compiled
+def _release(setting: Setting, state: State, face: Face, t: int) -> None:
+    """The sample leaves its bound: its positive duals move each on its own."""
+    free = np.zeros(state.duals.shape[0], np.bool_)
+    for c in range(free.size):
+        free[c] = face.member[c, t]
+    for a in range(face.size[0] - 1, -1, -1):
+        if face.samples[a] == t:
+            delete(face, a)
+    face.pivots[t] = -1
+    for c in range(free.size):
+        if free[c]:
+            set_free(setting, state, face, t, c)

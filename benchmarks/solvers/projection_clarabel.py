@@ -1,7 +1,8 @@
 """The projection of kernel mixtures by Clarabel without a modelling layer, to 1e-8.
 
 Each of the two forms of ``projection_program.py`` comes as a pair: what is the same in all projections of a
-fit and so is not timed (the kernels' factors), and the call that is timed.
+fit and so is not timed (the kernels' factors), and the call that is timed. The duals are in units of √C: with
+units of 1, or of C, Clarabel does not converge where C is large.
 """
 
 from __future__ import annotations
@@ -40,19 +41,21 @@ def _settings(method: str) -> Any:
 def solve_stated(task: ProjectionTask, method: str) -> ProjectionAnswer:
     """The quadratic program in the duals, H dense."""
     program = program_of(task)
-    P = scipy.sparse.csc_matrix(np.triu(quadratic_of(task, program)))
+    unit = np.sqrt(task.C)
+    P = scipy.sparse.csc_matrix(np.triu(unit * quadratic_of(task, program)))
     n, p = program.linear.size, len(program.balance)
     rows = [scipy.sparse.csr_array(program.balance), -scipy.sparse.eye_array(n), program.totals]
-    b = np.concatenate([np.zeros(p + n), np.full(task.y.size, task.C)])
+    b = np.concatenate([np.zeros(p + n), np.full(task.y.size, task.C / unit)])
     cones = [clarabel.ZeroConeT(p), clarabel.NonnegativeConeT(n + task.y.size)]
     A = scipy.sparse.csc_matrix(scipy.sparse.vstack(rows))
     solution = clarabel.DefaultSolver(P, -program.linear, A, b, cones, _settings(method)).solve()
-    return answer_of(task, np.array(solution.x), np.array(solution.z[:p]), str(solution.status))
+    return answer_of(task, unit * np.array(solution.x), np.array(solution.z[:p]), str(solution.status))
 
 
 def _solve_factored(task: ProjectionTask, features: list[FloatArray], method: str) -> ProjectionAnswer:
     program = program_of(task)
-    weights = weights_of(program, features)
+    unit = np.sqrt(task.C)
+    weights = weights_of(program, [np.sqrt(unit) * part for part in features])
     n, p, rank = program.linear.size, len(program.balance), sum(len(part) for part in weights)
     P = scipy.sparse.csc_matrix(
         (np.ones(rank), (np.arange(n, n + rank), np.arange(n, n + rank))), shape=(n + rank, n + rank)
@@ -65,10 +68,10 @@ def _solve_factored(task: ProjectionTask, features: list[FloatArray], method: st
         [program.totals, None],
     ]
     A = scipy.sparse.csc_matrix(scipy.sparse.block_array(rows))
-    b = np.concatenate([np.zeros(p + rank + n), np.full(task.y.size, task.C)])
+    b = np.concatenate([np.zeros(p + rank + n), np.full(task.y.size, task.C / unit)])
     cones = [clarabel.ZeroConeT(p + rank), clarabel.NonnegativeConeT(n + task.y.size)]
     solution = clarabel.DefaultSolver(P, q, A, b, cones, _settings(method)).solve()
-    return answer_of(task, np.array(solution.x[:n]), np.array(solution.z[:p]), str(solution.status))
+    return answer_of(task, unit * np.array(solution.x[:n]), np.array(solution.z[:p]), str(solution.status))
 
 
 def prepare_factored(task: ProjectionTask, method: str) -> Callable[[], ProjectionAnswer]:

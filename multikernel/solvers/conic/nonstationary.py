@@ -9,6 +9,8 @@ A component that no sample of its class uses must have no coefficients at all: i
 offset is put where the component cannot speak.
 """
 
+from dataclasses import replace
+
 import clarabel
 import numpy as np
 import scipy.sparse
@@ -51,7 +53,7 @@ def project_conic(projection: Projection, *, tol: float = 1e-8) -> Projected:
         if answers[-1].status == Status.OPTIMAL:
             return answers[-1]
     if answers:
-        return min(answers, key=lambda answer: abs(answer.gap))
+        return replace(min(answers, key=lambda answer: abs(answer.gap)), n_iter=len(answers))
     zeros = np.zeros_like(projection.linear[0]), np.zeros_like(projection.linear[1])
     sizes = projection.mixtures.sizes
     return _judge(projection, zeros, (np.zeros(sizes[0]), np.zeros(sizes[1])), tol, 0)

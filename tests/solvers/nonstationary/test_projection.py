@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from multikernel.criteria import Hinge
 from multikernel.solvers import Status, solve_machine
+from multikernel.solvers.conic import nonstationary as conic
 from multikernel.solvers.conic.nonstationary import project_conic
 from multikernel.solvers.nonstationary.projection import balance
 from multikernel.solvers.nonstationary.smo import project_smo
@@ -257,3 +258,20 @@ def test_a_component_that_no_sample_of_its_class_uses_has_no_coefficients(solver
     _check(problem, found)
     assert np.abs(found.point.coefficients[0][1]).max() <= 1e-6 * C
     assert found.primal == pytest.approx(primal_by_cvxpy(less), rel=1e-6)
+
+
+# ------------------------------------------------------------- honesty
+def test_clarabel_tries_other_units_and_says_that_it_fell_short():
+    problem, value = _case("nearly hard margin", "qp")
+    found = project_conic(problem.projection, tol=1e-18)
+    assert (found.status, found.n_iter) == (Status.STALLED, 3)
+    assert found.primal == pytest.approx(value, rel=1e-6)
+
+
+def test_clarabel_without_an_answer_says_so(monkeypatch):
+    monkeypatch.setattr(conic, "minimise", lambda *arguments: None)
+    problem, value = _case("as many components", "qp")
+    found = project_conic(problem.projection)
+    assert (found.status, found.n_iter, found.dual) == (Status.STALLED, 0, 0.0)
+    assert found.primal > value
+    assert not (found.duals[0].any() or found.duals[1].any())

@@ -10,7 +10,7 @@ from pathlib import Path
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -114,6 +114,7 @@ def optimum(m):
 
 # ---------------------------------------------------------------------- the judge
 @pytest.mark.parametrize("m", [1, 2, 3])
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6))
 def test_judge_computes_both_values_and_they_enclose_the_optimum(m, seed):
     task = small_task(m)

@@ -60,10 +60,19 @@ def test_of_several_starts_the_best_is_kept():
     assert result.n_iter == alone[best].n_iter
 
 
-def test_a_component_that_starts_without_any_sample_can_be_used():
+def test_a_component_that_starts_without_any_sample_can_be_used(monkeypatch):
     problem = make_problem(n=40, kernels=((0, 2), (0, 2)), C=5.0, seed=2)
     first_only = tuple(np.eye(2)[np.zeros(len(part), int)] for part in problem.q)
+    least, project = [], learn.project_interior
+
+    def watch(projection, **keywords):
+        least.append(min(part.min() for part in projection.posteriors))
+        assert all(np.allclose(part.sum(axis=1), 1.0) for part in projection.posteriors)
+        return project(projection, **keywords)
+
+    monkeypatch.setattr(learn, "project_interior", watch)
     result = learn_it(problem, [first_only], max_iter=200)
+    assert 0.5e-8 < min(least) < 2e-8
     mass = result.point.coefficients[0][1, problem.rows[0]].sum()
     assert mass > 0.1 and result.objective < result.history[0]["objective"] - 1.0
 

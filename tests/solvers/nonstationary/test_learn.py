@@ -44,7 +44,7 @@ def test_the_loop_descends_to_a_point_that_its_own_projection_does_not_improve(m
     assert result.objective == pytest.approx(values[-1], rel=1e-7)
     reach = primal_by_cvxpy(problem.with_posteriors(mixtures.posteriors(result.point)))
     gap = (result.objective - reach) / max(1.0, result.objective)
-    assert -1e-6 <= gap <= 1e-3 and result.gap == pytest.approx(max(gap, 0.0), abs=3e-6)
+    assert -1e-6 <= gap <= 1e-3 and result.gap == pytest.approx(max(gap, 0.0), abs=2e-4)
 
 
 def test_of_several_starts_the_best_is_kept():
@@ -120,7 +120,7 @@ def test_the_gap_at_the_last_turn_is_that_of_the_point_returned(mode):
         result = learn_it(problem, max_iter=max_iter)
         reach = primal_by_cvxpy(problem.with_posteriors(mixtures.posteriors(result.point)))
         gap = (result.objective - reach) / max(1.0, result.objective)
-        assert result.gap == pytest.approx(gap, abs=3e-6)
+        assert result.gap == pytest.approx(gap, abs=2e-4)
         assert result.status == (Status.OPTIMAL if result.gap <= 1e-3 else Status.MAX_ITER)
         assert result.n_iter == max_iter == len(result.history)
     if mode != "hard":  # the turn that is saved would only have certified
@@ -218,7 +218,7 @@ def separable(n=30, mode="qp", scale=1.0):
 
 
 @EACH_MODE
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e6])
 def test_the_hard_margin_leaves_no_sample_short_whatever_the_size_of_the_kernels(mode, scale):
     problem = separable(mode=mode, scale=scale)
     mixtures = problem.projection.mixtures

@@ -16,6 +16,7 @@ from multikernel import (
     SpectralKernelClassifier,
     TransductiveMKLClassifier,
 )
+from multikernel.kernels import Gaussian, Linear
 
 ESTIMATORS = [
     MKLClassifier(),
@@ -37,7 +38,7 @@ ESTIMATORS = [
     KDDAClassifier(),
     ConformalKernel(),
     NonstationaryClassifier(),
-    NonstationaryClassifier(mode="full", n_init=2),
+    NonstationaryClassifier([Linear(), Gaussian()], mode="full", n_init=2),
 ]
 
 

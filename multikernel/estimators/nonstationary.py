@@ -9,6 +9,7 @@ from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from .._validation import check_choice, check_number, check_positive_integer
 from ..solvers import Options, Status
@@ -27,6 +28,8 @@ from ._self_similarity import constant_diagonals, require_diagonals
 from ._targets import encode_labels, require_two_classes
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_ONE_THREAD = 3000  # pairs of a sample and a kernel
 
 
 class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
@@ -213,7 +216,9 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         seeds = source.randint(2**31, size=len(problems))
         solve = delayed(self._solve)
         jobs = (solve(Ks, p, samples.weights, int(s)) for p, s in zip(problems, seeds, strict=True))
-        results = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
+        # Threads of the linear algebra wait for each other longer than such matrices take.
+        with threadpool_limits(limits=1 if Ks.shape[0] * Ks.shape[1] <= _ONE_THREAD else None):
+            results = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
         self._store(Ks, problems, results, samples)
         if self.probability:
             self._calibration = calibrate(self, X, y, sample_weight)

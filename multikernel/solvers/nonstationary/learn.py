@@ -30,6 +30,7 @@ SOLVERS = ("ipm", "smo", "conic")
 _FLOOR = 1e-8  # least posterior: a component without any could never be used again
 _UNCHANGED = 3e-8
 _EXACT = 1e-10  # accuracy where one projection is the whole problem
+_PART_OF_GAP, _FINE, _COARSE = 0.01, 1e-3, 0.1  # of the gap; and bounds of it, in units of the tolerance
 _DEAD = 1e-6  # a component with less than this part of the mass of its class is not used
 _NEGLIGIBLE = 1e-8
 _CROSSED = 1e-6
@@ -94,7 +95,6 @@ class _Run:
     def __init__(self, mixtures: Mixtures, solver: str, options: Options, number: int) -> None:
         self.mixtures, self.solver, self.options, self.number = mixtures, solver, options, number
         self.convex = max(mixtures.sizes) == 1
-        self.accuracy = _EXACT if self.convex else min(1e-6, 1e-3 * options.tol)
         self.point: Point | None = None
         self.value = self.gap = np.inf
         self.masks: Pair | None = None
@@ -151,8 +151,15 @@ class _Run:
 
     def _judge(self, found: Projected) -> None:
         """The gap of the point, whose own projection this is."""
-        bounded = found.imbalance <= _UNBALANCED
+        bounded = found.status == Status.OPTIMAL or found.imbalance <= _UNBALANCED
         self.gap = _relative(self.value - found.dual, self.value) if bounded else np.inf
+
+    @property
+    def accuracy(self) -> float:
+        """Of a projection: a small part of what is still to be gained, exact where one is the whole problem."""
+        if self.convex:
+            return _EXACT
+        return float(np.clip(_PART_OF_GAP * self.gap, _FINE * self.options.tol, _COARSE * self.options.tol))
 
     def _project(self, projection: Projection) -> Projected:
         if self.solver == "conic":

@@ -1,6 +1,7 @@
 """The outer loop: it descends, certifies the point it returns, keeps the best start, and drops the unused."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -236,6 +237,25 @@ def test_the_hard_margin_of_classes_that_overlap_is_not_found():
     overlap = replace(problem, Ks=Ks, kernels=([4], [4]), q=tuple(part[:, :1] * 2.0 for part in problem.q))
     found = learn_separating(overlap.projection.mixtures, [uniform(overlap)], options=Options(max_iter=20))
     assert found is None
+
+
+def test_the_hard_margin_goes_on_from_the_posteriors_reached(monkeypatch):
+    problem = separable(scale=1e-3)
+    solve, tried = learn_mixtures, []
+
+    def spy(mixtures, starts, **keywords):
+        result = solve(mixtures, starts, **keywords)
+        tried.append((float(mixtures.bounds[0]), starts, mixtures.posteriors(result.point)))
+        short = len(tried) < 3  # as if samples still fell short of the margin
+        return replace(result, objective=result.objective + 1e9) if short else result
+
+    monkeypatch.setattr(learn, "learn_mixtures", spy)
+    given = draw_starts(problem.projection.mixtures, 2, np.random.default_rng(0))
+    assert learn_separating(problem.projection.mixtures, given, options=Options(max_iter=60)) is not None
+    assert len(tried) == 3 and np.allclose(np.diff(np.log10([bound for bound, _, _ in tried])), 1.0)
+    for (_, _, reached), (_, starts, _) in pairwise(tried):
+        assert len(starts) == 2
+        np.testing.assert_array_equal(starts[-1][0], reached[0])
 
 
 def test_the_hard_margin_can_be_interrupted():

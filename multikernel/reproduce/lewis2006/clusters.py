@@ -26,7 +26,7 @@ METHODS = {
     "qp": "latent MED, qp",
     "hard": "latent MED, hard",
 }
-C, TOLERANCE, TURNS = 1e4, 1e-6, 100
+C, STARTS, TOLERANCE, TURNS = 1e4, 8, 1e-6, 100
 _SEED = 2006
 
 Array = np.ndarray
@@ -61,7 +61,7 @@ def compute_draw(method: str, split: int) -> dict[str, Any]:
 def fit_decision(method: str, X: Array, y: Array, seed: int) -> tuple[Decision, str, float | None]:
     """Fit two linear components for each class and return what decides, how it ended, and `starts`."""
     if method == "likelihood":
-        model = fit_likelihood_ratio(np.stack([X @ X.T] * 2), y, seed=seed)
+        model = fit_likelihood_ratio(np.stack([X @ X.T] * 2), y, STARTS, seed)
         statuses = {mixture.status.value for mixture in model.mixtures}
         status = "optimal" if statuses == {"optimal"} else "max_iter"
 
@@ -72,7 +72,7 @@ def fit_decision(method: str, X: Array, y: Array, seed: int) -> tuple[Decision, 
         return decide, status, None
     views = [("first", Linear()), ("second", Linear())]
     estimator = NonstationaryClassifier(
-        views, C=C, mode=method, tol=TOLERANCE, max_iter=TURNS, random_state=seed
+        views, C=C, mode=method, n_init=STARTS, tol=TOLERANCE, max_iter=TURNS, random_state=seed
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -29,6 +29,7 @@ from .reduced_system import ReducedSystem
 _MAX_ITER = 100
 _PATIENCE = 8  # iterations without a smaller gap or products after which rounding is to blame
 _SMALLEST = 1e-300
+_ROUGH = 1e-3  # gap above which the steps need not be exact
 _NEAR = 1e-4  # gap below which the equations of the softmax take over
 
 
@@ -140,7 +141,8 @@ class ProductPath(Path):
         right = self.e + self.z - self.v[group] + to_z / self.u - (to_v / self.sigma)[group]
         if self.program.entropic:
             right -= self.program.log_shares(self.u)
-        x, y = self.system.solve(self.system.backward(right), -self.balance)
+        refine = self.smallest < _ROUGH
+        x, y = self.system.solve(self.system.backward(right), -self.balance, refine)
         u = self.system.forward(x)
         sigma = -self.program.total(u)
         return _ProductStep(u, y, (to_z - self.z * u) / self.u, sigma, (to_v - self.v * sigma) / self.sigma)

@@ -16,7 +16,7 @@ from .mixtures import SIDES, Array, Mixtures, Pair, Point
 from .projection import Projected, Projection, finish
 
 _SMALL = 400  # so many variables are all taken at once
-_FIRST = 500  # variables to begin with, where nothing is known
+_FIRST = 800  # variables to begin with, where nothing is known
 _MORE = 100  # violated constraints that are added at a time, at least
 _GROWTH = 1.0  # or this part of those that are there
 _NEAR = 0.03  # constraints slack by less than this part of the margin are kept for the next projection

@@ -207,9 +207,9 @@ FIGURE = Table(
         "No weights that are the same for all points can do it: the sum of both kernels is a quadratic "
         "polynomial too. The nonstationary combination is practically always right.",
         "Where the objective is low, the mixture of class +1 has the linear kernel on the left and the "
-        "quadratic one on the right. From the uniform start alone some draws end in another local minimum, "
-        "of twice the objective, that separates the classes just as well with other weights: a map of "
-        "weights is one explanation of several.",
+        "quadratic one on the right. From the uniform start alone some draws end in a local minimum of "
+        "higher objective that separates the classes just as well with other weights: a map of weights is "
+        "one explanation of several.",
         "The likelihood mixture describes where the points are, and there the classes hardly differ.",
         "The publication prints no accuracies for this figure.",
     ),

@@ -20,6 +20,7 @@ _FIRST = 800  # variables to begin with, where nothing is known
 _MORE = 100  # violated constraints that are added at a time, at least
 _GROWTH = 1.0  # or this part of those that are there
 _NEAR = 0.03  # constraints slack by less than this part of the margin are kept for the next projection
+_CLOSE = 0.01  # what is slack by less than this part of the margin is added beside what is violated
 _UNUSED = 1e-3  # variables below this part of the largest go again, while the solution is rough
 _EACH = 3  # samples that hold down each component of the other class, at least: it would rise for ever
 _MAX_ROUNDS = 80
@@ -137,19 +138,23 @@ def _hold_every_component(masks: Pair, projection: Projection) -> None:
 
 
 def _grow(masks: Pair, projection: Projection, point: Point) -> int:
-    """Add the constraints that the point violates most; returns how many."""
+    """Add the constraints that the point violates most, and with them those it nearly does; how many."""
     shortfalls = projection.shortfalls(point)
+    mixtures = projection.mixtures
     excess = []
     for side in SIDES:
         inside = np.where(masks[side], shortfalls[side], -np.inf).max(axis=1)
         beyond = shortfalls[side] - np.maximum(inside, 0.0)[:, None]
-        if projection.mixtures.mode == "full":  # a sample that is left out counts by the log-sum-exp
+        if mixtures.mode == "full":  # a sample that is left out counts by the log-sum-exp
             beyond = np.broadcast_to(projection.slacks(shortfalls)[side][:, None], beyond.shape)
-        excess.append(np.where(masks[side], 0.0, beyond))
+        reach = _CLOSE * np.abs(mixtures.margins[mixtures.rows[side]])
+        excess.append(np.where(masks[side], -np.inf, beyond / reach[:, None]))
     every = np.concatenate([part.ravel() for part in excess])
-    violated = np.flatnonzero(every > 0.0)
+    if not (every > 0.0).any():
+        return 0
+    candidates = np.flatnonzero(every > -1.0)
     limit = max(_MORE, int(_GROWTH * (masks[0].sum() + masks[1].sum())))
-    worst = violated[np.argsort(-every[violated], kind="stable")[:limit]]
+    worst = candidates[np.argsort(-every[candidates], kind="stable")[:limit]]
     n_first = masks[0].size
     masks[0].flat[worst[worst < n_first]] = True
     masks[1].flat[worst[worst >= n_first] - n_first] = True

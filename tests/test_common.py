@@ -37,8 +37,8 @@ ESTIMATORS = [
     KernelKNNClassifier(),
     KDDAClassifier(),
     ConformalKernel(),
-    NonstationaryClassifier(),
-    NonstationaryClassifier([Linear(), Gaussian()], mode="full", n_init=2),
+    NonstationaryClassifier(solver="smo"),
+    NonstationaryClassifier([Linear(), Gaussian()], mode="full"),
 ]
 
 

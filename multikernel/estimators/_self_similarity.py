@@ -23,8 +23,8 @@ def constant_diagonals(Ks: Array, names: list[str]) -> Array | None:
         m = varying[0]
         warn_caller(
             f"kernel {names[m]!r} has a diagonal from {low[m]:.3g} to {high[m]:.3g}: predictions need "
-            "k(x, x) of new samples, which ready-made kernels do not tell. This model will refuse them. Divide each "
-            "kernel, that of new samples too, by sqrt(k(x, x) k(z, z))."
+            "k(x, x) of new samples, which ready-made kernels do not tell. This model will refuse them. "
+            "Divide each kernel, that of new samples too, by sqrt(k(x, x) k(z, z))."
         )
         return None
     return np.asarray(diagonals.mean(axis=1))

@@ -260,9 +260,9 @@ class SoftmaxPath(Path):
             return False
         first = self._step(-self.sigma * self.v, -self.total * self.zeta)
         length = min(1.0, self._length(first))
-        after = (self.sigma - length * first.total) @ (self.v + length * first.v)
-        after += (self.total + length * first.total) @ (self.zeta + length * first.zeta)
-        after = max(float(after), 0.0) / (2 * self.v.size)
+        after = float((self.sigma - length * first.total) @ (self.v + length * first.v))
+        after += float((self.total + length * first.total) @ (self.zeta + length * first.zeta))
+        after = max(after, 0.0) / (2 * self.v.size)
         target = (after / self.mu) ** 3 * self.mu
         return self._move(
             self._step(

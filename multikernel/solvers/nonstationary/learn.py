@@ -156,7 +156,7 @@ class _Run:
 
     @property
     def accuracy(self) -> float:
-        """Of a projection: a small part of what is still to be gained, exact where one is the whole problem."""
+        """Of a projection: a small part of what is still to gain; exact where one is the whole problem."""
         if self.convex:
             return _EXACT
         return float(np.clip(_PART_OF_GAP * self.gap, _FINE * self.options.tol, _COARSE * self.options.tol))

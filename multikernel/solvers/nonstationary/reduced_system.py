@@ -2,8 +2,8 @@
 
 A bound on λ_t = Σ_r u_tr that is attained adds a huge multiple of the matrix of ones to the block of sample
 t, and drowns what else the block says of the differences of its variables. So each sample has its own
-coordinates, u_t = V_t x_t, in which λ_t is one of them: the huge number then stands alone on the diagonal. The
-step solves
+coordinates, u_t = V_t x_t, in which λ_t is one of them: the huge number then stands alone on the diagonal.
+The step solves
 
     (V'HV + D) x − V'A'y = b,    AVx = r,    D block diagonal
 

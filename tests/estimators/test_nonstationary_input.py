@@ -184,13 +184,13 @@ def test_only_support_rows_are_kept_and_unused_kernels_are_never_computed_again(
 
 def test_what_is_pickled_is_small_and_predicts_the_same():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 400))
+    X = rng.normal(size=(150, 60))
     y = X[:, 0] > 0.0
-    X[:, 0] += np.where(y, 2.0, -2.0)
-    views = [("first", Gaussian(gamma=0.1), [0]), ("others", Linear(), slice(0, 5))]
-    model = NonstationaryClassifier(views).fit(X, y)
+    X[:, 0] += np.where(y, 8.0, -8.0)
+    views = [("first", Gaussian(gamma=0.01), [0]), ("all", Gaussian(gamma=1e-3))]
+    model = NonstationaryClassifier(views, solver="smo").fit(X, y)
     stored = pickle.dumps(model)
-    assert model.support_.size < 50 and len(stored) < 0.5 * X.nbytes
+    assert model.support_.size < 50 and len(stored) < 0.7 * X.nbytes
     again = pickle.loads(stored)
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(again.kernel_weights(X), model.kernel_weights(X))

@@ -43,7 +43,10 @@ def test_the_loop_descends_to_a_point_that_its_own_projection_does_not_improve(m
     mixtures = problem.projection.mixtures
     assert result.objective == pytest.approx(mixtures.objective(result.point), rel=1e-12)
     assert result.objective == pytest.approx(values[-1], rel=1e-7)
-    reach = primal_by_cvxpy(problem.with_posteriors(mixtures.posteriors(result.point)))
+    q = [
+        (part + 1e-8) / (part + 1e-8).sum(axis=1, keepdims=True) for part in mixtures.posteriors(result.point)
+    ]
+    reach = primal_by_cvxpy(problem.with_posteriors((q[0], q[1])))
     gap = (result.objective - reach) / max(1.0, result.objective)
     assert -1e-6 <= gap <= 1e-3 and result.gap == pytest.approx(max(gap, 0.0), abs=2e-4)
 

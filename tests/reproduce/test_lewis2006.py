@@ -221,14 +221,21 @@ def test_protein_functions_are_found_by_every_method(data_folder, monkeypatch, t
         summary = run_table(STUDY, STUDY.table("2"), folder=tmp_path, splits=2)
         Ks, _ = yeast.kernels_and_labels()
         found = proteins.compute_area("01", 1, "string_3")
+        latent = proteins.compute_area("01", 1, "qp")
         order = proteins.draw_order(2 * y - 1, 40, np.random.default_rng([proteins._SEED, 1]), 50)
         K = Ks[1][np.ix_(order, order)]
+        stack = np.stack([matrix[np.ix_(order, order)] for matrix in Ks], axis=2)
     finally:
         yeast.kernels_and_labels.cache_clear()
     machine = SVC(C=10.0, kernel="precomputed").fit(K[:40, :40], y[order[:40]])
     area = roc_auc_score(y[order[40:]], machine.decision_function(K[40:, :40]))
     assert found["area"] == pytest.approx(100.0 * area)
     assert found["weights"] is None and found["spread"] is None
+    model = NonstationaryClassifier("precomputed", C=5.0).fit(stack[:40, :40], y[order[:40]])
+    np.testing.assert_allclose(latent["weights"], model.kernel_weights_, atol=1e-9)
+    positive, negative = model.kernel_weights(stack[40:, :40])
+    spread = (positive.std(axis=0).mean() + negative.std(axis=0).mean()) / 2.0
+    assert latent["spread"] == pytest.approx(spread)
     first, second, mean, weights, _ = summary["rows"]
     assert first["labels"] == {"class": "01 metabolism"} and second["labels"] == {"class": "02 energy"}
     for method in proteins.METHODS:
@@ -237,10 +244,18 @@ def test_protein_functions_are_found_by_every_method(data_folder, monkeypatch, t
     areas = {method: mean["values"][method]["mean"] for method in proteins.METHODS}
     for method in ("sum", "mkl", "qp", "full"):
         assert areas[method] > max(areas[single] for single in yeast.SINGLE)
-    assert mean["values"]["gain"]["mean"] == pytest.approx(areas["qp"] - areas["sum"])
     for method in ("mkl", "qp", "full"):
         assert sum(weights["values"][f"weights_{method}"]["mean"]) == pytest.approx(1.0)
     assert weights["values"]["spread"]["mean"] > 0.0
+
+
+def test_the_gain_is_that_of_qp_over_the_sum_on_the_same_splits():
+    areas = np.random.default_rng(0).uniform(50.0, 90.0, size=(8, 5))
+    gain = proteins._area_values(areas)["gain"]
+    names = list(proteins.METHODS)
+    differences = areas[names.index("qp")] - areas[names.index("sum")]
+    assert gain["mean"] == pytest.approx(differences.mean())
+    assert gain["se"] == pytest.approx(differences.std(ddof=1) / np.sqrt(5.0))
 
 
 def test_a_method_that_was_not_solved_is_named():

@@ -36,11 +36,16 @@ def test_likelihood_misses_the_boundary_that_latent_med_finds(monkeypatch, tmp_p
     assert "| latent MED, full |" in (tmp_path / "figure1.md").read_text(encoding="utf-8")
 
 
-def test_a_start_that_separates_costs_less_than_one_misclassified_point():
+def test_a_start_separates_if_no_training_point_is_misclassified(monkeypatch):
+    monkeypatch.setattr(clusters, "STARTS", 1)
     X, y = make_interleaved(40, random_state=3)
-    decide, status, share = clusters.fit_decision("hard", X, y, 1)
-    assert status == "optimal"
-    assert (share > 0.0) == bool(((decide(X) > 0) == (y > 0)).all())
+    shares = []
+    for seed in range(3):
+        decide, status, share = clusters.fit_decision("full", X, y, seed)
+        assert status == "optimal"
+        assert share == (100.0 if ((decide(X) > 0) == (y > 0)).all() else 0.0)
+        shares.append(share)
+    assert set(shares) == {0.0, 100.0}
 
 
 def test_rows_of_figure_1_have_the_worst_draw_and_what_was_not_solved():

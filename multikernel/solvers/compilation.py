@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,17 @@ _busy = threading.local()
 
 
 def compiled_once(Ks: Array) -> None:
-    """Compile (or load from the cache) everything that a fit needs for stacks of this precision.
+    """Compile (or load from the cache) all that learning weights needs for stacks of this precision."""
+    dtype, writeable = Ks.dtype, Ks.flags.writeable  # read-only arrays are another type for the compiler
+    compile_first(f"weights {dtype} {writeable}", lambda: _solve_tiny(dtype, writeable))
 
-    A tiny problem is solved; where no cache exists this takes half a minute, and a message says so. Later
-    processes load the result from the cache in well under a second, silently.
+
+def compile_first(name: str, solve_tiny: Callable[[], object]) -> None:
+    """Solve a tiny problem the first time that ``name`` is asked for, so that all it needs is compiled.
+
+    Where no cache exists this takes half a minute, and a message says so. Later processes load the result
+    from the cache in well under a second, silently.
     """
-    name = f"{Ks.dtype} {Ks.flags.writeable}"  # read-only arrays are another type for the compiler
     if name in _done or getattr(_busy, "now", False):
         return
     announcement = threading.Timer(
@@ -33,7 +39,7 @@ def compiled_once(Ks: Array) -> None:
     announcement.start()
     _busy.now = True
     try:
-        _solve_tiny(Ks.dtype, Ks.flags.writeable)
+        solve_tiny()
     finally:
         announcement.cancel()
         _busy.now = False

@@ -273,7 +273,9 @@ def test_a_callback_sees_each_turn_and_can_stop(capsys):
     assert {"start", "iteration", "objective", "lower_bound", "gap", "n_active"} <= set(seen[0])
     stopped = NonstationaryClassifier(VIEWS, callback=lambda entry: entry["iteration"] >= 2).fit(X, y)
     assert stopped.status_ == "interrupted" and stopped.n_iter_ == 2
-    assert stopped.objective_ == pytest.approx(full.history_[1]["objective"], rel=1e-8)
+    assert stopped.history_ == full.history_[:2]
+    assert stopped.objective_ <= (1.0 + 1e-6) * full.history_[1]["objective"]
+    assert stopped.dual_gap_ == np.inf  # nobody has judged the point of the last turn
     assert capsys.readouterr().err == ""
     NonstationaryClassifier(VIEWS, n_init=2, verbose=1, callback=lambda entry: True).fit(X, y)
     assert capsys.readouterr().err.count("6 active") == 1

@@ -33,6 +33,7 @@ _EXACT = 1e-10  # accuracy where one projection is the whole problem
 _PART_OF_GAP, _FINE, _COARSE = 0.01, 1e-3, 0.1  # of the gap; and bounds of it, in units of the tolerance
 _DEAD = 1e-6  # a component with less than this part of the mass of its class is not used
 _NEGLIGIBLE = 1e-8
+_LEAST = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # samples below this part of the largest go, if they can
 _CROSSED = 1e-6
 _UNBALANCED = 1e-5  # duals further out of balance than this bound nothing
 _HARD_STEPS = 7
@@ -107,6 +108,7 @@ class _Run:
         for iteration in range(1, self.options.max_iter + 1):
             ended = self._turn(_floored(posteriors))
             if self._interrupted(iteration):
+                self.gap = self.gap if ended is not None else np.inf  # nobody has judged the newest point
                 ended = Status.INTERRUPTED
             if ended is not None:
                 status = ended
@@ -117,7 +119,7 @@ class _Run:
         if status == Status.MAX_ITER:  # the gap is still that of the point before the last
             self._judge(self._project(Projection(self.mixtures, _floored(posteriors))))
             status = Status.OPTIMAL if self.gap <= self.options.tol else Status.MAX_ITER
-        point = compact(self.mixtures, self.point)
+        point = compact(self.mixtures, self.point, _NEGLIGIBLE if self.convex else _FINE * self.options.tol)
         return MixturesResult(
             point=point,
             objective=self.mixtures.objective(point),
@@ -214,8 +216,8 @@ def _unused(mixtures: Mixtures, point: Point, side: int) -> Array:
     return np.asarray((mass <= _DEAD * mass.sum()) & (mass.sum() > 0.0))
 
 
-def compact(mixtures: Mixtures, point: Point) -> Point:
-    """The point without the components and samples that have no part in it.
+def compact(mixtures: Mixtures, point: Point, tol: float) -> Point:
+    """The point without the components and samples that have no part in it; Φ may rise by ``tol`` of it.
 
     An unused component may still explain samples far from the boundary; it goes only if Φ stays. Where
     offsets alone keep all margins no sample has a part: coefficients are then the rests that a solver leaves.
@@ -226,11 +228,13 @@ def compact(mixtures: Mixtures, point: Point) -> Point:
     if mixtures.objective(alone) <= _NEGLIGIBLE * float(mixtures.bounds @ mixtures.margins):
         return alone
     value = mixtures.objective(point)
-    limit = value + _NEGLIGIBLE * max(1.0, value)
-    for shorten in (_without_unused, _without_negligible):
-        shorter = shorten(mixtures, point)
+    limit = value + tol * max(1.0, value)
+    fewer = _without_unused(mixtures, point)
+    point = fewer if mixtures.objective(fewer) <= limit else point
+    for least in _LEAST:
+        shorter = _without_small(mixtures, point, least)
         if mixtures.objective(shorter) <= limit:
-            point = shorter
+            return shorter
     return point
 
 
@@ -241,9 +245,9 @@ def _without_unused(mixtures: Mixtures, point: Point) -> Point:
     return mixtures.point((coefficients[0], coefficients[1]), (offsets[0], offsets[1]))
 
 
-def _without_negligible(mixtures: Mixtures, point: Point) -> Point:
+def _without_small(mixtures: Mixtures, point: Point, least: float) -> Point:
     size = sum(np.abs(point.coefficients[s]).sum(axis=0) for s in SIDES)
-    kept = size > _NEGLIGIBLE * size.max()
+    kept = size > least * size.max()
     coefficients = tuple(np.where(kept, point.coefficients[s], 0.0) for s in SIDES)
     return mixtures.point((coefficients[0], coefficients[1]), point.offsets)
 

@@ -19,8 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._numba import HUGE, compiled, larger, smaller
+from ..compilation import compile_first
 from .components import Setting, State, duals_of, offsets_of, rescore, setting_of, start_of
-from .mixtures import Array
+from .mixtures import Array, Mixtures
 from .newton import certify
 from .projection import Projected, Projection, finish
 
@@ -77,6 +78,8 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
             'solver="smo" requires mode "qp" or "hard", whose dual is a quadratic program; got mode "full". '
             'Use solver="ipm".'
         )
+    Ks = projection.mixtures.Ks
+    compile_first(f"smo {Ks.dtype} {Ks.flags.writeable}", lambda: project_smo(_tiny(Ks)))
     setting = setting_of(projection)
     state = start_of(setting)
     sweeps(setting, state, kinships(setting), _N_SWEEPS)
@@ -91,6 +94,16 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
         status=status,
         solver="smo",
     )
+
+
+def _tiny(Ks: Array) -> Projection:
+    """A problem of four samples whose kernel is of the same type."""
+    x = np.array([-2.0, -1.0, 1.0, 2.0])
+    K = np.outer(x, x)[None].astype(Ks.dtype)
+    K.flags.writeable = Ks.flags.writeable
+    one, ones = np.array([0]), np.ones((2, 1))
+    rows = np.array([2, 3]), np.array([0, 1])
+    return Projection(Mixtures(K, (one, one), rows, np.ones(4), np.ones(4)), (ones, ones))
 
 
 def kinships(setting: Setting) -> Array:

@@ -43,10 +43,14 @@ def _same(Ks: Array, a: int, b: int) -> bool:
 
 def draw_starts(mixtures: Mixtures, n_init: int, generator: np.random.Generator) -> list[Pair]:
     """``n_init`` pairs of posteriors, (n_positive, M) and (n_negative, N)."""
-    starts = [] if has_twins(mixtures) else [_for_each_class(mixtures, _uniform, generator)]
+    uniform = _for_each_class(mixtures, _uniform, generator)
+    twins = has_twins(mixtures)
+    starts = [] if twins else [uniform]
     while len(starts) < n_init:
         draw = _assigned_at_random if len(starts) % 2 == 0 else _clustered
         starts.append(_for_each_class(mixtures, draw, generator))
+    if twins and n_init >= _MANY:  # equal twins are not the aim, but nothing should be worse
+        starts[-1] = uniform
     return starts[:n_init]
 
 

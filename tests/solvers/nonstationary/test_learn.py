@@ -42,7 +42,7 @@ def test_the_loop_descends_to_a_point_that_its_own_projection_does_not_improve(m
     assert (np.diff(values) <= 0.0).all() and len(values) == result.n_iter
     mixtures = problem.projection.mixtures
     assert result.objective == pytest.approx(mixtures.objective(result.point), rel=1e-12)
-    assert result.objective == pytest.approx(values[-1], rel=1e-7)
+    assert result.objective <= (1.0 + 1e-6) * values[-1]  # without what has no part in it
     q = [
         (part + 1e-8) / (part + 1e-8).sum(axis=1, keepdims=True) for part in mixtures.posteriors(result.point)
     ]
@@ -286,11 +286,11 @@ def test_an_unused_component_that_explains_samples_far_away_is_kept():
     # the second positive component has no coefficients; without it the sample at −30 is lost
     mixtures, point = on_the_line(x, y, ([[2, -2, 0], [0, 0, 0]], [[-2, 2, 0]]), ([0.0, -40.0], [0.0]))
     np.testing.assert_array_equal(unused(mixtures, point)[0], [False, True])
-    kept = compact(mixtures, point)
+    kept = compact(mixtures, point, 1e-8)
     assert np.isfinite(kept.offsets[0]).all()
     assert mixtures.objective(kept) <= mixtures.objective(point) + 1e-8
     near, point = on_the_line(x[:2], y[:2], ([[2, -2], [0, 0]], [[-2, 2]]), ([0.0, -40.0], [0.0]))
-    dropped = compact(near, point)  # nothing is far away: it goes
+    dropped = compact(near, point, 1e-8)  # nothing is far away: it goes
     assert dropped.offsets[0].tolist() == [0.0, -np.inf] and np.isfinite(dropped.offsets[1]).all()
     assert near.objective(dropped) == pytest.approx(near.objective(point), abs=1e-8)
 
@@ -300,14 +300,14 @@ def test_rests_of_coefficients_are_dropped():
     small = 1e-9
     rest = [[2, -2, small, -small], [small, -small, small, -small]], [[-2, 2, -small, small]]
     mixtures, point = on_the_line(x, y, rest, ([0.0, -40.0], [0.0]), C=5.0)
-    short = compact(mixtures, point)
+    short = compact(mixtures, point, 1e-8)
     assert not short.coefficients[0][:, 2:].any() and not short.coefficients[1][:, 2:].any()
     assert not short.coefficients[0][1].any() and np.isneginf(short.offsets[0][1])
     assert short.coefficients[0][0, :2].tolist() == [2.0, -2.0]
     assert mixtures.objective(short) <= mixtures.objective(point) + 1e-8 * mixtures.objective(point)
-    large = [[2, -2, 1e-3, -1e-3], [1e-3, -1e-3, 1e-3, -1e-3]], [[-2, 2, -1e-3, 1e-3]]
+    large = [[2, -2, 0.1, -0.1], [0.1, -0.1, 0.1, -0.1]], [[-2, 2, -0.1, 0.1]]
     mixtures, point = on_the_line(x, y, large, ([0.0, -1.0], [0.0]), C=5.0)
-    same = compact(mixtures, point)
+    same = compact(mixtures, point, 1e-8)
     for part, before in zip(same.coefficients, point.coefficients, strict=True):
         np.testing.assert_array_equal(part, before)
 
@@ -320,6 +320,6 @@ def test_offsets_that_do_it_alone_need_no_sample():
     mixtures = Mixtures(Ks, kernels, rows, np.full(4, 1e-9), np.ones(4))
     rests = np.full((1, 4), 1e-12)
     point = mixtures.point((rests, rests), (np.array([0.0]), np.array([-2.0])))
-    assert not compact(mixtures, point).coefficients[0].any()
+    assert not compact(mixtures, point, 1e-8).coefficients[0].any()
     wanting = mixtures.point((rests, rests), (np.array([0.0]), np.array([-0.2])))  # however small C is
-    assert compact(mixtures, wanting).coefficients[0].any()
+    assert compact(mixtures, wanting, 1e-8).coefficients[0].any()

@@ -71,7 +71,8 @@ def test_starts_where_a_kernel_repeats_are_random_and_clustered_by_turns():
     X = rng.normal(size=(n, 2)) + np.where(side, 20.0, -20.0)[:, None]
     mixtures = make_mixtures([X @ X.T], ([0, 0], [0, 0]), n)
     starts = draw_starts(mixtures, 8, np.random.default_rng(1))
-    assert len(starts) == 8 and not any(is_uniform(start) for start in starts)
+    assert [is_uniform(start) for start in starts] == [False] * 7 + [True]  # equal twins are the last resort
+    starts = starts[:7]
     for number, start in enumerate(starts):
         assert is_assigned(start)
         for part, rows in zip(start, mixtures.rows, strict=True):

@@ -38,7 +38,8 @@ class SigmoidCalibration:
         if smallest < 2:
             raise ValueError(
                 "probability=True needs at least 2 samples of each class; class "
-                f"{classes[counts.argmin()]!r} has {smallest}. Add samples, or use decision_function."
+                f"{classes.tolist()[counts.argmin()]!r} has {smallest}. Add samples, or use "
+                "decision_function."
             )
         seed = 0 if self.random_state is None else self.random_state
         folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=seed)

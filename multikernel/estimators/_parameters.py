@@ -28,8 +28,15 @@ def check_C(C: Any, loss: str) -> float | None:
                 f'C="learn" needs loss="squared_hinge" (its 1/C is a kernel weight); got loss={loss!r}.'
             )
         return None
+    return check_price(C)
+
+
+def check_price(C: Any) -> float:
+    """C as a positive number; infinity is the hard margin."""
     if isinstance(C, float | np.floating) and np.isposinf(C):
         return float("inf")
+    if isinstance(C, str):
+        raise TypeError(f"C must be a positive number or numpy.inf; got {C!r}.")
     return check_number("C", C, above=0.0)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -21,7 +22,7 @@ from ._calibration import calibrate
 from ._machine import SeveralKernels, worst_status
 from ._mixture_warnings import warn_of_mixtures
 from ._multiclass import Machines, binary_problems
-from ._parameters import check_C, weigh_samples
+from ._parameters import check_price, weigh_samples
 from ._progress import Progress
 from ._samples import Samples
 from ._self_similarity import constant_diagonals, require_diagonals
@@ -154,6 +155,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
     ((200, 2), True)
     """
 
+    certificate = "stationarity"
     _certificate = "relative distance to a stationary point"
 
     def __init__(
@@ -225,7 +227,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         return self
 
     def _check_parameters(self) -> None:
-        check_C(self.C, "hinge")
+        check_price(self.C)
         check_choice("mode", self.mode, MODES)
         check_choice("solver", self.solver, SOLVERS)
         self._check_numerics()
@@ -237,7 +239,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         if not check_number("margin", self.margin) > 0.0:
             raise ValueError(
                 f"margin must be positive; got {self.margin!r}. With none, mixtures that say the same of "
-                "every sample are optimal."
+                "every sample are optimal. Use margin=1.0."
             )
         if self.n_init != "auto":
             check_positive_integer("n_init", self.n_init)
@@ -258,7 +260,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
             raise ValueError(
                 "the hard margin (C=inf) needs separable classes; no mixtures of these kernels were found "
                 f"that separate {problem.names[0]!r} from the rest. Use a finite C, richer kernels, or a "
-                "larger n_init."
+                "larger n_init; where the classes nearly touch, scale the columns or normalise the kernels."
             )
         return result
 
@@ -364,7 +366,8 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         """
         scores = self.decision_function(X)
         if self.probability:
-            check_is_fitted(self, "_calibration")
+            if not hasattr(self, "_calibration"):
+                raise NotFittedError("probability=True was set after fit; call fit again to calibrate.")
             return self._calibration.predict_proba(scores)
         return responsibilities(
             np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores

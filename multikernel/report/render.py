@@ -11,6 +11,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from multikernel.report.convergence import convergence_plot
 from multikernel.report.summary import Summary
 
+# What the gap of a model is the distance to, by what it certifies.
+_REACH = {
+    "optimality": "the best possible",
+    "stationarity": "what a further turn could reach; the problem is not convex, and another start may end "
+    "lower",
+}
+
 
 def render_html(summary: Summary) -> str:
     """Render a summary as one HTML page that needs nothing else: no script, no font, no image file.
@@ -41,6 +48,7 @@ def render_html(summary: Summary) -> str:
         heaviest_first=sorted(summary["weights"], key=lambda row: -abs(row["weight"] or 0.0)),
         heaviest=max((abs(row["weight"] or 0.0) for row in summary["weights"]), default=0.0),
         headline=headline(summary),
+        optimal=convergence["certificate"] == "optimality",
         plot=convergence_plot(convergence["history"], convergence["tol"]),
     )
 
@@ -128,8 +136,9 @@ def headline(summary: Summary) -> str:
         most = "carries most of the weight" if abs(top["share"]) > 0.5 else "carries the largest weight"
         sentences.insert(0, f"{top['view']} {most} ({100 * top['share']:.0f}%).")
     if convergence["dual_gap"] is not None:
+        reach = _REACH[convergence["certificate"]]
         sentences.append(
-            f"The objective is within {format_gap(convergence['dual_gap'])} (relative) of the best possible."
+            f"The objective is within {format_gap(convergence['dual_gap'])} (relative) of {reach}."
         )
     if convergence["certified"] is False:
         sentences.append(f"That is more than the {format_gap(convergence['tol'])} asked for.")

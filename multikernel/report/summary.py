@@ -24,7 +24,8 @@ def summarize(
     Only fitted attributes are read: ``kernel_weights_`` and ``view_names_`` must be there; ``dual_gap_``,
     ``objective_``, ``n_iter_``, ``status_``, ``history_``, ``classes_``, ``machine_weights_`` and
     ``machine_names_`` are used where the model has them, and ``weight_names_`` where its weights are not
-    those of views. The share of a view is its part of all the weight,
+    those of views; ``certificate`` says what the gap certifies, where that is not "optimality". The share of a
+    view is its part of all the weight,
     ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``: negative where the weight is; a model whose
     weights depend on the scale of its kernels says its shares itself, in ``kernel_shares_``.
 
@@ -45,7 +46,8 @@ def summarize(
     dict
         ``title``, ``model`` (name and parameters), ``weights`` (view, weight, share), ``machines`` (the
         weights of each binary machine, where they differ), ``convergence`` (objective, dual_gap, tol,
-        certified, n_iter, status, history), ``classes``, ``comparison`` (columns, rows) and ``notes``.
+        certified, certificate, n_iter, status, history), ``classes``, ``comparison`` (columns, rows) and
+        ``notes``.
 
     Examples
     --------
@@ -109,15 +111,18 @@ def _machines(model: Any) -> list[dict[str, Any]]:
 def _convergence(model: Any) -> dict[str, Any]:
     gap = _number(getattr(model, "dual_gap_", None))
     tol = _number(getattr(model, "tol", None))
+    certificate = str(getattr(model, "certificate", "optimality"))
+    keys = [key for key in _STEP_KEYS if key != "lower_bound" or certificate == "optimality"]
     return {
         "objective": _number(getattr(model, "objective_", None)),
         "dual_gap": gap,
         "tol": tol,
         "certified": None if gap is None or tol is None else gap <= tol,
+        "certificate": certificate,
         "n_iter": _number(getattr(model, "n_iter_", None)),
         "status": str(getattr(model, "status_", "unknown")),
         "history": [
-            {key: _plain(step.get(key, 0)) for key in _STEP_KEYS} for step in getattr(model, "history_", [])
+            {key: _plain(step.get(key, 0)) for key in keys} for step in getattr(model, "history_", [])
         ],
     }
 

@@ -158,13 +158,13 @@ def test_the_objective_never_rises(mode, views):
             views, C=C, mode=mode, n_init=2, tol=1e-5, max_iter=8, random_state=seed
         ).fit(X, y)
         values = np.array([entry["objective"] for entry in model.history_])
-        bounds = np.array([entry["lower_bound"] for entry in model.history_])
         assert (np.diff(values) <= 0.0).all()
         assert len({entry["start"] for entry in model.history_}) == 1
+        gaps = np.array([entry["gap"] for entry in model.history_])  # each that of the point before
+        assert np.isinf(gaps[0]) and (gaps[1:] >= 0.0).all()
+        # a turn reaches the optimum of its convex problem, and the posteriors of the new point lower it again
         scale = np.maximum(1.0, values)
-        # a turn ends at or below the optimum of its convex problem, which the point before it is above
-        assert (values <= bounds + 2e-6 * scale)[:-1].all()
-        assert (bounds[1:] <= values[:-1] + 1e-7 * scale[1:]).all()
+        assert (values[1:-1] <= values[:-2] - gaps[1:-1] * scale[:-2] + 2e-6 * scale[:-2]).all()
         assert model.objective_ <= values[-1] + 1e-7 * scale[-1]
         assert len(values) == model.n_iter_ <= 8
         assert model.start_objectives_[0].min() == model.objective_
@@ -249,7 +249,7 @@ def test_where_a_kernel_repeats_starts_decide(mode, width, winner):
     assert values.size == 8 and values.min() == twins.objective_
     best = {"random": values[0::2].min(), "clustered": values[1::2].min()}
     assert best.pop(winner) == twins.objective_ < 0.1 * min(best.values())
-    assert {entry["start"] for entry in twins.history_} == {float(values.argmin())}
+    assert {entry["start"] for entry in twins.history_} == {int(values.argmin())}
     margin = 1.0 + (np.log(2.0) if mode == "qp" else 0.0)
     svm = NonstationaryClassifier([Linear()], mode=mode, margin=margin).fit(X, y)
     assert twins.score(X, y) == 1.0 and svm.score(X, y) <= 0.75

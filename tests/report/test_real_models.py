@@ -14,6 +14,7 @@ from multikernel import (
     MKLOneClass,
     MKLRegressor,
     MKLRidge,
+    NonstationaryClassifier,
 )
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
@@ -22,7 +23,8 @@ VIEWS = [("first two", Linear(), [0, 1]), ("last two", Gaussian(), [2, 3])]
 
 
 CLASSIFIERS = {name: MKLClassifier(VIEWS, multiclass=name) for name in ("shared", "ovr", "ovo")} | {
-    "discriminant": KernelDiscriminantClassifier(VIEWS)
+    "discriminant": KernelDiscriminantClassifier(VIEWS),
+    "nonstationary": NonstationaryClassifier(VIEWS),
 }
 REGRESSORS = {"regressor": MKLRegressor(VIEWS), "ridge": MKLRidge(VIEWS)}
 
@@ -42,6 +44,14 @@ def check_report(model):
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_a_classifier_is_reported(name):
     check_report(CLASSIFIERS[name].fit(*load_iris(return_X_y=True)))
+
+
+def test_a_stationary_point_is_not_called_the_best_possible():
+    X, y = load_iris(return_X_y=True)
+    summary = summarize(NonstationaryClassifier(VIEWS).fit(X[:100], y[:100]))
+    for text in (render_html(summary), render_markdown(summary)):
+        assert "what a further turn could reach" in text and "another start may end lower" in text
+        assert "of the best possible." not in text and "lower bound" not in text.lower()
 
 
 @pytest.mark.parametrize("name", REGRESSORS)

@@ -32,6 +32,7 @@ def test_convergence(model):
         "dual_gap": 5e-4,
         "tol": 1e-3,
         "certified": True,
+        "certificate": "optimality",
         "n_iter": 3,
         "status": "converged",
     }

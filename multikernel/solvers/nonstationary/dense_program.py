@@ -78,6 +78,7 @@ class DenseProgram:
     C : array (n_groups,)
     start, group : the variables of each sample, the sample of each variable
     entropic : whether the objective has the entropy of u_t / λ_t
+    scale : what gaps are measured by beside the value
     """
 
     H: Array
@@ -87,6 +88,7 @@ class DenseProgram:
     start: Array
     group: Array
     entropic: bool
+    scale: float = 1.0
 
     def total(self, u: Array) -> Array:
         """λ."""
@@ -125,6 +127,7 @@ def dense_program(projection: Projection, variables: Variables) -> DenseProgram:
         variables.start,
         variables.group,
         mixtures.mode == "full",
+        mixtures.scale,
     )
 
 

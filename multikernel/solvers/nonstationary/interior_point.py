@@ -97,8 +97,9 @@ class Path(ABC):
         """Gap and imbalance of feasible variables."""
         dual = self.program.dual(u, Hu)
         primal = 0.5 * float(u @ Hu) + float(self.program.C @ self.program.slacks(e))
-        self.gap = (primal - dual) / (1.0 + abs(dual))
-        self.imbalance = float(np.abs(balance).max(initial=0.0)) / (1.0 + float(u.sum()))
+        self.gap = (primal - dual) / (self.program.scale + abs(dual))
+        mass = min(1.0, float(self.program.C.sum())) + float(u.sum())
+        self.imbalance = float(np.abs(balance).max(initial=0.0)) / mass
 
     @abstractmethod
     def _complementarity(self) -> float:

@@ -35,6 +35,8 @@ _DEAD = 1e-6  # a component with less than this part of the mass of its class is
 _NEGLIGIBLE = 1e-8
 _LEAST = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # samples below this part of the largest go, if they can
 _CROSSED = 1e-6
+_ALIKE = 1e-4
+_SETTLED = 0.01  # a gap below this part of the tolerance is small, whatever it was before
 _UNBALANCED = 1e-5  # duals further out of balance than this bound nothing
 _HARD_STEPS = 7
 _SEPARATED = 1e-6
@@ -50,10 +52,10 @@ class MixturesResult:
     objective : float, Φ
     gap : float, (Φ − J) / max(1, Φ), the certificate of stationarity
     n_iter : int, projections from the start that was kept
-    n_fallbacks : int, those among them that SMO left to the interior point method
+    n_fallbacks : int, projections from all starts that SMO left to the interior point method
     status : Status
     suspicious : bool, whether bounds crossed, which positive semidefinite kernels cannot make them do
-    history : list of dict with start, iteration, objective, lower_bound, gap, n_active
+    history : list of dict with start, iteration, objective, gap (of the point before) and n_active
     objectives : list of float, Φ of every start
     """
 
@@ -64,7 +66,7 @@ class MixturesResult:
     n_fallbacks: int
     status: Status
     suspicious: bool = False
-    history: list[dict[str, float]] = field(default_factory=list)
+    history: list[dict[str, Any]] = field(default_factory=list)
     objectives: list[float] = field(default_factory=list)
 
 
@@ -87,7 +89,11 @@ def learn_mixtures(
         if runs[-1].status == Status.INTERRUPTED:
             break
     best = min(runs, key=lambda run: run.objective)
-    return replace(best, objectives=[run.objective for run in runs])
+    return replace(
+        best,
+        objectives=[run.objective for run in runs],
+        n_fallbacks=sum(run.n_fallbacks for run in runs),
+    )
 
 
 class _Run:
@@ -100,8 +106,7 @@ class _Run:
         self.value = self.gap = np.inf
         self.masks: Pair | None = None
         self.n_fallbacks, self.suspicious = 0, False
-        self.lower_bound = -np.inf
-        self.history: list[dict[str, float]] = []
+        self.history: list[dict[str, Any]] = []
 
     def go(self, posteriors: Pair) -> MixturesResult:
         status, iteration = Status.MAX_ITER, 0
@@ -135,15 +140,15 @@ class _Run:
         """Project; None if the loop is to go on from the new point."""
         projection = Projection(self.mixtures, posteriors)
         found = self._project(projection)
-        self.lower_bound = found.dual
         self.suspicious |= found.gap < -_CROSSED or found.point.norm < -_CROSSED * abs(found.primal)
         if self.point is not None:
+            before = self.gap
             self._judge(found)
-            if self.gap <= self.options.tol:
+            if self._has_settled(before):
                 return Status.OPTIMAL
         value = self.mixtures.objective(found.point)
         if not value < self.value:
-            return Status.STALLED
+            return Status.OPTIMAL if self.gap <= self.options.tol else Status.STALLED
         self.point, self.value = found.point, value
         after = _floored(self.mixtures.posteriors(found.point))
         if max(float(np.abs(after[s] - posteriors[s]).max()) for s in SIDES) <= _UNCHANGED:
@@ -151,10 +156,19 @@ class _Run:
             return Status.OPTIMAL if self.gap <= self.options.tol else Status.STALLED
         return None
 
+    def _has_settled(self, before: float) -> bool:
+        """Whether the gap is small and falling: near a saddle it grows, from next to nothing."""
+        tol = self.options.tol
+        return self.gap <= _SETTLED * tol or (self.gap <= tol and self.gap < before < np.inf)
+
     def _judge(self, found: Projected) -> None:
-        """The gap of the point, whose own projection this is."""
+        """The gap of the point, whose own projection this is.
+
+        Where scores differ hugely the floor of the posteriors counts, and a dual far above Φ says nothing.
+        """
         bounded = found.status == Status.OPTIMAL or found.imbalance <= _UNBALANCED
-        self.gap = _relative(self.value - found.dual, self.value) if bounded else np.inf
+        gap = (self.value - found.dual) / max(self.mixtures.scale, abs(self.value))
+        self.gap = max(gap, 0.0) if bounded and gap >= -max(_CROSSED, self.options.tol) else np.inf
 
     @property
     def accuracy(self) -> float:
@@ -178,12 +192,11 @@ class _Run:
     def _interrupted(self, iteration: int) -> bool:
         assert self.point is not None
         entry = {
-            "start": float(self.number),
-            "iteration": float(iteration),
+            "start": self.number,
+            "iteration": iteration,
             "objective": self.value,
-            "lower_bound": self.lower_bound,
             "gap": self.gap,
-            "n_active": float(sum(np.count_nonzero(~dead) for dead in unused(self.mixtures, self.point))),
+            "n_active": sum(int(np.count_nonzero(~dead)) for dead in unused(self.mixtures, self.point)),
         }
         self.history.append(entry)
         return bool(self.options.callback(entry)) if self.options.callback is not None else False
@@ -195,7 +208,7 @@ def learn_separating(mixtures: Mixtures, starts: Sequence[Pair], **keywords: Any
     The bound of the duals is an exact price: with one that no dual attains, nothing falls short. It is raised
     from one that suits the kernels' size, from the posteriors reached so far.
     """
-    size = float(np.mean([mixtures.diagonals[k].mean() for side in SIDES for k in mixtures.kernels[side]]))
+    size = min(float(mixtures.diagonals[k].mean()) for side in SIDES for k in mixtures.kernels[side])
     for power in range(2, 2 + _HARD_STEPS):
         bounded = replace(mixtures, bounds=np.full(mixtures.n_samples, 10.0**power / size))
         result = learn_mixtures(bounded, starts, **keywords)
@@ -228,14 +241,21 @@ def compact(mixtures: Mixtures, point: Point, tol: float) -> Point:
     if mixtures.objective(alone) <= _NEGLIGIBLE * float(mixtures.bounds @ mixtures.margins):
         return alone
     value = mixtures.objective(point)
-    limit = value + tol * max(1.0, value)
+    limit = value + tol * max(mixtures.scale, value)
     fewer = _without_unused(mixtures, point)
-    point = fewer if mixtures.objective(fewer) <= limit else point
+    if mixtures.objective(fewer) <= limit and _explain_alike(mixtures, fewer, point):
+        point = fewer
     for least in _LEAST:
         shorter = _without_small(mixtures, point, least)
         if mixtures.objective(shorter) <= limit:
             return shorter
     return point
+
+
+def _explain_alike(mixtures: Mixtures, point: Point, other: Point) -> bool:
+    """Whether the posteriors of two points are the same: what was certified of one holds of the other."""
+    pairs = zip(mixtures.posteriors(point), mixtures.posteriors(other), strict=True)
+    return all(float(np.abs(a - b).max()) <= _ALIKE for a, b in pairs)
 
 
 def _without_unused(mixtures: Mixtures, point: Point) -> Point:
@@ -255,7 +275,3 @@ def _without_small(mixtures: Mixtures, point: Point, least: float) -> Point:
 def _floored(posteriors: Pair) -> Pair:
     raised = tuple(q + _FLOOR for q in posteriors)
     return raised[0] / raised[0].sum(axis=1, keepdims=True), raised[1] / raised[1].sum(axis=1, keepdims=True)
-
-
-def _relative(difference: float, value: float) -> float:
-    return max(0.0, difference) / max(1.0, abs(value))

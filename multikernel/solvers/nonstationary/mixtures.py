@@ -71,6 +71,11 @@ class Mixtures:
         """k(x_t, x_t), (n_kernels, n)."""
         return np.ascontiguousarray(np.einsum("mtt->mt", self.Ks))
 
+    @cached_property
+    def scale(self) -> float:
+        """What gaps are measured by where values are small: 1, or Φ of mixtures that say nothing, if less."""
+        return min(1.0, float(self.bounds @ self.margins))
+
     @property
     def sizes(self) -> tuple[int, int]:
         """How many components the two mixtures have."""

@@ -106,7 +106,8 @@ class Projected:
     duals : pair of arrays (n_positive, N) and (n_negative, M), nonnegative
     point : the mixtures, with the multipliers of Au = 0 as offsets
     primal, dual : float, they enclose the optimal value, but for the imbalance
-    imbalance : float, max |Au| / (1 + Σ u): of duals that are out of balance ``dual`` is no bound
+    scale : float, what the gap is measured by beside the value
+    imbalance : float, max |Au| / (min(1, Σ C) + Σ u): of duals out of balance ``dual`` is no bound
     n_iter : int
     status : Status
     solver : str, the solver that made this: another than the one asked for, where that fell back on it
@@ -116,6 +117,7 @@ class Projected:
     point: Point
     primal: float
     dual: float
+    scale: float
     imbalance: float
     n_iter: int
     status: Status
@@ -128,8 +130,8 @@ class Projected:
 
     @property
     def gap(self) -> float:
-        """(primal − dual) / (1 + |dual|)."""
-        return (self.primal - self.dual) / (1.0 + abs(self.dual))
+        """(primal − dual) / (scale + |dual|)."""
+        return (self.primal - self.dual) / (self.scale + abs(self.dual))
 
 
 def finish(
@@ -145,13 +147,14 @@ def finish(
     """Evaluate what a solver found on the whole problem: optimal is feasible with a gap within tol."""
     point = projection.point(duals, offsets)
     primal, dual = projection.primal(point), projection.dual(duals, point)
-    mass = 1.0 + float(duals[0].sum() + duals[1].sum())
+    scale = projection.mixtures.scale
+    mass = min(1.0, float(projection.mixtures.bounds.sum())) + float(duals[0].sum() + duals[1].sum())
     imbalance = float(np.abs(balance(projection, duals)).max()) / mass
-    if imbalance <= tol and primal - dual <= tol * (1.0 + abs(dual)):
+    if imbalance <= tol and primal - dual <= tol * (scale + abs(dual)):
         status = Status.OPTIMAL
     elif status == Status.OPTIMAL:
         status = Status.STALLED
-    return Projected(duals, point, primal, dual, imbalance, n_iter, status, solver)
+    return Projected(duals, point, primal, dual, scale, imbalance, n_iter, status, solver)
 
 
 def balance(projection: Projection, duals: Pair) -> Array:

@@ -84,7 +84,8 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
     state = start_of(setting)
     sweeps(setting, state, kinships(setting), _N_SWEEPS)
     rescore(setting, state)
-    multipliers, n_iter, status = certify(setting, state, tol, max_newton)
+    scaled = tol * projection.mixtures.scale  # it measures by 1 + |dual|, which is at most 2 here
+    multipliers, n_iter, status = certify(setting, state, scaled, max_newton)
     return finish(
         projection,
         duals_of(projection, state),

@@ -28,7 +28,7 @@ _ROUGH, _FINER = 1e-3, 0.01  # accuracy of the first part, and by how much that 
 
 
 def project_interior(projection: Projection, *, tol: float = 1e-8, masks: Pair | None = None) -> Projected:
-    """Solve the projection to a gap of ``tol`` (1 + |J|).
+    """Solve the projection to a gap of ``tol`` (scale + |J|).
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def project_interior(projection: Projection, *, tol: float = 1e-8, masks: Pair |
             best = found
         if found.status == Status.OPTIMAL or part.whole:
             break
-        risen = found.dual > highest + 2.0 * accuracy * (1.0 + abs(found.dual))
+        risen = found.dual > highest + 2.0 * accuracy * (found.scale + abs(found.dual))
         highest = max(highest, found.dual)
         if accuracy >= _ROUGH and risen:  # or what goes could come back, and go again
             kept = likely(projection, found, _UNUSED)

@@ -4,9 +4,9 @@ Two problems. In the plane the boundary is a line on the left and a parabola on 
 quadratic kernel with one weight each for the whole plane cannot draw it, with weights that depend on the
 point they can. The wines of scikit-learn have three groups of measurements as views, in scaled columns; there
 the weights tell which view explains which wine, and the accuracy is that of one weight for each view, or of
-their plain sum: the same three models choose nothing and are trained on the same halves. It prints the
-accuracies and the weights; the picture shows the decision surfaces, the map of the weights over the plane,
-and the weights of every wine.
+their plain sum: nothing is tuned for any of the three models, and they learn from the same halves. It prints
+the accuracies and the weights; the picture shows the decision surfaces, the map of the weights over the
+plane, and the weights of every wine.
 
 A weight is a posterior: the share that a kernel's component has in what its class says of a point. That a
 view has a small one does not mean that the classes do not differ in it. And the boundary is where both
@@ -52,7 +52,7 @@ def fit_plane() -> tuple[dict[str, Any], dict[str, float]]:
     """The two models on 200 points, and their accuracy on 1000 others."""
     X, y = make_piecewise(200, shift=0.2, random_state=0)
     X_new, y_new = make_piecewise(1000, shift=0.2, random_state=1)
-    models = {EVERYWHERE: MKLClassifier(PIECES, C=1e2), HERE: NonstationaryClassifier(PIECES, C=1e4)}
+    models = {EVERYWHERE: MKLClassifier(PIECES, C=1e4), HERE: NonstationaryClassifier(PIECES, C=1e4)}
     return models, {name: model.fit(X, y).score(X_new, y_new) for name, model in models.items()}
 
 

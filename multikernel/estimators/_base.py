@@ -21,6 +21,7 @@ from ._machine import KernelMachine, worst_status
 from ._parameters import check_costs, check_norm
 from ._progress import Progress
 from ._samples import Samples
+from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -140,12 +141,4 @@ class BaseMKL(KernelMachine):
             ``weight`` and ``cost``; with several sets of weights also ``weight[name]`` for each machine.
         """
         check_is_fitted(self)
-        frame = pd.DataFrame(
-            {"weight": self.kernel_weights_, "cost": self._costs},
-            index=pd.Index(self.view_names_, name="view"),
-        )
-        distinct = not (self.machine_weights_ == self.machine_weights_[0]).all()
-        if distinct:
-            for name, weights in zip(self.machine_names_, self.machine_weights_, strict=True):
-                frame[f"weight[{name}]"] = weights
-        return frame
+        return weights_table(self, {"weight": self.kernel_weights_, "cost": self._costs})

@@ -22,6 +22,7 @@ from ._machine import KernelMachine
 from ._progress import Progress
 from ._targets import encode_labels, require_two_classes
 from ._warn import warn_caller
+from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -326,7 +327,4 @@ class KernelDiscriminantClassifier(
             ``weight`` and ``share``, the part of the learned kernel's trace.
         """
         check_is_fitted(self)
-        return pd.DataFrame(
-            {"weight": self.kernel_weights_, "share": self.kernel_shares_},
-            index=pd.Index(self.view_names_, name="view"),
-        )
+        return weights_table(self, {"weight": self.kernel_weights_, "share": self.kernel_shares_})

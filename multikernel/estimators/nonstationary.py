@@ -27,6 +27,7 @@ from ._progress import Progress
 from ._samples import Samples
 from ._self_similarity import constant_diagonals, require_diagonals
 from ._targets import encode_labels, require_two_classes
+from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -72,11 +73,12 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
     max_iter : int
         At most so many turns from each start.
     tol : float
-        The relative distance of :math:`\Phi` to what one more turn could reach.
+        The relative distance of :math:`\Phi` to what one more turn could reach, at which to stop if it is
+        falling. Where a kernel repeats, 1e-6 is better: on the way lie points at which turns gain little.
     solver : {"ipm", "smo", "conic"}
         Of the convex problem: our interior point method on the constraints that matter; sequential minimal
-        optimisation with Newton steps (not for mode "full"), which leaves to the former what it cannot solve;
-        or Clarabel.
+        optimisation with Newton steps (not for mode "full"), often several times faster, which leaves to the
+        former what it cannot solve; or Clarabel.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
     probability : bool
@@ -105,13 +107,15 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
     classes_ : array (n_classes,)
     objective_ : float, :math:`\Phi` (sum over the machines)
     dual_gap_ : float
-        How far, relative to max(1, Φ), the objective is above the optimum of the convex problem that the
-        model's own posteriors pose (the largest of the machines): zero at a stationary point.
+        How far, relative to Φ (or to min(1, C Σ γ), if Φ is less), the objective is above the optimum of the
+        convex problem that the model's own posteriors pose, the largest of the machines: zero at a stationary
+        point. Infinite where nothing was certified.
     n_iter_ : int, turns
-    n_fallbacks_ : int, convex problems that SMO left to the interior point method
+    n_fallbacks_ : int, convex problems, of all starts, that SMO left to the interior point method
     start_objectives_ : list of array, :math:`\Phi` reached from each start, machine by machine
     status_ : str
-    history_ : list of dict, the turns of the start that was kept; ``objective`` never rises
+    history_ : list of dict, the turns of the start that was kept; ``objective`` never rises, ``gap`` is that
+        of the turn before
     n_features_in_ : int
     feature_names_in_ : array (n_features_in_,), where X has column names
 
@@ -400,8 +404,4 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
             ``weight``, the mean over the training samples; with several machines also ``weight[name]``.
         """
         check_is_fitted(self)
-        frame = pd.DataFrame({"weight": self.kernel_weights_}, index=pd.Index(self.view_names_, name="view"))
-        if len(self.machine_weights_) > 1:
-            for name, weights in zip(self.machine_names_, self.machine_weights_, strict=True):
-                frame[f"weight[{name}]"] = weights
-        return frame
+        return weights_table(self, {"weight": self.kernel_weights_})

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from multikernel import MKLClassifier, NonstationaryClassifier
 from multikernel.criteria import Hinge
-from multikernel.datasets.generators import make_interleaved, make_piecewise
+from multikernel.datasets.generators import make_interleaved, make_piecewise, piecewise_curve
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.solvers import solve_machine
 from multikernel.views import View
@@ -330,13 +330,9 @@ def test_a_piecewise_boundary_that_no_combination_of_the_kernels_has(mode):
     assert (y * model.decision_function(X)).min() >= 1.0 - 1e-4
     # the lower class is linear on the left and quadratic on the right
     x = np.column_stack([np.linspace(-3, 3, 61)] * 2)
-    x[:, 1] = make_curve(x[:, 0])
+    x[:, 1] = piecewise_curve(x[:, 0])
     below = model.kernel_weights(x)[1][:, 1]
     assert np.ptp(below) > 0.9
-
-
-def make_curve(x):
-    return np.where(x < 0.0, 0.5 * x, 0.5 * x**2 - 2.0 * x)
 
 
 def test_stationary_kernels_cannot_learn_the_piecewise_boundary():

@@ -13,10 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._numba import compiled
+from ...views import available_memory
 from .mixtures import Array, Pair
 from .projection import Projection
 
 _SMALLEST = 1e-300
+_LARGE = 2**28  # bytes below which nobody is asked
 
 
 class Variables(NamedTuple):
@@ -117,6 +119,7 @@ def dense_program(projection: Projection, variables: Variables) -> DenseProgram:
     rows = tuple(mixtures.rows[side][samples[side]] for side in (0, 1))
     shares = tuple(np.ascontiguousarray(q[side][samples[side]]) for side in (0, 1))
     n = variables.replica.size
+    _require_memory(n)
     H = np.empty((n, n))
     _fill_hessian(mixtures.Ks, mixtures.kernels, rows, shares, variables.start, variables.replica, H)
     return DenseProgram(
@@ -129,6 +132,18 @@ def dense_program(projection: Projection, variables: Variables) -> DenseProgram:
         mixtures.mode == "full",
         mixtures.scale,
     )
+
+
+def _require_memory(n: int) -> None:
+    """Refuse what would not fit: H, and the matrix of a step."""
+    needed = 16 * n**2
+    available = available_memory() if needed > _LARGE else None
+    if available is not None and needed > available:
+        raise ValueError(
+            f"the convex problem of these mixtures has {n} pairs of a sample and a kernel that matter, which "
+            f"take {needed / 2**30:.1f} GiB; {available / 2**30:.1f} GiB are available. Use fewer kernels or "
+            'samples, or solver="smo" (mode "qp" or "hard").'
+        )
 
 
 def _constraints(variables: Variables, shares: Pair) -> Array:

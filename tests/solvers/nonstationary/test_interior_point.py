@@ -262,3 +262,11 @@ def test_answers_are_balanced(parts, mode):
         assert found.status == Status.OPTIMAL
         assert found.imbalance <= 1e-6 and found.gap >= -1e-6
         assert found.error == max(abs(found.gap), found.imbalance)
+
+
+def test_a_program_that_does_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr("multikernel.solvers.nonstationary.dense_program._LARGE", 0)
+    monkeypatch.setattr("multikernel.solvers.nonstationary.dense_program.available_memory", lambda: 10_000)
+    projection = make_problem(n=30, kernels=((0, 1), (0, 1)), C=1.0, mode="qp", unit=True).projection
+    with pytest.raises(ValueError, match=r'60 pairs .* solver="smo"'):
+        project_interior(projection)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 
 from multikernel import NonstationaryClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
@@ -42,22 +42,12 @@ def test_one_kernel_is_the_support_vector_machine_at_any_price(solver):
         np.testing.assert_allclose(slope, expected, atol=2e-5 * max(np.abs(expected).max(), 1e-300))
 
 
-def test_a_bound_that_the_floor_of_the_posteriors_spoils_certifies_nothing():
-    X, y = make_curved()
-    with pytest.warns((ConvergenceWarning, UserWarning)) as record:
-        model = NonstationaryClassifier([Gaussian(), Polynomial(degree=2)]).fit(1e7 * X, y)
-    words = " ".join(str(warning.message) for warning in record)
-    constant = 10.0 * 60 * (1.0 + np.log(2.0))
-    assert model.dual_gap_ > 0.0 or model.objective_ <= constant
-    assert model.objective_ <= constant or "worse than mixtures that say the same" in words
-
-
 def test_mixtures_that_are_worse_than_none_are_told():
     X, y = make_curved()
-    with pytest.warns() as record:  # and of a loop that did not come far
-        NonstationaryClassifier(KERNELS, mode="hard", C=1.0, max_iter=1).fit(1e4 * X, y)
-    words = [str(warning.message) for warning in record]
-    assert any("worse than mixtures that say the same of every sample" in text for text in words)
+    with pytest.warns(
+        UserWarning, match="worse than mixtures that say the same of every sample.*unit diagonal"
+    ):
+        NonstationaryClassifier([Gaussian(), Polynomial(degree=2)]).fit(1e7 * X, y)
 
 
 def test_a_gap_that_still_grows_is_no_end():

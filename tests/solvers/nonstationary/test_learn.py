@@ -11,6 +11,7 @@ from multikernel.solvers.nonstationary import learn
 from multikernel.solvers.nonstationary.learn import compact, learn_mixtures, learn_separating, unused
 from multikernel.solvers.nonstationary.mixtures import Mixtures
 from multikernel.solvers.nonstationary.starts import draw_starts
+from multikernel.solvers.nonstationary.working_set import project_interior
 from tests.solvers.nonstationary.mixture_problems import (
     Problem,
     make_kernels,
@@ -323,3 +324,18 @@ def test_offsets_that_do_it_alone_need_no_sample():
     assert not compact(mixtures, point, 1e-8).coefficients[0].any()
     wanting = mixtures.point((rests, rests), (np.array([0.0]), np.array([-0.2])))  # however small C is
     assert compact(mixtures, wanting, 1e-8).coefficients[0].any()
+
+
+def test_a_dual_value_far_above_the_objective_certifies_nothing():
+    projection = make_problem(n=20, kernels=((0, 1), (0, 1)), C=1.0).projection
+    run = learn._Run(projection.mixtures, "ipm", Options(tol=1e-3), 0)
+    found = project_interior(projection)
+    run.value = found.dual  # a point as good as the bound
+    run._judge(found)
+    assert run.gap == 0.0
+    run._judge(replace(found, dual=found.dual * (1.0 - 1e-2)))
+    assert run.gap == pytest.approx(1e-2)
+    run._judge(replace(found, dual=found.dual * (1.0 + 1e-2)))  # which no bound can be
+    assert run.gap == np.inf
+    run._judge(replace(found, imbalance=1.0, status=Status.STALLED))
+    assert run.gap == np.inf

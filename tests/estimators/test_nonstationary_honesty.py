@@ -71,6 +71,13 @@ def test_the_hard_margin_of_classes_that_nearly_touch():
     assert (np.where(y == 1, 1, -1) * model.decision_function(X)).min() >= 1.0 - 1e-4
 
 
+def test_the_hard_margin_beside_a_kernel_of_another_size():
+    X, _ = make_curved()
+    y = X[:, 0] > 0
+    model = NonstationaryClassifier([Linear(), Polynomial(degree=3)], C=np.inf).fit(1e-5 * X, y)
+    assert model.score(1e-5 * X, y) == 1.0
+
+
 def test_prices_that_this_model_does_not_have():
     X, y = make_binary(20)
     for C in ("learn", "x"):

@@ -339,3 +339,14 @@ def test_a_dual_value_far_above_the_objective_certifies_nothing():
     assert run.gap == np.inf
     run._judge(replace(found, imbalance=1.0, status=Status.STALLED))
     assert run.gap == np.inf
+
+
+def test_a_component_that_shares_in_what_is_explained_is_kept_though_the_objective_would_not_mind():
+    x, y = [2.0, 0.0, 3.0, -1.0], [1, -1, 1, -1]
+    wide = [[8, -8, 0, 0], [0, 0, 0, 0]], [[-8, 8, 0, 0]]
+    mixtures, point = on_the_line(x, y, wide, ([0.0, 30.0], [32.0]), C=5.0)
+    shares = mixtures.posteriors(point)[0]
+    assert mixtures.objective(point) == pytest.approx(0.5 * point.norm) and shares[:, 1].max() > 0.01
+    kept = compact(mixtures, point, 1e-8)
+    assert np.isfinite(kept.offsets[0]).all()
+    np.testing.assert_allclose(mixtures.posteriors(kept)[0], shares, atol=1e-4)

@@ -21,7 +21,7 @@ run: $(VENV)/.installed
 	$(BIN)/python examples/which_view_of_a_digit_matters.py
 
 test: lint
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

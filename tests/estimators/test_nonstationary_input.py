@@ -248,6 +248,10 @@ def test_smo_that_stalls_leaves_the_problem_to_the_interior_point_and_says_so(mo
         other = NonstationaryClassifier(VIEWS, solver="smo").fit(X, y)
     np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
     assert other.n_fallbacks_ == model.n_iter_ > model.n_fallbacks_ == 0
+    asked.clear()
+    with pytest.warns(UserWarning, match="stalled on"):
+        two = NonstationaryClassifier(VIEWS, solver="smo", n_init=2).fit(X, y)
+    assert two.n_fallbacks_ == len(asked) > two.n_iter_  # those of both starts
 
 
 def test_smo_refuses_the_mode_that_it_cannot_solve():

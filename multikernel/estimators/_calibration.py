@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils.validation import column_or_1d
@@ -13,10 +14,19 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _FOLDS = 5
 
 
-def calibrate(estimator: Any, X: Any, y: Any, sample_weight: Any) -> "SigmoidCalibration":
+def calibrate(estimator: Any, X: Any, y: Any, sample_weight: Any) -> "SigmoidCalibration | None":
     """Sigmoids for a classifier with the parameters ``probability`` and ``random_state``, by folds."""
+    if not estimator.probability:
+        return None
     plain = clone(estimator).set_params(probability=False, callback=None, verbose=0)
     return SigmoidCalibration(plain, estimator.random_state).fit(X, column_or_1d(y), sample_weight)
+
+
+def calibrated(estimator: Any, scores: Array) -> Array:
+    """Probabilities by the sigmoids of the last fit, which must have asked for them."""
+    if estimator._calibration is None:
+        raise NotFittedError("probability=True was set after fit; call fit again to calibrate.")
+    return np.asarray(estimator._calibration.predict_proba(scores))
 
 
 class SigmoidCalibration:

@@ -20,13 +20,12 @@ def warn_of_mixtures(model: Any, results: Sequence[MixturesResult], weights: Arr
             f'solver="smo" stalled on {model.n_fallbacks_} of the convex problems; the interior point method '
             'solved them instead, as exactly. solver="ipm" avoids the detour.'
         )
-    margin = model.margin + (np.log(len(model.view_names_)) if model.mode == "qp" else 0.0)
     for name, result in zip(model.machine_names_, results, strict=True):
         used = sum(np.abs(s).sum(axis=0) for s in result.point.coefficients) / 2.0
-        if np.isfinite(model.C) and result.objective > (1.0 + _AT_BOUND) * model.C * weights.sum() * margin:
+        if result.objective > (1.0 + _AT_BOUND) * result.indifferent:
             warn_caller(
                 f"the mixtures for class {name!r} are worse than mixtures that say the same of every sample "
-                f"(objective {result.objective:.3g}, above {model.C * weights.sum() * margin:.3g}): the "
+                f"(objective {result.objective:.3g}, above {result.indifferent:.3g}): the "
                 "kernels are too different in size. Normalise them to unit diagonal, or scale the columns."
             )
         elif not used.any():

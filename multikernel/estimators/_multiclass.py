@@ -45,6 +45,12 @@ def _pair(codes: Array, classes: Array, a: int, b: int) -> Machines:
     return Machines(rows, [f"{classes[a]} vs {classes[b]}"], [_signs(codes[rows], a)])
 
 
+def decide(scores: Array, classes: Array) -> Array:
+    """The class of each sample: by the sign of one score, or by the largest of several."""
+    codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+    return np.asarray(classes[codes])
+
+
 def votes(scores: Array, n_classes: int) -> Array:
     """Scores of one-versus-one machines as one score for each class.
 

@@ -19,6 +19,7 @@ from ..solvers.options import Options
 from ..solvers.rkda import Projection, discriminant_projection
 from ..views import make_bank
 from ._machine import KernelMachine
+from ._multiclass import decide
 from ._progress import Progress
 from ._targets import encode_labels, require_two_classes
 from ._warn import warn_caller
@@ -314,9 +315,7 @@ class KernelDiscriminantClassifier(
         if self.rule == "knn":
             distances = cdist(self.transform(X), self._projected, "sqeuclidean")
             return self.classes_[neighbour_votes(distances, self._codes, self.n_neighbors).winners]
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[codes]
+        return decide(self.decision_function(X), self.classes_)
 
     def weights_frame(self) -> pd.DataFrame:
         """The learned weights as a table, one row for each view.

@@ -13,9 +13,9 @@ from .._validation import check_choice
 from ..criteria import HardMargin, Hinge, Loss, SquaredHinge
 from ..solvers import Status
 from ._base import BaseMKL, Solved
-from ._calibration import calibrate
+from ._calibration import calibrate, calibrated
 from ._machine import on_rows
-from ._multiclass import STRATEGIES, Machines, binary_problems, votes
+from ._multiclass import STRATEGIES, Machines, binary_problems, decide, votes
 from ._parameters import check_C, check_weight_range, weigh_samples
 from ._samples import Samples
 from ._targets import encode_labels, require_two_classes
@@ -191,8 +191,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         jobs = (solve(Ks, problem, samples.weights) for problem in problems)
         self._store(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs), samples)
         self._votes = self.multiclass == "ovo"
-        if self.probability:
-            self._calibration = calibrate(self, X, y, sample_weight)
+        self._calibration = calibrate(self, X, y, sample_weight)
         return self
 
     def _losses(self, problem: Machines, weights: Array) -> list[Loss]:
@@ -234,12 +233,10 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     def predict(self, X: Any) -> Array:
         """The class of each sample."""
         check_is_fitted(self)
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[codes]
+        return decide(self.decision_function(X), self.classes_)
 
     @available_if(_wants_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Calibrated probabilities (n_samples, n_classes), when asked for with ``probability=True``."""
-        check_is_fitted(self, "_calibration")
-        return self._calibration.predict_proba(self.decision_function(X))
+        check_is_fitted(self)
+        return calibrated(self, self.decision_function(X))

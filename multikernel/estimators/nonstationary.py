@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
@@ -18,10 +17,10 @@ from ..solvers.nonstationary.learn import SOLVERS, MixturesResult, learn_mixture
 from ..solvers.nonstationary.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
 from ..solvers.nonstationary.starts import draw_starts, n_starts
 from ..views import make_bank
-from ._calibration import calibrate
+from ._calibration import calibrate, calibrated
 from ._machine import SeveralKernels, worst_status
 from ._mixture_warnings import warn_of_mixtures
-from ._multiclass import Machines, binary_problems
+from ._multiclass import Machines, binary_problems, decide
 from ._parameters import check_price, weigh_samples
 from ._progress import Progress
 from ._samples import Samples
@@ -226,8 +225,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         with threadpool_limits(limits=1 if Ks.shape[0] * Ks.shape[1] <= _ONE_THREAD else None):
             results = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
         self._store(Ks, problems, results, samples)
-        if self.probability:
-            self._calibration = calibrate(self, X, y, sample_weight)
+        self._calibration = calibrate(self, X, y, sample_weight)
         return self
 
     def _check_parameters(self) -> None:
@@ -358,9 +356,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train, n_kernels) precomputed
         """
         check_is_fitted(self)
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[codes]
+        return decide(self.decision_function(X), self.classes_)
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities (n_samples, n_classes): calibrated with ``probability=True``.
@@ -370,9 +366,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         """
         scores = self.decision_function(X)
         if self.probability:
-            if not hasattr(self, "_calibration"):
-                raise NotFittedError("probability=True was set after fit; call fit again to calibrate.")
-            return self._calibration.predict_proba(scores)
+            return calibrated(self, scores)
         return responsibilities(
             np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
         )

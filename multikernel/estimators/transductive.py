@@ -13,7 +13,7 @@ from ..solvers import MatrixResult, leading_eigenvectors
 from ..views import available_memory, make_bank
 from ._machine import KernelMachine, worst_status
 from ._matrix_machines import by_alignment, by_margin
-from ._multiclass import binary_problems
+from ._multiclass import binary_problems, decide
 from ._parameters import check_matrix_C, check_trace
 from ._targets import encode_labels, require_two_classes
 from ._transductive_warnings import (
@@ -272,7 +272,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         self.kernel_ = kernels[0] if len(kernels) == 1 else np.array(kernels)
         unlabelled = scores[duals.shape[1] :]
         self.transduction_scores_ = unlabelled[:, 0] if len(results) == 1 else unlabelled
-        self.transduction_ = self._decide(self.transduction_scores_)
+        self.transduction_ = decide(self.transduction_scores_, self.classes_)
         self._keep(learned, duals, n)
         warn_of_nothing(learned)
         self._warn_unless_converged()
@@ -335,11 +335,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
 
     def predict(self, X: Any) -> Array:
         """The class of each sample."""
-        return self._decide(self.decision_function(X))
-
-    def _decide(self, scores: Array) -> Array:
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[codes]
+        return decide(self.decision_function(X), self.classes_)
 
     def weights_frame(self) -> pd.DataFrame:
         """The learned weights as a table, one row for each view, or for each eigenvector.

@@ -86,6 +86,9 @@ class FittedView:
         diagonal = self.kernel.evaluate_diagonal(pair.left)
         if not self.transforms.transforms:
             return diagonal
+        if not self.transforms.needs_all_columns:  # then the diagonal does not depend on any column
+            none = self.transforms.restrict(np.empty(0, int))
+            return none.test_diag(np.empty((diagonal.size, 0)), diagonal)
         K = np.empty(pair.shape)
         self.kernel.evaluate(pair, K)
         return self.transforms.test_diag(K, diagonal)

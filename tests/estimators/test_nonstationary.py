@@ -196,7 +196,7 @@ def test_no_further_turn_improves_by_more_than_the_gap_says(mode, C, tol):
     reach = primal_by_cvxpy(posed_problem(model, X, signs))
     gap = (objective_from_outside(model, X, signs) - reach) / max(1.0, model.objective_)
     assert -1e-6 <= gap <= tol
-    assert model.dual_gap_ == pytest.approx(max(gap, 0.0), abs=0.2 * tol)
+    assert gap - 2e-6 <= model.dual_gap_ <= max(gap, 0.0) + 0.1 * tol  # a bound, as sharp as projections are
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 3])
@@ -209,7 +209,7 @@ def test_a_fit_that_is_cut_short_says_how_far_it_is_from_a_stationary_point(max_
     assert f"{model.dual_gap_:.1e} after {max_iter} iterations" in str(caught[0].message)
     reach = primal_by_cvxpy(posed_problem(model, X, signs))
     gap = (model.objective_ - reach) / max(1.0, model.objective_)
-    assert 1e-3 < gap == pytest.approx(model.dual_gap_, abs=2e-4)
+    assert 1e-3 < gap - 2e-6 <= model.dual_gap_ <= gap + 1e-4
 
 
 # --- the SVM -----------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from multikernel import NonstationaryClassifier
+from multikernel import MKLClassifier, NonstationaryClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from tests.estimators.data import make_binary
 from tests.test_bad_input import refuses
@@ -85,9 +85,12 @@ def test_prices_that_this_model_does_not_have():
             NonstationaryClassifier(C=C).fit(X, y)
 
 
-def test_probabilities_asked_for_after_the_fit():
+@pytest.mark.parametrize("kind", [NonstationaryClassifier, MKLClassifier])
+def test_probabilities_asked_for_after_the_fit(kind):
     X, y = make_binary(20)
-    model = NonstationaryClassifier([Linear()]).fit(X, y)
-    model.set_params(probability=True)
+    model = kind([Linear()], probability=True).fit(X, y)
+    model.predict_proba(X)
+    model.set_params(probability=False).fit(-X, y)
+    model.set_params(probability=True)  # the sigmoids of the first fit are not those of the second
     with pytest.raises(NotFittedError, match="call fit again"):
         model.predict_proba(X)

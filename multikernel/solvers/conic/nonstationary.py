@@ -30,7 +30,7 @@ def project_conic(projection: Projection, *, tol: float = 1e-8) -> Projected:
     Parameters
     ----------
     projection : Projection
-    tol : float, the gap, relative to 1 + |dual|, above which the answer is called stalled
+    tol : float, the gap above which the answer is called stalled
 
     Returns
     -------
@@ -53,7 +53,7 @@ def project_conic(projection: Projection, *, tol: float = 1e-8) -> Projected:
         if answers[-1].status == Status.OPTIMAL:
             return answers[-1]
     if answers:
-        return replace(min(answers, key=lambda answer: abs(answer.gap)), n_iter=len(answers))
+        return replace(min(answers, key=lambda answer: answer.error), n_iter=len(answers))
     zeros = np.zeros_like(projection.linear[0]), np.zeros_like(projection.linear[1])
     sizes = projection.mixtures.sizes
     return _judge(projection, zeros, (np.zeros(sizes[0]), np.zeros(sizes[1])), tol, 0)

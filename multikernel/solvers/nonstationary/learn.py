@@ -7,8 +7,8 @@ reach, so that
     Φ(w) − J(q(w)) ≥ 0
 
 says how far w is from a point that no further turn improves, and zero that it is one. The loop ends when
-this, relative to max(1, Φ), is within ``tol``, and returns the point of which that was certified. It is no
-certificate of a global minimum: the problem is not convex, and several starts may end in several points.
+this, relative to Φ, is within ``tol`` and falling, and returns the point of which that was certified. It is
+no certificate of a global minimum: the problem is not convex, and several starts may end in several points.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _DEAD = 1e-6  # a component with less than this part of the mass of its class is
 _NEGLIGIBLE = 1e-8
 _LEAST = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # samples below this part of the largest go, if they can
 _CROSSED = 1e-6
-_ALIKE = 1e-4
+_ALIKE = 1e-5  # posteriors that differ by less
 _SETTLED = 0.01  # a gap below this part of the tolerance is small, whatever it was before
 _UNBALANCED = 1e-5  # duals further out of balance than this bound nothing
 _HARD_STEPS = 7
@@ -50,7 +50,8 @@ class MixturesResult:
     ----------
     point : Point, the mixtures on the training samples; unused components have the offset −∞
     objective : float, Φ
-    gap : float, (Φ − J) / max(1, Φ), the certificate of stationarity
+    indifferent : float, Φ of mixtures that say the same of every sample
+    gap : float, (Φ − J) / max(scale, Φ), the certificate of stationarity; infinite where there is none
     n_iter : int, projections from the start that was kept
     n_fallbacks : int, projections from all starts that SMO left to the interior point method
     status : Status
@@ -61,6 +62,7 @@ class MixturesResult:
 
     point: Point
     objective: float
+    indifferent: float
     gap: float
     n_iter: int
     n_fallbacks: int
@@ -123,18 +125,26 @@ class _Run:
         assert self.point is not None
         if status == Status.MAX_ITER:  # the gap is still that of the point before the last
             self._judge(self._project(Projection(self.mixtures, _floored(posteriors))))
-            status = Status.OPTIMAL if self.gap <= self.options.tol else Status.MAX_ITER
-        point = compact(self.mixtures, self.point, _NEGLIGIBLE if self.convex else _FINE * self.options.tol)
+            status = Status.OPTIMAL if self.gap <= self.target else Status.MAX_ITER
+        room = _FINE * self.options.tol
+        point = compact(self.mixtures, self.point, min(_NEGLIGIBLE, room) if self.convex else room)
+        objective = self.mixtures.objective(point)
         return MixturesResult(
             point=point,
-            objective=self.mixtures.objective(point),
-            gap=self.gap,
+            objective=objective,
+            indifferent=self.mixtures.indifferent,
+            gap=self.gap + max(0.0, objective - self.value) / max(self.mixtures.scale, self.value),
             n_iter=iteration,
             n_fallbacks=self.n_fallbacks,
             status=status,
             suspicious=self.suspicious,
             history=self.history,
         )
+
+    @property
+    def target(self) -> float:
+        """The gap to reach: a little less than the tolerance, which `compact` may use up."""
+        return (1.0 - _FINE) * self.options.tol
 
     def _turn(self, posteriors: Pair) -> Status | None:
         """Project; None if the loop is to go on from the new point."""
@@ -148,18 +158,17 @@ class _Run:
                 return Status.OPTIMAL
         value = self.mixtures.objective(found.point)
         if not value < self.value:
-            return Status.OPTIMAL if self.gap <= self.options.tol else Status.STALLED
+            return Status.OPTIMAL if self.gap <= self.target else Status.STALLED
         self.point, self.value = found.point, value
         after = _floored(self.mixtures.posteriors(found.point))
         if max(float(np.abs(after[s] - posteriors[s]).max()) for s in SIDES) <= _UNCHANGED:
             self._judge(found)
-            return Status.OPTIMAL if self.gap <= self.options.tol else Status.STALLED
+            return Status.OPTIMAL if self.gap <= self.target else Status.STALLED
         return None
 
     def _has_settled(self, before: float) -> bool:
         """Whether the gap is small and falling: near a saddle it grows, from next to nothing."""
-        tol = self.options.tol
-        return self.gap <= _SETTLED * tol or (self.gap <= tol and self.gap < before < np.inf)
+        return self.gap <= _SETTLED * self.target or (self.gap <= self.target and self.gap < before < np.inf)
 
     def _judge(self, found: Projected) -> None:
         """The gap of the point, whose own projection this is.
@@ -232,24 +241,24 @@ def _unused(mixtures: Mixtures, point: Point, side: int) -> Array:
 def compact(mixtures: Mixtures, point: Point, tol: float) -> Point:
     """The point without the components and samples that have no part in it; Φ may rise by ``tol`` of it.
 
-    An unused component may still explain samples far from the boundary; it goes only if Φ stays. Where
+    An unused component may still explain samples far from the boundary; it goes only if Φ and all posteriors
+    stay, so that the certificate holds. Where
     offsets alone keep all margins no sample has a part: coefficients are then the rests that a solver leaves.
     """
     alone = mixtures.point(
         (np.zeros_like(point.coefficients[0]), np.zeros_like(point.coefficients[1])), point.offsets
     )
-    if mixtures.objective(alone) <= _NEGLIGIBLE * float(mixtures.bounds @ mixtures.margins):
+    if mixtures.objective(alone) <= _NEGLIGIBLE * mixtures.indifferent:
         return alone
     value = mixtures.objective(point)
     limit = value + tol * max(mixtures.scale, value)
+
+    def keeps(other: Point) -> bool:
+        return mixtures.objective(other) <= limit and _explain_alike(mixtures, other, point)
+
     fewer = _without_unused(mixtures, point)
-    if mixtures.objective(fewer) <= limit and _explain_alike(mixtures, fewer, point):
-        point = fewer
-    for least in _LEAST:
-        shorter = _without_small(mixtures, point, least)
-        if mixtures.objective(shorter) <= limit:
-            return shorter
-    return point
+    fewer = fewer if keeps(fewer) else point
+    return next(filter(keeps, (_without_small(mixtures, fewer, least) for least in _LEAST)), fewer)
 
 
 def _explain_alike(mixtures: Mixtures, point: Point, other: Point) -> bool:

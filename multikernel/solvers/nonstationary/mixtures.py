@@ -74,7 +74,12 @@ class Mixtures:
     @cached_property
     def scale(self) -> float:
         """What gaps are measured by where values are small: 1, or Φ of mixtures that say nothing, if less."""
-        return min(1.0, float(self.bounds @ self.margins))
+        return min(1.0, self.indifferent)
+
+    @property
+    def indifferent(self) -> float:
+        """Φ of mixtures that say the same of every sample: one component each, of the same kernel."""
+        return float(self.bounds @ self.margins)
 
     @property
     def sizes(self) -> tuple[int, int]:

@@ -189,7 +189,7 @@ def posed_problem(model, X, signs):
 @EACH_MODE
 @pytest.mark.parametrize(("C", "tol"), [(0.5, 1e-3), (10.0, 1e-3), (300.0, 1e-2)])
 def test_no_further_turn_improves_by_more_than_the_gap_says(mode, C, tol):
-    X, y = make_binary(30, seed=2)
+    X, y = make_binary(30, seed=5)
     signs = np.where(y == "yes", 1.0, -1.0)
     model = NonstationaryClassifier(VIEWS, C=C, mode=mode, tol=tol, max_iter=100).fit(X, y)
     assert model.status_ == "optimal"

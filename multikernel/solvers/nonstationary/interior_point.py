@@ -95,7 +95,7 @@ class Path(ABC):
 
     def _judge(self, u: Array, Hu: Array, e: Array, balance: Array) -> None:
         """Gap and imbalance of feasible variables."""
-        dual = self.program.dual(u, Hu)
+        dual = self.program.dual(u, Hu) - float(np.abs(self.y) @ np.abs(balance))
         primal = 0.5 * float(u @ Hu) + float(self.program.C @ self.program.slacks(e))
         self.gap = (primal - dual) / (self.program.scale + abs(dual))
         mass = min(1.0, float(self.program.C.sum())) + float(u.sum())

@@ -125,7 +125,7 @@ def test_the_gap_at_the_last_turn_is_that_of_the_point_returned(mode):
         result = learn_it(problem, max_iter=max_iter)
         reach = primal_by_cvxpy(problem.with_posteriors(mixtures.posteriors(result.point)))
         gap = (result.objective - reach) / max(1.0, result.objective)
-        assert result.gap == pytest.approx(gap, abs=2e-4)
+        assert gap - 2e-6 <= result.gap <= gap + 2e-4
         assert result.status == (Status.OPTIMAL if result.gap <= 1e-3 else Status.MAX_ITER)
         assert result.n_iter == max_iter == len(result.history)
     if mode != "hard":  # the turn that is saved would only have certified

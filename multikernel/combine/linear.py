@@ -176,3 +176,24 @@ class WeightedStack:
         gather_stack(self.Ks, rows, out)
         self.count_rows(rows.size, self.n_stored)
         return out
+
+
+class WholeKernel(WeightedStack):
+    """One kernel that is held whole and replaced between solves: every row of the sum is always formed.
+
+    Parameters
+    ----------
+    K : array (n, n) of float64, C-contiguous
+        Not copied; whoever changes it calls :meth:`refresh`.
+    """
+
+    def __init__(self, K: Array) -> None:
+        super().__init__(K[None], np.ones(1), np.zeros(len(K)))
+        self.combined = K
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take note that the kernel has changed."""
+        self._diagonals = self.combined.diagonal().copy()[None]
+        self.set_weights(np.ones(1))
+        self.valid[:] = True

@@ -1,0 +1,269 @@
+"""Descent on an objective whose every value takes the solution of kernel machines.
+
+Steps have at most unit length: the length of the gradient depends on C and on the size of the kernels, and long
+steps end where gates are saturated and gradients vanish. A step is accepted when it lowers the value by the part
+``_SUFFICIENT`` of what the slope promises (Armijo), so the value never rises; the next one starts at twice its
+length. The objective offers
+
+    value(theta, ceiling)   J, solved; above the ceiling it may be a lower bound, for the step is refused anyway
+    gradient()              of the point whose value was asked for last
+    project(theta)          the nearest admissible point
+    snapshot()              what is to be kept of the point whose value was asked for last
+
+and the loop ends when J has fallen by no more than ``tol`` of itself, ``patience`` times running.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..result import Status
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Entry = dict[str, Any]
+
+OPTIMIZERS = ("gradient", "lbfgs")
+
+_LONGEST = 1.0
+_SUFFICIENT = 1e-4
+_HALVINGS = 15
+_FLAT = 1e-10  # relative: a gradient of this size has no direction
+_MEMORY = 10
+_CURVED = 1e-10
+
+
+class Objective(Protocol):
+    """What is minimised."""
+
+    def value(self, theta: Array, ceiling: float = np.inf) -> float:
+        """J."""
+
+    def gradient(self) -> Array:
+        """dJ/dtheta of the last point."""
+
+    def project(self, theta: Array) -> Array:
+        """The nearest admissible point."""
+
+    def snapshot(self) -> Any:
+        """What is to be kept of the last point."""
+
+    def describe(self) -> Entry:
+        """What the history should say of the last point."""
+
+
+@dataclass(frozen=True)
+class DescentOptions:
+    """Numerics of the descent.
+
+    Attributes
+    ----------
+    optimizer : "gradient", or "lbfgs" with steps of the same largest length
+    tol : relative decrease at which to stop
+    patience : so many steps running have to fall below it
+    max_iter : steps
+    callback : called with every entry of the history; True stops the descent
+    blocks : index arrays of the parameters that move by turns; None: all move together
+    """
+
+    optimizer: str = "gradient"
+    tol: float = 1e-3
+    patience: int = 1
+    max_iter: int = 100
+    callback: Callable[[Entry], bool | None] | None = None
+    blocks: Sequence[Array] | None = None
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where a descent ended.
+
+    Attributes
+    ----------
+    theta : array
+    value : float, J
+    gradient_norm : float
+    snapshot : what the objective kept of this point
+    n_iter : int, steps taken
+    n_evaluations : int, values asked for
+    status : OPTIMAL (no more than ``tol`` to gain in a step, or no gradient), MAX_ITER, STALLED (no step lowers
+        the value), INTERRUPTED
+    history : list of dict with iteration, objective, step, gradient_norm and what the objective describes
+    """
+
+    theta: Array
+    value: float
+    gradient_norm: float
+    snapshot: Any
+    n_iter: int
+    n_evaluations: int
+    status: Status
+    history: list[Entry] = field(default_factory=list)
+
+
+def descend(objective: Objective, start: Array, options: DescentOptions | None = None) -> Descent:
+    """Lower the objective from a start.
+
+    Parameters
+    ----------
+    objective : Objective
+    start : array (n_parameters,)
+    options : DescentOptions
+    """
+    return _Run(objective, options or DescentOptions()).go(np.array(start, float))
+
+
+class _Run:
+    """One descent."""
+
+    def __init__(self, objective: Objective, options: DescentOptions) -> None:
+        self.objective, self.options = objective, options
+        self.n_evaluations = 0
+        self.history: list[Entry] = []
+
+    def go(self, start: Array) -> Descent:
+        options = self.options
+        self.theta = self.objective.project(start)
+        self.value = self._evaluate(self.theta, np.inf)
+        self._accept()
+        blocks = [np.arange(start.size)] if options.blocks is None else list(options.blocks)
+        movers = [(_LimitedMemory if options.optimizer == "lbfgs" else _Steepest)(block) for block in blocks]
+        status, iteration, small = Status.MAX_ITER, 0, 0
+        stop = self._record(0, 0.0)
+        while not stop and iteration < options.max_iter:
+            before, steps = self.value, [self._move(mover) for mover in movers]
+            if not any(steps):
+                status = self._standing(movers)
+                break
+            iteration += 1
+            small = small + 1 if before - self.value <= options.tol * abs(before) else 0
+            stop = self._record(iteration, max(steps))
+            if small >= options.patience:
+                status = Status.OPTIMAL
+                break
+        status = Status.INTERRUPTED if stop and status == Status.MAX_ITER else status
+        return Descent(
+            theta=self.theta,
+            value=self.value,
+            gradient_norm=float(np.linalg.norm(self.gradient)),
+            snapshot=self.kept,
+            n_iter=iteration,
+            n_evaluations=self.n_evaluations,
+            status=status,
+            history=self.history,
+        )
+
+    def _evaluate(self, theta: Array, ceiling: float) -> float:
+        self.n_evaluations += 1
+        return self.objective.value(theta, ceiling)
+
+    def _accept(self) -> None:
+        self.gradient = self.objective.gradient()
+        self.kept = self.objective.snapshot()
+        self.described = self.objective.describe()
+
+    def _is_flat(self, gradient: Array) -> bool:
+        return float(np.linalg.norm(gradient)) <= _FLAT * max(1.0, abs(self.value))
+
+    def _standing(self, movers: "Sequence[_Steepest]") -> Status:
+        """No block moved: for want of a gradient, or of a step that lowers the value."""
+        flat = all(self._is_flat(self.gradient[mover.block]) for mover in movers)
+        return Status.OPTIMAL if flat else Status.STALLED
+
+    def _move(self, mover: "_Steepest") -> float:
+        """The length of the step that was accepted; zero if none was."""
+        gradient = self.gradient[mover.block]
+        if self._is_flat(gradient):
+            return 0.0
+        while True:
+            direction = mover.direction(gradient)
+            slope = float(direction @ gradient)
+            length = mover.first
+            for _ in range(_HALVINGS):
+                if self._try(mover, length * direction, self.value + _SUFFICIENT * length * slope):
+                    mover.first = min(_LONGEST, 2.0 * length)
+                    return length * float(np.linalg.norm(direction))
+                length *= 0.5
+            if not mover.forget():
+                return 0.0
+
+    def _try(self, mover: "_Steepest", change: Array, ceiling: float) -> bool:
+        theta = self.theta.copy()
+        theta[mover.block] += change
+        theta = self.objective.project(theta)
+        value = self._evaluate(theta, ceiling)
+        if not value <= ceiling:
+            return False
+        old, before = self.theta, self.gradient
+        self.theta, self.value = theta, value
+        self._accept()
+        mover.learn((theta - old)[mover.block], (self.gradient - before)[mover.block])
+        return True
+
+    def _record(self, iteration: int, step: float) -> bool:
+        entry = {
+            "iteration": iteration,
+            "objective": self.value,
+            "step": step,
+            "gradient_norm": float(np.linalg.norm(self.gradient)),
+            **self.described,
+        }
+        self.history.append(entry)
+        return bool(self.options.callback(entry)) if self.options.callback is not None else False
+
+
+class _Steepest:
+    """Against the gradient, at unit length; ``first`` is the length to try first."""
+
+    def __init__(self, block: Array) -> None:
+        self.block = block
+        self.first = _LONGEST
+
+    def direction(self, gradient: Array) -> Array:
+        return -gradient / np.linalg.norm(gradient)
+
+    def learn(self, change: Array, bend: Array) -> None:
+        """What a step told of the curvature."""
+
+    def forget(self) -> bool:
+        """Whether there is something to forget that may have misled the direction."""
+        return False
+
+
+class _LimitedMemory(_Steepest):
+    """L-BFGS directions, shortened to the longest step; steepest descent where they do not descend."""
+
+    def __init__(self, block: Array) -> None:
+        super().__init__(block)
+        self.pairs: list[tuple[Array, Array]] = []
+
+    def direction(self, gradient: Array) -> Array:
+        self.first = 1.0  # the direction has a length of its own
+        direction = self._two_loops(gradient)
+        if not self.pairs or float(direction @ gradient) >= 0.0:
+            self.pairs.clear()
+            return super().direction(gradient)
+        return direction * min(1.0, _LONGEST / float(np.linalg.norm(direction)))
+
+    def _two_loops(self, gradient: Array) -> Array:
+        q, weights = gradient.copy(), []
+        for change, bend in reversed(self.pairs):
+            weights.append(float(change @ q) / float(change @ bend))
+            q -= weights[-1] * bend
+        if self.pairs:
+            change, bend = self.pairs[-1]
+            q *= float(change @ bend) / float(bend @ bend)
+        for (change, bend), weight in zip(self.pairs, reversed(weights), strict=True):
+            q += (weight - float(bend @ q) / float(change @ bend)) * change
+        return -q
+
+    def learn(self, change: Array, bend: Array) -> None:
+        enough = _CURVED * float(np.linalg.norm(change)) * float(np.linalg.norm(bend))
+        if float(change @ bend) > enough:
+            self.pairs = [*self.pairs[1 - _MEMORY :], (change, bend)]
+
+    def forget(self) -> bool:
+        had = bool(self.pairs)
+        self.pairs.clear()
+        return had

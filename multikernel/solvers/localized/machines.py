@@ -1,0 +1,178 @@
+"""Fixed-kernel machines that are solved again and again while their kernel moves.
+
+The feasible set of the duals does not depend on the kernel: the solution at one kernel is a feasible start at the
+next. Machines of one group share the kernel; J is the sum of their dual values, and B (n, r) holds their signed
+dual coefficients, so that f = K B + b for each of them and dJ/dK = −½ BB'.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ...combine.linear import WholeKernel
+from ...combine.passes import gather_block
+from ...criteria.margin import Loss
+from ..machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine
+from ..multiclass import MulticlassResult, solve_multiclass
+from ..result import Status
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+LEAST_STEPS, STEPS_PER_SAMPLE = 10**5, 100
+_COARSEST_VIOLATION = 0.1
+
+
+class Solved(NamedTuple):
+    """The machines at one kernel.
+
+    Attributes
+    ----------
+    value : float, J
+    gap : float, (primal − dual) / |primal|, the largest of the machines
+    exhausted : bool, whether a machine used all its steps
+    """
+
+    value: float
+    gap: float
+    exhausted: bool
+
+
+class Machines(Protocol):
+    """A group of machines on one kernel."""
+
+    coefficients: Array
+    intercepts: Array
+    suspicious: bool
+
+    def solve(self, K: Array, ceiling: float = np.inf) -> Solved:
+        """Solve with the kernel K (n, n); a value above ``ceiling`` may be left unfinished."""
+
+    def reset(self) -> None:
+        """Forget the last solution."""
+
+
+def most_steps(n: int) -> int:
+    """Steps allowed to one solve: kernels of low rank let pairs crawl for minutes without need."""
+    return max(LEAST_STEPS, STEPS_PER_SAMPLE * n)
+
+
+class BinaryMachines:
+    """Machines of one output each, by the warm-starting SMO.
+
+    Parameters
+    ----------
+    losses : list of Loss, one for each machine
+    rows : list of array, optional
+        The samples of each machine; all samples by default.
+    n : int, optional
+        The number of samples; needed with ``rows``.
+    tol : float
+        The relative duality gap to reach.
+
+    Attributes
+    ----------
+    coefficients : array (n, n_machines)
+    intercepts : array (n_machines,)
+    suspicious : bool, whether negative curvature was met, which a positive semidefinite kernel cannot have
+    """
+
+    def __init__(
+        self,
+        losses: Sequence[Loss],
+        rows: Sequence[Array] | None = None,
+        n: int | None = None,
+        tol: float = 1e-4,
+    ) -> None:
+        self.losses, self.rows, self.tol = list(losses), rows, tol
+        self.n = losses[0].target.size if n is None else n
+        self.suspicious = False
+        self._stacks: list[WholeKernel] = []
+        self.reset()
+
+    def reset(self) -> None:
+        self._machines: list[Machine] = []
+        self.coefficients = np.zeros((self.n, len(self.losses)))
+        self.intercepts = np.zeros(len(self.losses))
+
+    def solve(self, K: Array, ceiling: float = np.inf) -> Solved:
+        self._use(K)
+        limit = ceiling if len(self._machines) == 1 else np.inf
+        value, gap, exhausted = 0.0, 0.0, False
+        for k, machine in enumerate(self._machines):
+            machine.gradient = machine.loss.target - machine.stack.combined @ machine.beta
+            machine.violation = min(2.0 * machine.violation, _COARSEST_VIOLATION)
+            found = machine.solve(self.tol, limit)
+            value += found.dual
+            own = (found.primal.plain - found.dual) / max(abs(found.primal.plain), np.finfo(float).tiny)
+            gap, exhausted = max(gap, own), exhausted or machine.exhausted
+            self.suspicious |= machine.least_curvature < NEGATIVE_CURVATURE or own < CROSSED_BOUNDS
+            self.coefficients[self._samples(k), k] = machine.beta
+            self.intercepts[k] = found.primal.intercept
+        return Solved(value, gap, exhausted)
+
+    def _samples(self, k: int) -> Any:
+        return slice(None) if self.rows is None else self.rows[k]
+
+    def _use(self, K: Array) -> None:
+        """Hand the kernel to the machines: itself, or the block of each one's samples."""
+        if self.rows is None:
+            if not self._stacks or self._stacks[0].combined is not K:
+                self._stacks = [WholeKernel(K)] * len(self.losses)
+            self._stacks[0].refresh()
+        else:
+            if not self._stacks:
+                self._stacks = [WholeKernel(np.empty((rows.size, rows.size))) for rows in self.rows]
+            for stack, rows in zip(self._stacks, self.rows, strict=True):
+                gather_block(K, rows, stack.combined)
+                stack.refresh()
+        if not self._machines:
+            steps = most_steps(self.n)
+            self._machines = [
+                Machine(loss, s, steps) for loss, s in zip(self.losses, self._stacks, strict=True)
+            ]
+        for machine, stack in zip(self._machines, self._stacks, strict=True):
+            machine.stack = stack
+
+
+class JointMachine:
+    """All classes in one machine, r = n_classes outputs.
+
+    Parameters
+    ----------
+    codes : array (n,) of int, the classes 0 … n_classes − 1
+    n_classes : int
+    C : array (n,), the bound of each sample's duals
+    tol : float
+        The relative duality gap to reach.
+
+    Attributes
+    ----------
+    coefficients : array (n, n_classes)
+    intercepts : array (n_classes,), of sum zero
+    suspicious : bool, always False
+    """
+
+    suspicious = False
+
+    def __init__(self, codes: Array, n_classes: int, C: Array, tol: float = 1e-4) -> None:
+        self.codes, self.n_classes, self.C, self.tol = codes, n_classes, C, tol
+        self.reset()
+
+    def reset(self) -> None:
+        self._last: MulticlassResult | None = None
+        self.coefficients = np.zeros((self.codes.size, self.n_classes))
+        self.intercepts = np.zeros(self.n_classes)
+
+    def solve(self, K: Array, ceiling: float = np.inf) -> Solved:
+        self._last = found = solve_multiclass(
+            K,
+            self.codes,
+            self.n_classes,
+            self.C,
+            tol=self.tol,
+            start=None if self._last is None else self._last.alpha,
+            max_iter=most_steps(self.codes.size),
+        )
+        self.coefficients, self.intercepts = found.coefficients, found.intercepts
+        return Solved(found.objective, found.gap, found.status != Status.OPTIMAL)

@@ -1,7 +1,14 @@
 """Data to learn from: data sets by name with checksums, scikit-learn's digits as views, and made-up data."""
 
 from multikernel.datasets.digits import ViewedDataset, load_digits_views
-from multikernel.datasets.generators import make_interleaved, make_piecewise, piecewise_curve
+from multikernel.datasets.generators import (
+    gauss_bayes,
+    gauss_log_odds,
+    make_gauss,
+    make_interleaved,
+    make_piecewise,
+    piecewise_curve,
+)
 from multikernel.datasets.loading import (
     Dataset,
     check_dataset,
@@ -15,9 +22,12 @@ __all__ = [
     "ViewedDataset",
     "check_dataset",
     "dataset_fingerprint",
+    "gauss_bayes",
+    "gauss_log_odds",
     "list_datasets",
     "load_dataset",
     "load_digits_views",
+    "make_gauss",
     "make_interleaved",
     "make_piecewise",
     "piecewise_curve",

@@ -6,12 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import check_number, check_positive_integer
+from multikernel._validation import check_choice, check_number, check_positive_integer, check_real_matrix
 
 Array = np.ndarray
 
 _ROWS = (3.0, 1.0, -1.0, -3.0)  # by turns of class +1 and −1
 _LARGEST_X = 3.0
+
+# Share, label and place of each Gaussian; the classes are above and below, by turns from left to right.
+_ABOVE, _BELOW = 1.0, -2.2
+_GAUSSIANS: dict[str, tuple[tuple[float, int, float], ...]] = {
+    "GAUSS2": ((0.5, 1, -1.0), (0.5, -1, 1.0)),
+    "GAUSS3": ((0.25, 1, -2.0), (0.5, -1, 0.0), (0.25, 1, 2.0)),
+    "GAUSS4": ((0.25, 1, -3.0), (0.25, -1, -1.0), (0.25, 1, 1.0), (0.25, -1, 3.0)),
+    "GAUSS5": ((0.16, 1, -4.0), (0.25, -1, -2.0), (0.18, 1, 0.0), (0.25, -1, 2.0), (0.16, 1, 4.0)),
+}
+_VARIANCES = {1: (0.8, 2.0), -1: (0.8, 4.0)}
 
 
 def make_interleaved(
@@ -104,3 +114,114 @@ def piecewise_curve(x: Array) -> Array:
     array([-1., -2.])
     """
     return np.asarray(np.where(x < 0.0, 0.5 * x, 0.5 * x**2 - 2.0 * x))
+
+
+def make_gauss(
+    name: str = "GAUSS4", n_samples: int = 1200, *, random_state: Any = None
+) -> tuple[Array, Array]:
+    """Return points of two to five Gaussians, side by side in the plane, that take turns in class.
+
+    Those of label +1 have their centre at the height 1 and the variances (0.8, 2), those of label −1 at the
+    height −2.2 and the variances (0.8, 4); both classes are equally likely. From left to right the centres
+    are two units apart:
+
+    ========  =====================================
+    name      label (and share) from left to right
+    ========  =====================================
+    GAUSS2    + (.50)  − (.50)
+    GAUSS3    + (.25)  − (.50)  + (.25)
+    GAUSS4    + (.25)  − (.25)  + (.25)  − (.25)
+    GAUSS5    + (.16)  − (.25)  + (.18)  − (.25)  + (.16)
+    ========  =====================================
+
+    The best boundary bends at each turn: several local kernels, each simple, can follow it.
+
+    Parameters
+    ----------
+    name : {"GAUSS2", "GAUSS3", "GAUSS4", "GAUSS5"}, default="GAUSS4"
+    n_samples : int, default=1200
+        Shared out among the Gaussians as exactly as whole numbers allow, in random order.
+    random_state : int, numpy.random.Generator or None, default=None
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2)
+    y : ndarray of shape (n_samples,)
+        −1 and +1.
+
+    References
+    ----------
+    M. Gönen (2010). Localized multiple kernel algorithms for machine learning. PhD thesis, Boğaziçi
+    University.
+
+    Examples
+    --------
+    >>> X, y = make_gauss("GAUSS4", 400, random_state=0)
+    >>> X.shape, (y == 1).sum().item()
+    ((400, 2), 200)
+    """
+    gaussians = _GAUSSIANS[check_choice("name", name, tuple(_GAUSSIANS))]
+    n = check_positive_integer("n_samples", n_samples)
+    rng = np.random.default_rng(random_state)
+    ends = np.rint(n * np.cumsum([share for share, _, _ in gaussians])).astype(int)
+    which = rng.permutation(np.repeat(np.arange(len(gaussians)), np.diff(ends, prepend=0)))
+    labels = np.array([label for _, label, _ in gaussians])[which]
+    centres = np.array([_centre(label, place) for _, label, place in gaussians])[which]
+    deviations = np.sqrt([_VARIANCES[label] for _, label, _ in gaussians])[which]
+    return centres + deviations * rng.standard_normal((n, 2)), labels
+
+
+def gauss_log_odds(name: str, X: Any) -> Array:
+    """Return log P(+1 | x) / P(−1 | x) of `make_gauss`: it is positive where the best rule says +1.
+
+    Parameters
+    ----------
+    name : {"GAUSS2", "GAUSS3", "GAUSS4", "GAUSS5"}
+    X : array-like of shape (n, 2)
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> gauss_log_odds("GAUSS2", [[-1.0, 1.0], [1.0, -2.2]]).round(2)
+    array([ 4.13, -4.71])
+    """
+    gaussians = _GAUSSIANS[check_choice("name", name, tuple(_GAUSSIANS))]
+    points = check_real_matrix(X, "X").astype(np.float64)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise ValueError(f"X must hold points of the plane, shape (n, 2); got shape {points.shape}.")
+    logs: dict[int, list[Array]] = {1: [], -1: []}
+    for share, label, place in gaussians:
+        variances = np.array(_VARIANCES[label])
+        squares = ((points - _centre(label, place)) ** 2 / variances).sum(axis=1)
+        logs[label].append(np.log(share) - 0.5 * squares - 0.5 * np.log(variances.prod()))
+    odds = np.logaddexp.reduce(logs[1], axis=0) - np.logaddexp.reduce(logs[-1], axis=0)
+    return np.asarray(odds)
+
+
+def gauss_bayes(name: str, X: Any) -> Array:
+    """Return the labels of the best rule for `make_gauss`, which on GAUSS4 is right on 89.7% of all points.
+
+    Parameters
+    ----------
+    name : {"GAUSS2", "GAUSS3", "GAUSS4", "GAUSS5"}
+    X : array-like of shape (n, 2)
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        −1 and +1.
+
+    Examples
+    --------
+    >>> X, y = make_gauss("GAUSS4", 100_000, random_state=0)
+    >>> round(100.0 * float((gauss_bayes("GAUSS4", X) == y).mean()), 1)
+    89.7
+    """
+    return np.where(gauss_log_odds(name, X) > 0.0, 1, -1)
+
+
+def _centre(label: int, place: float) -> tuple[float, float]:
+    return place, _ABOVE if label > 0 else _BELOW

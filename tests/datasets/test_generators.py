@@ -3,8 +3,16 @@
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from scipy.stats import multivariate_normal
 
-from multikernel.datasets import make_interleaved, make_piecewise, piecewise_curve
+from multikernel.datasets import (
+    gauss_bayes,
+    gauss_log_odds,
+    make_gauss,
+    make_interleaved,
+    make_piecewise,
+    piecewise_curve,
+)
 
 
 def separable(features, y):
@@ -62,7 +70,76 @@ def test_no_quadratic_polynomial_separates_the_classes_but_one_on_each_side_does
     assert not separable(quadratic(X[~left])[:, :3], y[~left])
 
 
-@pytest.mark.parametrize("make", [make_interleaved, make_piecewise])
+# As the thesis has them: share, label, centre.
+GAUSSIANS = {
+    "GAUSS2": [(0.5, 1, (-1, 1)), (0.5, -1, (1, -2.2))],
+    "GAUSS3": [(0.25, 1, (-2, 1)), (0.25, 1, (2, 1)), (0.5, -1, (0, -2.2))],
+    "GAUSS4": [(0.25, 1, (-3, 1)), (0.25, 1, (1, 1)), (0.25, -1, (-1, -2.2)), (0.25, -1, (3, -2.2))],
+    "GAUSS5": [
+        (0.16, 1, (-4, 1)),
+        (0.18, 1, (0, 1)),
+        (0.16, 1, (4, 1)),
+        (0.25, -1, (-2, -2.2)),
+        (0.25, -1, (2, -2.2)),
+    ],
+}
+COVARIANCES = {1: np.diag([0.8, 2.0]), -1: np.diag([0.8, 4.0])}
+
+
+@pytest.mark.parametrize("name", GAUSSIANS)
+def test_each_class_has_the_moments_of_its_gaussians(name):
+    X, y = make_gauss(name, 40_000, random_state=5)
+    assert (y == 1).sum() == (y == -1).sum() == 20_000
+    for label, covariance in COVARIANCES.items():
+        shares = np.array([2.0 * share for share, other, _ in GAUSSIANS[name] if other == label])
+        centres = np.array([centre for _, other, centre in GAUSSIANS[name] if other == label])
+        mean = shares @ centres
+        between = (shares[:, None] * (centres - mean)).T @ (centres - mean)
+        np.testing.assert_allclose(X[y == label].mean(axis=0), mean, atol=0.06)
+        np.testing.assert_allclose(np.cov(X[y == label].T), covariance + between, atol=0.15)
+        fourth = sum(
+            share * (3.0 * 0.8**2 + 6.0 * 0.8 * c**2 + c**4)
+            for share, (c, _) in zip(shares, centres, strict=True)
+        )
+        assert np.mean(X[y == label][:, 0] ** 4) == pytest.approx(fourth, rel=0.05)
+    order = np.flatnonzero(y == 1)
+    assert abs(np.corrcoef(order, X[order, 0])[0, 1]) < 0.03  # nothing is sorted
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 25, 400])
+def test_the_shares_of_the_gaussians_are_as_exact_as_whole_numbers_allow(n):
+    for name in GAUSSIANS:
+        X, y = make_gauss(name, n, random_state=0)
+        assert X.shape == (n, 2) and set(y.tolist()) <= {-1, 1}
+        assert abs((y == 1).sum() - n / 2) <= 1.5
+
+
+@pytest.mark.parametrize("name", GAUSSIANS)
+def test_the_log_odds_are_those_of_the_densities(name):
+    X, _ = make_gauss(name, 50, random_state=1)
+    density = {
+        label: sum(
+            share * multivariate_normal.pdf(X, centre, COVARIANCES[label])
+            for share, other, centre in GAUSSIANS[name]
+            if other == label
+        )
+        for label in (1, -1)
+    }
+    np.testing.assert_allclose(gauss_log_odds(name, X), np.log(density[1] / density[-1]), atol=1e-10)
+    np.testing.assert_array_equal(gauss_bayes(name, X), np.where(density[1] > density[-1], 1, -1))
+    far = gauss_log_odds(name, [[1e3, 1e3]])
+    assert np.isfinite(far).all()
+
+
+def test_the_best_rule_is_right_on_897_of_1000_points_of_gauss4():
+    X, y = make_gauss("GAUSS4", 1_000_000, random_state=2)
+    accuracy = 100.0 * np.mean(gauss_bayes("GAUSS4", X) == y)
+    assert accuracy == pytest.approx(89.71, abs=0.1)  # three standard errors
+
+
+@pytest.mark.parametrize(
+    "make", [make_interleaved, make_piecewise, lambda n, **rest: make_gauss("GAUSS3", n, **rest)]
+)
 def test_the_seed_decides(make):
     first, again, other = (make(50, random_state=seed)[0] for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
@@ -80,6 +157,15 @@ def test_the_seed_decides(make):
         (make_interleaved, {"noise": "loud"}, TypeError, "noise must be a number; got 'loud'"),
         (make_piecewise, {"n_samples": 2.5}, TypeError, "n_samples must be a positive integer; got 2.5"),
         (make_piecewise, {"shift": np.nan}, ValueError, "shift must be finite; got nan"),
+        (make_gauss, {"name": "GAUSS6"}, ValueError, "name must be one of 'GAUSS2', .*; got 'GAUSS6'"),
+        (make_gauss, {"n_samples": -1}, ValueError, "n_samples must be a positive integer; got -1"),
+        (
+            gauss_log_odds,
+            {"name": "GAUSS2", "X": [1.0, 2.0]},
+            ValueError,
+            r"shape \(n, 2\); got shape \(2,\)",
+        ),
+        (gauss_bayes, {"name": "gauss2", "X": [[1.0, 2.0]]}, ValueError, "name must be one of 'GAUSS2'"),
     ],
 )
 def test_bad_arguments_are_named(make, arguments, kind, message):

@@ -15,7 +15,7 @@ from multikernel.estimators import NonstationaryClassifier
 from multikernel.kernels import Linear
 from multikernel.reproduce.compare import compare, comparison_row
 from multikernel.reproduce.lewis2006.likelihood import fit_likelihood_ratio
-from multikernel.reproduce.lewis2006.plots import draw_surface
+from multikernel.reproduce.plots import draw_surface
 from multikernel.reproduce.study import Quantity, Result, Summary, Table, Unit
 
 SPLITS = 20

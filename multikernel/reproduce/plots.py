@@ -1,4 +1,4 @@
-"""What the pictures of the study have in common: a decision surface, and a map of weights over the plane."""
+"""What pictures of the studies have in common: a decision surface, and a map of weights over the plane."""
 
 from __future__ import annotations
 

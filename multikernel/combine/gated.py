@@ -2,8 +2,8 @@
 
     K_η = Σ_m (η_m η_m') ∘ K_m,        c_im = Σ_r (U_m ∘ K_m U_m)_ir,   U_m = η_m ∘ B
 
-B (n, r) are the signed dual coefficients of r machines, so that Σ_im c_im = tr(B'K_η B). Several gates may read
-the same stored kernel: ``sources[m]`` is the place of gate m's kernel in the stack.
+B (n, r) are the signed dual coefficients of r machines, so that Σ_im c_im = tr(B'K_η B). Several gates may
+read the same stored kernel: ``sources[m]`` is the place of gate m's kernel in the stack.
 """
 
 from typing import Any
@@ -40,7 +40,7 @@ def combine_gated(Ks: Array, sources: Array, eta: Array, out: Array) -> None:
 
 
 def gated_contributions(Ks: Array, sources: Array, eta: Array, B: Array) -> Array:
-    """c (n, P) from gates (n, P) and coefficients (n, r); only rows and columns with coefficients are read."""
+    """c (n, P) from gates (n, P) and coefficients (n, r); only support rows and columns are read."""
     rows = np.flatnonzero(B.any(axis=1))
     support, gates = B[rows], eta[rows]
     c = np.zeros(eta.shape)

@@ -4,6 +4,9 @@ from .conformal import ConformalKernel
 from .kdda import KDDAClassifier
 from .kernel_discriminant import KernelDiscriminantClassifier
 from .kernel_neighbors import KernelKNNClassifier
+from .localized_classifier import LocalizedMKLClassifier
+from .localized_one_class import LocalizedMKLOneClass
+from .localized_regressor import LocalizedMKLRegressor
 from .mkl_classifier import MKLClassifier
 from .mkl_one_class import MKLOneClass
 from .mkl_regressor import MKLRegressor
@@ -17,6 +20,9 @@ __all__ = [
     "KDDAClassifier",
     "KernelDiscriminantClassifier",
     "KernelKNNClassifier",
+    "LocalizedMKLClassifier",
+    "LocalizedMKLOneClass",
+    "LocalizedMKLRegressor",
     "MKLClassifier",
     "MKLOneClass",
     "MKLRegressor",

@@ -14,6 +14,15 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _FOLDS = 5
 
 
+def wants_probabilities(estimator: Any) -> bool:
+    """Whether ``predict_proba`` exists: it has to be asked for before the fit."""
+    if not estimator.probability:
+        raise AttributeError(
+            "predict_proba needs probability=True before fit; decision_function needs nothing."
+        )
+    return True
+
+
 def calibrate(estimator: Any, X: Any, y: Any, sample_weight: Any) -> "SigmoidCalibration | None":
     """Sigmoids for a classifier with the parameters ``probability`` and ``random_state``, by folds."""
     if not estimator.probability:

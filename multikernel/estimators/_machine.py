@@ -103,7 +103,7 @@ class SeveralKernels(KernelInput):
         """The solver met negative curvature: find the kernel that is to blame."""
         for m in kernels:
             if is_indefinite(Ks[m], full=True):
-                raise_indefinite(Ks[m], f"kernel {self.view_names_[m]!r}")
+                raise_indefinite(Ks[m], f"kernel {self._bank.view_names_[m]!r}")
 
     # ------------------------------------------------------------------ kernels
     def _distinct(self, X: Any, targets: Array, weights: Array) -> Samples:

@@ -40,6 +40,14 @@ def check_price(C: Any) -> float:
     return check_number("C", C, above=0.0)
 
 
+def check_nu(nu: Any) -> float:
+    """The share of samples that may lie outside: in (0, 1]."""
+    value = check_number("nu", nu, above=0.0)
+    if value > 1.0:
+        raise ValueError(f"nu must be at most 1; got {nu!r}.")
+    return value
+
+
 def check_costs(costs: Any, names: list[str]) -> Array:
     """One positive cost for each kernel: an array, or a dict by view name (1 for those not named)."""
     if costs is None:

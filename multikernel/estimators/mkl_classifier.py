@@ -13,7 +13,7 @@ from .._validation import check_choice
 from ..criteria import HardMargin, Hinge, Loss, SquaredHinge
 from ..solvers import Status
 from ._base import BaseMKL, Solved
-from ._calibration import calibrate, calibrated
+from ._calibration import calibrate, calibrated, wants_probabilities
 from ._machine import on_rows
 from ._multiclass import STRATEGIES, Machines, binary_problems, decide, votes
 from ._parameters import check_C, check_weight_range, weigh_samples
@@ -23,14 +23,6 @@ from ._targets import encode_labels, require_two_classes
 Array = np.ndarray[Any, np.dtype[Any]]
 
 LOSSES = ("hinge", "squared_hinge")
-
-
-def _wants_probabilities(estimator: Any) -> bool:
-    if not estimator.probability:
-        raise AttributeError(
-            "predict_proba needs probability=True before fit; decision_function needs nothing."
-        )
-    return True
 
 
 class MKLClassifier(ClassifierMixin, BaseMKL):
@@ -235,7 +227,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         check_is_fitted(self)
         return decide(self.decision_function(X), self.classes_)
 
-    @available_if(_wants_probabilities)
+    @available_if(wants_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Calibrated probabilities (n_samples, n_classes), when asked for with ``probability=True``."""
         check_is_fitted(self)

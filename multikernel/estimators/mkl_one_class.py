@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from .._validation import check_number
 from ..criteria import OneClass
 from ._base import BaseMKL, Solved
-from ._parameters import check_sample_weights
+from ._parameters import check_nu, check_sample_weights
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -81,9 +80,7 @@ class MKLOneClass(OutlierMixin, BaseMKL):
         sample_weight : array (n,), optional
             Multiplies the bound of each sample; only the proportions count.
         """
-        nu = check_number("nu", self.nu, above=0.0)
-        if nu > 1.0:
-            raise ValueError(f"nu must be at most 1; got {self.nu!r}.")
+        nu = check_nu(self.nu)
         X = self._validate_table(X, reset=True)
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = check_sample_weights(sample_weight, n_samples)

@@ -1,13 +1,15 @@
 """Views (named column blocks with kernels), banks of kernels, and stacks of Gram matrices."""
 
 from multikernel.views.bank import FittedView, KernelBank
+from multikernel.views.gating_features import GatingFeatures, fit_gating_features
 from multikernel.views.memory import MemoryEstimate, available_memory
 from multikernel.views.precomputed import PrecomputedBank, make_bank
 from multikernel.views.stacks import combine_kernels, stack_kernels
-from multikernel.views.view import View, as_views
+from multikernel.views.view import View, as_views, distinct_views
 
 __all__ = [
     "FittedView",
+    "GatingFeatures",
     "KernelBank",
     "MemoryEstimate",
     "PrecomputedBank",
@@ -15,6 +17,8 @@ __all__ = [
     "as_views",
     "available_memory",
     "combine_kernels",
+    "distinct_views",
+    "fit_gating_features",
     "make_bank",
     "stack_kernels",
 ]

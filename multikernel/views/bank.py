@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -325,6 +325,12 @@ class KernelBank(TransformerMixin, BaseEstimator):
         ]
         compact.active_ = tuple(kernels)
         return compact
+
+    def only(self, active: Sequence[int]) -> KernelBank:
+        """The same bank, evaluating the kernels `active` and no others."""
+        part = copy.copy(self)
+        part.active_ = tuple(active)
+        return part
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the views, one for each kernel."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -215,6 +215,12 @@ class PrecomputedBank:
             index: fixed.restrict(rows) for index, fixed in self._repairs.items() if index in compact.active_
         }
         return compact
+
+    def only(self, active: Sequence[int]) -> PrecomputedBank:
+        """The same bank, yielding the kernels `active` and no others."""
+        part = copy.copy(self)
+        part.active_ = tuple(active)
+        return part
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the kernels."""

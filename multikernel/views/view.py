@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,25 @@ def as_views(kernels: Any) -> list[View]:
     if len(kernels) == 0:
         raise ValueError("kernels must hold at least one kernel; got an empty list.")
     return _name_all([_as_view_or_kernel(entry) for entry in kernels])
+
+
+def distinct_views(views: list[View]) -> tuple[list[View], list[int]]:
+    """Views that differ in more than their name, and which of them each of the given views is.
+
+    Examples
+    --------
+    >>> views, sources = distinct_views(as_views([Linear(), Gaussian(), Linear()]))
+    >>> [view.name for view in views], sources
+    (['linear', 'gaussian'], [0, 1, 0])
+    """
+    found: list[View] = []
+    sources = []
+    for view in views:
+        same = [k for k, other in enumerate(found) if replace(view, name=other.name) == other]
+        if not same:
+            found.append(view)
+        sources.append(same[0] if same else len(found) - 1)
+    return found, sources
 
 
 def _is_view_tuple(entry: Any) -> bool:

@@ -1,1 +1,1 @@
-"""Kernels that are combined or projected differently from place to place: gates, projections, their descent."""
+"""Kernels combined or projected differently from place to place: gates, projections, and their descent."""

@@ -1,12 +1,12 @@
 """Descent on an objective whose every value takes the solution of kernel machines.
 
-Steps have at most unit length: the length of the gradient depends on C and on the size of the kernels, and long
-steps end where gates are saturated and gradients vanish. A step is accepted when it lowers the value by the part
-``_SUFFICIENT`` of what the slope promises (Armijo), so the value never rises; the next one starts at twice its
-length. The objective offers
+Steps have at most unit length: the length of the gradient depends on C and on the size of the kernels, and
+long steps end where gates are saturated and gradients vanish. A step is accepted when it lowers the value by
+the part ``_SUFFICIENT`` of what the slope promises (Armijo), so the value never rises; the next one starts at
+twice its length. The objective offers
 
-    value(theta, ceiling)   J, solved; above the ceiling it may be a lower bound, for the step is refused anyway
-    gradient()              of the point whose value was asked for last
+    value(theta, ceiling)   J, solved; above the ceiling it may be a lower bound, for the step is refused
+    anyway gradient()              of the point whose value was asked for last
     project(theta)          the nearest admissible point
     snapshot()              what is to be kept of the point whose value was asked for last
 
@@ -87,8 +87,8 @@ class Descent:
     snapshot : what the objective kept of this point
     n_iter : int, steps taken
     n_evaluations : int, values asked for
-    status : OPTIMAL (no more than ``tol`` to gain in a step, or no gradient), MAX_ITER, STALLED (no step lowers
-        the value), INTERRUPTED
+    status : OPTIMAL (no more than ``tol`` to gain in a step, or no gradient), MAX_ITER, STALLED (no step
+        lowers the value), INTERRUPTED
     history : list of dict with iteration, objective, step, gradient_norm and what the objective describes
     """
 

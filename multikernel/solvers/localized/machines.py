@@ -1,8 +1,8 @@
 """Fixed-kernel machines that are solved again and again while their kernel moves.
 
-The feasible set of the duals does not depend on the kernel: the solution at one kernel is a feasible start at the
-next. Machines of one group share the kernel; J is the sum of their dual values, and B (n, r) holds their signed
-dual coefficients, so that f = K B + b for each of them and dJ/dK = −½ BB'.
+The feasible set of the duals does not depend on the kernel: the solution at one kernel is a feasible start at
+the next. Machines of one group share the kernel; J is the sum of their dual values, and B (n, r) holds their
+signed dual coefficients, so that f = K B + b for each of them and dJ/dK = −½ BB'.
 """
 
 from collections.abc import Sequence

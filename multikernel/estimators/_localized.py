@@ -1,0 +1,293 @@
+"""What every estimator with a gate shares: validate, build the kernels, learn the gate, store.
+
+A fitted model is a list of gates, each with its machines (all of them share one gate, or each has its own).
+The score of machine k is Σ_m η_m(x) Σ_i K_m(x, x_i) η_m(x_i) B_ik + b_k, so that a model is kept as one array
+of products η_m(x_i) B_ik over the support samples, (n_machines, n_kernels, n_support), and the gates'
+parameters.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from .._validation import check_choice, check_number, check_positive_integer
+from ..combine.gates import GATES, OPEN, saturated_gates
+from ..solvers.localized.descent import OPTIMIZERS, DescentOptions
+from ..solvers.localized.gating import GatedObjective
+from ..solvers.localized.learn import LocalizedResult, learn_gates
+from ..solvers.localized.machines import Machines
+from ..views import as_views, distinct_views, fit_gating_features, make_bank
+from ._localized_warnings import warn_of_descent
+from ._machine import SeveralKernels, on_rows, worst_status
+from ._progress import Progress
+from ._samples import Samples
+from ._weights_table import weights_table
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MACHINE_TOL = 0.1  # the machines' relative gap, in units of the tolerance of the descent
+ONE_THREAD = 3000  # samples below which threads of the linear algebra cost more than they save
+
+
+@dataclass(frozen=True)
+class Gated:
+    """One learned gate: ``rows`` are its samples, ``names`` its machines."""
+
+    result: LocalizedResult
+    rows: Array
+    names: list[str]
+
+    def coefficients(self, n_samples: int) -> Array:
+        """Signed duals of all the samples (n_machines, n_samples)."""
+        full = np.zeros((len(self.names), n_samples))
+        full[:, self.rows] = self.result.point.coefficients.T
+        return full
+
+
+class BaseLocalized(SeveralKernels):
+    """Parameters and methods common to all estimators with a gate over their kernels."""
+
+    certificate = "machine"
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        gating: str = "softmax",
+        gating_features: Any = None,
+        n_init: int = 1,
+        optimizer: str = "gradient",
+        ridge: float = 0.0,
+        patience: int = 1,
+        init_scale: float = 0.01,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        prune: bool = False,
+        psd: str = "error",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.gating = gating
+        self.gating_features = gating_features
+        self.n_init = n_init
+        self.optimizer = optimizer
+        self.ridge = ridge
+        self.patience = patience
+        self.init_scale = init_scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.prune = prune
+        self.psd = psd
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ kernels
+    def _check_gating(self) -> None:
+        check_choice("gating", self.gating, tuple(GATES))
+        check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        check_positive_integer("n_init", self.n_init)
+        check_positive_integer("patience", self.patience)
+        check_number("ridge", self.ridge, at_least=0.0)
+        check_number("init_scale", self.init_scale, above=0.0)
+        self._check_numerics()
+
+    def _fit_kernels(self, X: Any, samples: Samples) -> Array:
+        """The stack of the distinct kernels; which of them each gate reads, and what the gate looks at."""
+        self._check_gating()
+        given = None if isinstance(self.kernels, str) else as_views(self.kernels)
+        distinct, sources = ([], []) if given is None else distinct_views(given)
+        self._bank = make_bank(self.kernels if given is None else distinct, psd=self.psd)
+        Ks = self._fit_stack(X, samples)
+        self._sources = np.arange(len(Ks)) if given is None else np.array(sources, np.intp)
+        if given is not None:
+            self.view_names_ = [view.name for view in given]
+        table = None if self._precomputed else samples.take(X)
+        rows = samples.rows if self._precomputed else np.arange(samples.rows.size)
+        wanted = self._distinct_name(self.gating_features)
+        names = list(self._bank.view_names_)
+        self._features, self._train_features = fit_gating_features(wanted, table, self._bank, names, Ks, rows)
+        return Ks
+
+    def _distinct_name(self, wanted: Any) -> Any:
+        """The name of a copy stands for the kernel that is stored."""
+        if isinstance(wanted, str) and wanted in self.view_names_:
+            return self._bank.view_names_[self._sources[self.view_names_.index(wanted)]]
+        return wanted
+
+    # ------------------------------------------------------------------ solve and store
+    def _learn(
+        self, Ks: Array, machines: Machines, rows: Array, seed: int, label: str = ""
+    ) -> LocalizedResult:
+        """The gate over the machines, on some of the samples."""
+        objective = GatedObjective(
+            on_rows(Ks, rows),
+            self._sources,
+            self._train_features[rows],
+            GATES[self.gating],
+            machines,
+            float(self.ridge),
+        )
+        options = DescentOptions(
+            optimizer=self.optimizer,
+            tol=float(self.tol),
+            patience=int(self.patience),
+            max_iter=int(self.max_iter),
+            callback=Progress(label, self.verbose, self.callback),
+        )
+        rng = np.random.default_rng(seed)
+        # Threads of the linear algebra wait for each other longer than such matrices take.
+        with threadpool_limits(limits=1 if rows.size <= ONE_THREAD else None):
+            result = learn_gates(objective, int(self.n_init), rng, options, float(self.init_scale))
+        if result.suspicious:
+            self._require_psd(Ks, range(len(Ks)))
+        return result
+
+    def _seeds(self, count: int) -> Array:
+        """A seed for each gate; ``random_state=None`` always means the same ones."""
+        source = check_random_state(0 if self.random_state is None else self.random_state)
+        return np.asarray(source.randint(2**31, size=count))
+
+    def _store(self, gates: Sequence[Gated], samples: Samples) -> None:
+        """Keep the model in compact form: support samples and kernels that are read."""
+        n = samples.rows.size
+        results = [gated.result for gated in gates]
+        duals = np.concatenate([gated.coefficients(n) for gated in gates])
+        self.machine_names_ = [name for gated in gates for name in gated.names]
+        self._gate_of = np.repeat(np.arange(len(gates)), [len(gated.names) for gated in gates])
+        self.gating_ = [r.point.V.copy() for r in results]
+        eta = [self._gate_values(V, self._train_features) for V in self.gating_]
+        means = np.stack([np.average(values, axis=0, weights=samples.weights) for values in eta])
+        self.machine_weights_ = means[self._gate_of]
+        self.kernel_weights_ = means.mean(axis=0)
+        spread = samples.spread(duals)
+        self.support_ = np.flatnonzero(spread.any(axis=0))
+        self.dual_coef_ = spread[:, self.support_]
+        self.intercept_ = np.concatenate([r.point.intercepts for r in results])
+        kept = np.flatnonzero(duals.any(axis=0))
+        kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
+        self._coefficients = np.stack([eta[g][kept].T * duals[k, kept] for k, g in enumerate(self._gate_of)])
+        self._store_diagnostics(gates, eta)
+        used = np.unique(self._sources)
+        self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, used)
+        del self._train_features
+        warn_of_descent(self, results)
+
+    def _store_diagnostics(self, gates: Sequence[Gated], eta: list[Array]) -> None:
+        results = [gated.result for gated in gates]
+        self.objective_ = float(sum(r.objective for r in results))
+        self.dual_gap_ = float(max(r.gap for r in results))
+        self.gradient_norm_ = float(max(r.gradient_norm / max(abs(r.objective), 1e-300) for r in results))
+        self.start_objectives_ = [np.array(r.objectives) for r in results]
+        self.n_iter_ = max(1, max(r.n_iter for r in results))
+        self.n_solves_ = sum(
+            r.n_solves * self._solves_per_value(gated) for r, gated in zip(results, gates, strict=True)
+        )
+        self.history_ = [{**entry, "machine": g} for g, r in enumerate(results) for entry in r.history]
+        ends = np.any([saturated_gates(values) for values in eta], axis=0)
+        self.saturated_ = [name for name, at_end in zip(self.view_names_, ends, strict=True) if at_end]
+        self.status_ = worst_status([r.status for r in results])
+        if self.saturated_:
+            self.status_ += f" (saturated gates: {', '.join(self.saturated_)})"
+
+    def _solves_per_value(self, gated: Gated) -> int:
+        """How many machines one value of the objective takes."""
+        return len(gated.names)
+
+    # ------------------------------------------------------------------ predict
+    def _gate_values(self, V: Array, features: Array) -> Array:
+        return GATES[self.gating].values(V, features)
+
+    def _gates(self, X: Any) -> Array:
+        """η of every gate, (n_gates, n_samples, n_kernels)."""
+        features = self._features.of(X)
+        return np.stack([self._gate_values(V, features) for V in self.gating_])
+
+    def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """The score that each kernel contributes at the given rows, (n_samples, n_machines)."""
+        eta = self._gates(X)
+        if self.prune:
+            eta[eta <= OPEN] = 0.0
+        for source in np.unique(self._sources):
+            gates = np.flatnonzero(self._sources == source)
+            rows = np.flatnonzero((eta[:, :, gates] > 0.0).any(axis=(0, 2)))
+            everywhere = rows.size == eta.shape[1] or not self.prune
+            rows = np.arange(eta.shape[1]) if everywhere else rows
+            if rows.size == 0:
+                continue
+            part = X if everywhere else _safe_indexing(X, rows)
+            [(_, K)] = self._bank.only([source]).iter_kernels(part)
+            for m in gates:
+                scores = np.zeros((eta.shape[1], len(self.machine_names_)))
+                scores[rows] = (K @ self._coefficients[:, m].T) * eta[self._gate_of][:, rows, m].T
+                yield int(m), scores
+
+    def _scores(self, X: Any) -> Array:
+        """Scores without intercept, (n_samples, n_machines); one kernel and one batch of rows at a time."""
+        return np.concatenate([self._batch_contributions(rows).sum(axis=2) for rows in self._row_batches(X)])
+
+    def _batch_contributions(self, X: Any) -> Array:
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        block = np.zeros((n, len(self.machine_names_), len(self.view_names_)))
+        for m, scores in self._kernel_scores(X):
+            block[:, :, m] = scores
+        return block
+
+    def contributions(self, X: Any) -> Array:
+        """One score per kernel: what each view adds to the decision at each sample.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        array (n_samples, n_kernels), or (n_samples, n_machines, n_kernels) for several machines
+            Summed over the kernels, and with the intercept added, they are the machines' scores.
+        """
+        every = np.concatenate([self._batch_contributions(rows) for rows in self._row_batches(X)])
+        return every[:, 0] if len(self.machine_names_) == 1 else every
+
+    def gate(self, X: Any) -> Array:
+        """The gate: how much each kernel counts at each sample.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        array (n_samples, n_kernels), or (n_samples, n_gates, n_kernels) where the machines have gates of
+        their own
+        """
+        values = np.concatenate([np.moveaxis(self._gates(rows), 0, 1) for rows in self._row_batches(X)])
+        return values[:, 0] if len(self.gating_) == 1 else values
+
+    def active_kernels(self, X: Any) -> Array:
+        """Which kernels count at each sample: those whose gate is above 0.001.
+
+        Returns
+        -------
+        array of bool, of the shape of ``gate(X)``; its sum over the last axis is the number of kernels that
+        a prediction needs
+        """
+        return self.gate(X) > OPEN
+
+    def weights_frame(self) -> pd.DataFrame:
+        """The mean gate as a table, one row for each view.
+
+        Returns
+        -------
+        DataFrame
+            ``weight``, the mean over the training samples; with several gates also ``weight[name]``.
+        """
+        check_is_fitted(self)
+        return weights_table(self, {"weight": self.kernel_weights_})

@@ -1,0 +1,43 @@
+"""What a user should know of a descent over gates or projections that did not go as it should."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from ..solvers import Status
+from ..solvers.localized.learn import LocalizedResult
+from ._warn import warn_caller
+
+
+def warn_of_descent(model: Any, results: Sequence[LocalizedResult]) -> None:
+    """Warn of machines that were not solved, of a descent that was cut short, of saturated starts."""
+    name = type(model).__name__
+    if any(r.exhausted for r in results):
+        warn_caller(
+            f"{name}: a machine used all the steps it is allowed; the relative duality gap at the learned "
+            f"kernel is {model.dual_gap_:.1e}. Kernels of low rank with a large C crawl: lower C, normalise "
+            "the kernels, or raise tol.",
+            ConvergenceWarning,
+        )
+    if any(r.status == Status.MAX_ITER for r in results):
+        warn_caller(
+            f"{name} did not settle to tol={model.tol:g} in {model.max_iter} steps: the last one still "
+            f"lowered the objective by {_last_fall(results):.1e} of it. Raise max_iter or tol.",
+            ConvergenceWarning,
+        )
+    if any(r.start_saturated for r in results):
+        warn_caller(
+            f"{name}: nearly all gate values were 0 or 1 at the start, where the gradient vanishes and "
+            "nothing is learned. Lower init_scale, or use fewer gating features."
+        )
+
+
+def _last_fall(results: Sequence[LocalizedResult]) -> float:
+    """The largest relative fall in the last step of a descent that was cut short."""
+    falls = []
+    for r in results:
+        if r.status == Status.MAX_ITER and len(r.history) > 1:
+            before, after = r.history[-2]["objective"], r.history[-1]["objective"]
+            falls.append((before - after) / max(abs(before), 1e-300))
+    return max(falls, default=0.0)

@@ -1,0 +1,127 @@
+"""What a gate looks at: columns of the table, or the similarities to the training samples; standardised."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from multikernel.kernels._rows import Rows
+from multikernel.views.columns import Selection, as_table, resolve_columns
+from multikernel.views.scaling import Scaling
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+LABEL = "gating_features"
+_KERNEL_MAP = "kernel"
+
+
+@dataclass(frozen=True, eq=False)
+class GatingColumns:
+    """Columns of the table, standardised with the numbers of the training samples."""
+
+    selection: Selection
+    scaling: Scaling
+
+    def of(self, X: Any) -> Array:
+        """The gating features (n_samples, D) of a table."""
+        return np.asarray(self.scaling.apply(_numbers(self.selection, X), LABEL))
+
+
+@dataclass(frozen=True, eq=False)
+class GatingKernelMap:
+    """The empirical kernel map x ↦ (k(x, x_1), …, k(x, x_n)) of one kernel, or of the mean of several.
+
+    Each kernel is divided by its mean diagonal, so that none counts for its size; then the columns are
+    standardised. Prediction needs all training samples: ``bank`` keeps them.
+    """
+
+    bank: Any
+    sizes: dict[int, float]
+    scaling: Scaling
+
+    def of(self, X: Any) -> Array:
+        """The gating features (n_samples, n_train)."""
+        return np.asarray(self.scaling.apply(_mean_kernel(self.bank.iter_kernels(X), self.sizes), LABEL))
+
+
+GatingFeatures = GatingColumns | GatingKernelMap
+
+
+def fit_gating_features(
+    wanted: Any, table: Any, bank: Any, names: list[str], Ks: Array, rows: Array
+) -> tuple[GatingFeatures, Array]:
+    """The features of the training samples (n, D), and how to make them for others.
+
+    Parameters
+    ----------
+    wanted : None, columns, name of a view, or "kernel"
+    table : the training samples, in the order of the stack; None where kernels are ready-made
+    bank : the fitted bank
+    names : the names of the bank's kernels
+    Ks : array (n_kernels, n, n), their training Grams
+    rows : array (n,), the bank's rows that the stack holds
+    """
+    by_name = isinstance(wanted, str) and wanted in names
+    if table is None or (isinstance(wanted, str) and wanted == _KERNEL_MAP and not by_name):
+        return _fit_kernel_map(_mapped_kernels(wanted, names, by_name), bank, Ks, rows)
+    if wanted is None:
+        selection = _all_read(bank, as_table(table))
+    elif by_name:
+        selection = bank.views_[names.index(wanted)].selection
+    else:
+        selection = resolve_columns(as_table(table), _as_list(wanted), LABEL)
+    values = _numbers(selection, table)
+    scaling = Scaling.fit(values)
+    return GatingColumns(selection, scaling), np.asarray(scaling.apply(values, LABEL))
+
+
+def _mapped_kernels(wanted: Any, names: list[str], by_name: bool) -> list[int]:
+    if by_name:
+        return [names.index(wanted)]
+    if wanted is None or (isinstance(wanted, str) and wanted == _KERNEL_MAP):
+        return list(range(len(names)))
+    raise ValueError(
+        f'{LABEL} must be None, "kernel" or the name of a kernel where kernels are ready-made, for there are '
+        f"no columns; got {wanted!r}. The kernels are {names}."
+    )
+
+
+def _fit_kernel_map(kernels: list[int], bank: Any, Ks: Array, rows: Array) -> tuple[GatingFeatures, Array]:
+    sizes = {k: float(np.einsum("ii->i", Ks[k]).mean()) or 1.0 for k in kernels}
+    values = _mean_kernel(((k, Ks[k]) for k in kernels), sizes)
+    scaling = Scaling.fit(values)
+    return GatingKernelMap(bank.restrict(rows, kernels), sizes, scaling), scaling.apply(values, LABEL)
+
+
+def _mean_kernel(kernels: Any, sizes: dict[int, float]) -> Array:
+    """Σ_k K_k / size_k / (number of kernels)."""
+    total: Any = 0.0
+    for k, K in kernels:
+        total = total + np.asarray(K, float) / (sizes[k] * len(sizes))
+    return np.ascontiguousarray(total)
+
+
+def _all_read(bank: Any, table: Any) -> Selection:
+    """The columns that the views read, each once, in the order of the table."""
+    read = [view.selection.positions for view in bank.views_]
+    if any(positions is None for positions in read):
+        return resolve_columns(table, None, LABEL)
+    return resolve_columns(table, sorted({p for positions in read for p in positions}), LABEL)
+
+
+def _as_list(wanted: Any) -> Any:
+    """One column by itself is a table of one column here."""
+    return [wanted] if isinstance(wanted, str | int | np.integer) and not isinstance(wanted, bool) else wanted
+
+
+def _numbers(selection: Selection, X: Any) -> Array:
+    """The columns as a dense table of finite numbers."""
+    try:
+        values = Rows(selection.take(as_table(X), LABEL), LABEL, one_column=selection.scalar).values
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{error} A gate reads numeric columns: name some with {LABEL}, or take "
+            f'{LABEL}="kernel", the similarities to the training samples.'
+        ) from error
+    return np.asarray(values.toarray() if scipy.sparse.issparse(values) else values)

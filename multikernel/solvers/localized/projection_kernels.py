@@ -1,8 +1,9 @@
 """Kernels of projected samples, z = W'x, and how a quadratic form of them moves with the projections.
 
-    linear     k(z, z') = z'z'                       −½ ∂(Σ U_i·U_j k_ij)/∂Z = −U (U'Z)
-    poly       k(z, z') = (z'z' + 1)^q                                       = −[(UU') ∘ q (ZZ' + 1)^(q−1)] Z
-    gaussian   k(z, z') = exp(−γ ‖z − z'‖²)                                  = 2γ (diag(M1) − M) Z,  M = (UU') ∘ K
+    kernel     k(z, t)                 ∂(−½ tr U'KU)/∂Z
+    linear     z't                     −U (U'Z)
+    poly       (z't + 1)^q             −[(UU') ∘ q (ZZ' + 1)^(q−1)] Z
+    gaussian   exp(−γ ‖z − t‖²)        2γ (diag(M1) − M) Z,   M = (UU') ∘ K
 
 Z (n, R) holds the projected samples, U (n, r) the gated dual coefficients of r machines. With Z = XW the
 derivative with respect to W is X' times that with respect to Z. UU' is formed for support samples only.
@@ -42,7 +43,7 @@ class ProjectionKernel(ABC):
 
 
 class LinearProjection(ProjectionKernel):
-    """z'z': nothing of the size n × n is needed but the Gram matrix itself."""
+    """z't: nothing of the size n × n is needed but the Gram matrix itself."""
 
     kernel = Linear()
 
@@ -55,7 +56,7 @@ class LinearProjection(ProjectionKernel):
 
 
 class PolynomialProjection(ProjectionKernel):
-    """(z'z' + 1)^degree."""
+    """(z't + 1)^degree."""
 
     def __init__(self, degree: int = 2) -> None:
         self.kernel = Polynomial(degree)
@@ -73,7 +74,7 @@ class PolynomialProjection(ProjectionKernel):
 
 
 class GaussianProjection(ProjectionKernel):
-    """exp(−gamma ‖z − z'‖²)."""
+    """exp(−gamma ‖z − t‖²)."""
 
     def __init__(self, gamma: float = 1.0) -> None:
         self.kernel = Gaussian(gamma=gamma)

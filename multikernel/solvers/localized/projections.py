@@ -4,12 +4,12 @@
 
     J(V, W) = max_β dual(β; K) + (ridge/2) Σ_m ‖v_m‖² + (projection_ridge/2) Σ_m ‖W_m‖²
 
-One region is the global projection kernel, which has no gate. For linear and polynomial kernels J falls when W is
-scaled up: only the stopping rule holds it back, or ``projection_ridge``, or columns of unit length
+One region is the global projection kernel, which has no gate. For linear and polynomial kernels J falls when
+W is scaled up: only the stopping rule holds it back, or ``projection_ridge``, or columns of unit length
 (``norm="unit"``: W stands for W / ‖w‖ column by column, and the gradient is (G − w w'G) / ‖w‖ at unit w).
 
-Where W tells nothing of the targets the machines return f = constant, and the gradient is exactly zero: a plateau.
-So several starts are drawn, each solved once, and the descent sets out from the lowest.
+Where W tells nothing of the targets the machines return f = constant, and the gradient is exactly zero: a
+plateau. So several starts are drawn, each solved once, and the descent sets out from the lowest.
 """
 
 from dataclasses import dataclass, replace
@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...combine.gates import OPEN, Gate, is_saturated
+from ...combine.gates import GATES, OPEN, Gate, is_saturated
+from ...criteria.margin import Hinge
 from ...kernels._rows import row_blocks
-from .descent import DescentOptions
+from ..compilation import compile_first
+from .descent import DescentOptions, descend
 from .learn import LocalizedResult, keep_best
-from .machines import Machines, Solved
+from .machines import BinaryMachines, Machines, Solved
 from .projection_kernels import LinearProjection, ProjectionKernel
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -86,7 +88,11 @@ class ProjectionModel:
 
 
 class ProjectionPoint(NamedTuple):
-    """Solved projections: W (P, D, R) as used, gate parameters V and values η (n, P), machines on their kernel."""
+    """Solved projections.
+
+    W (P, D, R) as it is used, parameters V of the gate and its values η (n, P), projected samples Z (P, n,
+    R), and the machines on their kernel.
+    """
 
     W: Array
     V: Array | None
@@ -241,11 +247,12 @@ def learn_projections(
     groups : array (n,)
         As in :func:`draw_projections`.
     n_starts : (n_init, n_screen)
-        Descents, and the starts that are drawn and solved once for each of them, of which the lowest is taken.
+        Descents, and the starts that are drawn and solved once for each; the lowest is taken.
     rng : Generator
         Every descent has a child of its own, so that more of them do not change the first ones.
     options : DescentOptions
     """
+    compile_first("projections", _learn_tiny)
     n_init, n_screen = n_starts
     starts = [_screen(objective, groups, n_screen, child) for child in rng.spawn(n_init)]
     saturated = [_starts_saturated(objective, start) for start in starts]
@@ -278,3 +285,10 @@ def _draw_start(objective: ProjectionObjective, groups: Array, rng: np.random.Ge
 def _starts_saturated(objective: ProjectionObjective, start: Array) -> bool:
     _, V = objective.model.split(start, objective.X.shape[1])
     return V is not None and is_saturated(objective.model.gate.values(V, objective.gating_X))
+
+
+def _learn_tiny() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    machines = BinaryMachines([Hinge(np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0), 1.0)])
+    model = ProjectionModel(LinearProjection(), GATES["softmax"], n_components=1)
+    descend(ProjectionObjective(model, X, X, machines), np.ones(2), DescentOptions(max_iter=1))

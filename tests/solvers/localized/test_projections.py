@@ -1,6 +1,6 @@
 """Projection kernels: their derivatives, the objective of projections and gate, and the choice of starts."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from multikernel.solvers.localized.projections import (
     learn_projections,
 )
 
-MACHINES = ("svc", "ovr", "ovo", "svr", "one-class")
+MACHINES = ("svc", "ovr", "ovo", "joint", "svr", "one-class")
 
 
 # --- kernels, written plainly ------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def test_the_objective_never_rises(optimizer, norm, alternate):
     result = learn_projections(objective, y, (1, 3), np.random.default_rng(0), options)
     values = [entry["objective"] for entry in result.history]
     assert len(values) > 2
-    assert all(later <= earlier for earlier, later in zip(values, values[1:], strict=False))
+    assert all(later <= earlier for earlier, later in pairwise(values))
     assert values[-1] == result.objective < 0.9 * values[0]
     if norm == "unit":
         np.testing.assert_allclose(np.linalg.norm(result.point.W, axis=1), 1.0, rtol=1e-12)

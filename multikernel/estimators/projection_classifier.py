@@ -1,0 +1,261 @@
+"""Support vector classification on learned projections: global and local projection kernels."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_choice, check_number
+from ..criteria import Hinge
+from ..solvers.localized.machines import BinaryMachines, JointMachine, Machines
+from ._calibration import calibrate, calibrated, wants_probabilities
+from ._multiclass import binary_problems, decide, votes
+from ._parameters import weigh_samples
+from ._projection import BaseProjection
+from ._samples import distinct_samples
+from ._targets import encode_labels, require_two_classes
+from ._warn import warn_caller
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+STRATEGIES = ("joint", "ovr", "ovo")
+
+
+class ProjectionKernelClassifier(ClassifierMixin, BaseProjection):
+    r"""Support vector classifier in subspaces that it learns, and a transformer into them.
+
+    .. math::
+
+        \min_{W, V}\ J(W, V) = \max_{0 \le \alpha \le C,\ y'\alpha = 0}\ \sum_i \alpha_i
+        - \tfrac12 \sum_{ij} \alpha_i \alpha_j y_i y_j\, k(x_i, x_j), \qquad
+        k(x, z) = \sum_m \eta_m(x)\, k_0(W_m' x, W_m' z)\, \eta_m(z)
+
+    with projections :math:`W_m` (d × n_components) of standardised samples, a kernel :math:`k_0` of projected
+    samples, dual variables :math:`\alpha`, labels :math:`y_i = \pm 1`, and a gate :math:`\eta(x; V)`. One
+    region is the global projection kernel, which has no gate; several regions are the local projection
+    kernel: each has its own subspace, and the gate says where it counts. All machines of a model share
+    projections and gate.
+
+    Parameters
+    ----------
+    n_regions : int
+        Regions, each with a projection of its own; 1 has no gate.
+    n_components : int
+        Dimensions of each projection. It may exceed the number of columns, which adds nothing for the linear
+        kernel.
+    kernel : {"linear", "poly", "gaussian"}
+        :math:`z't`, :math:`(z't + 1)^{degree}` or :math:`\exp(-\gamma \|z - t\|^2)` of projected samples.
+    degree : int, of the polynomial
+    gamma : float or "scale", of the Gaussian
+        ``"scale"`` is 1 / (n_components × the mean variance of the columns that vary); that variance is 1 for
+        standardised columns. Projections on unit columns then differ by about one width of the kernel.
+    C : float
+        Price of errors.
+    gating : {"softmax", "sigmoid", "gaussian"}
+        The gate over several regions, as in :class:`LocalizedMKLClassifier`; it reads all columns,
+        standardised.
+    norm : None or "unit"
+        ``"unit"`` keeps the columns of the projections at length 1; see the notes.
+    multiclass : {"joint", "ovr", "ovo"}
+        More than two classes in a single machine, or by a machine for each class or pair of classes.
+    n_init : int
+        Descents, of which that with the least :math:`J` is kept.
+    n_screen : int
+        Random starts that are solved once before each descent, which sets out from the one with the least
+        :math:`J`. Their columns are unit differences of random samples of different classes.
+    optimizer : {"gradient", "lbfgs"}
+    alternate : bool
+        Whether projections and gate move by turns; two to three times the solves, for no better end.
+    ridge : float
+        Adds ridge/2 ‖v‖² for the gate's parameters without the biases (or widths).
+    projection_ridge : float
+        Adds projection_ridge/2 ‖W‖²; only without norm="unit".
+    patience, tol : int, float
+        Stop when :math:`J` has fallen by no more than `tol` of itself, `patience` times running.
+    max_iter : int
+        Steps of each descent.
+    standardize : bool
+        Whether the projected columns are standardised by the training samples; the gate's always are.
+    class_weight : dict or "balanced", optional
+        Multiplies C class by class.
+    probability : bool
+        Whether `predict_proba` is to be calibrated, on five folds, which takes five more fits.
+    callback : callable, optional
+        Called with a dict after each step; a true answer stops the fit.
+    verbose : int
+        1 writes progress to standard error.
+    random_state : int, RandomState or None
+        Of the starts and of the folds of the calibration; None always means the same.
+
+    Attributes
+    ----------
+    projections_ : array (n_regions, d, n_components), :math:`W_m`, for standardised columns (if
+    `standardize`) gating_ : array (n_regions, d + 1) or None
+        Parameters of the gate, biases or widths last, for standardised columns; None for one region.
+    mean_, scale_ : array (d,), what standardises the columns; the scale of constant columns is 1
+    gamma_ : float, the width of the Gaussian as used
+    dual_coef_ : array (n_machines, n_support), label × dual
+    support_ : array (n_support,), indices of the support samples
+    intercept_ : array (n_machines,)
+    classes_ : array (n_classes,)
+    machine_names_ : list of str
+    objective_ : float, :math:`J` with the ridges, the sum over the machines
+    dual_gap_ : float
+        The relative duality gap of the machines at the learned kernel, the largest of them. It certifies the
+        machines; the projections are where a descent ended, and another start may end lower.
+    gradient_norm_ : float, the norm of the gradient relative to :math:`J`
+    start_objectives_ : array (n_init,), :math:`J` reached by each descent
+    n_solves_ : int, support vector machines solved, screening included
+    n_iter_ : int, steps of the descent that was kept
+    status_ : str
+        "optimal": a step gained no more than `tol`; "stalled": none lowered :math:`J`; "max_iter";
+        "interrupted". Gates that are 0 or 1 at nearly all training samples are named behind it.
+    saturated_ : list of str, the regions with such gates
+    history_ : list of dict, the steps of the descent that was kept; ``objective`` never rises
+    n_features_in_ : int
+    feature_names_in_ : array (n_features_in_,), where X has column names
+
+    Notes
+    -----
+    :math:`J` does not regularise :math:`W`: with the linear or polynomial kernel, larger projections have a
+    lower :math:`J` always, down to C times the hinge loss alone. `tol` and `max_iter` are the only brake,
+    so a smaller `tol` is a weaker regularisation; ``norm="unit"`` and `projection_ridge` are others. Nor is
+    a lower :math:`J` a better classifier: choose by cross-validation.
+
+    Where a projection tells nothing of the classes, and one class is larger, the machine is constant and the
+    gradient zero: a descent that starts there stays. Hence `n_screen`; a warning tells of a fit that ended
+    so.
+
+    The problem is not convex, and rounding can lead to another end. The same seed gives the same model, on
+    any number of threads. Equal rows with equal labels are one sample with the sum of their weights,
+    counted once in the standardisation; the order of the rows does not matter.
+
+    Memory is one n × n matrix, and one more for several regions of nonlinear kernels. A fitted model keeps
+    the projections of its support samples.
+
+    References
+    ----------
+    Gönen & Alpaydın, Supervised learning of local projection kernels, Neurocomputing 73, 2010.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel.estimators.projection_classifier import ProjectionKernelClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ProjectionKernelClassifier(n_regions=2, n_components=1, C=10.0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    >>> model.transform(X).shape, model.projections_.shape
+    ((150, 2), (2, 4, 1))
+    """
+
+    def __init__(
+        self,
+        n_regions: int = 1,
+        n_components: int = 2,
+        *,
+        kernel: str = "linear",
+        degree: int = 2,
+        gamma: Any = "scale",
+        C: float = 1.0,
+        gating: str = "softmax",
+        norm: str | None = None,
+        multiclass: str = "joint",
+        n_init: int = 1,
+        n_screen: int = 10,
+        optimizer: str = "gradient",
+        alternate: bool = False,
+        ridge: float = 0.0,
+        projection_ridge: float = 0.0,
+        patience: int = 1,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        standardize: bool = True,
+        class_weight: Any = None,
+        probability: bool = False,
+        callback: Callable[[dict[str, Any]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_regions, n_components, kernel=kernel, degree=degree, gamma=gamma, gating=gating, norm=norm,
+            n_init=n_init, n_screen=n_screen, optimizer=optimizer, alternate=alternate, ridge=ridge,
+            projection_ridge=projection_ridge, patience=patience, tol=tol, max_iter=max_iter,
+            standardize=standardize, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.C = C
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.probability = probability
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ProjectionKernelClassifier":
+        """Learn projections, gate and machines.
+
+        Parameters
+        ----------
+        X : array or DataFrame (n, d)
+        y : array (n,) of labels
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample.
+        """
+        self._check_parameters()
+        check_choice("multiclass", self.multiclass, STRATEGIES)
+        C = check_number("C", self.C, above=0.0)
+        X = self._validate(X, reset=True)
+        self.classes_, codes = encode_labels(self, X, y)
+        weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
+        require_two_classes(self.classes_, codes[weights > 0])
+        samples = distinct_samples(X, codes[:, None], weights)
+        codes = codes[samples.rows]
+        result = self._fit_projections(X, samples, codes, self._machines(codes, C * samples.weights))
+        self._warn_of(result)
+        self._warn_of_plateau(self._constant_machines(result, units=1.0))
+        self._calibration = calibrate(self, X, y, sample_weight)
+        return self
+
+    def _machines(self, codes: Array, bounds: Array) -> Machines:
+        """One machine of two classes; else the machines of all classes, on one kernel."""
+        tol, n_classes = self._machine_tol(), self.classes_.size
+        if n_classes > 2 and self.multiclass == "joint":
+            self.machine_names_ = [str(c) for c in self.classes_]
+            return JointMachine(codes, n_classes, bounds, tol)
+        problems = binary_problems(codes, self.classes_, self.multiclass)
+        self.machine_names_ = [p.names[0] for p in problems]
+        losses = [Hinge(p.signs[0], bounds[p.rows]) for p in problems]
+        by_pairs = n_classes > 2 and self.multiclass == "ovo"
+        return BinaryMachines(losses, [p.rows for p in problems] if by_pairs else None, codes.size, tol)
+
+    def _solves_per_value(self) -> int:
+        joint = self.classes_.size > 2 and self.multiclass == "joint"
+        return 1 if joint else len(self.machine_names_)
+
+    def _warn_of_plateau(self, machines: list[int]) -> None:
+        if machines:
+            names = ", ".join(repr(self.machine_names_[k]) for k in machines)
+            warn_caller(
+                f"the projections of {type(self).__name__} tell nothing of {names}: its decision values are "
+                "the same for every training sample, a plateau on which there is no gradient. Raise n_screen, "
+                "n_init, n_components or C, or use class_weight='balanced'."
+            )
+
+    # ------------------------------------------------------------------ predict
+    def decision_function(self, X: Any) -> Array:
+        """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)."""
+        scores = self._scores(X) + self.intercept_
+        if self.classes_.size == 2:
+            return scores[:, 0]
+        return votes(scores, self.classes_.size) if self.multiclass == "ovo" else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample."""
+        check_is_fitted(self)
+        return decide(self.decision_function(X), self.classes_)
+
+    @available_if(wants_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Calibrated probabilities (n_samples, n_classes), when asked for with ``probability=True``."""
+        check_is_fitted(self)
+        return calibrated(self, self.decision_function(X))

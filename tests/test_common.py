@@ -8,6 +8,9 @@ from multikernel import (
     KDDAClassifier,
     KernelDiscriminantClassifier,
     KernelKNNClassifier,
+    LocalizedMKLClassifier,
+    LocalizedMKLOneClass,
+    LocalizedMKLRegressor,
     MKLClassifier,
     MKLOneClass,
     MKLRegressor,
@@ -38,6 +41,11 @@ ESTIMATORS = [
     KDDAClassifier(),
     ConformalKernel(),
     NonstationaryClassifier(solver="smo"),
+    LocalizedMKLClassifier(),
+    LocalizedMKLClassifier([Linear(), Gaussian()], multiclass="joint", gating="gaussian"),
+    LocalizedMKLClassifier(gating="sigmoid", multiclass="ovo", shared_gate=True, gating_features="kernel"),
+    LocalizedMKLRegressor(),
+    LocalizedMKLOneClass(),
     NonstationaryClassifier([Linear(), Gaussian()], mode="full"),
 ]
 

@@ -121,8 +121,8 @@ class LocalizedMKLOneClass(OutlierMixin, BaseLocalized):
             warn_caller(
                 f"the gate is open for view {self.view_names_[largest]!r} nearly everywhere: the objective "
                 "of localized one-class machines rewards large kernel values and no fit, and has collapsed. "
-                "The gate does not tell which view matters. Normalise the kernels, set ridge, lower max_iter, "
-                "or use MKLOneClass."
+                "The gate does not tell which view matters. Normalise the kernels, set ridge, lower "
+                "max_iter, or use MKLOneClass."
             )
 
     def score_samples(self, X: Any) -> Array:

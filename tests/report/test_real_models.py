@@ -10,6 +10,9 @@ from sklearn.datasets import load_diabetes, load_iris
 from multikernel import (
     KernelDiscriminantClassifier,
     KernelKNNClassifier,
+    LocalizedMKLClassifier,
+    LocalizedMKLOneClass,
+    LocalizedMKLRegressor,
     MKLClassifier,
     MKLOneClass,
     MKLRegressor,
@@ -19,14 +22,21 @@ from multikernel import (
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
 
+SIMILAR = [("first two", Gaussian(), [0, 1]), ("last two", Gaussian(), [2, 3])]
 VIEWS = [("first two", Linear(), [0, 1]), ("last two", Gaussian(), [2, 3])]
 
 
 CLASSIFIERS = {name: MKLClassifier(VIEWS, multiclass=name) for name in ("shared", "ovr", "ovo")} | {
     "discriminant": KernelDiscriminantClassifier(VIEWS),
     "nonstationary": NonstationaryClassifier(VIEWS),
+    "localized": LocalizedMKLClassifier(VIEWS),
+    "localized, one gate": LocalizedMKLClassifier(VIEWS, multiclass="joint"),
 }
-REGRESSORS = {"regressor": MKLRegressor(VIEWS), "ridge": MKLRidge(VIEWS)}
+REGRESSORS = {
+    "regressor": MKLRegressor(VIEWS),
+    "ridge": MKLRidge(VIEWS),
+    "localized": LocalizedMKLRegressor(VIEWS),
+}
 
 
 def check_report(model):
@@ -54,14 +64,24 @@ def test_a_stationary_point_is_not_called_the_best_possible():
         assert "of the best possible." not in text and "lower bound" not in text.lower()
 
 
+def test_a_gate_is_not_called_the_best_possible():
+    X, y = load_iris(return_X_y=True)
+    summary = summarize(LocalizedMKLClassifier(VIEWS).fit(X[:100], y[:100]))
+    for text in (render_html(summary), render_markdown(summary)):
+        assert "the best machines for the gate that was learned" in text
+        assert "of the best possible." not in text and "lower bound" not in text.lower()
+    assert "a lower objective is not a better predictor" in render_html(summary)
+
+
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_a_regression_is_reported(name):
     X, y = load_diabetes(return_X_y=True)
     check_report(REGRESSORS[name].fit(X[:100], y[:100]))
 
 
-def test_a_one_class_machine_is_reported():
-    check_report(MKLOneClass(VIEWS).fit(load_iris().data))
+@pytest.mark.parametrize("model", [MKLOneClass(VIEWS), LocalizedMKLOneClass(SIMILAR, ridge=0.1)])
+def test_a_one_class_machine_is_reported(model):
+    check_report(model.fit(load_iris().data))
 
 
 def test_machines_with_weights_of_their_own_are_named_by_their_classes():

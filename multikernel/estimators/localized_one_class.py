@@ -57,7 +57,7 @@ class LocalizedMKLOneClass(OutlierMixin, BaseLocalized):
     >>> from multikernel import LocalizedMKLOneClass
     >>> from multikernel.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> model = LocalizedMKLOneClass([("x", Gaussian(), [0]), ("y", Gaussian(), [1])], nu=0.1, ridge=0.1)
+    >>> model = LocalizedMKLOneClass([("x", Gaussian(), [0]), ("y", Gaussian(), [1])], nu=0.1)
     >>> model.fit(X).predict([[0.0, 0.1], [9.0, 9.0]]).tolist()
     [1, -1]
     """
@@ -121,8 +121,8 @@ class LocalizedMKLOneClass(OutlierMixin, BaseLocalized):
             warn_caller(
                 f"the gate is open for view {self.view_names_[largest]!r} nearly everywhere: the objective "
                 "of localized one-class machines rewards large kernel values and no fit, and has collapsed. "
-                "The gate does not tell which view matters. Normalise the kernels, set ridge, lower "
-                "max_iter, or use MKLOneClass."
+                "The gate does not tell which view matters. Make the kernels alike in size, lower max_iter, "
+                "or use MKLOneClass."
             )
 
     def score_samples(self, X: Any) -> Array:

@@ -7,6 +7,8 @@ so that a kernel on each view measures one notion of similarity.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multikernel._validation import check_positive_integer
+
 FloatArray = NDArray[np.float64]
 
 
@@ -164,6 +166,67 @@ def gradient_orientations(images: ArrayLike, *, n_cells: int = 2, n_bins: int = 
         n_images, n_cells, height // n_cells, n_cells, width // n_cells, n_bins
     )
     return cells.sum(axis=(2, 4)).reshape(n_images, -1)
+
+
+def patches(images: ArrayLike, *, n_cells: int = 4) -> FloatArray:
+    """Return the grey values patch by patch: of n_cells by n_cells patches, each row by row.
+
+    A kernel of one patch reads one slice of the columns: patch k, counted row by row, is the slice from
+    k * size to (k + 1) * size with size = height * width / n_cells².
+
+    Parameters
+    ----------
+    images : array-like of shape (n_images, height, width)
+        Height and width must be multiples of `n_cells`.
+    n_cells : int, default=4
+
+    Returns
+    -------
+    ndarray of shape (n_images, height * width)
+
+    Examples
+    --------
+    >>> patches([[[1, 2, 5, 6], [3, 4, 7, 8]] * 2], n_cells=2)
+    array([[1., 2., 3., 4., 5., 6., 7., 8., 1., 2., 3., 4., 5., 6., 7., 8.]])
+    """
+    blocks = _as_blocks(images, "n_cells", n_cells)
+    return blocks.swapaxes(2, 3).reshape(len(blocks), -1)
+
+
+def shrink(images: ArrayLike, *, side: int) -> FloatArray:
+    """Return a smaller image, row by row: each pixel is the mean of a block of the larger one.
+
+    Parameters
+    ----------
+    images : array-like of shape (n_images, height, width)
+        Height and width must be multiples of `side`.
+    side : int
+        Height and width of the smaller image.
+
+    Returns
+    -------
+    ndarray of shape (n_images, side * side)
+
+    Examples
+    --------
+    >>> shrink([[[1, 2], [3, 6]]], side=1)
+    array([[3.]])
+    """
+    blocks = _as_blocks(images, "side", side)
+    return blocks.mean(axis=(2, 4)).reshape(len(blocks), -1)
+
+
+def _as_blocks(images: ArrayLike, name: str, n: int) -> FloatArray:
+    """The images cut into n by n blocks, (n_images, n, height / n, n, width / n)."""
+    stack = _as_image_stack(images)
+    n_images, height, width = stack.shape
+    check_positive_integer(name, n)
+    if height % n or width % n:
+        raise ValueError(
+            f"{name} must divide height and width; got {name}={n} for images of {height} by {width} pixels. "
+            f"Choose another {name}, or pad the images."
+        )
+    return stack.reshape(n_images, n, height // n, n, width // n)
 
 
 def _as_image_stack(images: ArrayLike) -> FloatArray:

@@ -49,15 +49,15 @@ class LocalizedMKLOneClass(OutlierMixin, BaseLocalized):
     **The problem is ill-posed as published**: :math:`J` has no term that rewards a fit, and it falls when the
     kernel grows. Softmax and Gaussian gates collapse onto the kernel with the largest values (the widest
     Gaussian), sigmoid gates open wherever that makes the kernel larger. The fit warns when it ends so.
-    Kernels of one size, a `ridge` and few steps (`max_iter`) soften it; :class:`MKLOneClass` has the same
-    taste for large kernels.
+    Kernels of one size, few steps (`max_iter`) and a `ridge` soften it; but a ridge leaves the biases free,
+    and these alone can close a gate. :class:`MKLOneClass` has the same taste for large kernels.
 
     Examples
     --------
     >>> from multikernel import LocalizedMKLOneClass
     >>> from multikernel.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> model = LocalizedMKLOneClass([("x", Gaussian(), [0]), ("y", Gaussian(), [1])], nu=0.1)
+    >>> model = LocalizedMKLOneClass([("x", Gaussian(), [0]), ("y", Gaussian(), [1])], nu=0.1, ridge=0.1)
     >>> model.fit(X).predict([[0.0, 0.1], [9.0, 9.0]]).tolist()
     [1, -1]
     """

@@ -1,0 +1,18 @@
+"""M. Gönen (2010)."""
+
+from multikernel.reproduce.gonen2010 import benchmarks, concrete, faces, own_data, plane
+from multikernel.reproduce.study import Study
+
+_TABLES = (benchmarks.TABLE, own_data.TABLES[0], faces.TABLE, concrete.TABLE, own_data.TABLES[1])
+
+STUDY = Study(
+    name="gonen2010",
+    citation=(
+        "M. Gönen (2010). Localized multiple kernel algorithms for machine learning. PhD thesis, Computer "
+        "Engineering, Boğaziçi University."
+    ),
+    tables={table.name: table for table in _TABLES},
+    figures={figure.name: figure for figure in (*plane.FIGURES,)},
+)
+
+__all__ = ["STUDY"]

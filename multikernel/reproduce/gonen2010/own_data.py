@@ -1,0 +1,161 @@
+"""Tables 5.19 and 5.24: data that are not at hand, and run when the user has them.
+
+A data set of several representations is an ``.npz`` file with an array ``view_<name>`` (n, d) for each of
+them and the labels ``y`` (n,), listed in the ``manifest.json`` of a data folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from multikernel.datasets import load_dataset
+from multikernel.datasets.catalogue import VARIABLE, data_folders, read_catalogue
+from multikernel.kernels import Linear
+from multikernel.reproduce.gonen2010.methods import (
+    Problem,
+    Sample,
+    global_method,
+    local_method,
+    side_by_side,
+    unit_view,
+)
+from multikernel.reproduce.gonen2010.published import SPLITS
+from multikernel.reproduce.gonen2010.tables import (
+    ACCURACY,
+    NOTES,
+    OTHERS,
+    PROTOCOL,
+    Rows,
+    compute_fold,
+    make_rows,
+    make_units,
+)
+from multikernel.reproduce.study import Result, Table, Unit
+from multikernel.views import View
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A data set that the user has to bring: its name, what it is, and the layout of its file."""
+
+    name: str
+    what: str
+    layout: str
+
+
+ADVERTISEMENTS = Wanted(
+    "internet_advertisements",
+    "Internet Advertisements of the UCI repository",
+    "arrays view_url, view_origurl, view_ancurl, view_alt and view_caption (n, d) of 0 and 1, the columns of "
+    "the terms of each kind, and y (n,), 1 for an advertisement and 0 else",
+)
+UNNAMED = Wanted(
+    "gonen2010_5_24",
+    "the data of table 5.24 of the thesis, which we could not identify",
+    "an array view_<name> (n, d) for each representation, and the classes y (n,) as integers",
+)
+
+
+def load_views(name: str, split: int) -> Sample:
+    """Return the representations of a data set side by side."""
+    data = load_dataset(name)
+    if not data.views or data.y is None:
+        raise ValueError(
+            f"data set {name!r} must have an array view_<name> for each representation and labels y; got the "
+            f"arrays {', '.join(data.arrays)}."
+        )
+    return side_by_side(data.views, np.asarray(data.y))
+
+
+def _each_view(sample: Sample) -> list[View]:
+    return [unit_view(name, Linear(), columns) for name, columns in sample.columns.items()]
+
+
+def _all_columns(sample: Sample) -> list[View]:
+    return [unit_view("all columns", Linear())]
+
+
+def _problem(wanted: Wanted) -> Problem:
+    return Problem(
+        wanted.name,
+        wanted.what,
+        partial(load_views, wanted.name),
+        {
+            "svm": global_method("SVM, all columns", _all_columns),
+            "mkl": global_method("l1 MKL", _each_view),
+            "softmax": local_method("LMKL, softmax", _each_view, "softmax"),
+            "sigmoid": local_method("LMKL, sigmoid", _each_view, "sigmoid"),
+        },
+        published={},
+        datasets=(wanted.name,),
+    )
+
+
+PROBLEMS = {wanted.name: _problem(wanted) for wanted in (ADVERTISEMENTS, UNNAMED)}
+
+
+def compute_own(problem: str, method: str, split: int, fold: int) -> dict[str, Any]:
+    """Return how a method does on one fold of the user's data, for every C: see `score_grid`."""
+    return compute_fold(PROBLEMS[problem], method, split, fold)
+
+
+def require_data(table: str, wanted: Wanted) -> None:
+    """Require that a data folder lists the set, or say what is missing and how to bring it."""
+    if wanted.name in read_catalogue():
+        return
+    searched = ", ".join(map(str, data_folders()))
+    raise ValueError(
+        f"table {table} needs the data set {wanted.name!r} ({wanted.what}), which is in none of the folders "
+        f"{searched}. Put it there as {wanted.name}.npz: {wanted.layout}; list it, with its sha256, in the "
+        f"folder's manifest.json, and set {VARIABLE} to the folder."
+    )
+
+
+def _units(table: str, wanted: Wanted, splits: int) -> list[Unit]:
+    require_data(table, wanted)
+    return make_units({wanted.name: PROBLEMS[wanted.name]}, compute_own, splits)
+
+
+def _rows(results: Sequence[tuple[Unit, Result]]) -> Rows:
+    return make_rows(PROBLEMS, results)
+
+
+def _table(name: str, wanted: Wanted, title: str, note: str) -> Table:
+    return Table(
+        name=name,
+        title=f"Gönen (2010), table {name}: {title}",
+        version=1,
+        splits=SPLITS,
+        units=partial(_units, name, wanted),
+        rows=_rows,
+        quantities=(ACCURACY, *OTHERS),
+        protocol=(
+            f"Data brought by the user: {wanted.what}; {wanted.layout}. A linear kernel on each "
+            "representation, of all of which the gate sees the columns.",
+            *PROTOCOL,
+        ),
+        notes=(note, *NOTES),
+    )
+
+
+TABLES = (
+    _table(
+        "5.19",
+        ADVERTISEMENTS,
+        "localized multiple kernel learning on ADVERT",
+        "That table 5.19 of the thesis is on the Internet Advertisements data is a conjecture: the authors "
+        "used them with MULTIFEAT and OLIVETTI in other papers on the method. Its figures are not at hand.",
+    ),
+    _table(
+        "5.24",
+        UNNAMED,
+        "localized multiple kernel learning on data of several representations",
+        "Which data table 5.24 of the thesis is on is not known to us, nor are its figures; this runs its "
+        "protocol on whatever the user puts in their place.",
+    ),
+)

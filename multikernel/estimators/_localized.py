@@ -129,7 +129,7 @@ class BaseLocalized(SeveralKernels):
     ) -> LocalizedResult:
         """The gate over the machines, on some of the samples."""
         objective = GatedObjective(
-            on_rows(Ks, rows),
+            np.asarray(on_rows(Ks, rows)),
             self._sources,
             self._train_features[rows],
             GATES[self.gating],
@@ -216,19 +216,26 @@ class BaseLocalized(SeveralKernels):
         eta = self._gates(X)
         if self.prune:
             eta[eta <= OPEN] = 0.0
-        for source in np.unique(self._sources):
-            gates = np.flatnonzero(self._sources == source)
-            rows = np.flatnonzero((eta[:, :, gates] > 0.0).any(axis=(0, 2)))
-            everywhere = rows.size == eta.shape[1] or not self.prune
-            rows = np.arange(eta.shape[1]) if everywhere else rows
-            if rows.size == 0:
-                continue
-            part = X if everywhere else _safe_indexing(X, rows)
-            [(_, K)] = self._bank.only([source]).iter_kernels(part)
-            for m in gates:
+        each = eta[self._gate_of]
+        for source, rows, K in self._open_kernels(X, eta) if self.prune else self._all_kernels(X):
+            for m in np.flatnonzero(self._sources == source):
                 scores = np.zeros((eta.shape[1], len(self.machine_names_)))
-                scores[rows] = (K @ self._coefficients[:, m].T) * eta[self._gate_of][:, rows, m].T
+                scores[rows] = (K @ self._coefficients[:, m].T) * each[:, rows, m].T
                 yield int(m), scores
+
+    def _all_kernels(self, X: Any) -> Iterator[tuple[int, Any, Array]]:
+        """Every stored kernel at all the rows."""
+        for source, K in self._bank.iter_kernels(X):
+            yield source, slice(None), K
+
+    def _open_kernels(self, X: Any, eta: Array) -> Iterator[tuple[int, Any, Array]]:
+        """Every stored kernel at the rows where one of its gates is open, and nowhere else."""
+        for source in np.unique(self._sources):
+            rows = np.flatnonzero((eta[:, :, self._sources == source] > 0.0).any(axis=(0, 2)))
+            if rows.size:
+                part = X if rows.size == eta.shape[1] else _safe_indexing(X, rows)
+                [(_, K)] = self._bank.only([int(source)]).iter_kernels(part)
+                yield int(source), rows, K
 
     def _scores(self, X: Any) -> Array:
         """Scores without intercept, (n_samples, n_machines); one kernel and one batch of rows at a time."""

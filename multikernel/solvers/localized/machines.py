@@ -103,7 +103,8 @@ class BinaryMachines:
             machine.gradient = machine.loss.target - machine.stack.combined @ machine.beta
             machine.violation = min(2.0 * machine.violation, _COARSEST_VIOLATION)
             found = machine.solve(self.tol, limit)
-            value += found.dual
+            # what was left unfinished is refused, though rounding may put it on the other side of the ceiling
+            value += max(found.dual, np.nextafter(limit, np.inf)) if found.cut_off else found.dual
             own = (found.primal.plain - found.dual) / max(abs(found.primal.plain), np.finfo(float).tiny)
             gap, exhausted = max(gap, own), exhausted or machine.exhausted
             self.suspicious |= machine.least_curvature < NEGATIVE_CURVATURE or own < CROSSED_BOUNDS

@@ -1,6 +1,6 @@
 """M. Gönen (2010)."""
 
-from multikernel.reproduce.gonen2010 import benchmarks, concrete, faces, motorcycle, own_data, plane
+from multikernel.reproduce.gonen2010 import benchmarks, concrete, faces, motorcycle, own_data, plane, visual
 from multikernel.reproduce.study import Study
 
 _TABLES = (benchmarks.TABLE, own_data.TABLES[0], faces.TABLE, concrete.TABLE, own_data.TABLES[1])
@@ -12,7 +12,7 @@ STUDY = Study(
         "Engineering, Boğaziçi University."
     ),
     tables={table.name: table for table in _TABLES},
-    figures={figure.name: figure for figure in (*plane.FIGURES, motorcycle.FIGURE)},
+    figures={figure.name: figure for figure in (*plane.FIGURES, motorcycle.FIGURE, *visual.FIGURES)},
 )
 
 __all__ = ["STUDY"]

@@ -15,6 +15,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from .._numba import HUGE
 from .._validation import check_choice, check_number, check_positive_integer
 from ..combine.gates import GATES, saturated_gates
 from ..solvers import Status
@@ -157,10 +158,11 @@ class BaseProjection(TransformerMixin, BaseEstimator):
         """γ; "scale": 1 / (n_components × the mean variance of the columns that vary)."""
         if not isinstance(self.gamma, str):
             return float(self.gamma)
-        variances = X.var(axis=0)
-        variances = variances[variances > 0.0]
-        typical = float(variances.mean()) if variances.size else 1.0
-        return 1.0 / (int(self.n_components) * typical)
+        varies = X.min(axis=0) < X.max(axis=0)
+        deviations = self.scale_[varies] if varies.any() and not self.standardize else np.ones(1)
+        largest = float(deviations.max())  # squares of the others, relative to it, do not overflow
+        gamma = 1.0 / int(self.n_components) / float(np.mean((deviations / largest) ** 2)) / largest / largest
+        return float(np.clip(gamma, 1.0 / HUGE, HUGE))
 
     def _options(self, n_features: int) -> DescentOptions:
         n_gate = int(self.n_regions) * (n_features + 1)

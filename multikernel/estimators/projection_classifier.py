@@ -236,8 +236,8 @@ class ProjectionKernelClassifier(ClassifierMixin, BaseProjection):
         if machines:
             names = ", ".join(repr(self.machine_names_[k]) for k in machines)
             warn_caller(
-                f"the projections of {type(self).__name__} tell nothing of {names}: its decision values are "
-                "the same for every training sample, a plateau on which there is no gradient. Raise n_screen, "
+                f"the projections of {type(self).__name__} tell nothing of {names}: its decision values "
+                "are the same for every training sample, a plateau without a gradient. Raise n_screen, "
                 "n_init, n_components or C, or use class_weight='balanced'."
             )
 

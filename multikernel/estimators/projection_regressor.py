@@ -127,8 +127,8 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
         spread = float(y.std())
         if spread > epsilon and self._constant_machines(result, units=spread):
             warn_caller(
-                f"the projections of {type(self).__name__} tell nothing of the targets: its predictions are "
-                "the same for every training sample, a plateau on which there is no gradient. Raise n_screen, "
+                f"the projections of {type(self).__name__} tell nothing of the targets: its predictions "
+                "are the same for every training sample, a plateau without a gradient. Raise n_screen, "
                 "n_init, n_components or C."
             )
         return self

@@ -145,13 +145,12 @@ class ProjectionObjective:
         if self._region is None:  # one region, or linear: an inner product of the gated features
             kernel.fill(gated_features(self.Z, eta) if self.model.is_gated else self.Z[0], self.K)
             return
-        self.K[:] = 0.0
         for m in range(self.model.n_regions):
             kernel.fill(self.Z[m], self._region)
             for rows in row_blocks(*self.K.shape):
-                gates = eta[rows, m, None] * eta[:, m]
-                gates *= self._region[rows]
-                self.K[rows] += gates
+                gated = eta[rows, m, None] * eta[:, m]
+                gated *= self._region[rows]
+                self.K[rows] = gated if m == 0 else self.K[rows] + gated
 
     def gradient(self) -> Array:
         """dJ/dtheta of the last point, flat; by Danskin's theorem the duals stay where they are."""
@@ -159,8 +158,8 @@ class ProjectionObjective:
         rows = np.flatnonzero(B.any(axis=1))
         X, B = self.X[rows], B[rows]
         c = np.zeros(self.eta.shape)
-        to_W = np.empty(self.raw.shape)
-        for m in range(model.n_regions):
+        to_W = np.zeros(self.raw.shape)
+        for m in range(model.n_regions if rows.size else 0):
             U = self.eta[rows, m, None] * B
             KU, to_Z = model.kernel.adjoint(self.Z[m][rows], U)
             c[rows, m] = np.einsum("ir,ir->i", U, KU)

@@ -87,8 +87,7 @@ def _potentials(W: Array, mean: float) -> Array:
     np.fill_diagonal(D, 0.0)
     for r in range(n):
         D = np.minimum(D, D[:, [r]] + D[[r]])
-    b = 0.5 * (D.mean(axis=0) - D.mean(axis=1))
-    return b - b.mean()
+    return np.asarray(0.5 * (D.mean(axis=0) - D.mean(axis=1)))
 
 
 def _newton_direction(H: Array, g: Array, turns: Array) -> Array:

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
+from multikernel._numba import HUGE
 from multikernel.criteria import Hinge
 from multikernel.solvers import Status, solve_machine
 from multikernel.solvers.least_mean_cycle import least_mean_cycle
-from multikernel.solvers.multiclass import solve_multiclass
+from multikernel.solvers.multiclass import _potentials, solve_multiclass
 from tests.solvers.problems import gaussian
 
 TIGHT = 1e-8
@@ -218,6 +219,42 @@ def test_rewards_below_zero_are_no_reward():
     assert result.status == Status.OPTIMAL
 
 
+def test_rewards_of_the_own_class_are_not_read():
+    K, codes, C, R = Problem(40, 3, "gaussian", 1.0, seed=6, varied=True).make()
+    expected = solve_multiclass(K, codes, 3, C, rewards=R)
+    R[np.arange(40), codes] = np.nan
+    np.testing.assert_array_equal(solve_multiclass(K, codes, 3, C, rewards=R).alpha, expected.alpha)
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 7), st.integers(0, 10**6), st.floats(0.0, 0.7), st.floats(-1.0, 2.0))
+def test_intercepts_respect_every_edge_as_far_as_cycles_allow(n, seed, absent, level):
+    rng = np.random.default_rng(seed)
+    W = level + rng.normal(size=(n, n))
+    W[rng.uniform(size=(n, n)) < absent] = HUGE
+    mean, _ = least_mean_cycle(W, np.zeros(n + 1, np.int64))
+    b = _potentials(W, mean)
+    assert abs(b.sum()) < 1e-9
+    outside = b[None, :] - b[:, None] - W  # b_l − b_k − W[k, l]
+    outside[np.eye(n, dtype=bool)] = -HUGE
+    assert outside.max() <= max(0.0, -mean) + 1e-9
+
+
+def test_two_intercepts_are_in_the_middle_of_their_range():
+    W = np.array([[HUGE, 3.0], [-1.0, HUGE]])  # b_1 − b_0 lies in [1, 3]
+    np.testing.assert_allclose(_potentials(W, 1.0), [-1.0, 1.0])
+
+
+def test_cycles_that_lead_nowhere_do_not_stop_the_steps():
+    """Raising and lowering one α ascends by rounding at no curvature, and must not be taken for a step."""
+    rng = np.random.default_rng(0)
+    centres = 4.0 * rng.normal(size=(4, 10))
+    codes = rng.integers(0, 4, 300)
+    X = centres[codes] + rng.normal(size=(300, 10))
+    result = solve_multiclass(X @ X.T, codes, 4, 100.0, tol=1e-6, max_iter=20_000)
+    assert (result.status, result.n_iter < 2000) == (Status.OPTIMAL, True)
+
+
 def test_value_of_the_gated_kernel_of_twelve_points():
     i = np.arange(1, 13)
     X = np.column_stack([np.sin(i), np.cos(2 * i)])
@@ -283,7 +320,7 @@ def test_nothing_given_is_changed_and_any_layout_is_read():
 def test_least_mean_cycle_is_the_least_of_all_cycles(n, seed, absent):
     rng = np.random.default_rng(seed)
     W = rng.normal(size=(n, n))
-    W[rng.uniform(size=(n, n)) < absent] = 1e300
+    W[rng.uniform(size=(n, n)) < absent] = HUGE
     best = np.inf
     for length in range(2, n + 1):
         for cycle in itertools.permutations(range(n), length):

@@ -7,7 +7,7 @@ problem says otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from multikernel.estimators import MKLClassifier, MKLRegressor
 from multikernel.estimators.localized_classifier import LocalizedMKLClassifier
 from multikernel.estimators.localized_regressor import LocalizedMKLRegressor
 from multikernel.kernels import Kernel
+from multikernel.reproduce.gonen2010.protocol import GRID
 from multikernel.reproduce.gonen2010.published import Figures
 from multikernel.views import View
 
@@ -41,10 +42,11 @@ class Sample:
 
 @dataclass(frozen=True)
 class Method:
-    """A row of a table: its label, and how a sample and C become an estimator."""
+    """A row of a table: its label, how a sample and C become an estimator, and what else labels the row."""
 
     label: str
     build: Callable[[Sample, float], Any]
+    more: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class Problem:
     is_regression : bool
     rival : str
         The method that the F test compares the others with.
+    grid : tuple of float
+        The values of C.
     """
 
     key: str
@@ -74,6 +78,7 @@ class Problem:
     datasets: tuple[str, ...] = ()
     is_regression: bool = False
     rival: str = "mkl"
+    grid: tuple[float, ...] = GRID
 
 
 Views = Callable[[Sample], list[View]]

@@ -28,7 +28,7 @@ def compute_fold(problem: Problem, method: str, split: int, fold: int) -> dict[s
     sample = problem.load(split)
     pair = draw_fold(sample.y, split, fold, stratified=not problem.is_regression)
     build = problem.methods[method].build
-    return score_grid(lambda C: build(sample, C), sample.X, sample.y, pair)
+    return score_grid(lambda C: build(sample, C), sample.X, sample.y, pair, problem.grid)
 
 
 def make_units(problems: Problems, function: Callable[..., Result], splits: int) -> list[Unit]:
@@ -107,7 +107,7 @@ def _row(
         remark += [verdict(test, problem.methods[problem.rival].label)]
     n_open = FOLDS * len(found) - sum(part.settled for part in found)
     remark += [f"not solved to tolerance on {n_open} of {FOLDS * len(found)} folds" if n_open else ""]
-    labels = {"method": problem.methods[method].label}
+    labels = {"method": problem.methods[method].label, **problem.methods[method].more}
     return comparison_row(problem.label, labels, values, "; ".join(filter(None, remark)))
 
 

@@ -51,11 +51,13 @@ class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
     -----
     **This objective has no term that fits anything**: it is lowered by whatever makes samples more alike.
     Without ``norm="unit"`` it falls without end as linear or polynomial projections grow, and Gaussian ones
-    shrink until every sample is the same; several regions collapse onto the one with the largest kernel.
-    Both are allowed, with a warning. With the linear kernel and standardised columns the origin lies among
-    the samples, no plane keeps them from it, and the model is constant.
+    shrink until every sample is the same. Several regions have their lowest objective where the gate opens
+    one of them everywhere. Both are allowed, with a warning where it happens. With the linear kernel and
+    standardised columns the origin lies among the samples, no plane keeps them from it, and the model is
+    constant.
 
-    Columns of unit length may become equal: directions of one region are not kept apart.
+    There are many local optima: a descent from one start often misses the direction that a few more find
+    (`n_init`). Columns of one region are not kept apart, and may become equal.
 
     Examples
     --------
@@ -63,7 +65,7 @@ class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
     >>> from multikernel.estimators.projection_one_class import ProjectionKernelOneClass
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> X[:, 2] = X[:, 0] + 0.05 * X[:, 2]  # two columns that agree
-    >>> model = ProjectionKernelOneClass(n_components=1, gamma=5.0, nu=0.1).fit(X)
+    >>> model = ProjectionKernelOneClass(n_components=1, nu=0.1, n_init=5).fit(X)
     >>> model.predict([[2.0, 0.0, 2.0], [2.0, 0.0, 0.0]]).tolist()
     [1, -1]
     """

@@ -1,0 +1,355 @@
+"""Classification on projection kernels: what is predicted, certified, transformed and found in data."""
+
+import pickle
+from itertools import combinations, pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, softmax
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from multikernel.estimators.projection_classifier import ProjectionKernelClassifier
+from tests.shared_data import needs_shared_data, shared_data_folder
+
+IRIS = load_iris(return_X_y=True)
+BRIEF = {"n_screen": 3, "tol": 1e-2}
+
+
+def plain_gate(model, X):
+    """η from the fitted parameters."""
+    if model.gating_ is None:
+        return np.ones((len(X), 1))
+    x = (X - model.mean_) / model.scale_
+    V = model.gating_
+    if model.gating == "gaussian":
+        squares = ((x[:, None] - V[None, :, :-1]) ** 2).sum(axis=2)
+        return softmax(-squares / V[:, -1] ** 2, axis=1)
+    a = x @ V[:, :-1].T + V[:, -1]
+    return softmax(a, axis=1) if model.gating == "softmax" else expit(a)
+
+
+def plain_kernel(model, X, T):
+    """Σ_m η_m(x) k(W_m'x, W_m't) η_m(t) from the fitted parameters."""
+    x, t = ((A - model.mean_) / model.scale_ if model.standardize else A for A in (X, T))
+    total = 0.0
+    for W, left, right in zip(
+        model.projections_, plain_gate(model, X).T, plain_gate(model, T).T, strict=True
+    ):
+        products = (x @ W) @ (t @ W).T
+        if model.kernel == "poly":
+            products = (products + 1.0) ** model.degree
+        elif model.kernel == "gaussian":
+            gaps = (x @ W)[:, None] - (t @ W)[None]
+            products = np.exp(-model.gamma_ * (gaps**2).sum(axis=2))
+        total = total + np.outer(left, right) * products
+    return total
+
+
+CONFIGURATIONS = [
+    {"n_regions": 1, "n_components": 1},
+    {"n_regions": 2, "n_components": 2, "multiclass": "ovr"},
+    {"n_regions": 3, "n_components": 1, "multiclass": "ovo", "gating": "sigmoid"},
+    {"n_regions": 2, "kernel": "poly", "degree": 3, "gating": "gaussian"},
+    {"n_regions": 2, "kernel": "gaussian", "norm": "unit", "standardize": False, "multiclass": "ovr"},
+    {"n_regions": 1, "kernel": "gaussian", "gamma": 0.7, "optimizer": "lbfgs", "multiclass": "ovo"},
+]
+
+
+@pytest.mark.parametrize("settings", CONFIGURATIONS)
+def test_scores_are_those_of_the_formula(settings):
+    X, y = IRIS
+    model = ProjectionKernelClassifier(**BRIEF, **settings).fit(X[::2], y[::2])
+    new = X[1::2]
+    support = X[::2][model.support_]
+    scores = plain_kernel(model, new, support) @ model.dual_coef_.T + model.intercept_
+    if settings.get("multiclass") == "ovo":
+        won = np.zeros((len(new), 3))
+        for column, (a, b) in enumerate(combinations(range(3), 2)):
+            won[:, a] += scores[:, column] >= 0
+            won[:, b] += scores[:, column] < 0
+        np.testing.assert_array_equal(np.round(model.decision_function(new)), won)
+    else:
+        np.testing.assert_allclose(model.decision_function(new), scores, rtol=1e-8, atol=1e-8)
+        np.testing.assert_array_equal(model.predict(new), scores.argmax(axis=1))
+    np.testing.assert_allclose(model.gate(new), plain_gate(model, new), rtol=1e-10, atol=1e-12)
+    if settings.get("norm") == "unit":
+        np.testing.assert_allclose(np.linalg.norm(model.projections_, axis=1), 1.0)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "gaussian"])
+@pytest.mark.parametrize("n_regions", [1, 2])
+def test_the_certificate_holds_when_recomputed(kernel, n_regions):
+    """Dual and primal value of the machine at the learned kernel, and scikit-learn's machine on it."""
+    X, y = make_moons(120, noise=0.3, random_state=0)
+    C = 2.0
+    model = ProjectionKernelClassifier(n_regions, 1, kernel=kernel, C=C, **BRIEF).fit(X, y)
+    signs = np.where(y == 1, 1.0, -1.0)
+    beta = np.zeros(len(X))
+    beta[model.support_] = model.dual_coef_[0]
+    assert (beta * signs >= 0.0).all() and (np.abs(beta) <= C * (1 + 1e-12)).all()
+    assert abs(beta.sum()) < 1e-9
+    K = plain_kernel(model, X, X)
+    scores = K @ beta
+    dual = np.abs(beta).sum() - 0.5 * beta @ scores
+    slack = np.maximum(0.0, 1.0 - signs * (scores + model.intercept_[0]))
+    primal = 0.5 * beta @ scores + C * slack.sum()
+    assert model.objective_ == pytest.approx(dual, rel=1e-9)
+    assert model.dual_gap_ == pytest.approx((primal - dual) / primal, abs=1e-9)
+    assert model.dual_gap_ <= 0.1 * model.tol
+    peer = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, y)
+    least = np.abs(peer.dual_coef_).sum() - 0.5 * peer.dual_coef_ @ K[
+        np.ix_(peer.support_, peer.support_)
+    ] @ (peer.dual_coef_.T)
+    assert dual == pytest.approx(least.item(), rel=0.1 * model.tol)
+
+
+def test_the_linear_machine_is_a_linear_machine_on_the_transform():
+    X, y = make_moons(150, noise=0.25, random_state=1)
+    model = ProjectionKernelClassifier(3, 2, C=1.0, tol=1e-5, max_iter=20, n_screen=2)
+    with pytest.warns(UserWarning, match="max_iter"):
+        features = model.fit_transform(X, y)
+    np.testing.assert_array_equal(features, model.transform(X))
+    assert features.shape == (150, 6)
+    scores = model.decision_function(X)
+    design = np.column_stack([features, np.ones(len(X))])
+    coefficients, *_ = np.linalg.lstsq(design, scores, rcond=None)
+    np.testing.assert_allclose(design @ coefficients, scores, atol=1e-8)
+    machine = SVC(kernel="linear", C=1.0, tol=1e-8).fit(features, y)
+    np.testing.assert_allclose(machine.decision_function(features), scores, atol=2e-2)
+    x = (X - X.mean(axis=0)) / X.std(axis=0)
+    parts = [model.gate(X)[:, [m]] * (x @ model.projections_[m]) for m in range(3)]
+    np.testing.assert_allclose(features, np.hstack(parts), atol=1e-10)
+
+
+def test_two_classes_are_one_machine_whatever_the_strategy():
+    X, y = make_moons(80, noise=0.2, random_state=0)
+    models = [
+        ProjectionKernelClassifier(2, 1, multiclass=multiclass, **BRIEF).fit(X, y)
+        for multiclass in ("joint", "ovr", "ovo")
+    ]
+    for model in models:
+        assert model.dual_coef_.shape[0] == model.intercept_.size == 1
+        np.testing.assert_array_equal(model.projections_, models[0].projections_)
+        assert model.decision_function(X).shape == (80,)
+
+
+# --- the samples -------------------------------------------------------------------------------------------
+
+
+def test_a_weight_is_a_repeated_row_and_order_does_not_matter():
+    X, y = IRIS
+    X, y = X[::3], y[::3]
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 3, len(X))
+    repeated = rng.permutation(np.repeat(np.arange(len(X)), weights))
+    model = ProjectionKernelClassifier(2, 1, **BRIEF)
+    one = clone(model).fit(X, y, sample_weight=weights)
+    two = clone(model).fit(X[repeated], y[repeated])
+    np.testing.assert_array_equal(one.projections_, two.projections_)
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    assert two.dual_coef_.sum() == pytest.approx(one.dual_coef_.sum(), abs=1e-9)
+
+
+def test_class_weights_multiply_the_price():
+    X, y = make_moons(100, noise=0.3, random_state=0)
+    model = ProjectionKernelClassifier(2, 1, **BRIEF)
+    by_class = clone(model).set_params(class_weight={0: 3.0, 1: 1.0}).fit(X, y)
+    by_sample = clone(model).fit(X, y, sample_weight=np.where(y == 0, 3.0, 1.0))
+    np.testing.assert_array_equal(by_class.dual_coef_, by_sample.dual_coef_)
+    plain = clone(model).fit(X, y)
+    assert (by_class.predict(X) == 0).sum() > (plain.predict(X) == 0).sum()
+
+
+def test_the_same_seed_gives_the_same_model():
+    X, y = IRIS
+    model = ProjectionKernelClassifier(2, 1, **BRIEF)
+    first, again = clone(model).fit(X, y), clone(model).fit(X, y)
+    other = clone(model).set_params(random_state=7).fit(X, y)
+    assert pickle.dumps(first.projections_) == pickle.dumps(again.projections_)
+    assert not np.array_equal(first.projections_, other.projections_)
+
+
+def test_more_descents_keep_the_lowest():
+    X, y = IRIS
+    one = ProjectionKernelClassifier(2, 1, **BRIEF).fit(X, y)
+    three = ProjectionKernelClassifier(2, 1, n_init=3, **BRIEF).fit(X, y)
+    assert three.start_objectives_.shape == (3,)
+    assert three.start_objectives_[0] == one.objective_
+    assert three.objective_ == three.start_objectives_.min()
+    assert three.n_solves_ > one.n_solves_ >= 3 + one.n_iter_ + 1
+
+
+def test_columns_are_standardised_by_the_training_samples():
+    """Constant columns are divided by one; the switch is for the projected columns."""
+    X, y = make_moons(80, noise=0.2, random_state=0)
+    X = np.column_stack([X, np.full(80, 5.0)])
+    model = ProjectionKernelClassifier(2, 1, **BRIEF)
+    plain = clone(model).fit(X, y)
+    np.testing.assert_allclose(plain.mean_, X.mean(axis=0))
+    np.testing.assert_allclose(plain.scale_, [X[:, 0].std(), X[:, 1].std(), 1.0])
+    raw = clone(model).set_params(standardize=False).fit(X, y)
+    parts = [raw.gate(X)[:, [m]] * (X @ raw.projections_[m]) for m in range(2)]
+    np.testing.assert_allclose(raw.transform(X), np.hstack(parts), atol=1e-12)
+
+
+def test_the_width_follows_the_columns_that_are_projected():
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    X = np.column_stack([5.0 * X, np.ones(60)])
+    scaled = ProjectionKernelClassifier(kernel="gaussian", n_components=2, **BRIEF).fit(X, y)
+    assert scaled.gamma_ == pytest.approx(0.5)
+    raw = ProjectionKernelClassifier(kernel="gaussian", n_components=2, standardize=False, **BRIEF).fit(X, y)
+    assert raw.gamma_ == pytest.approx(0.5 / X[:, :2].var(axis=0).mean())
+
+
+def test_a_model_keeps_its_support_samples_only():
+    X, y = make_moons(400, noise=0.1, random_state=0)
+    model = ProjectionKernelClassifier(2, 2, kernel="gaussian", C=10.0, **BRIEF).fit(X, y)
+    assert model.support_.size < 100
+    sizes = [len(a) for a in vars(model).values() if isinstance(a, np.ndarray) and a.ndim]
+    sizes += [a.shape[1] for a in (model._support, model._coefficients)]
+    assert max(sizes) <= max(model.support_.size, 2)
+    loaded = pickle.loads(pickle.dumps(model))
+    many = np.tile(X, (8, 1))  # more rows than one batch
+    np.testing.assert_array_equal(loaded.predict(many), np.tile(model.predict(X), 8))
+    np.testing.assert_allclose(loaded.transform(many), np.tile(model.transform(X), (8, 1)))
+
+
+# --- the descent -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alternate", [False, True])
+def test_the_objective_never_rises_and_a_callback_ends_the_fit(alternate):
+    X, y = IRIS
+    seen = []
+
+    def stop(entry):
+        seen.append(entry)
+        return len(seen) == 4
+
+    model = ProjectionKernelClassifier(2, 1, alternate=alternate, callback=stop).fit(X, y)
+    assert model.status_ == "interrupted"
+    assert len(seen) == len(model.history_) == 4
+    values = [entry["objective"] for entry in model.history_]
+    assert all(later <= earlier for earlier, later in pairwise(values))
+    assert model.objective_ == values[-1] < values[0]
+    assert {"start", "iteration", "step", "gradient_norm", "gap", "n_active"} <= set(seen[0])
+
+
+def test_ridges_are_part_of_the_objective():
+    X, y = make_moons(80, noise=0.2, random_state=0)
+    model = ProjectionKernelClassifier(2, 1, ridge=0.5, projection_ridge=0.3, **BRIEF).fit(X, y)
+    plain = ProjectionKernelClassifier(2, 1, **BRIEF).fit(X, y)
+    support = X[model.support_]
+    beta = model.dual_coef_[0]
+    dual = np.abs(beta).sum() - 0.5 * beta @ plain_kernel(model, support, support) @ beta
+    penalty = 0.15 * (model.projections_**2).sum() + 0.25 * (model.gating_[:, :-1] ** 2).sum()
+    assert model.objective_ == pytest.approx(dual + penalty, rel=1e-9)
+    assert np.linalg.norm(model.projections_) < np.linalg.norm(plain.projections_)
+
+
+def test_progress_is_written_when_asked_for(capfd):
+    ProjectionKernelClassifier(2, 1, verbose=1, **BRIEF).fit(*IRIS)
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) > 2 and all("objective" in line for line in lines)
+
+
+def test_calibrated_probabilities():
+    X, y = IRIS
+    model = ProjectionKernelClassifier(2, 1, probability=True, n_screen=2, tol=0.1).fit(X, y)
+    shares = model.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert (shares.argmax(axis=1) == y).mean() > 0.9
+    assert not hasattr(ProjectionKernelClassifier(), "predict_proba")
+
+
+# --- what it finds -----------------------------------------------------------------------------------------
+
+
+def test_two_regions_find_the_iris_between_the_others():
+    """A class between two others: no one line tells it from the rest, two pieces do."""
+    X, y = IRIS[0], IRIS[1] == 1
+    line = make_pipeline(StandardScaler(), PCA(1), SVC(kernel="linear", C=10.0)).fit(X, y)
+    assert line.score(X, y) < 0.75
+    model = ProjectionKernelClassifier(n_regions=2, n_components=1, C=10.0).fit(X, y)
+    assert model.score(X, y) >= 0.97
+    assert model.transform(X).shape == (150, 2)
+
+
+@pytest.mark.parametrize("multiclass", ["joint", "ovr", "ovo"])
+def test_three_classes_in_one_dimension(multiclass):
+    X, y = IRIS
+    model = ProjectionKernelClassifier(2, 1, C=10.0, multiclass=multiclass).fit(X, y)
+    assert model.score(X, y) >= 0.97
+    assert model.dual_coef_.shape[0] == 3
+    assert model.machine_names_ == (
+        ["0 vs 1", "0 vs 2", "1 vs 2"] if multiclass == "ovo" else ["0", "1", "2"]
+    )
+
+
+@needs_shared_data
+def test_screened_starts_leave_the_plateau(monkeypatch):
+    """One class of WAVEFORM against the others, in one dimension: random starts alone often stay."""
+    from multikernel.datasets import load_dataset
+
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+    data = load_dataset("waveform")
+    rows = np.random.default_rng(0).permutation(len(data.X))
+    train, test = rows[:400], rows[400:]
+    y = data.y == 1
+    constant = (~y[test]).mean()
+    for seed in range(5):
+        model = ProjectionKernelClassifier(n_components=1, random_state=seed).fit(data.X[train], y[train])
+        assert model.score(data.X[test], y[test]) > constant + 0.15
+
+
+def test_a_fit_that_ends_on_the_plateau_says_so():
+    """Labels that no projection tells: w = 0, the value is 2C times the smaller class, and nothing moves."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    X = np.concatenate([X, -X])  # symmetric about the centre, labels alike on both sides
+    y = np.tile(np.arange(90) % 9 == 0, 2)
+    with pytest.warns(UserWarning, match=r"nothing of 'True'.*plateau.*n_screen"):
+        model = ProjectionKernelClassifier(n_components=1, C=0.5).fit(X, y)
+    assert model.objective_ == pytest.approx(2 * 0.5 * y.sum(), rel=1e-3)
+    assert np.ptp(model.decision_function(X)) < 0.05
+
+
+def test_a_descent_that_was_cut_short_says_what_to_do():
+    X, y = make_moons(100, noise=0.1, random_state=0)
+    with pytest.warns(UserWarning, match=r"max_iter=2.*Raise max_iter or tol.*norm=.unit."):
+        ProjectionKernelClassifier(2, 1, C=100.0, max_iter=2, tol=1e-6).fit(X, y)
+    with pytest.warns(UserWarning, match=r"Raise max_iter or tol\.$"):
+        ProjectionKernelClassifier(2, 1, C=100.0, max_iter=2, tol=1e-6, norm="unit").fit(X, y)
+
+
+# --- in scikit-learn's company -----------------------------------------------------------------------------
+
+
+def test_it_stands_in_a_pipeline_and_is_searched():
+    X, y = make_moons(120, noise=0.2, random_state=0)
+    step = ProjectionKernelClassifier(n_components=1, C=10.0, **BRIEF)
+    search = GridSearchCV(step, {"n_regions": [1, 3]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"n_regions": 3}
+    pipeline = make_pipeline(StandardScaler(), clone(step).set_params(n_regions=3), LogisticRegression())
+    assert pipeline.fit(X, y).score(X, y) > 0.9
+
+
+def test_frames_keep_their_names():
+    X = pd.DataFrame(IRIS[0], columns=["a", "b", "c", "d"])
+    model = ProjectionKernelClassifier(2, 2, **BRIEF).set_output(transform="pandas").fit(X, IRIS[1])
+    names = [f"region{m}_component{r}" for m in range(2) for r in range(2)]
+    frame = model.transform(X)
+    assert list(frame.columns) == names == model.get_feature_names_out().tolist()
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    plain = ProjectionKernelClassifier(2, 2, **BRIEF).fit(*IRIS)
+    np.testing.assert_array_equal(frame.to_numpy(), plain.transform(IRIS[0]))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(X.rename(columns={"a": "z"}))

@@ -1,0 +1,244 @@
+"""Regression and novelty detection on projection kernels; what all three refuse; scikit-learn's checks."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.svm import SVR, OneClassSVM
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from multikernel.estimators.projection_classifier import ProjectionKernelClassifier
+from multikernel.estimators.projection_one_class import ProjectionKernelOneClass
+from multikernel.estimators.projection_regressor import ProjectionKernelRegressor
+
+ALL = [ProjectionKernelClassifier, ProjectionKernelRegressor, ProjectionKernelOneClass]
+
+
+def plain_gaussian(model, X, T):
+    """The Gaussian kernel of one region, from the fitted parameters."""
+    x, t = (((A - model.mean_) / model.scale_) @ model.projections_[0] for A in (X, T))
+    return np.exp(-model.gamma_ * ((x[:, None] - t[None]) ** 2).sum(axis=2))
+
+
+def ridge_function(n=120, d=5, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    return X, np.sin(X[:, 0] + X[:, 1]) + 4.0
+
+
+# --- regression --------------------------------------------------------------------------------------------
+
+
+def test_regression_finds_the_direction_that_matters():
+    X, y = ridge_function()
+    model = ProjectionKernelRegressor(n_components=1, kernel="gaussian", C=10.0, norm="unit").fit(X, y)
+    W = model.projections_[0, :, 0] / model.scale_
+    assert abs(W @ [1, 1, 0, 0, 0]) / np.linalg.norm(W) / np.sqrt(2) > 0.99
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.9
+
+
+def test_regression_is_certified_at_the_learned_kernel():
+    """Dual and primal value recomputed, and scikit-learn's machine on the same kernel."""
+    X, y = ridge_function(80)
+    C, epsilon = 2.0, 0.05
+    model = ProjectionKernelRegressor(n_components=2, kernel="gaussian", C=C, epsilon=epsilon).fit(X, y)
+    beta = np.zeros(len(X))
+    beta[model.support_] = model.dual_coef_[0]
+    K = plain_gaussian(model, X, X)
+    scores = K @ beta
+    np.testing.assert_allclose(model.predict(X), scores + model.intercept_[0], atol=1e-9)
+    dual = y @ beta - epsilon * np.abs(beta).sum() - 0.5 * beta @ scores
+    excess = np.maximum(0.0, np.abs(y - model.predict(X)) - epsilon)
+    primal = 0.5 * beta @ scores + C * excess.sum()
+    assert abs(beta.sum()) < 1e-9 and np.abs(beta).max() <= C * (1 + 1e-12)
+    assert model.objective_ == pytest.approx(dual, rel=1e-7)
+    assert model.dual_gap_ == pytest.approx((primal - dual) / primal, abs=1e-9)
+    assert model.dual_gap_ <= 1e-4
+    peer = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=1e-8).fit(K, y)
+    np.testing.assert_allclose(peer.predict(K), model.predict(X), atol=2e-2)
+
+
+def test_two_slopes_need_two_regions():
+    """|x| of a hidden direction: one linear projection cannot, two can; each piece has its own intercept."""
+    X = np.random.default_rng(0).normal(size=(150, 3))
+    y = np.abs(X @ [1.0, 1.0, 0.0]) + 1.0
+    one = ProjectionKernelRegressor(1, 1, kernel="poly", degree=1, C=10.0)
+    two = ProjectionKernelRegressor(2, 1, kernel="poly", degree=1, C=10.0)
+    assert clone(one).fit(X, y).score(X, y) < 0.2
+    assert two.fit(X, y).score(X, y) > 0.9
+    assert two.transform(X).shape == (150, 2)
+
+
+def test_a_constant_target_is_predicted_without_complaint():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = ProjectionKernelRegressor(2, kernel="gaussian").fit(X, np.full(20, 3.0))
+    np.testing.assert_allclose(model.predict(X), 3.0)
+    assert model.support_.size == 0 and model.objective_ == 0.0
+
+
+def test_regression_on_the_plateau_says_so():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    X, y = np.concatenate([X, -X]), np.tile(rng.normal(size=60), 2)
+    with pytest.warns(UserWarning, match=r"nothing of the targets.*plateau"):
+        model = ProjectionKernelRegressor(n_components=1, C=0.01).fit(X, y)
+    assert np.ptp(model.predict(X)) < 0.05
+
+
+@pytest.mark.parametrize("kind", [ProjectionKernelRegressor, ProjectionKernelOneClass])
+def test_a_weight_is_a_repeated_row(kind):
+    X, y = ridge_function(40)
+    weights = np.random.default_rng(0).integers(0, 3, len(X))
+    repeated = np.repeat(np.arange(len(X)), weights)
+    one = kind(1, 1, n_screen=2).fit(X, y, sample_weight=weights)
+    two = kind(1, 1, n_screen=2).fit(X[repeated], y[repeated])
+    np.testing.assert_array_equal(one.projections_, two.projections_)
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+
+
+# --- one class ---------------------------------------------------------------------------------------------
+
+
+def test_one_class_finds_what_stays_constant():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    X[:, 3] = X[:, 0] - X[:, 1] + 0.05 * rng.normal(size=150)
+    model = ProjectionKernelOneClass(n_components=1, nu=0.1, n_init=5).fit(X)
+    W = model.projections_[0, :, 0] / model.scale_
+    assert abs(W @ [1, -1, 0, -1]) / np.linalg.norm(W) / np.sqrt(3) > 0.99
+    strange = X.copy()
+    strange[:, 3] += 2.0
+    assert (model.predict(X) == 1).mean() > 0.85
+    assert (model.predict(strange) == -1).mean() > 0.95
+    np.testing.assert_allclose(model.decision_function(X), model.score_samples(X) - model.offset_)
+
+
+def test_one_class_is_certified_at_the_learned_kernel():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    nu = 0.3
+    model = ProjectionKernelOneClass(n_components=2, nu=nu, n_screen=3).fit(X)
+    K = plain_gaussian(model, X, X)
+    beta = np.zeros(60)
+    beta[model.support_] = model.dual_coef_[0]
+    assert beta.sum() == pytest.approx(1.0) and beta.min() >= 0.0 and beta.max() <= 1 / (nu * 60) + 1e-12
+    dual = -0.5 * beta @ K @ beta
+    rho = model.offset_
+    primal = -dual - rho + np.maximum(0.0, rho - K @ beta).sum() / (nu * 60)
+    assert model.objective_ == pytest.approx(dual, rel=1e-9)
+    assert model.dual_gap_ == pytest.approx((primal - dual) / abs(primal), abs=1e-9)
+    peer = OneClassSVM(kernel="precomputed", nu=nu, tol=1e-8).fit(K)
+    np.testing.assert_allclose(
+        peer.decision_function(K) / (nu * 60), model.decision_function(X), atol=1e-3 * np.abs(K @ beta).max()
+    )
+
+
+@pytest.mark.parametrize(("kernel", "end"), [("gaussian", "shrink"), ("poly", "grow without end")])
+def test_one_class_without_unit_columns_warns_of_its_end(kernel, end):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.warns(UserWarning) as caught:
+        model = ProjectionKernelOneClass(norm=None, kernel=kernel, n_screen=2, max_iter=15).fit(X)
+    assert any(end in str(warning.message) for warning in caught)
+    start, final = (model.history_[k]["projection_norm"] for k in (0, -1))
+    assert final < 0.5 * start if end == "shrink" else final > 2.0 * start
+
+
+def test_one_class_with_regions_warns_when_one_takes_all():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[:, 1] *= np.where(X[:, 0] > 0, 1.0, 0.2)
+    with pytest.warns(UserWarning, match=r"collapsed onto region \d.*n_regions=1"):
+        model = ProjectionKernelOneClass(2, 1, gating="gaussian").fit(X)
+    assert model.gate(X).mean(axis=0).max() > 0.99
+
+
+# --- all three ---------------------------------------------------------------------------------------------
+
+X3 = np.random.default_rng(0).normal(size=(30, 3))
+Y3 = np.arange(30) % 2
+
+BAD_PARAMETERS = [
+    ({"n_regions": 0}, ValueError, "n_regions"),
+    ({"n_regions": 1.5}, TypeError, "n_regions"),
+    ({"n_components": 0}, ValueError, "n_components"),
+    ({"kernel": "rbf"}, ValueError, r"kernel.*'gaussian'"),
+    ({"degree": 0}, ValueError, "degree"),
+    ({"gamma": "auto"}, ValueError, r'gamma must be a positive number or "scale"'),
+    ({"gamma": -1.0}, ValueError, "gamma"),
+    ({"gating": "hard"}, ValueError, "gating"),
+    ({"norm": "l2"}, ValueError, r'norm must be None or "unit"'),
+    ({"norm": "unit", "projection_ridge": 1.0}, ValueError, "no effect.*norm=None"),
+    ({"projection_ridge": -1.0}, ValueError, "projection_ridge"),
+    ({"ridge": -1.0}, ValueError, "ridge"),
+    ({"n_init": 0}, ValueError, "n_init"),
+    ({"n_screen": 0}, ValueError, "n_screen"),
+    ({"optimizer": "sgd"}, ValueError, "optimizer"),
+    ({"tol": 0.0}, ValueError, "tol"),
+    ({"max_iter": 0}, ValueError, "max_iter"),
+    ({"callback": 3}, TypeError, "callback"),
+]
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize(("settings", "error", "message"), BAD_PARAMETERS)
+def test_bad_parameters_are_named(kind, settings, error, message):
+    with pytest.raises(error, match=message):
+        kind(**settings).fit(X3, Y3)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (ProjectionKernelClassifier(C=0.0), "C"),
+        (ProjectionKernelClassifier(multiclass="shared"), "multiclass"),
+        (ProjectionKernelRegressor(C=-1.0), "C"),
+        (ProjectionKernelRegressor(epsilon=-0.1), "epsilon"),
+        (ProjectionKernelOneClass(nu=0.0), "nu"),
+        (ProjectionKernelOneClass(nu=1.5), "nu must be at most 1"),
+    ],
+)
+def test_bad_prices_are_named(model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(X3, Y3)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_bad_tables_are_refused(kind):
+    with pytest.raises(ValueError, match="string"):
+        kind().fit(np.array([["a", "b"], ["c", "d"]]), [0, 1])
+    with pytest.raises(ValueError, match="NaN"):
+        kind().fit(np.where(X3 > 1.5, np.nan, X3), Y3)
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        kind().fit(scipy.sparse.csr_matrix(X3), Y3)
+    fitted = kind(n_screen=1).fit(X3, Y3)
+    with pytest.raises(ValueError, match="2 features"):
+        fitted.predict(X3[:, :2])
+
+
+def test_one_class_of_labels_is_refused():
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        ProjectionKernelClassifier().fit(X3, np.zeros(30))
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_more_components_than_columns_are_allowed(kind):
+    model = kind(n_regions=2, n_components=5, n_screen=2, tol=0.1).fit(X3, Y3)
+    assert model.projections_.shape == (2, 3, 5)
+    assert model.transform(X3).shape == (30, 10)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_nothing_given_is_changed(kind):
+    X, y = X3.copy(), Y3.copy()
+    X.flags.writeable = y.flags.writeable = False
+    kind(2, 1, n_screen=2, tol=0.1).fit(X, y).transform(X)
+
+
+@parametrize_with_checks(
+    [
+        ProjectionKernelClassifier(n_screen=3, tol=1e-2),
+        ProjectionKernelRegressor(2, 1, kernel="gaussian", n_screen=2, tol=1e-2),
+        ProjectionKernelOneClass(n_components=1, n_screen=2, tol=1e-2),
+    ]
+)
+@pytest.mark.filterwarnings("default")
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)

@@ -9,6 +9,7 @@ from sklearn.base import OutlierMixin
 from .._validation import check_number
 from ..criteria import OneClass
 from ..solvers.localized.machines import BinaryMachines
+from ..solvers.localized.projections import gated_features
 from ._parameters import check_sample_weights
 from ._projection import BaseProjection
 from ._samples import distinct_samples
@@ -17,6 +18,7 @@ from ._warn import warn_caller
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _COLLAPSED = 0.99
+_AT_ORIGIN = 1e-3
 
 
 class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
@@ -127,6 +129,7 @@ class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
         self.offset_ = -float(self.intercept_[0])
         self._warn_of(result)
         self._warn_of_collapse(result.point.eta)
+        self._warn_of_origin(result.point)
         return self
 
     def _warn_of_collapse(self, eta: Array) -> None:
@@ -143,6 +146,16 @@ class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
             warn_caller(
                 f"the gate of {name} collapsed onto region {int(means.argmax())}: the objective has no term "
                 "that fits, and prefers the region with the largest kernel everywhere. Use n_regions=1."
+            )
+
+    def _warn_of_origin(self, point: Any) -> None:
+        """A plane through the origin, or none: what the linear kernel makes of samples on all sides of it."""
+        sizes = (gated_features(point.Z, point.eta) ** 2).sum(axis=1)
+        if self.kernel == "linear" and -point.solved.value <= _AT_ORIGIN * float(sizes.mean()):
+            warn_caller(
+                f"no plane keeps the projected samples of {type(self).__name__} from the origin: they lie on "
+                "all sides of it, and the model is constant. Use kernel='gaussian', or standardize=False for "
+                "samples that lie away from the origin."
             )
 
     def score_samples(self, X: Any) -> Array:

@@ -142,6 +142,14 @@ def test_one_class_without_unit_columns_warns_of_its_end(kernel, end):
     assert final < 0.5 * start if end == "shrink" else final > 2.0 * start
 
 
+def test_one_class_with_a_linear_kernel_warns_where_no_plane_helps():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    with pytest.warns(UserWarning, match="all sides of it"):
+        ProjectionKernelOneClass(kernel="linear").fit(X)
+    model = ProjectionKernelOneClass(kernel="linear", standardize=False, nu=0.2).fit(X + 5.0)
+    assert model.objective_ < -1.0
+
+
 def test_one_class_with_regions_warns_when_one_takes_all():
     X = np.random.default_rng(0).normal(size=(60, 2))
     X[:, 1] *= np.where(X[:, 0] > 0, 1.0, 0.2)
@@ -234,9 +242,9 @@ def test_nothing_given_is_changed(kind):
 
 @parametrize_with_checks(
     [
-        ProjectionKernelClassifier(n_screen=3, tol=1e-2),
-        ProjectionKernelRegressor(2, 1, kernel="gaussian", n_screen=2, tol=1e-2),
-        ProjectionKernelOneClass(n_components=1, n_screen=2, tol=1e-2),
+        ProjectionKernelClassifier(n_screen=3, max_iter=8),
+        ProjectionKernelRegressor(2, 1, kernel="gaussian", n_screen=2, max_iter=4),
+        ProjectionKernelOneClass(n_components=1, n_screen=2, max_iter=4),
     ]
 )
 @pytest.mark.filterwarnings("default")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -25,6 +25,7 @@ from ..solvers.localized.machines import Machines
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
 from ._localized_warnings import warn_of_descent
 from ._machine import SeveralKernels, on_rows, worst_status
+from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
 from ._weights_table import weights_table
@@ -32,7 +33,6 @@ from ._weights_table import weights_table
 Array = np.ndarray[Any, np.dtype[Any]]
 
 MACHINE_TOL = 0.1  # the machines' relative gap, in units of the tolerance of the descent
-ONE_THREAD = 3000  # samples below which threads of the linear algebra cost more than they save
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class BaseLocalized(SeveralKernels):
 
     # ------------------------------------------------------------------ solve and store
     def _learn(
-        self, Ks: Array, machines: Machines, rows: Array, seed: int, label: str = ""
+        self, Ks: Array, machines: Machines, rows: Array, rng: np.random.Generator, label: str = ""
     ) -> LocalizedResult:
         """The gate over the machines, on some of the samples."""
         objective = GatedObjective(
@@ -143,18 +143,16 @@ class BaseLocalized(SeveralKernels):
             max_iter=int(self.max_iter),
             callback=Progress(label, self.verbose, self.callback),
         )
-        rng = np.random.default_rng(seed)
-        # Threads of the linear algebra wait for each other longer than such matrices take.
-        with threadpool_limits(limits=1 if rows.size <= ONE_THREAD else None):
+        # One thread: the path of the descent hangs on the last digit of its sums.
+        with threadpool_limits(limits=1):
             result = learn_gates(objective, int(self.n_init), rng, options, float(self.init_scale))
         if result.suspicious:
             self._require_psd(Ks, range(len(Ks)))
         return result
 
-    def _seeds(self, count: int) -> Array:
-        """A seed for each gate; ``random_state=None`` always means the same ones."""
-        source = check_random_state(0 if self.random_state is None else self.random_state)
-        return np.asarray(source.randint(2**31, size=count))
+    def _generators(self, count: int) -> list[np.random.Generator]:
+        """A source of starts for each gate; ``random_state=None`` always means the same ones."""
+        return np.random.default_rng(fixed_seed(self.random_state)).spawn(count)
 
     def _store(self, gates: Sequence[Gated], samples: Samples) -> None:
         """Keep the model in compact form: support samples and kernels that are read."""

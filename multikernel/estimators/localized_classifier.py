@@ -139,8 +139,8 @@ class LocalizedMKLClassifier(ClassifierMixin, BaseLocalized):
     piece its own. Gates that saturate (0 or 1 everywhere) have no gradient and stay as they are: with very
     many gating features, keep `init_scale` small.
 
-    Rounding can lead a descent to another end: the same seed gives the same model on the same machine with
-    the same number of threads.
+    Rounding can lead a descent to another end: on another machine the same seed may give another model; on
+    the same one it gives the same, on any number of threads.
 
     Each value takes n_kernels · n² operations to combine the kernels and a warm-started machine; memory is
     the stack of distinct kernels and two more matrices of its size n × n.
@@ -221,9 +221,9 @@ class LocalizedMKLClassifier(ClassifierMixin, BaseLocalized):
         samples = self._distinct(X, codes, weights)
         Ks = self._fit_kernels(X, samples)
         groups = self._groups(codes[samples.rows], C * samples.weights)
-        seeds = self._seeds(len(groups))
+        sources = self._generators(len(groups))
         learn = delayed(self._learn_group)
-        jobs = (learn(Ks, *group, int(seed)) for group, seed in zip(groups, seeds, strict=True))
+        jobs = (learn(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True))
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
         self._store(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs), samples)
         self._calibration = calibrate(self, X, y, sample_weight)
@@ -251,9 +251,11 @@ class LocalizedMKLClassifier(ClassifierMixin, BaseLocalized):
         shared = BinaryMachines([own[0] for own in losses], rows, codes.size, tol)
         return [(shared, everything, [p.names[0] for p in problems])]
 
-    def _learn_group(self, Ks: Array, machines: Machines, rows: Array, names: list[str], seed: int) -> Gated:
+    def _learn_group(
+        self, Ks: Array, machines: Machines, rows: Array, names: list[str], rng: np.random.Generator
+    ) -> Gated:
         label = f"{names[0]}: " if self.classes_.size > 2 and len(names) == 1 else ""
-        return Gated(self._learn(Ks, machines, rows, seed, label), rows, names)
+        return Gated(self._learn(Ks, machines, rows, rng, label), rows, names)
 
     def _solves_per_value(self, gated: Gated) -> int:
         return 1 if self._is_joint else len(gated.names)

@@ -143,7 +143,7 @@ def describe_gain(part: pd.DataFrame) -> str:
 
 
 def grid() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    x, z = np.meshgrid(np.linspace(-6.0, 6.0, 225), np.linspace(-8.5, 5.0, 209))
+    x, z = np.meshgrid(np.linspace(-6.0, 6.0, 161), np.linspace(-8.5, 5.0, 151))
     return x, z, np.column_stack([x.ravel(), z.ravel()])
 
 

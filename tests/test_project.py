@@ -13,8 +13,11 @@ import tomllib
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 from packaging.requirements import Requirement
+
+from tests.shared_data import needs_shared_data, shared_data_folder
 
 matplotlib.use("Agg")
 
@@ -239,4 +242,84 @@ def test_the_example_of_weights_that_depend_on_the_point_runs(tmp_path, capsys):
     assert len(accuracies) == 3 and min(accuracies) > 90.0
     shares = [list(map(float, row.split()[2:])) for row in wines.splitlines() if row.startswith("cultivar")]
     assert [round(sum(row), 1) for row in shares] == [1.0, 1.0, 1.0]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_example_of_kernels_with_a_gate_says_when_the_gate_helps(tmp_path, capsys):
+    example = load_example(ROOT / "examples/which_kernel_where.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--draws", "2", "--points", "1000", "--picture", str(picture)])
+    printed = capsys.readouterr().out
+    accuracies = list(map(float, re.findall(r"(\d+\.\d\d) ± \d\.\d\d +\d+ +\d\.\d\d", printed)))
+    assert len(accuracies) == len(example.PREPARATIONS) * len(example.CONTENDERS)
+    assert max(accuracies) < example.BEST + 1.0
+    scaled, unscaled, plain = map(float, re.findall(r"gains over weights: ([+-]\d\.\d\d)", printed))
+    assert min(scaled, plain) > 2.5
+    assert abs(unscaled) < 1.0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.fixture
+def data_folder(request, monkeypatch, tmp_path):
+    """The shared data, or none and an empty cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
+    if request.param:
+        monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+
+
+with_and_without_data = pytest.mark.parametrize(
+    "data_folder",
+    [pytest.param(True, marks=needs_shared_data), False],
+    indirect=True,
+    ids=["data", "no data"],
+)
+
+
+@with_and_without_data
+def test_the_example_of_a_piecewise_fit_runs(data_folder, request, tmp_path, capsys):
+    example = load_example(ROOT / "examples/piecewise_fit.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--folds", "2", "--picture", str(picture)])
+    printed = capsys.readouterr().out
+    assert ("is not at hand" in printed) == ("no data" in request.node.name)
+    errors = {
+        row.split("  ")[0]: float(row.split("±")[1].split()[-1]) for row in printed.splitlines() if "±" in row
+    }
+    assert list(errors) == list(example.CONTENDERS)
+    assert errors[example.BIASED] < 0.7 * errors["weights, degrees one to three"]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("data_folder", [False], indirect=True)
+def test_the_pieces_of_linear_kernels_meet_in_one_point_and_those_of_degree_one_do_not(data_folder):
+    example = load_example(ROOT / "examples/piecewise_fit.py")
+    _, X, y = example.load_curve()
+    spread = {}
+    for name in (example.LINEAR, example.BIASED):
+        model = example.CONTENDERS[name].set_params(C=1000.0).fit(X, y)
+        middle = X.mean(axis=0, keepdims=True)
+        spread[name] = np.abs(model.contributions(middle) / model.gate(middle)).max()
+    assert spread[example.LINEAR] < 1e-8 < 1.0 < spread[example.BIASED]
+
+
+@with_and_without_data
+def test_the_example_of_patches_runs_and_tells_persons_from_pictures(data_folder, request, tmp_path, capsys):
+    example = load_example(ROOT / "examples/where_does_it_look.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--folds", "2", "--picture", str(picture)])
+    printed = capsys.readouterr().out
+    without = "no data" in request.node.name
+    assert ("is not at hand" in printed) == without
+    rows = {
+        kind: re.findall(r"^  (\D+?) +(\d+\.\d) +(\d+\.\d) ", part, re.MULTILINE)
+        for kind, part in re.findall(
+            r"^(random folds|folds by person) .*\n((?:  .*\n)+)", printed, re.MULTILINE
+        )
+    }
+    assert list(rows) == ([example.RANDOM] if without else [example.RANDOM, example.BY_PERSON])
+    found = {kind: {name: float(share) for name, _, share in part} for kind, part in rows.items()}
+    assert found[example.RANDOM][example.SIGMOID] > 60.0
+    for name, share in found.get(example.BY_PERSON, {}).items():
+        assert share < 0.6 * found[example.RANDOM][name]
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -230,17 +230,18 @@ def test_the_copies_of_a_view_differ_by_name_only():
 def test_a_face_is_cut_into_patches_and_means():
     rng = np.random.default_rng(4)
     images = rng.normal(size=(5, 64, 64))
-    tables = faces.cut(images)
-    assert len(tables) == 17 and list(tables)[-1] == faces.LOW
-    np.testing.assert_array_equal(tables["patch 2,3"], images[:, 16:32, 32:48].reshape(5, 256))
+    sample = faces.cut(images, np.ones(5))
+    assert sample.X.shape == (5, 4096 + 256) and len(sample.columns) == 17
+    np.testing.assert_array_equal(
+        sample.X[:, sample.columns["patch 2,3"]], images[:, 16:32, 32:48].reshape(5, 256)
+    )
     low = [
         images[:, 4 * r : 4 * r + 4, 4 * c : 4 * c + 4].mean(axis=(1, 2))
         for r in range(16)
         for c in range(16)
     ]
-    np.testing.assert_allclose(tables[faces.LOW], np.transpose(low))
-    sample = faces.side_by_side(tables, np.ones(5))
-    np.testing.assert_array_equal(faces._joined(sample, np.array([3, 1])), images[[3, 1]])
+    np.testing.assert_allclose(sample.X[:, sample.columns[faces.LOW]], np.transpose(low))
+    assert [view.name for view in faces.patch_views(sample)][6] == "patch 2,3"
     assert len(faces.patch_views(sample)) == 16
 
 
@@ -289,7 +290,7 @@ def test_the_faces_are_learned_and_drawn(data_folder, tmp_path, monkeypatch):
     assert found["test"][0] > 90.0 and 1.0 <= found["active"][0] <= 16.0
     faces.draw_figure({}, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes().startswith(PNG)
-    model = faces.PROBLEMS["olivetti"].methods["sigmoid"].build(faces.load_faces(0), 1.0)
+    model = faces.PROBLEMS["olivetti"].methods["sigmoid"].build(faces.load_sample(0), 1.0)
     assert model.gating_features == slice(4096, 4352)
 
 
@@ -324,7 +325,7 @@ def test_data_that_are_there_are_run(table, data_folder, tmp_path, monkeypatch):
 @needs_shared_data
 def test_the_problems_of_the_shared_data(monkeypatch):
     monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
-    people = faces.load_faces(0)
+    people = faces.load_sample(0)
     assert people.X.shape == (400, 4352) and (people.y == 1).sum() == 40
     digits = benchmarks.load_digits(0)
     assert digits.X.shape == (2000, 649) and (digits.y == 1).sum() == 1000

@@ -262,10 +262,11 @@ def test_the_example_of_kernels_with_a_gate_says_when_the_gate_helps(tmp_path, c
 @pytest.fixture
 def data_folder(request, monkeypatch, tmp_path):
     """The shared data, or none and an empty cache."""
+    folder = shared_data_folder()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
     if request.param:
-        monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+        monkeypatch.setenv("MULTIKERNEL_DATA", str(folder))
 
 
 with_and_without_data = pytest.mark.parametrize(

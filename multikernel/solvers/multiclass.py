@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from . import class_cycles as cycles
-from .machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE
+from .machine import NEGATIVE_CURVATURE
 from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -26,8 +26,9 @@ _ROUNDING = 1e-13  # relative to the loss of the scores 0
 _STANDSTILL = 1e-13
 _INFEASIBLE = 1e-9  # relative to the largest C
 _PATIENCE = 20  # steps per sample after which cycles are taken to crawl
-_NEWTON_SIZE = 2000  # free α of one Newton step at most
-_NEWTON_BOUNDS = 30  # bounds met by one Newton step at most
+_NEWTON_BOUNDS = (
+    30  # bounds met by one Newton step at most; fewer, if they cost more than the steps before it
+)
 
 
 @dataclass(frozen=True)
@@ -106,11 +107,11 @@ def _newton_direction(H: Array, g: Array, turns: Array) -> Array:
     return direction - turns @ np.linalg.lstsq(turns, direction)[0]
 
 
-def _move_free(H: Array, g: Array, turns: Array, old: Array, upper: Array) -> Array:
+def _move_free(H: Array, g: Array, turns: Array, old: Array, upper: Array, bounds: int) -> Array:
     """Newton steps for the free α, each to the first bound, where it leaves the others alone."""
     alpha = old.copy()
     free = np.arange(old.size)
-    for _ in range(_NEWTON_BOUNDS):
+    for _ in range(bounds):
         direction = _newton_direction(H[np.ix_(free, free)], g[free], turns[free])
         ascent = -float(g[free] @ direction)
         product = H[:, free] @ direction
@@ -181,11 +182,15 @@ class _Solver:
         self.least_curvature = min(self.least_curvature, outcome.least_curvature)
         return outcome
 
-    def newton_step(self) -> None:
-        """Solve for all the free α at once, to the bounds they meet: for kernels on which cycles crawl."""
+    def newton_step(self, steps: int) -> None:
+        """Solve for all the free α at once, to the bounds they meet: for kernels on which cycles crawl.
+
+        It may cost as much as the given number of steps along cycles.
+        """
         alpha, F = self.point.alpha, self.point.F
         columns, rows = np.nonzero((alpha > 0.0) & (alpha < self.limits.upper))
-        if not 2 <= rows.size <= _NEWTON_SIZE:
+        affordable = int(10.0 * steps * alpha.size / max(rows.size**3 / 3.0, 1.0))
+        if rows.size < 2 or affordable == 0:
             return
         own = self.own[rows]
         sources = self.order[rows]
@@ -194,7 +199,8 @@ class _Solver:
         turns[np.arange(rows.size), columns] = -1.0
         H = self.K[np.ix_(sources, sources)] * (turns @ turns.T)
         g = F[own, rows] - F[columns, rows] - self.limits.rewards[columns, rows]
-        alpha[columns, rows] = _move_free(H, g, turns, alpha[columns, rows], self.limits.upper[rows])
+        bounds = min(affordable, _NEWTON_BOUNDS)
+        alpha[columns, rows] = _move_free(H, g, turns, alpha[columns, rows], self.limits.upper[rows], bounds)
         self.rebuild_scores()
 
     def values(self) -> Values:
@@ -204,8 +210,7 @@ class _Solver:
         intercepts = _potentials(np.minimum(self.edges.raised, -self.edges.lowered.T), self.mean)
         scores = F + intercepts[:, None]
         here = (self.own, np.arange(self.own.size))
-        loss = np.maximum(R - scores[here] + scores, 0.0)
-        loss[here] = 0.0
+        loss = np.maximum(R - scores[here] + scores, 0.0)  # 0 of the own class, for its R is 0
         primal = half_norm2 + float(loss.sum(axis=0) @ self.limits.upper)
         return Values(float(np.vdot(R, alpha)) - half_norm2, primal, intercepts)
 
@@ -226,7 +231,7 @@ class _Solver:
                 if crawling is not None and values.is_no_better_than(crawling):
                     return values, Status.STALLED
                 crawling = values
-                self.newton_step()
+                self.newton_step(patience)
                 continue
             if violation < _FINEST_VIOLATION * scale:
                 nothing = values.difference <= _ROUNDING * scale * float(self.limits.upper.sum())
@@ -285,7 +290,7 @@ def solve_multiclass(
     alpha[solver.order] = solver.point.alpha.T
     B[solver.order] = solver.coefficients.T
     gap = values.difference / max(abs(values.primal), np.finfo(float).tiny)
-    if solver.least_curvature < NEGATIVE_CURVATURE or gap < CROSSED_BOUNDS:
+    if solver.least_curvature < NEGATIVE_CURVATURE:
         status = Status.INDEFINITE
     return MulticlassResult(alpha, B, values.intercepts, values.dual, gap, solver.n_steps, status)
 

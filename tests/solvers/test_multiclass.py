@@ -14,7 +14,7 @@ from multikernel._numba import HUGE
 from multikernel.criteria import Hinge
 from multikernel.solvers import Status, solve_machine
 from multikernel.solvers.least_mean_cycle import least_mean_cycle
-from multikernel.solvers.multiclass import _potentials, solve_multiclass
+from multikernel.solvers.multiclass import _move_free, _potentials, solve_multiclass
 from tests.solvers.problems import gaussian
 
 TIGHT = 1e-8
@@ -219,6 +219,17 @@ def test_rewards_below_zero_are_no_reward():
     assert result.status == Status.OPTIMAL
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_rewards_that_intercepts_alone_meet_give_zero(seed):
+    """The primal value 0 is reached to rounding, which no relative gap can certify."""
+    a = np.random.default_rng(seed).normal(size=5)
+    codes = np.arange(20) % 5
+    R = a[codes][:, None] - a
+    result = solve_multiclass(np.eye(20), codes, 5, 1.0, rewards=R)
+    assert (result.status, result.objective) == (Status.OPTIMAL, 0.0)
+    np.testing.assert_allclose(result.intercepts, a - a.mean(), atol=1e-12)
+
+
 def test_rewards_of_the_own_class_are_not_read():
     K, codes, C, R = Problem(40, 3, "gaussian", 1.0, seed=6, varied=True).make()
     expected = solve_multiclass(K, codes, 3, C, rewards=R)
@@ -272,6 +283,36 @@ def test_linear_kernels_do_not_crawl(C):
     K, codes, _, R = Problem(300, 4, "linear", C, seed=0).make()
     result = solve_multiclass(K, codes, 4, C, tol=1e-6, max_iter=500_000)
     check(result, K, codes, C, R, 1e-6)
+
+
+@settings(max_examples=60)
+@given(st.integers(4, 40), st.integers(2, 5), st.integers(1, 50), st.integers(0, 10**6))
+def test_newton_steps_end_where_the_free_duals_are_stationary(size, n_classes, rank, seed):
+    """Within the bounds, balanced, never worse; those that met a bound lie on it exactly."""
+    rng = np.random.default_rng(seed)
+    own = rng.integers(0, n_classes, size)
+    turns = np.eye(n_classes)[own] - np.eye(n_classes)[(own + rng.integers(1, n_classes, size)) % n_classes]
+    root = rng.normal(size=(size, rank))
+    H, g = (root @ root.T) * (turns @ turns.T), rng.normal(size=size)
+    upper = rng.uniform(0.5, 2.0, size)
+    old = upper * rng.uniform(0.05, 0.95, size)
+    new = _move_free(H, g, turns, old, upper, 2 * size)
+    change = new - old
+    assert ((new >= 0.0) & (new <= upper)).all()
+    np.testing.assert_allclose(turns.T @ change, 0.0, atol=1e-11)
+    assert g @ change + 0.5 * change @ H @ change <= 1e-12
+    free = (new > 0.0) & (new < upper)
+    slope = (g + H @ change)[free]
+    if free.sum() > 2:  # the last two are left alone
+        left = slope - turns[free] @ np.linalg.lstsq(turns[free], slope)[0]
+        np.testing.assert_allclose(left, 0.0, atol=1e-5)
+
+
+def test_a_gap_that_rounding_forbids_ends_the_steps():
+    K, codes, C, _ = Problem(60, 4, "linear", 1e3, seed=3).make()
+    result = solve_multiclass(K, codes, 4, C, tol=1e-17, max_iter=10**6)
+    assert result.status == Status.STALLED
+    assert result.gap < 1e-9
 
 
 def test_separable_classes_reach_the_gap():

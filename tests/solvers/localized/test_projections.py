@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from multikernel.combine.gates import GATES
@@ -117,6 +117,7 @@ def coefficients_are_unique(objective):
     return True
 
 
+@settings(max_examples=120)
 @given(
     name=st.sampled_from(PROJECTION_KERNELS),
     gate=st.sampled_from(sorted(GATES)),
@@ -226,12 +227,12 @@ def test_a_start_needs_no_samples_that_differ(groups):
     np.testing.assert_allclose(np.linalg.norm(W, axis=1), 1.0)
 
 
-def noisy_problem(n=80, n_features=6, n_regions=1, gate="softmax", **settings):
+def noisy_problem(n=80, n_features=6, n_regions=1, gate="softmax", **options):
     """One informative column among noise, few positives: most projections end on the plateau."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(n, n_features))
     y = np.where(X[:, 0] > 0.9, 1.0, -1.0)
-    model = ProjectionModel(projection_kernel("linear"), GATES[gate], n_regions, 1, **settings)
+    model = ProjectionModel(projection_kernel("linear"), GATES[gate], n_regions, 1, **options)
     return ProjectionObjective(model, X, X, BinaryMachines([Hinge(y, 1.0)], tol=1e-4)), y
 
 

@@ -134,7 +134,8 @@ class BaseProjection(TransformerMixin, BaseEstimator):
         self._scaling = Scaling.fit(rows)
         self.mean_, self.scale_ = self._scaling.mean, self._scaling.scale
         gating_X = self._scaling.apply(rows, "X")
-        projected_X = gating_X if self.standardize else rows
+        self._standardized = bool(self.standardize)
+        projected_X = gating_X if self._standardized else rows
         self.gamma_ = self._width(projected_X)
         self._model = ProjectionModel(
             kernel=projection_kernel(self.kernel, int(self.degree), self.gamma_),
@@ -157,9 +158,9 @@ class BaseProjection(TransformerMixin, BaseEstimator):
     def _width(self, X: Array) -> float:
         """γ; "scale": 1 / (n_components × the mean variance of the columns that vary)."""
         if not isinstance(self.gamma, str):
-            return float(self.gamma)
+            return min(float(self.gamma), HUGE)
         varies = X.min(axis=0) < X.max(axis=0)
-        deviations = self.scale_[varies] if varies.any() and not self.standardize else np.ones(1)
+        deviations = self.scale_[varies] if varies.any() and not self._standardized else np.ones(1)
         largest = float(deviations.max())  # squares of the others, relative to it, do not overflow
         gamma = 1.0 / int(self.n_components) / float(np.mean((deviations / largest) ** 2)) / largest / largest
         return float(np.clip(gamma, 1.0 / HUGE, HUGE))
@@ -185,8 +186,8 @@ class BaseProjection(TransformerMixin, BaseEstimator):
 
     def _store(self, result: LocalizedResult, samples: Samples) -> None:
         point = result.point
-        self.projections_ = point.W
-        self.gating_ = point.V
+        self.projections_ = point.W.copy()
+        self.gating_ = None if point.V is None else point.V.copy()
         spread = samples.spread(point.coefficients.T)
         self.support_ = np.flatnonzero(spread.any(axis=0))
         self.dual_coef_ = spread[:, self.support_]
@@ -246,7 +247,7 @@ class BaseProjection(TransformerMixin, BaseEstimator):
         X = self._validate(X, reset=False)
         for batch in gen_batches(len(X), _BATCH_ROWS):
             gating_X = self._scaling.apply(X[batch], "X")
-            projected_X = gating_X if self.standardize else X[batch]
+            projected_X = gating_X if self._standardized else X[batch]
             yield projected_X @ self.projections_, self._model.gate_values(self.gating_, gating_X)
 
     def _expand(self, Z: Array, eta: Array) -> Array:

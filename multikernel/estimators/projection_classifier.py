@@ -210,6 +210,7 @@ class ProjectionKernelClassifier(ClassifierMixin, BaseProjection):
         require_two_classes(self.classes_, codes[weights > 0])
         samples = distinct_samples(X, codes[:, None], weights)
         codes = codes[samples.rows]
+        self._votes = self.multiclass == "ovo" and self.classes_.size > 2
         result = self._fit_projections(X, samples, codes, self._machines(codes, C * samples.weights))
         self._warn_of(result)
         self._warn_of_plateau(self._constant_machines(result, units=1.0))
@@ -225,8 +226,7 @@ class ProjectionKernelClassifier(ClassifierMixin, BaseProjection):
         problems = binary_problems(codes, self.classes_, self.multiclass)
         self.machine_names_ = [p.names[0] for p in problems]
         losses = [Hinge(p.signs[0], bounds[p.rows]) for p in problems]
-        by_pairs = n_classes > 2 and self.multiclass == "ovo"
-        return BinaryMachines(losses, [p.rows for p in problems] if by_pairs else None, codes.size, tol)
+        return BinaryMachines(losses, [p.rows for p in problems] if self._votes else None, codes.size, tol)
 
     def _solves_per_value(self) -> int:
         joint = self.classes_.size > 2 and self.multiclass == "joint"
@@ -247,7 +247,7 @@ class ProjectionKernelClassifier(ClassifierMixin, BaseProjection):
         scores = self._scores(X) + self.intercept_
         if self.classes_.size == 2:
             return scores[:, 0]
-        return votes(scores, self.classes_.size) if self.multiclass == "ovo" else scores
+        return votes(scores, self.classes_.size) if self._votes else scores
 
     def predict(self, X: Any) -> Array:
         """The class of each sample."""

@@ -121,7 +121,8 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
         middle = float(np.median(y))  # the intercept absorbs it; the numbers stay small
         loss = EpsilonInsensitive(y - middle, C * samples.weights, epsilon)
         machines = BinaryMachines([loss], tol=self._machine_tol())
-        result = self._fit_projections(X, samples, y > middle, machines)
+        sides = y > middle if (y > middle).any() else y >= middle
+        result = self._fit_projections(X, samples, sides, machines)
         self.intercept_ = self.intercept_ + middle
         self._warn_of(result)
         spread = float(y.std())

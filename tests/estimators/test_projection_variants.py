@@ -227,6 +227,37 @@ def test_one_class_of_labels_is_refused():
 
 
 @pytest.mark.parametrize("kind", ALL)
+def test_parameters_set_after_the_fit_do_not_change_the_model(kind):
+    y = np.arange(30) % 3
+    model = kind(n_screen=1, tol=0.1).fit(X3, y)
+    before, features = model.predict(X3), model.transform(X3)
+    changed = {"standardize": False, "kernel": "poly", "n_regions": 5, "gating": "sigmoid"}
+    changed |= {"multiclass": "ovo"} if kind is ProjectionKernelClassifier else {}
+    model.set_params(**changed)
+    np.testing.assert_array_equal(model.predict(X3), before)
+    np.testing.assert_array_equal(model.transform(X3), features)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("gamma", [1e308, 1e-300])
+@pytest.mark.filterwarnings("ignore:the projections of")  # which tell nothing at such widths
+def test_extreme_widths_do_no_harm(kind, gamma):
+    model = kind(kernel="gaussian", gamma=gamma, n_screen=1, tol=0.1).fit(X3, np.arange(30) % 3)
+    assert np.isfinite(model.predict(X3)).all()
+
+
+@pytest.mark.filterwarnings("ignore:the projections of")  # which were never learned
+def test_targets_that_are_mostly_the_largest_still_give_starts():
+    y = np.where(np.arange(30) < 5, 0.0, 1.0)
+    model = ProjectionKernelRegressor(n_components=1, n_screen=1, callback=lambda entry: True)
+    W = model.fit(X3, y).projections_[0, :, 0]
+    x = (X3 - model.mean_) / model.scale_
+    known = np.array([x[a] - x[b] for a in range(30) for b in range(30) if y[a] != y[b]])
+    known /= np.linalg.norm(known, axis=1)[:, None]
+    assert np.abs(known - W).max(axis=1).min() < 1e-12
+
+
+@pytest.mark.parametrize("kind", ALL)
 def test_more_components_than_columns_are_allowed(kind):
     model = kind(n_regions=2, n_components=5, n_screen=2, tol=0.1).fit(X3, Y3)
     assert model.projections_.shape == (2, 3, 5)

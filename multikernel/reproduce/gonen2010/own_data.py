@@ -148,8 +148,8 @@ TABLES = (
         "5.19",
         ADVERTISEMENTS,
         "localized multiple kernel learning on ADVERT",
-        "That table 5.19 of the thesis is on the Internet Advertisements data is a conjecture: the authors "
-        "used them with MULTIFEAT and OLIVETTI in other papers on the method. Its figures are not at hand.",
+        "That table 5.19 of the thesis is on the Internet Advertisements data is a conjecture, since the "
+        "authors used them in other papers on multiple kernel learning. Its figures are not at hand.",
     ),
     _table(
         "5.24",

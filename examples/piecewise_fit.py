@@ -128,7 +128,7 @@ def draw_errors(ax: Axes, table: pd.DataFrame) -> None:
     place = np.arange(len(CONTENDERS))
     for C, colour, marker, shift in zip(PRICES, COLOURS[:2], "os", (-0.12, 0.12), strict=True):
         part = table.xs(C, level="C").loc[list(CONTENDERS)]
-        style = {"fmt": marker, "color": colour, "markersize": 8, "label": f"C = {C:g}"}
+        style: dict[str, Any] = {"fmt": marker, "color": colour, "markersize": 8, "label": f"C = {C:g}"}
         ax.errorbar(part["mean"], place + shift, xerr=part["error"], **style)
     ax.set_yticks(place, [name.replace(", ", ",\n", 1) for name in CONTENDERS])
     ax.invert_yaxis()

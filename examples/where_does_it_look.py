@@ -79,7 +79,7 @@ def load_pictures() -> Pictures:
 
 def contenders(n_pixels: int) -> dict[str, Any]:
     """One kernel of the whole image, or sixteen of patches with common weights or a gate."""
-    options = {"transforms": "unit_diagonal", "standardize": True}
+    options: dict[str, Any] = {"transforms": "unit_diagonal", "standardize": True}
     size, seen = n_pixels // N_CELLS**2, slice(n_pixels, None)
     whole = slice(0, n_pixels)
     cells = [
@@ -91,7 +91,7 @@ def contenders(n_pixels: int) -> dict[str, Any]:
         )
         for k in range(N_CELLS**2)
     ]
-    gate = {"C": C, "gating_features": seen, "tol": TOL}
+    gate: dict[str, Any] = {"C": C, "gating_features": seen, "tol": TOL}
     return {
         "whole image, linear": MKLClassifier([View("whole", Linear(), whole, **options)], C=C),
         "whole image, Gaussian": MKLClassifier([View("whole", Gaussian(), whole, standardize=True)], C=C),
@@ -217,7 +217,8 @@ def draw_picture(path: Path, data: Pictures, table: pd.DataFrame, n_folds: int) 
     X, every = data.table, contenders(data.images[0].size)
     models = {name: every[name].fit(X[train], data.y[train]) for name in (SOFTMAX, SIGMOID)}
     figure = plt.figure(figsize=(18, 6.1), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=[2.4, 1.0])
+    parts: Any = figure.subfigures(1, 2, width_ratios=[2.4, 1.0])
+    left, right = parts
     draw_faces(left.subplots(1 + len(models), 2 * N_SHOWN), data, choose(data, test), models)
     left.suptitle(f"{data.title}: new pictures, dimmed where the gate is shut ({RANDOM})")
     axes = right.subplot_mosaic("AB;CC", height_ratios=[1.0, 1.6])

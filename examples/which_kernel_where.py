@@ -11,7 +11,7 @@ is points behind where the columns are standardised, and nearly level where they
 Gaussian kernel needs no gate in either case; the gate has fewer support vectors, and says where which kernel
 counts. The problem is not convex: three linear kernels end in a poor boundary on some draws, which a few more
 starts mend, the lowest objective telling which to keep. Three polynomials of degree one, whose pieces have a
-bias of their own, fall into that trap less often.
+bias of their own, fall into that trap less often, but they do.
 
 Run it with ``python examples/which_kernel_where.py [--draws N] [--points N] [--picture FILE]``.
 """
@@ -181,7 +181,12 @@ def draw_accuracies(ax: Axes, table: pd.DataFrame) -> None:
         part = table[table["preparation"] == preparation].groupby("contender")["right"]
         means, errors = part.mean()[names], part.sem()[names]
         place = np.arange(len(names)) + 0.24 * (k - 1)
-        style = {"fmt": marker, "color": colour, "markersize": 8, "label": preparation.replace(", ", ",\n")}
+        style: dict[str, Any] = {
+            "fmt": marker,
+            "color": colour,
+            "markersize": 8,
+            "label": preparation.replace(", ", ",\n"),
+        }
         ax.errorbar(means, place, xerr=errors, **style)
     ax.axvline(BEST, color="black", linestyle="dashed", linewidth=1.3)
     ax.annotate("best rule ", (BEST, len(names) - 0.45), ha="right", va="center", fontsize=9)
@@ -208,8 +213,10 @@ def draw_picture(path: Path, table: pd.DataFrame) -> None:
         Line2D([], [], color="black", linewidth=2.2, label="learned boundary"),
         Line2D([], [], color="black", linewidth=1.3, linestyle="dashed", label="best boundary"),
     ]
-    axes["C"].add_artist(axes["C"].get_legend())
+    of_kernels = axes["C"].get_legend()
     axes["C"].legend(handles=lines, loc="lower right", fontsize=8, framealpha=0.9)
+    assert of_kernels is not None
+    axes["C"].add_artist(of_kernels)  # a second legend takes the place of the first
     figure.suptitle(f"Which kernel where? The colours show the gate ({PICTURED})")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)

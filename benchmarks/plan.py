@@ -62,6 +62,10 @@ class Plan:
     nonstationary: int
     nonstationary_growth: tuple[int, ...]
     nonstationary_fits: tuple[int, ...]
+    localized: int
+    localized_digits: int
+    localized_starts: int
+    localized_joint: int
     repeats: int
     slow_repeats: int
     slow_seconds: float
@@ -101,6 +105,10 @@ FULL = Plan(
     nonstationary=500,
     nonstationary_growth=(100, 200, 300, 500),
     nonstationary_fits=(500, 2000),
+    localized=800,
+    localized_digits=667,
+    localized_starts=5,
+    localized_joint=250,
     repeats=5,
     slow_repeats=3,
     slow_seconds=60.0,
@@ -130,6 +138,10 @@ QUICK = Plan(
     nonstationary=150,
     nonstationary_growth=(50, 100, 150),
     nonstationary_fits=(150, 500),
+    localized=300,
+    localized_digits=200,
+    localized_starts=2,
+    localized_joint=80,
     repeats=5,
     slow_repeats=1,
     slow_seconds=20.0,

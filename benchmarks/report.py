@@ -20,6 +20,7 @@ from benchmarks.sections import (
     floor,
     free_sign,
     growth,
+    localized,
     machine,
     memory,
     nonnegative,
@@ -57,6 +58,7 @@ SECTIONS: dict[str, Any] = {
     "nonnegative": nonnegative,
     "discriminant": discriminant,
     "nonstationary": nonstationary,
+    "localized": localized,
     "memory": memory,
     "first_call": first_call,
 }
@@ -109,7 +111,9 @@ def _runs_note(store: Store) -> str:
         return "All times are from one run."
     note = f"The times are from {len(runs)} runs ({', '.join(runs)}): one was resumed, or parts redone."
     if any("code" in record for record in store.records.values()):
-        note += " Kernel matrices, discriminants and mixtures were measured apart, and name the commit."
+        note += (
+            " Kernel matrices, discriminants, mixtures and gates were measured apart, and name the commit."
+        )
     return note
 
 

@@ -22,14 +22,14 @@ def provenance(records: Sequence[Record]) -> str:
     return f" Measured with the code of {' and '.join(codes)}." if codes else ""
 
 
-def profile_table(title: str, record: Record) -> Table:
-    """Own times of the functions of one solve."""
+def profile_table(title: str, record: Record, call: str = "solve to 1e-8") -> Table:
+    """Own times of the functions of one call."""
     rows = [
         [f"`{place}`", str(calls), seconds(own), f"{100 * own / record['total']:.0f} %"]
         for own, calls, place in record["functions"]
     ]
     text = (
-        f"Own time of the functions of one solve to 1e-8, {seconds(record['total'])} under the profiler. "
+        f"Own time of the functions of one {call}, {seconds(record['total'])} under the profiler. "
         "Products of BLAS count for the function that calls them." + provenance([record])
     )
     return Table(title, text, ["function", "calls", "own", "share"], rows)

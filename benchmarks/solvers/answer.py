@@ -42,3 +42,28 @@ class ProjectionAnswer:
     duals: tuple[NDArray[np.float64], NDArray[np.float64]]
     offsets: tuple[NDArray[np.float64], NDArray[np.float64]]
     status: str
+
+
+@dataclass(frozen=True)
+class LocalizedAnswer:
+    """A gate (P, D + 1), signed duals (n,) and intercept; the objective of the start as it was found there.
+
+    ``n_solves`` machines were solved for ``n_steps`` steps of the descent.
+    """
+
+    gate: NDArray[np.float64]
+    coefficients: NDArray[np.float64]
+    intercept: float
+    n_solves: int
+    n_steps: int
+    first: float
+    status: str
+
+
+@dataclass(frozen=True)
+class JointAnswer:
+    """Duals α (n, n_classes), intercepts (n_classes,), how the solver says it ended."""
+
+    alpha: NDArray[np.float64]
+    intercepts: NDArray[np.float64]
+    status: str

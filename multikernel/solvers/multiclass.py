@@ -234,8 +234,8 @@ class _Solver:
                 self.newton_step(patience)
                 continue
             if violation < _FINEST_VIOLATION * scale:
-                nothing = values.difference <= _ROUNDING * scale * float(self.limits.upper.sum())
-                return values, Status.OPTIMAL if nothing else Status.STALLED
+                is_zero = values.primal <= _ROUNDING * scale * float(self.limits.upper.sum())
+                return values, Status.OPTIMAL if is_zero else Status.STALLED
             violation *= float(np.clip(0.7 * tol * abs(values.primal) / values.difference, 0.05, 0.5))
 
 

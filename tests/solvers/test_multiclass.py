@@ -308,8 +308,9 @@ def test_newton_steps_end_where_the_free_duals_are_stationary(size, n_classes, r
         np.testing.assert_allclose(left, 0.0, atol=1e-5)
 
 
-def test_a_gap_that_rounding_forbids_ends_the_steps():
-    K, codes, C, _ = Problem(60, 4, "linear", 1e3, seed=3).make()
+@pytest.mark.parametrize(("kind", "C"), [("linear", 1e3), ("gaussian", 1.0)])
+def test_a_gap_that_rounding_forbids_ends_the_steps(kind, C):
+    K, codes, C, _ = Problem(60, 4, kind, C, seed=3).make()
     result = solve_multiclass(K, codes, 4, C, tol=1e-17, max_iter=10**6)
     assert result.status == Status.STALLED
     assert result.gap < 1e-9

@@ -1,0 +1,145 @@
+"""Problems for gates: GAUSS4 with simple kernels, and handwritten digits with one kernel for each view.
+
+* "gauss4": points of ``multikernel.datasets.make_gauss``, C = 10, with a linear and a quadratic kernel, or
+  with three copies of the linear one.
+* "multifeat": the small digits (0 to 4) against the large ones of the multiple features data set, six views,
+  one linear kernel each, C = 10. Where no folder has the file, scikit-learn's digits take its place, their
+  quarters as views ("digits").
+
+Columns are standardised on the points drawn, kernels have unit diagonal, the gate reads the standardised
+columns. A start draws the gate's parameters from the numbers that the estimator takes for that
+``random_state``, so that all contestants start at the same gate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+
+from multikernel.datasets import load_dataset
+from multikernel.datasets.generators import make_gauss
+from multikernel.estimators._one_kernel import fixed_seed
+from multikernel.kernels import Linear, Polynomial
+from multikernel.views import View
+
+FloatArray = NDArray[np.float64]
+
+_SEED = 0
+_C = 10.0
+_START_SCALE = 0.01
+
+
+@dataclass(frozen=True)
+class LocalizedTask:
+    """Learn a gate over kernels, and the machine on the kernel that it combines.
+
+    Attributes
+    ----------
+    dataset : str
+    points : array (n, d), as they are
+    views : list of View, what the estimator is given; copies of one kernel are views of their own
+    kernels : array (m, n, n), the distinct kernels
+    sources : array (P,), which of them each gate reads
+    features : array (n, D), what the gate reads
+    y : array (n,), ±1
+    C : float
+    gating : "softmax" or "sigmoid"
+    """
+
+    dataset: str
+    points: FloatArray
+    views: list[Any]
+    kernels: FloatArray
+    sources: NDArray[np.intp]
+    features: FloatArray
+    y: FloatArray
+    C: float
+    gating: str
+
+    def start(self, seed: int) -> FloatArray:
+        """The gate (P, D + 1) from which a descent of this seed starts, biases last."""
+        rng = start_numbers(seed).spawn(1)[0]
+        return rng.uniform(-_START_SCALE, _START_SCALE, (self.sources.size, self.features.shape[1] + 1))
+
+
+def start_numbers(seed: int) -> np.random.Generator:
+    """The generator that an estimator of this ``random_state`` has for its starts."""
+    return np.random.default_rng(fixed_seed(seed)).spawn(1)[0]
+
+
+def standardised(points: FloatArray) -> FloatArray:
+    """Columns of mean 0 and variance 1; constant ones are 0."""
+    spread = points.std(axis=0)
+    return np.asarray((points - points.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0))
+
+
+def unit_diagonal(kernel: FloatArray) -> FloatArray:
+    """The kernel of the normalised images, exactly symmetric; an image 0 stays 0."""
+    norms = np.sqrt(np.diag(kernel))
+    norms = np.where(norms > 0.0, norms, 1.0)
+    scaled = kernel / (norms[:, None] * norms)
+    return np.asarray(0.5 * (scaled + scaled.T))
+
+
+def _view(name: str, kernel: Any, columns: Any = None) -> View:
+    return View(name, kernel, columns, transforms="unit_diagonal", standardize=True)
+
+
+@cache
+def gauss_task(n: int, kernels: str, gating: str = "softmax") -> LocalizedTask:
+    """GAUSS4 with the kernels "linear + quadratic" or "3 linear"."""
+    points, labels = make_gauss("GAUSS4", n, random_state=_SEED)
+    features = standardised(points)
+    inner = features @ features.T
+    linear = unit_diagonal(inner)
+    y = labels.astype(np.float64)
+    if kernels == "3 linear":
+        views = [_view(name, Linear()) for name in ("first", "second", "third")]
+        stack, sources = linear[None], np.zeros(3, np.intp)
+    else:
+        views = [_view("linear", Linear()), _view("quadratic", Polynomial(2))]
+        stack, sources = np.stack([linear, unit_diagonal((1.0 + inner) ** 2)]), np.arange(2)
+    return LocalizedTask("gauss4", points, views, stack, sources, features, y, _C, gating)
+
+
+@cache
+def digit_views() -> tuple[str, dict[str, FloatArray], NDArray[np.int64]]:
+    """Name, views and digits of the data that this machine has."""
+    try:
+        found = load_dataset("mfeat")
+    except ValueError:  # no folder has the file
+        images, digits = load_digits(return_X_y=True)
+        images = images.reshape(-1, 2, 4, 2, 4)
+        quarters = {
+            f"quarter {row}{column}": images[:, row, :, column].reshape(len(images), -1)
+            for row in (0, 1)
+            for column in (0, 1)
+        }
+        return "digits", quarters, np.asarray(digits, np.int64)
+    views = {name: np.asarray(table, np.float64) for name, table in found.views.items()}
+    return "multifeat", views, np.asarray(found.y, np.int64)
+
+
+@cache
+def digits_task(n: int, gating: str) -> LocalizedTask:
+    """Small against large digits, n of them drawn at random, one linear kernel for each view."""
+    dataset, tables, digits = digit_views()
+    drawn = np.random.default_rng(_SEED).permutation(digits.size)[:n]
+    blocks = {name: table[drawn] for name, table in tables.items()}
+    ends = np.cumsum([block.shape[1] for block in blocks.values()]).tolist()
+    begins = [0, *ends[:-1]]
+    views = [
+        _view(name, Linear(), list(range(begin, end)))
+        for name, begin, end in zip(blocks, begins, ends, strict=True)
+    ]
+    scaled = [standardised(block) for block in blocks.values()]
+    kernels = np.stack([unit_diagonal(block @ block.T) for block in scaled])
+    y = np.where(digits[drawn] < 5, -1.0, 1.0)
+    points = np.hstack(list(blocks.values()))
+    sources = np.arange(len(kernels))
+    return LocalizedTask(dataset, points, views, kernels, sources, np.hstack(scaled), y, _C, gating)

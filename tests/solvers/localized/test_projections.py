@@ -292,6 +292,17 @@ def test_the_objective_never_rises(optimizer, norm, alternate):
         np.testing.assert_allclose(np.linalg.norm(result.point.W, axis=1), 1.0, rtol=1e-12)
 
 
+def test_admissible_parameters_have_unit_columns_and_positive_widths():
+    objective, _ = noisy_problem(n_regions=2, gate="gaussian", norm="unit")
+    theta = np.random.default_rng(0).normal(size=2 * 6 + 2 * 7)
+    theta[-1] = -0.5
+    W, V = objective.model.split(objective.project(theta), 6)
+    raw, given = objective.model.split(theta, 6)
+    np.testing.assert_allclose(W, raw / np.linalg.norm(raw, axis=1, keepdims=True))
+    np.testing.assert_array_equal(V[:, :-1], given[:, :-1])
+    assert V[-1, -1] == 0.5
+
+
 def test_by_turns_the_projections_move_before_the_gate():
     objective, y = noisy_problem(n_regions=2)
     n_W = objective.model.n_projection_parameters(6)

@@ -243,6 +243,17 @@ def test_the_objective_never_rises_and_a_callback_ends_the_fit(alternate):
     assert {"start", "iteration", "step", "gradient_norm", "gap", "n_active"} <= set(seen[0])
 
 
+def test_moving_by_turns_is_another_path_where_there_is_a_gate():
+    X, y = make_moons(80, noise=0.2, random_state=0)
+    for n_regions in (1, 2):
+        together, by_turns = (
+            ProjectionKernelClassifier(n_regions, 1, alternate=alternate, **BRIEF).fit(X, y)
+            for alternate in (False, True)
+        )
+        same = np.array_equal(together.projections_, by_turns.projections_)
+        assert same == (n_regions == 1)
+
+
 def test_ridges_are_part_of_the_objective():
     X, y = make_moons(80, noise=0.2, random_state=0)
     model = ProjectionKernelClassifier(2, 1, ridge=0.5, projection_ridge=0.3, **BRIEF).fit(X, y)

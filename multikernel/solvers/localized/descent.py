@@ -5,8 +5,8 @@ long steps end where gates are saturated and gradients vanish. A step is accepte
 the part ``_SUFFICIENT`` of what the slope promises (Armijo), so the value never rises; the next one starts at
 twice its length. The objective offers
 
-    value(theta, ceiling)   J, solved; above the ceiling it may be a lower bound, for the step is refused
-    anyway gradient()              of the point whose value was asked for last
+    value(theta, ceiling)   J, solved; above the ceiling it may be a lower bound: the step is refused anyway
+    gradient()              of the point whose value was asked for last
     project(theta)          the nearest admissible point
     snapshot()              what is to be kept of the point whose value was asked for last
 
@@ -29,7 +29,8 @@ OPTIMIZERS = ("gradient", "lbfgs")
 _LONGEST = 1.0
 _SUFFICIENT = 1e-4
 _HALVINGS = 15
-_FLAT = 1e-10  # relative: a gradient of this size has no direction
+_FLAT = 1e-10  # relative to the value: a gradient of this size has no direction
+_NOTHING = 1e-100  # squares of much less underflow
 _MEMORY = 10
 _CURVED = 1e-10
 
@@ -164,7 +165,7 @@ class _Run:
         self.described = self.objective.describe()
 
     def _is_flat(self, gradient: Array) -> bool:
-        return float(np.linalg.norm(gradient)) <= _FLAT * max(1.0, abs(self.value))
+        return float(np.linalg.norm(gradient)) <= _FLAT * max(_NOTHING, abs(self.value))
 
     def _standing(self, movers: "Sequence[_Steepest]") -> Status:
         """No block moved: for want of a gradient, or of a step that lowers the value."""

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multikernel.solvers import Status
+from multikernel.solvers.localized import descent as module
 from multikernel.solvers.localized.descent import OPTIMIZERS, DescentOptions, descend
 
 ARMIJO = 1e-4
@@ -214,12 +215,25 @@ def test_a_step_that_ends_the_run_by_its_size_is_optimal_even_at_max_iter(optimi
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_no_gradient_no_step(optimizer):
-    for theta, constant in ((0.0, 5.0), (1e-11, 0.0), (1e-8, 1e3)):
+    for theta, constant in ((0.0, 5.0), (0.0, 0.0), (1e-8, 1e3), (1e-14, -1e-3)):
         found = descend(quadratic([1.0], constant=constant), np.array([theta]), DescentOptions(optimizer))
         assert found.status == Status.OPTIMAL
         assert found.n_iter == 0
         assert found.n_evaluations == 1
         assert found.theta[0] == theta
+
+
+@pytest.mark.parametrize("size", [1e-20, 1e-8, 1e8, 1e20])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_the_size_of_the_value_does_not_matter(optimizer, size):
+    """An objective in other units is the same problem: the same points, and no gradient is too small."""
+    runs = []
+    for factor in (1.0, size):
+        objective = quadratic([factor, 9.0 * factor], constant=factor)
+        runs.append(descend(objective, np.array([6.0, 1.0]), DescentOptions(optimizer)))
+    np.testing.assert_allclose(runs[0].theta, runs[1].theta, rtol=1e-9)
+    assert runs[1].value == pytest.approx(size * runs[0].value, rel=1e-9)
+    assert runs[0].n_evaluations == runs[1].n_evaluations
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
@@ -260,6 +274,34 @@ def test_a_misled_limited_memory_falls_back_on_the_gradient():
     assert found.gradient_norm < 1e-3
 
 
+def test_limited_memory_forgets_what_misled_it(monkeypatch):
+    """Where its direction fails fifteen times, the gradient is tried before the run is given up."""
+    monkeypatch.setattr(module._LimitedMemory, "_two_loops", lambda self, gradient: -np.array([1e-3, 1.0]))
+    objective = Plain(lambda theta: theta[0] + 0.01 * theta[0] ** 2 + 1e3 * abs(theta[1]), None)
+    objective.slope = lambda theta: np.array([1.0 + 0.02 * theta[0], 0.0])
+    found = descend(objective, np.zeros(2), DescentOptions("lbfgs", tol=0.0, max_iter=3))
+    np.testing.assert_allclose(found.theta, [-3.0, 0.0], atol=1e-12)
+    assert found.n_evaluations == 2 + 16 + 16
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_curvature_that_is_none_is_not_learned(optimizer):
+    """A concave slope: steps go on downhill, of unit length, as the gradient says."""
+    objective = Plain(lambda theta: -0.5 * theta @ theta, lambda theta: -theta)
+    found = descend(objective, np.array([3.0, 4.0]), DescentOptions(optimizer, tol=0.0, max_iter=6))
+    np.testing.assert_allclose(found.theta, np.array([3.0, 4.0]) * 11.0 / 5.0, rtol=1e-12)
+    assert found.n_evaluations == 7
+
+
+def test_limited_memory_knows_the_size_of_a_step():
+    """After one step on a parabola the next one ends at its bottom, at whatever scale."""
+    for scale in (0.1, 1.0, 50.0):
+        objective = quadratic([scale], shift=1.75, constant=1.0)
+        found = descend(objective, np.zeros(1), DescentOptions("lbfgs", tol=0.0, max_iter=2))
+        assert found.theta[0] == pytest.approx(1.75, rel=1e-12)
+        assert found.n_evaluations == 3
+
+
 @pytest.mark.parametrize("after", [0, 1, 3])
 def test_an_interruption_keeps_the_point(after):
     seen = []
@@ -281,10 +323,10 @@ def test_an_interruption_keeps_the_point(after):
 
 
 def test_a_callback_that_says_nothing_changes_nothing():
-    options = DescentOptions(tol=1e-6)
-    plain = descend(quadratic([1.0, 3.0]), np.ones(2), options)
+    options = DescentOptions(tol=1e-4)
+    plain = descend(quadratic([1.0, 3.0], constant=1.0), np.ones(2), options)
     watched = descend(
-        quadratic([1.0, 3.0]), np.ones(2), DescentOptions(tol=1e-6, callback=lambda entry: None)
+        quadratic([1.0, 3.0], constant=1.0), np.ones(2), DescentOptions(tol=1e-4, callback=lambda entry: None)
     )
     assert plain.history == watched.history
     assert plain.status == watched.status == Status.OPTIMAL
@@ -353,11 +395,11 @@ class TestBlocks:
         assert found.status == Status.OPTIMAL
 
     def test_a_block_without_gradient_rests_while_the_others_move(self):
-        objective = quadratic([1.0, 0.0, 1.0])
+        objective = quadratic([1.0, 0.0, 1.0], constant=1.0)
         found = descend(objective, np.array([2.0, 7.0, 2.0]), DescentOptions(tol=1e-6, blocks=self.blocks))
         assert found.theta[1] == 7.0
         assert found.status == Status.OPTIMAL
-        assert found.value < 1e-3
+        assert found.value < 1.001
 
     def test_each_block_has_its_own_length(self):
         """The first block needs short steps, the second long ones: it is not held back."""

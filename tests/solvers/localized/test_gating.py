@@ -160,11 +160,15 @@ def test_the_ridge_leaves_biases_and_widths_alone():
         np.testing.assert_allclose(pull[:, -1], 0.0, atol=1e-9)
 
 
-@pytest.mark.parametrize("ridge", [0.0, 2.0])
+@pytest.mark.parametrize("ridge", [0.0, 20.0])
 def test_the_ceiling_counts_the_ridge(ridge):
     """A value above the ceiling may be unfinished, a value below it never is."""
     _, objective, theta = make_objective("hinge", "softmax", seed=4, n=40, ridge=ridge)
     J = objective.value(theta)
+    machine = objective.solved.value
+    objective.machines.reset()
+    refused = objective.value(theta, J - 0.5 * machine)
+    assert J - 0.5 * machine < refused < J - 0.05 * machine  # left when half the machine's value was reached
     for share in (0.6, 0.99):
         objective.machines.reset()
         ceiling = share * J

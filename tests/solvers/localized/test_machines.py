@@ -270,6 +270,7 @@ def test_an_indefinite_kernel_is_suspicious_and_a_semidefinite_one_is_not():
     machines.solve(problem.Ks[1] - 2.0 * np.eye(40))
     assert machines.suspicious
     machines.reset()
+    machines.solve(problem.Ks[0])
     assert machines.suspicious  # what was met once is not forgotten by a new start
 
 

@@ -1,0 +1,463 @@
+"""Localized classifiers: everything they publish, recomputed from the formulas."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.svm import SVC
+
+from multikernel import LocalizedMKLClassifier, stack_kernels
+from multikernel.estimators._samples import distinct_samples
+from multikernel.kernels import Linear, Polynomial
+from multikernel.solvers.localized.gating import GatedObjective
+from tests.estimators.data import VIEWS, make_binary, make_table, make_three, plain_kernels
+from tests.estimators.localized_reference import (
+    classifier_values,
+    largest_gap,
+    plain_contributions,
+    plain_gate,
+    plain_scores,
+)
+
+GATES = ("softmax", "sigmoid", "gaussian")
+# strategy, whether the gate is shared, machines, gates (three classes)
+STRATEGIES = [("ovr", False, 3), ("ovr", True, 1), ("ovo", False, 3), ("ovo", True, 1), ("joint", False, 1)]
+
+
+def localized(**parameters):
+    return LocalizedMKLClassifier(VIEWS, **{"C": 2.0, "max_iter": 300, **parameters})
+
+
+class TestBinary:
+    X, y = make_binary(90)
+    fresh = make_table(25, seed=9)
+
+    @pytest.mark.parametrize("gating", GATES)
+    def test_everything_published_is_what_it_says(self, gating):
+        model = localized(gating=gating).fit(self.X, self.y)
+        assert model.classes_.tolist() == ["no", "yes"]
+        assert model.view_names_ == ["signal", "line", "noise"]
+        assert model.dual_coef_.shape == (1, model.support_.size)
+        assert model.intercept_.shape == (1,)
+        assert [V.shape for V in model.gating_] == [(3, 5)]
+        gate = plain_gate(gating, model.gating_[0], self.fresh, self.X)
+        np.testing.assert_allclose(model.gate(self.fresh), gate, rtol=1e-9)
+        np.testing.assert_array_equal(model.active_kernels(self.fresh), gate > 1e-3)
+        mean = plain_gate(gating, model.gating_[0], self.X, self.X).mean(axis=0)
+        np.testing.assert_allclose(model.kernel_weights_, mean, rtol=1e-9)
+        np.testing.assert_allclose(model.machine_weights_, [mean], rtol=1e-9)
+        scores = plain_scores(model, self.fresh, self.X)[:, 0]
+        np.testing.assert_allclose(model.decision_function(self.fresh), scores, rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(model.predict(self.fresh), np.where(scores > 0, "yes", "no"))
+        [(dual, primal)] = pairs = classifier_values(model, self.X, self.y, np.full(90, 2.0))
+        assert model.objective_ == pytest.approx(dual, rel=1e-9)
+        assert model.dual_gap_ == pytest.approx(largest_gap(pairs), abs=1e-9)
+        assert 0.0 <= model.dual_gap_ <= 1e-4  # a tenth of tol
+        assert primal == pytest.approx(dual, rel=1e-4)
+        assert model.status_.startswith("optimal")
+
+    def test_duals_obey_their_bounds(self):
+        model = localized().fit(self.X, self.y)
+        signed = model.dual_coef_[0] * np.where(self.y[model.support_] == "yes", 1.0, -1.0)
+        assert (signed > 0.0).all()
+        assert (signed <= 2.0 * (1 + 1e-12)).all()
+        assert abs(model.dual_coef_.sum()) < 1e-9
+
+    @pytest.mark.parametrize("gating", GATES)
+    def test_contributions_sum_to_the_score(self, gating):
+        model = localized(gating=gating).fit(self.X, self.y)
+        parts = model.contributions(self.fresh)
+        assert parts.shape == (25, 3)
+        np.testing.assert_allclose(
+            parts.sum(axis=1) + model.intercept_[0], model.decision_function(self.fresh), rtol=1e-9
+        )
+        expected = plain_contributions(model, self.fresh, self.X)[:, 0]
+        np.testing.assert_allclose(parts, expected, rtol=1e-9, atol=1e-9)
+
+    def test_history_starts_at_the_even_gate_and_never_rises(self):
+        model = localized().fit(self.X, self.y)
+        values = [entry["objective"] for entry in model.history_]
+        assert (np.diff(values) < 0).all()
+        assert values[-1] == model.objective_
+        assert [entry["iteration"] for entry in model.history_] == list(range(model.n_iter_ + 1))
+        assert {entry["machine"] for entry in model.history_} == {0}
+        assert model.n_solves_ > model.n_iter_
+        even = SVC(C=2.0, kernel="precomputed", tol=1e-8)
+        K = plain_kernels(self.X, self.X).sum(axis=2) / 9.0
+        beta = np.zeros(90)
+        even.fit(K, self.y)
+        beta[even.support_] = even.dual_coef_[0]
+        assert values[0] == pytest.approx(np.abs(beta).sum() - 0.5 * beta @ K @ beta, rel=0.02)
+
+    def test_the_certificate_holds_at_loose_and_tight_tolerances(self):
+        for tol in (1e-1, 1e-2, 1e-5):
+            model = localized(tol=tol).fit(self.X, self.y)
+            assert model.dual_gap_ <= 0.1 * tol
+            pairs = classifier_values(model, self.X, self.y, np.full(90, 2.0))
+            assert largest_gap(pairs) <= 0.1 * tol
+
+    def test_a_tighter_tolerance_and_patience_never_end_higher(self):
+        loose, tight, patient = (
+            localized(**options).fit(self.X, self.y).objective_
+            for options in ({"tol": 0.03}, {"tol": 1e-4}, {"tol": 0.03, "patience": 4})
+        )
+        assert tight < loose
+        assert patient < loose
+
+    def test_gradient_norm_is_relative(self):
+        model = localized().fit(self.X, self.y)
+        last = model.history_[-1]["gradient_norm"]
+        assert model.gradient_norm_ == pytest.approx(last / model.objective_, rel=1e-12)
+
+    def test_one_competing_kernel_is_a_plain_machine(self):
+        K = plain_kernels(self.X, self.X)[:, :, 0]
+        peer = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(K, self.y)
+        for gating in ("softmax", "gaussian"):
+            model = LocalizedMKLClassifier([VIEWS[0]], C=2.0, gating=gating, tol=1e-6).fit(self.X, self.y)
+            assert model.n_solves_ == 1
+            np.testing.assert_array_equal(model.gate(self.fresh), 1.0)
+            np.testing.assert_allclose(model.decision_function(self.X), peer.decision_function(K), atol=1e-3)
+
+    def test_one_sigmoid_kernel_is_still_gated(self):
+        model = LocalizedMKLClassifier([VIEWS[0]], C=2.0, gating="sigmoid").fit(self.X, self.y)
+        assert model.n_iter_ > 1
+        assert model.gate(self.X).min() > 0.9  # from one half: the larger the kernel, the lower J
+
+
+class TestSeveralClasses:
+    X, y = make_three(90)
+    fresh = make_table(25, seed=9)
+
+    @pytest.mark.parametrize(("multiclass", "shared", "n_gates"), STRATEGIES)
+    def test_everything_published_is_what_it_says(self, multiclass, shared, n_gates):
+        model = localized(multiclass=multiclass, shared_gate=shared).fit(self.X, self.y)
+        pairs = {"ovr": "a b c", "joint": "a b c", "ovo": "a vs b,a vs c,b vs c"}[multiclass]
+        assert model.machine_names_ == (pairs.split(",") if multiclass == "ovo" else pairs.split())
+        assert model.dual_coef_.shape == (3, model.support_.size)
+        assert model.intercept_.shape == (3,)
+        assert len(model.gating_) == n_gates
+        etas = np.stack([plain_gate("softmax", V, self.fresh, self.X) for V in model.gating_], axis=1)
+        np.testing.assert_allclose(model.gate(self.fresh), etas if n_gates > 1 else etas[:, 0], rtol=1e-9)
+        assert model.active_kernels(self.fresh).shape == model.gate(self.fresh).shape
+        means = [plain_gate("softmax", V, self.X, self.X).mean(axis=0) for V in model.gating_]
+        np.testing.assert_allclose(model.kernel_weights_, np.mean(means, axis=0), rtol=1e-9)
+        each = np.array(means if n_gates > 1 else means * 3)
+        np.testing.assert_allclose(model.machine_weights_, each, rtol=1e-9)
+
+    @pytest.mark.parametrize(("multiclass", "shared", "n_gates"), STRATEGIES)
+    def test_scores_votes_and_certificates(self, multiclass, shared, n_gates):
+        model = localized(multiclass=multiclass, shared_gate=shared).fit(self.X, self.y)
+        scores = plain_scores(model, self.fresh, self.X)
+        found = model.decision_function(self.fresh)
+        assert found.shape == (25, 3)
+        if multiclass == "ovo":
+            wins = np.zeros((25, 3))
+            for k, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
+                wins[np.arange(25), np.where(scores[:, k] >= 0, a, b)] += 1
+            np.testing.assert_array_equal(np.round(found), wins)
+        else:
+            np.testing.assert_allclose(found, scores, rtol=1e-8, atol=1e-8)
+        np.testing.assert_array_equal(model.predict(self.fresh), model.classes_[found.argmax(axis=1)])
+        np.testing.assert_allclose(
+            model.contributions(self.fresh),
+            plain_contributions(model, self.fresh, self.X),
+            rtol=1e-8,
+            atol=1e-8,
+        )
+        pairs = classifier_values(model, self.X, self.y, np.full(90, 2.0))
+        assert model.objective_ == pytest.approx(sum(dual for dual, _ in pairs), rel=1e-9)
+        assert model.dual_gap_ == pytest.approx(largest_gap(pairs), abs=1e-9)
+        assert model.dual_gap_ <= 1e-4
+        assert model.score(self.X, self.y) > 0.9
+
+    def test_separate_gates_are_learned_and_told_one_by_one(self):
+        model = localized().fit(self.X, self.y)
+        assert len({V.tobytes() for V in model.gating_}) == 3
+        assert {entry["machine"] for entry in model.history_} == {0, 1, 2}
+        assert model.objective_ == pytest.approx(
+            sum([e["objective"] for e in model.history_ if e["machine"] == k][-1] for k in range(3)),
+            rel=1e-12,
+        )
+        assert len(model.start_objectives_) == 3
+
+    def test_solves_are_counted_machine_by_machine(self, monkeypatch):
+        """Every value of the objective takes one machine for each class or pair; the joint one is one."""
+        asked = []
+        value = GatedObjective.value
+
+        def counted(objective, theta, ceiling=np.inf):
+            asked.append(getattr(objective.machines, "losses", [None]))
+            return value(objective, theta, ceiling)
+
+        monkeypatch.setattr(GatedObjective, "value", counted)
+        localized().fit(self.X, self.y)  # compiles on a tiny problem, which is not counted
+        for multiclass, shared, _ in STRATEGIES:
+            asked.clear()
+            model = localized(multiclass=multiclass, shared_gate=shared, tol=0.05).fit(self.X, self.y)
+            assert model.n_solves_ == sum(map(len, asked))
+
+    def test_threads_change_nothing(self):
+        one, two = (localized(n_jobs=jobs).fit(self.X, self.y) for jobs in (None, 2))
+        np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
+        assert one.history_ == two.history_
+
+    def test_two_classes_are_one_machine_whatever_the_strategy(self):
+        X, y = make_binary(60)
+        models = [localized(multiclass=m).fit(X, y) for m in ("ovr", "ovo", "joint")]
+        for model in models:
+            np.testing.assert_array_equal(model.dual_coef_, models[0].dual_coef_)
+            assert model.machine_names_ == ["yes"]
+
+
+class TestCopies:
+    X, y = make_binary(70)
+    fresh = make_table(20, seed=9)
+
+    def test_copies_are_stored_once_and_equal_a_stack_of_copies(self):
+        """The same three lines as a ready-made stack, its samples in the order in which a table is solved."""
+        order = distinct_samples(self.X, (self.y == "yes")[:, None].astype(float), np.ones(70)).rows
+        X, y = self.X[order], self.y[order]
+
+        def grams(A):
+            return stack_kernels([A @ X.T, (A @ X.T).copy(), (A @ X.T).copy()])
+
+        options = {"C": 5.0, "tol": 1e-8, "callback": lambda entry: entry["iteration"] == 4}
+        model = LocalizedMKLClassifier([Linear()] * 3, gating_features="kernel", **options).fit(X, y)
+        stacked = LocalizedMKLClassifier("precomputed", **options).fit(grams(X), y)
+        assert [V.shape for V in model.gating_] == [(3, 71)]
+        np.testing.assert_allclose(model.gating_[0], stacked.gating_[0], atol=1e-6)
+        np.testing.assert_allclose(
+            model.decision_function(self.fresh), stacked.decision_function(grams(self.fresh)), atol=1e-4
+        )
+
+    def test_a_bank_of_distinct_views_and_of_copies_are_the_same_model(self):
+        """Copies that storage cannot tell: a function kernel beside the class, equal in value."""
+
+        def line(A, B):
+            return A @ B.T
+
+        shared = LocalizedMKLClassifier([Linear(), Linear(), Linear()], C=5.0).fit(self.X, self.y)
+        apart = LocalizedMKLClassifier([Linear(), line, Linear()], C=5.0).fit(self.X, self.y)
+        assert shared.view_names_ == ["linear", "linear-2", "linear-3"]
+        np.testing.assert_allclose(shared.gating_[0], apart.gating_[0], rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(
+            shared.decision_function(self.fresh), apart.decision_function(self.fresh), rtol=1e-6, atol=1e-8
+        )
+        assert shared.objective_ == pytest.approx(apart.objective_, rel=1e-9)
+
+    def test_copies_are_computed_once_in_prediction(self):
+        calls = []
+
+        def line(A, B):
+            calls.append(len(A))
+            return A @ B.T
+
+        model = LocalizedMKLClassifier([("a", line), ("b", line), ("c", line)], C=5.0).fit(self.X, self.y)
+        calls.clear()
+        model.decision_function(self.fresh)
+        assert sum(calls) == 20
+
+    def test_pieces_of_a_line(self):
+        """|x| is no line; two of them follow it."""
+        X = np.random.default_rng(0).uniform(-3, 3, size=(200, 2))
+        y = X[:, 1] > np.abs(X[:, 0])
+        one = LocalizedMKLClassifier([Polynomial(1)], C=100.0).fit(X, y)
+        two = LocalizedMKLClassifier([Polynomial(1), Polynomial(1)], C=100.0).fit(X, y)
+        assert one.score(X, y) < 0.9
+        assert two.score(X, y) > 0.95
+
+
+class TestSearch:
+    X, y = make_binary(70)
+
+    def test_the_best_of_several_starts(self):
+        few, more = (localized(n_init=k, random_state=1).fit(self.X, self.y) for k in (2, 5))
+        [first], [all_] = few.start_objectives_, more.start_objectives_
+        assert first.shape == (2,)
+        np.testing.assert_array_equal(all_[:2], first)
+        assert more.objective_ == all_.min()
+        assert {entry["start"] for entry in more.history_} == {int(all_.argmin())}
+        assert more.n_solves_ > few.n_solves_
+
+    def test_the_same_seed_gives_the_same_model_and_none_is_a_seed(self):
+        for seed in (None, 7):
+            one, two = (localized(random_state=seed).fit(self.X, self.y) for _ in range(2))
+            np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
+            np.testing.assert_array_equal(one.gating_[0], two.gating_[0])
+        assert (one.gating_[0] != localized(random_state=8).fit(self.X, self.y).gating_[0]).any()
+
+    def test_limited_memory(self):
+        model = localized(optimizer="lbfgs").fit(self.X, self.y)
+        values = [entry["objective"] for entry in model.history_]
+        assert (np.diff(values) < 0).all()
+        assert max(entry["step"] for entry in model.history_) <= 1.0 + 1e-12
+        assert values[-1] < 0.7 * values[0]
+        [(dual, _)] = classifier_values(model, self.X, self.y, np.full(70, 2.0))
+        assert model.objective_ == pytest.approx(dual, rel=1e-9)
+
+    def test_the_ridge_is_part_of_the_objective_and_holds_the_gate(self):
+        free, held = (localized(ridge=ridge).fit(self.X, self.y) for ridge in (0.0, 50.0))
+        sizes = [np.linalg.norm(model.gating_[0][:, :-1]) for model in (free, held)]
+        assert sizes[1] < 0.5 * sizes[0]
+        [(dual, _)] = classifier_values(held, self.X, self.y, np.full(70, 2.0))
+        assert held.objective_ == pytest.approx(dual + 25.0 * sizes[1] ** 2, rel=1e-9)
+
+    def test_a_cut_off_descent_warns(self):
+        with pytest.warns(
+            ConvergenceWarning, match=r"did not settle to tol=0\.001 in 2 steps.*Raise max_iter"
+        ):
+            model = localized(max_iter=2).fit(self.X, self.y)
+        assert model.status_ == "max_iter"
+        assert model.n_iter_ == 2
+
+    def test_a_callback_interrupts_and_the_model_is_that_of_the_last_step(self):
+        seen = []
+
+        def callback(entry):
+            seen.append(entry)
+            return entry["iteration"] == 3
+
+        model = localized(callback=callback).fit(self.X, self.y)
+        assert model.status_.startswith("interrupted")
+        assert model.n_iter_ == 3
+        assert model.objective_ == seen[-1]["objective"]
+        assert set(seen[0]) >= {"start", "iteration", "objective", "step", "gradient_norm", "gap", "n_active"}
+        [(dual, _)] = classifier_values(model, self.X, self.y, np.full(70, 2.0))
+        assert model.objective_ == pytest.approx(dual, rel=1e-9)
+
+    def test_exhausted_machines_warn(self, monkeypatch):
+        from multikernel.solvers.localized import machines
+
+        monkeypatch.setattr(machines, "LEAST_STEPS", 5)
+        monkeypatch.setattr(machines, "STEPS_PER_SAMPLE", 0)
+        with pytest.warns(ConvergenceWarning, match=r"used all the steps.*duality gap.*raise tol"):
+            model = localized(max_iter=300).fit(self.X, self.y)
+        assert model.dual_gap_ > 1e-4
+        pairs = classifier_values(model, self.X, self.y, np.full(70, 2.0))
+        assert model.dual_gap_ == pytest.approx(largest_gap(pairs), rel=1e-6)
+
+    def test_a_saturated_start_warns_and_the_gates_are_named(self):
+        with pytest.warns(UserWarning, match=r"nearly all gate values were 0 or 1.*Lower init_scale"):
+            model = localized(init_scale=1e5).fit(self.X, self.y)
+        assert model.saturated_ == ["signal", "line", "noise"]
+        assert model.status_.endswith("(saturated gates: signal, line, noise)")
+        small = localized(max_iter=300).fit(self.X, self.y)
+        assert small.status_ == "optimal"
+        assert small.saturated_ == []
+
+    def test_a_shut_gate_is_named_without_a_warning(self):
+        """Sigmoid gates that ended at 0 or 1 are told, one by one."""
+        views = [VIEWS[0], ("speck", lambda A, B: 1e-3 * A[:, [3]] @ B[:, [3]].T)]
+        model = LocalizedMKLClassifier(views, gating="sigmoid", gating_features=3, tol=1e-4)
+        model.fit(self.X, self.y)
+        ends = model.gate(self.X)
+        expected = [
+            name
+            for name, column in zip(model.view_names_, ends.T, strict=True)
+            if np.mean((column <= 1e-3) | (column >= 1 - 1e-3)) > 0.95
+        ]
+        assert expected == ["signal"]
+        assert model.saturated_ == expected
+        assert model.status_ == f"optimal (saturated gates: {', '.join(expected)})"
+
+
+class TestPruning:
+    X, y = make_binary(90)
+    fresh = make_table(60, seed=9)
+
+    def make(self, prune, calls):
+        """Views whose kernels count the rows they are asked for; a gate that closes."""
+
+        def counted(name, width):
+            def kernel(A, B):
+                calls.append((name, len(A)))
+                return np.exp(-width * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+            return (name, kernel)
+
+        views = [counted("wide", 0.1), counted("narrow", 2.0), counted("middle", 0.5)]
+        model = LocalizedMKLClassifier(
+            views, C=50.0, prune=prune, init_scale=2.0, tol=1e-4, max_iter=1000, random_state=2
+        )
+        return model.fit(self.X, self.y)
+
+    def test_only_open_kernels_are_computed(self):
+        calls = []
+        model = self.make(True, calls)
+        is_open = model.active_kernels(self.fresh)
+        assert 0.1 < is_open.mean() < 0.9
+        calls.clear()
+        pruned = model.decision_function(self.fresh)
+        counts = {name: sum(n for called, n in calls if called == name) for name in model.view_names_}
+        assert list(counts.values()) == is_open.sum(axis=0).tolist()
+        exact = self.make(False, calls)
+        calls.clear()
+        full = exact.decision_function(self.fresh)
+        assert sum(n for _, n in calls) == 180
+        kept = np.where(is_open, exact.contributions(self.fresh), 0.0).sum(axis=1) + exact.intercept_
+        np.testing.assert_allclose(pruned, kept, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(pruned, full, atol=0.05)
+        assert (pruned != full).any()
+
+    def test_contributions_and_classes_agree(self):
+        model = self.make(True, [])
+        parts = model.contributions(self.fresh)
+        assert not parts[~model.active_kernels(self.fresh)].any()
+        scores = model.decision_function(self.fresh)
+        np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, scores, rtol=1e-9)
+        exact = self.make(False, [])
+        assert np.mean(model.predict(self.fresh) == exact.predict(self.fresh)) > 0.98
+
+    def test_several_gates_and_copies(self):
+        """A kernel is computed where one of the gates that read it is open."""
+        X, y = make_three(90)
+        views = [*VIEWS, ("again", VIEWS[0][1], VIEWS[0][2])]
+        exact, pruned = (
+            LocalizedMKLClassifier(
+                views, C=50.0, init_scale=5.0, tol=1e-4, max_iter=1000, prune=prune, multiclass="ovo"
+            ).fit(X, y)
+            for prune in (False, True)
+        )
+        is_open = exact.active_kernels(self.fresh)
+        assert is_open.shape == (60, 3, 4)
+        assert not is_open.all()
+        expected = np.where(is_open, exact.contributions(self.fresh), 0.0)
+        np.testing.assert_allclose(pruned.contributions(self.fresh), expected, rtol=1e-9, atol=1e-12)
+
+    def test_precomputed_stacks_are_pruned_too(self):
+        Ks, K_test = plain_kernels(self.X, self.X), plain_kernels(self.fresh, self.X)
+        exact, pruned = (
+            LocalizedMKLClassifier("precomputed", C=50.0, init_scale=0.5, prune=prune).fit(Ks, self.y)
+            for prune in (False, True)
+        )
+        is_open = exact.active_kernels(K_test)
+        assert not is_open.all()
+        expected = np.where(is_open, exact.contributions(K_test), 0.0)
+        np.testing.assert_allclose(pruned.contributions(K_test), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_unfitted_models_say_so():
+    for method in ("predict", "decision_function", "gate", "contributions", "active_kernels"):
+        with pytest.raises(NotFittedError):
+            getattr(LocalizedMKLClassifier(), method)(np.zeros((2, 2)))
+    with pytest.raises(NotFittedError):
+        LocalizedMKLClassifier().weights_frame()
+
+
+def test_the_defaults_work_and_clone():
+    X, y = make_binary(60)
+    model = LocalizedMKLClassifier()
+    twin = clone(model).fit(X, y)
+    assert len(twin.view_names_) == 7
+    assert twin.score(X, y) > 0.85
+    assert clone(twin).get_params() == model.get_params()
+
+
+def test_table_of_weights():
+    X, y = make_three(60)
+    model = localized().fit(X, y)
+    frame = model.weights_frame()
+    assert frame.index.tolist() == model.view_names_
+    np.testing.assert_allclose(frame["weight"], model.kernel_weights_)
+    for k, name in enumerate(model.machine_names_):
+        np.testing.assert_allclose(frame[f"weight[{name}]"], model.machine_weights_[k])

@@ -1,0 +1,436 @@
+"""Localized models and their input: what the gate reads, weights, frames, pipelines, and bad input."""
+
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from multikernel import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor, stack_kernels
+from multikernel.kernels import Gaussian, Linear
+from tests.estimators.data import VIEWS, make_binary, make_regression, make_table, plain_kernels
+from tests.estimators.localized_reference import classifier_values, plain_gate, plain_scores
+
+EVERYONE = (LocalizedMKLClassifier, LocalizedMKLRegressor, LocalizedMKLOneClass)
+everyone = pytest.mark.parametrize("kind", EVERYONE, ids=lambda kind: kind.__name__)
+
+X, LABELS = make_binary(60)
+FRESH = make_table(20, seed=9)
+NUMBERS = make_regression(60)[1]
+FRAME = pd.DataFrame(X, columns=["red", "green", "blue", "noise"])
+FRAME_VIEWS = [("signal", Gaussian(gamma=0.5), ["red", "green"]), ("line", Linear(), ["blue"])]
+
+
+def target(kind):
+    return {LocalizedMKLClassifier: LABELS, LocalizedMKLRegressor: NUMBERS}.get(kind)
+
+
+def easy(kind, kernels=VIEWS, **parameters):
+    """A model that fits fast; the one-class gate is held, so that it does not collapse."""
+    if kind is LocalizedMKLOneClass:
+        parameters = {"nu": 0.3, "tol": 0.3, **parameters}
+    return kind(kernels, **parameters)
+
+
+def refuses(*parts, error=ValueError):
+    """The message holds these parts in this order."""
+    return pytest.raises(error, match="(?s)" + ".*".join(re.escape(part) for part in parts))
+
+
+class TestGatingFeatures:
+    @pytest.mark.parametrize(
+        ("wanted", "columns"),
+        [
+            (None, [0, 1, 2, 3]),
+            ([0, 2], [0, 2]),
+            ((3, 1), [3, 1]),
+            (1, [1]),
+            (-1, [3]),
+            (slice(1, 3), [1, 2]),
+            (np.array([True, False, False, True]), [0, 3]),
+            ([False, True, False, False], [1]),
+            (lambda table: [2], [2]),
+            ("signal", [0, 1]),
+            ("line", [2]),
+        ],
+    )
+    def test_columns_of_an_array(self, wanted, columns):
+        model = LocalizedMKLClassifier(VIEWS, gating_features=wanted).fit(X, LABELS)
+        [V] = model.gating_
+        assert V.shape == (3, len(columns) + 1)
+        expected = plain_gate("softmax", V, FRESH[:, columns], X[:, columns])
+        np.testing.assert_allclose(model.gate(FRESH), expected, rtol=1e-9)
+        scores = plain_scores(model, FRESH, X, gating_columns=columns)[:, 0]
+        np.testing.assert_allclose(model.decision_function(FRESH), scores, rtol=1e-8, atol=1e-9)
+
+    @pytest.mark.parametrize(
+        ("wanted", "columns"),
+        [
+            (None, ["red", "green", "blue"]),  # the noise is read by no kernel
+            ("noise", ["noise"]),
+            (["noise", "red"], ["noise", "red"]),
+            (slice("green", "noise"), ["green", "blue", "noise"]),
+            ("line", ["blue"]),
+            (3, ["noise"]),
+        ],
+    )
+    def test_columns_of_a_frame(self, wanted, columns):
+        model = LocalizedMKLClassifier(FRAME_VIEWS, gating_features=wanted).fit(FRAME, LABELS)
+        [V] = model.gating_
+        fresh = pd.DataFrame(FRESH, columns=FRAME.columns)
+        expected = plain_gate("softmax", V, fresh[columns].to_numpy(), FRAME[columns].to_numpy())
+        np.testing.assert_allclose(model.gate(fresh), expected, rtol=1e-9)
+
+    def test_the_name_of_a_copy_stands_for_its_view(self):
+        views = [*VIEWS, ("again", VIEWS[1][1], VIEWS[1][2])]
+        model = LocalizedMKLClassifier(views, gating_features="again").fit(X, LABELS)
+        assert model.gating_[0].shape == (4, 2)
+        expected = plain_gate("softmax", model.gating_[0], FRESH[:, [2]], X[:, [2]])
+        np.testing.assert_allclose(model.gate(FRESH), expected, rtol=1e-9)
+
+    @staticmethod
+    def mean_kernel(A):
+        Ks = plain_kernels(A, X)
+        own = np.einsum("iim->im", plain_kernels(X, X)).mean(axis=0)
+        return (Ks / own).mean(axis=2)
+
+    def test_the_empirical_kernel_map(self):
+        """The similarities to all training samples, support samples or not."""
+        model = LocalizedMKLClassifier(VIEWS, gating_features="kernel").fit(X, LABELS)
+        [V] = model.gating_
+        assert V.shape == (3, 61)
+        order = _solved_order()
+        expected = plain_gate("softmax", V, self.mean_kernel(FRESH)[:, order], self.mean_kernel(X)[:, order])
+        np.testing.assert_allclose(model.gate(FRESH), expected, rtol=1e-8)
+        assert model.support_.size < 60
+
+    @pytest.mark.parametrize("wanted", [None, "kernel", "kernel-0"])
+    def test_ready_made_kernels(self, wanted):
+        Ks, K_fresh = plain_kernels(X, X), plain_kernels(FRESH, X)
+        if wanted == "kernel-0":
+            wanted = LocalizedMKLClassifier("precomputed").fit(Ks, LABELS).view_names_[1]
+            train, fresh = Ks[:, :, 1], K_fresh[:, :, 1]
+        else:
+            train, fresh = self.mean_kernel(X), self.mean_kernel(FRESH)
+        model = LocalizedMKLClassifier("precomputed", gating_features=wanted).fit(Ks, LABELS)
+        expected = plain_gate("softmax", model.gating_[0], fresh, train)
+        np.testing.assert_allclose(model.gate(K_fresh), expected, rtol=1e-8)
+
+    def test_samples_without_weight_are_not_looked_at(self):
+        weights = np.ones(60)
+        weights[[3, 17, 41]] = 0.0
+        kept = weights > 0
+        for parameters in ({}, {"gating_features": "kernel"}):
+            with_zeros = LocalizedMKLClassifier(VIEWS, **parameters).fit(X, LABELS, weights)
+            without = LocalizedMKLClassifier(VIEWS, **parameters).fit(X[kept], LABELS[kept])
+            np.testing.assert_array_equal(with_zeros.gate(FRESH), without.gate(FRESH))
+        Ks = plain_kernels(X, X)
+        with_zeros = LocalizedMKLClassifier("precomputed").fit(Ks, LABELS, weights)
+        without = LocalizedMKLClassifier("precomputed").fit(Ks[np.ix_(kept, kept)], LABELS[kept])
+        K_fresh = plain_kernels(FRESH, X)
+        np.testing.assert_array_equal(with_zeros.gate(K_fresh), without.gate(K_fresh[:, kept]))
+
+    def test_units_do_not_matter(self):
+        """Standardised: metres or millimetres, with or without an offset."""
+        views = [("signal", Gaussian(gamma=0.5), [0, 1]), ("line", Linear(), [1])]
+        plain = LocalizedMKLClassifier(views, gating_features=[2, 3]).fit(X, LABELS)
+        factor, offset = np.array([1.0, 1.0, 1e3, 1e-5]), np.array([0.0, 0.0, 50.0, -3.0])
+        other = LocalizedMKLClassifier(views, gating_features=[2, 3]).fit(X * factor + offset, LABELS)
+        np.testing.assert_allclose(plain.gate(FRESH), other.gate(FRESH * factor + offset), atol=1e-6)
+
+    def test_a_constant_column_is_harmless(self):
+        table = np.column_stack([X, np.full(60, 7.0)])
+        model = LocalizedMKLClassifier(VIEWS, gating_features=[0, 4]).fit(table, LABELS)
+        plain = LocalizedMKLClassifier(VIEWS, gating_features=[0]).fit(table, LABELS)
+        assert np.isfinite(model.gating_[0]).all()
+        assert model.objective_ == pytest.approx(plain.objective_, rel=0.05)
+
+    def test_sparse_tables(self):
+        kernels = [Linear(), Gaussian(gamma=0.5)]
+        table = np.where(np.abs(X) > 0.5, X, 0.0)
+        dense = LocalizedMKLClassifier(kernels).fit(table, LABELS)
+        sparse = LocalizedMKLClassifier(kernels).fit(scipy.sparse.csr_matrix(table), LABELS)
+        assert sparse.score(scipy.sparse.csr_matrix(table), LABELS) == dense.score(table, LABELS)
+
+
+def _solved_order():
+    from multikernel.estimators._samples import distinct_samples
+
+    return distinct_samples(X, (LABELS == "yes")[:, None].astype(float), np.ones(60)).rows
+
+
+class TestWeights:
+    @everyone
+    def test_a_weight_of_two_is_a_repeated_row(self, kind):
+        y = target(kind)
+        doubled = np.concatenate([np.arange(60), np.arange(10)])
+        weights = np.ones(60)
+        weights[:10] = 2.0
+        repeated = easy(kind).fit(X[doubled], None if y is None else y[doubled])
+        weighted = easy(kind).fit(X, y, sample_weight=weights)
+        np.testing.assert_array_equal(repeated.gate(FRESH), weighted.gate(FRESH))
+        np.testing.assert_allclose(repeated._scores(FRESH), weighted._scores(FRESH), rtol=1e-12, atol=1e-12)
+        assert repeated.objective_ == weighted.objective_
+        np.testing.assert_allclose(repeated.kernel_weights_, weighted.kernel_weights_, rtol=1e-12)
+
+    @everyone
+    def test_the_order_of_the_rows_does_not_matter(self, kind):
+        y, order = target(kind), np.random.default_rng(0).permutation(60)
+        for gating in ("softmax",) if y is None else ("softmax", "gaussian"):  # one class would collapse
+            plain = easy(kind, gating=gating).fit(X, y)
+            mixed = easy(kind, gating=gating).fit(X[order], None if y is None else y[order])
+            np.testing.assert_array_equal(plain.gate(FRESH), mixed.gate(FRESH))
+            np.testing.assert_array_equal(plain._scores(FRESH), mixed._scores(FRESH))
+            np.testing.assert_array_equal(np.sort(order[mixed.support_]), plain.support_)
+
+    def test_weights_are_bounds(self):
+        weights = np.random.default_rng(0).uniform(0.2, 3.0, size=60)
+        model = LocalizedMKLClassifier(VIEWS, C=0.5).fit(X, LABELS, weights)
+        share = np.abs(model.dual_coef_[0]) / (0.5 * weights[model.support_])
+        assert share.max() <= 1.0 + 1e-12
+        assert (share == 1.0).any()
+        [(dual, primal)] = classifier_values(model, X, LABELS, 0.5 * weights)
+        assert model.objective_ == pytest.approx(dual, rel=1e-9)
+        assert (primal - dual) / primal <= 1e-4
+
+    def test_the_mean_gate_is_weighted(self):
+        weights = np.random.default_rng(0).uniform(0.2, 3.0, size=60)
+        model = LocalizedMKLClassifier(VIEWS).fit(X, LABELS, weights)
+        np.testing.assert_allclose(
+            model.kernel_weights_, np.average(model.gate(X), axis=0, weights=weights), rtol=1e-9
+        )
+
+    def test_class_weights_are_sample_weights(self):
+        weights = np.where(LABELS == "yes", 3.0, 0.5)
+        by_class = LocalizedMKLClassifier(VIEWS, class_weight={"yes": 3.0, "no": 0.5}).fit(X, LABELS)
+        by_sample = LocalizedMKLClassifier(VIEWS).fit(X, LABELS, weights)
+        np.testing.assert_array_equal(by_class.dual_coef_, by_sample.dual_coef_)
+        balanced = LocalizedMKLClassifier(VIEWS, class_weight="balanced").fit(X, LABELS)
+        share = np.mean(LABELS == "yes")
+        weights = np.where(LABELS == "yes", 0.5 / share, 0.5 / (1.0 - share))
+        by_sample = LocalizedMKLClassifier(VIEWS).fit(X, LABELS, weights)
+        np.testing.assert_allclose(balanced.dual_coef_, by_sample.dual_coef_, rtol=1e-9)
+
+
+class TestScikitLearn:
+    def test_pipeline_and_grid_search_over_the_gate(self):
+        pipeline = make_pipeline(StandardScaler(), LocalizedMKLClassifier([Linear(), Gaussian()]))
+        grid = {
+            "localizedmklclassifier__C": [0.1, 10.0],
+            "localizedmklclassifier__gating": ["softmax", "sigmoid"],
+        }
+        search = GridSearchCV(pipeline, grid, cv=2).fit(X, LABELS)
+        assert search.best_score_ > 0.7
+        assert len(search.cv_results_["mean_test_score"]) == 4
+        assert search.best_estimator_[-1].gate(FRESH).shape == (20, 2)
+
+    def test_grid_search_on_ready_made_kernels_is_that_on_tables(self):
+        """Both gates read the kernel map; folds cut rows and columns of the stack."""
+        tables, stacks = (
+            GridSearchCV(
+                LocalizedMKLClassifier(kernels, tol=1e-2, gating_features="kernel"), {"C": [1.0, 5.0]}
+            )
+            for kernels in (VIEWS, "precomputed")
+        )
+        tables.fit(X, LABELS)
+        stacks.fit(plain_kernels(X, X), LABELS)
+        np.testing.assert_allclose(
+            tables.cv_results_["mean_test_score"], stacks.cv_results_["mean_test_score"], atol=0.1
+        )
+        assert stacks.predict(plain_kernels(FRESH, X)).shape == (20,)
+
+    @everyone
+    def test_cross_validation_with_a_frame(self, kind):
+        if kind is LocalizedMKLOneClass:
+            return
+        scores = cross_val_score(kind(FRAME_VIEWS, tol=1e-2), FRAME, target(kind), cv=3)
+        assert scores.min() > 0.5
+
+    def test_a_frame_with_its_columns_in_another_order(self):
+        model = LocalizedMKLClassifier(FRAME_VIEWS).fit(FRAME, LABELS)
+        fresh = pd.DataFrame(FRESH, columns=FRAME.columns)
+        assert model.feature_names_in_.tolist() == ["red", "green", "blue", "noise"]
+        with refuses("feature names"):
+            model.predict(fresh[["noise", "blue", "green", "red"]])
+
+    @everyone
+    @pytest.mark.parametrize("kernels", ["table", "precomputed"])
+    def test_pickle(self, kind, kernels):
+        table = kernels == "table"
+        model = easy(kind, VIEWS if table else "precomputed", gating_features="kernel")
+        model.fit(X if table else plain_kernels(X, X), target(kind))
+        twin = pickle.loads(pickle.dumps(model))
+        fresh = FRESH if table else plain_kernels(FRESH, X)
+        np.testing.assert_array_equal(twin.predict(fresh), model.predict(fresh))
+        np.testing.assert_array_equal(twin.gate(fresh), model.gate(fresh))
+        assert twin.weights_frame().equals(model.weights_frame())
+
+    def test_probabilities(self):
+        model = LocalizedMKLClassifier(VIEWS, probability=True, tol=1e-2).fit(X, LABELS)
+        P = model.predict_proba(FRESH)
+        assert P.shape == (20, 2)
+        np.testing.assert_allclose(P.sum(axis=1), 1.0)
+        scores = model.decision_function(FRESH)
+        assert (np.argsort(P[:, 1], kind="stable") == np.argsort(scores, kind="stable")).all()
+        again = LocalizedMKLClassifier(VIEWS, probability=True, tol=1e-2).fit(X, LABELS)
+        np.testing.assert_array_equal(again.predict_proba(FRESH), P)
+        with refuses("predict_proba", error=AttributeError):
+            LocalizedMKLClassifier(VIEWS).fit(X, LABELS).predict_proba(FRESH)
+
+    @everyone
+    def test_nothing_given_is_modified(self, kind):
+        y = target(kind)
+        Ks, weights = plain_kernels(X, X), np.linspace(0.5, 2.0, 60)
+        table = X.copy()
+        given = [array for array in (table, Ks, weights, y) if array is not None]
+        copies = [array.copy() for array in given]
+        for array in given:
+            array.flags.writeable = False
+        try:
+            for kernels, data in ((VIEWS, table), ("precomputed", Ks)):
+                model = easy(kind, kernels).fit(data, y, sample_weight=weights)
+                model.predict(data)
+                model.contributions(data)
+        finally:
+            for array in given:
+                array.flags.writeable = True
+        for array, copy in zip(given, copies, strict=True):
+            np.testing.assert_array_equal(array, copy)
+
+    def test_single_precision_stacks(self):
+        Ks = plain_kernels(X, X)
+        stack = stack_kernels([Ks[:, :, m].astype(np.float32) for m in range(3)])
+        single = LocalizedMKLClassifier("precomputed").fit(stack, LABELS)
+        double = LocalizedMKLClassifier("precomputed").fit(Ks, LABELS)
+        assert single.objective_ == pytest.approx(double.objective_, rel=1e-2)
+
+    def test_many_rows_are_predicted_in_batches(self):
+        model = LocalizedMKLClassifier(VIEWS).fit(X, LABELS)
+        many = make_table(5000, seed=4)
+        np.testing.assert_allclose(model.decision_function(many)[-7:], model.decision_function(many[-7:]))
+        assert model.gate(many).shape == (5000, 3)
+
+    def test_labels_of_any_kind(self):
+        for labels in (LABELS == "yes", np.where(LABELS == "yes", 7, -2), LABELS.astype(object)):
+            model = LocalizedMKLClassifier(VIEWS, tol=1e-2).fit(X, labels)
+            assert set(model.predict(FRESH)) <= set(labels)
+            assert model.score(X, labels) > 0.85
+
+
+class TestBadInput:
+    @everyone
+    @pytest.mark.parametrize(
+        ("parameters", "words"),
+        [
+            ({"gating": "hard"}, ("gating", "'softmax'", "'sigmoid'", "'gaussian'", "'hard'")),
+            ({"optimizer": "newton"}, ("optimizer", "'gradient'", "'lbfgs'", "'newton'")),
+            ({"ridge": -1.0}, ("ridge", "-1.0")),
+            ({"ridge": np.nan}, ("ridge", "nan")),
+            ({"n_init": 0}, ("n_init", "0")),
+            ({"patience": 0}, ("patience", "0")),
+            ({"tol": 0.0}, ("tol", "0.0")),
+            ({"max_iter": 0}, ("max_iter", "0")),
+            ({"init_scale": 0.0}, ("init_scale", "0.0")),
+            ({"gating_features": "sound"}, ("gating_features", "'sound'")),
+            ({"gating_features": [0, 9]}, ("gating_features", "9", "4 columns")),
+            ({"gating_features": []}, ("gating_features", "no column")),
+        ],
+    )
+    def test_parameters(self, kind, parameters, words):
+        with refuses(*words):
+            easy(kind, **parameters).fit(X, target(kind))
+
+    @everyone
+    def test_parameters_of_the_wrong_type(self, kind):
+        with refuses("n_init", "1.5", error=TypeError):
+            easy(kind, n_init=1.5).fit(X, target(kind))
+        with refuses("callback", error=TypeError):
+            easy(kind, callback="stop").fit(X, target(kind))
+        with refuses("gating_features", "1.5", error=TypeError):
+            easy(kind, gating_features=1.5).fit(X, target(kind))
+
+    def test_prices_and_strategies(self):
+        for C in (0.0, -1.0, np.inf, np.nan):
+            with refuses("C must be"):
+                LocalizedMKLClassifier(VIEWS, C=C).fit(X, LABELS)
+            with refuses("C must be"):
+                LocalizedMKLRegressor(VIEWS, C=C).fit(X, NUMBERS)
+        with refuses("epsilon", "-0.1"):
+            LocalizedMKLRegressor(VIEWS, epsilon=-0.1).fit(X, NUMBERS)
+        for nu in (0.0, 1.5):
+            with refuses("nu must be", str(nu)):
+                LocalizedMKLOneClass(VIEWS, nu=nu).fit(X)
+        with refuses("multiclass", "'ovr'", "'joint'", "'shared'"):
+            LocalizedMKLClassifier(VIEWS, multiclass="shared").fit(X, LABELS)
+
+    def test_one_class_only(self):
+        with refuses("class"):
+            LocalizedMKLClassifier(VIEWS).fit(X, np.full(60, "yes"))
+        with refuses("class"):
+            LocalizedMKLClassifier(VIEWS).fit(X, LABELS, (LABELS == "yes").astype(float))
+
+    @everyone
+    def test_numbers_that_are_not_finite(self, kind):
+        for value, word in ((np.nan, "NaN"), (np.inf, "infinity")):
+            bad = X.copy()
+            bad[7, 1] = value
+            with refuses(word):
+                easy(kind).fit(bad, target(kind))
+            with refuses(word):
+                easy(kind).fit(X, target(kind)).gate(bad)
+
+    def test_a_gating_column_that_no_kernel_reads_must_be_finite_too(self):
+        frame = FRAME.copy()
+        frame.loc[5, "noise"] = np.nan
+        LocalizedMKLClassifier(FRAME_VIEWS).fit(frame, LABELS)
+        with refuses("gating_features", "NaN"):
+            LocalizedMKLClassifier(FRAME_VIEWS, gating_features="noise").fit(frame, LABELS)
+
+    def test_text_is_no_gating_feature(self):
+        frame = FRAME.assign(place=["left", "right"] * 30)
+        with refuses("gating_features must be numeric", "'place'", 'gating_features="kernel"'):
+            LocalizedMKLClassifier(FRAME_VIEWS, gating_features=["place"]).fit(frame, LABELS)
+        # Text that neither kernels nor gate read does no harm.
+        assert LocalizedMKLClassifier(FRAME_VIEWS).fit(frame, LABELS).score(frame, LABELS) > 0.8
+
+    def test_kernels_of_text_gate_by_similarity(self):
+        words = np.array(["aa", "ab", "ba", "bb"] * 15, dtype=object)
+
+        def shared(A, B):
+            first, second = np.asarray(A, object).ravel(), np.asarray(B, object).ravel()
+            return np.array([[1.0 * (a[0] == b[0]) + (a == b) for b in second] for a in first])
+
+        frame = FRAME.assign(word=words)
+        labels = np.where(np.char.startswith(words.astype(str), "a"), LABELS, "no")
+        views = [("word", shared, ["word"]), FRAME_VIEWS[0]]
+        with refuses("gating_features", "'word'", 'gating_features="kernel"'):
+            LocalizedMKLClassifier(views).fit(frame, labels)
+        model = LocalizedMKLClassifier(views, gating_features="kernel", C=10.0).fit(frame, labels)
+        assert model.score(frame, labels) > 0.9
+
+    def test_ready_made_kernels_have_no_columns(self):
+        Ks = plain_kernels(X, X)
+        with refuses("gating_features must be", '"kernel"', "ready-made", "[0, 1]"):
+            LocalizedMKLClassifier("precomputed", gating_features=[0, 1]).fit(Ks, LABELS)
+        with refuses("gating_features must be", "'sound'", "The kernels are"):
+            LocalizedMKLClassifier("precomputed", gating_features="sound").fit(Ks, LABELS)
+
+    def test_an_indefinite_kernel_is_named(self):
+        Ks = plain_kernels(X, X)
+        Ks[:, :, 1] -= 2.0 * np.eye(60)
+        with refuses("positive semidefinite", "'kernel-1'", "-2", 'psd="clip"'):
+            LocalizedMKLClassifier("precomputed").fit(Ks, LABELS)
+        LocalizedMKLClassifier("precomputed", psd="clip").fit(Ks, LABELS)
+
+    @everyone
+    def test_another_number_of_columns_at_prediction(self, kind):
+        model = easy(kind).fit(X, target(kind))
+        with refuses("3", "4"):
+            model.predict(FRESH[:, :3])
+        with refuses("3", "4"):
+            model.gate(FRESH[:, :3])

@@ -1,6 +1,7 @@
 """Data to learn from: data sets by name with checksums, scikit-learn's digits as views, and made-up data."""
 
 from multikernel.datasets.digits import ViewedDataset, load_digits_views
+from multikernel.datasets.faces import Faces, load_faces
 from multikernel.datasets.generators import (
     gauss_bayes,
     gauss_log_odds,
@@ -19,6 +20,7 @@ from multikernel.datasets.loading import (
 
 __all__ = [
     "Dataset",
+    "Faces",
     "ViewedDataset",
     "check_dataset",
     "dataset_fingerprint",
@@ -27,6 +29,7 @@ __all__ = [
     "list_datasets",
     "load_dataset",
     "load_digits_views",
+    "load_faces",
     "make_gauss",
     "make_interleaved",
     "make_piecewise",

@@ -40,6 +40,16 @@ def check_price(C: Any) -> float:
     return check_number("C", C, above=0.0)
 
 
+def check_finite_price(C: Any) -> float:
+    """C of a machine whose kernel is learned by descent."""
+    if check_price(C) == float("inf"):
+        raise ValueError(
+            "C must be finite: a hard margin has no value at a kernel that does not separate the classes, so "
+            "that a descent would not know where to go. Use a large C, such as 1e4."
+        )
+    return float(C)
+
+
 def check_nu(nu: Any) -> float:
     """The share of samples that may lie outside: in (0, 1]."""
     value = check_number("nu", nu, above=0.0)

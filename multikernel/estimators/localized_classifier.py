@@ -9,13 +9,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_number
+from .._validation import check_choice
 from ..criteria import Hinge
 from ..solvers.localized.machines import BinaryMachines, JointMachine, Machines
 from ._calibration import calibrate, calibrated, wants_probabilities
 from ._localized import MACHINE_TOL, BaseLocalized, Gated
 from ._multiclass import binary_problems, decide, votes
-from ._parameters import weigh_samples
+from ._parameters import check_finite_price, weigh_samples
 from ._targets import encode_labels, require_two_classes
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -123,9 +123,13 @@ class LocalizedMKLClassifier(ClassifierMixin, BaseLocalized):
 
     Notes
     -----
-    The problem is not convex. A lower objective is not a better predictor: stopping early (`tol`)
-    regularises, and more starts or L-BFGS often lower :math:`J` and the accuracy alike. Choose by
-    cross-validation.
+    The problem is not convex. A few starts (`n_init`) guard against a poor end, which copies of a kernel have
+    now and then. Beyond that a lower objective is not a better predictor: stopping early (`tol`) regularises,
+    and L-BFGS often lowers :math:`J` and the accuracy alike. Choose by cross-validation. On separable data
+    :math:`J` creeps towards zero; sigmoid gates above all then need a larger `tol`.
+
+    ``contributions(X) / gate(X)`` is the function that each kernel has by itself, without the gate at x. A
+    gate may look at columns that no kernel reads: append them to X and name them in `gating_features`.
 
     Where nothing in the data is piecewise, a gate is a way to overfit: with many columns and the automatic
     kernels it can be points worse than :class:`MKLClassifier`. Fewer gating features, or a `ridge` of some
@@ -213,7 +217,7 @@ class LocalizedMKLClassifier(ClassifierMixin, BaseLocalized):
             Multiplies C sample by sample.
         """
         check_choice("multiclass", self.multiclass, STRATEGIES)
-        C = check_number("C", self.C, above=0.0)
+        C = check_finite_price(self.C)
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)

@@ -108,7 +108,7 @@ class LocalizedMKLOneClass(OutlierMixin, BaseLocalized):
         rows = np.arange(samples.rows.size)
         loss = OneClass(np.zeros(rows.size), samples.weights / (nu * samples.weights.sum()))
         machines = BinaryMachines([loss], tol=MACHINE_TOL * float(self.tol))
-        result = self._learn(Ks, machines, rows, *self._generators(1))
+        result = self._learn(Ks, machines, rows, self._generators(1)[0])
         self._store([Gated(result, rows, ["inside"])], samples)
         self.offset_ = -float(self.intercept_[0])
         self._warn_if_collapsed()

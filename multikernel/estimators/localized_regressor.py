@@ -112,7 +112,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
         middle = float(np.median(y))  # the intercept absorbs it; the numbers stay small
         loss = EpsilonInsensitive(y - middle, C * samples.weights, epsilon)
         machines, rows = BinaryMachines([loss], tol=MACHINE_TOL * float(self.tol)), np.arange(y.size)
-        result = self._learn(Ks, machines, rows, *self._generators(1))
+        result = self._learn(Ks, machines, rows, self._generators(1)[0])
         self._store([Gated(result, rows, ["y"])], samples)
         self.intercept_ = self.intercept_ + middle
         return self

@@ -8,12 +8,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_number
+from .._validation import check_choice
 from ..criteria import Hinge
 from ..solvers.localized.machines import BinaryMachines, JointMachine, Machines
 from ._calibration import calibrate, calibrated, wants_probabilities
 from ._multiclass import binary_problems, decide, votes
-from ._parameters import weigh_samples
+from ._parameters import check_finite_price, weigh_samples
 from ._projection import BaseProjection
 from ._samples import distinct_samples
 from ._targets import encode_labels, require_two_classes
@@ -92,8 +92,9 @@ class ProjectionKernelClassifier(ClassifierMixin, BaseProjection):
 
     Attributes
     ----------
-    projections_ : array (n_regions, d, n_components), :math:`W_m`, for standardised columns (if
-    `standardize`) gating_ : array (n_regions, d + 1) or None
+    projections_ : array (n_regions, d, n_components)
+        :math:`W_m`, for standardised columns (if `standardize`).
+    gating_ : array (n_regions, d + 1) or None
         Parameters of the gate, biases or widths last, for standardised columns; None for one region.
     mean_, scale_ : array (d,), what standardises the columns; the scale of constant columns is 1
     gamma_ : float, the width of the Gaussian as used
@@ -203,7 +204,7 @@ class ProjectionKernelClassifier(ClassifierMixin, BaseProjection):
         """
         self._check_parameters()
         check_choice("multiclass", self.multiclass, STRATEGIES)
-        C = check_number("C", self.C, above=0.0)
+        C = check_finite_price(self.C)
         X = self._validate(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)

@@ -70,7 +70,7 @@ def fit_gating_features(
     elif by_name:
         selection = bank.views_[names.index(wanted)].selection
     else:
-        selection = resolve_columns(as_table(table), _as_list(wanted), LABEL)
+        selection = _resolve(wanted, as_table(table), names)
     values = _numbers(selection, table)
     scaling = Scaling.fit(values)
     return GatingColumns(selection, scaling), np.asarray(scaling.apply(values, LABEL))
@@ -110,9 +110,20 @@ def _all_read(bank: Any, table: Any) -> Selection:
     return resolve_columns(table, sorted({p for positions in read for p in positions}), LABEL)
 
 
-def _as_list(wanted: Any) -> Any:
-    """One column by itself is a table of one column here."""
-    return [wanted] if isinstance(wanted, str | int | np.integer) and not isinstance(wanted, bool) else wanted
+def _resolve(wanted: Any, table: Any, names: list[str]) -> Selection:
+    """The columns asked for; one by itself is a table of one column here."""
+    if isinstance(wanted, np.ndarray) and wanted.ndim > 1:
+        raise ValueError(
+            f"{LABEL} must say which columns of X the gate reads; got an array of shape {wanted.shape}. "
+            f"Append its columns to X, give the kernels theirs, and name the new ones in {LABEL}."
+        )
+    if isinstance(wanted, str) and wanted not in getattr(table, "columns", ()):
+        raise ValueError(
+            f'{LABEL} must be the name of a view or of a column, or "kernel"; got {wanted!r}. The views are '
+            f"{names}."
+        )
+    single = isinstance(wanted, str | int | np.integer) and not isinstance(wanted, bool)
+    return resolve_columns(table, [wanted] if single else wanted, LABEL)
 
 
 def _numbers(selection: Selection, X: Any) -> Array:

@@ -188,7 +188,7 @@ def test_rows_have_the_chosen_c_beside_the_published_figures():
             assert ("p" in row["values"]) == (key != "mkl")
     assert GAUSS4["mkl"] == (90.95, 38.0) and MULTIFEAT["sigmoid"] == (98.58, 15.0)
     best = found["MULTIFEAT-SL", "LMKL, softmax"]
-    assert "★ better than l1 MKL on 2 of 2 splits" in best["remark"]
+    assert "★ better than MKL on 2 of 2 splits" in best["remark"]
     first = [r["test"][1] for u, r in results if u.key.startswith("multifeat/split=00/softmax")]
     second = [r["test"][1] for u, r in results if u.key.startswith("multifeat/split=01/softmax")]
     cell = best["values"]["accuracy"]
@@ -211,7 +211,7 @@ def test_rows_of_regression_are_errors_of_which_the_least_is_best():
         for unit in STUDY.table("5.22").units(1)
     ]
     rows = {row["labels"]["method"]: row for row in STUDY.table("5.22").rows(results)}
-    assert rows["LMKL, all five, softmax"]["remark"].startswith("C = 1; ★ better than l1 MKL")
+    assert rows["LMKL, all five, softmax"]["remark"].startswith("C = 1; ★ better than MKL")
     assert rows["LMKL, all five, softmax"]["values"]["mse"]["published"] == CONCRETE["softmax"][0] == 44.8
     assert rows["SVR, linear"]["values"]["mse"]["published"] == 120.6
     assert "accuracy" not in rows["SVR, linear"]["values"]

@@ -221,7 +221,8 @@ _GENERAL = (
     "components. GPK learns one set of linear projections together with the machine; LPK has regions with "
     "projections of their own and a softmax gate. The descent goes on from the best of ten starts.",
     "F test: the 5×2 cv test of each method's ten test accuracies against those of the SVM on all columns, "
-    "p-value (the mean over the splits); ★ marks what is significantly better at the level of 5%.",
+    "p-value (the mean over the splits). What is significantly better or worse at the level of 5% says so, "
+    "and ★ marks the better.",
 )
 _QUANTITIES = (
     ACCURACY,

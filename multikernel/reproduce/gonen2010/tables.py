@@ -104,7 +104,7 @@ def _row(
     if rival is not None and method != problem.rival:
         test = compare_methods(found, rival, least=problem.is_regression)
         values["p"] = compare(test["p"]) | {"se": None}
-        remark += [verdict(test, problem.methods[problem.rival].label)]
+        remark += [verdict(test, problem.rival.upper())]
     n_open = FOLDS * len(found) - sum(part.settled for part in found)
     remark += [f"not solved to tolerance on {n_open} of {FOLDS * len(found)} folds" if n_open else ""]
     labels = {"method": problem.methods[method].label, **problem.methods[method].more}
@@ -131,7 +131,8 @@ PROTOCOL = (
     "Active kernels: those whose gate is above 0.001, the mean over the test points; of l1 MKL those whose "
     "weight is above 0.001 of the sum.",
     "F test: the 5×2 cv test of each method's ten test scores against those of l1 MKL, p-value (the mean "
-    "over the splits); ★ marks what is significantly better at the level of 5%.",
+    "over the splits). What is significantly better or worse at the level of 5% says so, and ★ marks the "
+    "better.",
 )
 NOTES = (
     "The defaults of the library's localized estimators (step rule, stop, scaling of columns and kernels) "

@@ -20,6 +20,13 @@ def warn_of_descent(model: Any, results: Sequence[LocalizedResult]) -> None:
             "the kernels, or raise tol.",
             ConvergenceWarning,
         )
+    if any(r.gap > model.tol and not r.exhausted for r in results):
+        warn_caller(
+            f"{name}: the relative duality gap of a machine at the learned kernel is {model.dual_gap_:.1e}, "
+            "and floating point allows no better: the objective is nearly zero. Bring targets and kernels to "
+            "the size of 1; a single class must lie away from the origin of its kernels.",
+            ConvergenceWarning,
+        )
     if any(r.status == Status.MAX_ITER for r in results):
         warn_caller(
             f"{name} did not settle to tol={model.tol:g} in {model.max_iter} steps: the last one still "

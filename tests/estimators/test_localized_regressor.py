@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.svm import SVR, OneClassSVM
 
 from multikernel import LocalizedMKLOneClass, LocalizedMKLRegressor, MKLOneClass
@@ -83,6 +83,14 @@ class TestRegressor:
         assert two.view_names_ == ["polynomial", "polynomial-2"]
         left, right = two.gate([[-2.0], [2.0]])
         assert left.argmax() != right.argmax()
+
+    def test_targets_too_small_for_floating_point_are_told(self):
+        """Sizes of 1e-14: rounding of the scores is as large as they are."""
+        size = 1e-14
+        model = LocalizedMKLRegressor(VIEWS, C=3.0 * size, epsilon=0.05 * size)
+        with pytest.warns(ConvergenceWarning, match=r"duality gap.*floating point.*size of 1"):
+            model.fit(self.X, (self.y - 10.0) * size)
+        assert model.dual_gap_ > 1e-3
 
     def test_targets_within_epsilon_are_an_intercept(self):
         """No support samples: the model is its intercept, with a gate all the same."""
@@ -166,6 +174,13 @@ class TestOneClass:
         assert model.kernel_weights_[1] > 0.99
         # One kernel has nothing to collapse on to.
         LocalizedMKLOneClass([views[1]], nu=0.2).fit(self.X)
+
+    def test_samples_on_all_sides_of_the_origin_are_no_class(self):
+        """A linear kernel without bias cannot keep them from the origin: J = 0, and no certificate."""
+        with pytest.warns(ConvergenceWarning, match=r"duality gap.*away from the origin"):
+            model = LocalizedMKLOneClass([Linear()], nu=0.2).fit(self.X)
+        assert abs(model.objective_) < 1e-12
+        LocalizedMKLOneClass([Linear()], nu=0.2).fit(self.X + 5.0)
 
     def test_an_even_gate_is_the_mean_of_the_kernels(self):
         """Stopped at the start, the kernel is about the mean of the two, halved."""

@@ -103,6 +103,7 @@ class BaseLocalized(SeveralKernels):
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The stack of the distinct kernels; which of them each gate reads, and what the gate looks at."""
         self._check_gating()
+        self._gating = self.gating  # what is set after the fit does not change the model
         given = None if isinstance(self.kernels, str) else as_views(self.kernels)
         distinct, sources = ([], []) if given is None else distinct_views(given)
         self._bank = make_bank(self.kernels if given is None else distinct, psd=self.psd)
@@ -202,7 +203,7 @@ class BaseLocalized(SeveralKernels):
 
     # ------------------------------------------------------------------ predict
     def _gate_values(self, V: Array, features: Array) -> Array:
-        return GATES[self.gating].values(V, features)
+        return GATES[self._gating].values(V, features)
 
     def _gates(self, X: Any) -> Array:
         """η of every gate, (n_gates, n_samples, n_kernels)."""

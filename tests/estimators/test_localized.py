@@ -453,6 +453,26 @@ def test_the_defaults_work_and_clone():
     assert clone(twin).get_params() == model.get_params()
 
 
+def test_parameters_set_after_the_fit_do_not_change_the_model():
+    X, y = make_three(60)
+    model = localized(multiclass="ovo").fit(X, y)
+    gate, scores = model.gate(X), model.decision_function(X)
+    model.set_params(
+        gating="sigmoid", multiclass="joint", shared_gate=True, gating_features=[0], kernels="auto"
+    )
+    np.testing.assert_array_equal(model.gate(X), gate)
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+
+
+def test_progress_is_written_to_standard_error(capsys):
+    X, y = make_three(60)
+    localized(verbose=1, tol=0.1).fit(X, y)
+    out, err = capsys.readouterr()
+    assert out == ""
+    for name in ("a", "b", "c"):
+        assert f"[multikernel] {name}: iteration   0  objective" in err
+
+
 def test_table_of_weights():
     X, y = make_three(60)
     model = localized().fit(X, y)

@@ -6,6 +6,7 @@ coefficients.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from ..solvers.localized.projections import (
 )
 from ..views.scaling import Scaling
 from ._localized import MACHINE_TOL
+from ._localized_warnings import warn_of_descent
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
@@ -210,6 +212,7 @@ class BaseProjection(TransformerMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ warnings
     def _warn_of(self, result: LocalizedResult) -> None:
+        """What stopped a descent has remedies of its own here."""
         name = type(self).__name__
         if result.status == Status.MAX_ITER:
             grows = self.norm is None and self.projection_ridge == 0.0 and self.kernel != "gaussian"
@@ -219,17 +222,13 @@ class BaseProjection(TransformerMixin, BaseEstimator):
                 f"max_iter={self.max_iter} steps. Raise max_iter or tol.{brake}",
                 ConvergenceWarning,
             )
-        if result.exhausted:
-            warn_caller(
-                f"the machines of {name} used all their steps: their relative duality gap is "
-                f"{result.gap:.1e}. Lower C, or standardise the columns.",
-                ConvergenceWarning,
-            )
         if result.start_saturated:
             warn_caller(
                 f"the gate of {name} was 0 or 1 at nearly every sample from the start, where it cannot "
                 "learn. Try another random_state, fewer regions, or gating='softmax'.",
             )
+        # The rest, of machines that were not solved, is the same wherever a kernel moves.
+        warn_of_descent(self, [replace(result, status=Status.OPTIMAL, start_saturated=False)])
 
     def _constant_machines(self, result: LocalizedResult, units: float) -> list[int]:
         """The machines whose scores are the same at every training sample: w = 0, the plateau."""

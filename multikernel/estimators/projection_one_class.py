@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from .._validation import check_number
 from ..criteria import OneClass
 from ..solvers.localized.machines import BinaryMachines
-from ..solvers.localized.projections import gated_features
-from ._parameters import check_sample_weights
+from ._parameters import check_nu, check_sample_weights
 from ._projection import BaseProjection
 from ._samples import distinct_samples
 from ._warn import warn_caller
@@ -18,7 +16,6 @@ from ._warn import warn_caller
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _COLLAPSED = 0.99
-_AT_ORIGIN = 1e-3
 
 
 class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
@@ -56,7 +53,7 @@ class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
     shrink until every sample is the same. Several regions have their lowest objective where the gate opens
     one of them everywhere. Both are allowed, with a warning where it happens. With the linear kernel and
     standardised columns the origin lies among the samples, no plane keeps them from it, and the model is
-    constant.
+    constant: use another kernel, or ``standardize=False`` for samples that lie away from the origin.
 
     There are many local optima: a descent from one start often misses the direction that a few more find
     (`n_init`). Columns of one region are not kept apart, and may become equal.
@@ -116,9 +113,7 @@ class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
             Multiplies the bound of each sample; only the proportions count.
         """
         self._check_parameters()
-        nu = check_number("nu", self.nu, above=0.0)
-        if nu > 1.0:
-            raise ValueError(f"nu must be at most 1; got {self.nu!r}.")
+        nu = check_nu(self.nu)
         X = self._validate(X, reset=True)
         weights = check_sample_weights(sample_weight, len(X))
         samples = distinct_samples(X, np.zeros((len(X), 1)), weights)
@@ -129,7 +124,6 @@ class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
         self.offset_ = -float(self.intercept_[0])
         self._warn_of(result)
         self._warn_of_collapse(result.point.eta)
-        self._warn_of_origin(result.point)
         return self
 
     def _warn_of_collapse(self, eta: Array) -> None:
@@ -146,16 +140,6 @@ class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
             warn_caller(
                 f"the gate of {name} collapsed onto region {int(means.argmax())}: the objective has no term "
                 "that fits, and prefers the region with the largest kernel everywhere. Use n_regions=1."
-            )
-
-    def _warn_of_origin(self, point: Any) -> None:
-        """A plane through the origin, or none: what the linear kernel makes of samples on all sides of it."""
-        sizes = (gated_features(point.Z, point.eta) ** 2).sum(axis=1)
-        if self.kernel == "linear" and -point.solved.value <= _AT_ORIGIN * float(sizes.mean()):
-            warn_caller(
-                f"no plane keeps the projected samples of {type(self).__name__} from the origin: they lie on "
-                "all sides of it, and the model is constant. Use kernel='gaussian', or standardize=False for "
-                "samples that lie away from the origin."
             )
 
     def score_samples(self, X: Any) -> Array:

@@ -144,7 +144,7 @@ def test_one_class_without_unit_columns_warns_of_its_end(kernel, end):
 
 def test_one_class_with_a_linear_kernel_warns_where_no_plane_helps():
     X = np.random.default_rng(0).normal(size=(60, 3))
-    with pytest.warns(UserWarning, match="all sides of it"):
+    with pytest.warns(UserWarning, match="away from the origin"):
         ProjectionKernelOneClass(kernel="linear").fit(X)
     model = ProjectionKernelOneClass(kernel="linear", standardize=False, nu=0.2).fit(X + 5.0)
     assert model.objective_ < -1.0

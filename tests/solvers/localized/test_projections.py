@@ -205,6 +205,20 @@ def test_a_ceiling_cuts_a_value_short_but_never_below_it():
     assert ceiling < objective.value(theta, ceiling) <= value + 1e-9
 
 
+def test_a_point_that_was_kept_stays_as_it_was():
+    objective, _ = noisy_problem(n_regions=2)
+    theta = np.random.default_rng(0).normal(size=2 * 6 + 2 * 7)
+    value = objective.value(theta)
+    kept = objective.snapshot()
+    before = [np.array(part) for part in kept]
+    objective.value(-2.0 * theta)
+    for part, old in zip(kept, before, strict=True):
+        np.testing.assert_array_equal(part, old)
+    beta = kept.coefficients[:, 0]
+    features = gated_features(kept.Z, kept.eta)
+    assert value == pytest.approx(np.abs(beta).sum() - 0.5 * np.sum((features.T @ beta) ** 2), rel=1e-9)
+
+
 # --- starts ------------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from .._validation import check_choice
 from ..criteria import Hinge
@@ -229,7 +230,9 @@ class LocalizedMKLClassifier(ClassifierMixin, BaseLocalized):
         learn = delayed(self._learn_group)
         jobs = (learn(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True))
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
-        self._store(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs), samples)
+        with threadpool_limits(limits=1):  # around all: gates that set and restore it each would mix it up
+            gates = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
+        self._store(gates, samples)
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
 

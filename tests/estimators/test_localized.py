@@ -1,12 +1,17 @@
 """Localized classifiers: everything they publish, recomputed from the formulas."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from multikernel import LocalizedMKLClassifier, stack_kernels
+from multikernel.estimators import _localized as base
 from multikernel.estimators._samples import distinct_samples
 from multikernel.kernels import Linear, Polynomial
 from multikernel.solvers.localized.gating import GatedObjective
@@ -26,6 +31,10 @@ STRATEGIES = [("ovr", False, 3), ("ovr", True, 1), ("ovo", False, 3), ("ovo", Tr
 
 def localized(**parameters):
     return LocalizedMKLClassifier(VIEWS, **{"C": 2.0, "max_iter": 300, **parameters})
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
 class TestBinary:
@@ -200,6 +209,24 @@ class TestSeveralClasses:
         one, two = (localized(n_jobs=jobs).fit(self.X, self.y) for jobs in (None, 2))
         np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
         assert one.history_ == two.history_
+
+    def test_gates_learned_at_the_same_time_leave_the_linear_algebra_as_it_was(self, monkeypatch):
+        """One thread while they learn, whichever ends first, and what was set before thereafter."""
+        learn, barrier, seen = base.learn_gates, threading.Barrier(3), []
+
+        def staggered(*arguments):
+            place = barrier.wait()
+            result = learn(*arguments)
+            time.sleep(0.05 * place)
+            seen.append(blas_threads())
+            return result
+
+        monkeypatch.setattr(base, "learn_gates", staggered)
+        with threadpool_limits(limits=2):
+            before = blas_threads()
+            localized(n_jobs=3, tol=0.1).fit(self.X, self.y)
+            assert blas_threads() == before
+        assert seen == [[1] * len(before)] * 3
 
     def test_two_classes_are_one_machine_whatever_the_strategy(self):
         X, y = make_binary(60)

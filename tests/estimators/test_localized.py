@@ -319,6 +319,7 @@ class TestSearch:
         assert (np.diff(values) < 0).all()
         assert max(entry["step"] for entry in model.history_) <= 1.0 + 1e-12
         assert values[-1] < 0.7 * values[0]
+        assert values[-1] != localized().fit(self.X, self.y).objective_
         [(dual, _)] = classifier_values(model, self.X, self.y, np.full(70, 2.0))
         assert model.objective_ == pytest.approx(dual, rel=1e-9)
 

@@ -96,6 +96,18 @@ def test_a_weight_is_a_repeated_row(kind):
     np.testing.assert_array_equal(one.predict(X), two.predict(X))
 
 
+def test_weights_multiply_the_bounds_of_the_duals():
+    X, y = ridge_function(60)
+    weights = np.where(np.arange(60) % 2 == 0, 4.0, 1.0)
+    machine = ProjectionKernelRegressor(n_components=1, n_screen=2, epsilon=0.0).fit(X, y, weights)
+    detector = ProjectionKernelOneClass(n_components=1, n_screen=2, nu=0.3).fit(X, y, weights)
+    for model, bounds in ((machine, weights), (detector, weights / (0.3 * weights.sum()))):
+        used = np.abs(model.dual_coef_[0]) / bounds[model.support_]
+        at_bound = np.isclose(used, 1.0, rtol=1e-12)
+        assert used.max() <= 1.0 + 1e-12
+        assert {1.0, 4.0} == set(weights[model.support_][at_bound])
+
+
 # --- one class ---------------------------------------------------------------------------------------------
 
 

@@ -13,8 +13,9 @@ columns. A start draws the gate's parameters from the numbers that the estimator
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ class LocalizedTask:
     dataset : str
     points : array (n, d), as they are
     views : list of View, what the estimator is given; copies of one kernel are views of their own
+    build : callable, features and kernels of points in plain NumPy, for whoever is not given them
     kernels : array (m, n, n), the distinct kernels
     sources : array (P,), which of them each gate reads
     features : array (n, D), what the gate reads
@@ -54,6 +56,7 @@ class LocalizedTask:
     dataset: str
     points: FloatArray
     views: list[Any]
+    build: Callable[[FloatArray], tuple[FloatArray, FloatArray]]
     kernels: FloatArray
     sources: NDArray[np.intp]
     features: FloatArray
@@ -79,11 +82,12 @@ def standardised(points: FloatArray) -> FloatArray:
 
 
 def unit_diagonal(kernel: FloatArray) -> FloatArray:
-    """The kernel of the normalised images, exactly symmetric; an image 0 stays 0."""
-    norms = np.sqrt(np.diag(kernel))
-    norms = np.where(norms > 0.0, norms, 1.0)
-    scaled = kernel / (norms[:, None] * norms)
-    return np.asarray(0.5 * (scaled + scaled.T))
+    """The kernel of the normalised images; an image 0 stays 0."""
+    squares = np.diag(kernel)
+    inverse = 1.0 / np.sqrt(np.where(squares > 0.0, squares, 1.0))
+    scaled = inverse[:, None] * inverse
+    scaled *= kernel
+    return np.asarray(scaled)
 
 
 def _view(name: str, kernel: Any, columns: Any = None) -> View:
@@ -94,17 +98,39 @@ def _view(name: str, kernel: Any, columns: Any = None) -> View:
 def gauss_task(n: int, kernels: str, gating: str = "softmax") -> LocalizedTask:
     """GAUSS4 with the kernels "linear + quadratic" or "3 linear"."""
     points, labels = make_gauss("GAUSS4", n, random_state=_SEED)
-    features = standardised(points)
-    inner = features @ features.T
-    linear = unit_diagonal(inner)
     y = labels.astype(np.float64)
     if kernels == "3 linear":
         views = [_view(name, Linear()) for name in ("first", "second", "third")]
-        stack, sources = linear[None], np.zeros(3, np.intp)
+        build, sources = _linear, np.zeros(3, np.intp)
     else:
         views = [_view("linear", Linear()), _view("quadratic", Polynomial(2))]
-        stack, sources = np.stack([linear, unit_diagonal((1.0 + inner) ** 2)]), np.arange(2)
-    return LocalizedTask("gauss4", points, views, stack, sources, features, y, _C, gating)
+        build, sources = _linear_and_quadratic, np.arange(2)
+    features, stack = build(points)
+    return LocalizedTask("gauss4", points, views, build, stack, sources, features, y, _C, gating)
+
+
+def _linear(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    features = standardised(points)
+    return features, unit_diagonal(features @ features.T)[None]
+
+
+def _linear_and_quadratic(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    features = standardised(points)
+    inner = features @ features.T
+    stack = np.empty((2, *inner.shape))
+    stack[0] = unit_diagonal(inner)
+    inner += 1.0
+    inner *= inner
+    stack[1] = unit_diagonal(inner)
+    return features, stack
+
+
+def _linear_of_blocks(points: FloatArray, columns: list[slice]) -> tuple[FloatArray, FloatArray]:
+    features = standardised(points)
+    stack = np.empty((len(columns), len(points), len(points)))
+    for kernel, block in zip(stack, columns, strict=True):
+        kernel[:] = unit_diagonal(features[:, block] @ features[:, block].T)
+    return features, stack
 
 
 @cache
@@ -133,13 +159,11 @@ def digits_task(n: int, gating: str) -> LocalizedTask:
     blocks = {name: table[drawn] for name, table in tables.items()}
     ends = np.cumsum([block.shape[1] for block in blocks.values()]).tolist()
     begins = [0, *ends[:-1]]
-    views = [
-        _view(name, Linear(), list(range(begin, end)))
-        for name, begin, end in zip(blocks, begins, ends, strict=True)
-    ]
-    scaled = [standardised(block) for block in blocks.values()]
-    kernels = np.stack([unit_diagonal(block @ block.T) for block in scaled])
-    y = np.where(digits[drawn] < 5, -1.0, 1.0)
+    columns = [slice(begin, end) for begin, end in zip(begins, ends, strict=True)]
+    views = [_view(name, Linear(), block) for name, block in zip(blocks, columns, strict=True)]
+    build = partial(_linear_of_blocks, columns=columns)
     points = np.hstack(list(blocks.values()))
+    features, kernels = build(points)
+    y = np.where(digits[drawn] < 5, -1.0, 1.0)
     sources = np.arange(len(kernels))
-    return LocalizedTask(dataset, points, views, kernels, sources, np.hstack(scaled), y, _C, gating)
+    return LocalizedTask(dataset, points, views, build, kernels, sources, features, y, _C, gating)

@@ -1,14 +1,14 @@
 """The same descent around scikit-learn's SVC: what one writes with NumPy and a support vector machine.
 
 Start, gate, line search and stopping rule are ours. Every value solves an SVC on the combined kernel from
-nothing, with its default tolerance and a cache that holds the whole kernel. Kernels are ready. Copies of a
-kernel are combined in one product (K ∘ EE', E the gates of the copies); values and gradients read the support
-rows alone, by BLAS, and a gradient is computed only where a step was accepted.
+nothing, with its default tolerance and a cache that holds the whole kernel. Copies of a kernel are combined
+in one product (K ∘ EE', E the gates of the copies); values and gradients read the support rows alone, by
+BLAS, and a gradient is computed only where a step was accepted.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.svm import SVC
@@ -123,5 +123,11 @@ class Descent:
 
 
 def descend_svc(task: LocalizedTask, seed: int) -> LocalizedAnswer:
-    """The whole descent from the start of a seed."""
+    """The descent alone, on ready kernels, from the start of a seed."""
     return Descent(task).run(task.start(seed))
+
+
+def fit_svc(task: LocalizedTask, seed: int) -> LocalizedAnswer:
+    """Features, kernels and the descent: a fit from points, without any check of the input."""
+    features, kernels = task.build(task.points)
+    return descend_svc(replace(task, features=features, kernels=kernels), seed)

@@ -137,8 +137,8 @@ TABLE = Table(
     protocol=(
         "GAUSS4: 1200 points of four Gaussians in the plane (`multikernel.datasets.make_gauss`), a new draw "
         "for each split. No rule is right on more than 89.71% of such points in the mean; the published "
-        "accuracies are above that: their points were lucky ones, or drawn otherwise. Linear and quadratic kernels, once of "
-        "standardised columns and once of the columns as they are.",
+        "accuracies are above that: their points were lucky ones, or drawn otherwise. Linear and quadratic "
+        "kernels, once of standardised columns and once of the columns as they are.",
         "MULTIFEAT-SL: 2000 handwritten digits, 0 to 4 against 5 to 9, a linear kernel on each of six "
         "representations (649 columns, all of which the gate looks at).",
         *PROTOCOL,

@@ -189,6 +189,21 @@ class TestSeveralClasses:
         )
         assert len(model.start_objectives_) == 3
 
+    @pytest.mark.parametrize("interrupted", [0, 2])
+    def test_the_status_is_the_worst_of_the_gates(self, interrupted):
+        begun = []
+
+        def callback(entry):
+            begun.extend([entry] if entry["iteration"] == 0 else [])
+            return len(begun) == interrupted + 1
+
+        model = localized(tol=0.05, callback=callback).fit(self.X, self.y)
+        assert model.status_ == "interrupted"
+        assert len(begun) == 3
+        steps = [max(e["iteration"] for e in model.history_ if e["machine"] == k) for k in range(3)]
+        assert steps[interrupted] == 0
+        assert sorted(steps)[1] > 0
+
     def test_solves_are_counted_machine_by_machine(self, monkeypatch):
         """Every value of the objective takes one machine for each class or pair; the joint one is one."""
         asked = []

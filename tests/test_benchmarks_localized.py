@@ -102,6 +102,8 @@ def test_judge_refuses_what_is_infeasible_or_does_not_fit(change, error, message
 def test_judge_forms_gates_and_their_kernel(n_gates, n_features, seed):
     rng = np.random.default_rng(seed)
     V, X = rng.normal(size=(n_gates, n_features + 1)), rng.normal(size=(7, n_features))
+    with pytest.raises(ValueError, match="softmax"):
+        gate_values(V, X, "gaussian")
     activations = np.column_stack([X, np.ones(7)]) @ V.T
     np.testing.assert_allclose(gate_values(V, X, "softmax"), softmax(activations, axis=1), rtol=1e-12)
     eta = gate_values(V, X, "sigmoid")
@@ -114,11 +116,6 @@ def test_judge_forms_gates_and_their_kernel(n_gates, n_features, seed):
         for j in range(7):
             expected = sum(eta[i, m] * kernels[sources[m], i, j] * eta[j, m] for m in range(n_gates))
             assert K[i, j] == pytest.approx(expected, rel=1e-10, abs=1e-12)
-
-
-def test_judge_knows_two_gates():
-    with pytest.raises(ValueError, match="softmax"):
-        gate_values(np.zeros((1, 1)), np.zeros((3, 0)), "gaussian")
 
 
 @cache
@@ -200,7 +197,6 @@ def test_the_peer_builds_its_kernels_from_points():
 
 
 def test_estimator_and_solver_read_the_kernels_of_the_task():
-    """A fit with one step from points, and one on the ready kernels, reach the same value."""
     task = gauss_task(80, "linear + quadratic")
     ours, alone = fit_estimator(task, 0), learn_gate(task, 0)
     assert ours.first == pytest.approx(alone.first, rel=2e-4)
@@ -256,8 +252,7 @@ def test_digits_have_a_kernel_for_each_view(small_digits):
         Z = (view[drawn] - view[drawn].mean(axis=0)) / view[drawn].std(axis=0)
         Z /= np.linalg.norm(Z, axis=1, keepdims=True)
         np.testing.assert_allclose(kernel, Z @ Z.T, atol=1e-12)
-    ours = fit_estimator(task, 0)
-    assert ours.first == pytest.approx(descend_svc(task, 0).first, rel=1e-3)
+    assert fit_estimator(task, 0).first == pytest.approx(descend_svc(task, 0).first, rel=1e-3)
 
 
 def test_without_a_data_folder_the_digits_of_scikit_learn_are_read(monkeypatch, tmp_path):

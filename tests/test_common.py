@@ -16,6 +16,9 @@ from multikernel import (
     MKLRegressor,
     MKLRidge,
     NonstationaryClassifier,
+    ProjectionKernelClassifier,
+    ProjectionKernelOneClass,
+    ProjectionKernelRegressor,
     SpectralKernelClassifier,
     TransductiveMKLClassifier,
 )
@@ -46,6 +49,12 @@ ESTIMATORS = [
     LocalizedMKLClassifier(gating="sigmoid", multiclass="ovo", shared_gate=True, gating_features="kernel"),
     LocalizedMKLRegressor(),
     LocalizedMKLOneClass(),
+    ProjectionKernelClassifier(n_screen=3, max_iter=8),
+    ProjectionKernelClassifier(
+        2, 1, kernel="gaussian", multiclass="ovr", gating="sigmoid", norm="unit", optimizer="lbfgs"
+    ),
+    ProjectionKernelRegressor(2, 1, kernel="gaussian", n_screen=2, max_iter=4),
+    ProjectionKernelOneClass(n_components=1, n_screen=2, max_iter=4),
     NonstationaryClassifier([Linear(), Gaussian()], mode="full"),
 ]
 

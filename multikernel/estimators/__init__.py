@@ -12,6 +12,9 @@ from .mkl_one_class import MKLOneClass
 from .mkl_regressor import MKLRegressor
 from .mkl_ridge import MKLRidge
 from .nonstationary import NonstationaryClassifier
+from .projection_classifier import ProjectionKernelClassifier
+from .projection_one_class import ProjectionKernelOneClass
+from .projection_regressor import ProjectionKernelRegressor
 from .spectral import SpectralKernelClassifier
 from .transductive import TransductiveMKLClassifier
 
@@ -28,6 +31,9 @@ __all__ = [
     "MKLRegressor",
     "MKLRidge",
     "NonstationaryClassifier",
+    "ProjectionKernelClassifier",
+    "ProjectionKernelOneClass",
+    "ProjectionKernelRegressor",
     "SpectralKernelClassifier",
     "TransductiveMKLClassifier",
 ]

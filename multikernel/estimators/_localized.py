@@ -23,7 +23,7 @@ from ..solvers.localized.gating import GatedObjective
 from ..solvers.localized.learn import LocalizedResult, learn_gates
 from ..solvers.localized.machines import Machines
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
-from ._localized_warnings import warn_of_descent
+from ._localized_warnings import warn_of_descent, warn_of_machines
 from ._machine import SeveralKernels, on_rows, worst_status
 from ._one_kernel import fixed_seed
 from ._progress import Progress
@@ -178,6 +178,7 @@ class BaseLocalized(SeveralKernels):
         used = np.unique(self._sources)
         self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, used)
         del self._train_features
+        warn_of_machines(self, results)
         warn_of_descent(self, results)
 
     def _store_diagnostics(self, gates: Sequence[Gated], eta: list[Array]) -> None:

@@ -10,8 +10,8 @@ from ..solvers.localized.learn import LocalizedResult
 from ._warn import warn_caller
 
 
-def warn_of_descent(model: Any, results: Sequence[LocalizedResult]) -> None:
-    """Warn of machines that were not solved, of a descent that was cut short, of saturated starts."""
+def warn_of_machines(model: Any, results: Sequence[LocalizedResult]) -> None:
+    """Warn of machines that were not solved."""
     name = type(model).__name__
     if any(r.exhausted for r in results):
         warn_caller(
@@ -27,6 +27,11 @@ def warn_of_descent(model: Any, results: Sequence[LocalizedResult]) -> None:
             "the size of 1; a single class must lie away from the origin of its kernels.",
             ConvergenceWarning,
         )
+
+
+def warn_of_descent(model: Any, results: Sequence[LocalizedResult]) -> None:
+    """Warn of a descent over gates that was cut short, and of saturated starts."""
+    name = type(model).__name__
     if any(r.status == Status.MAX_ITER for r in results):
         warn_caller(
             f"{name} did not settle to tol={model.tol:g} in {model.max_iter} steps: the last one still "

@@ -6,7 +6,6 @@ coefficients.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from ..solvers.localized.projections import (
 )
 from ..views.scaling import Scaling
 from ._localized import MACHINE_TOL
-from ._localized_warnings import warn_of_descent
+from ._localized_warnings import warn_of_machines
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
@@ -227,8 +226,7 @@ class BaseProjection(TransformerMixin, BaseEstimator):
                 f"the gate of {name} was 0 or 1 at nearly every sample from the start, where it cannot "
                 "learn. Try another random_state, fewer regions, or gating='softmax'.",
             )
-        # The rest, of machines that were not solved, is the same wherever a kernel moves.
-        warn_of_descent(self, [replace(result, status=Status.OPTIMAL, start_saturated=False)])
+        warn_of_machines(self, [result])
 
     def _constant_machines(self, result: LocalizedResult, units: float) -> list[int]:
         """The machines whose scores are the same at every training sample: w = 0, the plateau."""

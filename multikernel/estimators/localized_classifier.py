@@ -5,17 +5,15 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .._validation import check_choice
 from ..criteria import Hinge
 from ..solvers.localized.machines import BinaryMachines, JointMachine, Machines
-from ._calibration import calibrate, calibrated, wants_probabilities
+from ._calibration import calibrate
+from ._decisions import MachineClassifier
 from ._localized import MACHINE_TOL, BaseLocalized, Gated
-from ._multiclass import binary_problems, decide, votes
+from ._multiclass import binary_problems
 from ._parameters import check_finite_price, weigh_samples
 from ._targets import encode_labels, require_two_classes
 
@@ -24,7 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 STRATEGIES = ("ovr", "ovo", "joint")
 
 
-class LocalizedMKLClassifier(ClassifierMixin, BaseLocalized):
+class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     r"""Support vector classifier whose gate decides, sample by sample, which kernels count.
 
     .. math::
@@ -266,22 +264,3 @@ class LocalizedMKLClassifier(ClassifierMixin, BaseLocalized):
 
     def _solves_per_value(self, gated: Gated) -> int:
         return 1 if self._is_joint else len(gated.names)
-
-    # ------------------------------------------------------------------ predict
-    def decision_function(self, X: Any) -> Array:
-        """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)."""
-        scores = self._scores(X) + self.intercept_
-        if self.classes_.size == 2:
-            return scores[:, 0]
-        return votes(scores, self.classes_.size) if self._votes else scores
-
-    def predict(self, X: Any) -> Array:
-        """The class of each sample."""
-        check_is_fitted(self)
-        return decide(self.decision_function(X), self.classes_)
-
-    @available_if(wants_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Calibrated probabilities (n_samples, n_classes), when asked for with ``probability=True``."""
-        check_is_fitted(self)
-        return calibrated(self, self.decision_function(X))

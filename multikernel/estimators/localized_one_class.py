@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import OutlierMixin
 
 from ..criteria import OneClass
 from ..solvers.localized.machines import BinaryMachines
+from ._decisions import MachineNovelty
 from ._localized import MACHINE_TOL, BaseLocalized, Gated
 from ._parameters import check_nu, check_sample_weights
 from ._warn import warn_caller
@@ -17,7 +17,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _COLLAPSED = 0.99
 
 
-class LocalizedMKLOneClass(OutlierMixin, BaseLocalized):
+class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     r"""One-class support vector machine with a gate over its kernels.
 
     .. math::
@@ -124,15 +124,3 @@ class LocalizedMKLOneClass(OutlierMixin, BaseLocalized):
                 "The gate does not tell which view matters. Make the kernels alike in size, lower max_iter, "
                 "or use MKLOneClass."
             )
-
-    def score_samples(self, X: Any) -> Array:
-        """Scores before the threshold is subtracted (n_samples,)."""
-        return self._scores(X)[:, 0]
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores (n_samples,), negative for outliers."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> Array:
-        """1 for inliers, −1 for outliers."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -5,17 +5,15 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice
 from ..criteria import HardMargin, Hinge, Loss, SquaredHinge
 from ..solvers import Status
 from ._base import BaseMKL, Solved
-from ._calibration import calibrate, calibrated, wants_probabilities
+from ._calibration import calibrate
+from ._decisions import MachineClassifier
 from ._machine import on_rows
-from ._multiclass import STRATEGIES, Machines, binary_problems, decide, votes
+from ._multiclass import STRATEGIES, Machines, binary_problems
 from ._parameters import check_C, check_weight_range, weigh_samples
 from ._samples import Samples
 from ._targets import encode_labels, require_two_classes
@@ -25,7 +23,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 LOSSES = ("hinge", "squared_hinge")
 
 
-class MKLClassifier(ClassifierMixin, BaseMKL):
+class MKLClassifier(MachineClassifier, BaseMKL):
     r"""Support vector classifier that learns the weights of its kernels.
 
     .. math::
@@ -214,21 +212,3 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         ridges = np.concatenate([[s.result.ridge] * len(s.names) for s in solutions])
         with np.errstate(divide="ignore"):
             self.C_ = 1.0 / ridges if learned else np.full(ridges.size, float(self.C))
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)."""
-        scores = self._scores(X) + self.intercept_
-        if self.classes_.size == 2:
-            return scores[:, 0]
-        return votes(scores, self.classes_.size) if self._votes else scores
-
-    def predict(self, X: Any) -> Array:
-        """The class of each sample."""
-        check_is_fitted(self)
-        return decide(self.decision_function(X), self.classes_)
-
-    @available_if(wants_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Calibrated probabilities (n_samples, n_classes), when asked for with ``probability=True``."""
-        check_is_fitted(self)
-        return calibrated(self, self.decision_function(X))

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import OutlierMixin
 
 from ..criteria import OneClass
 from ._base import BaseMKL, Solved
+from ._decisions import MachineNovelty
 from ._parameters import check_nu, check_sample_weights
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class MKLOneClass(OutlierMixin, BaseMKL):
+class MKLOneClass(MachineNovelty, BaseMKL):
     r"""One-class support vector machine that learns the weights of its kernels.
 
     .. math::
@@ -91,15 +91,3 @@ class MKLOneClass(OutlierMixin, BaseMKL):
         self._store([Solved(self._learn(Ks, [loss]), np.arange(n_distinct), ["inside"])], samples)
         self.offset_ = -float(self.intercept_[0])
         return self
-
-    def score_samples(self, X: Any) -> Array:
-        """Scores before the threshold is subtracted (n_samples,)."""
-        return self._scores(X)[:, 0]
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores (n_samples,), negative for outliers."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> Array:
-        """1 for inliers, −1 for outliers."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)

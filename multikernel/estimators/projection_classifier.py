@@ -4,15 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice
 from ..criteria import Hinge
 from ..solvers.localized.machines import BinaryMachines, JointMachine, Machines
-from ._calibration import calibrate, calibrated, wants_probabilities
-from ._multiclass import binary_problems, decide, votes
+from ._calibration import calibrate
+from ._decisions import MachineClassifier
+from ._multiclass import binary_problems
 from ._parameters import check_finite_price, weigh_samples
 from ._projection import BaseProjection
 from ._samples import distinct_samples
@@ -24,7 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 STRATEGIES = ("joint", "ovr", "ovo")
 
 
-class ProjectionKernelClassifier(ClassifierMixin, BaseProjection):
+class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     r"""Support vector classifier in subspaces that it learns, and a transformer into them.
 
     .. math::
@@ -144,7 +142,7 @@ class ProjectionKernelClassifier(ClassifierMixin, BaseProjection):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel.estimators.projection_classifier import ProjectionKernelClassifier
+    >>> from multikernel import ProjectionKernelClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = ProjectionKernelClassifier(n_regions=2, n_components=1, C=10.0).fit(X, y)
     >>> bool(model.score(X, y) > 0.95)
@@ -241,22 +239,3 @@ class ProjectionKernelClassifier(ClassifierMixin, BaseProjection):
                 "are the same for every training sample, a plateau without a gradient. Raise n_screen, "
                 "n_init, n_components or C, or use class_weight='balanced'."
             )
-
-    # ------------------------------------------------------------------ predict
-    def decision_function(self, X: Any) -> Array:
-        """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)."""
-        scores = self._scores(X) + self.intercept_
-        if self.classes_.size == 2:
-            return scores[:, 0]
-        return votes(scores, self.classes_.size) if self._votes else scores
-
-    def predict(self, X: Any) -> Array:
-        """The class of each sample."""
-        check_is_fitted(self)
-        return decide(self.decision_function(X), self.classes_)
-
-    @available_if(wants_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Calibrated probabilities (n_samples, n_classes), when asked for with ``probability=True``."""
-        check_is_fitted(self)
-        return calibrated(self, self.decision_function(X))

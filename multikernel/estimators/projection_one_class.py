@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import OutlierMixin
 
 from ..criteria import OneClass
 from ..solvers.localized.machines import BinaryMachines
+from ._decisions import MachineNovelty
 from ._parameters import check_nu, check_sample_weights
 from ._projection import BaseProjection
 from ._samples import distinct_samples
@@ -18,7 +18,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _COLLAPSED = 0.99
 
 
-class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
+class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     r"""One-class support vector machine in subspaces that it learns, and a transformer into them.
 
     .. math::
@@ -61,7 +61,7 @@ class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
     Examples
     --------
     >>> import numpy as np
-    >>> from multikernel.estimators.projection_one_class import ProjectionKernelOneClass
+    >>> from multikernel import ProjectionKernelOneClass
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> X[:, 2] = X[:, 0] + 0.05 * X[:, 2]  # two columns that agree
     >>> model = ProjectionKernelOneClass(n_components=1, nu=0.1, n_init=5).fit(X)
@@ -141,15 +141,3 @@ class ProjectionKernelOneClass(OutlierMixin, BaseProjection):
                 f"the gate of {name} collapsed onto region {int(means.argmax())}: the objective has no term "
                 "that fits, and prefers the region with the largest kernel everywhere. Use n_regions=1."
             )
-
-    def score_samples(self, X: Any) -> Array:
-        """Scores before the threshold is subtracted (n_samples,)."""
-        return self._scores(X)[:, 0]
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores (n_samples,), negative for outliers."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> Array:
-        """1 for inliers, −1 for outliers."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)

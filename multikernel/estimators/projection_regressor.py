@@ -55,7 +55,7 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
     Examples
     --------
     >>> import numpy as np
-    >>> from multikernel.estimators.projection_regressor import ProjectionKernelRegressor
+    >>> from multikernel import ProjectionKernelRegressor
     >>> X = np.random.default_rng(0).normal(size=(120, 5))
     >>> y = np.sin(X[:, 0] + X[:, 1])
     >>> model = ProjectionKernelRegressor(n_components=1, kernel="gaussian", C=10.0, norm="unit").fit(X, y)

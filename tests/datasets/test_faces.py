@@ -24,5 +24,5 @@ def test_the_faces_are_those_of_the_data_set(monkeypatch):
 def test_without_the_data_the_message_says_what_to_set(monkeypatch, tmp_path):
     monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(ValueError, match="olivetti.* is in none of the folders"):
+    with pytest.raises(ValueError, match=r"olivetti.* is in none of the folders"):
         load_faces()

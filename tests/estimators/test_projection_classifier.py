@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel.estimators.projection_classifier import ProjectionKernelClassifier
+from multikernel import ProjectionKernelClassifier
 from tests.shared_data import needs_shared_data, shared_data_folder
 
 IRIS = load_iris(return_X_y=True)

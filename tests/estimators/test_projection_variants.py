@@ -6,11 +6,8 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVR, OneClassSVM
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from multikernel.estimators.projection_classifier import ProjectionKernelClassifier
-from multikernel.estimators.projection_one_class import ProjectionKernelOneClass
-from multikernel.estimators.projection_regressor import ProjectionKernelRegressor
+from multikernel import ProjectionKernelClassifier, ProjectionKernelOneClass, ProjectionKernelRegressor
 
 ALL = [ProjectionKernelClassifier, ProjectionKernelRegressor, ProjectionKernelOneClass]
 
@@ -281,15 +278,3 @@ def test_nothing_given_is_changed(kind):
     X, y = X3.copy(), Y3.copy()
     X.flags.writeable = y.flags.writeable = False
     kind(2, 1, n_screen=2, tol=0.1).fit(X, y).transform(X)
-
-
-@parametrize_with_checks(
-    [
-        ProjectionKernelClassifier(n_screen=3, max_iter=8),
-        ProjectionKernelRegressor(2, 1, kernel="gaussian", n_screen=2, max_iter=4),
-        ProjectionKernelOneClass(n_components=1, n_screen=2, max_iter=4),
-    ]
-)
-@pytest.mark.filterwarnings("default")
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)

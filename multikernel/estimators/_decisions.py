@@ -1,0 +1,63 @@
+"""From the scores of machines to decisions: what classifiers and novelty detectors on machines share."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, OutlierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ._calibration import calibrated, wants_probabilities
+from ._multiclass import decide, votes
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class MachineClassifier(ClassifierMixin):
+    """A classifier with `_scores`, `intercept_` and `classes_`; `_votes`: whether its machines vote."""
+
+    classes_: Array
+    intercept_: Array
+    _votes: bool
+
+    def _scores(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)."""
+        scores = self._scores(X) + self.intercept_
+        if self.classes_.size == 2:
+            return np.asarray(scores[:, 0])
+        return votes(scores, self.classes_.size) if self._votes else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample."""
+        check_is_fitted(self)
+        return decide(self.decision_function(X), self.classes_)
+
+    @available_if(wants_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Calibrated probabilities (n_samples, n_classes), when asked for with ``probability=True``."""
+        check_is_fitted(self)
+        return calibrated(self, self.decision_function(X))
+
+
+class MachineNovelty(OutlierMixin):
+    """A novelty detector with `_scores` and `offset_`."""
+
+    offset_: float
+
+    def _scores(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def score_samples(self, X: Any) -> Array:
+        """Scores before the threshold is subtracted (n_samples,)."""
+        return np.asarray(self._scores(X)[:, 0])
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores (n_samples,), negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Array:
+        """1 for inliers, −1 for outliers."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -287,14 +287,18 @@ class TestCopies:
         )
         assert shared.objective_ == pytest.approx(apart.objective_, rel=1e-9)
 
-    def test_copies_are_computed_once_in_prediction(self):
+    def test_copies_are_computed_once(self):
         calls = []
 
         def line(A, B):
             calls.append(len(A))
             return A @ B.T
 
+        LocalizedMKLClassifier([("a", line)], C=5.0).fit(self.X, self.y)
+        alone = sum(calls)
+        calls.clear()
         model = LocalizedMKLClassifier([("a", line), ("b", line), ("c", line)], C=5.0).fit(self.X, self.y)
+        assert sum(calls) == alone > 0
         calls.clear()
         model.decision_function(self.fresh)
         assert sum(calls) == 20

@@ -49,6 +49,19 @@ class TestRegressor:
         assert abs(beta.sum()) < 1e-9
         assert model.score(self.X, self.y) > 0.9
 
+    def test_weights_are_bounds(self):
+        weights = np.random.default_rng(0).uniform(0.2, 3.0, size=80)
+        model = LocalizedMKLRegressor(VIEWS, C=0.2, epsilon=0.05).fit(self.X, self.y, weights)
+        share = np.abs(model.dual_coef_[0]) / (0.2 * weights[model.support_])
+        assert share.max() == pytest.approx(1.0, rel=1e-12)
+        beta = full_duals(model, 80)[0]
+        part = plain_contributions(model, self.X, self.X).sum(axis=2)[:, 0]
+        norm = 0.5 * beta @ part
+        dual = self.y @ beta - 0.05 * np.abs(beta).sum() - norm
+        errors = np.abs(self.y - part - model.intercept_[0])
+        primal = norm + 0.2 * weights @ np.maximum(errors - 0.05, 0.0)
+        assert (primal - dual) / primal <= 1e-4
+
     def test_one_competing_kernel_is_plain_regression(self):
         K = plain_kernels(self.X, self.X)[:, :, 0]
         peer = SVR(C=3.0, epsilon=0.05, kernel="precomputed", tol=1e-9).fit(K, self.y)
@@ -147,6 +160,18 @@ class TestOneClass:
             assert outside <= nu + 0.03
             assert model.support_.size / 100 >= nu
         assert model.fit_predict(self.X).shape == (100,)
+
+    def test_only_the_proportions_of_weights_count(self):
+        weights = np.random.default_rng(0).uniform(0.2, 3.0, size=100)
+        one, ten = (
+            LocalizedMKLOneClass(list(self.views), nu=0.2, tol=0.2).fit(
+                self.X, sample_weight=factor * weights
+            )
+            for factor in (1.0, 10.0)
+        )
+        np.testing.assert_allclose(one.dual_coef_, ten.dual_coef_, rtol=1e-6, atol=1e-9)
+        share = one.dual_coef_[0] / (weights[one.support_] / (0.2 * weights.sum()))
+        assert share.max() == pytest.approx(1.0, rel=1e-9)
 
     def test_one_competing_kernel_is_the_plain_machine(self):
         K = self.kernels(self.X, self.X)[:, :, 0]

@@ -1,6 +1,6 @@
 """From the scores of machines to decisions: what classifiers and novelty detectors on machines share."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, OutlierMixin
@@ -20,8 +20,10 @@ class MachineClassifier(ClassifierMixin):
     intercept_: Array
     _votes: bool
 
-    def _scores(self, X: Any) -> Array:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # the other base has it, and stands behind this one
+
+        def _scores(self, X: Any) -> Array:
+            raise NotImplementedError
 
     def decision_function(self, X: Any) -> Array:
         """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)."""
@@ -47,8 +49,10 @@ class MachineNovelty(OutlierMixin):
 
     offset_: float
 
-    def _scores(self, X: Any) -> Array:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # the other base has it, and stands behind this one
+
+        def _scores(self, X: Any) -> Array:
+            raise NotImplementedError
 
     def score_samples(self, X: Any) -> Array:
         """Scores before the threshold is subtracted (n_samples,)."""

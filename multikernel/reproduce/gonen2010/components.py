@@ -14,8 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multikernel.datasets import load_dataset
-from multikernel.estimators import MKLClassifier
-from multikernel.estimators.projection_classifier import ProjectionKernelClassifier
+from multikernel.estimators import MKLClassifier, ProjectionKernelClassifier
 from multikernel.kernels import Linear
 from multikernel.reproduce.gonen2010 import published
 from multikernel.reproduce.gonen2010.methods import Method, Problem, Sample, side_by_side

@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.estimators import MKLClassifier, MKLRegressor
-from multikernel.estimators.localized_classifier import LocalizedMKLClassifier
-from multikernel.estimators.localized_regressor import LocalizedMKLRegressor
+from multikernel.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor, MKLClassifier, MKLRegressor
 from multikernel.kernels import Kernel
 from multikernel.reproduce.gonen2010.protocol import GRID
 from multikernel.reproduce.gonen2010.published import Figures

@@ -12,8 +12,7 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
 from multikernel.datasets import load_dataset
-from multikernel.estimators import MKLRegressor
-from multikernel.estimators.localized_regressor import LocalizedMKLRegressor
+from multikernel.estimators import LocalizedMKLRegressor, MKLRegressor
 from multikernel.kernels import Gaussian, Kernel, Linear, Polynomial
 from multikernel.reproduce.compare import compare, comparison_row
 from multikernel.reproduce.gonen2010.methods import copies

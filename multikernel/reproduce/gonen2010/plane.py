@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from multikernel.datasets import gauss_bayes, gauss_log_odds, make_gauss
-from multikernel.estimators import MKLClassifier
-from multikernel.estimators.localized_classifier import LocalizedMKLClassifier
+from multikernel.estimators import LocalizedMKLClassifier, MKLClassifier
 from multikernel.reproduce.compare import compare, comparison_row
 from multikernel.reproduce.gonen2010.benchmarks import SEED, plane_views
 from multikernel.reproduce.gonen2010.protocol import fit_quietly, score
@@ -86,7 +85,7 @@ def compute_draw(figure: str, standardize: bool, method: str, split: int) -> dic
     return found | ({"solves": float(model.n_solves_)} if method == "lmkl" else {})
 
 
-def fit_plane(figure: str, standardize: bool, method: str, X: Array, y: Array, **starts: int) -> Any:
+def fit_plane(figure: str, standardize: bool, method: str, X: Array, y: Array, **starts: Any) -> Any:
     """Fit a method of a figure at `C`; `starts` are the n_init and the random_state of localized MKL."""
     if method == "lmkl":
         views = plane_views(SETTINGS[figure].kinds, standardize)

@@ -15,8 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multikernel.datasets import load_dataset
-from multikernel.estimators.localized_classifier import LocalizedMKLClassifier
-from multikernel.estimators.projection_classifier import ProjectionKernelClassifier
+from multikernel.estimators import LocalizedMKLClassifier, ProjectionKernelClassifier
 from multikernel.kernels import Linear
 from multikernel.reproduce.compare import compare, comparison_row
 from multikernel.reproduce.gonen2010.protocol import fit_quietly, score

@@ -86,6 +86,12 @@ class TestGatingFeatures:
         expected = plain_gate("softmax", V, fresh[columns].to_numpy(), FRAME[columns].to_numpy())
         np.testing.assert_allclose(model.gate(fresh), expected, rtol=1e-9)
 
+    def test_columns_that_several_kernels_read_count_once_in_the_order_of_the_table(self):
+        views = [("back", Gaussian(gamma=0.5), [3, 1]), ("front", Linear(), [0, 1])]
+        [V] = LocalizedMKLClassifier(views).fit(X, LABELS).gating_
+        [W] = LocalizedMKLClassifier(views, gating_features=[0, 1, 3]).fit(X, LABELS).gating_
+        np.testing.assert_array_equal(V, W)
+
     def test_the_name_of_a_copy_stands_for_its_view(self):
         views = [*VIEWS, ("again", VIEWS[1][1], VIEWS[1][2])]
         model = LocalizedMKLClassifier(views, gating_features="again").fit(X, LABELS)

@@ -20,7 +20,7 @@ from .result import MachineResult, Status
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _FINEST_VIOLATION = 1e-13
-_PATIENCE = 20  # steps per sample after which pairs are taken to crawl
+_PATIENCE = 20
 NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
 CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
 
@@ -77,6 +77,7 @@ class Machine:
         self._sensitivity: Sensitivity | None = None
         self._sensitivity_of = np.empty(0, int)
         self.violation = 0.1
+        self.patience = _PATIENCE * stack.n + 2000  # steps after which pairs are taken to crawl
         self.n_steps = 0
         self.least_curvature = np.inf
         self.exhausted = False  # whether the last solve used all its steps
@@ -114,9 +115,8 @@ class Machine:
         ``plain``: the gap of β as it is; else at the best scaling of it, which is enough to steer.
         """
         budget = self.max_steps
-        patience = _PATIENCE * self.stack.n + 2000
         while True:
-            allowance = min(budget, patience)
+            allowance = min(budget, self.patience)
             outcome = self.advance(self.violation, allowance, value_stop)
             budget -= outcome.iterations
             if outcome.iterations == allowance < budget:

@@ -21,6 +21,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 LEAST_STEPS, STEPS_PER_SAMPLE = 10**5, 100
 _COARSEST_VIOLATION = 0.1
+_PATIENCE = 5
 
 
 class Solved(NamedTuple):
@@ -28,7 +29,7 @@ class Solved(NamedTuple):
 
     Attributes
     ----------
-    value : float, J
+    value : float, J; of a machine that was not solved to the tolerance its primal value, which is above
     gap : float, (primal − dual) / |primal|, the largest of the machines
     exhausted : bool, whether a machine used all its steps
     """
@@ -100,12 +101,13 @@ class BinaryMachines:
         limit = ceiling if len(self._machines) == 1 else np.inf
         value, gap, exhausted = 0.0, 0.0, False
         for k, machine in enumerate(self._machines):
-            machine.gradient = machine.loss.target - machine.stack.combined @ machine.beta
-            machine.violation = min(2.0 * machine.violation, _COARSEST_VIOLATION)
+            _set_out(machine)
             found = machine.solve(self.tol, limit)
-            # what was left unfinished is refused, though rounding may put it on the other side of the ceiling
-            value += max(found.dual, np.nextafter(limit, np.inf)) if found.cut_off else found.dual
             own = (found.primal.plain - found.dual) / max(abs(found.primal.plain), np.finfo(float).tiny)
+            if found.cut_off:  # refused, though rounding may put it on the other side of the ceiling
+                value += max(found.dual, np.nextafter(limit, np.inf))
+            else:  # the dual value of a machine that is not solved would make bad solutions look good
+                value += found.dual if own <= self.tol else found.primal.plain
             gap, exhausted = max(gap, own), exhausted or machine.exhausted
             self.suspicious |= machine.least_curvature < NEGATIVE_CURVATURE or own < CROSSED_BOUNDS
             self.coefficients[self._samples(k), k] = machine.beta
@@ -132,8 +134,28 @@ class BinaryMachines:
             self._machines = [
                 Machine(loss, s, steps) for loss, s in zip(self.losses, self._stacks, strict=True)
             ]
+            for machine in self._machines:  # few steps are allowed: Newton comes to help early
+                machine.patience = _PATIENCE * machine.stack.n + 500
         for machine, stack in zip(self._machines, self._stacks, strict=True):
             machine.stack = stack
+
+
+def _set_out(machine: Machine) -> None:
+    """The last duals as a start for the present kernel, if they are worth more there than none at all.
+
+    Where the kernel has grown they can be worth hugely less; the best multiple of them is worth more.
+    """
+    loss, K = machine.loss, machine.stack.combined
+    scores = K @ machine.beta
+    norm2 = float(machine.beta @ scores)
+    reward = machine.terms(machine.stack.shift).reward
+    start = loss.start
+    if reward - 0.5 * norm2 < float(loss.target @ start) - 0.5 * float(start @ (K @ start)):
+        share = max(reward / norm2, 0.0) if norm2 > 0.0 and loss.total == 0.0 else 0.0
+        machine.beta = share * machine.beta if loss.total == 0.0 else start
+        scores = K @ machine.beta
+    machine.gradient = loss.target - scores
+    machine.violation = min(2.0 * machine.violation, _COARSEST_VIOLATION)
 
 
 class JointMachine:

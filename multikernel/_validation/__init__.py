@@ -19,6 +19,7 @@ from .grams import (
 )
 from .labels import codes_of_classes, signs_of_two_classes
 from .tables import (
+    NotFiniteError,
     all_finite,
     check_choice,
     check_float_dtype,
@@ -31,6 +32,7 @@ from .tables import (
 __all__ = [
     "PSD_CHOICES",
     "GramFacts",
+    "NotFiniteError",
     "all_finite",
     "can_check_fully",
     "check_choice",

@@ -66,6 +66,24 @@ def check_float_dtype(dtype: Any) -> np.dtype[Any]:
 # --- feature tables ------------------------------------------------------------------------------
 
 
+class NotFiniteError(ValueError):
+    """A table holds NaN or infinity: what and in which row of what was checked, and the rest of the message.
+
+    Who checks a part of a table can say where that row stands in the whole.
+    """
+
+    def __init__(self, found: str, row: int, rest: str) -> None:
+        super().__init__(found, row, rest)
+        self.found, self.row, self.rest = found, row, rest
+
+    def __str__(self) -> str:
+        return f"{self.found} at row {self.row}, {self.rest}"
+
+    def in_row(self, row: int) -> NotFiniteError:
+        """The same of another row."""
+        return NotFiniteError(self.found, row, self.rest)
+
+
 def is_frame(X: Any) -> bool:
     """Whether `X` is a pandas DataFrame (told by its methods, so that pandas need not be imported)."""
     return hasattr(X, "iloc") and hasattr(X, "columns")
@@ -173,7 +191,5 @@ def all_finite(values: np.ndarray) -> bool:
 def _raise_not_finite(label: str, value: Any, row: int, column: int, names: list[Any] | None) -> None:
     what = "NaN" if np.isnan(value) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
-    raise ValueError(
-        f"{label} holds {what} at row {row}, column {column}{name}. "
-        "Features must be finite: impute or drop what is missing."
-    )
+    remedy = "Features must be finite: impute or drop what is missing."
+    raise NotFiniteError(f"{label} holds {what}", row, f"column {column}{name}. {remedy}")

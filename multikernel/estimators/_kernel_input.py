@@ -3,14 +3,14 @@
 The tags that tell scikit-learn which, the checks of a table, and the walk over the rows of a prediction.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, _safe_indexing, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import is_frame
+from .._validation import NotFiniteError, is_frame
 
 _BATCH_ROWS = 2048
 
@@ -39,13 +39,19 @@ class KernelInput(BaseEstimator):
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
         raise NotImplementedError
 
-    def _row_batches(self, X: Any) -> Iterator[Any]:
-        """The checked rows to predict for, some thousands at a time; ready-made kernels all at once."""
+    def _by_batches(self, X: Any, predict: Callable[[Any], Any]) -> Iterator[Any]:
+        """What `predict` says of the rows, some thousands at a time; ready-made kernels all at once.
+
+        A row that is not finite is named by its number in X.
+        """
         check_is_fitted(self)
         X = self._validate_table(X, reset=False)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         if n_rows <= _BATCH_ROWS or self._precomputed:
-            yield X
+            yield predict(X)
             return
         for rows in gen_batches(n_rows, _BATCH_ROWS):
-            yield _safe_indexing(X, rows)
+            try:
+                yield predict(_safe_indexing(X, rows))
+            except NotFiniteError as error:
+                raise error.in_row(rows.start + error.row) from None

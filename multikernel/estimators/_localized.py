@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from .._validation import check_choice, check_number, check_positive_integer
+from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer
 from ..combine.gates import GATES, OPEN, saturated_gates
 from ..solvers.localized.descent import OPTIMIZERS, DescentOptions
 from ..solvers.localized.gating import GatedObjective
@@ -115,7 +115,11 @@ class BaseLocalized(SeveralKernels):
         rows = samples.rows if self._precomputed else np.arange(samples.rows.size)
         wanted = self._distinct_name(self.gating_features)
         names = list(self._bank.view_names_)
-        self._features, self._train_features = fit_gating_features(wanted, table, self._bank, names, Ks, rows)
+        try:
+            fitted = fit_gating_features(wanted, table, self._bank, names, Ks, rows)
+        except NotFiniteError as error:
+            raise error.in_row(int(samples.rows[error.row])) from None
+        self._features, self._train_features = fitted
         return Ks
 
     def _distinct_name(self, wanted: Any) -> Any:
@@ -234,12 +238,15 @@ class BaseLocalized(SeveralKernels):
             rows = np.flatnonzero((eta[:, :, self._sources == source] > 0.0).any(axis=(0, 2)))
             if rows.size:
                 part = X if rows.size == eta.shape[1] else _safe_indexing(X, rows)
-                [(_, K)] = self._bank.only([int(source)]).iter_kernels(part)
+                try:
+                    [(_, K)] = self._bank.only([int(source)]).iter_kernels(part)
+                except NotFiniteError as error:
+                    raise error.in_row(int(rows[error.row])) from None
                 yield int(source), rows, K
 
     def _scores(self, X: Any) -> Array:
         """Scores without intercept, (n_samples, n_machines); one kernel and one batch of rows at a time."""
-        return np.concatenate([self._batch_contributions(rows).sum(axis=2) for rows in self._row_batches(X)])
+        return np.concatenate([part.sum(axis=2) for part in self._by_batches(X, self._batch_contributions)])
 
     def _batch_contributions(self, X: Any) -> Array:
         n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -260,7 +267,7 @@ class BaseLocalized(SeveralKernels):
         array (n_samples, n_kernels), or (n_samples, n_machines, n_kernels) for several machines
             Summed over the kernels, and with the intercept added, they are the machines' scores.
         """
-        every = np.concatenate([self._batch_contributions(rows) for rows in self._row_batches(X)])
+        every = np.concatenate(list(self._by_batches(X, self._batch_contributions)))
         return every[:, 0] if len(self.machine_names_) == 1 else every
 
     def gate(self, X: Any) -> Array:
@@ -275,7 +282,7 @@ class BaseLocalized(SeveralKernels):
         array (n_samples, n_kernels), or (n_samples, n_gates, n_kernels) where the machines have gates of
         their own
         """
-        values = np.concatenate([np.moveaxis(self._gates(rows), 0, 1) for rows in self._row_batches(X)])
+        values = np.concatenate([np.moveaxis(eta, 0, 1) for eta in self._by_batches(X, self._gates)])
         return values[:, 0] if len(self.gating_) == 1 else values
 
     def active_kernels(self, X: Any) -> Array:

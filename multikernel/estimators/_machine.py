@@ -139,12 +139,17 @@ class KernelMachine(SeveralKernels):
     # ------------------------------------------------------------------ predict
     def _scores(self, X: Any) -> Array:
         """Scores without intercept, (n_samples, n_machines); one kernel and one batch of rows at a time."""
-        parts = [sum(block for _, block in batch) for batch in self._batches(X)]
-        return np.concatenate(parts)
+        return np.concatenate(list(self._by_batches(X, self._batch_scores)))
 
-    def _batches(self, X: Any) -> Iterator[Iterator[tuple[int, Array]]]:
-        for part in self._row_batches(X):
-            yield self._kernel_scores(part)
+    def _batch_scores(self, X: Any) -> Any:
+        return sum(scores for _, scores in self._kernel_scores(X))
+
+    def _batch_contributions(self, X: Any) -> Array:
+        parts = dict(self._kernel_scores(X))
+        block = np.zeros((*next(iter(parts.values())).shape, len(self.view_names_)))
+        for m, scores in parts.items():
+            block[:, :, m] = scores
+        return block
 
     def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
         """The score that each active kernel contributes, (n_samples, n_machines)."""
@@ -163,13 +168,5 @@ class KernelMachine(SeveralKernels):
         array (n_samples, n_kernels), or (n_samples, n_machines, n_kernels) for several machines
             Summed over the kernels, and with the intercept added, they are the machines' scores.
         """
-        blocks = []
-        for batch in self._batches(X):
-            parts = dict(batch)
-            shape = next(iter(parts.values())).shape
-            block = np.zeros((*shape, len(self.view_names_)))
-            for m, scores in parts.items():
-                block[:, :, m] = scores
-            blocks.append(block)
-        every = np.concatenate(blocks)
+        every = np.concatenate(list(self._by_batches(X, self._batch_contributions)))
         return every[:, 0] if self.dual_coef_.shape[0] == 1 else every

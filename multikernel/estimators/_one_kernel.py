@@ -83,6 +83,8 @@ class OneKernel(KernelInput):
 
     def _test_blocks(self, X: Any) -> Iterator[Array]:
         """Similarities to the training points, (n_rows, n_train), for some thousand rows at a time."""
-        for part in self._row_batches(X):
-            _, K = next(self._bank.iter_kernels(part))
-            yield np.asarray(K, np.float64)
+        return self._by_batches(X, self._test_block)
+
+    def _test_block(self, X: Any) -> Array:
+        _, K = next(self._bank.iter_kernels(X))
+        return np.asarray(K, np.float64)

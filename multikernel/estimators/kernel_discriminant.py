@@ -286,11 +286,11 @@ class KernelDiscriminantClassifier(
         -------
         array (n_samples, n_directions)
         """
-        parts = [
-            sum(self.kernel_weights_[m] * (K @ self.directions_) for m, K in self._bank.iter_kernels(rows))
-            for rows in self._row_batches(X)
-        ]
-        return np.concatenate(parts) - self._offset
+        return np.concatenate(list(self._by_batches(X, self._project))) - self._offset
+
+    def _project(self, X: Any) -> Any:
+        """The projections before they are centred."""
+        return sum(self.kernel_weights_[m] * (K @ self.directions_) for m, K in self._bank.iter_kernels(X))
 
     @available_if(_scores_classes)
     def decision_function(self, X: Any) -> Array:

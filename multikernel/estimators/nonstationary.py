@@ -312,7 +312,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
     # ------------------------------------------------------------------ predict
     def _component_scores(self, X: Any) -> Array:
         """F of every sample, machine, mixture and kernel: (n_samples, n_machines, 2, n_kernels)."""
-        return np.concatenate([self._batch_scores(rows) for rows in self._row_batches(X)])
+        return np.concatenate(list(self._by_batches(X, self._batch_scores)))
 
     def _batch_scores(self, X: Any) -> Array:
         diagonals = self._self_similarities(X)

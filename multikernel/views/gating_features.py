@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from multikernel._validation import NotFiniteError
 from multikernel.kernels._rows import Rows
 from multikernel.views.columns import Selection, as_table, resolve_columns
 from multikernel.views.scaling import Scaling
@@ -128,10 +129,13 @@ def _resolve(wanted: Any, table: Any, names: list[str]) -> Selection:
 
 def _numbers(selection: Selection, X: Any) -> Array:
     """The columns as a dense table of finite numbers."""
+    taken = selection.take(as_table(X), LABEL)
     try:
-        values = Rows(selection.take(as_table(X), LABEL), LABEL, one_column=selection.scalar).values
-    except (TypeError, ValueError) as error:
-        raise type(error)(
+        values = Rows(taken, LABEL, one_column=selection.scalar).values
+    except NotFiniteError:
+        raise
+    except ValueError as error:
+        raise ValueError(
             f"{error} A gate reads numeric columns: name some with {LABEL}, or take "
             f'{LABEL}="kernel", the similarities to the training samples.'
         ) from error

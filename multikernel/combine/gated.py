@@ -10,43 +10,56 @@ from typing import Any
 
 import numpy as np
 
-from .._numba import compiled
+from .linear import WeightedStack
+from .passes import gated_rows, support_products
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-@compiled
-def combine_gated(Ks: Array, sources: Array, eta: Array, out: Array) -> None:
-    """``out = Σ_m (η_m η_m') ∘ Ks[sources[m]]``; ``eta`` is (P, n), a gate in each row.
+class GatedStack(WeightedStack):
+    """K_η for the current gate; its rows are formed when they are asked for.
 
-    Kernels are symmetric: the lower triangle is computed and mirrored, so that ``out`` is symmetric exactly.
+    Parameters
+    ----------
+    Ks : array (n_stored, n, n), C-contiguous float64 or float32
+        Never modified and never copied.
+    sources : array (P,)
+        The stored kernel of each gate.
     """
-    n = out.shape[0]
-    for i in range(n):
-        row = out[i]
-        for j in range(i + 1):
-            row[j] = 0.0
-        for m in range(sources.size):
-            here = eta[m, i]
-            if here != 0.0:
-                source = Ks[sources[m], i]
-                gate = eta[m]
-                for j in range(i + 1):
-                    row[j] += here * gate[j] * source[j]
-    for first in range(0, n, 64):  # by blocks: the mirror writes columns
-        for i in range(first, n):
-            for j in range(first, min(first + 64, i)):
-                out[j, i] = out[i, j]
+
+    def __init__(self, Ks: Array, sources: Array) -> None:
+        super().__init__(Ks, np.ones(len(Ks)), np.zeros(Ks.shape[1]))
+        self.combined = np.empty(Ks.shape[1:])  # double precision, whatever the stack's
+        self.sources = np.asarray(sources, np.intp)
+        self.active, self.effective, self.shift = self.sources, self.scales, self._shift
+        self.diag = np.zeros(self.n)
+
+    def set_gates(self, eta: Array) -> None:
+        """Change the gate, (n, P); every row has to be formed again."""
+        self.gates = np.ascontiguousarray(eta.T)
+        self.diag = (self.gates**2 * self._diagonals[self.sources]).sum(axis=0)
+        self.valid[:] = False
+
+    def form_rows(self, rows: Array) -> None:
+        formed = gated_rows(self.Ks, self.sources, self.gates, rows, self.combined, self.valid)
+        self.count_rows(formed, self.sources.size)
+
+    def whole(self) -> Array:
+        """K_η with all its rows."""
+        self.form_rows(np.arange(self.n))
+        return self.combined
 
 
 def gated_contributions(Ks: Array, sources: Array, eta: Array, B: Array) -> Array:
     """c (n, P) from gates (n, P) and coefficients (n, r); only support rows and columns are read."""
     rows = np.flatnonzero(B.any(axis=1))
-    support, gates = B[rows], eta[rows]
+    support, gates = B[rows].T, eta[rows].T
     c = np.zeros(eta.shape)
     for source in np.unique(sources):
-        block = Ks[source][np.ix_(rows, rows)]
-        for m in np.flatnonzero(sources == source):
-            U = gates[:, [m]] * support
-            c[rows, m] = np.einsum("ir,ir->i", U, block @ U)
+        own = np.flatnonzero(sources == source)
+        U = (gates[own, None] * support).reshape(own.size * B.shape[1], rows.size)
+        products = np.empty_like(U)
+        support_products(Ks[source], rows, U, products)
+        products *= U
+        c[rows[:, None], own] = products.reshape(own.size, B.shape[1], rows.size).sum(axis=1).T
     return c

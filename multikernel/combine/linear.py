@@ -64,6 +64,7 @@ class WeightedStack:
         self.passes = 0.0
         self.negative_curvature = False
         self.weights = np.zeros(self.n_kernels)
+        self.gates = np.empty((0, 0))  # weights that depend on the sample: those of a gated sum
 
     def set_weights(self, mu: Array) -> None:
         """Change the weights; every row of the sum has to be formed again."""
@@ -146,6 +147,15 @@ class WeightedStack:
             q[-1] = self.scales[-1] * float(self.identity @ (beta * beta))
         return q
 
+    def product(self, beta: Array) -> Array:
+        """The sum times β, from the rows where β is not zero."""
+        rows = np.flatnonzero(beta)
+        self.form_rows(rows)
+        out = np.zeros((1, self.n))
+        if rows.size:
+            adjoint_rows(self.combined[None], np.zeros(1, np.intp), np.ones(1), rows, beta[rows], out, True)
+        return out[0]
+
     def block(self, rows: Array, dtype: Any) -> Array:
         """K(μ)[rows, rows], a new array."""
         self.form_rows(rows)
@@ -179,21 +189,16 @@ class WeightedStack:
 
 
 class WholeKernel(WeightedStack):
-    """One kernel that is held whole and replaced between solves: every row of the sum is always formed.
+    """One kernel that is there whole: every row of the sum is formed.
 
     Parameters
     ----------
-    K : array (n, n) of float64, C-contiguous
-        Not copied; whoever changes it calls :meth:`refresh`.
+    K : array (n, n), C-contiguous
+        Never modified and never copied.
     """
 
     def __init__(self, K: Array) -> None:
         super().__init__(K[None], np.ones(1), np.zeros(len(K)))
-        self.combined = K
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Take note that the kernel has changed."""
-        self._diagonals = self.combined.diagonal().copy()[None]
         self.set_weights(np.ones(1))
+        self.combined = K
         self.valid[:] = True

@@ -43,6 +43,51 @@ def combine_row(Ks: Array, active: Array, weights: Array, i: int, out: Array) ->
 
 
 @compiled
+def gated_row(Ks: Array, sources: Array, gates: Array, i: int, out: Array) -> None:
+    """``out = Σ_m gates[m, i] gates[m] ∘ Ks[sources[m], i]``: a row of the locally combined kernel."""
+    here = gates[0, i]
+    gate = gates[0]
+    row = Ks[sources[0], i]
+    for t in range(out.size):
+        out[t] = here * gate[t] * row[t]
+    for m in range(1, sources.size):
+        here = gates[m, i]
+        gate = gates[m]
+        row = Ks[sources[m], i]
+        for t in range(out.size):
+            out[t] += here * gate[t] * row[t]
+
+
+@compiled
+def gated_rows(Ks: Array, sources: Array, gates: Array, rows: Array, Kc: Array, valid: Array) -> int:
+    """Fill the rows of the locally combined ``Kc`` that are asked for and not yet valid."""
+    formed = 0
+    for r in range(rows.size):
+        i = rows[r]
+        if not valid[i]:
+            gated_row(Ks, sources, gates, i, Kc[i])
+            valid[i] = True
+            formed += 1
+    return formed
+
+
+@compiled
+def support_products(K: Array, rows: Array, U: Array, out: Array) -> None:
+    """``out[k] = K[rows, rows] U[k]``; every row is read once for all k."""
+    part = np.empty(rows.size)
+    for a in range(rows.size):
+        row = K[rows[a]]
+        for b in range(rows.size):
+            part[b] = row[rows[b]]
+        for k in range(U.shape[0]):
+            u = U[k]
+            total = 0.0
+            for b in range(rows.size):
+                total += part[b] * u[b]
+            out[k, a] = total
+
+
+@compiled
 def combine_rows(
     Ks: Array, active: Array, weights: Array, shift: Array, rows: Array, Kc: Array, valid: Array
 ) -> int:

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer
 from ..combine.gates import GATES, OPEN, saturated_gates
@@ -28,6 +27,7 @@ from ._machine import SeveralKernels, on_rows, worst_status
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
+from ._threads import one_thread
 from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -149,7 +149,7 @@ class BaseLocalized(SeveralKernels):
             callback=Progress(label, self.verbose, self.callback),
         )
         # One thread: the path of the descent hangs on the last digit of its sums.
-        with threadpool_limits(limits=1):
+        with one_thread():
             result = learn_gates(objective, int(self.n_init), rng, options, float(self.init_scale))
         if result.suspicious:
             self._require_psd(Ks, range(len(Ks)))

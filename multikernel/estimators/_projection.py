@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from .._numba import HUGE
 from .._validation import check_choice, check_number, check_positive_integer
@@ -35,6 +34,7 @@ from ._localized_warnings import warn_of_machines
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
+from ._threads import one_thread
 from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -151,7 +151,7 @@ class BaseProjection(TransformerMixin, BaseEstimator):
         rng = np.random.default_rng(fixed_seed(self.random_state))
         starts = (int(self.n_init), int(self.n_screen))
         # One thread: the path of the descent hangs on the last digit of its sums.
-        with threadpool_limits(limits=1):
+        with one_thread():
             result = learn_projections(objective, groups, starts, rng, self._options(X.shape[1]))
         self._store(result, samples)
         return result

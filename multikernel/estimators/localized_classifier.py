@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from .._validation import check_choice
 from ..criteria import Hinge
@@ -16,6 +15,7 @@ from ._localized import MACHINE_TOL, BaseLocalized, Gated
 from ._multiclass import binary_problems
 from ._parameters import check_finite_price, weigh_samples
 from ._targets import encode_labels, require_two_classes
+from ._threads import one_thread
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -228,7 +228,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         learn = delayed(self._learn_group)
         jobs = (learn(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True))
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
-        with threadpool_limits(limits=1):  # around all: gates that set and restore it each would mix it up
+        with one_thread():  # around all: gates that set and restore it each would mix it up
             gates = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
         self._store(gates, samples)
         self._calibration = calibrate(self, X, y, sample_weight)

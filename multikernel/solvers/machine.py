@@ -171,7 +171,13 @@ class Machine:
         outcome = smo_loop.Outcome(
             *smo_loop.smo(
                 smo_loop.Combination(
-                    stack.Ks, stack.active, stack.effective, stack.shift, stack.combined, stack.valid
+                    stack.Ks,
+                    stack.active,
+                    stack.effective,
+                    stack.shift,
+                    stack.combined,
+                    stack.valid,
+                    stack.gates,
                 ),
                 smo_loop.Box(stack.diag, self.lower, self.upper, float(self.loss.epsilon)),
                 self.beta,

@@ -41,6 +41,7 @@ class MulticlassResult:
     coefficients : array (n, n_classes), B: f^l(x) = Σ_i B_il k(x_i, x) + b_l
     intercepts : array (n_classes,), of sum 0
     objective : float, the dual value
+    primal : float, the primal value
     gap : float, (primal − dual) / |primal|
     n_iter : int, steps along cycles of classes
     status : Status
@@ -50,6 +51,7 @@ class MulticlassResult:
     coefficients: Array
     intercepts: Array
     objective: float
+    primal: float
     gap: float
     n_iter: int
     status: Status
@@ -292,7 +294,9 @@ def solve_multiclass(
     gap = values.difference / max(abs(values.primal), np.finfo(float).tiny)
     if solver.least_curvature < NEGATIVE_CURVATURE:
         status = Status.INDEFINITE
-    return MulticlassResult(alpha, B, values.intercepts, values.dual, gap, solver.n_steps, status)
+    return MulticlassResult(
+        alpha, B, values.intercepts, values.dual, values.primal, gap, solver.n_steps, status
+    )
 
 
 def _checked_data(K: Array, codes: Array, n_classes: int, C: Array | float) -> tuple[Array, Array, Array]:

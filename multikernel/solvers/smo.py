@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._numba import HUGE, compiled, inlined, larger, smaller
-from ..combine.passes import combine_row
+from ..combine.passes import combine_row, gated_row
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -32,7 +32,10 @@ CONVERGED, ITERATION_LIMIT, VALUE_REACHED, UNBOUNDED = 0, 1, 2, 3
 
 
 class Combination(NamedTuple):
-    """The weighted sum of a stack: its kernels with weight, and the rows of ``combined`` that are valid."""
+    """The weighted sum of a stack: its kernels with weight, and the rows of ``combined`` that are valid.
+
+    With ``gates`` (n_active, n) the weight of a kernel depends on the sample, and ``weights`` is not read.
+    """
 
     Ks: Array
     active: Array
@@ -40,6 +43,7 @@ class Combination(NamedTuple):
     shift: Array
     combined: Array
     valid: Array
+    gates: Array
 
 
 class Box(NamedTuple):
@@ -161,7 +165,10 @@ def _fetch(kernel: Combination, part: Part, i: int) -> int:
     formed = 0
     full = kernel.combined[source]
     if not kernel.valid[source]:
-        combine_row(kernel.Ks, kernel.active, kernel.weights, source, full)
+        if kernel.gates.shape[0] > 0:
+            gated_row(kernel.Ks, kernel.active, kernel.gates, source, full)
+        else:
+            combine_row(kernel.Ks, kernel.active, kernel.weights, source, full)
         full[source] += kernel.shift[source]
         kernel.valid[source] = True
         formed = 1

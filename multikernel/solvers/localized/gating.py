@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...combine.gated import combine_gated, gated_contributions
+from ...combine.gated import GatedStack, gated_contributions
 from ...combine.gates import OPEN, Gate
 from .machines import Machines, Solved
 
@@ -47,7 +47,12 @@ class GatedObjective:
     ) -> None:
         self.Ks, self.sources, self.X = Ks, np.asarray(sources, np.intp), X
         self.gate, self.machines, self.ridge = gate, machines, ridge
-        self.K = np.empty(Ks.shape[1:])
+        self.kernel = GatedStack(Ks, self.sources)
+
+    @property
+    def K(self) -> Array:
+        """The combined kernel of the last point, whole."""
+        return self.kernel.whole()
 
     def shaped(self, theta: Array) -> Array:
         """V (P, D + 1) of flat parameters."""
@@ -57,9 +62,9 @@ class GatedObjective:
         """J; a lower bound of it where that exceeds the ceiling."""
         self.V = self.shaped(theta)
         self.eta = self.gate.values(self.V, self.X)
-        combine_gated(self.Ks, self.sources, np.ascontiguousarray(self.eta.T), self.K)
+        self.kernel.set_gates(self.eta)
         penalty = 0.5 * self.ridge * float((self.V[:, :-1] ** 2).sum())
-        self.solved = self.machines.solve(self.K, ceiling - penalty)
+        self.solved = self.machines.solve(self.kernel, ceiling - penalty)
         return self.solved.value + penalty
 
     def gradient(self) -> Array:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ...combine.linear import WholeKernel
+from ...combine.gated import GatedStack
+from ...combine.linear import WeightedStack, WholeKernel
 from ...combine.passes import gather_block
 from ...criteria.margin import Loss
 from ..machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine
@@ -18,6 +19,7 @@ from ..multiclass import MulticlassResult, solve_multiclass
 from ..result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Kernel = Array | GatedStack
 
 LEAST_STEPS, STEPS_PER_SAMPLE = 10**5, 100
 _COARSEST_VIOLATION = 0.1
@@ -46,8 +48,8 @@ class Machines(Protocol):
     intercepts: Array
     suspicious: bool
 
-    def solve(self, K: Array, ceiling: float = np.inf) -> Solved:
-        """Solve with the kernel K (n, n); a value above ``ceiling`` may be left unfinished."""
+    def solve(self, kernel: Kernel, ceiling: float = np.inf) -> Solved:
+        """Solve with a kernel (n, n); a value above ``ceiling`` may be left unfinished."""
 
     def reset(self) -> None:
         """Forget the last solution."""
@@ -88,7 +90,7 @@ class BinaryMachines:
         self.losses, self.rows, self.tol = list(losses), rows, tol
         self.n = losses[0].target.size if n is None else n
         self.suspicious = False
-        self._stacks: list[WholeKernel] = []
+        self._blocks: dict[int, Array] = {}
         self.reset()
 
     def reset(self) -> None:
@@ -96,8 +98,8 @@ class BinaryMachines:
         self.coefficients = np.zeros((self.n, len(self.losses)))
         self.intercepts = np.zeros(len(self.losses))
 
-    def solve(self, K: Array, ceiling: float = np.inf) -> Solved:
-        self._use(K)
+    def solve(self, kernel: Kernel, ceiling: float = np.inf) -> Solved:
+        self._use(kernel)
         limit = ceiling if len(self._machines) == 1 else np.inf
         value, gap, exhausted = 0.0, 0.0, False
         for k, machine in enumerate(self._machines):
@@ -117,43 +119,42 @@ class BinaryMachines:
     def _samples(self, k: int) -> Any:
         return slice(None) if self.rows is None else self.rows[k]
 
-    def _use(self, K: Array) -> None:
+    def _use(self, kernel: Kernel) -> None:
         """Hand the kernel to the machines: itself, or the block of each one's samples."""
         if self.rows is None:
-            if not self._stacks or self._stacks[0].combined is not K:
-                self._stacks = [WholeKernel(K)] * len(self.losses)
-            self._stacks[0].refresh()
+            whole = kernel if isinstance(kernel, GatedStack) else WholeKernel(kernel)
+            stacks: list[WeightedStack] = [whole] * len(self.losses)
         else:
-            if not self._stacks:
-                self._stacks = [WholeKernel(np.empty((rows.size, rows.size))) for rows in self.rows]
-            for stack, rows in zip(self._stacks, self.rows, strict=True):
-                gather_block(K, rows, stack.combined)
-                stack.refresh()
+            K = kernel.whole() if isinstance(kernel, GatedStack) else kernel
+            stacks = [self._block(k, K) for k in range(len(self.losses))]
         if not self._machines:
             steps = most_steps(self.n)
-            self._machines = [
-                Machine(loss, s, steps) for loss, s in zip(self.losses, self._stacks, strict=True)
-            ]
+            self._machines = [Machine(loss, s, steps) for loss, s in zip(self.losses, stacks, strict=True)]
             for machine in self._machines:  # few steps are allowed: Newton comes to help early
                 machine.patience = _PATIENCE * machine.stack.n + 500
-        for machine, stack in zip(self._machines, self._stacks, strict=True):
+        for machine, stack in zip(self._machines, stacks, strict=True):
             machine.stack = stack
+
+    def _block(self, k: int, K: Array) -> WholeKernel:
+        """The kernel of one machine's samples, always in the same memory."""
+        assert self.rows is not None
+        block = self._blocks.setdefault(k, np.empty((self.rows[k].size,) * 2))
+        gather_block(K, self.rows[k], block)
+        return WholeKernel(block)
 
 
 def _set_out(machine: Machine) -> None:
-    """The last duals as a start for the present kernel, if they are worth more there than none at all.
+    """The last duals as a start for the present kernel, or the best multiple of them.
 
-    Where the kernel has grown they can be worth hugely less; the best multiple of them is worth more.
+    Where the kernel has grown, the duals as they are can be worth hugely less than none at all.
     """
-    loss, K = machine.loss, machine.stack.combined
-    scores = K @ machine.beta
+    loss, stack = machine.loss, machine.stack
+    scores = stack.product(machine.beta)
     norm2 = float(machine.beta @ scores)
-    reward = machine.terms(machine.stack.shift).reward
-    start = loss.start
-    if reward - 0.5 * norm2 < float(loss.target @ start) - 0.5 * float(start @ (K @ start)):
-        share = max(reward / norm2, 0.0) if norm2 > 0.0 and loss.total == 0.0 else 0.0
-        machine.beta = share * machine.beta if loss.total == 0.0 else start
-        scores = K @ machine.beta
+    reward = machine.terms(stack.shift).reward
+    if loss.total == 0.0 and reward < 0.5 * norm2:
+        share = max(reward / norm2, 0.0)
+        machine.beta, scores = share * machine.beta, share * scores
     machine.gradient = loss.target - scores
     machine.violation = min(2.0 * machine.violation, _COARSEST_VIOLATION)
 
@@ -187,9 +188,9 @@ class JointMachine:
         self.coefficients = np.zeros((self.codes.size, self.n_classes))
         self.intercepts = np.zeros(self.n_classes)
 
-    def solve(self, K: Array, ceiling: float = np.inf) -> Solved:
+    def solve(self, kernel: Kernel, ceiling: float = np.inf) -> Solved:
         self._last = found = solve_multiclass(
-            K,
+            kernel.whole() if isinstance(kernel, GatedStack) else kernel,
             self.codes,
             self.n_classes,
             self.C,
@@ -198,4 +199,5 @@ class JointMachine:
             max_iter=most_steps(self.codes.size),
         )
         self.coefficients, self.intercepts = found.coefficients, found.intercepts
-        return Solved(found.objective, found.gap, found.status != Status.OPTIMAL)
+        value = found.objective if found.gap <= self.tol else found.primal
+        return Solved(value, found.gap, found.status != Status.OPTIMAL)

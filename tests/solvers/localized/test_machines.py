@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR, OneClassSVM
 
+from multikernel.combine.gated import GatedStack
 from multikernel.criteria.margin import EpsilonInsensitive, Hinge, OneClass
 from multikernel.solvers import machine as fixed_kernel
 from multikernel.solvers.localized import machines as module
@@ -350,12 +351,17 @@ def test_duals_of_a_smaller_kernel_are_shrunk_before_they_start():
     machines = BinaryMachines([Hinge(y, 10.0)], tol=1e-6)
     machines.solve(K)
     [machine] = machines._machines
-    seen = []
-    solve = machine.solve
-    machine.solve = lambda *a: (seen.append(float(machine.beta @ (2 * y - 1e8 * K @ machine.beta))), solve(*a))[1]
-    found = machines.solve(np.ascontiguousarray(1e8 * K))
-    assert seen[0] >= 0.0
-    cold = BinaryMachines([Hinge(y, 10.0)], tol=1e-6).solve(np.ascontiguousarray(1e8 * K))
+    starts, solve = [], machine.solve
+
+    def watched(*arguments):
+        starts.append(machine.beta.copy())
+        return solve(*arguments)
+
+    machine.solve = watched
+    found = machines.solve(np.ascontiguousarray(100.0 * K))
+    [beta] = starts
+    assert beta.any() and beta @ y - 50.0 * beta @ K @ beta > 0.0
+    cold = BinaryMachines([Hinge(y, 10.0)], tol=1e-6).solve(np.ascontiguousarray(100.0 * K))
     assert found.value == pytest.approx(cold.value, rel=1e-5)
 
 
@@ -372,8 +378,8 @@ def test_a_machine_that_is_not_solved_counts_with_its_primal_value(monkeypatch, 
     K = np.ascontiguousarray((X @ X.T + 1.0) ** 2)
     right = make().solve(K)
     assert right.gap <= 1e-6
-    monkeypatch.setattr(machines_module, "LEAST_STEPS", 5)
-    monkeypatch.setattr(machines_module, "STEPS_PER_SAMPLE", 0)
+    monkeypatch.setattr(module, "LEAST_STEPS", 5)
+    monkeypatch.setattr(module, "STEPS_PER_SAMPLE", 0)
     cut = make().solve(K)
     assert cut.exhausted and cut.gap > 0.1
     assert cut.value >= right.value

@@ -116,11 +116,20 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
 
     def _warn_if_collapsed(self) -> None:
         """Nothing in J rewards a fit: say so when the gate shows it."""
-        largest = int(self.kernel_weights_.argmax())
-        if len(self.view_names_) > 1 and self.kernel_weights_[largest] > _COLLAPSED:
+        is_open = self.kernel_weights_ > _COLLAPSED
+        if len(self.view_names_) == 1 or not is_open.any():
+            return
+        if is_open.all():
             warn_caller(
-                f"the gate is open for view {self.view_names_[largest]!r} nearly everywhere: the objective "
-                "of localized one-class machines rewards large kernel values and no fit, and has collapsed. "
-                "The gate does not tell which view matters. Make the kernels alike in size, lower max_iter, "
-                "or use MKLOneClass."
+                "all gates are open nearly everywhere: the objective of localized one-class machines rewards "
+                "large kernel values and no fit, and sigmoid gates open for every view. This is the plain "
+                "sum of the kernels. Use gating='softmax', lower max_iter, or use MKLOneClass."
             )
+            return
+        names = [repr(name) for name, wide in zip(self.view_names_, is_open, strict=True) if wide]
+        warn_caller(
+            f"the gate is open for view{'s' if len(names) > 1 else ''} {', '.join(names)} nearly everywhere: "
+            "the objective of localized one-class machines rewards large kernel values and no fit, and has "
+            "collapsed. The gate does not tell which view matters. Make the kernels alike in size, lower "
+            "max_iter, or use MKLOneClass."
+        )

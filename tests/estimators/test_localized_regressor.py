@@ -196,11 +196,32 @@ class TestOneClass:
 
     def test_a_collapse_is_told(self):
         views = [("narrow", Gaussian(gamma=5.0), [0, 1]), ("wide", Gaussian(gamma=0.01), [0, 1])]
-        with pytest.warns(UserWarning, match=r"open for view 'wide' nearly everywhere.*collapsed"):
+        with pytest.warns(UserWarning, match=r"open for view 'wide' nearly everywhere.*collapsed") as told:
             model = LocalizedMKLOneClass(views, nu=0.2).fit(self.X)
         assert model.kernel_weights_[1] > 0.99
+        assert "sum of the kernels" not in str(told[0].message)
         # One kernel has nothing to collapse on to.
         LocalizedMKLOneClass([views[1]], nu=0.2).fit(self.X)
+
+    def test_gates_that_are_all_open_are_told_as_the_sum_of_the_kernels(self):
+        with pytest.warns(UserWarning, match=r"all gates are open.*the plain sum of the kernels") as told:
+            model = self.fit(gating="sigmoid", tol=1e-4, max_iter=300)
+        assert len(told) == 1
+        assert "alike in size" not in str(told[0].message)
+        assert model.kernel_weights_.min() > 0.99
+        K = self.kernels(self.X, self.X).sum(axis=2)
+        peer = OneClassSVM(nu=0.2, kernel="precomputed", tol=1e-9).fit(K)
+        np.testing.assert_allclose(
+            20.0 * model.decision_function(self.X), peer.decision_function(K), atol=0.1
+        )
+
+    def test_sigmoid_gates_name_the_views_they_are_open_for(self):
+        views = [*self.views, ("faint", Gaussian(gamma=0.5) * 1e-6, [0, 1])]
+        with pytest.warns(UserWarning, match="open for views? '") as told:
+            model = LocalizedMKLOneClass(views, nu=0.2, gating="sigmoid", tol=1e-4).fit(self.X)
+        for name, weight in zip(model.view_names_, model.kernel_weights_, strict=True):
+            assert (repr(name) in str(told[0].message)) == (weight > 0.99)
+        assert model.kernel_weights_.min() < 0.99
 
     def test_samples_on_all_sides_of_the_origin_are_no_class(self):
         """A linear kernel without bias cannot keep them from the origin: J = 0, and no certificate."""

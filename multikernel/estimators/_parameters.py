@@ -44,8 +44,8 @@ def check_finite_price(C: Any) -> float:
     """C of a machine whose kernel is learned by descent."""
     if check_price(C) == float("inf"):
         raise ValueError(
-            "C must be finite: a hard margin has no value at a kernel that does not separate the classes, so "
-            "that a descent would not know where to go. Use a large C, such as 1e4."
+            "C must be finite; got inf. Without errors a machine has no value at kernels that allow no exact "
+            "fit, so that a descent would not know where to go. Use a large C, such as 1e3."
         )
     return float(C)
 

@@ -10,7 +10,7 @@ from .._validation import check_number
 from ..criteria import EpsilonInsensitive
 from ..solvers.localized.machines import BinaryMachines
 from ._localized import MACHINE_TOL, BaseLocalized, Gated
-from ._parameters import check_sample_weights
+from ._parameters import check_finite_price, check_sample_weights
 from ._targets import check_targets
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -101,7 +101,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
         """
-        C = check_number("C", self.C, above=0.0)
+        C = check_finite_price(self.C)
         epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=False)[:, 0]

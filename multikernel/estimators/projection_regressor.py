@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from .._validation import check_number
 from ..criteria import EpsilonInsensitive
 from ..solvers.localized.machines import BinaryMachines
-from ._parameters import check_sample_weights
+from ._parameters import check_finite_price, check_sample_weights
 from ._projection import BaseProjection
 from ._samples import distinct_samples
 from ._targets import check_targets
@@ -111,7 +111,7 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
             Multiplies C sample by sample.
         """
         self._check_parameters()
-        C = check_number("C", self.C, above=0.0)
+        C = check_finite_price(self.C)
         epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
         X = self._validate(X, reset=True)
         targets = check_targets(self, X, y, multi_output=False)[:, 0]

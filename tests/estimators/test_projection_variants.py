@@ -7,7 +7,13 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVR, OneClassSVM
 
-from multikernel import ProjectionKernelClassifier, ProjectionKernelOneClass, ProjectionKernelRegressor
+from multikernel import (
+    LocalizedMKLClassifier,
+    LocalizedMKLRegressor,
+    ProjectionKernelClassifier,
+    ProjectionKernelOneClass,
+    ProjectionKernelRegressor,
+)
 
 ALL = [ProjectionKernelClassifier, ProjectionKernelRegressor, ProjectionKernelOneClass]
 
@@ -214,6 +220,21 @@ def test_bad_parameters_are_named(kind, settings, error, message):
 )
 def test_bad_prices_are_named(model, message):
     with pytest.raises(ValueError, match=message):
+        model.fit(X3, Y3)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ProjectionKernelClassifier(C=np.inf),
+        ProjectionKernelRegressor(C=np.inf),
+        LocalizedMKLClassifier(C=np.inf),
+        LocalizedMKLRegressor(C=np.inf),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_price_without_end_is_refused_with_the_remedy(model):
+    with pytest.raises(ValueError, match=r"C must be finite; got inf\..*no exact fit.*such as 1e3"):
         model.fit(X3, Y3)
 
 

@@ -64,6 +64,8 @@ def fit_gating_features(
     rows : array (n,), the bank's rows that the stack holds
     """
     by_name = isinstance(wanted, str) and wanted in names
+    if not by_name and isinstance(wanted, str) and wanted == _KERNEL_MAP:
+        _require_no_such_column(table)
     if table is None or (isinstance(wanted, str) and wanted == _KERNEL_MAP and not by_name):
         return _fit_kernel_map(_mapped_kernels(wanted, names, by_name), bank, Ks, rows)
     if wanted is None:
@@ -75,6 +77,14 @@ def fit_gating_features(
     values = _numbers(selection, table)
     scaling = Scaling.fit(values)
     return GatingColumns(selection, scaling), np.asarray(scaling.apply(values, LABEL))
+
+
+def _require_no_such_column(table: Any) -> None:
+    if _KERNEL_MAP in getattr(table, "columns", ()):
+        raise ValueError(
+            f'{LABEL}="{_KERNEL_MAP}" means the similarities to the training samples, but X has a column of '
+            f'this name. Use {LABEL}=["{_KERNEL_MAP}"] for the column, or rename it.'
+        )
 
 
 def _mapped_kernels(wanted: Any, names: list[str], by_name: bool) -> list[int]:

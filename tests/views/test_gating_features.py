@@ -45,3 +45,22 @@ def test_a_column_that_is_missing_at_prediction_is_only_missing():
     with pytest.raises(ValueError, match="unknown column 'c'") as info:
         features.of(frame[["a", "b"]])
     assert REMEDY not in str(info.value)
+
+
+def test_the_kernel_map_and_a_column_of_its_name_are_told_apart():
+    frame = pd.DataFrame(X, columns=["a", "kernel", "c"])
+    with pytest.raises(ValueError, match=r'"kernel" means the similarities.*\["kernel"\] for the column'):
+        fit("kernel", frame)
+    features, values = fit(["kernel"], frame)
+    np.testing.assert_allclose(values[:, 0], (X[:, 1] - X[:, 1].mean()) / X[:, 1].std())
+    assert values.shape == features.of(frame).shape == (6, 1)
+    assert fit("kernel", frame[["a", "c"]])[1].shape == (6, 6)
+    assert fit("kernel", X)[1].shape == (6, 6)
+
+
+def test_a_view_named_kernel_is_the_view():
+    frame = pd.DataFrame(X, columns=["a", "kernel", "c"])
+    bank = KernelBank([("kernel", Linear(), ["c"])])
+    Ks = bank.fit_stack(frame)
+    _, values = fit_gating_features("kernel", frame, bank, ["kernel"], Ks, np.arange(6))
+    np.testing.assert_allclose(values[:, 0], (X[:, 2] - X[:, 2].mean()) / X[:, 2].std())

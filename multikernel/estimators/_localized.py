@@ -22,8 +22,9 @@ from ..solvers.localized.gating import GatedObjective
 from ..solvers.localized.learn import LocalizedResult, learn_gates
 from ..solvers.localized.machines import Machines
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
+from ._descent_record import record_descents
 from ._localized_warnings import warn_of_descent, warn_of_machines
-from ._machine import SeveralKernels, on_rows, worst_status
+from ._machine import SeveralKernels, on_rows
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
@@ -187,20 +188,14 @@ class BaseLocalized(SeveralKernels):
 
     def _store_diagnostics(self, gates: Sequence[Gated], eta: list[Array]) -> None:
         results = [gated.result for gated in gates]
-        self.objective_ = float(sum(r.objective for r in results))
-        self.dual_gap_ = float(max(r.gap for r in results))
-        self.gradient_norm_ = float(max(r.gradient_norm / max(abs(r.objective), 1e-300) for r in results))
+        ends = np.any([saturated_gates(values) for values in eta], axis=0)
+        saturated = [name for name, at_end in zip(self.view_names_, ends, strict=True) if at_end]
+        record_descents(self, results, saturated)
         self.start_objectives_ = [np.array(r.objectives) for r in results]
-        self.n_iter_ = max(1, max(r.n_iter for r in results))
         self.n_solves_ = sum(
             r.n_solves * self._solves_per_value(gated) for r, gated in zip(results, gates, strict=True)
         )
         self.history_ = [{**entry, "machine": g} for g, r in enumerate(results) for entry in r.history]
-        ends = np.any([saturated_gates(values) for values in eta], axis=0)
-        self.saturated_ = [name for name, at_end in zip(self.view_names_, ends, strict=True) if at_end]
-        self.status_ = worst_status([r.status for r in results])
-        if self.saturated_:
-            self.status_ += f" (saturated gates: {', '.join(self.saturated_)})"
 
     def _solves_per_value(self, gated: Gated) -> int:
         """How many machines one value of the objective takes."""

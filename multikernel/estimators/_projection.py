@@ -23,12 +23,14 @@ from ..solvers.localized.learn import LocalizedResult
 from ..solvers.localized.machines import Machines
 from ..solvers.localized.projection_kernels import PROJECTION_KERNELS, projection_kernel
 from ..solvers.localized.projections import (
+    NORMS,
     ProjectionModel,
     ProjectionObjective,
     gated_features,
     learn_projections,
 )
 from ..views.scaling import Scaling
+from ._descent_record import record_descents
 from ._localized import MACHINE_TOL
 from ._localized_warnings import warn_of_machines
 from ._one_kernel import fixed_seed
@@ -112,7 +114,7 @@ class BaseProjection(TransformerMixin, BaseEstimator):
                 raise ValueError(f'gamma must be a positive number or "scale"; got {self.gamma!r}.')
         else:
             check_number("gamma", self.gamma, above=0.0)
-        if self.norm is not None and self.norm != "unit":
+        if self.norm not in NORMS:
             raise ValueError(f'norm must be None or "unit"; got {self.norm!r}.')
         if self.norm == "unit" and self.projection_ridge > 0.0:
             raise ValueError(
@@ -193,16 +195,9 @@ class BaseProjection(TransformerMixin, BaseEstimator):
         self.support_ = np.flatnonzero(spread.any(axis=0))
         self.dual_coef_ = spread[:, self.support_]
         self.intercept_ = point.intercepts
-        self.objective_ = float(result.objective)
-        self.dual_gap_ = float(result.gap)
-        self.gradient_norm_ = float(result.gradient_norm / max(abs(result.objective), 1e-300))
+        record_descents(self, [result], [f"region{m}" for m in np.flatnonzero(saturated_gates(point.eta))])
         self.start_objectives_ = np.array(result.objectives)
-        self.n_iter_ = max(1, result.n_iter)
         self.n_solves_ = result.n_solves * self._solves_per_value()
-        self.saturated_ = [f"region{m}" for m in np.flatnonzero(saturated_gates(point.eta))]
-        self.status_ = str(result.status)
-        if self.saturated_:
-            self.status_ += f" (saturated gates: {', '.join(self.saturated_)})"
         self.history_ = result.history
         kept = np.flatnonzero(point.coefficients.any(axis=1))
         kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept

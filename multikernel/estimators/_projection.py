@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
@@ -38,6 +39,7 @@ from ._progress import Progress
 from ._samples import Samples
 from ._threads import one_thread
 from ._warn import warn_caller
+from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -53,6 +55,7 @@ class BaseProjection(TransformerMixin, BaseEstimator):
     projections_: Array
     gating_: Array | None
     status_: str
+    machine_names_: list[str]
 
     def __init__(
         self,
@@ -195,7 +198,12 @@ class BaseProjection(TransformerMixin, BaseEstimator):
         self.support_ = np.flatnonzero(spread.any(axis=0))
         self.dual_coef_ = spread[:, self.support_]
         self.intercept_ = point.intercepts
-        record_descents(self, [result], [f"region{m}" for m in np.flatnonzero(saturated_gates(point.eta))])
+        self.view_names_ = [f"region{m}" for m in range(len(point.W))]
+        self.kernel_weights_ = np.average(point.eta, axis=0, weights=samples.weights)
+        self.machine_weights_ = np.tile(self.kernel_weights_, (len(self.machine_names_), 1))
+        record_descents(
+            self, [result], [self.view_names_[m] for m in np.flatnonzero(saturated_gates(point.eta))]
+        )
         self.start_objectives_ = np.array(result.objectives)
         self.n_solves_ = result.n_solves * self._solves_per_value()
         self.history_ = result.history
@@ -272,6 +280,17 @@ class BaseProjection(TransformerMixin, BaseEstimator):
     def gate(self, X: Any) -> Array:
         """How much each region counts at each sample, (n_samples, n_regions); ones for one region."""
         return np.concatenate([eta for _, eta in self._parts(X)])
+
+    def weights_frame(self) -> pd.DataFrame:
+        """The mean gate as a table, one row for each region.
+
+        Returns
+        -------
+        DataFrame
+            ``weight``, the mean over the training samples; 1 for one region.
+        """
+        check_is_fitted(self)
+        return weights_table(self, {"weight": self.kernel_weights_})
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of `transform`: ``region0_component0``, …

@@ -101,6 +101,9 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     intercept_ : array (n_machines,)
     classes_ : array (n_classes,)
     machine_names_ : list of str
+    view_names_ : list of str, the regions: ``region0``, …
+    kernel_weights_ : array (n_regions,), the mean gate over the training samples; 1 for one region
+    machine_weights_ : array (n_machines, n_regions), the same for every machine
     objective_ : float, :math:`J` with the ridges, the sum over the machines
     dual_gap_ : float
         The relative duality gap of the machines at the learned kernel, the largest of them. It certifies the

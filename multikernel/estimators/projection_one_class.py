@@ -43,7 +43,8 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     ----------
     offset_ : float, the threshold: ``decision_function = score_samples - offset_``
     projections_, gating_, mean_, scale_, gamma_, dual_coef_, support_, intercept_, objective_, dual_gap_,
-    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_
+    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_, kernel_weights_,
+    machine_weights_, machine_names_, view_names_
         As for :class:`ProjectionKernelClassifier`, with one machine; the objective is negative.
 
     Notes
@@ -119,6 +120,7 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
         samples = distinct_samples(X, np.zeros((len(X), 1)), weights)
         n_distinct = samples.rows.size
         loss = OneClass(np.zeros(n_distinct), samples.weights / (nu * samples.weights.sum()))
+        self.machine_names_ = ["inside"]
         machines = BinaryMachines([loss], tol=self._machine_tol())
         result = self._fit_projections(X, samples, np.arange(n_distinct), machines)
         self.offset_ = -float(self.intercept_[0])

@@ -43,7 +43,8 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
     Attributes
     ----------
     projections_, gating_, mean_, scale_, gamma_, dual_coef_, support_, intercept_, objective_, dual_gap_,
-    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_
+    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_, kernel_weights_,
+    machine_weights_, machine_names_, view_names_
         As for :class:`ProjectionKernelClassifier`, with one machine.
 
     Notes
@@ -120,6 +121,7 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
         y = targets[samples.rows]
         middle = float(np.median(y))  # the intercept absorbs it; the numbers stay small
         loss = EpsilonInsensitive(y - middle, C * samples.weights, epsilon)
+        self.machine_names_ = ["y"]
         machines = BinaryMachines([loss], tol=self._machine_tol())
         sides = y > middle if (y > middle).any() else y >= middle
         result = self._fit_projections(X, samples, sides, machines)

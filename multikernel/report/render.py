@@ -16,7 +16,7 @@ _REACH = {
     "optimality": "the best possible",
     "stationarity": "what a further turn could reach; the problem is not convex, and another start may end "
     "lower",
-    "machine": "the best machines for the gate that was learned; the gate is where a descent ended, and "
+    "machine": "the best machines for the kernel that was learned; the kernel is where a descent ended, and "
     "another start may end lower",
 }
 

@@ -18,6 +18,9 @@ from multikernel import (
     MKLRegressor,
     MKLRidge,
     NonstationaryClassifier,
+    ProjectionKernelClassifier,
+    ProjectionKernelOneClass,
+    ProjectionKernelRegressor,
 )
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
@@ -38,16 +41,16 @@ REGRESSORS = {
 }
 
 
-def check_report(model):
+def check_report(model, names=("first two", "last two")):
     summary = summarize(model)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert [row["view"] for row in summary["weights"]] == ["first two", "last two"]
+    assert [row["view"] for row in summary["weights"]] == list(names)
     np.testing.assert_array_equal([row["weight"] for row in summary["weights"]], model.kernel_weights_)
     assert summary["convergence"]["certified"]
     assert summary["convergence"]["dual_gap"] == model.dual_gap_
     assert len(summary["convergence"]["history"]) == len(model.history_) > 0
-    assert "first two" in render_html(summary)
-    assert "first two" in render_markdown(summary)
+    assert names[0] in render_html(summary)
+    assert names[0] in render_markdown(summary)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -67,9 +70,45 @@ def test_a_gate_is_not_called_the_best_possible():
     X, y = load_iris(return_X_y=True)
     summary = summarize(LocalizedMKLClassifier(VIEWS).fit(X[:100], y[:100]))
     for text in (render_html(summary), render_markdown(summary)):
-        assert "the best machines for the gate that was learned" in text
+        assert "the best machines for the kernel that was learned" in text
         assert "of the best possible." not in text and "lower bound" not in text.lower()
-    assert "a lower objective is not a better predictor" in render_html(summary)
+    page = render_html(summary)
+    assert "a lower objective is not a better predictor" in page
+    assert "Relative duality gap of the machines after" in page and "stationary point" not in page
+
+
+PROJECTIONS = {
+    "one region": ProjectionKernelClassifier(),
+    "classifier": ProjectionKernelClassifier(2, 1, multiclass="ovr"),
+    "sigmoid": ProjectionKernelClassifier(2, 1, gating="sigmoid"),
+    "regressor": ProjectionKernelRegressor(2, 1),
+    "one class": ProjectionKernelOneClass(2, 1, tol=0.5),
+}
+
+
+@pytest.mark.parametrize("name", PROJECTIONS)
+def test_projections_are_reported_by_region(name):
+    X, y = load_iris(return_X_y=True)
+    model = PROJECTIONS[name].fit(X, y)
+    regions = [f"region{m}" for m in range(model.n_regions)]
+    check_report(model, regions)
+    # A row that is there twice is one sample of the solver, and counts twice in the mean.
+    np.testing.assert_allclose(model.kernel_weights_, model.gate(X).mean(axis=0), rtol=1e-12)
+    n_machines = len(model.dual_coef_)
+    np.testing.assert_array_equal(model.machine_weights_, np.tile(model.kernel_weights_, (n_machines, 1)))
+    assert len(model.machine_names_) == n_machines
+    assert summarize(model)["machines"] == []
+    frame = model.weights_frame()
+    assert frame.index.tolist() == regions == model.view_names_
+    np.testing.assert_array_equal(frame["weight"], model.kernel_weights_)
+
+
+def test_weights_of_samples_weigh_the_mean_gate_of_regions():
+    X, y = load_iris(return_X_y=True)
+    weights = np.random.default_rng(0).uniform(0.2, 3.0, size=150)
+    model = ProjectionKernelClassifier(2, 1).fit(X, y, weights)
+    expected = np.average(model.gate(X), axis=0, weights=weights)
+    np.testing.assert_allclose(model.kernel_weights_, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", REGRESSORS)

@@ -293,7 +293,7 @@ def measured(tmp_path, monkeypatch, small_digits):
 def test_the_section_measures_and_reports_every_start(measured):
     assert len(measured.records) == 4 * 2 + 2 + 2
     figures = section.figures(measured, TINY)
-    assert len(figures) == 4 * 2 + 3
+    assert len(figures) == 4 * 3 + 3
     assert {figure.reached for figure in figures if figure.what.startswith("gate,")} == {None}  # not its size
     assert [figure.reached for figure in figures if figure.what.startswith("gates:")] == [True, True]
     tables = section.tables(measured, TINY)
@@ -336,20 +336,26 @@ def stored(tmp_path, plan, case, records):
         (800, [start_record(0.1, 0.6), start_record(0.3, 1.5)], True, "5.25 (5 to 6"),
         (800, [start_record(0.1, 0.9), start_record(0.3, 1.0)], False, "4.75 (3.33 to 9"),
         (800, [start_record(0.1, 0.9), start_record(0.1, 0.9, refused=True)], False, "0 ("),
-        (
-            300,
-            [start_record(0.1, 0.2)],
-            None,
-            "2 (2 to 2 start by start; 1 for each solve; descents on ready kernels 3.2)",
-        ),
+        (300, [start_record(0.1, 0.2)], None, "2 (2 to 2 start by start; 1 for each solve)"),
     ],
 )
 def test_speed_is_that_of_all_starts_and_required_at_its_size(tmp_path, n, records, reached, text):
     plan = dataclasses.replace(TINY, localized=n)
     case = section.gauss_cases(plan)[0]
-    figure = section.speed_figure(stored(tmp_path, plan, case, records), case, plan)
+    store = stored(tmp_path, plan, case, records)
+    figure = section.speed_figure(store, case, plan, "ours")
     assert figure.reached is reached
     assert figure.measured.startswith(text)
+
+
+def test_descents_are_compared_with_descents(tmp_path):
+    plan = dataclasses.replace(TINY, localized=800)
+    case = section.gauss_cases(plan)[0]
+    store = stored(tmp_path, plan, case, [start_record(0.1, 0.4)])
+    assert section.speed_figure(store, case, plan, "ours").measured.startswith("4 (")
+    figure = section.speed_figure(store, case, plan, "solver")
+    assert figure.measured.startswith("6.4 (6.4 to 6.4 start by start; 3.2 for each solve")
+    assert figure.reached is True
 
 
 @pytest.mark.parametrize(("most", "reached"), [(30, True), (31, False)])
@@ -370,7 +376,7 @@ def test_a_fit_of_the_digits_takes_seconds(tmp_path, n, longest, reached):
     case = section.digit_cases(plan)[0]
     store = stored(tmp_path, plan, case, [start_record(1.0, 2.0), start_record(longest, 2.0)])
     assert section.seconds_figure(store, case, plan).reached is reached
-    assert section.speed_figure(store, case, plan).reached is None
+    assert section.speed_figure(store, case, plan, "ours").reached is None
 
 
 @pytest.mark.parametrize(("first", "reached"), [(100.09, True), (100.2, False)])

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import expit, softmax
+from scipy.special import expit
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -62,7 +62,7 @@ class SoftmaxGate(_LinearGate):
     """Kernels compete: η sums to one at every sample."""
 
     def values(self, V: Array, X: Array) -> Array:
-        return np.asarray(softmax(self._activations(V, X), axis=1))
+        return _softmax(self._activations(V, X))
 
     def gradient(self, V: Array, X: Array, eta: Array, c: Array) -> Array:
         return self._pull(_competing(eta, c), X)
@@ -82,7 +82,7 @@ class GaussianGate:
     """Kernels compete by their distance to the sample: μ_m is the centre of a kernel's region."""
 
     def values(self, V: Array, X: Array) -> Array:
-        return np.asarray(softmax(-self._distances(V, X) / V[:, -1] ** 2, axis=1))
+        return _softmax(-self._distances(V, X) / V[:, -1] ** 2)
 
     def gradient(self, V: Array, X: Array, eta: Array, c: Array) -> Array:
         slopes = _competing(eta, c)
@@ -105,6 +105,14 @@ class GaussianGate:
     @staticmethod
     def _distances(V: Array, X: Array) -> Array:
         return np.asarray(cdist(X, V[:, :-1], "sqeuclidean")) if X.shape[1] else np.zeros((len(X), len(V)))
+
+
+def _softmax(a: Array) -> Array:
+    """exp(a) / Σ exp(a) of each row, in the place of ``a``; faster than scipy for few columns."""
+    a -= a.max(axis=1, keepdims=True)
+    np.exp(a, out=a)
+    a /= a.sum(axis=1, keepdims=True)
+    return a
 
 
 def _competing(eta: Array, c: Array) -> Array:

@@ -225,14 +225,20 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         Ks = self._fit_kernels(X, samples)
         groups = self._groups(codes[samples.rows], C * samples.weights)
         sources = self._generators(len(groups))
-        learn = delayed(self._learn_group)
-        jobs = (learn(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True))
+        jobs = [(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True)]
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
         with one_thread():  # around all: gates that set and restore it each would mix it up
-            gates = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
+            gates = self._learn_all(jobs)
         self._store(gates, samples)
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
+
+    def _learn_all(self, jobs: list[Any]) -> list[Gated]:
+        if len(jobs) == 1:
+            return [self._learn_group(*jobs[0])]
+        return list(
+            Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(self._learn_group)(*j) for j in jobs)
+        )
 
     @property
     def _is_joint(self) -> bool:

@@ -10,14 +10,14 @@ from ..solvers.localized.learn import LocalizedResult
 from ._warn import warn_caller
 
 
-def warn_of_machines(model: Any, results: Sequence[LocalizedResult]) -> None:
-    """Warn of machines that were not solved."""
+def warn_of_machines(model: Any, results: Sequence[LocalizedResult], remedy: str = "") -> None:
+    """Warn of machines that were not solved; ``remedy``: another sentence on what to do."""
     name = type(model).__name__
     if any(r.exhausted for r in results):
         warn_caller(
             f"{name}: a machine used all the steps it is allowed; the relative duality gap at the learned "
             f"kernel is {model.dual_gap_:.1e}. Kernels of low rank with a large C crawl: lower C, normalise "
-            "the kernels, or raise tol.",
+            f"the kernels, or raise tol.{remedy}",
             ConvergenceWarning,
         )
     if any(r.gap > model.tol and not r.exhausted for r in results):

@@ -6,6 +6,7 @@ coefficients.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -161,6 +162,16 @@ class BaseProjection(TransformerMixin, BaseEstimator):
         self._store(result, samples)
         return result
 
+    @contextmanager
+    def _naming_units(self) -> Iterator[None]:
+        """Let the error of a kernel that overflows name the remedy that is at hand here."""
+        try:
+            yield
+        except ValueError as error:
+            if self._standardized or "overflows" not in str(error):
+                raise
+            raise ValueError(f"{error} standardize=True does the former.") from error
+
     def _width(self, X: Array) -> float:
         """γ; "scale": 1 / (n_components × the mean variance of the columns that vary)."""
         if not isinstance(self.gamma, str):
@@ -169,6 +180,11 @@ class BaseProjection(TransformerMixin, BaseEstimator):
         deviations = self.scale_[varies] if varies.any() and not self._standardized else np.ones(1)
         largest = float(deviations.max())  # squares of the others, relative to it, do not overflow
         gamma = 1.0 / int(self.n_components) / float(np.mean((deviations / largest) ** 2)) / largest / largest
+        if self.kernel == "gaussian" and not 1.0 / HUGE <= gamma <= HUGE:
+            raise ValueError(
+                f'gamma="scale" must be a number in float64, but columns of X have standard deviations of up '
+                f"to {largest:.1e}: it overflows or vanishes. Use standardize=True, or rescale the columns."
+            )
         return float(np.clip(gamma, 1.0 / HUGE, HUGE))
 
     def _options(self, n_features: int) -> DescentOptions:
@@ -229,16 +245,37 @@ class BaseProjection(TransformerMixin, BaseEstimator):
                 f"the gate of {name} was 0 or 1 at nearly every sample from the start, where it cannot "
                 "learn. Try another random_state, fewer regions, or gating='softmax'.",
             )
-        warn_of_machines(self, [result])
+        warn_of_machines(self, [result], self._unit_remedy())
 
-    def _constant_machines(self, result: LocalizedResult, units: float) -> list[int]:
-        """The machines whose scores are the same at every training sample: w = 0, the plateau."""
+    def _unit_remedy(self) -> str:
+        """Columns of extreme units have a remedy at hand."""
+        if self._standardized:
+            return ""
+        return " The columns are projected in their own units: standardize=True makes these alike."
+
+    def _flat_machines(self, result: LocalizedResult, units: float) -> dict[int, float]:
+        """The machines whose scores hardly differ among the training samples: w is about 0, the plateau.
+
+        With each the range of its scores, in units.
+        """
         point = result.point
         scores = self._expand(point.Z, point.eta)
         norms = np.einsum("ik,ik->k", point.coefficients, scores)
-        equal = np.ptp(scores, axis=0) <= _CONSTANT * units
-        equal &= 0.5 * norms * len(norms) <= _NOTHING * max(abs(result.objective), np.finfo(float).tiny)
-        return [int(k) for k in np.flatnonzero(equal)]
+        ranges = np.ptp(scores, axis=0) / units
+        flat = ranges <= _CONSTANT
+        flat &= 0.5 * norms * len(norms) <= _NOTHING * max(abs(result.objective), np.finfo(float).tiny)
+        return {int(k): float(ranges[k]) for k in np.flatnonzero(flat)}
+
+    def _warn_of_plateau(self, X: Array, shown: str, remedies: str) -> None:
+        """``shown``: of what the projections tell nothing, and which scores differ by how little."""
+        if not (X.min(axis=0) < X.max(axis=0)).any():
+            remedies = "No column of X varies."
+        else:
+            remedies += self._unit_remedy()
+        warn_caller(
+            f"the projections of {type(self).__name__} tell next to nothing of {shown} among the training "
+            f"samples, a plateau with hardly a gradient. {remedies}"
+        )
 
     # ------------------------------------------------------------------ transform and scores
     def _parts(self, X: Any) -> Iterator[tuple[Array, Array]]:

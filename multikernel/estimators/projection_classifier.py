@@ -15,7 +15,6 @@ from ._parameters import check_finite_price, weigh_samples
 from ._projection import BaseProjection
 from ._samples import distinct_samples
 from ._targets import encode_labels, require_two_classes
-from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -215,7 +214,14 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
         result = self._fit_projections(X, samples, codes, self._machines(codes, C * samples.weights))
         self._warn_of(result)
-        self._warn_of_plateau(self._constant_machines(result, units=1.0))
+        flat = self._flat_machines(result, units=1.0)
+        if flat:
+            names = ", ".join(repr(self.machine_names_[k]) for k in flat)
+            self._warn_of_plateau(
+                X,
+                f"{names}: decision values differ by no more than {max(flat.values()):.2g} of the margin",
+                "Raise C, n_screen, n_init or n_components, or use class_weight='balanced'.",
+            )
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
 
@@ -233,12 +239,3 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     def _solves_per_value(self) -> int:
         joint = self.classes_.size > 2 and self.multiclass == "joint"
         return 1 if joint else len(self.machine_names_)
-
-    def _warn_of_plateau(self, machines: list[int]) -> None:
-        if machines:
-            names = ", ".join(repr(self.machine_names_[k]) for k in machines)
-            warn_caller(
-                f"the projections of {type(self).__name__} tell nothing of {names}: its decision values "
-                "are the same for every training sample, a plateau without a gradient. Raise n_screen, "
-                "n_init, n_components or C, or use class_weight='balanced'."
-            )

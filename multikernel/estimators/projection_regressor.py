@@ -9,11 +9,11 @@ from sklearn.base import RegressorMixin
 from .._validation import check_number
 from ..criteria import EpsilonInsensitive
 from ..solvers.localized.machines import BinaryMachines
+from ..views.scaling import Scaling
 from ._parameters import check_finite_price, check_sample_weights
 from ._projection import BaseProjection
 from ._samples import distinct_samples
 from ._targets import check_targets
-from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -127,12 +127,13 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
         result = self._fit_projections(X, samples, sides, machines)
         self.intercept_ = self.intercept_ + middle
         self._warn_of(result)
-        spread = float(y.std())
-        if spread > epsilon and self._constant_machines(result, units=spread):
-            warn_caller(
-                f"the projections of {type(self).__name__} tell nothing of the targets: its predictions "
-                "are the same for every training sample, a plateau without a gradient. Raise n_screen, "
-                "n_init, n_components or C."
+        spread = float(Scaling.fit(y[:, None]).scale[0]) if y.min() < y.max() else 0.0
+        flat = self._flat_machines(result, spread) if spread > epsilon else {}
+        if flat:
+            self._warn_of_plateau(
+                X,
+                f"the targets: predictions differ by no more than {flat[0]:.2g} of their standard deviation",
+                "Raise C, which is in the units of the targets, n_screen, n_init or n_components.",
             )
         return self
 

@@ -299,3 +299,71 @@ def test_nothing_given_is_changed(kind):
     X, y = X3.copy(), Y3.copy()
     X.flags.writeable = y.flags.writeable = False
     kind(2, 1, n_screen=2, tol=0.1).fit(X, y).transform(X)
+
+
+# --- units -------------------------------------------------------------------------------------------------
+
+LINE = (X3[:, 0] > 0.2).astype(int)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("kernel", ["linear", "poly", "gaussian"])
+def test_units_that_overflow_are_refused_with_the_remedy(kind, kernel):
+    """Without a warning of NumPy: warnings are errors here."""
+    with pytest.raises(ValueError, match=r"overflows.*standardize=True"):
+        kind(kernel=kernel, standardize=False, tol=0.5).fit(1e200 * X3, LINE)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_standardised_columns_may_have_any_unit(kind):
+    units = np.ldexp(1.0, [600, -600, 1000])  # which keep the digits, and the order of the samples
+    plain, scaled = (kind(2, 1, n_screen=2, tol=0.5).fit(X3 * u, LINE) for u in (1.0, units))
+    np.testing.assert_allclose(scaled.gate(X3 * units), plain.gate(X3), rtol=1e-9)
+    np.testing.assert_allclose(scaled.predict(X3 * units), plain.predict(X3), rtol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-20, 1e-200])
+def test_a_plateau_of_tiny_units_names_the_remedy(unit):
+    for model in (
+        ProjectionKernelClassifier(standardize=False),
+        ProjectionKernelRegressor(standardize=False),
+    ):
+        with pytest.warns(UserWarning, match=r"plateau.*own units: standardize=True"):
+            model.fit(unit * X3, LINE)
+
+
+def test_machines_that_crawl_in_huge_units_name_the_remedy():
+    with pytest.warns(UserWarning, match=r"all the steps.*own units: standardize=True"):
+        ProjectionKernelClassifier(standardize=False, tol=0.5, n_screen=1).fit(1e20 * X3, Y3)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_columns_that_are_constant_are_told(standardize):
+    with pytest.warns(UserWarning, match=r"plateau.*No column of X varies\.$"):
+        ProjectionKernelClassifier(standardize=standardize).fit(np.full((30, 2), 5.0), LINE)
+
+
+@pytest.mark.parametrize("unit", [1e150, 1e200, 1e250])
+def test_targets_of_any_size(unit):
+    with pytest.warns(UserWarning, match=r"plateau.*Raise C, which is in the units of the targets"):
+        model = ProjectionKernelRegressor(n_screen=1).fit(X3, unit * X3[:, 0])
+    assert np.isfinite(model.predict(X3)).all()
+
+
+def test_a_plateau_says_how_flat_it_is():
+    """A tiny C: the decision values differ by little, but they do, and tell the classes."""
+    y = (X3[:, 0] > np.median(X3[:, 0])).astype(int)
+    with pytest.warns(UserWarning, match="next to nothing of '1': decision values differ by") as told:
+        model = ProjectionKernelClassifier(C=1e-6).fit(X3, y)
+    scores = model.decision_function(X3)
+    assert model.score(X3, y) > 0.9
+    assert 0.0 < np.ptp(scores) < 0.05
+    assert f"no more than {np.ptp(scores):.2g} of the margin" in str(told[0].message)
+
+
+def test_a_plateau_of_regression_says_how_flat_it_is():
+    with pytest.warns(UserWarning, match="next to nothing of the targets: predictions differ by") as told:
+        model = ProjectionKernelRegressor(C=1e-4).fit(X3, 10.0 * X3[:, 0])
+    share = np.ptp(model.predict(X3)) / (10.0 * X3[:, 0]).std()
+    assert 0.0 < share < 0.05
+    assert f"no more than {share:.2g} of their standard deviation" in str(told[0].message)

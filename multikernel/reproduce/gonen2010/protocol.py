@@ -109,7 +109,7 @@ def fit_quietly(model: Any, X: Array, y: Array) -> Any:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", message="the projections of .* tell nothing", category=UserWarning)
+        warnings.filterwarnings("ignore", message="the projections of .* tell", category=UserWarning)
         return model.fit(X, y)
 
 

@@ -223,12 +223,20 @@ def _draw_direction(X: Array, groups: Array, rng: np.random.Generator) -> Array:
         others = np.flatnonzero(groups != groups[first])
         if others.size == 0:
             break
-        difference = X[first] - X[rng.choice(others)]
+        difference = _scaled_difference(X[first], X[rng.choice(others)])
         length = float(np.linalg.norm(difference))
         if length > 0.0:
             return np.asarray(difference / length)
     direction = rng.normal(size=X.shape[1])  # no two samples differ in both: any direction is as good
     return np.asarray(direction / np.linalg.norm(direction))
+
+
+def _scaled_difference(x: Array, z: Array) -> Array:
+    """x − z over a power of two near its largest entry: exact, and no square of it over- or underflows."""
+    peak = max(float(np.abs(x).max()), float(np.abs(z).max()))
+    unit = np.ldexp(1.0, max(int(np.frexp(peak)[1]) - 1, -1022))
+    difference = x / unit - z / unit
+    return np.asarray(difference / np.ldexp(1.0, int(np.frexp(np.abs(difference).max())[1])))
 
 
 def learn_projections(

@@ -362,3 +362,22 @@ def test_projections_that_may_grow_do_and_a_ridge_holds_them():
             expected = result.point.solved.value + 0.5 * ridge * np.sum(W**2)
             assert result.objective == pytest.approx(expected, rel=1e-12)
     assert norms[0] > 2.0 > 1.5 * norms[1]
+
+
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])
+def test_starts_do_not_depend_on_the_units(exponent):
+    """Squares of such numbers would over- or underflow; a power of two keeps all digits."""
+    X, groups = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+    plain, scaled = (
+        draw_projections(table, groups, (2, 2), np.random.default_rng(1))
+        for table in (X, np.ldexp(X, exponent))
+    )
+    np.testing.assert_array_equal(scaled, plain)
+    np.testing.assert_allclose(np.linalg.norm(scaled, axis=1), 1.0, rtol=1e-14)
+
+
+def test_starts_of_samples_that_differ_in_a_tiny_column():
+    X, groups = np.zeros((20, 2)), np.arange(20) % 2
+    X[:, 0], X[:, 1] = 7.0, 1e-250 * groups
+    W = draw_projections(X, groups, (1, 1), np.random.default_rng(0))[0, :, 0]
+    np.testing.assert_array_equal(np.abs(W), [0.0, 1.0])

@@ -23,7 +23,7 @@ from ..solvers.localized.learn import LocalizedResult, learn_gates
 from ..solvers.localized.machines import Machines
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
 from ._descent_record import record_descents
-from ._localized_warnings import warn_of_descent, warn_of_machines
+from ._localized_warnings import warn_of_descent, warn_of_equal_copies, warn_of_machines
 from ._machine import SeveralKernels, on_rows
 from ._one_kernel import fixed_seed
 from ._progress import Progress
@@ -185,6 +185,7 @@ class BaseLocalized(SeveralKernels):
         del self._train_features
         warn_of_machines(self, results)
         warn_of_descent(self, results)
+        warn_of_equal_copies(self, self._sources, eta)
 
     def _store_diagnostics(self, gates: Sequence[Gated], eta: list[Array]) -> None:
         results = [gated.result for gated in gates]

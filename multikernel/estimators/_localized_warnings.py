@@ -3,11 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..solvers import Status
 from ..solvers.localized.learn import LocalizedResult
 from ._warn import warn_caller
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_ALIKE = 0.2  # copies that were told apart differ by nearly 1 somewhere
 
 
 def warn_of_machines(model: Any, results: Sequence[LocalizedResult], remedy: str = "") -> None:
@@ -53,3 +58,18 @@ def _last_fall(results: Sequence[LocalizedResult]) -> float:
             before, after = r.history[-2]["objective"], r.history[-1]["objective"]
             falls.append((before - after) / max(abs(before), 1e-300))
     return max(falls, default=0.0)
+
+
+def warn_of_equal_copies(model: Any, sources: Array, eta: Sequence[Array]) -> None:
+    """Warn where the gates of all copies of a kernel are the same at every sample: they are one kernel."""
+    for source in np.unique(sources):
+        copies = np.flatnonzero(sources == source)
+        spread = max(float(np.ptp(values[:, copies], axis=1).max()) for values in eta)
+        is_open = any(values[:, copies].sum(axis=1).max() > _ALIKE for values in eta)
+        if copies.size > 1 and is_open and spread < _ALIKE:
+            names = ", ".join(repr(model.view_names_[m]) for m in copies)
+            warn_caller(
+                f"the gates of the copies {names} are nearly alike at every sample: the descent of "
+                f"{type(model).__name__} stopped before it told them apart, and they count as one kernel. "
+                "Raise init_scale (to 0.1) or patience (to 3), or take gating='softmax'."
+            )

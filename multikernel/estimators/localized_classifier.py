@@ -123,9 +123,10 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     Notes
     -----
     The problem is not convex. A few starts (`n_init`) guard against a poor end, which copies of a kernel have
-    now and then. Beyond that a lower objective is not a better predictor: stopping early (`tol`) regularises,
-    and L-BFGS often lowers :math:`J` and the accuracy alike. Choose by cross-validation. On separable data
-    :math:`J` creeps towards zero; sigmoid gates above all then need a larger `tol`.
+    now and then. Sigmoid gates over copies often stay alike (the fit warns): a larger `init_scale` or
+    `patience` helps. Beyond that a lower objective is not a better predictor: stopping early (`tol`)
+    regularises, and L-BFGS often lowers :math:`J` and the accuracy alike. Choose by cross-validation. On
+    separable data :math:`J` creeps towards zero; sigmoid gates above all then need a larger `tol`.
 
     ``contributions(X) / gate(X)`` is the function that each kernel has by itself, without the gate at x. A
     gate may look at columns that no kernel reads: append them to X and name them in `gating_features`.

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import LocalizedMKLClassifier
+from multikernel import LocalizedMKLClassifier, View
+from multikernel.datasets import make_gauss
+from multikernel.kernels import Linear
 from tests.estimators.data import VIEWS, make_binary, make_table, make_three, plain_kernels
 from tests.estimators.localized_reference import classifier_values, largest_gap
 
@@ -181,3 +183,15 @@ class TestPruning:
         assert not is_open.all()
         expected = np.where(is_open, exact.contributions(K_test), 0.0)
         np.testing.assert_allclose(pruned.contributions(K_test), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_copies_whose_gates_stay_alike_are_told():
+    """A descent that stops near its symmetric start has one kernel, however many copies were given."""
+    X, y = make_gauss("GAUSS4", n_samples=300, random_state=0)
+    copies = [View(f"line {k}", Linear(), transforms="unit_diagonal", standardize=True) for k in range(3)]
+    hasty = LocalizedMKLClassifier(copies, C=10.0, gating="sigmoid", tol=0.99)
+    with pytest.warns(UserWarning, match="gates of the copies 'line 0', 'line 1', 'line 2' are nearly alike"):
+        hasty.fit(X, y)
+    assert np.ptp(hasty.gate(X), axis=1).max() < 0.2
+    patient = LocalizedMKLClassifier(copies, C=10.0).fit(X, y)  # and no warning
+    assert np.ptp(patient.gate(X), axis=1).max() > 0.5

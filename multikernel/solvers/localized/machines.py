@@ -156,7 +156,8 @@ def _set_out(machine: Machine) -> None:
         share = max(reward / norm2, 0.0)
         machine.beta, scores = share * machine.beta, share * scores
     machine.gradient = loss.target - scores
-    machine.violation = min(2.0 * machine.violation, _COARSEST_VIOLATION)
+    coarsest = _COARSEST_VIOLATION * (float(np.abs(loss.target).max()) or 1.0)
+    machine.violation = min(2.0 * machine.violation, coarsest)
 
 
 class JointMachine:
@@ -174,13 +175,12 @@ class JointMachine:
     ----------
     coefficients : array (n, n_classes)
     intercepts : array (n_classes,), of sum zero
-    suspicious : bool, always False
+    suspicious : bool, whether negative curvature was met
     """
-
-    suspicious = False
 
     def __init__(self, codes: Array, n_classes: int, C: Array, tol: float = 1e-4) -> None:
         self.codes, self.n_classes, self.C, self.tol = codes, n_classes, C, tol
+        self.suspicious = False
         self.reset()
 
     def reset(self) -> None:
@@ -200,4 +200,5 @@ class JointMachine:
         )
         self.coefficients, self.intercepts = found.coefficients, found.intercepts
         value = found.objective if found.gap <= self.tol else found.primal
-        return Solved(value, found.gap, found.status != Status.OPTIMAL)
+        self.suspicious |= found.status == Status.INDEFINITE
+        return Solved(value, found.gap, found.status == Status.MAX_ITER)

@@ -49,6 +49,12 @@ tables: $(VENV)/.installed
 	set -e; for part in "--table 1" "--table 2" "--figure 1" "--figure 2" "--figure 3"; do \
 	  $(BIN)/multikernel reproduce lewis2006 $$part --out docs/reproduce/lewis2006; \
 	done
+	set -e; for table in 5.16 5.21 5.22; do \
+	  $(BIN)/multikernel reproduce gonen2010 --table $$table --out docs/reproduce/gonen2010; \
+	done
+	set -e; for figure in 3.2 3.3 3.4 5.14 5.15 5.16 5.17 5.19 5.20 5.21 5.22; do \
+	  $(BIN)/multikernel reproduce gonen2010 --figure $$figure --out docs/reproduce/gonen2010; \
+	done
 
 clean:
 	rm -rf $(VENV) run build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -146,7 +146,7 @@ TABLE = Table(
     notes=(
         "On GAUSS4 the gain of localized over l1 MKL is made by the scaling: with standardised columns "
         "l1 MKL cannot follow the boundary and falls more than three points behind; on the columns as they "
-        "are the gain is less than a point and the F test finds none. The published row of MKL fits the "
+        "are the gain is less than a point and hardly ever significant. The published row of MKL fits the "
         "unscaled columns better.",
         "MULTIFEAT-SL: the gate halves the support vectors. Its gain in accuracy is less than a point, and "
         "significant on few of the splits.",

@@ -157,7 +157,7 @@ class BaseProjection(TransformerMixin, BaseEstimator):
         rng = np.random.default_rng(fixed_seed(self.random_state))
         starts = (int(self.n_init), int(self.n_screen))
         # One thread: the path of the descent hangs on the last digit of its sums.
-        with one_thread():
+        with one_thread(), self._naming_units():
             result = learn_projections(objective, groups, starts, rng, self._options(X.shape[1]))
         self._store(result, samples)
         return result

@@ -8,7 +8,7 @@ import traceback
 import warnings
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
@@ -108,6 +108,9 @@ def try_it(model, X, y, test):
     st.sampled_from([1, 2, 2, 3, 4]),
     st.integers(0, 10**6),
 )
+@example(
+    MKLRidge(alpha=1e-12, fit_intercept=False, norm=2.0), "views", 2, 1, "none", 1e30, "float64", 2, 1
+)  # targets of 1e100: the second derivative overflowed
 @settings(max_examples=150)
 def test_feature_tables(model, kernels, n, d, defect, scale, dtype, classes, seed):
     rng = np.random.default_rng(seed)

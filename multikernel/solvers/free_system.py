@@ -42,7 +42,8 @@ class Sensitivity:
         """From K⁻¹1, K⁻¹F' and F: project out the direction of the intercept."""
         if intercept:
             solved = solved - np.outer(inverse_ones, solved.sum(axis=0) / inverse_ones.sum())
-        hessian = right @ solved
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
+            hessian = right @ solved
         return cls(rows, solved, 0.5 * (hessian + hessian.T))
 
     def direction(self, change: Array) -> Array:

@@ -1,5 +1,7 @@
 """Localized classifiers: starts, tolerances, interruptions, warnings; and pruning, counted row by row."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -195,3 +197,14 @@ def test_copies_whose_gates_stay_alike_are_told():
     assert np.ptp(hasty.gate(X), axis=1).max() < 0.2
     patient = LocalizedMKLClassifier(copies, C=10.0).fit(X, y)  # and no warning
     assert np.ptp(patient.gate(X), axis=1).max() > 0.5
+
+
+@pytest.mark.parametrize("n_copies", [3, 8, 20])
+def test_more_copies_than_pieces_do_no_harm(n_copies):
+    """The boundary of GAUSS4 has three pieces; the best rule is right on 89.7 % of its points."""
+    X, y = make_gauss("GAUSS4", n_samples=400, random_state=0)
+    new, truth = make_gauss("GAUSS4", n_samples=4000, random_state=1)
+    line = View("line", Linear(), transforms="unit_diagonal", standardize=True)
+    copies = [replace(line, name=f"line {k}") for k in range(n_copies)]
+    assert LocalizedMKLClassifier([line], C=10.0).fit(X, y).score(new, truth) < 0.87
+    assert LocalizedMKLClassifier(copies, C=10.0).fit(X, y).score(new, truth) > 0.88

@@ -383,3 +383,18 @@ def test_a_machine_that_is_not_solved_counts_with_its_primal_value(monkeypatch, 
     cut = make().solve(K)
     assert cut.exhausted and cut.gap > 0.1
     assert cut.value >= right.value
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_negative_curvature_is_remembered(joint):
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(30, 30))
+    codes = rng.integers(0, 2, size=30)
+    definite, indefinite = A @ A.T, 0.5 * (A + A.T)
+    machines = (
+        JointMachine(codes, 2, np.ones(30)) if joint else BinaryMachines([Hinge(2.0 * codes - 1.0, 1.0)])
+    )
+    machines.solve(definite)
+    assert not machines.suspicious
+    machines.solve(np.ascontiguousarray(indefinite))
+    assert machines.suspicious

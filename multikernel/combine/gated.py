@@ -28,8 +28,8 @@ class GatedStack(WeightedStack):
     """
 
     def __init__(self, Ks: Array, sources: Array) -> None:
-        super().__init__(Ks, np.ones(len(Ks)), np.zeros(Ks.shape[1]))
-        self.combined = np.empty(Ks.shape[1:])  # double precision, whatever the stack's
+        combined = np.empty(Ks.shape[1:])  # double precision, whatever the stack's
+        super().__init__(Ks, np.ones(len(Ks)), np.zeros(Ks.shape[1]), combined=combined)
         self.sources = np.asarray(sources, np.intp)
         self.active, self.effective, self.shift = self.sources, self.scales, self._shift
         self.diag = np.zeros(self.n)

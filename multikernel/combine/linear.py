@@ -42,6 +42,8 @@ class WeightedStack:
         Added to the diagonal of the sum.
     identity : array (n,), optional
         The entries of a diagonal kernel that counts as one more, the last: ones for the identity.
+    combined : array (n, n), optional
+        Where the rows of the sum are formed; memory of the stack's precision by default.
 
     Attributes
     ----------
@@ -51,7 +53,14 @@ class WeightedStack:
     negative_curvature : bool, set by a solver that met what a positive semidefinite sum cannot have
     """
 
-    def __init__(self, Ks: Array, scales: Array, shift: Array, identity: Array | None = None) -> None:
+    def __init__(
+        self,
+        Ks: Array,
+        scales: Array,
+        shift: Array,
+        identity: Array | None = None,
+        combined: Array | None = None,
+    ) -> None:
         self.Ks = Ks
         self.n_stored, self.n = Ks.shape[0], Ks.shape[1]
         self.n_kernels = self.n_stored + int(identity is not None)
@@ -59,7 +68,7 @@ class WeightedStack:
         self.scales = np.asarray(scales, float)
         self._shift = shift
         self._diagonals = np.einsum("mii->mi", Ks) * self.scales[: self.n_stored, None]
-        self.combined = np.empty((self.n, self.n), Ks.dtype)
+        self.combined = np.empty((self.n, self.n), Ks.dtype) if combined is None else combined
         self.valid = np.zeros(self.n, np.bool_)
         self.passes = 0.0
         self.negative_curvature = False
@@ -198,7 +207,6 @@ class WholeKernel(WeightedStack):
     """
 
     def __init__(self, K: Array) -> None:
-        super().__init__(K[None], np.ones(1), np.zeros(len(K)))
+        super().__init__(K[None], np.ones(1), np.zeros(len(K)), combined=K)
         self.set_weights(np.ones(1))
-        self.combined = K
         self.valid[:] = True

@@ -249,7 +249,9 @@ def small(module, monkeypatch, key, methods=("mkl", "softmax")):
     """One C, two methods."""
     problem = module.PROBLEMS[key]
     kept = {name: problem.methods[name] for name in methods}
-    monkeypatch.setattr(module, "PROBLEMS", {key: replace(problem, methods=kept, grid=(1.0,))})
+    for other in list(module.PROBLEMS):
+        monkeypatch.delitem(module.PROBLEMS, other)
+    monkeypatch.setitem(module.PROBLEMS, key, replace(problem, methods=kept, grid=(1.0,)))
 
 
 def test_the_table_of_benchmarks_runs_and_goes_on_where_it_stopped(data_folder, tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -26,12 +25,11 @@ from multikernel.reproduce.gonen2010.tables import (
     NOTES,
     OTHERS,
     PROTOCOL,
-    Rows,
     compute_fold,
     make_rows,
     make_units,
 )
-from multikernel.reproduce.study import Result, Table, Unit
+from multikernel.reproduce.study import Table
 from multikernel.views import View
 
 SEED = 2010
@@ -118,21 +116,13 @@ def compute_benchmark(problem: str, method: str, split: int, fold: int) -> dict[
     return compute_fold(PROBLEMS[problem], method, split, fold)
 
 
-def _units(splits: int) -> list[Unit]:
-    return make_units(PROBLEMS, compute_benchmark, splits)
-
-
-def _rows(results: Sequence[tuple[Unit, Result]]) -> Rows:
-    return make_rows(PROBLEMS, results)
-
-
 TABLE = Table(
     name="5.16",
     title="Gönen (2010), table 5.16: localized multiple kernel learning on GAUSS4 and MULTIFEAT-SL",
     version=1,
     splits=published.SPLITS,
-    units=_units,
-    rows=_rows,
+    units=partial(make_units, PROBLEMS, compute_benchmark),
+    rows=partial(make_rows, PROBLEMS),
     quantities=(ACCURACY, *OTHERS),
     protocol=(
         "GAUSS4: 1200 points of four Gaussians in the plane (`multikernel.datasets.make_gauss`), a new draw "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,12 +22,11 @@ from multikernel.reproduce.gonen2010.protocol import draw_fold, fit_quietly
 from multikernel.reproduce.gonen2010.tables import (
     ACCURACY,
     NOTES,
-    Rows,
     compute_fold,
     make_rows,
     make_units,
 )
-from multikernel.reproduce.study import Quantity, Result, Summary, Table, Unit
+from multikernel.reproduce.study import Quantity, Summary, Table, Unit
 
 SPLITS = 3
 N_POINTS = 1500
@@ -128,10 +127,6 @@ def compute_components(problem: str, method: str, split: int, fold: int) -> dict
 
 def _units(figure: str, splits: int) -> list[Unit]:
     return make_units({figure: PROBLEMS[figure]}, compute_components, splits)
-
-
-def _rows(results: Sequence[tuple[Unit, Result]]) -> Rows:
-    return make_rows(PROBLEMS, results)
 
 
 def draw_curves(summary: Summary, path: Path) -> None:
@@ -285,7 +280,7 @@ def _figure(name: str) -> Table:
         version=1,
         splits=SPLITS,
         units=partial(_units, name),
-        rows=_rows,
+        rows=partial(make_rows, PROBLEMS),
         quantities=_QUANTITIES,
         protocol=(page.protocol, *_GENERAL),
         notes=(*page.notes, *NOTES),

@@ -25,12 +25,11 @@ from multikernel.reproduce.gonen2010.tables import (
     NOTES,
     OTHERS,
     PROTOCOL,
-    Rows,
     compute_fold,
     make_rows,
     make_units,
 )
-from multikernel.reproduce.study import Result, Table, Unit
+from multikernel.reproduce.study import Table
 from multikernel.views import View
 
 EPSILON = 1.0
@@ -82,21 +81,13 @@ def compute_concrete(problem: str, method: str, split: int, fold: int) -> dict[s
     return compute_fold(PROBLEMS[problem], method, split, fold)
 
 
-def _units(splits: int) -> list[Unit]:
-    return make_units(PROBLEMS, compute_concrete, splits)
-
-
-def _rows(results: Sequence[tuple[Unit, Result]]) -> Rows:
-    return make_rows(PROBLEMS, results)
-
-
 TABLE = Table(
     name="5.22",
     title="Gönen (2010), table 5.22: localized multiple kernel regression on CONCRETE",
     version=1,
     splits=published.SPLITS,
-    units=_units,
-    rows=_rows,
+    units=partial(make_units, PROBLEMS, compute_concrete),
+    rows=partial(make_rows, PROBLEMS),
     quantities=(ERROR, *OTHERS),
     protocol=(
         "CONCRETE: 1030 mixtures of eight quantities, the target is the strength in MPa (standard deviation "

@@ -5,7 +5,7 @@ The gate looks at the face in low resolution and decides which patches of the fu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,11 @@ from multikernel.reproduce.gonen2010.tables import (
     NOTES,
     OTHERS,
     PROTOCOL,
-    Rows,
     compute_fold,
     make_rows,
     make_units,
 )
-from multikernel.reproduce.study import Result, Summary, Table, Unit
+from multikernel.reproduce.study import Summary, Table
 from multikernel.views import View
 
 GRID_SIDE, LOW_SIDE = 4, 16
@@ -94,14 +93,6 @@ def compute_faces(problem: str, method: str, split: int, fold: int) -> dict[str,
     return compute_fold(PROBLEMS[problem], method, split, fold)
 
 
-def _units(splits: int) -> list[Unit]:
-    return make_units(PROBLEMS, compute_faces, splits)
-
-
-def _rows(results: Sequence[tuple[Unit, Result]]) -> Rows:
-    return make_rows(PROBLEMS, results)
-
-
 def draw_figure(summary: Summary, path: Path) -> None:
     """Draw which patches count in test faces: the gate over the mean face of women and of men.
 
@@ -141,8 +132,8 @@ TABLE = Table(
     title="Gönen (2010), table 5.21: women and men among the faces of OLIVETTI",
     version=1,
     splits=SPLITS,
-    units=_units,
-    rows=_rows,
+    units=partial(make_units, PROBLEMS, compute_faces),
+    rows=partial(make_rows, PROBLEMS),
     quantities=(ACCURACY, *OTHERS),
     protocol=(
         "OLIVETTI: 400 faces of 64 × 64 pixels, ten of each of 40 people. That the people "

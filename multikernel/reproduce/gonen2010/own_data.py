@@ -6,7 +6,6 @@ them and the labels ``y`` (n,), listed in the ``manifest.json`` of a data folder
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -30,12 +29,11 @@ from multikernel.reproduce.gonen2010.tables import (
     NOTES,
     OTHERS,
     PROTOCOL,
-    Rows,
     compute_fold,
     make_rows,
     make_units,
 )
-from multikernel.reproduce.study import Result, Table, Unit
+from multikernel.reproduce.study import Table, Unit
 from multikernel.views import View
 
 
@@ -121,10 +119,6 @@ def _units(table: str, wanted: Wanted, splits: int) -> list[Unit]:
     return make_units({wanted.name: PROBLEMS[wanted.name]}, compute_own, splits)
 
 
-def _rows(results: Sequence[tuple[Unit, Result]]) -> Rows:
-    return make_rows(PROBLEMS, results)
-
-
 def _table(name: str, wanted: Wanted, title: str, note: str) -> Table:
     return Table(
         name=name,
@@ -132,7 +126,7 @@ def _table(name: str, wanted: Wanted, title: str, note: str) -> Table:
         version=1,
         splits=SPLITS,
         units=partial(_units, name, wanted),
-        rows=_rows,
+        rows=partial(make_rows, PROBLEMS),
         quantities=(ACCURACY, *OTHERS),
         protocol=(
             f"Data brought by the user: {wanted.what}; {wanted.layout}. A linear kernel on each "

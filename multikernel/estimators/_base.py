@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..criteria import Loss
 from ..solvers import Options, SolveResult, Status, learn_weights
 from ..views import make_bank
+from ._cost import prediction_cost
 from ._machine import KernelMachine, worst_status
 from ._parameters import check_costs, check_norm
 from ._progress import Progress
@@ -83,7 +84,13 @@ class BaseMKL(KernelMachine):
 
     # ------------------------------------------------------------------ solve and store
     def _learn(
-        self, Ks: Array, losses: Sequence[Loss], *, learn_ridge: bool = False, label: str = ""
+        self,
+        Ks: Array,
+        losses: Sequence[Loss],
+        *,
+        learn_ridge: bool = False,
+        label: str = "",
+        start: SolveResult | None = None,
     ) -> SolveResult:
         seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31)
         options = Options(
@@ -93,7 +100,13 @@ class BaseMKL(KernelMachine):
             callback=Progress(label, self.verbose, self.callback),
         )
         result = learn_weights(
-            Ks, losses, norm=float(self.norm), costs=self._costs, learn_ridge=learn_ridge, options=options
+            Ks,
+            losses,
+            norm=float(self.norm),
+            costs=self._costs,
+            learn_ridge=learn_ridge,
+            options=options,
+            start=start,
         )
         if result.suspicious or result.status == Status.INDEFINITE:
             self._require_psd(Ks, np.flatnonzero(result.weights))
@@ -116,6 +129,7 @@ class BaseMKL(KernelMachine):
         spread = samples.spread(duals)
         self.support_ = np.flatnonzero(spread.any(axis=0))
         self.dual_coef_ = spread[:, self.support_]
+        self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, self._costs)
         self.intercept_ = np.concatenate([r.intercepts for r in results])
         self.objective_ = float(sum(r.objective for r in results))
         self.dual_gap_ = float(max(r.gap for r in results))

@@ -1,6 +1,6 @@
 """Support vector classification with learned kernel weights."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 
 from .._validation import check_choice
 from ..criteria import HardMargin, Hinge, Loss, SquaredHinge
-from ..solvers import Status
+from ..solvers import SolveResult, Status
 from ._base import BaseMKL, Solved
 from ._calibration import calibrate
 from ._decisions import MachineClassifier
@@ -88,6 +88,10 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     intercept_ : array (n_machines,)
     C_ : array (n_machines,), the C used or learned
     classes_ : array (n_classes,)
+    total_cost_ : float
+        Of predicting one sample: number of support samples · Σ d_m / Σ_k d_k over the kernels m with more
+        than 1 % of the weight, where d are the ``costs`` (1 without). Of machines with weights of their own,
+        each kernel asks for the support samples of those that use it; what two of them need counts once.
     objective_ : float, the dual value at the learned kernel (sum over the machines)
     dual_gap_ : float, the relative duality gap reached (the largest of the machines)
     n_iter_ : int
@@ -165,6 +169,13 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
         """
+        Ks, problems, samples = self._prepare(X, y, sample_weight)
+        self._store(self._solve_all(Ks, problems, samples.weights), samples)
+        self._calibration = calibrate(self, X, y, sample_weight)
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, list[Machines], Samples]:
+        """Check the input and build the kernels: the training stack, the machines to solve, the samples."""
         check_choice("loss", self.loss, LOSSES)
         check_choice("multiclass", self.multiclass, STRATEGIES)
         check_C(self.C, self.loss)
@@ -176,13 +187,21 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         require_two_classes(self.classes_, codes[weights > 0])
         samples = self._distinct(X, codes, weights)
         Ks = self._fit_kernels(X, samples)
-        problems = binary_problems(codes[samples.rows], self.classes_, self.multiclass)
-        solve = delayed(self._solve)
-        jobs = (solve(Ks, problem, samples.weights) for problem in problems)
-        self._store(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs), samples)
         self._votes = self.multiclass == "ovo"
-        self._calibration = calibrate(self, X, y, sample_weight)
-        return self
+        return Ks, binary_problems(codes[samples.rows], self.classes_, self.multiclass), samples
+
+    def _solve_all(
+        self,
+        Ks: Array,
+        problems: Sequence[Machines],
+        weights: Array,
+        starts: Sequence[SolveResult] | None = None,
+    ) -> list[Solved]:
+        """Every group of machines, from the results of an earlier call if there are any."""
+        solve = delayed(self._solve)
+        warm = [None] * len(problems) if starts is None else starts
+        jobs = (solve(Ks, problem, weights, start) for problem, start in zip(problems, warm, strict=True))
+        return list(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs))
 
     def _losses(self, problem: Machines, weights: Array) -> list[Loss]:
         C = check_C(self.C, self.loss)
@@ -191,14 +210,13 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         kind = Hinge if self.loss == "hinge" else SquaredHinge
         return [kind(signs, C * weights) for signs in problem.signs]
 
-    def _solve(self, Ks: Array, problem: Machines, weights: Array) -> Solved:
+    def _solve(self, Ks: Array, problem: Machines, weights: Array, start: SolveResult | None) -> Solved:
         """One group of machines, on the samples that it has."""
         rows = problem.rows
         label = "" if self.classes_.size == 2 or len(problem.names) > 1 else f"{problem.names[0]}: "
         learn = isinstance(self.C, str)
-        result = self._learn(
-            on_rows(Ks, rows), self._losses(problem, weights[rows]), learn_ridge=learn, label=label
-        )
+        losses = self._losses(problem, weights[rows])
+        result = self._learn(on_rows(Ks, rows), losses, learn_ridge=learn, label=label, start=start)
         if result.status == Status.INSEPARABLE:
             raise ValueError(
                 "the hard margin (C=inf) needs separable classes; no function of these kernels was found to "

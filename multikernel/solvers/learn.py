@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ def learn_weights(
     costs: Array | None = None,
     learn_ridge: bool = False,
     options: Options | None = None,
+    start: SolveResult | None = None,
 ) -> SolveResult:
     """Learn the weights of a stack of kernels, common to one or more machines.
 
@@ -49,6 +50,9 @@ def learn_weights(
         With :class:`HardMargin`: the identity is one more kernel of cost 1, so that C of the squared hinge is
         learned (C = 1/ridge).
     options : Options, optional
+    start : SolveResult, optional
+        Where to start: the result for the same losses on nearby kernels, or with other costs or another norm.
+        A hard margin finds its own start.
 
     Returns
     -------
@@ -74,7 +78,8 @@ def learn_weights(
     scales = 1.0 / (kernel_costs * kernel_costs * kernel_scale)
     if learn_ridge:
         scales = np.append(scales, 1.0 / kernel_scale)
-    learner = _prepare(Ks, scales, scaled, LpBall(norm), learn_ridge, options)
+    warm = None if start is None else _scaled_start(start, kernel_costs, kernel_scale / target_scale)
+    learner = _prepare(Ks, scales, scaled, LpBall(norm), learn_ridge, options, warm)
     if learner is None:
         return _inseparable(Ks, losses)
     learner.units = (target_scale / kernel_scale, target_scale)
@@ -101,8 +106,46 @@ def _target_scale(losses: Sequence[Loss], kernel_scale: float) -> float:
     return 1.0
 
 
+class _Start(NamedTuple):
+    """Weights (those of a learned ridge last) and duals in the learner's units."""
+
+    weights: Array
+    duals: Array
+
+
+def _scaled_start(start: SolveResult, costs: Array, scale: float) -> _Start:
+    """An earlier result in the units of the present problem, on which it puts no condition but the sizes."""
+    return _Start(np.append(start.weights * costs * costs, start.ridge), start.duals * scale)
+
+
+def _start_warm(learner: WeightLearner, start: _Start) -> None:
+    """Take the weights, as far as the set allows, and the duals of an earlier solution."""
+    weights = start.weights[: learner.n_kernels]
+    if not learner.fixed and np.isfinite(weights).all() and weights.any():
+        learner.mu = learner.weight_set.from_simplex(learner.weight_set.to_simplex(weights / weights.max()))
+    sizes = np.cumsum([machine.n_outputs for machine in learner.machines])
+    if start.duals.shape != (sizes[-1], learner.stack.n):
+        raise ValueError(
+            f"start must have duals of the shape {(int(sizes[-1]), learner.stack.n)}; got "
+            f"{start.duals.shape}. Pass a result for the same samples and machines."
+        )
+    for machine, duals in zip(learner.machines, np.split(start.duals, sizes[:-1]), strict=True):
+        machine.set_start(duals if machine.n_outputs > 1 else duals[0])
+        if not machine.is_feasible():
+            raise ValueError(
+                "start must be feasible for the present losses: within the bounds, of the same sum. Pass a "
+                "result for the same C, targets and weights of samples, or None."
+            )
+
+
 def _prepare(
-    Ks: Array, scales: Array, losses: Sequence[Loss], weight_set: LpBall, learn_ridge: bool, options: Options
+    Ks: Array,
+    scales: Array,
+    losses: Sequence[Loss],
+    weight_set: LpBall,
+    learn_ridge: bool,
+    options: Options,
+    start: _Start | None = None,
 ) -> WeightLearner | None:
     """The learner at its starting point; None if a hard margin cannot exist."""
     stack = WeightedStack(Ks, scales, losses[0].shift, losses[0].identity if learn_ridge else None)
@@ -110,7 +153,9 @@ def _prepare(
     hard = isinstance(losses[0], HardMargin)
     if hard and not learn_ridge and not _start_separated(learner):
         return None
-    if not learner.fixed and options.coarse:
+    if start is not None and not hard:
+        _start_warm(learner, start)
+    elif not learner.fixed and options.coarse:
         _start_coarse(learner, Ks, scales, hard)
     return learner
 

@@ -22,6 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _FINEST_VIOLATION = 1e-13
 _PATIENCE = 20
 NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
+_ROUNDING = 1e-9  # of a start, relative
 CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
 
 
@@ -66,6 +67,8 @@ class Machine:
     max_steps : int, at most so many SMO steps in one call of ``solve``
     """
 
+    n_outputs = 1
+
     def __init__(self, loss: Loss, stack: WeightedStack, max_steps: int = 10**7) -> None:
         self.loss, self.stack, self.max_steps = loss, stack, max_steps
         self.lower, self.upper = loss.lower, loss.upper
@@ -85,6 +88,16 @@ class Machine:
     def set_start(self, beta: Array) -> None:
         """Start from another feasible β; the gradient has to be rebuilt with :meth:`recombine`."""
         self.beta = beta.copy()
+
+    def is_feasible(self) -> bool:
+        """Whether β is finite, within its bounds and of the right sum; what rounding explains is mended."""
+        beta = np.clip(self.beta, self.lower, self.upper)
+        size = float(np.abs(beta).sum())
+        balance = abs(float(beta.sum()) - self.loss.total) if self.loss.has_intercept else 0.0
+        if not (np.abs(beta - self.beta).sum() <= _ROUNDING * size and balance <= _ROUNDING * max(size, 1.0)):
+            return False
+        self.beta = beta
+        return True
 
     @property
     def scores(self) -> Array:

@@ -329,3 +329,45 @@ def test_inseparable_classes_have_no_hard_margin():
     result = learn_weights((X @ X.T)[None], [Task("hard_margin", y).loss()])
     assert result.status == Status.INSEPARABLE
     assert result.gap == np.inf
+
+
+# ---------------------------------------------------------------------- a start
+SOFT_KINDS = [kind for kind in KINDS if kind != "hard_margin"]
+
+
+@pytest.mark.parametrize("norm", (1.0, 2.0, np.inf))
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_start_with_other_costs_changes_nothing_but_the_way(kind, norm):
+    X, Ks = make_kernels(60, 4, seed=5)
+    task = make_task(kind, X, weighted=True)
+    before = learn_weights(Ks, [task.loss()], norm=1.0, options=Options(tol=1e-4))
+    costs = np.array([1.0, 2.0, 0.5, 3.0])
+    cold = learn_weights(Ks, [task.loss()], norm=norm, costs=costs, options=TIGHT)
+    duals = before.duals.copy()
+    warm = learn_weights(Ks, [task.loss()], norm=norm, costs=costs, options=TIGHT, start=before)
+    require_certified(Ks, [task], warm, 1e-8, norm, costs)
+    np.testing.assert_allclose(warm.objective, cold.objective, rtol=1e-7)
+    np.testing.assert_array_equal(before.duals, duals)
+
+
+@pytest.mark.parametrize("kind", SOFT_KINDS)
+def test_the_solution_itself_is_the_best_start(kind):
+    X, Ks = make_kernels(60, 4, seed=5)
+    task = make_task(kind, X)
+    found = learn_weights(Ks, [task.loss()], options=Options(tol=1e-6))
+    again = learn_weights(Ks, [task.loss()], options=Options(tol=1e-5), start=found)
+    assert again.n_iter == 1 and again.gap <= 1e-5
+    np.testing.assert_allclose(again.weights, found.weights, atol=1e-12)
+
+
+def test_a_start_for_other_losses_is_refused():
+    X, Ks = make_kernels(30, 2, seed=5)
+    task = make_task("hinge", X)
+    found = learn_weights(Ks, [task.loss()])
+    smaller = Task("hinge", task.target, 0.1 * task.size)
+    with pytest.raises(ValueError, match="must be feasible"):
+        learn_weights(Ks, [smaller.loss()], start=found)
+    with pytest.raises(ValueError, match="must be feasible"):
+        learn_weights(Ks, [Task("hinge", -task.target, task.size).loss()], start=found)
+    with pytest.raises(ValueError, match="same samples and machines"):
+        learn_weights(Ks, [task.loss()] * 2, start=found)

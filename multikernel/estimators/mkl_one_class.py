@@ -34,8 +34,8 @@ class MKLOneClass(MachineNovelty, BaseMKL):
     Attributes
     ----------
     offset_ : float, the threshold: ``decision_function = score_samples - offset_``
-    kernel_weights_, view_names_, dual_coef_, support_, intercept_, objective_, dual_gap_, n_iter_, status_,
-    history_
+    kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_, dual_gap_,
+    n_iter_, status_, history_
         As for :class:`MKLClassifier`, with one machine.
 
     Examples

@@ -37,8 +37,8 @@ class MKLRegressor(RegressorMixin, BaseMKL):
 
     Attributes
     ----------
-    kernel_weights_, view_names_, dual_coef_, support_, intercept_, objective_, dual_gap_, n_iter_, status_,
-    history_
+    kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_, dual_gap_,
+    n_iter_, status_, history_
         As for :class:`MKLClassifier`, with one machine.
 
     Examples

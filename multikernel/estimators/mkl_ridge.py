@@ -39,7 +39,7 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
     dual_coef_ : array (n_outputs, n)
     intercept_ : array (n_outputs,)
     objective_ : float, the value of the problem above
-    kernel_weights_, view_names_, support_, dual_gap_, n_iter_, status_, history_
+    kernel_weights_, view_names_, support_, total_cost_, dual_gap_, n_iter_, status_, history_
         As for :class:`MKLClassifier`.
 
     References

@@ -20,7 +20,12 @@ def random_task(kind, rng, n, weighted):
         return Task(kind, rng.normal(size=n), weights, 0.3 if kind == "svr" else 0.0)
     target = np.where(rng.normal(size=n) > 0, 1.0, -1.0)
     target[:2] = [1.0, -1.0]
-    return Task(kind, target, weights)
+    return Task(kind, soften(target, rng) if kind == "soft_labels" else target, weights)
+
+
+def soften(target, rng):
+    """Soft labels on the sides of the labels, from certain to nearly undecided."""
+    return target * rng.choice([1.0, 0.5, 0.01], size=target.size)
 
 
 cases = given(
@@ -101,7 +106,7 @@ def test_the_bound_is_a_primal_value(kind, n, weighted, tied, seed):
 def test_scaling_kernels_and_targets_scales_the_problem(kind):
     """β → β s/t turns (K, y) into (K/s, y/t), and the dual value J into J s/t²."""
     rng = np.random.default_rng(0)
-    n, s, t = 12, 4.0, 2.0 if kind in ("svr", "ridge") else 1.0
+    n, s, t = 12, 4.0, 2.0 if kind in ("svr", "ridge", "soft_labels") else 1.0
     task = random_task(kind, rng, n, True)
     loss = task.loss()
     A = rng.normal(size=(n, n))

@@ -11,8 +11,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from multikernel.criteria import EpsilonInsensitive, HardMargin, Hinge, OneClass, SquaredError, SquaredHinge
+from multikernel.criteria.posterior import PosteriorHinge
 
-KINDS = ("hinge", "squared_hinge", "hard_margin", "svr", "one_class", "ridge")
+KINDS = ("hinge", "soft_labels", "squared_hinge", "hard_margin", "svr", "one_class", "ridge")
 
 
 def gaussian(X, gamma):
@@ -53,6 +54,7 @@ class Task:
         """The library's object."""
         return {
             "hinge": lambda: Hinge(self.target, self.size),
+            "soft_labels": lambda: PosteriorHinge(self.target, self.size),
             "squared_hinge": lambda: SquaredHinge(self.target, self.size),
             "hard_margin": lambda: HardMargin(self.target),
             "svr": lambda: EpsilonInsensitive(self.target, self.size, self.epsilon),
@@ -73,6 +75,9 @@ class Task:
         positive = self.target > 0
         if self.kind == "hinge":
             return np.where(positive, 0.0, -C), np.where(positive, C, 0.0)
+        if self.kind == "soft_labels":
+            top = C / np.abs(self.target)
+            return np.where(positive, 0.0, -top), np.where(positive, top, 0.0)
         if self.kind in ("squared_hinge", "hard_margin"):
             return np.where(positive, 0.0, -np.inf), np.where(positive, np.inf, 0.0)
         if self.kind == "svr":
@@ -112,6 +117,8 @@ class Task:
         y, C = self.target, self.sizes
         if self.kind == "hinge":
             return C @ np.maximum(1.0 - y * (scores + b), 0.0)
+        if self.kind == "soft_labels":  # y f >= y^2 (1 - slack), as the paper has it
+            return C @ np.maximum(1.0 - y * (scores + b) / y**2, 0.0)
         if self.kind == "squared_hinge":
             return 0.5 * C @ np.maximum(1.0 - y * (scores + b), 0.0) ** 2
         if self.kind == "svr":
@@ -131,7 +138,7 @@ class Task:
     def candidate_intercepts(self, scores):
         """A piecewise linear loss has its minimum at a break; the squared ones where the slope is zero."""
         y = self.target
-        if self.kind == "hinge":
+        if self.kind in ("hinge", "soft_labels"):
             return y - scores
         if self.kind == "svr":
             return np.concatenate([y - scores - self.epsilon, y - scores + self.epsilon])

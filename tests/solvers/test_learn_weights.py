@@ -25,6 +25,8 @@ def make_task(kind, X, seed=0, weighted=False):
     if kind == "ridge":
         return Task(kind, 5.0 * np.sin(X[:, 0]) + X[:, 3] + noise, 0.7 / weights)
     y = np.where(X[:, 0] + X[:, 1] ** 2 - 0.5 + (0.5 * noise if kind != "hard_margin" else 0) > 0, 1.0, -1.0)
+    if kind == "soft_labels":
+        y *= rng.uniform(0.02, 1.0, size=n)
     return Task(kind, y, 1.5 * weights)
 
 
@@ -230,6 +232,7 @@ def wide_problem(n, m, seed=0):
     [
         ("hinge", 1.0, 500), ("hinge", 2.0, 400), ("squared_hinge", 1.0, 500), ("svr", 1.0, 400),
         ("one_class", 1.0, 400), ("ridge", 1.0, 400), ("hard_margin", 1.0, 300), ("svr", 1.33, 300),
+        ("soft_labels", 1.0, 400),
     ],
 )  # fmt: skip
 def test_larger_problems_are_certified(kind, norm, n):

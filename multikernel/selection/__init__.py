@@ -2,13 +2,20 @@
 
 from .complexity import KernelComplexity, kernel_complexity
 from .generalization import GeneralizationBound, generalization_bound
-from .paired_tests import PairedTest, f_test_5x2cv
+from .paired_tests import PairedTest, SignedRankTest, f_test_5x2cv, wilcoxon_signed_rank
+from .response_surface import ResponseSurface
+from .win_tie_loss import paired_f_tests, win_tie_loss
 
 __all__ = [
     "GeneralizationBound",
     "KernelComplexity",
     "PairedTest",
+    "ResponseSurface",
+    "SignedRankTest",
     "f_test_5x2cv",
     "generalization_bound",
     "kernel_complexity",
+    "paired_f_tests",
+    "wilcoxon_signed_rank",
+    "win_tie_loss",
 ]

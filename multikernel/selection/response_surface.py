@@ -1,0 +1,344 @@
+"""The lowest point of an expensive, noisy response over a few factors, by quadratic response surfaces.
+
+    r(x) ≈ c + g'x + ½ x'Hx,     x_i = log₁₀(value of factor i / its centre)
+
+The response is measured at the points of a second-order Koshal design, a quadratic is fitted by least
+squares, the response is measured where the quadratic is lowest in the box of the factors, and so on until
+that point no longer moves. The answer is the best point measured, never a point of the surface alone.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from .._validation import check_number
+from ._surface_plot import draw_contours, draw_curve
+from .quadratic import Quadratic, koshal_design
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Point = dict[str, float]
+
+_SHARE = 0.3  # of the way from the centre to the nearer bound: the step of the design
+_SAME = 5e-4  # points that agree to three decimals are one
+_TIE = 1e-9
+_GRID = 101
+
+
+class SearchStatus(StrEnum):
+    """How a search ended."""
+
+    CONVERGED = "converged"
+    MAX_STEPS = "max_steps"
+    INTERRUPTED = "interrupted"
+
+
+class ResponseSurface:
+    """Minimise a response that is expensive and noisy over a few positive factors.
+
+    Parameters
+    ----------
+    factors : dict
+        Name to bounds ``(low, high)``, or ``(low, centre, high)``; the centre is the geometric mean unless
+        given. All are positive, and searched on a logarithmic scale.
+    delta : float or dict by name, optional
+        log₁₀ of the ratio between neighbouring points of the design and the centre. The default is 0.3 of the
+        way from the centre to the nearer bound.
+    tol : float
+        The search ends when the lowest point of the surface moves no more than this, in log₁₀.
+    max_steps : int
+        At most so many points after the design; 0 measures the design only.
+
+    Attributes
+    ----------
+    names : list of str
+    points_ : array (n_evaluations, n_factors), the values of the factors measured, in order
+    values_ : array (n_evaluations,), the responses
+    best_point_ : dict, the best point measured; of equally good ones the nearest to the centre
+    best_value_ : float
+    constant_ : float
+    gradient_ : array (n_factors,)
+    hessian_ : array (n_factors, n_factors)
+        The coefficients of the surface: c, g and H above, in log₁₀ units from the centre.
+    lowest_point_ : dict, where the surface is lowest in the box
+    n_design_ : int, the number of points in the design
+    n_evaluations_ : int
+    n_steps_ : int, fits of the surface that proposed a point to measure
+    status_ : str
+        "converged"; "max_steps"; "interrupted" by the callback.
+
+    Notes
+    -----
+    The design has (q + 1)(q + 2) / 2 points for q factors: 6 for two, 231 for twenty. A point that was
+    measured before, to three decimals, is not measured again, but counts once more in the surface.
+
+    References
+    ----------
+    Myers, Montgomery & Anderson-Cook, Response surface methodology, Wiley, 2009.
+    Gönen & Alpaydın, Regularizing multiple kernel learning using response surface methodology, Pattern
+    Recognition 44, 2011.
+
+    Examples
+    --------
+    C and the width of a support vector machine, by cross-validation:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.svm import SVC
+    >>> from multikernel.selection import ResponseSurface
+    >>> X, y = load_iris(return_X_y=True)
+    >>> def error(point):
+    ...     return 1.0 - cross_val_score(SVC(**point), X, y, cv=5).mean()
+    >>> surface = ResponseSurface({"C": (1e-2, 1e3), "gamma": (1e-3, 1e1)}).minimize(error)
+    >>> sorted(surface.best_point_), bool(surface.best_value_ < 0.03)
+    (['C', 'gamma'], True)
+    >>> surface.n_evaluations_ < 20  # a grid of this range has hundreds
+    True
+    """
+
+    def __init__(
+        self,
+        factors: Mapping[str, Iterable[float]],
+        *,
+        delta: Any = None,
+        tol: float = 1e-2,
+        max_steps: int = 30,
+    ) -> None:
+        if not isinstance(factors, Mapping):
+            raise TypeError(f"factors must be a dict of names and bounds; got {factors!r}.")
+        self.names = [str(name) for name in factors]
+        limits = [_check_factor(name, bounds) for name, bounds in factors.items()]
+        logs = np.log10(np.array(limits).reshape(-1, 3))
+        self._center = logs[:, 1]
+        self._lower, self._upper = logs[:, 0] - logs[:, 1], logs[:, 2] - logs[:, 1]
+        self._delta = self._check_delta(delta)
+        self.tol = check_number("tol", tol, at_least=0.0)
+        self.max_steps = int(check_number("max_steps", max_steps, at_least=0.0))
+
+    def __repr__(self) -> str:
+        bounds = ", ".join(
+            f"{name!r}: ({low:.6g}, {center:.6g}, {high:.6g})"
+            for name, low, center, high in zip(
+                self.names,
+                *(10.0 ** (self._center + s) for s in (self._lower, 0.0, self._upper)),
+                strict=True,
+            )
+        )
+        return f"ResponseSurface({{{bounds}}})"
+
+    # ------------------------------------------------------------------ search
+    def minimize(
+        self,
+        response: Callable[[Point], float],
+        *,
+        map: Callable[..., Iterable[float]] = map,
+        callback: Callable[[dict[str, Any]], bool | None] | None = None,
+    ) -> "ResponseSurface":
+        """Measure the response until the lowest point of its surface stays where it is.
+
+        Parameters
+        ----------
+        response : callable
+            From a dict of factor values to a finite number, the smaller the better.
+        map : callable, optional
+            ``map(response, points)`` gives the responses of several points in their order: that of an
+            executor of ``concurrent.futures`` measures the design in parallel.
+        callback : callable, optional
+            Called with a dict after each measurement (``evaluation``, ``point``, ``value``, ``best_value``,
+            ``is_design``); a true answer ends the search.
+
+        Returns
+        -------
+        ResponseSurface
+            Itself.
+        """
+        self._x = np.empty((0, len(self.names)))
+        self._visits = np.empty(0)
+        self.values_ = np.empty(0)
+        self.n_steps_ = 0
+        design = koshal_design(len(self.names), self._delta)
+        self.n_design_ = len(design)
+        go_on = self._measure(design, response, map, callback)
+        self.status_ = str(self._search(response, map, callback) if go_on else SearchStatus.INTERRUPTED)
+        self._summarize()
+        return self
+
+    def _search(self, response: Any, map: Any, callback: Any) -> SearchStatus:
+        """Measure where the surface is lowest, until it is lowest there again."""
+        last = self._x[self._best()]
+        while True:
+            x = self._fitted().lowest(self._lower, self._upper, self._x)
+            if np.linalg.norm(x - last) <= self.tol:
+                return SearchStatus.CONVERGED
+            if self.n_steps_ == self.max_steps:
+                return SearchStatus.MAX_STEPS
+            self.n_steps_ += 1
+            last = x
+            known = np.flatnonzero((np.abs(self._x - x) <= _SAME).all(axis=1))
+            if known.size:
+                self._visits[known[0]] += 1.0
+            elif not self._measure(x[None], response, map, callback):
+                return SearchStatus.INTERRUPTED
+
+    def _measure(self, xs: Array, response: Any, map: Any, callback: Any) -> bool:
+        """The responses at some points, one after the other; whether to go on."""
+        points = [self._named(x) for x in xs]
+        for x, point, value in zip(xs, points, map(response, points), strict=True):
+            self._x = np.vstack([self._x, x])
+            self._visits = np.append(self._visits, 1.0)
+            self.values_ = np.append(self.values_, _check_response(value, point))
+            entry = {
+                "evaluation": self.values_.size,
+                "point": dict(point),
+                "value": float(value),
+                "best_value": float(self.values_.min()),
+                "is_design": self.values_.size <= self.n_design_,
+            }
+            if callback is not None and callback(entry):
+                return False
+        return True
+
+    def _best(self) -> int:
+        """The best point measured; of equals the nearest to the centre, of equally near ones the first."""
+        tie = _TIE * np.abs(self.values_).max()
+        equals = np.flatnonzero(self.values_ <= self.values_.min() + tie)
+        distances = np.linalg.norm(self._x[equals], axis=1).round(6)
+        return int(equals[distances.argmin()])
+
+    def _fitted(self) -> Quadratic:
+        return Quadratic.fit(self._x, self.values_, self._visits, self._delta)
+
+    def _summarize(self) -> None:
+        best, self._surface = self._best(), self._fitted()
+        self.points_ = self._as_values(self._x)
+        self.n_evaluations_ = self.values_.size
+        self.best_point_ = self._named(self._x[best])
+        self.best_value_ = float(self.values_[best])
+        self.constant_ = self._surface.constant
+        self.gradient_, self.hessian_ = self._surface.gradient, self._surface.hessian
+        self.lowest_point_ = self._named(self._surface.lowest(self._lower, self._upper, self._x))
+
+    # ------------------------------------------------------------------ what was found
+    def predict(self, points: Any) -> Any:
+        """The value of the surface.
+
+        Parameters
+        ----------
+        points : dict of factor values, or array-like (n, n_factors)
+
+        Returns
+        -------
+        float for a dict, else array (n,)
+        """
+        self._require_search()
+        if isinstance(points, Mapping):
+            if set(points) != set(self.names):
+                raise ValueError(f"points must name the factors {self.names}; got {sorted(points)}.")
+            return float(self._surface(self._as_logs([[points[name] for name in self.names]]))[0])
+        return self._surface(self._as_logs(points))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the surface of one or two factors, the points measured in their order, and the best.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        self._require_search()
+        if len(self.names) not in (1, 2):
+            raise ValueError(
+                f"only surfaces of one or two factors can be drawn; this one has {len(self.names)}. Use "
+                "predict on a slice, or search fewer factors."
+            )
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots(layout="constrained")[1]
+        bounds = zip(self._lower + self._center, self._upper + self._center, strict=True)
+        draw = draw_curve if len(self.names) == 1 else draw_contours
+        draw(ax, self, [np.logspace(low, high, _GRID) for low, high in bounds])
+        return ax
+
+    # ------------------------------------------------------------------ units
+    def _as_values(self, x: Array) -> Array:
+        return np.asarray(10.0 ** (x + self._center))
+
+    def _as_logs(self, points: Any) -> Array:
+        values = np.asarray(points, float)
+        if values.ndim != 2 or values.shape[1] != len(self.names):
+            raise ValueError(
+                f"points must have shape (n, {len(self.names)}), a column for each of the factors "
+                f"{self.names}; got shape {values.shape}."
+            )
+        if not (np.isfinite(values).all() and (values > 0).all()):
+            raise ValueError("points must hold positive, finite values of the factors.")
+        return np.asarray(np.log10(values) - self._center)
+
+    def _named(self, x: Array) -> Point:
+        return dict(zip(self.names, self._as_values(x).tolist(), strict=True))
+
+    def _check_delta(self, delta: Any) -> Array:
+        room = np.minimum(-self._lower, self._upper)
+        if delta is None:
+            return np.asarray(_SHARE * room)
+        if isinstance(delta, Mapping):
+            unknown = sorted(set(delta) - set(self.names), key=str)
+            if unknown:
+                raise ValueError(f"delta names unknown factors {unknown}; the factors are {self.names}.")
+            steps = [delta.get(n, _SHARE * r) for n, r in zip(self.names, room, strict=True)]
+        else:
+            steps = [delta] * len(self.names)
+        values = np.array([check_number("delta", step, above=0.0) for step in steps])
+        for name, step, most in zip(self.names, values, room, strict=True):
+            if step > most + _TIE:
+                raise ValueError(
+                    f"delta must keep the design within the bounds: at most {most:.4g} for {name!r}, log10 "
+                    f"of the ratio of its nearer bound to its centre; got {step:g}. Lower it, or widen the "
+                    "bounds."
+                )
+        return values
+
+    def _require_search(self) -> None:
+        if not hasattr(self, "best_point_"):
+            raise ValueError("nothing is measured yet. Call minimize first.")
+
+
+def _check_factor(name: str, bounds: Any) -> tuple[float, float, float]:
+    """Low, centre and high of one factor."""
+    try:
+        values = [check_number(f"a bound of factor {name!r}", b, above=0.0) for b in bounds]
+    except TypeError as error:
+        raise TypeError(f"factor {name!r} must have bounds (low, high); got {bounds!r}.") from error
+    if len(values) == 2:
+        values.insert(1, float(np.sqrt(values[0]) * np.sqrt(values[1])))
+    if len(values) != 3:
+        raise ValueError(f"factor {name!r} must have (low, high) or (low, centre, high); got {bounds!r}.")
+    if not values[0] < values[1] < values[2]:
+        raise ValueError(
+            f"factor {name!r} must have bounds in increasing order; got {bounds!r}. Leave out a factor that "
+            "is not to be searched."
+        )
+    return values[0], values[1], values[2]
+
+
+def _check_response(value: Any, point: Point) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"the response must be a number; got {value!r} at {_spelled(point)}.") from error
+    if not np.isfinite(number):
+        raise ValueError(
+            f"the response must be finite; got {number} at {_spelled(point)}. Narrow the bounds, or return a "
+            "large finite number for points that fail."
+        )
+    return number
+
+
+def _spelled(point: Point) -> str:
+    return ", ".join(f"{name}={value:.4g}" for name, value in point.items()) or "the only point"

@@ -4,6 +4,13 @@
 
 with p_ij the difference of both scores on fold j of repetition i and p̄_i the mean of repetition i; under the
 hypothesis of equal scores f is taken to follow F(10, 5) (Alpaydın 1999, the combined 5×2 cv test).
+
+Over several data sets, one difference p_i for each, ranks of |p_i| from 1 up (equals share their mean):
+
+    R⁺ = Σ_{p_i > 0} rank_i + ½ Σ_{p_i = 0} rank_i,     R⁻ likewise,     T = min(R⁺, R⁻)
+    z  = (T − M (M + 1) / 4) / √(M (M + 1) (2M + 1) / 24) ≤ 0,     p = 2 Φ(z)
+
+with M the number of differences; of an odd number of zeros one is left out first (Demšar 2006).
 """
 
 from dataclasses import dataclass
@@ -11,12 +18,15 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import f as f_distribution
+from scipy.stats import norm, rankdata, wilcoxon
 
-from .._validation import check_real_matrix
+from .._validation import check_choice, check_number, check_real_matrix
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_REPEATS, _FOLDS = 5, 2
+REPEATS, FOLDS = 5, 2
+_METHODS = ("demsar", "wilcox", "pratt", "zsplit", "exact")
+_MOST_FOR_EXACT = 25
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,44 @@ class PairedTest:
 
     statistic: float
     pvalue: float
+
+    def significant(self, level: float = 0.05) -> bool:
+        """Whether equal scores are rejected.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            How often a true hypothesis may be rejected, between 0 and 1.
+
+        Returns
+        -------
+        bool
+            Whether the p-value is at most `level`.
+        """
+        return self.pvalue <= check_level(level)
+
+
+@dataclass(frozen=True)
+class SignedRankTest(PairedTest):
+    """What Wilcoxon's signed rank test found.
+
+    Attributes
+    ----------
+    statistic : float
+        T, the smaller of both sums of ranks; NaN if there is no difference.
+    pvalue : float
+    rank_sum_positive, rank_sum_negative : float
+        R⁺ and R⁻: the sums of ranks of the differences above and below zero.
+    z : float
+        The statistic as a standard normal variable, at most 0; NaN for the exact test.
+    n : int
+        How many differences were ranked, or went into the variance: M.
+    """
+
+    rank_sum_positive: float
+    rank_sum_negative: float
+    z: float
+    n: int
 
 
 def f_test_5x2cv(a: Any, b: Any = None) -> PairedTest:
@@ -67,7 +115,9 @@ def f_test_5x2cv(a: Any, b: Any = None) -> PairedTest:
     >>> round(found.statistic, 6), round(found.pvalue, 6)
     (1.324324, 0.398619)
     """
-    differences = _as_scores(a, "a") if b is None else _as_scores(a, "a") - _as_scores(b, "b")
+    differences = (
+        check_scores_5x2(a, "a") if b is None else check_scores_5x2(a, "a") - check_scores_5x2(b, "b")
+    )
     if not differences.any():
         return PairedTest(float("nan"), 1.0)
     largest = np.abs(differences).max()
@@ -78,15 +128,177 @@ def f_test_5x2cv(a: Any, b: Any = None) -> PairedTest:
     if spread == 0.0:
         return PairedTest(float("inf"), 0.0)
     statistic = float((shares**2).sum()) / spread
-    n = _REPEATS * _FOLDS
-    return PairedTest(statistic, float(f_distribution.sf(statistic, n, _REPEATS)))
+    n = REPEATS * FOLDS
+    return PairedTest(statistic, float(f_distribution.sf(statistic, n, REPEATS)))
 
 
-def _as_scores(scores: Any, name: str) -> Array:
-    values = check_real_matrix(scores, name).astype(np.float64)
-    if values.shape != (_REPEATS, _FOLDS):
+def wilcoxon_signed_rank(a: Any, b: Any = None, *, method: str = "demsar") -> SignedRankTest:
+    """Test whether two learners differ over several data sets, by the signs and ranks of their differences.
+
+    Parameters
+    ----------
+    a : array-like of shape (n,)
+        The scores of one learner, one for each data set; or the differences of both, without `b`.
+    b : array-like of shape (n,), optional
+        The scores of the other on the same data sets.
+    method : {"demsar", "wilcox", "pratt", "zsplit", "exact"}, default="demsar"
+        What becomes of differences that are zero, and of ties:
+
+        - ``"demsar"``: half of the zeros' ranks go to each side, after one of an odd number of zeros is left
+          out; the variance knows nothing of ties;
+        - ``"wilcox"``: zeros are left out; ``"pratt"``: they are ranked, then left out; ``"zsplit"``: half of
+          their ranks go to each side. These three are scipy's, normal with a variance that is corrected for
+          ties, without a correction for continuity;
+        - ``"exact"``: the exact distribution, for at most 25 differences without zeros or ties.
+
+    Returns
+    -------
+    SignedRankTest
+        ``statistic`` T = min(R⁺, R⁻), the two-sided ``pvalue``, and ``rank_sum_positive``,
+        ``rank_sum_negative``, ``z``, ``n``. Without any difference ``statistic`` and ``z`` are NaN and
+        ``pvalue`` is 1.
+
+    Notes
+    -----
+    Differences that agree to within the rounding of their subtraction count as ties, and as zero if they
+    vanish to within it: 0.9 − 0.8 ties with 0.8 − 0.7, though the two are not the same floating point number.
+
+    References
+    ----------
+    F. Wilcoxon (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1, 80–83.
+
+    J. Demšar (2006). Statistical comparisons of classifiers over multiple data sets. Journal of Machine
+    Learning Research 7, 1–30.
+
+    Examples
+    --------
+    >>> found = wilcoxon_signed_rank([0.1, 0.2, -0.05, 0.3, 0.0, 0.4, 0.12, -0.01, 0.2])
+    >>> found.rank_sum_positive, found.rank_sum_negative, round(found.z, 6), round(found.pvalue, 6)
+    (33.0, 3.0, -2.10042, 0.035692)
+    >>> found.significant()
+    True
+    """
+    check_choice("method", method, _METHODS)
+    differences = _paired_differences(a, b)
+    if method == "exact":
+        _check_exact(differences)
+    if not differences.any():
+        nan = float("nan")
+        return SignedRankTest(nan, 1.0, nan, nan, nan, differences.size)
+    if method == "demsar" and np.count_nonzero(differences == 0.0) % 2 == 1:
+        differences = np.delete(differences, np.flatnonzero(differences == 0.0)[0])
+    elif method == "wilcox":
+        differences = differences[differences != 0.0]
+    above, below = _rank_sums(differences, zeros_count=method in ("demsar", "zsplit"))
+    z, pvalue = _z_and_pvalue(differences, min(above, below), method)
+    return SignedRankTest(min(above, below), pvalue, above, below, z, differences.size)
+
+
+def check_level(level: Any) -> float:
+    """Return the level of a test, a number between 0 and 1."""
+    number = check_number("level", level, above=0.0)
+    if not number < 1.0:
+        raise ValueError(f"level must be less than 1; got {level!r}. Use 0.05 for one rejection in twenty.")
+    return number
+
+
+def without_rounding(differences: Array, largest: float, eps: float) -> Array:
+    """Return differences of scores with those made equal, or zero, that are so but for rounding.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n,)
+    largest : float
+        The largest of the scores that were subtracted, by size.
+    eps : float
+        Of their floating point type.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> differences = np.array([0.9 - 0.8, 0.7 - 0.8, 0.3 - (0.1 + 0.2)])
+    >>> np.unique(np.abs(differences)).size
+    3
+    >>> np.unique(np.abs(without_rounding(differences, 0.9, 2.0**-52))).size
+    2
+    """
+    sizes = np.abs(differences)
+    order = np.argsort(sizes, kind="stable")
+    # a gap beyond rounding begins a new group; the first group, if there is any before a gap, is that of zero
+    begins = np.diff(sizes[order], prepend=0.0) > 8.0 * eps * largest
+    groups = np.concatenate([[0.0], sizes[order][begins]])
+    merged = np.empty_like(sizes)
+    merged[order] = groups[np.cumsum(begins)]
+    return np.copysign(merged, differences)
+
+
+def _paired_differences(a: Any, b: Any) -> Array:
+    scores = [_as_vector(a, "a")] if b is None else [_as_vector(a, "a"), _as_vector(b, "b")]
+    if b is not None and scores[0].shape != scores[1].shape:
         raise ValueError(
-            f"{name} must hold a score for each fold, shape ({_REPEATS}, {_FOLDS}): five repetitions of "
+            f"a and b must be paired, one score of each for every data set; got {scores[0].size} and "
+            f"{scores[1].size} scores. Leave out the data sets on which one of them was not run."
+        )
+    largest = max(float(np.abs(values).max()) for values in scores)
+    eps = max(float(np.finfo(values.dtype).eps) for values in scores)
+    values = [vector.astype(np.float64) for vector in scores]
+    return without_rounding(values[0] if b is None else values[0] - values[1], largest, eps)
+
+
+def _rank_sums(differences: Array, *, zeros_count: bool) -> tuple[float, float]:
+    ranks = rankdata(np.abs(differences))
+    shared = 0.5 * float(ranks[differences == 0.0].sum()) if zeros_count else 0.0
+    above, below = (float(ranks[side].sum()) for side in (differences > 0.0, differences < 0.0))
+    return above + shared, below + shared
+
+
+def _z_and_pvalue(differences: Array, T: float, method: str) -> tuple[float, float]:
+    if method == "exact":
+        return float("nan"), float(wilcoxon(differences, method="exact").pvalue)
+    if method == "demsar":
+        M = float(differences.size)
+        z = (T - M * (M + 1.0) / 4.0) / np.sqrt(M * (M + 1.0) * (2.0 * M + 1.0) / 24.0)
+        return float(z), float(2.0 * norm.cdf(z))
+    # "approx" is what every version of scipy in range understands
+    found = wilcoxon(differences, zero_method=method, correction=False, method="approx")
+    return -abs(float(found.zstatistic)), float(found.pvalue)
+
+
+def _check_exact(differences: Array) -> None:
+    n = differences.size
+    if n > _MOST_FOR_EXACT:
+        raise ValueError(
+            f"method='exact' is for at most {_MOST_FOR_EXACT} differences; got {n}. Use method='demsar': the "
+            "normal approximation is good by then."
+        )
+    n_zeros = n - np.count_nonzero(differences)
+    if n_zeros or np.unique(np.abs(differences)).size < n:
+        found = f"{n_zeros} of {n} differences are zero" if n_zeros else "some differences are of equal size"
+        raise ValueError(f"method='exact' needs differences without zeros or ties; {found}. Use 'demsar'.")
+
+
+def _as_vector(scores: Any, name: str) -> Array:
+    values = check_real_matrix(scores, name)
+    if values.ndim != 1 or values.size == 0:
+        raise ValueError(
+            f"{name} must hold one score for each data set, shape (n,) with n at least 1; got shape "
+            f"{values.shape}. Average the folds of each data set first."
+        )
+    if not np.isfinite(values).all():
+        i = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ValueError(f"{name} must be finite; entry {i} is {values[i]}. Score that data set again.")
+    return values
+
+
+def check_scores_5x2(scores: Any, name: str) -> Array:
+    """Return finite scores (5, 2) of five repetitions of two folds."""
+    values = check_real_matrix(scores, name).astype(np.float64)
+    if values.shape != (REPEATS, FOLDS):
+        raise ValueError(
+            f"{name} must hold a score for each fold, shape ({REPEATS}, {FOLDS}): five repetitions of "
             f"two-fold cross-validation; got shape {values.shape}."
         )
     if not np.isfinite(values).all():

@@ -7,24 +7,15 @@ summarised.
 
 from __future__ import annotations
 
-import os
-import signal
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
-
+from multikernel._resumable import Progress, ResultStore, Work, run_works
 from multikernel._validation import check_positive_integer
 from multikernel.datasets import dataset_fingerprint
 from multikernel.reproduce.compare import agreement
 from multikernel.reproduce.render import json_text, markdown_text
-from multikernel.reproduce.store import Record, ResultStore
 from multikernel.reproduce.study import Result, Study, Summary, Table, Unit
-
-Progress = Callable[[int, int], None]
 
 
 def run_table(
@@ -65,19 +56,9 @@ def run_table(
     n_splits = table.splits if splits is None else check_positive_integer("splits", splits)
     check_positive_integer("jobs", jobs)
     units = list(table.units(n_splits))
-    fingerprints = _fingerprints(units, table.version)
     store = ResultStore(folder / f"{table.stem}.jsonl")
-    results = _stored_results(store, fingerprints)
-    missing = [unit for unit in units if unit.key not in results]
-    report = progress or (lambda done, total: None)
-    report(len(results), len(units))
-    with store.appending() as append:
-        for record in _computed(missing, fingerprints, jobs):
-            append(record)
-            results[record["key"]] = record["result"]
-            report(len(results), len(units))
-    ordered = [(unit, results[unit.key]) for unit in units]
-    summary = summarize(study, table, n_splits, ordered)
+    results = run_works(_works(units, table.version), store, jobs=jobs, progress=progress)
+    summary = summarize(study, table, n_splits, list(zip(units, results, strict=True)))
     write_outputs(table, summary, folder)
     return summary
 
@@ -127,41 +108,9 @@ def write_outputs(table: Table, summary: Summary, folder: Path) -> None:
     (folder / f"{table.stem}.md").write_text(page, encoding="utf-8")
 
 
-def _fingerprints(units: Sequence[Unit], version: int) -> dict[str, str]:
+def _works(units: Sequence[Unit], version: int) -> list[Work]:
     names = {name for unit in units for name in unit.datasets}
     checksums = {name: dataset_fingerprint(name) for name in sorted(names)}
-    fingerprints = {unit.key: unit.fingerprint(version, checksums) for unit in units}
-    if len(fingerprints) < len(units):
-        raise ValueError(f"the keys of units must differ; {len(units)} units have {len(fingerprints)} keys.")
-    return fingerprints
-
-
-def _stored_results(store: ResultStore, fingerprints: Mapping[str, str]) -> dict[str, Result]:
-    return {
-        record["key"]: record["result"]
-        for record in store.read()
-        if fingerprints.get(record["key"]) == record["fingerprint"]
-    }
-
-
-def _computed(units: Sequence[Unit], fingerprints: Mapping[str, str], jobs: int) -> Any:
-    """Give the records of the units as they are finished, in any order."""
-    pool = Parallel(
-        n_jobs=min(jobs, len(units)) or 1, return_as="generator_unordered", pre_dispatch="2*n_jobs"
-    )
-    return pool(delayed(_compute)(unit, fingerprints[unit.key], os.getpid()) for unit in units)
-
-
-def _compute(unit: Unit, fingerprint: str, parent: int) -> Record:
-    if os.getpid() != parent:
-        # Ctrl-C reaches every process of the terminal: the parent alone answers it, and ends the workers.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    start = time.perf_counter()
-    try:
-        with threadpool_limits(limits=1):
-            result = unit.function(**unit.arguments)
-    except Exception as error:
-        error.add_note(f"(unit {unit.key})")
-        raise
-    seconds = round(time.perf_counter() - start, 3)
-    return {"key": unit.key, "fingerprint": fingerprint, "seconds": seconds, "result": dict(result)}
+    return [
+        Work(unit.key, unit.fingerprint(version, checksums), unit.function, unit.arguments) for unit in units
+    ]

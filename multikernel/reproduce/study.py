@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-Result = Mapping[str, Any]
+from multikernel._resumable import Result
+
 Summary = dict[str, Any]
 Kind = Literal["table", "figure"]
 

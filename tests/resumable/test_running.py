@@ -1,0 +1,76 @@
+"""Pieces of work: each once, in order, kept at once; with and without a file."""
+
+import json
+
+import pytest
+
+from multikernel._resumable import ResultStore, Work, run_works
+
+DONE: list[int] = []
+
+
+def double(x, stop=False):
+    if stop:
+        raise KeyboardInterrupt
+    DONE.append(x)
+    return {"twice": 2 * x}
+
+
+def refuse(x):
+    raise ValueError("no.")
+
+
+@pytest.fixture(autouse=True)
+def nothing_done(monkeypatch):
+    monkeypatch.setattr(f"{__name__}.DONE", [])
+
+
+def works(n=4, fingerprint="f", **of_third):
+    return [Work(f"w{x}", fingerprint, double, {"x": x} | (of_third if x == 2 else {})) for x in range(n)]
+
+
+def test_the_store_refuses_what_json_cannot_hold(tmp_path):
+    store = ResultStore(tmp_path / "new" / "x.jsonl")
+    with store.appending() as append:
+        append({"key": "a", "fingerprint": "f", "result": {"x": 0.1}})
+        with pytest.raises(ValueError, match="JSON"):
+            append({"key": "b", "fingerprint": "f", "result": {"x": float("nan")}})
+    assert [record["key"] for record in store.read()] == ["a"]
+
+
+def test_without_a_file_every_work_is_done_each_time():
+    for _ in range(2):
+        assert run_works(works(), None) == [{"twice": 2 * x} for x in range(4)]
+    assert DONE == [0, 1, 2, 3] * 2
+
+
+def test_what_is_stored_is_not_done_again_and_the_order_is_that_of_the_works(tmp_path):
+    store = ResultStore(tmp_path / "x.jsonl")
+    run_works(works()[1:3], store)
+    assert run_works(works()[::-1], store) == [{"twice": 6}, {"twice": 4}, {"twice": 2}, {"twice": 0}]
+    assert DONE == [1, 2, 3, 0]
+    assert run_works(works(fingerprint="other"), store) == [{"twice": 2 * x} for x in range(4)]
+    assert len(DONE) == 8
+    run_works(works(), store)  # the first results are still there
+    assert len(DONE) == 8
+
+
+def test_what_was_done_before_a_stop_is_on_disk(tmp_path):
+    store = ResultStore(tmp_path / "x.jsonl")
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        run_works(works(stop=True), store, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 4), (1, 4), (2, 4)]
+    lines = store.path.read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["result"] for line in lines] == [{"twice": 0}, {"twice": 2}]
+
+
+def test_a_work_that_fails_is_named():
+    with pytest.raises(ValueError, match=r"no\.") as caught:
+        run_works([Work("the one", "f", refuse, {"x": 1})], None)
+    assert caught.value.__notes__ == ["(unit the one)"]
+
+
+def test_keys_must_differ():
+    with pytest.raises(ValueError, match="keys of units must differ; 8 units have 4 keys"):
+        run_works([*works(), *works()], None)

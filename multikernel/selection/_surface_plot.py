@@ -33,4 +33,4 @@ def _draw_points(ax: Any, places: Array, best: Sequence[float]) -> None:
     ax.plot(*places.T, "o", color="black", markersize=4, label="measured, in order")
     for number, place in enumerate(places, start=1):
         ax.annotate(str(number), place, xytext=(4, 4), textcoords="offset points", fontsize=8)
-    ax.legend(loc="best", framealpha=0.8)
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False)

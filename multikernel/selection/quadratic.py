@@ -61,7 +61,7 @@ class Quadratic:
     hessian: Array
 
     @classmethod
-    def fit(cls, points: Array, values: Array, weights: Array, scale: Array) -> "Quadratic":
+    def fit(cls, points: Array, values: Array, weights: Array, scale: float = 1.0) -> "Quadratic":
         """The least-squares quadratic.
 
         Parameters
@@ -71,8 +71,8 @@ class Quadratic:
             With fewer of them than coefficients, the smallest coefficients are taken.
         weights : array (n,)
             How often each point counts.
-        scale : array (n_factors,)
-            The order of size of each factor.
+        scale : float
+            The order of size of the points, for the sake of rounding.
         """
         q = points.shape[1]
         first, second = np.triu_indices(q)
@@ -84,7 +84,7 @@ class Quadratic:
         slopes = np.where(np.abs(found[1:]) > _NOTHING * np.abs(rises).max(), found[1:], 0.0)
         upper = np.zeros((q, q))
         upper[first, second] = slopes[q:]
-        hessian = (upper + upper.T) / np.outer(scale, scale)
+        hessian = (upper + upper.T) / scale**2
         return cls(float(values[0] + found[0]), slopes[:q] / scale, hessian)
 
     def __call__(self, x: Array) -> Array:

@@ -1,10 +1,11 @@
 """The lowest point of an expensive, noisy response over a few factors, by quadratic response surfaces.
 
-    r(x) ≈ c + g'x + ½ x'Hx,     x_i = log₁₀(value of factor i / its centre)
+    r(x) ≈ c + g'x + ½ x'Hx,     x_i = log(value of factor i / its centre) / log(its bound / its centre)
 
 The response is measured at the points of a second-order Koshal design, a quadratic is fitted by least
 squares, the response is measured where the quadratic is lowest in the box of the factors, and so on until
-that point no longer moves. The answer is the best point measured, never a point of the surface alone.
+that point no longer moves. |x_i| = 1 is the bound that is nearer to the centre. The answer is the best point
+measured, never a point of the surface alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_number
+from .._validation import check_number, check_positive_integer
 from ._surface_plot import draw_contours, draw_curve
 from .quadratic import Quadratic, koshal_design
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Point = dict[str, float]
 
-_SHARE = 0.3  # of the way from the centre to the nearer bound: the step of the design
 _SAME = 5e-4  # points that agree to three decimals are one
 _TIE = 1e-9
 _GRID = 101
@@ -42,11 +42,10 @@ class ResponseSurface:
     factors : dict
         Name to bounds ``(low, high)``, or ``(low, centre, high)``; the centre is the geometric mean unless
         given. All are positive, and searched on a logarithmic scale.
-    delta : float or dict by name, optional
-        log₁₀ of the ratio between neighbouring points of the design and the centre. The default is 0.3 of the
-        way from the centre to the nearer bound.
+    delta : float
+        The step of the design, in parts of the way from the centre to the nearer bound, on that scale.
     tol : float
-        The search ends when the lowest point of the surface moves no more than this, in log₁₀.
+        The search ends when the lowest point of the surface moves no more than this, in the same units.
     max_steps : int
         At most so many points after the design; 0 measures the design only.
 
@@ -60,7 +59,8 @@ class ResponseSurface:
     constant_ : float
     gradient_ : array (n_factors,)
     hessian_ : array (n_factors, n_factors)
-        The coefficients of the surface: c, g and H above, in log₁₀ units from the centre.
+        The coefficients of the surface, constant_ + gradient_'u + ½ u'hessian_ u, where u is log₁₀ of the
+        ratio of the factors to their centre.
     lowest_point_ : dict, where the surface is lowest in the box
     n_design_ : int, the number of points in the design
     n_evaluations_ : int
@@ -101,7 +101,7 @@ class ResponseSurface:
         self,
         factors: Mapping[str, Iterable[float]],
         *,
-        delta: Any = None,
+        delta: float = 0.3,
         tol: float = 1e-2,
         max_steps: int = 30,
     ) -> None:
@@ -109,23 +109,20 @@ class ResponseSurface:
             raise TypeError(f"factors must be a dict of names and bounds; got {factors!r}.")
         self.names = [str(name) for name in factors]
         limits = [_check_factor(name, bounds) for name, bounds in factors.items()]
-        logs = np.log10(np.array(limits).reshape(-1, 3))
-        self._center = logs[:, 1]
-        self._lower, self._upper = logs[:, 0] - logs[:, 1], logs[:, 2] - logs[:, 1]
-        self._delta = self._check_delta(delta)
+        low, self._center, high = np.log10(np.array(limits).reshape(-1, 3)).T
+        self._unit = np.minimum(self._center - low, high - self._center)
+        self._lower, self._upper = (low - self._center) / self._unit, (high - self._center) / self._unit
+        self.delta = _check_delta(delta)
         self.tol = check_number("tol", tol, at_least=0.0)
-        self.max_steps = int(check_number("max_steps", max_steps, at_least=0.0))
+        self.max_steps = 0 if max_steps == 0 else check_positive_integer("max_steps", max_steps)
 
     def __repr__(self) -> str:
-        bounds = ", ".join(
+        limits = np.column_stack([self._as_values(x) for x in (self._lower, 0.0 * self._lower, self._upper)])
+        factors = [
             f"{name!r}: ({low:.6g}, {center:.6g}, {high:.6g})"
-            for name, low, center, high in zip(
-                self.names,
-                *(10.0 ** (self._center + s) for s in (self._lower, 0.0, self._upper)),
-                strict=True,
-            )
-        )
-        return f"ResponseSurface({{{bounds}}})"
+            for name, (low, center, high) in zip(self.names, limits, strict=True)
+        ]
+        return f"ResponseSurface({{{', '.join(factors)}}}, delta={self.delta:g}, tol={self.tol:g})"
 
     # ------------------------------------------------------------------ search
     def minimize(
@@ -157,7 +154,7 @@ class ResponseSurface:
         self._visits = np.empty(0)
         self.values_ = np.empty(0)
         self.n_steps_ = 0
-        design = koshal_design(len(self.names), self._delta)
+        design = koshal_design(len(self.names), self.delta)
         self.n_design_ = len(design)
         go_on = self._measure(design, response, map, callback)
         self.status_ = str(self._search(response, map, callback) if go_on else SearchStatus.INTERRUPTED)
@@ -207,7 +204,7 @@ class ResponseSurface:
         return int(equals[distances.argmin()])
 
     def _fitted(self) -> Quadratic:
-        return Quadratic.fit(self._x, self.values_, self._visits, self._delta)
+        return Quadratic.fit(self._x, self.values_, self._visits, self.delta)
 
     def _summarize(self) -> None:
         best, self._surface = self._best(), self._fitted()
@@ -216,7 +213,8 @@ class ResponseSurface:
         self.best_point_ = self._named(self._x[best])
         self.best_value_ = float(self.values_[best])
         self.constant_ = self._surface.constant
-        self.gradient_, self.hessian_ = self._surface.gradient, self._surface.hessian
+        self.gradient_ = self._surface.gradient / self._unit
+        self.hessian_ = self._surface.hessian / np.outer(self._unit, self._unit)
         self.lowest_point_ = self._named(self._surface.lowest(self._lower, self._upper, self._x))
 
     # ------------------------------------------------------------------ what was found
@@ -235,8 +233,8 @@ class ResponseSurface:
         if isinstance(points, Mapping):
             if set(points) != set(self.names):
                 raise ValueError(f"points must name the factors {self.names}; got {sorted(points)}.")
-            return float(self._surface(self._as_logs([[points[name] for name in self.names]]))[0])
-        return self._surface(self._as_logs(points))
+            return float(self._surface(self._coded([[points[name] for name in self.names]]))[0])
+        return self._surface(self._coded(points))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the surface of one or two factors, the points measured in their order, and the best.
@@ -260,16 +258,17 @@ class ResponseSurface:
             import matplotlib.pyplot as plt
 
             ax = plt.subplots(layout="constrained")[1]
-        bounds = zip(self._lower + self._center, self._upper + self._center, strict=True)
         draw = draw_curve if len(self.names) == 1 else draw_contours
-        draw(ax, self, [np.logspace(low, high, _GRID) for low, high in bounds])
+        draw(
+            ax, self, list(np.geomspace(self._as_values(self._lower), self._as_values(self._upper), _GRID).T)
+        )
         return ax
 
     # ------------------------------------------------------------------ units
     def _as_values(self, x: Array) -> Array:
-        return np.asarray(10.0 ** (x + self._center))
+        return np.asarray(10.0 ** (x * self._unit + self._center))
 
-    def _as_logs(self, points: Any) -> Array:
+    def _coded(self, points: Any) -> Array:
         values = np.asarray(points, float)
         if values.ndim != 2 or values.shape[1] != len(self.names):
             raise ValueError(
@@ -278,31 +277,10 @@ class ResponseSurface:
             )
         if not (np.isfinite(values).all() and (values > 0).all()):
             raise ValueError("points must hold positive, finite values of the factors.")
-        return np.asarray(np.log10(values) - self._center)
+        return np.asarray((np.log10(values) - self._center) / self._unit)
 
     def _named(self, x: Array) -> Point:
         return dict(zip(self.names, self._as_values(x).tolist(), strict=True))
-
-    def _check_delta(self, delta: Any) -> Array:
-        room = np.minimum(-self._lower, self._upper)
-        if delta is None:
-            return np.asarray(_SHARE * room)
-        if isinstance(delta, Mapping):
-            unknown = sorted(set(delta) - set(self.names), key=str)
-            if unknown:
-                raise ValueError(f"delta names unknown factors {unknown}; the factors are {self.names}.")
-            steps = [delta.get(n, _SHARE * r) for n, r in zip(self.names, room, strict=True)]
-        else:
-            steps = [delta] * len(self.names)
-        values = np.array([check_number("delta", step, above=0.0) for step in steps])
-        for name, step, most in zip(self.names, values, room, strict=True):
-            if step > most + _TIE:
-                raise ValueError(
-                    f"delta must keep the design within the bounds: at most {most:.4g} for {name!r}, log10 "
-                    f"of the ratio of its nearer bound to its centre; got {step:g}. Lower it, or widen the "
-                    "bounds."
-                )
-        return values
 
     def _require_search(self) -> None:
         if not hasattr(self, "best_point_"):
@@ -325,6 +303,14 @@ def _check_factor(name: str, bounds: Any) -> tuple[float, float, float]:
             "is not to be searched."
         )
     return values[0], values[1], values[2]
+
+
+def _check_delta(delta: Any) -> float:
+    if not check_number("delta", delta, above=0.0) <= 1.0:
+        raise ValueError(
+            f"delta must be at most 1, so that the design lies within the bounds; got {delta!r}."
+        )
+    return float(delta)
 
 
 def _check_response(value: Any, point: Point) -> float:

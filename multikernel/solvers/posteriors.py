@@ -1,0 +1,188 @@
+"""Probabilities of the classes at the samples themselves, from the samples that are near.
+
+    P(l | x_i) = Σ_j ρ_ij w_j [y_j = l] / Σ_j ρ_ij w_j
+
+with the samples' weights w and, for the nearness ρ, one of
+
+- neighbours: 1 for the k samples nearest to x_i, itself included, and 0 for the others. Samples at the same
+  distance as the k-th share the places that are left, so that the order of the samples decides nothing;
+- Parzen windows: exp(−‖x_i − x_j‖²/s²), itself included.
+
+Distances are taken some rows at a time: no second matrix of all pairs is kept beside the kernels.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..kernels._distances import direct_distances
+from ..kernels._rows import row_blocks
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_BLOCK_ELEMENTS = 1 << 20
+_LEVEL = 1e-9  # squared distances that differ by less, relatively, differ by rounding
+_ROUNDING = 64.0  # times the precision of a kernel: squared distances below are zero
+
+
+class Distances(Protocol):
+    """Squared distances between n samples."""
+
+    n: int
+
+    def block(self, rows: slice) -> Array:
+        """From some of them to all, (n_rows, n); exactly 0 from a sample to itself."""
+
+
+@dataclass(frozen=True)
+class TableDistances:
+    """Between the rows of a table (n, d) of numbers, an array or a sparse matrix in CSR format."""
+
+    table: Any
+
+    @property
+    def n(self) -> int:
+        return int(self.table.shape[0])
+
+    def block(self, rows: slice) -> Array:
+        part = self.table[rows]
+        squares = np.empty((part.shape[0], self.n))
+        direct_distances("sqeuclidean", part, self.table, squares)
+        return squares
+
+
+@dataclass(frozen=True)
+class KernelDistances:
+    """k(x, x) + k(z, z) − 2 k(x, z) in the feature space of the mean of a stack (n_kernels, n, n).
+
+    Each kernel is divided by its mean diagonal first, so that none counts for its size.
+    """
+
+    Ks: Array
+
+    @property
+    def n(self) -> int:
+        return int(self.Ks.shape[1])
+
+    def block(self, rows: slice) -> Array:
+        total: Any = 0.0
+        for K in self.Ks:
+            diagonal = np.diagonal(K).astype(float)
+            size = float(diagonal.mean()) or 1.0
+            lengths = (diagonal[rows, None] + diagonal) / size
+            squares = lengths - 2.0 * (np.asarray(K[rows], float) / size)
+            squares[squares <= _ROUNDING * np.finfo(K.dtype).eps * lengths] = 0.0
+            total = total + squares
+        return np.asarray(total)
+
+
+def neighbour_posteriors(
+    distances: Distances, codes: Array, n_classes: int, n_neighbors: int = 9, weights: Array | None = None
+) -> Array:
+    """The share of each class among the nearest samples.
+
+    Parameters
+    ----------
+    distances : Distances
+    codes : int array (n,), the class of each sample, 0 to n_classes − 1
+    n_classes : int
+    n_neighbors : int
+        The sample itself included; all samples where there are fewer.
+    weights : array (n,), optional
+        Of the samples' votes; a neighbour takes one place, whatever its weight.
+
+    Returns
+    -------
+    array (n, n_classes), rows of sum 1
+
+    Examples
+    --------
+    >>> line = TableDistances(np.array([[0.0], [1.0], [3.0], [4.0]]))
+    >>> neighbour_posteriors(line, np.array([0, 0, 1, 1]), 2, 3)[:, 1].round(3).tolist()
+    [0.333, 0.333, 0.667, 0.667]
+    """
+    k = min(n_neighbors, distances.n)
+
+    def nearness(squares: Array) -> Array:
+        furthest = np.partition(squares, k - 1, axis=1)[:, k - 1 : k]
+        inside = squares < (1.0 - _LEVEL) * furthest
+        level = ~inside & (squares <= (1.0 + _LEVEL) * furthest)
+        places = k - inside.sum(axis=1, keepdims=True)
+        return np.asarray(inside + level * (places / level.sum(axis=1, keepdims=True)))
+
+    return _shares(distances, nearness, codes, n_classes, weights)
+
+
+def parzen_posteriors(
+    distances: Distances, codes: Array, n_classes: int, width: float, weights: Array | None = None
+) -> Array:
+    """The share of each class in the density of Gaussian windows exp(−‖x − x_j‖²/width²).
+
+    Parameters
+    ----------
+    distances : Distances
+    codes : int array (n,), the class of each sample, 0 to n_classes − 1
+    n_classes : int
+    width : float, positive
+    weights : array (n,), optional
+        Of the samples' windows.
+
+    Returns
+    -------
+    array (n, n_classes), rows of sum 1
+
+    Examples
+    --------
+    >>> line = TableDistances(np.array([[0.0], [1.0], [3.0]]))
+    >>> parzen_posteriors(line, np.array([0, 1, 1]), 2, 1.0)[:, 1].round(3).tolist()
+    [0.269, 0.735, 1.0]
+    """
+
+    def nearness(squares: Array) -> Array:
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(-(squares / width / width))  # a width whose square underflows is none too small
+
+    return _shares(distances, nearness, codes, n_classes, weights)
+
+
+def mean_nearest_distance(distances: Distances) -> float:
+    """The mean distance of the samples to the nearest other one: the width of the windows by default.
+
+    The mean of all distances but zeros where it is zero, and 1 where all samples agree.
+
+    Examples
+    --------
+    >>> mean_nearest_distance(TableDistances(np.array([[0.0], [1.0], [4.0]])))
+    1.6666666666666667
+    """
+    nearest, total, n_apart = [], 0.0, 0
+    for rows, squares in _blocks(distances):
+        lengths = np.sqrt(squares)
+        total += float(lengths.sum())
+        n_apart += int(np.count_nonzero(lengths))
+        lengths[np.arange(len(lengths)), np.arange(rows.start, rows.stop)] = np.inf
+        nearest.append(lengths.min(axis=1))
+    if n_apart == 0:
+        return 1.0
+    return float(np.concatenate(nearest).mean()) or total / n_apart
+
+
+def _blocks(distances: Distances) -> Iterator[tuple[slice, Array]]:
+    for rows in row_blocks(distances.n, distances.n, _BLOCK_ELEMENTS):
+        yield rows, distances.block(rows)
+
+
+def _shares(
+    distances: Distances,
+    nearness: Callable[[Array], Array],
+    codes: Array,
+    n_classes: int,
+    weights: Array | None,
+) -> Array:
+    """Σ_j ρ_ij w_j [y_j = l] for each class, divided by their sum."""
+    votes = np.zeros((distances.n, n_classes))
+    votes[np.arange(distances.n), codes] = 1.0 if weights is None else weights / np.max(weights)
+    mass = np.concatenate([nearness(squares) @ votes for _, squares in _blocks(distances)])
+    return np.asarray(mass / mass.sum(axis=1, keepdims=True))

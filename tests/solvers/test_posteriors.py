@@ -70,9 +70,10 @@ def test_equal_samples_have_equal_posteriors_however_many():
 
 
 def test_distances_that_differ_by_rounding_are_ties():
-    table = np.array([[0.0], [0.1], [-0.1 * (1.0 + 1e-13)]])
-    found = neighbour_posteriors(TableDistances(table), np.array([0, 1, 2]), 3, 2)
-    np.testing.assert_allclose(found[0], [0.5, 0.25, 0.25], rtol=1e-12)
+    table = np.array([[0.0, 0.0], [0.1, 0.0], [-0.1 * (1.0 + 1e-13), 0.0], [0.0, 0.1 * (1.0 + 2e-13)]])
+    for k, share in ((2, 1.0 / 3.0), (3, 2.0 / 3.0)):
+        found = neighbour_posteriors(TableDistances(table), np.arange(4), 4, k)
+        np.testing.assert_allclose(found[0], np.array([1.0, share, share, share]) / k, rtol=1e-12)
 
 
 @pytest.mark.parametrize("width", [0.3, 2.0])
@@ -80,8 +81,7 @@ def test_windows_are_densities_times_frequencies(width):
     weights = RNG.uniform(0.5, 2.0, size=60)
     found = parzen_posteriors(TableDistances(X), CODES, 3, width, weights)
     joint = np.empty((60, 3))
-    for c in range(3):
-        own = np.flatnonzero(CODES == c)
+    for c, own in enumerate(np.eye(3, dtype=bool)[CODES].T):
         # exp(-d²/s²) is a normal density of standard deviation s/√2
         density = KernelDensity(bandwidth=width / np.sqrt(2.0)).fit(X[own], sample_weight=weights[own])
         joint[:, c] = weights[own].sum() * np.exp(density.score_samples(X))
@@ -135,7 +135,7 @@ def test_distances_in_the_feature_space_of_the_mean_kernel():
 def test_equal_samples_are_at_no_distance_in_a_kernel(dtype):
     table = np.vstack([X, X]) + 100.0
     K = (table @ table.T).astype(dtype)
-    K[:60, 60:] *= 1.0 + np.finfo(dtype).eps  # products of another order
+    K[:60, 60:] *= 1.0 - 2.0 * np.finfo(dtype).eps  # products of another order
     squares = KernelDistances(K[None]).block(slice(0, 60))
     assert (np.diagonal(squares[:, 60:]) == 0.0).all()
     assert (squares >= 0.0).all()

@@ -4,15 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
+from multikernel._resumable import progress_bar
 from multikernel.cli.console import MISUSED, STOPPED, err, fail, out, plain_errors, show_table
 from multikernel.reproduce import Study, Table, get_study, list_studies, run_table
 from multikernel.reproduce.compare import sections
@@ -78,21 +71,13 @@ def _find(study: str, table: str | None, figure: str | None) -> tuple[Study, Tab
 
 
 def _run(study: Study, table: Table, folder: Path, splits: int | None, jobs: int) -> Summary:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(elapsed_when_finished=False),
-    )
     done = [0, 0]
     try:
-        with Progress(*columns, console=err(), speed_estimate_period=600.0) as bar:
-            task = bar.add_task(f"{study.name} {table.kind} {table.name}", total=None)
+        with progress_bar(f"{study.name} {table.kind} {table.name}") as move:
 
             def progress(n_done: int, n_units: int) -> None:
                 done[:] = n_done, n_units
-                bar.update(task, completed=n_done, total=n_units)
+                move(n_done, n_units)
 
             return run_table(study, table, folder=folder, splits=splits, jobs=jobs, progress=progress)
     except KeyboardInterrupt:

@@ -26,6 +26,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 # Below this share of the samples, picking support columns one by one is cheaper than reading whole rows.
 _SPARSE_SUPPORT = 0.5
+_ROWS_AT_ONCE = 512  # copies of so many rows of a kernel, for a product with a matrix
 _SUSPICIOUS_RIDGE = 1e-4  # relative; a positive semidefinite sum needs less to be factored
 
 
@@ -110,6 +111,18 @@ class WeightedStack:
         adjoint_rows(self.Ks, stored, self.scales, rows, beta[rows], F, True)
         self.count_rows(rows.size, stored.size)
         self._identity_adjoint(kernels, beta, F)
+
+    def adjoint_of_rows(self, kernels: Array, B: Array, F: Array) -> None:
+        """F[m] = c_m B K_m for a matrix B of several rows, from the samples where it is not zero."""
+        used = np.flatnonzero(B.any(axis=0))
+        stored = self._stored(kernels)
+        for m in stored:
+            F[m] = 0.0
+            for first in range(0, used.size, _ROWS_AT_ONCE):
+                rows = used[first : first + _ROWS_AT_ONCE]
+                F[m] += B[:, rows] @ self.Ks[m][rows]
+            F[m] *= self.scales[m]
+        self.count_rows(used.size, stored.size)
 
     def update_adjoint(self, kernels: Array, beta: Array, old: Array, F: Array) -> None:
         """Bring F from ``old`` to ``beta`` through the rows that changed, or afresh if that is cheaper."""

@@ -11,6 +11,7 @@ from .mkl_classifier import MKLClassifier
 from .mkl_one_class import MKLOneClass
 from .mkl_regressor import MKLRegressor
 from .mkl_ridge import MKLRidge
+from .multiclass_svc import MulticlassSVC
 from .nonstationary import NonstationaryClassifier
 from .projection_classifier import ProjectionKernelClassifier
 from .projection_one_class import ProjectionKernelOneClass
@@ -30,6 +31,7 @@ __all__ = [
     "MKLOneClass",
     "MKLRegressor",
     "MKLRidge",
+    "MulticlassSVC",
     "NonstationaryClassifier",
     "ProjectionKernelClassifier",
     "ProjectionKernelOneClass",

@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..criteria import Loss
+from ..criteria import JointHinge, Loss
 from ..solvers import Options, SolveResult, Status, learn_weights
 from ..views import make_bank
 from ._cost import prediction_cost
@@ -86,7 +86,7 @@ class BaseMKL(KernelMachine):
     def _learn(
         self,
         Ks: Array,
-        losses: Sequence[Loss],
+        losses: Sequence[Loss | JointHinge],
         *,
         learn_ridge: bool = False,
         label: str = "",

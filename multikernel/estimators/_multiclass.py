@@ -1,4 +1,4 @@
-"""Several classes by binary machines: which samples and signs each machine has, and how they vote."""
+"""Several classes: which samples and signs binary machines have, how they vote, or all in one machine."""
 
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -7,30 +7,37 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-STRATEGIES = ("ovr", "ovo", "shared")
+STRATEGIES = ("ovr", "ovo", "shared", "joint")
 
 
 class Machines(NamedTuple):
-    """Binary problems that share their kernel weights: samples, a name and ±1 targets for each machine."""
+    """Problems that share their kernel weights: samples, a name and ±1 targets for each binary machine.
+
+    A joint machine has ``codes``, the classes of the samples, in the place of signs.
+    """
 
     rows: Array
     names: list[str]
     signs: list[Array]
+    codes: Array | None = None
 
 
 def binary_problems(codes: Array, classes: Array, strategy: str) -> list[Machines]:
     """The groups of machines for class codes 0, 1, …; each group has one vector of kernel weights.
 
     ``ovr``: one group for each class; ``ovo``: one for each pair, on the samples of both; ``shared``: one
-    group that holds the machines of all the classes. Two classes are one machine in any case.
+    group that holds the machines of all the classes; ``joint``: one machine for all the classes. Two classes
+    are one binary machine in any case.
     """
     everything = np.arange(codes.size)
     if classes.size == 2:
         return [Machines(everything, [str(classes[1])], [_signs(codes, 1)])]
     if strategy == "ovo":
         return [_pair(codes, classes, a, b) for a, b in combinations(range(classes.size), 2)]
-    signs = [_signs(codes, k) for k in range(classes.size)]
     names = [str(c) for c in classes]
+    if strategy == "joint":
+        return [Machines(everything, names, [], codes)]
+    signs = [_signs(codes, k) for k in range(classes.size)]
     if strategy == "shared":
         return [Machines(everything, names, signs)]
     return [Machines(everything, [name], [sign]) for name, sign in zip(names, signs, strict=True)]

@@ -7,7 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from .._validation import check_choice
-from ..criteria import HardMargin, Hinge, Loss, SquaredHinge
+from ..criteria import HardMargin, Hinge, JointHinge, Loss, SquaredHinge
 from ..solvers import SolveResult, Status
 from ._base import BaseMKL, Solved
 from ._calibration import calibrate
@@ -48,9 +48,10 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         p of the weight set: 1 gives sparse weights, infinity the plain sum.
     costs : array (n_kernels,) or dict by view name, optional
         A kernel with a larger :math:`d_m` has to earn its weight.
-    multiclass : {"ovr", "ovo", "shared"}
+    multiclass : {"ovr", "ovo", "shared", "joint"}
         One machine for each class, or pair of classes, with weights of its own; or one for each class with
-        the same weights for all.
+        the same weights for all; or all classes in one machine (hinge, finite C; see
+        :class:`MulticlassSVC`). Two classes are one binary machine in any case.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
     probability : bool
@@ -112,6 +113,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     Lanckriet et al., Learning the kernel matrix with semidefinite programming, JMLR 5, 2004.
     Bach, Lanckriet & Jordan, Multiple kernel learning, conic duality, and the SMO algorithm, ICML 2004.
     Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
+    Zien & Ong, Multiclass multiple kernel learning, ICML 2007.
 
     Examples
     --------
@@ -179,6 +181,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         check_choice("loss", self.loss, LOSSES)
         check_choice("multiclass", self.multiclass, STRATEGIES)
         check_C(self.C, self.loss)
+        if self.multiclass == "joint":
+            self._check_joint()
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
@@ -203,8 +207,21 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         jobs = (solve(Ks, problem, weights, start) for problem, start in zip(problems, warm, strict=True))
         return list(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs))
 
-    def _losses(self, problem: Machines, weights: Array) -> list[Loss]:
+    def _check_joint(self) -> None:
+        if self.loss != "hinge":
+            raise ValueError(
+                f'multiclass="joint" needs loss="hinge"; got {self.loss!r}. Use "ovr", "ovo" or "shared".'
+            )
+        if np.isinf(self.C):
+            raise ValueError(
+                'multiclass="joint" needs a finite C; got inf. Use a large one, or "ovr", "ovo" or "shared".'
+            )
+
+    def _losses(self, problem: Machines, weights: Array) -> Sequence[Loss | JointHinge]:
         C = check_C(self.C, self.loss)
+        if problem.codes is not None:
+            assert C is not None
+            return [JointHinge(problem.codes, self.classes_.size, C * weights)]
         if C is None or np.isinf(C):  # a learned C is the hard margin with the identity as one more kernel
             return [HardMargin(signs, weights) for signs in problem.signs]
         kind = Hinge if self.loss == "hinge" else SquaredHinge

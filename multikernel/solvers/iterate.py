@@ -12,7 +12,9 @@ import numpy as np
 
 from ..combine.linear import WeightedStack
 from ..combine.weight_sets import LpBall
+from ..criteria.joint import JointHinge
 from ..criteria.margin import Loss, SquaredError
+from .joint_machine import JointMachine
 from .machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMachine, Values
 from .options import Options
 
@@ -21,6 +23,13 @@ Array = np.ndarray[Any, np.dtype[Any]]
 WORKING_MARGIN = 0.3  # kernels with q below (1 − margin) of the largest are left out
 _NEARLY_DONE = 100.0  # times tol: from here on the duals have to certify as they are
 EARLY_CHECK = 0.05  # at this gap the kernels left out are looked at for the first time, if they are many
+
+
+def _machine(loss: Loss | JointHinge, stack: WeightedStack, steps: int) -> Any:
+    """The machine that solves for a loss."""
+    if isinstance(loss, JointHinge):
+        return JointMachine(loss, stack, steps)
+    return (RidgeMachine if isinstance(loss, SquaredError) else Machine)(loss, stack, steps)
 
 
 class Iterate:
@@ -38,15 +47,14 @@ class Iterate:
     """
 
     def __init__(
-        self, stack: WeightedStack, losses: Sequence[Loss], weight_set: LpBall, options: Options
+        self, stack: WeightedStack, losses: Sequence[Loss | JointHinge], weight_set: LpBall, options: Options
     ) -> None:
         self.stack, self.weight_set, self.options = stack, weight_set, options
-        kind = RidgeMachine if isinstance(losses[0], SquaredError) else Machine
         self.n_kernels = stack.n_kernels
         self.fixed = self.n_kernels == 1 or np.isinf(weight_set.p)
         # A solve that is not finished goes on, from where it was, at the next weights.
         steps = options.max_steps if self.fixed else min(options.max_steps, 10**5 + 10**3 * stack.n)
-        self.machines = [kind(loss, stack, steps) for loss in losses]
+        self.machines = [_machine(loss, stack, steps) for loss in losses]
         self.mu = weight_set.center(self.n_kernels)
         self.q = np.full(self.n_kernels, -np.inf)
         self.working = np.ones(self.n_kernels, bool)
@@ -179,7 +187,7 @@ class Iterate:
         """q of the kernels outside the working set; those near the top enter it."""
         self.rest_checked = True
         rest = np.flatnonzero(~self.working)
-        self.q[rest] = sum(self.stack.quadratic_forms(rest, m.beta) for m in self.machines)
+        self.q[rest] = sum(m.quadratic_forms(rest) for m in self.machines)
         top = self.q[self.working].max()
         entering = ~self.working & (self.q > (1.0 - 0.5 * WORKING_MARGIN) * top)
         if entering.any():

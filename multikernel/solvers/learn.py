@@ -8,6 +8,7 @@ import numpy as np
 
 from ..combine.linear import WeightedStack
 from ..combine.weight_sets import LpBall
+from ..criteria.joint import JointHinge
 from ..criteria.margin import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
 from .compilation import compiled_once
 from .iterate import WORKING_MARGIN
@@ -26,7 +27,7 @@ _RUN = 8
 
 def learn_weights(
     Ks: Array,
-    losses: Sequence[Loss],
+    losses: Sequence[Loss | JointHinge],
     *,
     norm: float = 1.0,
     costs: Array | None = None,
@@ -40,8 +41,8 @@ def learn_weights(
     ----------
     Ks : array (n_kernels, n, n), C-contiguous float64 or float32
         Symmetric positive semidefinite; never modified.
-    losses : sequence of Loss, all of one kind
-        One for each task (a classifier, an output).
+    losses : sequence of Loss, all of one kind, or of one JointHinge
+        One for each task (a classifier, an output); the latter has an output for each class.
     norm : float >= 1
         p of the weight set Σ_m (d_m² μ_m)^p ≤ 1.
     costs : array (n_kernels,), optional
@@ -98,11 +99,12 @@ def _power_of_two(size: float) -> float:
     return float(np.exp2(np.round(np.log2(size)))) if np.isfinite(size) and size > 0 else 1.0
 
 
-def _target_scale(losses: Sequence[Loss], kernel_scale: float) -> float:
+def _target_scale(losses: Sequence[Loss | JointHinge], kernel_scale: float) -> float:
     if isinstance(losses[0], OneClass):
         return kernel_scale  # β stays as it is
     if isinstance(losses[0], EpsilonInsensitive | SquaredError):
-        return _power_of_two(max(float(np.abs(loss.target).max()) for loss in losses))
+        targets = [loss.target for loss in losses if isinstance(loss, Loss)]
+        return _power_of_two(max(float(np.abs(target).max()) for target in targets))
     return 1.0
 
 
@@ -141,7 +143,7 @@ def _start_warm(learner: WeightLearner, start: _Start) -> None:
 def _prepare(
     Ks: Array,
     scales: Array,
-    losses: Sequence[Loss],
+    losses: Sequence[Loss | JointHinge],
     weight_set: LpBall,
     learn_ridge: bool,
     options: Options,
@@ -194,8 +196,7 @@ def _coarse_rows(learner: WeightLearner, share: int, seed: int) -> Array | None:
     rows = (_RUN * starts[:, None] + np.arange(_RUN)).ravel()
     rows = rows[rows < n]
     for machine in learner.machines:
-        target = machine.loss.target
-        if np.unique(np.sign(target[rows])).size < np.unique(np.sign(target)).size:
+        if np.unique(machine.labels[rows]).size < np.unique(machine.labels).size:
             return None
     return rows
 
@@ -233,13 +234,13 @@ def _result(
 ) -> SolveResult:
     """Back to the caller's units: K = scale K', y = t y', hence β = (t/s) β' and J = (t²/s) J'."""
     values = [machine.values() for machine in learner.machines]
-    duals = np.array([machine.beta for machine in learner.machines]) * (target_scale / kernel_scale)
+    duals = np.vstack([machine.beta for machine in learner.machines]) * (target_scale / kernel_scale)
     weights = learner.mu[: costs.size] / (costs * costs)
     return SolveResult(
         weights=weights,
         ridge=float(learner.mu[-1]) if ridge else 0.0,
         duals=duals,
-        intercepts=np.array([v.primal.intercept for v in values]) * target_scale,
+        intercepts=np.concatenate([machine.intercepts for machine in learner.machines]) * target_scale,
         objective=learner.in_units(sum(v.dual for v in values)),
         upper_bound=learner.in_units(learner.upper),
         lower_bound=learner.in_units(learner.lower),
@@ -252,7 +253,7 @@ def _result(
     )
 
 
-def _inseparable(Ks: Array, losses: Sequence[Loss]) -> SolveResult:
+def _inseparable(Ks: Array, losses: Sequence[Loss | JointHinge]) -> SolveResult:
     nothing = np.zeros((len(losses), Ks.shape[1]))
     return SolveResult(
         weights=np.full(Ks.shape[0], np.nan), ridge=0.0, duals=nothing, intercepts=nothing[:, 0],

@@ -85,6 +85,16 @@ class Machine:
         self.least_curvature = np.inf
         self.exhausted = False  # whether the last solve used all its steps
 
+    @property
+    def labels(self) -> Array:
+        """The side of each sample: classes, where there are any."""
+        return np.sign(self.loss.target)
+
+    @property
+    def intercepts(self) -> Array:
+        """The intercept of the scores as they are."""
+        return np.array([self.values().primal.intercept])
+
     def set_start(self, beta: Array) -> None:
         """Start from another feasible β; the gradient has to be rebuilt with :meth:`recombine`."""
         self.beta = beta.copy()
@@ -218,6 +228,10 @@ class Machine:
             self.stack.adjoint(fresh, self.beta, self.F)
         self._mark(kernels)
         return self.F[kernels] @ self.beta
+
+    def quadratic_forms(self, kernels: Array) -> Array:
+        """q of kernels whose adjoint is not kept."""
+        return self.stack.quadratic_forms(kernels, self.beta)
 
     def estimate_q(self, kernels: Array) -> tuple[Array, float]:
         """q = β'K_mβ to second order from the F of a nearby β, without reading the stack.

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..combine.linear import WeightedStack
 from ..combine.weight_sets import LpBall
+from ..criteria.joint import JointHinge
 from ..criteria.margin import Loss
 from .bundle import Planes, level_step, lower_bound, null_step
 from .free_system import Sensitivity
@@ -51,7 +52,7 @@ class WeightLearner(Iterate):
     """The outer loop; see the module. Kernels and losses are already scaled to order one."""
 
     def __init__(
-        self, stack: WeightedStack, losses: Sequence[Loss], weight_set: LpBall, options: Options
+        self, stack: WeightedStack, losses: Sequence[Loss | JointHinge], weight_set: LpBall, options: Options
     ) -> None:
         super().__init__(stack, losses, weight_set, options)
         self.planes = Planes()

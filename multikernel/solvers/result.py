@@ -50,8 +50,8 @@ class SolveResult:
     ----------
     weights : array (n_kernels,), in the units of the caller's kernels
     ridge : float, the learned weight of the identity (0 when it is not learned)
-    duals : array (n_tasks, n)
-    intercepts : array (n_tasks,)
+    duals : array (n_outputs, n), one output for each task, or for each class of a joint machine
+    intercepts : array (n_outputs,)
     objective : float, the dual value at the learned kernel
     upper_bound, lower_bound : float, they enclose the optimal value
     gap : float, (upper − lower) / |upper|

@@ -13,8 +13,9 @@ from sklearn.svm import SVC
 from multikernel._numba import HUGE
 from multikernel.criteria import Hinge
 from multikernel.solvers import Status, solve_machine
+from multikernel.solvers.joint_solver import _move_free, _potentials
 from multikernel.solvers.least_mean_cycle import least_mean_cycle
-from multikernel.solvers.multiclass import _move_free, _potentials, solve_multiclass
+from multikernel.solvers.multiclass import solve_multiclass
 from tests.solvers.problems import gaussian
 
 TIGHT = 1e-8

@@ -1,0 +1,65 @@
+"""The picture of a cost path: score against cost, with the front of those that nothing beats in both."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_EFFICIENT, _OTHERS = "#0072B2", "0.6"  # told apart by every eye
+
+
+def efficient_points(costs: Any, scores: Any) -> Array:
+    """Which points no other beats: none is as good and cheaper, or as cheap and better.
+
+    Examples
+    --------
+    >>> efficient_points([1.0, 2.0, 2.0, 3.0], [0.5, 0.9, 0.8, 0.9]).tolist()
+    [True, True, False, False]
+    """
+    c, s = np.asarray(costs, float), np.asarray(scores, float)
+    no_worse = (c[:, None] <= c) & (s[:, None] >= s)
+    better = (c[:, None] < c) | (s[:, None] > s)
+    return ~np.asarray((no_worse & better).any(axis=0))
+
+
+def draw_cost_path(table: pd.DataFrame, ax: Any = None) -> Any:
+    """Score against the share of the full cost, one point for each exponent; the axes it is drawn on."""
+    if ax is None:
+        from matplotlib import pyplot
+
+        ax = pyplot.subplots(layout="constrained")[1]
+    shares, scores = 100.0 * table["cost_share"], table["score"]
+    efficient = table["efficient"].to_numpy(bool)
+    ax.errorbar(
+        shares,
+        scores,
+        yerr=table["score_sd"],
+        fmt="none",
+        ecolor="0.8",
+        elinewidth=1.0,
+        capsize=2.0,
+        zorder=1,
+    )
+    front = table[efficient].sort_values("cost")
+    ax.step(
+        100.0 * front["cost_share"], front["score"], where="post", color=_EFFICIENT, linewidth=1.0, zorder=2
+    )
+    ax.plot(
+        shares[efficient], scores[efficient], "o", color=_EFFICIENT, label="nothing is better and cheaper"
+    )
+    ax.plot(
+        shares[~efficient], scores[~efficient], "o", color=_OTHERS, markerfacecolor="white", label="others"
+    )
+    for exponent, share, score in zip(table.index, shares, scores, strict=True):
+        ax.annotate(f"{exponent:g}", (share, score), (5, 5), textcoords="offset points", fontsize="small")
+    ax.set(
+        title="What does the last percent cost?",
+        xlabel="cost of a prediction, % of all kernels to all training samples",
+        ylabel="score, mean ± standard deviation over the folds",
+    )
+    if efficient.all():
+        return ax
+    ax.legend(loc="lower right", frameon=False)
+    return ax

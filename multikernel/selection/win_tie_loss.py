@@ -26,6 +26,7 @@ from .paired_tests import (
 
 Scores = Mapping[str, Mapping[str, Any]]
 WIN, TIE, LOSS = "win", "tie", "loss"
+_PAIR = ["estimator", "rival"]
 
 
 def win_tie_loss(
@@ -36,10 +37,10 @@ def win_tie_loss(
     Parameters
     ----------
     scores : mapping of str to mapping of str to array-like of shape (5, 2)
-        ``scores[learner][dataset]``: the scores of five repetitions of two-fold cross-validation, on the same
-        folds for every learner. Higher is better: give errors with a minus sign.
+        ``scores[estimator][dataset]``: the scores of five repetitions of two-fold cross-validation, on the
+        same folds for every estimator. Higher is better: give errors with a minus sign.
     reference : str, optional
-        The learner that all others are compared with; without it, every pair is compared.
+        The estimator that all others are compared with; without it, every pair is compared.
     level : float, default=0.05
         Of every test.
     method : str, default="demsar"
@@ -48,7 +49,7 @@ def win_tie_loss(
     Returns
     -------
     DataFrame
-        A row for each ``(learner, rival)``, the counts as the learner sees them: ``wins``, ``ties`` and
+        A row for each ``(estimator, rival)``, the counts as the estimator sees them: ``wins``, ``ties`` and
         ``losses`` by the F test; ``higher``, ``equal`` and ``lower`` by the mean score; ``pvalue`` of
         Wilcoxon's test of the means and its ``verdict``, ``"win"``, ``"tie"`` or ``"loss"``.
 
@@ -58,32 +59,37 @@ def win_tie_loss(
     >>> poor = [[0.8, 0.82], [0.81, 0.8], [0.8, 0.8], [0.83, 0.8], [0.8, 0.79]]
     >>> scores = {"ours": {"heart": good, "sonar": poor}, "theirs": {"heart": poor, "sonar": poor}}
     >>> win_tie_loss(scores)[["wins", "ties", "losses", "higher", "equal", "lower", "verdict"]]
-                    wins  ties  losses  higher  equal  lower verdict
-    learner rival
-    ours    theirs     1     1       0       1      1      0     tie
+                      wins  ties  losses  higher  equal  lower verdict
+    estimator rival
+    ours      theirs     1     1       0       1      1      0     tie
     """
     tests = paired_f_tests(scores, reference=reference, level=level)
-    rows = []
-    for (learner, rival), group in tests.groupby(["learner", "rival"], sort=False):
-        verdicts, signs = group["verdict"], np.sign(group["difference"])
-        found = wilcoxon_signed_rank(group["difference"].to_numpy(), method=method)
-        rows.append(
-            {
-                "learner": learner,
-                "rival": rival,
-                "wins": int((verdicts == WIN).sum()),
-                "ties": int((verdicts == TIE).sum()),
-                "losses": int((verdicts == LOSS).sum()),
-                "higher": int((signs > 0.0).sum()),
-                "equal": int((signs == 0.0).sum()),
-                "lower": int((signs < 0.0).sum()),
-                "pvalue": found.pvalue,
-                "verdict": _verdict(
-                    found.significant(level), found.rank_sum_positive - found.rank_sum_negative
-                ),
-            }
-        )
-    return pd.DataFrame(rows).set_index(["learner", "rival"])
+    counts = pd.DataFrame(
+        [_counts(pair, group) for pair, group in tests.groupby(_PAIR, sort=False)],
+        columns=[*_PAIR, "wins", "ties", "losses", "higher", "equal", "lower"],
+    ).set_index(_PAIR)
+    return counts.join(_signed_rank_tests(tests, level, method)[["pvalue", "verdict"]])
+
+
+def signed_rank_tests(
+    scores: Scores, *, reference: str | None = None, level: float = 0.05, method: str = "demsar"
+) -> pd.DataFrame:
+    """Test by `wilcoxon_signed_rank` whether learners differ over all data sets, by their mean scores.
+
+    Parameters
+    ----------
+    scores : mapping of str to mapping of str to array-like of shape (5, 2)
+        ``scores[estimator][dataset]``.
+    reference : str, optional
+    level : float, default=0.05
+    method : str, default="demsar"
+
+    Returns
+    -------
+    DataFrame
+        A row for each ``(estimator, rival)``: ``statistic``, ``z``, ``pvalue`` and ``verdict``.
+    """
+    return _signed_rank_tests(paired_f_tests(scores, reference=reference, level=level), level, method)
 
 
 def paired_f_tests(scores: Scores, *, reference: str | None = None, level: float = 0.05) -> pd.DataFrame:
@@ -92,53 +98,75 @@ def paired_f_tests(scores: Scores, *, reference: str | None = None, level: float
     Parameters
     ----------
     scores : mapping of str to mapping of str to array-like of shape (5, 2)
-        ``scores[learner][dataset]``.
+        ``scores[estimator][dataset]``.
     reference : str, optional
     level : float, default=0.05
 
     Returns
     -------
     DataFrame
-        Columns ``dataset``, ``learner``, ``rival``, ``difference`` (of the mean scores, learner minus rival),
-        ``statistic``, ``pvalue`` and ``verdict`` for the learner.
+        Columns ``dataset``, ``estimator``, ``rival``, ``mean`` and ``rival_mean`` (of their scores),
+        ``difference`` (the first minus the second), ``statistic``, ``pvalue`` and ``verdict`` for the
+        estimator.
 
     Examples
     --------
-    >>> zeros = [[0.5, 0.5]] * 5
-    >>> paired_f_tests({"a": {"heart": zeros}, "b": {"heart": zeros}}).loc[0, ["rival", "pvalue", "verdict"]]
-    rival        b
-    pvalue     1.0
-    verdict    tie
-    Name: 0, dtype: object
+    >>> halves = [[0.5, 0.5]] * 5
+    >>> tests = paired_f_tests({"a": {"heart": halves}, "b": {"heart": halves}})
+    >>> tests[["dataset", "estimator", "rival", "pvalue", "verdict"]]
+      dataset estimator rival  pvalue verdict
+    0   heart         a     b     1.0     tie
     """
     check_level(level)
     tables = _checked(scores)
     rows = []
-    for learner, rival in _pairs(list(tables), reference):
-        for dataset, ours in tables[learner].items():
+    for estimator, rival in _pairs(list(tables), reference):
+        for dataset, ours in tables[estimator].items():
             theirs = tables[rival][dataset]
             found = f_test_5x2cv(ours, theirs)
-            difference = _mean_difference(ours, theirs)
+            means = float(ours.mean()), float(theirs.mean())
+            difference = _difference(*means)
             verdict = _verdict(found.significant(level), difference)
-            rows.append((dataset, learner, rival, difference, found.statistic, found.pvalue, verdict))
-    columns = ["dataset", "learner", "rival", "difference", "statistic", "pvalue", "verdict"]
+            rows.append(
+                (dataset, estimator, rival, *means, difference, found.statistic, found.pvalue, verdict)
+            )
+    columns = ["dataset", *_PAIR, "mean", "rival_mean", "difference", "statistic", "pvalue", "verdict"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _pairs(learners: list[str], reference: str | None) -> list[tuple[str, str]]:
+def check_reference(names: list[str], reference: str | None) -> None:
+    """Require that the reference is one of the estimators, if there is one."""
+    if reference is not None and reference not in names:
+        listed = ", ".join(repr(name) for name in names)
+        raise ValueError(f"reference must be one of the estimators, {listed}; got {reference!r}.")
+
+
+def _pairs(names: list[str], reference: str | None) -> list[tuple[str, str]]:
+    check_reference(names, reference)
     if reference is None:
-        return [(learner, rival) for i, learner in enumerate(learners) for rival in learners[i + 1 :]]
-    if reference not in learners:
-        listed = ", ".join(repr(name) for name in learners)
-        raise ValueError(f"reference must be one of the learners, {listed}; got {reference!r}.")
-    return [(learner, reference) for learner in learners if learner != reference]
+        return [(name, rival) for i, name in enumerate(names) for rival in names[i + 1 :]]
+    return [(name, reference) for name in names if name != reference]
 
 
-def _mean_difference(ours: Array, theirs: Array) -> float:
-    """The mean difference; zero if the scores are the same in another order, whatever the rounding."""
-    largest = float(max(np.abs(ours).max(), np.abs(theirs).max()))
-    difference = np.atleast_1d((ours - theirs).mean())
-    return float(without_rounding(difference, largest, float(np.finfo(np.float64).eps))[0])
+def _counts(pair: tuple[str, str], tests: pd.DataFrame) -> tuple[Any, ...]:
+    by_test = (int((tests["verdict"] == verdict).sum()) for verdict in (WIN, TIE, LOSS))
+    by_mean = (int((np.sign(tests["difference"]) == sign).sum()) for sign in (1.0, 0.0, -1.0))
+    return (*pair, *by_test, *by_mean)
+
+
+def _signed_rank_tests(tests: pd.DataFrame, level: float, method: str) -> pd.DataFrame:
+    rows = []
+    for pair, group in tests.groupby(_PAIR, sort=False):
+        found = wilcoxon_signed_rank(group["mean"], group["rival_mean"], method=method)
+        lead = found.rank_sum_positive - found.rank_sum_negative
+        rows.append((*pair, found.statistic, found.z, found.pvalue, _verdict(found.significant(level), lead)))
+    return pd.DataFrame(rows, columns=[*_PAIR, "statistic", "z", "pvalue", "verdict"]).set_index(_PAIR)
+
+
+def _difference(mean: float, rival_mean: float) -> float:
+    """The difference of means; zero if the scores are the same in another order, whatever the rounding."""
+    largest = max(abs(mean), abs(rival_mean))
+    return float(without_rounding(np.array([mean - rival_mean]), largest, float(np.finfo(float).eps))[0])
 
 
 def _verdict(significant: bool, difference: float) -> str:
@@ -149,24 +177,25 @@ def _verdict(significant: bool, difference: float) -> str:
 
 def _checked(scores: Scores) -> dict[str, dict[str, Array]]:
     if not isinstance(scores, Mapping) or len(scores) < 2:
-        given = f"{len(scores)} learner(s)" if isinstance(scores, Mapping) else type(scores).__name__
+        given = f"{len(scores)} estimator(s)" if isinstance(scores, Mapping) else type(scores).__name__
         raise ValueError(
-            "scores must be a dictionary of two or more learners, scores[learner][dataset] of shape (5, 2); "
-            f"got {given}."
+            "scores must be a dictionary of two or more estimators, scores[estimator][dataset] of shape "
+            f"(5, 2); got {given}."
         )
     first, datasets = next((name, list(of_sets)) for name, of_sets in scores.items())
     if not datasets:
-        raise ValueError(f"scores must hold one data set at least; learner {first!r} has none.")
-    for learner, of_sets in scores.items():
+        raise ValueError(f"scores must hold one data set at least; estimator {first!r} has none.")
+    for name, of_sets in scores.items():
         if set(of_sets) != set(datasets):
             odd = sorted(set(of_sets) ^ set(datasets), key=str)[0]
             raise ValueError(
-                f"every learner must have scores on the same data sets; {learner!r} and {first!r} do not "
+                f"every estimator must have scores on the same data sets; {name!r} and {first!r} do not "
                 f"share {odd!r}. Leave that data set out, or score it with both."
             )
     return {
-        learner: {
-            name: check_scores_5x2(of_sets[name], f"scores[{learner!r}][{name!r}]") for name in datasets
+        name: {
+            dataset: check_scores_5x2(of_sets[dataset], f"scores[{name!r}][{dataset!r}]")
+            for dataset in datasets
         }
-        for learner, of_sets in scores.items()
+        for name, of_sets in scores.items()
     }

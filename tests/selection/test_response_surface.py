@@ -155,6 +155,11 @@ def test_a_quadratic_response_takes_one_step_to_its_minimum():
     assert surface.lowest_point_ == pytest.approx(surface.best_point_, rel=1e-6)
 
 
+def test_a_surface_that_is_lowest_at_the_best_point_of_the_design_ends_there():
+    surface = ResponseSurface(factors(1)).minimize(lambda p: (logs(p)[0] - 0.3) ** 2)
+    assert (surface.n_evaluations_, surface.n_steps_, surface.status_) == (3, 0, "converged")
+
+
 def test_a_minimum_outside_ends_at_the_bound_and_never_beyond():
     surface = ResponseSurface(factors(2)).minimize(lambda p: (logs(p)[0] - 3.0) ** 2 - logs(p)[1])
     assert surface.best_point_ == pytest.approx({"f0": 10.0, "f1": 10.0})
@@ -175,7 +180,7 @@ def test_the_best_measured_point_is_returned_not_the_last():
 def test_of_equally_good_points_the_nearest_to_the_center_wins():
     def response(p):  # the corner is as good as the points on the axes, up to rounding
         x = logs(p)
-        return 1.0 if np.allclose(x, 0) else (0.5 if x.max() > 0.2 else 0.5 + 1e-12)
+        return 1.0 if np.allclose(x, 0) else (0.5 if x.sum() > 0.5 else 0.5 + 1e-12)
 
     surface = ResponseSurface(factors(2), max_steps=0).minimize(response)
     np.testing.assert_allclose(logs(surface.best_point_), [0.3, 0.0], atol=1e-9)
@@ -213,6 +218,32 @@ def test_a_point_is_measured_once_and_the_search_is_bounded():
     apart = np.abs(x[:, None] - x[None]).max(axis=2) + np.eye(len(x))
     assert apart.min() > 5e-4
     assert surface.best_value_ == surface.values_.min()
+
+
+def follow_the_book(measure):
+    """The search over one factor, written plainly: every visit is a point of the fit, known or not."""
+    xs = [0.0, 0.3, -0.3]
+    values = [measure(x) for x in xs]
+    last, measured = xs[int(np.argmin(values))], list(xs)
+    for _ in range(30):
+        a, b, c = np.polyfit(xs, values, 2)
+        candidates = [-1.0, 1.0] + ([-b / (2 * a)] if a > 0 and abs(b) <= 2 * a else [])
+        lowest = min(candidates, key=lambda t: a * t * t + b * t + c)
+        if abs(lowest - last) <= 1e-2:
+            break
+        known = [x for x in measured if abs(x - lowest) <= 5e-4]
+        measured += [] if known else [lowest]
+        x = known[0] if known else lowest
+        xs, values, last = [*xs, x], [*values, measure(x)], lowest
+    return measured, len(xs) - 3
+
+
+@pytest.mark.parametrize(("speed", "shift"), [(20, 5), (7, 0), (9, 0), (11, 2), (28, 7)])
+def test_every_visit_counts_in_the_fit_though_a_point_is_measured_once(speed, shift):
+    surface = ResponseSurface(factors(1)).minimize(lambda p: float(np.sin(speed * logs(p)[0] + shift)))
+    points, n_visits = follow_the_book(lambda x: float(np.sin(speed * x + shift)))
+    np.testing.assert_allclose(np.log10(surface.points_[:, 0]), points, atol=1e-6)
+    assert surface.n_steps_ == n_visits >= surface.n_evaluations_ - 3
 
 
 def test_a_map_measures_the_design_together_and_changes_nothing():

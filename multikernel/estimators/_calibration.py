@@ -23,12 +23,19 @@ def wants_probabilities(estimator: Any) -> bool:
     return True
 
 
-def calibrate(estimator: Any, X: Any, y: Any, sample_weight: Any) -> "SigmoidCalibration | None":
-    """Sigmoids for a classifier with the parameters ``probability`` and ``random_state``, by folds."""
+def calibrate(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, **by_sample: Any
+) -> "SigmoidCalibration | None":
+    """Sigmoids for a classifier with the parameters ``probability`` and ``random_state``, by folds.
+
+    ``by_sample``: what else its ``fit`` takes of each sample, None for nothing.
+    """
     if not estimator.probability:
         return None
     plain = clone(estimator).set_params(probability=False, callback=None, verbose=0)
-    return SigmoidCalibration(plain, estimator.random_state).fit(X, column_or_1d(y), sample_weight)
+    return SigmoidCalibration(plain, estimator.random_state).fit(
+        X, column_or_1d(y), sample_weight, **by_sample
+    )
 
 
 def calibrated(estimator: Any, scores: Array) -> Array:
@@ -50,7 +57,9 @@ class SigmoidCalibration:
     def __init__(self, estimator: Any, random_state: Any = None) -> None:
         self.estimator, self.random_state = estimator, random_state
 
-    def fit(self, X: Any, y: Array, sample_weight: Array | None) -> "SigmoidCalibration":
+    def fit(
+        self, X: Any, y: Array, sample_weight: Array | None, **by_sample: Array | None
+    ) -> "SigmoidCalibration":
         """Fit the sigmoids on out-of-fold scores."""
         classes, counts = np.unique(y, return_counts=True)
         smallest = int(counts.min())
@@ -62,7 +71,8 @@ class SigmoidCalibration:
             )
         seed = 0 if self.random_state is None else self.random_state
         folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=seed)
-        params = None if sample_weight is None else {"sample_weight": sample_weight}
+        given = {"sample_weight": sample_weight, **by_sample}
+        params = {name: values for name, values in given.items() if values is not None}
         scores = cross_val_predict(self.estimator, X, y, cv=folds, method="decision_function", params=params)
         columns = scores[:, None] if scores.ndim == 1 else scores
         positives = classes[1:] if classes.size == 2 else classes

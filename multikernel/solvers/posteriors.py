@@ -4,8 +4,9 @@
 
 with the samples' weights w and, for the nearness ρ, one of
 
-- neighbours: 1 for the k samples nearest to x_i, itself included, and 0 for the others. Samples at the same
-  distance as the k-th share the places that are left, so that the order of the samples decides nothing;
+- neighbours: 1 for the samples nearest to x_i, itself included, up to a weight of k (k samples, where each
+  weighs 1), and 0 for the others. Samples at the same distance as the last share what is left of k, so that
+  the order of the samples decides nothing, and a weight of two is exactly a repeated sample;
 - Parzen windows: exp(−‖x_i − x_j‖²/s²), itself included.
 
 Distances are taken some rows at a time: no second matrix of all pairs is kept beside the kernels.
@@ -30,7 +31,9 @@ _ROUNDING = 64.0  # times the precision of a kernel: squared distances below are
 class Distances(Protocol):
     """Squared distances between n samples."""
 
-    n: int
+    @property
+    def n(self) -> int:
+        """The number of samples."""
 
     def block(self, rows: slice) -> Array:
         """From some of them to all, (n_rows, n); exactly 0 from a sample to itself."""
@@ -79,7 +82,7 @@ class KernelDistances:
 
 
 def neighbour_posteriors(
-    distances: Distances, codes: Array, n_classes: int, n_neighbors: int = 9, weights: Array | None = None
+    distances: Distances, codes: Array, n_classes: int, n_neighbors: float = 9, weights: Array | None = None
 ) -> Array:
     """The share of each class among the nearest samples.
 
@@ -88,10 +91,10 @@ def neighbour_posteriors(
     distances : Distances
     codes : int array (n,), the class of each sample, 0 to n_classes − 1
     n_classes : int
-    n_neighbors : int
+    n_neighbors : float, positive
         The sample itself included; all samples where there are fewer.
     weights : array (n,), optional
-        Of the samples' votes; a neighbour takes one place, whatever its weight.
+        As how many neighbours each sample counts; 1 by default.
 
     Returns
     -------
@@ -103,16 +106,30 @@ def neighbour_posteriors(
     >>> neighbour_posteriors(line, np.array([0, 0, 1, 1]), 2, 3)[:, 1].round(3).tolist()
     [0.333, 0.333, 0.667, 0.667]
     """
-    k = min(n_neighbors, distances.n)
+    w = np.ones(distances.n) if weights is None else weights / np.max(weights)
+    unit = 1.0 if weights is None else float(np.max(weights))
+    k = min(n_neighbors / unit, float(w.sum()))
 
     def nearness(squares: Array) -> Array:
-        furthest = np.partition(squares, k - 1, axis=1)[:, k - 1 : k]
+        furthest = _reach(squares, w, k)
         inside = squares < (1.0 - _LEVEL) * furthest
         level = ~inside & (squares <= (1.0 + _LEVEL) * furthest)
-        places = k - inside.sum(axis=1, keepdims=True)
-        return np.asarray(inside + level * (places / level.sum(axis=1, keepdims=True)))
+        left = np.maximum(k - inside @ w, 0.0) / (level @ w)
+        return np.asarray(inside + level * np.minimum(left, 1.0)[:, None])
 
     return _shares(distances, nearness, codes, n_classes, weights)
+
+
+def _reach(squares: Array, weights: Array, mass: float) -> Array:
+    """How far each row has to go until the weight of the samples within is ``mass``, (n_rows, 1)."""
+    enough = np.cumsum(np.sort(weights)) >= (1.0 - _LEVEL) * mass  # even if the lightest are the nearest
+    count = int(np.argmax(enough)) + 1
+    nearest = np.argpartition(squares, count - 1, axis=1)[:, :count]
+    lengths = np.take_along_axis(squares, nearest, axis=1)
+    order = np.argsort(lengths, axis=1, kind="stable")
+    weights_met = np.cumsum(np.take_along_axis(weights[nearest], order, axis=1), axis=1)
+    last = np.argmax(weights_met >= (1.0 - _LEVEL) * mass, axis=1)[:, None]
+    return np.take_along_axis(np.take_along_axis(lengths, order, axis=1), last, axis=1)
 
 
 def parzen_posteriors(

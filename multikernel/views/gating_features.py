@@ -69,7 +69,7 @@ def fit_gating_features(
     if table is None or (isinstance(wanted, str) and wanted == _KERNEL_MAP and not by_name):
         return _fit_kernel_map(_mapped_kernels(wanted, names, by_name), bank, Ks, rows)
     if wanted is None:
-        selection = _all_read(bank, as_table(table))
+        selection = columns_read(bank, as_table(table))
     elif by_name:
         selection = bank.views_[names.index(wanted)].selection
     else:
@@ -113,7 +113,7 @@ def _mean_kernel(kernels: Any, sizes: dict[int, float]) -> Array:
     return np.ascontiguousarray(total)
 
 
-def _all_read(bank: Any, table: Any) -> Selection:
+def columns_read(bank: Any, table: Any) -> Selection:
     """The columns that the views read, each once, in the order of the table."""
     read = [view.selection.positions for view in bank.views_]
     if any(positions is None for positions in read):

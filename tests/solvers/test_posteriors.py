@@ -37,17 +37,17 @@ def test_neighbours_without_ties_are_those_of_scikit_learn(k):
 
 @given(st.integers(0, 10**6), st.integers(1, 14), st.integers(1, 16), st.booleans())
 def test_the_places_of_neighbours_by_the_definition(seed, n, k, grid):
-    """Each sample has one place in full or not at all, but those as far away as the last one share."""
+    """Each sample counts with its whole weight or not at all, but those as far away as the last share."""
     table, codes, weights = random_points(seed, n, grid)
     found = neighbour_posteriors(TableDistances(table), codes, 3, k, weights)
     for i in range(n):
         squares = np.round(((table - table[i]) ** 2).sum(axis=1), 12)
-        left, votes = float(min(k, n)), np.zeros(3)
+        left, votes = min(k, weights.sum()), np.zeros(3)
         for square in np.unique(squares):
             ring = np.flatnonzero(squares == square)
-            share = min(1.0, left / ring.size)
+            share = min(1.0, left / weights[ring].sum())
             np.add.at(votes, codes[ring], share * weights[ring])
-            left -= share * ring.size
+            left -= share * weights[ring].sum()
         np.testing.assert_allclose(found[i], votes / votes.sum(), atol=1e-12)
 
 
@@ -55,11 +55,22 @@ def test_the_places_of_neighbours_by_the_definition(seed, n, k, grid):
 def test_neither_the_order_of_the_samples_nor_the_unit_of_their_weights_matters(seed, n, grid):
     table, codes, weights = random_points(seed, n, grid)
     order = np.random.default_rng(seed).permutation(n)
-    for find, size in ((neighbour_posteriors, 4), (parzen_posteriors, 0.8)):
+    for find, size, more in ((neighbour_posteriors, 4, 28), (parzen_posteriors, 0.8, 0.8)):
         first = find(TableDistances(table), codes, 3, size, weights)
-        again = find(TableDistances(table[order]), codes[order], 3, size, 7.0 * weights[order])
+        again = find(TableDistances(table[order]), codes[order], 3, more, 7.0 * weights[order])
         np.testing.assert_allclose(again, first[order], atol=1e-12)
         np.testing.assert_allclose(first.sum(axis=1), 1.0, rtol=1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 12), st.integers(1, 9), st.booleans())
+def test_a_weight_of_two_is_a_repeated_sample(seed, n, k, grid):
+    table, codes, _ = random_points(seed, n, grid)
+    counts = np.random.default_rng(seed).integers(1, 4, size=n)
+    rows = np.repeat(np.arange(n), counts)
+    for find in (neighbour_posteriors, parzen_posteriors):
+        merged = find(TableDistances(table), codes, 3, k, counts.astype(float))
+        repeated = find(TableDistances(table[rows]), codes[rows], 3, k)
+        np.testing.assert_allclose(repeated, merged[rows], atol=1e-12)
 
 
 def test_equal_samples_have_equal_posteriors_however_many():

@@ -23,11 +23,12 @@ FAMILY = [
     (MKLClassifier(VIEWS, C=2.0), make_binary),
     (MKLClassifier(VIEWS, loss="squared_hinge", multiclass="shared", norm=2.0), make_three),
     (MKLClassifier(VIEWS, multiclass="ovo"), make_three),
+    (MKLClassifier(VIEWS, multiclass="joint"), make_three),
     (MKLRegressor(VIEWS, C=2.0), make_regression),
     (MKLRidge(VIEWS), make_regression),
     (MKLOneClass(VIEWS, nu=0.3), make_regression),
 ]
-NAMES = ["binary", "shared", "ovo", "regressor", "ridge", "one_class"]
+NAMES = ["binary", "shared", "ovo", "joint", "regressor", "ridge", "one_class"]
 family = pytest.mark.parametrize(("estimator", "make"), FAMILY, ids=NAMES)
 
 

@@ -28,7 +28,7 @@ from multikernel.report import render_html, render_markdown, summarize
 VIEWS = [("first two", Linear(), [0, 1]), ("last two", Gaussian(), [2, 3])]
 
 
-CLASSIFIERS = {name: MKLClassifier(VIEWS, multiclass=name) for name in ("shared", "ovr", "ovo")} | {
+CLASSIFIERS = {name: MKLClassifier(VIEWS, multiclass=name) for name in ("shared", "ovr", "ovo", "joint")} | {
     "discriminant": KernelDiscriminantClassifier(VIEWS),
     "nonstationary": NonstationaryClassifier(VIEWS),
     "localized": LocalizedMKLClassifier(VIEWS),

@@ -259,6 +259,21 @@ def test_the_example_of_kernels_with_a_gate_says_when_the_gate_helps(tmp_path, c
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_example_of_costs_trades_accuracy_for_cost(tmp_path, capsys):
+    example = load_example(ROOT / "examples/what_does_the_last_percent_cost.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--digits", "200", "--folds", "2", "--picture", str(picture)])
+    printed = capsys.readouterr().out
+    rows = re.findall(r"^ +(\S+) +(\d+\.\d) ± \d\.\d % +(\d\.\d) +\d+ % +(\d+\.\d) %", printed, re.MULTILINE)
+    exponents, accuracies, views, costs = np.array(rows, float).T
+    assert exponents.tolist() == list(example.EXPONENTS)
+    assert accuracies.min() > 70.0
+    assert views[0] > views[-1]
+    assert costs[-1] < 0.2 * costs[0]
+    assert float(re.search(r"within 1 % .*cost +(\d+) %", printed)[1]) <= 100.0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.fixture
 def data_folder(request, monkeypatch, tmp_path):
     """The shared data, or none and an empty cache."""

@@ -52,8 +52,8 @@ def draw_cost_path(table: pd.DataFrame, ax: Any = None) -> Any:
     ax.plot(
         shares[~efficient], scores[~efficient], "o", color=_OTHERS, markerfacecolor="white", label="others"
     )
-    for exponent, share, score in zip(table.index, shares, scores, strict=True):
-        ax.annotate(f"{exponent:g}", (share, score), (5, 5), textcoords="offset points", fontsize="small")
+    for point, exponents in _exponents_by_point(table.index, shares, scores).items():
+        ax.annotate(exponents, point, (5, 5), textcoords="offset points", fontsize="small")
     ax.set(
         title="What does the last percent cost?",
         xlabel="cost of a prediction, % of all kernels to all training samples",
@@ -63,3 +63,12 @@ def draw_cost_path(table: pd.DataFrame, ax: Any = None) -> Any:
         return ax
     ax.legend(loc="lower right", frameon=False)
     return ax
+
+
+def _exponents_by_point(exponents: Any, shares: Any, scores: Any) -> dict[tuple[float, float], str]:
+    """What to write at each point: the exponents that fall on it, to the eye."""
+    found: dict[tuple[float, float], str] = {}
+    for exponent, share, score in zip(exponents, shares, scores, strict=True):
+        point = (round(share, 1), round(score, 3))
+        found[point] = f"{found[point]}, {exponent:g}" if point in found else f"{exponent:g}"
+    return found

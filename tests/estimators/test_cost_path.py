@@ -279,6 +279,11 @@ def test_the_picture_shows_every_exponent_and_marks_the_front():
     assert "cost" in ax.get_xlabel() and "score" in ax.get_ylabel()
 
 
+def test_exponents_that_fall_on_one_point_share_its_label():
+    ax = made_up([20.0, 5.0, 5.001], [0.9, 0.8, 0.8]).plot(Figure().subplots())
+    assert [text.get_text() for text in ax.texts] == ["0", "0.5, 1"]
+
+
 def test_a_picture_without_axes_makes_its_own():
     with matplotlib.rc_context({"backend": "agg"}):
         ax = made_up([2.0, 1.0], [0.9, 0.8]).plot()

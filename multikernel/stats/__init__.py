@@ -1,4 +1,4 @@
-"""Statistics of learners: paired tests on scores of the same folds."""
+"""Statistics of learners: paired tests on scores of the same folds, and the runs that give such scores."""
 
 from multikernel.selection.paired_tests import (
     PairedTest,
@@ -7,5 +7,17 @@ from multikernel.selection.paired_tests import (
     wilcoxon_signed_rank,
 )
 from multikernel.selection.win_tie_loss import win_tie_loss
+from multikernel.stats.comparison import Comparison
+from multikernel.stats.five_by_two import PairedCrossValidation, compare, paired_5x2cv
 
-__all__ = ["PairedTest", "SignedRankTest", "f_test_5x2cv", "wilcoxon_signed_rank", "win_tie_loss"]
+__all__ = [
+    "Comparison",
+    "PairedCrossValidation",
+    "PairedTest",
+    "SignedRankTest",
+    "compare",
+    "f_test_5x2cv",
+    "paired_5x2cv",
+    "wilcoxon_signed_rank",
+    "win_tie_loss",
+]

@@ -22,8 +22,8 @@ def summarize(
     """Summarise a fitted model in a dictionary that `json.dumps` accepts as it is.
 
     Only fitted attributes are read: ``kernel_weights_`` and ``view_names_`` must be there; ``dual_gap_``,
-    ``objective_``, ``n_iter_``, ``status_``, ``history_``, ``classes_``, ``machine_weights_`` and
-    ``machine_names_`` are used where the model has them, and ``weight_names_`` where its weights are not
+    ``objective_``, ``n_iter_``, ``status_``, ``history_``, ``classes_``, ``machine_weights_``,
+    ``machine_names_``, ``total_cost_`` and ``support_`` are used where the model has them, and ``weight_names_`` where its weights are not
     those of views; ``certificate`` says what the gap certifies, where that is not "optimality". The share of
     a view is its part of all the weight,
     ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``: negative where the weight is; a model whose
@@ -46,8 +46,8 @@ def summarize(
     dict
         ``title``, ``model`` (name and parameters), ``weights`` (view, weight, share), ``machines`` (the
         weights of each binary machine, where they differ), ``convergence`` (objective, dual_gap, tol,
-        certified, certificate, n_iter, status, history), ``classes``, ``comparison`` (columns, rows) and
-        ``notes``.
+        certified, certificate, n_iter, status, history), ``prediction`` (n_support, total_cost), ``classes``,
+        ``comparison`` (columns, rows) and ``notes``.
 
     Examples
     --------
@@ -63,6 +63,7 @@ def summarize(
         "weights": weights,
         "machines": _machines(model),
         "convergence": _convergence(model),
+        "prediction": _prediction(model),
         "classes": [str(label) for label in getattr(model, "classes_", [])],
         "comparison": _comparison(comparison),
         "notes": [str(note) for note in notes],
@@ -125,6 +126,13 @@ def _convergence(model: Any) -> dict[str, Any]:
             {key: _plain(step.get(key, 0)) for key in keys} for step in getattr(model, "history_", [])
         ],
     }
+
+
+def _prediction(model: Any) -> dict[str, Any]:
+    """What a prediction needs, of models that tell its cost."""
+    if not hasattr(model, "total_cost_"):
+        return {}
+    return {"n_support": int(np.size(model.support_)), "total_cost": _number(model.total_cost_)}
 
 
 def _comparison(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,6 +144,14 @@ def test_a_gap_that_was_missed_is_said(model):
     model.dual_gap_ = 0.25
     text = Page(render_html(summarize(model))).text
     assert "within 2.5e-01 (relative) of the best possible. That is more than the 1.0e-03 asked for." in text
+
+
+def test_the_page_says_what_a_prediction_costs(model):
+    assert "A prediction" not in Page(render_html(summarize(model))).text
+    model.total_cost_, model.support_ = 12.5, np.arange(40)
+    text = Page(render_html(summarize(model))).text
+    assert "compares with 40 support samples" in text
+    assert "its cost is 12.5, where all the views to one support sample cost 1." in text
 
 
 def test_equal_weights_name_no_winner(make_model):

@@ -44,6 +44,12 @@ def test_certified_means_that_the_worst_gap_is_within_tol(model, gap, certified)
     assert summarize(model)["convergence"]["certified"] is certified
 
 
+def test_the_cost_of_a_prediction_is_told_where_the_model_tells_it(model):
+    assert summarize(model)["prediction"] == {}
+    model.total_cost_, model.support_ = np.float64(12.5), np.arange(40)
+    assert summarize(model)["prediction"] == {"n_support": 40, "total_cost": 12.5}
+
+
 def test_parameters_are_strings_without_the_kernels(model):
     assert summarize(model)["model"] == {
         "name": "ToyClassifier",

@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 
 from .._validation import check_choice
 from ..criteria import Hinge
-from ..solvers.localized.machines import BinaryMachines, JointMachine, Machines
+from ..solvers.localized.machines import BinaryMachines, JointMachines, Machines
 from ._calibration import calibrate
 from ._decisions import MachineClassifier
 from ._localized import MACHINE_TOL, BaseLocalized, Gated
@@ -250,7 +250,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         tol = MACHINE_TOL * float(self.tol)
         everything = np.arange(codes.size)
         if self._is_joint:
-            joint = JointMachine(codes, self.classes_.size, bounds, tol)
+            joint = JointMachines(codes, self.classes_.size, bounds, tol)
             return [(joint, everything, [str(c) for c in self.classes_])]
         problems = binary_problems(codes, self.classes_, self.multiclass)
         losses = [[Hinge(signs, bounds[p.rows]) for signs in p.signs] for p in problems]

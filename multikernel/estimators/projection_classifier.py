@@ -7,7 +7,7 @@ import numpy as np
 
 from .._validation import check_choice
 from ..criteria import Hinge
-from ..solvers.localized.machines import BinaryMachines, JointMachine, Machines
+from ..solvers.localized.machines import BinaryMachines, JointMachines, Machines
 from ._calibration import calibrate
 from ._decisions import MachineClassifier
 from ._multiclass import binary_problems
@@ -230,7 +230,7 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         tol, n_classes = self._machine_tol(), self.classes_.size
         if n_classes > 2 and self.multiclass == "joint":
             self.machine_names_ = [str(c) for c in self.classes_]
-            return JointMachine(codes, n_classes, bounds, tol)
+            return JointMachines(codes, n_classes, bounds, tol)
         problems = binary_problems(codes, self.classes_, self.multiclass)
         self.machine_names_ = [p.names[0] for p in problems]
         losses = [Hinge(p.signs[0], bounds[p.rows]) for p in problems]

@@ -160,7 +160,7 @@ def _set_out(machine: Machine) -> None:
     machine.violation = min(2.0 * machine.violation, coarsest)
 
 
-class JointMachine:
+class JointMachines:
     """All classes in one machine, r = n_classes outputs.
 
     Parameters

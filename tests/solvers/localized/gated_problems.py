@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from multikernel.criteria.margin import EpsilonInsensitive, Hinge, OneClass
-from multikernel.solvers.localized.machines import BinaryMachines, JointMachine
+from multikernel.solvers.localized.machines import BinaryMachines, JointMachines
 from tests.solvers.problems import gaussian
 
 MACHINES = ("hinge", "svr", "one_class", "ovr", "ovo", "joint")
@@ -55,7 +55,7 @@ def make_machines(kind, problem, tol):
             for own, (_, l) in zip(rows, pairs, strict=True)
         ]
         return BinaryMachines(losses, rows, n=codes.size, tol=tol)
-    return JointMachine(codes, 3, C, tol=tol)
+    return JointMachines(codes, 3, C, tol=tol)
 
 
 def dual_and_primal(kind, problem, K, B, b):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from multikernel.combine import gates
 from multikernel.criteria.margin import EpsilonInsensitive, Hinge, OneClass
 from multikernel.solvers.localized.gating import GatedObjective
-from multikernel.solvers.localized.machines import BinaryMachines, JointMachine
+from multikernel.solvers.localized.machines import BinaryMachines, JointMachines
 from tests.solvers.localized.gated_problems import (
     GATES,
     MACHINES,
@@ -66,7 +66,7 @@ class TestReferenceValues:
     def test_joint_classes(self):
         """Its intercepts are not unique."""
         row = np.array([-0.602020, 0.510402, 1.693968])
-        machines = JointMachine(self.codes, 3, np.full(12, 0.5), tol=1e-12)
+        machines = JointMachines(self.codes, 3, np.full(12, 0.5), tol=1e-12)
         self.check(machines, "softmax", LINEAR_START, 12.860785, [row, -row])
 
 

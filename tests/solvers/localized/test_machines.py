@@ -10,7 +10,7 @@ from multikernel.combine.gated import GatedStack
 from multikernel.criteria.margin import EpsilonInsensitive, Hinge, OneClass
 from multikernel.solvers import machine as fixed_kernel
 from multikernel.solvers.localized import machines as module
-from multikernel.solvers.localized.machines import BinaryMachines, JointMachine
+from multikernel.solvers.localized.machines import BinaryMachines, JointMachines
 from tests.solvers.localized.gated_problems import (
     MACHINES,
     dual_and_primal,
@@ -318,7 +318,7 @@ def test_pairs_of_classes_are_solved_on_their_own_samples():
 def test_two_classes_in_the_joint_machine_are_twice_the_binary_one():
     problem = make_problem(50, seed=15)
     K, codes = problem.Ks[0], (problem.signs > 0).astype(int)
-    joint, binary = JointMachine(codes, 2, problem.C, tol=1e-10), make_machines("hinge", problem, 1e-10)
+    joint, binary = JointMachines(codes, 2, problem.C, tol=1e-10), make_machines("hinge", problem, 1e-10)
     assert joint.solve(K).value == pytest.approx(2.0 * binary.solve(K).value, rel=1e-8)
     f = K @ joint.coefficients + joint.intercepts
     half = 0.5 * (f[:, 1] - f[:, 0])
@@ -373,7 +373,7 @@ def test_a_machine_that_is_not_solved_counts_with_its_primal_value(monkeypatch, 
     codes = (rng.uniform(size=90) < 0.5).astype(int)
     make = {
         False: lambda: BinaryMachines([Hinge(2.0 * codes - 1.0, 100.0)], tol=1e-6),
-        True: lambda: JointMachine(codes, 2, np.full(90, 100.0), tol=1e-6),
+        True: lambda: JointMachines(codes, 2, np.full(90, 100.0), tol=1e-6),
     }[joint]
     K = np.ascontiguousarray((X @ X.T + 1.0) ** 2)
     right = make().solve(K)
@@ -392,7 +392,7 @@ def test_negative_curvature_is_remembered(joint):
     codes = rng.integers(0, 2, size=30)
     definite, indefinite = A @ A.T, 0.5 * (A + A.T)
     machines = (
-        JointMachine(codes, 2, np.ones(30)) if joint else BinaryMachines([Hinge(2.0 * codes - 1.0, 1.0)])
+        JointMachines(codes, 2, np.ones(30)) if joint else BinaryMachines([Hinge(2.0 * codes - 1.0, 1.0)])
     )
     machines.solve(definite)
     assert not machines.suspicious

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from multikernel.combine.gates import GATES
 from multikernel.criteria import EpsilonInsensitive, Hinge, OneClass
 from multikernel.solvers.localized.descent import DescentOptions
-from multikernel.solvers.localized.machines import BinaryMachines, JointMachine
+from multikernel.solvers.localized.machines import BinaryMachines, JointMachines
 from multikernel.solvers.localized.projection_kernels import PROJECTION_KERNELS, projection_kernel
 from multikernel.solvers.localized.projections import (
     ProjectionModel,
@@ -94,7 +94,7 @@ def make_machines(kind, X, rng, tol=1e-11):
         losses = [Hinge(np.where(codes[r] == a, 1.0, -1.0), 0.7) for r, (a, _) in pairs]
         return BinaryMachines(losses, rows, n, tol=tol)
     if kind == "joint":
-        return JointMachine(codes, 3, np.full(n, 0.5), tol=tol)
+        return JointMachines(codes, 3, np.full(n, 0.5), tol=tol)
     if kind == "svr":
         return BinaryMachines([EpsilonInsensitive(rng.normal(size=n), 2.0, 0.1)], tol=tol)
     return BinaryMachines([OneClass(np.zeros(n), np.full(n, 1.0 / (0.3 * n)))], tol=tol)

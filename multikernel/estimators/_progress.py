@@ -1,8 +1,9 @@
-"""Progress of a long fit: one line on standard error for each iteration of the weight learner."""
+"""Progress of a long fit: one line on standard error for each iteration, or for each point of a search."""
 
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 
 class Progress:
@@ -32,3 +33,36 @@ class Progress:
                 f"{entry['n_active']:.0f} active  {seconds:.1f} s\n"
             )
         return bool(self.callback(dict(entry))) if self.callback is not None else False
+
+
+class SearchProgress:
+    """Writes each point of a search with its score and the best so far; passes the entry on.
+
+    Parameters
+    ----------
+    verbose : int
+        0 is silent.
+    callback : callable, optional
+        The user's; called with a dict for each point, True ends the search.
+    """
+
+    def __init__(self, verbose: int, callback: Callable[[dict[str, Any]], bool | None] | None):
+        self.verbose, self.callback = verbose, callback
+        self.started = time.perf_counter()
+        self.evaluation, self.best_score = 0, float("-inf")
+
+    def __call__(self, params: dict[str, float], score: float) -> bool:
+        """Show one point; the answer says whether to stop."""
+        self.evaluation += 1
+        self.best_score = max(self.best_score, score)
+        if self.verbose:
+            seconds = time.perf_counter() - self.started
+            point = ", ".join(f"{name} {value:.3g}" for name, value in params.items())
+            sys.stderr.write(
+                f"[multikernel] point {self.evaluation:3d}  score {score:.4f}  best {self.best_score:.4f}  "
+                f"{point}  {seconds:.1f} s\n"
+            )
+        if self.callback is None:
+            return False
+        entry = {"evaluation": self.evaluation, "params": dict(params), "score": score}
+        return bool(self.callback({**entry, "best_score": self.best_score}))

@@ -56,6 +56,7 @@ class ResponseSurface:
     values_ : array (n_evaluations,), the responses
     best_point_ : dict, the best point measured; of equally good ones the nearest to the centre
     best_value_ : float
+    best_index_ : int, its position in ``points_``
     constant_ : float
     gradient_ : array (n_factors,)
     hessian_ : array (n_factors, n_factors)
@@ -207,11 +208,11 @@ class ResponseSurface:
         return Quadratic.fit(self._x, self.values_, self._visits, self.delta)
 
     def _summarize(self) -> None:
-        best, self._surface = self._best(), self._fitted()
+        self.best_index_, self._surface = self._best(), self._fitted()
         self.points_ = self._as_values(self._x)
         self.n_evaluations_ = self.values_.size
-        self.best_point_ = self._named(self._x[best])
-        self.best_value_ = float(self.values_[best])
+        self.best_point_ = self._named(self._x[self.best_index_])
+        self.best_value_ = float(self.values_[self.best_index_])
         self.constant_ = self._surface.constant
         self.gradient_ = self._surface.gradient / self._unit
         self.hessian_ = self._surface.hessian / np.outer(self._unit, self._unit)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
+from .._threads import one_thread
 from .store import Append, Record, ResultStore
 
 Result = Mapping[str, Any]
@@ -116,7 +116,7 @@ def _compute(work: Work, parent: int) -> Record:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     start = time.perf_counter()
     try:
-        with threadpool_limits(limits=1):
+        with one_thread():
             result = work.function(**work.arguments)
     except Exception as error:
         error.add_note(f"(unit {work.key})")

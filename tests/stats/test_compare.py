@@ -1,0 +1,383 @@
+"""The 5×2 protocol: the same folds for all, the same result however it is run, errors that name the place."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, make_scorer, r2_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from multikernel import MKLClassifier, stack_kernels
+from multikernel.stats import PairedTest, compare, f_test_5x2cv, paired_5x2cv
+from tests.stats import toys
+from tests.stats.toys import Centroids, numbered
+
+PLACE = ["dataset", "estimator", "repetition", "fold"]
+
+
+@pytest.fixture(autouse=True)
+def fresh_toys(monkeypatch):
+    monkeypatch.setattr(toys, "FITS", [])
+    monkeypatch.setattr(toys, "STOP_AT", [])
+
+
+def run(estimators=None, datasets=None, **options):
+    estimators = estimators or {"plain": Centroids("plain"), "rough": Centroids("rough", shrink=1.0)}
+    datasets = datasets or {"near": numbered(gap=1.0), "far": numbered(n=31, gap=2.0, seed=1)}
+    return compare(estimators, datasets, **{"verbose": 0} | options)
+
+
+def scores_of(comparison):
+    return comparison.scores[[*PLACE, "score"]]
+
+
+# --- folds -------------------------------------------------------------------------------------------------
+
+
+def test_every_estimator_sees_the_same_two_halves_five_times():
+    run()
+    near = [rows for who, rows in toys.FITS[:10]]
+    assert [who for who, _ in toys.FITS] == ["plain"] * 10 + ["rough"] * 10 + ["plain"] * 10 + ["rough"] * 10
+    assert [rows for _, rows in toys.FITS[10:20]] == near
+    assert [rows for _, rows in toys.FITS[20:30]] == [rows for _, rows in toys.FITS[30:40]]
+    for first, second in zip(near[::2], near[1::2], strict=True):
+        assert sorted([*first, *second]) == list(range(40))
+        assert sum(row % 2 for row in first) == sum(row % 2 for row in second) == 10  # of either class
+    assert len({frozenset(first) for first in near}) == 10  # five different halvings
+
+
+def test_the_scores_are_those_of_a_plain_loop():
+    found = run()
+    X, y = numbered(gap=1.0)
+    for i in range(10):
+        train = np.array(toys.FITS[i][1])
+        test = np.setdiff1d(np.arange(40), train)
+        model = Centroids().fit(X[train], y[train])
+        row = found.scores.iloc[i]
+        assert tuple(row[PLACE]) == ("near", "plain", i // 2, i % 2)
+        assert row["score"] == np.mean(model.predict(X[test]) == y[test])
+    assert len(found.scores) == 40
+    assert (found.scores["fit_seconds"] >= 0.0).all()
+    assert found.scoring == "accuracy"
+
+
+def test_another_seed_draws_other_folds():
+    folds = []
+    for seed in (0, 1, 0):
+        toys.FITS.clear()
+        run(random_state=seed)
+        folds.append(list(toys.FITS))
+    assert folds[0] == folds[2] != folds[1]
+
+
+def test_what_is_random_is_seeded_and_the_same_again():
+    estimators = {"a": Centroids("a", shrink=3.0), "b": Centroids("b", shrink=3.0, random_state=7)}
+    first = scores_of(run(estimators))
+    np.random.seed(123)  # the global generator has no say
+    pd.testing.assert_frame_equal(first, scores_of(run(estimators)))
+    assert estimators["a"].random_state is None
+    assert not hasattr(estimators["a"], "classes_")
+    piped = {name: make_pipeline("passthrough", model) for name, model in estimators.items()}
+    np.testing.assert_array_equal(scores_of(run(piped))["score"], scores_of(run(piped))["score"])
+    search = GridSearchCV(Centroids(shrink=3.0), {"shrink": [3.0]}, cv=2)
+    again = [run({"a": search, "b": Centroids()}).scores["score"].tolist() for _ in range(2)]
+    assert again[0] == again[1]
+
+
+def test_two_jobs_give_what_one_gives(tmp_path):
+    whole = scores_of(run())
+    found = run(n_jobs=2, store=tmp_path / "two.jsonl")
+    pd.testing.assert_frame_equal(scores_of(found), whole)
+    assert len((tmp_path / "two.jsonl").read_text().splitlines()) == 40
+
+
+# --- kinds of input ----------------------------------------------------------------------------------------
+
+
+def test_a_stack_of_kernels_loses_rows_and_columns_alike():
+    X, y = numbered(gap=2.0)
+    values = X[:, 1:]
+    linear, quadratic = values @ values.T, (1.0 + values @ values.T) ** 2
+    stack = stack_kernels([linear, quadratic])
+    estimators = {"1": MKLClassifier("precomputed", C=1.0), "2": MKLClassifier("precomputed", C=100.0)}
+    found = compare(estimators, {"d": (stack, y)}, verbose=0)
+    folds = StratifiedKFold(2, shuffle=True, random_state=np.random.RandomState(0))
+    train, test = next(folds.split(X, y))
+    model = MKLClassifier("precomputed", C=1.0).fit(stack[np.ix_(train, train)], y[train])
+    assert found.folds("1", "d")[0, 0] == model.score(stack[np.ix_(test, train)], y[test])
+    one = compare(
+        {"a": SVC(kernel="precomputed"), "b": GridSearchCV(SVC(kernel="precomputed"), {"C": [1.0]}, cv=2)},
+        {"d": (linear, y)},
+        verbose=0,
+    )
+    np.testing.assert_array_equal(one.folds("a", "d"), one.folds("b", "d"))
+    direct = paired_5x2cv(SVC(kernel="linear"), SVC(kernel="linear"), values, y).scores_a
+    np.testing.assert_array_equal(one.folds("a", "d"), direct)
+
+
+def test_frames_and_labels_of_any_kind():
+    X, y = numbered(n=45, n_classes=3)
+    plain = scores_of(run(datasets={"d": (X, y)}))
+    names = np.array(["anna", "berta", "clara"])[y]
+    shuffled = np.random.default_rng(0).permutation(45)  # as the index: rows go by place, not by label
+    frame = pd.DataFrame(X, columns=["row", "u", "v"], index=shuffled)
+    for data in ((frame, names), (frame, pd.Series(names, index=shuffled)), (X.tolist(), y.tolist())):
+        pd.testing.assert_frame_equal(scores_of(run(datasets={"d": data})), plain)
+
+
+def test_regressors_have_plain_folds_and_their_own_score():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = X[:, 0] + 0.1 * rng.normal(size=30)
+    found = compare({"ridge": Ridge(), "mean": DummyRegressor()}, {"d": (X, y)}, verbose=0)
+    assert found.scoring == "r2"
+    assert found.tests.loc[0, "verdict"] == "win"
+    order = np.random.RandomState(0).permutation(30)  # of KFold(shuffle=True), first repetition
+    test, train = np.sort(order[:15]), np.sort(order[15:])
+    expected = r2_score(y[test], Ridge().fit(X[train], y[train]).predict(X[test]))
+    assert found.folds("ridge", "d")[0, 0] == pytest.approx(expected, abs=1e-12)
+    errors = compare(
+        {"ridge": Ridge(), "mean": DummyRegressor()},
+        {"d": (X, y)},
+        scoring="neg_mean_squared_error",
+        verbose=0,
+    )
+    assert (errors.scores["score"] < 0.0).all()
+    assert errors.scoring == "neg_mean_squared_error"
+    assert errors.tests.loc[0, "verdict"] == "win"
+
+
+def test_all_are_scored_alike_whatever_their_own_score_is():
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [5]}, scoring="neg_log_loss", cv=2)
+    found = run({"search": search, "plain": KNeighborsClassifier()})
+    np.testing.assert_array_equal(found.folds("search", "near"), found.folds("plain", "near"))
+    scorer = make_scorer(accuracy_score)
+    np.testing.assert_array_equal(
+        run(scoring=scorer).scores["score"], run(scoring="accuracy").scores["score"]
+    )
+
+
+def test_nothing_that_was_passed_is_changed():
+    X, y = numbered()
+    X.flags.writeable = y.flags.writeable = False
+    estimators = {"a": LogisticRegression(), "b": make_pipeline(StandardScaler(), SVC(random_state=None))}
+    before = {name: repr(clone(model)) for name, model in estimators.items()}
+    compare(estimators, {"d": (X, y)}, verbose=0)
+    assert {name: repr(model) for name, model in estimators.items()} == before
+    assert list(vars(estimators["a"])) == list(vars(LogisticRegression()))
+
+
+# --- two estimators ----------------------------------------------------------------------------------------
+
+
+def test_a_pair_is_the_f_test_of_its_scores():
+    X, y = numbered(gap=1.0)
+    found = paired_5x2cv(Centroids("plain"), Centroids("rough", shrink=1.0), X, y)
+    both = run(datasets={"near": (X, y)})
+    np.testing.assert_array_equal(found.scores_a, both.folds("plain", "near"))
+    np.testing.assert_array_equal(found.scores_b, both.folds("rough", "near"))
+    expected = f_test_5x2cv(found.scores_a, found.scores_b)
+    assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
+    assert found.difference == pytest.approx(found.scores_a.mean() - found.scores_b.mean())
+    assert isinstance(found, PairedTest)
+    twice = paired_5x2cv(Centroids(), Centroids(), X, y, random_state=3, n_jobs=2)
+    assert math.isnan(twice.statistic) and twice.pvalue == 1.0
+
+
+# --- stop and go on ----------------------------------------------------------------------------------------
+
+
+def test_a_run_that_was_stopped_goes_on_and_ends_as_one_that_was_not(tmp_path):
+    whole = run()
+    every = list(toys.FITS)
+    for stop in (0, 13, 39):
+        toys.FITS.clear()
+        toys.STOP_AT.append(stop)
+        path = tmp_path / f"{stop}.jsonl"
+        with pytest.raises(KeyboardInterrupt) as caught:
+            run(store=path)
+        assert caught.value.__notes__ == [f"{stop} of 40 folds are kept in {path}: call again to go on."]
+        assert len(toys.FITS) == stop
+        resumed = run(store=str(path))
+        assert every == toys.FITS  # none of them twice
+        pd.testing.assert_frame_equal(scores_of(resumed), scores_of(whole))
+        assert str(resumed) == str(whole)
+        pd.testing.assert_frame_equal(run(store=path).scores, resumed.scores)
+        assert len(toys.FITS) == 40
+
+
+def test_a_torn_line_is_computed_again(tmp_path):
+    path = tmp_path / "scores.jsonl"
+    whole = run(store=path)
+    content = path.read_bytes()
+    toys.FITS.clear()
+    for torn in (content[:-5], content + b'{"key": "', content.replace(b"\n", b"\n", 1)[: len(content) // 2]):
+        path.write_bytes(torn)
+        pd.testing.assert_frame_equal(scores_of(run(store=path)), scores_of(whole))
+        assert len(path.read_bytes().splitlines()) == 40
+    assert 20 < len(toys.FITS) < 24
+
+
+@pytest.mark.parametrize(
+    ("changed", "n_again"),
+    [
+        ({"estimators": {"plain": Centroids("plain"), "rough": Centroids("rough", shrink=0.9)}}, 20),
+        ({"estimators": {"plain": Centroids("plain"), "other": Centroids("rough", shrink=1.0)}}, 20),
+        ({"datasets": {"near": numbered(gap=1.1), "far": numbered(n=31, gap=2.0, seed=1)}}, 20),
+        ({"datasets": {"near": numbered(gap=1.0), "third": numbered(n=20)}}, 20),
+        ({"random_state": 1}, 40),
+        ({"scoring": "balanced_accuracy"}, 40),
+        ({"level": 0.1, "reference": "plain", "n_jobs": 1}, 0),
+    ],
+)
+def test_only_what_is_the_same_is_taken_from_the_store(tmp_path, changed, n_again):
+    path = tmp_path / "scores.jsonl"
+    first = run(store=path)
+    toys.FITS.clear()
+    found = run(store=path, **changed)
+    assert len(toys.FITS) == n_again
+    pd.testing.assert_frame_equal(scores_of(found), scores_of(run(**changed)))
+    toys.FITS.clear()
+    pd.testing.assert_frame_equal(run(store=path).scores, first.scores)  # what was there is still there
+    assert toys.FITS == []
+
+
+def test_swapped_labels_are_other_data(tmp_path):
+    X, y = numbered(labels=["no", "yes"])
+    path = tmp_path / "scores.jsonl"
+    run(datasets={"d": (X, y)}, store=path)
+    toys.FITS.clear()
+    swapped = y.copy()
+    swapped[[0, 1]] = swapped[[1, 0]]
+    run(datasets={"d": (X, swapped)}, store=path)
+    assert len(toys.FITS) == 20
+
+
+# --- progress ----------------------------------------------------------------------------------------------
+
+
+def test_progress_goes_to_standard_error_and_only_if_asked(capsys):
+    run()
+    assert capsys.readouterr() == ("", "")
+    run(verbose=1)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "5×2 cv" in printed.err and "40/40" in printed.err
+
+
+# --- errors ------------------------------------------------------------------------------------------------
+
+
+def undefined(estimator, X, y):
+    return math.nan
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_fit_that_fails_is_named_and_what_is_done_is_kept(tmp_path, n_jobs):
+    path = tmp_path / "scores.jsonl"
+    estimators = {"plain": Centroids("plain"), "fussy": Centroids("fussy", fail_on_row=35)}
+    datasets = {"small": numbered(n=30), "large": numbered(n=40)}
+    place = "estimator 'fussy' on data set 'large', repetition 0, fold [01] failed with RuntimeError"
+    with pytest.raises(ValueError, match=rf"{place}: this row does not please\.") as caught:
+        run(estimators, datasets, store=path, n_jobs=n_jobs)
+    kept = [json.loads(line)["key"] for line in path.read_text().splitlines()]
+    assert len(kept) >= 28
+    assert f"{len(kept)} of 40 folds are kept in {path}: call again to go on." in caught.value.__notes__
+    toys.FITS.clear()
+    mended = estimators | {"fussy": Centroids("fussy")}
+    assert len(run(mended, datasets, store=path).scores) == 40
+    assert len(toys.FITS) == 20 + 20 - sum('"plain"' in key for key in kept)
+
+
+def test_a_score_that_is_not_a_number_is_named():
+    with pytest.raises(
+        ValueError,
+        match=r"every score must be finite; estimator 'plain' on data set 'near', .*fold 0 scored nan",
+    ):
+        run(scoring=undefined)
+    with pytest.raises(ValueError, match="data set 'near', repetition 0, fold 0 failed with AttributeError"):
+        run(scoring="roc_auc")  # which needs more than predict
+
+
+rare = numbered()[0], np.array(["often"] * 39 + ["rare"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"datasets": {"d": rare}}, ValueError, "data set 'd' has 1 of class rare. Leave that class out"),
+        (
+            {"datasets": {"d": (rare[0], np.zeros(40))}},
+            ValueError,
+            "data set 'd' must have two classes at least; got only 0",
+        ),
+        (
+            {"datasets": {"d": (rare[0], np.linspace(0.0, 1.0, 40))}},
+            ValueError,
+            "targets of data set 'd' must be labels.*got continuous",
+        ),
+        (
+            {"datasets": {"d": (rare[0], rare[1][:-1])}},
+            ValueError,
+            r"data set 'd' .*as many rows.*\[40, 39\]",
+        ),
+        ({"datasets": {"d": (rare[0], None)}}, TypeError, "data set 'd' must have targets y"),
+        ({"datasets": {"d": rare[0]}}, TypeError, r"data set 'd' must be a pair \(X, y\); got ndarray"),
+        ({"datasets": [rare]}, TypeError, "datasets must be a dictionary by name.*got list"),
+        ({"datasets": {1: rare}}, TypeError, "names of datasets must be strings; got 1"),
+        ({"estimators": [SVC(), SVC()]}, TypeError, "estimators must be a dictionary by name.*got list"),
+        ({"estimators": {"a": SVC()}}, ValueError, "estimators must be two or more; got only 'a'"),
+        (
+            {"estimators": {"a": SVC, "b": SVC()}},
+            TypeError,
+            "estimator 'a' must be an object.*Call the class",
+        ),
+        ({"estimators": {"a": "svc", "b": SVC()}}, TypeError, "estimator 'a' must be an object.*got 'svc'"),
+        ({"estimators": {"a": SVC(), "b": Ridge()}}, ValueError, "'a' is one and 'b' is not"),
+        (
+            {"estimators": {"a": Ridge(), "b": KMeans()}},
+            ValueError,
+            "scoring must be given for estimator 'b'",
+        ),
+        (
+            {"reference": "c"},
+            ValueError,
+            "reference must be one of the estimators, 'plain', 'rough'; got 'c'",
+        ),
+        ({"level": 2}, ValueError, "level must be less than 1"),
+        ({"random_state": None}, ValueError, "random_state must be an integer"),
+        ({"random_state": -1}, ValueError, "random_state must be an integer"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be None, a positive number"),
+        ({"scoring": ["accuracy"]}, TypeError, "scoring must be the name of one score"),
+        ({"scoring": "acuracy"}, ValueError, "estimator 'plain' cannot be scored"),
+        ({"scoring": accuracy_score}, ValueError, "estimator 'plain' cannot be scored"),
+        ({"store": 3}, TypeError, "store must be the path of a file; got 3"),
+    ],
+)
+def test_bad_input_is_named_before_anything_is_fitted(changed, error, message):
+    with pytest.raises(error, match=message):
+        run(**changed)
+    assert toys.FITS == []
+
+
+def test_a_folder_is_no_store(tmp_path):
+    with pytest.raises(ValueError, match=r"is a folder. Use .*scores\.jsonl"):
+        run(store=tmp_path)
+
+
+def test_what_cannot_be_recognised_is_not_stored(tmp_path):
+    with (tmp_path / "x").open("w") as file:
+        odd = {"plain": Centroids(), "odd": DummyClassifier(constant=file)}
+        with pytest.raises(TypeError, match=r"estimator 'odd' cannot: a _io\.TextIOWrapper has no content"):
+            run(odd, store=tmp_path / "scores.jsonl")
+    assert not (tmp_path / "scores.jsonl").exists()

@@ -57,10 +57,8 @@ class JointMachine:
 
     @property
     def alpha(self) -> Array:
-        """α (n_classes, n), 0 of the own classes."""
-        alpha = np.maximum(-self.beta, 0.0)
-        alpha[self.loss.codes, np.arange(self.stack.n)] = 0.0
-        return alpha
+        """α (n_classes, n), 0 of the own classes, where B is not negative."""
+        return np.maximum(-self.beta, 0.0)
 
     def _set_alpha(self, alpha: Array) -> None:
         self.beta = -alpha

@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -175,6 +176,10 @@ def test_a_solution_starts_another():
     np.testing.assert_allclose(warm.objective, cold.objective, rtol=1e-7)
     with pytest.raises(ValueError, match="must be feasible"):
         learn_weights(Ks, [JointHinge(codes, 4, 0.1 * C, R)], start=found)
+    duals = found.duals.copy()
+    duals[codes[0], 0] += 1.0  # no α has such a B
+    with pytest.raises(ValueError, match="must be feasible"):
+        learn_weights(Ks, [loss], start=replace(found, duals=duals))
 
 
 def test_the_hessian_is_the_derivative_of_the_gradient():

@@ -67,7 +67,7 @@ class SoftLabels:
 def check_probabilities(probabilities: Any, n_samples: int, classes: Array, name: str) -> Array:
     """Rows of probabilities in the order of the classes, divided by their sums, which have to be 1 nearly."""
     try:
-        values = np.array(probabilities, float)
+        values = np.asarray(probabilities, float)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be a table of numbers; got {type(probabilities).__name__}.") from error
     if values.shape != (n_samples, classes.size):

@@ -203,9 +203,10 @@ def test_ties_between_the_likeliest_classes_go_to_the_given_label():
 def test_even_odds_of_two_classes_say_nothing():
     X, y = make_binary(60)
     P = certain(y)
-    P[5], P[6], P[7] = [0.5, 0.5], [0.5005, 0.4995], [0.499, 0.501]
+    P[5], P[6], P[7] = [0.5, 0.5], 0.5 - 0.0005 * (P[6] - 0.5), 0.5 - 0.002 * (P[7] - 0.5)
     model = PosteriorSVC([VIEWS[0]], C=3.0, tol=TIGHT).fit(X, y, probabilities=P)
     assert model.undecided_.tolist() == [5, 6]
+    assert model.relabelled_.tolist() == [7]  # sample 6 leans to the other side too, by next to nothing
     rest = np.setdiff1d(np.arange(60), [5, 6])
     without = PosteriorSVC([VIEWS[0]], C=3.0, tol=TIGHT).fit(X[rest], y[rest], probabilities=P[rest])
     np.testing.assert_allclose(model.objective_, without.objective_, rtol=1e-7)

@@ -217,18 +217,34 @@ def test_tables_of_any_kind_give_the_same_model(make):
         )
 
 
+@pytest.mark.parametrize("ready_made", [False, True])
 @pytest.mark.parametrize("posterior", ["knn", "parzen"])
 @pytest.mark.parametrize("make", [make_binary, make_three])
-def test_a_weight_is_a_repeated_row(make, posterior):
+def test_a_weight_is_a_repeated_row(make, posterior, ready_made):
+    """Ready-made kernels keep repeated rows apart, so that these count by themselves."""
     X, y = make(50)
     w = np.random.default_rng(0).integers(0, 4, size=50)
     rows = np.repeat(np.arange(50), w)
-    weighted = PosteriorSVC(VIEWS, posterior=posterior, tol=1e-7).fit(X, y, sample_weight=w)
-    repeated = PosteriorSVC(VIEWS, posterior=posterior, tol=1e-7).fit(X[rows], y[rows])
+    options = {"posterior": posterior, "tol": 1e-7}
+    if ready_made:
+        K = plain_kernels(X, X)[:, :, :1]
+        options["width"] = 0.5  # the mean distance to the nearest would count the repeated rows' zeros
+        weighted = PosteriorSVC("precomputed", **options).fit(K, y, sample_weight=w)
+        repeated = PosteriorSVC("precomputed", **options).fit(K[np.ix_(rows, rows)], y[rows])
+    else:
+        weighted = PosteriorSVC(VIEWS, **options).fit(X, y, sample_weight=w)
+        repeated = PosteriorSVC(VIEWS, **options).fit(X[rows], y[rows])
     np.testing.assert_allclose(weighted.posteriors_[rows], repeated.posteriors_, atol=1e-12)
     np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-6)
     assert np.isnan(weighted.posteriors_[w == 0]).all()
     assert set(rows[repeated.relabelled_]) == set(weighted.relabelled_)
+
+
+def test_probabilities_that_sum_to_one_but_for_rounding_are_divided_by_their_sum():
+    X, y = make_three(40)
+    P = doubtful(y)
+    model = PosteriorSVC(ONE).fit(X, y, probabilities=(1.0 + 5e-4) * P)
+    np.testing.assert_allclose(model.posteriors_, P, rtol=1e-12)
 
 
 def test_nothing_that_was_passed_is_modified():

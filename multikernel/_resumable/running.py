@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -69,19 +70,30 @@ def run_works(
     ------
     KeyboardInterrupt
         When the run is stopped: every finished piece is on disk by then.
+    Exception
+        What a piece raised, with a note that names it; the first of several in the order of `works`. No
+        further piece is begun, and those that were begun before are on disk.
     """
     fingerprints = {work.key: work.fingerprint for work in works}
     if len(fingerprints) < len(works):
         raise ValueError(f"the keys of units must differ; {len(works)} units have {len(fingerprints)} keys.")
     results = {} if store is None else _stored_results(store, fingerprints)
     missing = [work for work in works if work.key not in results]
+    failures: dict[str, _Failure] = {}
     report = progress or (lambda done, total: None)
     report(len(results), len(works))
     with _appending(store) as append:
-        for record in _computed(missing, jobs):
-            append(record)
-            results[record["key"]] = record["result"]
+        # no work is handed out after a failure, but what is under way is waited for, and kept
+        for outcome in _computed((work for work in missing if not failures), min(jobs, len(missing)) or 1):
+            if isinstance(outcome, _Failure):
+                failures[outcome.key] = outcome
+                continue
+            append(outcome)
+            results[outcome["key"]] = outcome["result"]
             report(len(results), len(works))
+    for work in missing:
+        if work.key in failures:
+            raise failures[work.key].restored()
     return [results[work.key] for work in works]
 
 
@@ -102,15 +114,32 @@ def _appending(store: ResultStore | None) -> Iterator[Append]:
         yield append
 
 
-def _computed(works: Sequence[Work], jobs: int) -> Any:
-    """Give the records of the works as they are finished, in any order."""
-    pool = Parallel(
-        n_jobs=min(jobs, len(works)) or 1, return_as="generator_unordered", pre_dispatch="2*n_jobs"
-    )
-    return pool(delayed(_compute)(work, os.getpid()) for work in works)
+class _WorkerTraceback(Exception):
+    """Where an error of another process arose."""
 
 
-def _compute(work: Work, parent: int) -> Record:
+@dataclass(frozen=True)
+class _Failure:
+    """What a piece raised, handed over like a result: raised by the pool, it would overtake finished ones."""
+
+    key: str
+    error: Exception
+    traceback: str
+
+    def restored(self) -> Exception:
+        if self.error.__traceback__ is None:  # lost on the way from another process
+            self.error.__cause__ = _WorkerTraceback(self.traceback)
+        return self.error
+
+
+def _computed(works: Iterable[Work], jobs: int) -> Iterator[Record | _Failure]:
+    """Give the outcomes of the works as they are finished, in any order, no more than `jobs` under way."""
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)
+    outcomes: Iterator[Record | _Failure] = pool(delayed(_compute)(work, os.getpid()) for work in works)
+    return outcomes
+
+
+def _compute(work: Work, parent: int) -> Record | _Failure:
     if os.getpid() != parent:
         # Ctrl-C reaches every process of the terminal: the parent alone answers it, and ends the workers.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -120,6 +149,6 @@ def _compute(work: Work, parent: int) -> Record:
             result = work.function(**work.arguments)
     except Exception as error:
         error.add_note(f"(unit {work.key})")
-        raise
+        return _Failure(work.key, error, traceback.format_exc())
     seconds = round(time.perf_counter() - start, 3)
     return {"key": work.key, "fingerprint": work.fingerprint, "seconds": seconds, "result": dict(result)}

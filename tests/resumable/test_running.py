@@ -1,28 +1,18 @@
 """Pieces of work: each once, in order, kept at once; with and without a file."""
 
 import json
+import traceback
 
 import pytest
 
 from multikernel._resumable import ResultStore, Work, run_works
-
-DONE: list[int] = []
-
-
-def double(x, stop=False):
-    if stop:
-        raise KeyboardInterrupt
-    DONE.append(x)
-    return {"twice": 2 * x}
-
-
-def refuse(x):
-    raise ValueError("no.")
+from tests.resumable import pieces
+from tests.resumable.pieces import double, refuse, refuse_late
 
 
 @pytest.fixture(autouse=True)
 def nothing_done(monkeypatch):
-    monkeypatch.setattr(f"{__name__}.DONE", [])
+    monkeypatch.setattr(pieces, "DONE", [])
 
 
 def works(n=4, fingerprint="f", **of_third):
@@ -41,18 +31,18 @@ def test_the_store_refuses_what_json_cannot_hold(tmp_path):
 def test_without_a_file_every_work_is_done_each_time():
     for _ in range(2):
         assert run_works(works(), None) == [{"twice": 2 * x} for x in range(4)]
-    assert DONE == [0, 1, 2, 3] * 2
+    assert pieces.DONE == [0, 1, 2, 3] * 2
 
 
 def test_what_is_stored_is_not_done_again_and_the_order_is_that_of_the_works(tmp_path):
     store = ResultStore(tmp_path / "x.jsonl")
     run_works(works()[1:3], store)
     assert run_works(works()[::-1], store) == [{"twice": 6}, {"twice": 4}, {"twice": 2}, {"twice": 0}]
-    assert DONE == [1, 2, 3, 0]
+    assert pieces.DONE == [1, 2, 3, 0]
     assert run_works(works(fingerprint="other"), store) == [{"twice": 2 * x} for x in range(4)]
-    assert len(DONE) == 8
+    assert len(pieces.DONE) == 8
     run_works(works(), store)  # the first results are still there
-    assert len(DONE) == 8
+    assert len(pieces.DONE) == 8
 
 
 def test_what_was_done_before_a_stop_is_on_disk(tmp_path):
@@ -69,6 +59,20 @@ def test_a_work_that_fails_is_named():
     with pytest.raises(ValueError, match=r"no\.") as caught:
         run_works([Work("the one", "f", refuse, {"x": 1})], None)
     assert caught.value.__notes__ == ["(unit the one)"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_was_done_before_a_failure_is_on_disk(tmp_path, jobs):
+    store = ResultStore(tmp_path / "x.jsonl")
+    many = [Work(f"w{x}", "f", refuse_late, {"x": x}) for x in range(10)]
+    with pytest.raises(ValueError, match=r"not 6\.") as caught:  # the first of both, whichever ended first
+        run_works(many, store, jobs=jobs)
+    kept = {record["key"] for record in store.read()}
+    assert {f"w{x}" for x in range(6)} <= kept
+    if jobs == 1:
+        assert len(kept) == 6
+    assert "refuse_late" in "".join(traceback.format_exception(caught.value))  # where it arose
+    assert caught.value.__notes__ == ["(unit w6)"]
 
 
 def test_keys_must_differ():

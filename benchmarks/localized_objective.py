@@ -10,12 +10,6 @@ the softmax or the logistic function of each. The kernel is K_η = Σ_m (η_m η
 which enclose J, the optimal value of the machine at this gate. Where J is small the gate is good in the sense
 of the descent; whether another start would end lower nobody certifies.
 
-The joint machine of several classes is judged likewise, from α (n, n_classes) and intercepts: with
-B_il = [l = y_i] Σ_m α_im − α_il and f = KB + b
-
-    dual    2 Σ_il α_il − ½ tr B'KB,
-    primal  ½ tr B'KB + C Σ_i Σ_{l ≠ y_i} [2 − f_i^{y_i} + f_i^l]₊.
-
 What a contestant says of itself is not looked at. Only NumPy is used here.
 """
 
@@ -93,43 +87,24 @@ def judge_machine(
         raise ValueError(f"K and duals must fit n={y.size} labels; given {K.shape} and {beta.shape}")
     if not (np.isfinite(beta).all() and np.isfinite(intercept)):
         raise ValueError("duals and intercept must be finite")
-    _check_bounds(y * beta, C)
+    check_bounds(y * beta, C)
     image = K @ beta
     norm = float(beta @ image)
     loss = np.maximum(1.0 - y * (image + intercept), 0.0)
-    return _verdict(float(np.abs(beta).sum()) - 0.5 * norm, 0.5 * norm + C * float(loss.sum()), beta[:, None])
+    return machine_verdict(
+        float(np.abs(beta).sum()) - 0.5 * norm, 0.5 * norm + C * float(loss.sum()), beta[:, None]
+    )
 
 
-def judge_joint(
-    K: FloatArray, codes: NDArray[np.int64], alpha: FloatArray, intercepts: FloatArray, C: float
-) -> MachineVerdict:
-    """Judge α (n, n_classes) and the intercepts of a joint machine; refuses as :func:`judge_machine` does."""
-    n, n_classes = codes.size, intercepts.size
-    if K.shape != (n, n) or alpha.shape != (n, n_classes):
-        raise ValueError(
-            f"K and duals must fit n={n} samples of {n_classes} classes; given {K.shape} and {alpha.shape}"
-        )
-    if not (np.isfinite(alpha).all() and np.isfinite(intercepts).all()):
-        raise ValueError("duals and intercepts must be finite")
-    own = np.eye(n_classes, dtype=bool)[codes]
-    if alpha[own].any():
-        raise InfeasibleError("the duals of the samples' own classes must be 0.")
-    _check_bounds(alpha, C)
-    B = np.where(own, alpha.sum(axis=1, keepdims=True), -alpha)
-    scores = K @ B
-    norm = float((B * scores).sum())
-    f = scores + intercepts
-    loss = np.maximum(2.0 - f[own][:, None] + f, 0.0)[~own]
-    return _verdict(2.0 * float(alpha.sum()) - 0.5 * norm, 0.5 * norm + C * float(loss.sum()), B)
-
-
-def _check_bounds(duals: FloatArray, C: float) -> None:
+def check_bounds(duals: FloatArray, C: float) -> None:
+    """Raise InfeasibleError unless the duals are within 0 and C, to rounding."""
     least, most = float(duals.min()), float(duals.max())
     if least < -_ROUNDING * C or most > C * (1.0 + _ROUNDING):
         raise InfeasibleError(f"duals must lie in 0 .. {C:g}; they reach from {least:.3e} to {most:.12g}.")
 
 
-def _verdict(value: float, primal: float, B: FloatArray) -> MachineVerdict:
+def machine_verdict(value: float, primal: float, B: FloatArray) -> MachineVerdict:
+    """The verdict on signed duals B (n, n_outputs); raises InfeasibleError unless they balance."""
     imbalance = float(np.abs(B.sum(axis=0)).max()) / max(float(np.abs(B).sum()), 1e-300)
     if not imbalance <= _ROUNDING:
         raise InfeasibleError(f"duals must balance; they miss by {imbalance:.3e} of their sum.")

@@ -7,7 +7,7 @@ from itertools import product
 
 from benchmarks.datasets import DATASETS, available
 
-Size = tuple[int, int]  # points and kernels
+Size = tuple[int, int]  # points and kernels, or classes
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,9 @@ class Plan:
     localized: int
     localized_digits: int
     localized_starts: int
-    localized_joint: int
+    multiclass: tuple[Size, ...]
+    multiclass_alone: int
+    multiclass_weights: Size
     repeats: int
     slow_repeats: int
     slow_seconds: float
@@ -108,7 +110,9 @@ FULL = Plan(
     localized=800,
     localized_digits=667,
     localized_starts=5,
-    localized_joint=250,
+    multiclass=((500, 3), (250, 5), (111, 10)),
+    multiclass_alone=2000,
+    multiclass_weights=(100, 4),
     repeats=5,
     slow_repeats=3,
     slow_seconds=60.0,
@@ -141,7 +145,9 @@ QUICK = Plan(
     localized=300,
     localized_digits=200,
     localized_starts=2,
-    localized_joint=80,
+    multiclass=((60, 3), (40, 5)),
+    multiclass_alone=300,
+    multiclass_weights=(40, 3),
     repeats=5,
     slow_repeats=1,
     slow_seconds=20.0,

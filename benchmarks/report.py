@@ -23,6 +23,7 @@ from benchmarks.sections import (
     localized,
     machine,
     memory,
+    multiclass,
     nonnegative,
     nonstationary,
     passes,
@@ -59,6 +60,7 @@ SECTIONS: dict[str, Any] = {
     "discriminant": discriminant,
     "nonstationary": nonstationary,
     "localized": localized,
+    "multiclass": multiclass,
     "memory": memory,
     "first_call": first_call,
 }
@@ -112,7 +114,8 @@ def _runs_note(store: Store) -> str:
     note = f"The times are from {len(runs)} runs ({', '.join(runs)}): one was resumed, or parts redone."
     if any("code" in record for record in store.records.values()):
         note += (
-            " Kernel matrices, discriminants, mixtures and gates were measured apart, and name the commit."
+            " Kernel matrices, discriminants, mixtures, gates and joint machines were measured apart, and "
+            "name the commit."
         )
     return note
 

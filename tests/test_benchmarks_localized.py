@@ -3,7 +3,6 @@
 import dataclasses
 from functools import cache, partial
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,12 +12,11 @@ from sklearn.svm import SVC
 
 from benchmarks.datasets import localized as data
 from benchmarks.datasets.localized import digits_task, gauss_task
-from benchmarks.localized_objective import gate_values, gated_kernel, judge_joint, judge_machine
+from benchmarks.localized_objective import gate_values, gated_kernel, judge_machine
 from benchmarks.objective import InfeasibleError
 from benchmarks.plan import QUICK
 from benchmarks.sections import localized as section
-from benchmarks.solvers import joint_clarabel
-from benchmarks.solvers.localized import fit_estimator, learn_gate, solve_joint
+from benchmarks.solvers.localized import fit_estimator, learn_gate
 from benchmarks.solvers.localized_svc import Descent, descend_svc, fit_svc
 from benchmarks.store import Store
 from tests.shared_data import needs_shared_data, shared_data_folder
@@ -116,57 +114,6 @@ def test_judge_forms_gates_and_their_kernel(n_gates, n_features, seed):
         for j in range(7):
             expected = sum(eta[i, m] * kernels[sources[m], i, j] * eta[j, m] for m in range(n_gates))
             assert K[i, j] == pytest.approx(expected, rel=1e-10, abs=1e-12)
-
-
-@cache
-def joint_problem():
-    K, _ = machine_problem()
-    return K, np.arange(24) % 3
-
-
-@cache
-def joint_optimum(C):
-    """The primal problem in the kernel's feature space by cvxpy."""
-    K, codes = joint_problem()
-    values, vectors = np.linalg.eigh(K)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    w, b = cp.Variable((24, 3)), cp.Variable(3)
-    loss = 0
-    for i in range(24):
-        f = root[i] @ w + b
-        loss += sum(cp.pos(2.0 - f[codes[i]] + f[k]) for k in range(3) if k != codes[i])
-    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * loss), [cp.sum(b) == 0])
-    return problem.solve(solver=cp.CLARABEL)
-
-
-@pytest.mark.parametrize("C", [0.3, 5.0])
-def test_joint_contestants_find_the_optimum_that_the_judge_sees(C):
-    K, codes = joint_problem()
-    answers = solve_joint(K, codes, 3, C, 1e-8), joint_clarabel.prepare(K, codes, 3, C, 1e-8)()
-    for answer in answers:
-        verdict = judge_joint(K, codes, answer.alpha, answer.intercepts, C)
-        assert answer.status in ("optimal", "Solved")
-        assert verdict.value == pytest.approx(joint_optimum(C), rel=1e-6)
-        assert verdict.primal == pytest.approx(joint_optimum(C), rel=1e-6)
-        assert 0.0 <= verdict.gap < 1e-6
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        (lambda a, codes: a - 1e-3, InfeasibleError, "own classes"),
-        (lambda a, codes: np.where(np.eye(3)[codes] > 0, 0.0, a - 1.0), InfeasibleError, r"0 \.\. 2"),
-        (lambda a, codes: np.where(np.eye(3)[codes] > 0, 0.0, a + 2.0), InfeasibleError, r"0 \.\. 2"),
-        (lambda a, codes: np.where(np.arange(24)[:, None] < 12, 0.0, a), InfeasibleError, "balance"),
-        (lambda a, codes: a[1:], ValueError, "fit"),
-        (lambda a, codes: a + np.nan, ValueError, "finite"),
-    ],
-)
-def test_judge_refuses_wrong_duals_of_a_joint_machine(change, error, message):
-    K, codes = joint_problem()
-    answer = solve_joint(K, codes, 3, 2.0, 1e-4)
-    with pytest.raises(error, match=message):
-        judge_joint(K, codes, change(answer.alpha, codes), answer.intercepts, 2.0)
 
 
 # ---------------------------------------------------------------------- the contestants
@@ -275,9 +222,7 @@ def test_multiple_features_have_six_views(monkeypatch):
 
 
 # ---------------------------------------------------------------------- what the page says
-TINY = dataclasses.replace(
-    QUICK, localized=40, localized_digits=30, localized_starts=2, localized_joint=30, repeats=1
-)
+TINY = dataclasses.replace(QUICK, localized=40, localized_digits=30, localized_starts=2, repeats=1)
 
 
 @pytest.fixture
@@ -291,21 +236,21 @@ def measured(tmp_path, monkeypatch, small_digits):
 
 
 def test_the_section_measures_and_reports_every_start(measured):
-    assert len(measured.records) == 4 * 2 + 2 + 2
+    assert len(measured.records) == 4 * 2 + 2
     figures = section.figures(measured, TINY)
-    assert len(figures) == 4 * 3 + 3
+    assert len(figures) == 4 * 3 + 2
     assert {figure.reached for figure in figures if figure.what.startswith("gate,")} == {None}  # not its size
     assert [figure.reached for figure in figures if figure.what.startswith("gates:")] == [True, True]
     tables = section.tables(measured, TINY)
-    assert [len(table.rows) for table in tables[:2]] == [4 * 2 * 4, 2 * 2]
+    assert len(tables[0].rows) == 4 * 2 * 4
     assert all(len(row) == len(table.header) for table in tables for row in table.rows)
-    assert len(tables) == 4
+    assert len(tables) == 3
 
 
 def test_an_empty_store_says_that_nothing_was_measured(tmp_path):
     store = Store(tmp_path / "raw.jsonl", "run")
     assert {figure.outcome for figure in section.figures(store, TINY)} == {"–"}
-    assert [table.rows for table in section.tables(store, TINY)] == [[], []]
+    assert [table.rows for table in section.tables(store, TINY)] == [[]]
 
 
 def start_record(ours, theirs, solves=10, refused=False, first=100.0):

@@ -2,8 +2,7 @@
 
 The problems are in ``datasets/localized.py``. Ours is the estimator's whole fit, from points to model,
 and so is the peer's; the descents on ready kernels are timed beside them. All start at the same gate; the
-paths part when a step is accepted that the other refuses, so that times are summed over several starts. The
-joint machine of several classes is timed against Clarabel, for the record.
+paths part when a step is accepted that the other refuses, so that times are summed over several starts.
 """
 
 from __future__ import annotations
@@ -15,26 +14,21 @@ from functools import partial
 import numpy as np
 
 from benchmarks.datasets.localized import LocalizedTask, digits_task, gauss_task
-from benchmarks.datasets.points import load_points
 from benchmarks.figures import Figure, Table, not_measured, seconds
-from benchmarks.localized_objective import gate_values, gated_kernel, judge_joint, judge_machine
+from benchmarks.localized_objective import gate_values, gated_kernel, judge_machine
 from benchmarks.measuring import code_version, cpu_seconds, median
 from benchmarks.objective import InfeasibleError
 from benchmarks.plan import Plan
 from benchmarks.profiling import profile_call
 from benchmarks.sections.peers import profile_table, provenance
-from benchmarks.solvers import joint_clarabel
 from benchmarks.solvers.answer import LocalizedAnswer
-from benchmarks.solvers.localized import MACHINE_TOL, fit_estimator, learn_gate, solve_joint
+from benchmarks.solvers.localized import MACHINE_TOL, fit_estimator, learn_gate
 from benchmarks.solvers.localized_svc import descend_svc, fit_svc
 from benchmarks.store import Record, Store
 
 REQUIRED_N, REQUIRED_DIGITS = 800, 667
 MOST_SOLVES, LEAST_RATIO, MOST_SECONDS = 30, 5.0, 10.0
 START_TOL, GAP_TOL = 1e-3, 1.001 * MACHINE_TOL
-
-JOINT_TOLS = (1e-3, 1e-6)
-_JOINT_CLASSES, _JOINT_C = 5, 10.0
 
 CONTESTANTS: dict[str, Callable[[LocalizedTask, int], LocalizedAnswer]] = {
     "ours": fit_estimator,
@@ -127,40 +121,6 @@ def measure_start(case: LocalizedCase, seed: int, plan: Plan) -> Record:
     return {"code": code_version(), "dataset": task.dataset, "verdict": verdicts} | times | told
 
 
-def joint_key(n: int, tol: float) -> str:
-    """Name of a joint machine in the store."""
-    return f"localized/joint/n{n}/tol{tol:g}"
-
-
-def measure_joint(n: int, tol: float, plan: Plan) -> Record:
-    """The joint machine on n points of five classes, and the peer once in every repeat."""
-    points, codes = _joint_points(n)
-    squares = (points**2).sum(axis=1)
-    distances = np.maximum(squares[:, None] + squares - 2.0 * points @ points.T, 0.0)
-    K = np.exp(-distances / np.median(distances))
-    calls = {
-        "ours": partial(solve_joint, K, codes, _JOINT_CLASSES, _JOINT_C, tol),
-        "clarabel": joint_clarabel.prepare(K, codes, _JOINT_CLASSES, _JOINT_C, tol),
-    }
-    calls["ours"]()
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    verdicts = {}
-    for _ in range(plan.repeats):
-        for name, call in calls.items():
-            spent, answer = cpu_seconds(call)
-            times[name].append(spent)
-            verdict = judge_joint(K, codes, answer.alpha, answer.intercepts, _JOINT_C)
-            verdicts[name] = asdict(verdict) | {"status": answer.status}
-    return {"code": code_version(), "verdict": verdicts} | times
-
-
-def _joint_points(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points in five classes, by the quintiles of a noisy coordinate of the synthetic problem."""
-    points, _ = load_points("mc", n)
-    noisy = points[:, 0] + 0.5 * np.random.default_rng(0).normal(size=n)
-    return points, (_JOINT_CLASSES * np.argsort(np.argsort(noisy))) // n
-
-
 def _profile(case: LocalizedCase) -> Record:
     task = case.task()
     fit_estimator(task, 0)
@@ -173,14 +133,10 @@ def profile_key(case: LocalizedCase) -> str:
 
 
 def measure(store: Store, plan: Plan) -> None:
-    """Every start of every case, the joint machine, and a profile of each case on GAUSS4."""
+    """Every start of every case, and a profile of each case on GAUSS4."""
     for case in (*gauss_cases(plan), *digit_cases(plan)):
         for seed in range(plan.localized_starts):
             store.measure(start_key(case, seed), partial(measure_start, case, seed, plan))
-    for tol in JOINT_TOLS:
-        store.measure(
-            joint_key(plan.localized_joint, tol), partial(measure_joint, plan.localized_joint, tol, plan)
-        )
     for case in gauss_cases(plan):
         store.measure(profile_key(case), partial(_profile, case))
 
@@ -285,23 +241,8 @@ def gap_figure(store: Store, plan: Plan) -> Figure:
     return Figure(what, required, text, worst <= GAP_TOL, f"{len(measured)} starts")
 
 
-def joint_figure(store: Store, plan: Plan) -> Figure:
-    """The joint machine against Clarabel."""
-    n = plan.localized_joint
-    what = f"joint machine of {_JOINT_CLASSES} classes, n={n}, against Clarabel (`faer`)"
-    records = [(tol, store.get(joint_key(n, tol))) for tol in JOINT_TOLS]
-    measured = [(tol, record) for tol, record in records if record is not None]
-    if not measured:
-        return not_measured(what, "–")
-    text = "; ".join(
-        f"{median(record['clarabel']) / median(record['ours']):.3g} times faster at {tol:g}"
-        for tol, record in measured
-    )
-    return Figure(what, "–", text, None, str(len(measured[0][1]["ours"])))
-
-
 def figures(store: Store, plan: Plan) -> list[Figure]:
-    """Solves, ratios, seconds, equal starts, gaps, and the joint machine."""
+    """Solves, ratios, seconds, equal starts and gaps."""
     rows = []
     for case in gauss_cases(plan):
         rows += [solves_figure(store, case, plan)]
@@ -309,7 +250,7 @@ def figures(store: Store, plan: Plan) -> list[Figure]:
     for case in digit_cases(plan):
         rows += [seconds_figure(store, case, plan)]
         rows += [speed_figure(store, case, plan, name) for name in WHOLE]
-    return [*rows, start_figure(store, plan), gap_figure(store, plan), joint_figure(store, plan)]
+    return [*rows, start_figure(store, plan), gap_figure(store, plan)]
 
 
 # ---------------------------------------------------------------------- tables
@@ -364,30 +305,12 @@ def _row(case: LocalizedCase, seed: int, record: Record, name: str) -> list[str]
     return [*row, str(verdict.get("support", "–"))]
 
 
-def _joint_table(store: Store, plan: Plan) -> Table:
-    n = plan.localized_joint
-    records = [(tol, store.get(joint_key(n, tol))) for tol in JOINT_TOLS]
-    measured = [(tol, record) for tol, record in records if record is not None]
-    rows = [
-        [f"{tol:g}", name, seconds(median(record[name])), record["verdict"][name]["status"]]
-        + [f"{record['verdict'][name]['value']:.10g}", f"{record['verdict'][name]['gap']:.1e}"]
-        for tol, record in measured
-        for name in ("ours", "clarabel")
-    ]
-    text = (
-        f"{_JOINT_CLASSES} classes, n = {n}, so that there are {n * (_JOINT_CLASSES - 1)} duals; a Gaussian "
-        f"kernel, C = {_JOINT_C:g}. Value and gap are the judge's." + provenance([r for _, r in measured])
-    )
-    header = ["tolerance", "solver", "time", "it ended", "value", "gap"]
-    return Table("The joint machine of several classes against Clarabel", text, header, rows)
-
-
 def tables(store: Store, plan: Plan) -> list[Table]:
-    """One line a start and contestant, the joint machine, and the profiles."""
+    """One line a start and contestant, and the profiles."""
     pairs = [(case, store.get(profile_key(case))) for case in gauss_cases(plan)]
     profiles = [
         profile_table(f"Where the time goes: gate, {case}", record, "fit of one start")
         for case, record in pairs
         if record is not None
     ]
-    return [_start_table(store, plan), _joint_table(store, plan), *profiles]
+    return [_start_table(store, plan), *profiles]

@@ -67,3 +67,14 @@ class JointAnswer:
     alpha: NDArray[np.float64]
     intercepts: NDArray[np.float64]
     status: str
+
+
+@dataclass(frozen=True)
+class JointWeightsAnswer:
+    """Weights (m,) on the simplex, duals α (n, n_classes), intercepts (n_classes,), how the solver ended."""
+
+    weights: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    intercepts: NDArray[np.float64]
+    status: str
+    n_solves: int | None = None

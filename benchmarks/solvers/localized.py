@@ -1,22 +1,20 @@
 """Ours for gates: the estimator, from points to the fitted model, and the solver behind it on ready kernels.
 
-Both solve their machines to a relative duality gap of 1e-4. The joint machine of several classes is solved to
-the gap that a benchmark asks for.
+Both solve their machines to a relative duality gap of 1e-4.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.datasets.localized import FloatArray, LocalizedTask, start_numbers
-from benchmarks.solvers.answer import JointAnswer, LocalizedAnswer
+from benchmarks.datasets.localized import LocalizedTask, start_numbers
+from benchmarks.solvers.answer import LocalizedAnswer
 from multikernel import LocalizedMKLClassifier
 from multikernel.combine.gates import GATES
 from multikernel.criteria import Hinge
 from multikernel.solvers.localized.gating import GatedObjective
 from multikernel.solvers.localized.learn import learn_gates
 from multikernel.solvers.localized.machines import BinaryMachines
-from multikernel.solvers.multiclass import solve_multiclass
 
 MACHINE_TOL = 1e-4
 
@@ -52,9 +50,3 @@ def learn_gate(task: LocalizedTask, seed: int) -> LocalizedAnswer:
         float(found.history[0]["objective"]),
         str(found.status.value),
     )
-
-
-def solve_joint(K: FloatArray, codes: np.ndarray, n_classes: int, C: float, tol: float) -> JointAnswer:
-    """The joint machine to a relative duality gap."""
-    found = solve_multiclass(K, codes, n_classes, C, tol=tol)
-    return JointAnswer(found.alpha, found.intercepts, str(found.status.value))

@@ -274,6 +274,25 @@ def test_the_example_of_costs_trades_accuracy_for_cost(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_example_of_outliers_says_what_soft_labels_save_and_where_they_harm(tmp_path, capsys):
+    example = load_example(ROOT / "examples/what_do_outliers_cost.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--draws", "2", "--picture", str(picture)])
+    clouds, stripes = capsys.readouterr().out.split("Stripes")
+    rows = re.findall(
+        r"(\d+)  (labels as given|soft, 9 neighbours) +(\d+\.\d) +(\d+\.\d) +(\d+\.\d\d)", clouds
+    )
+    figures = {(int(number), name): list(map(float, rest)) for number, name, *rest in rows}
+    assert len(figures) == 2 * len(example.OUTLIERS)
+    for number in example.OUTLIERS[1:]:
+        plain, soft = figures[number, example.PLAIN], figures[number, example.NEIGHBOURS]
+        assert plain[1] == number  # every outlier is stored
+        assert soft[0] < 0.75 * plain[0] and soft[1] < 0.5 * number
+    labels, neighbours, windows = map(float, re.findall(r"(\d+\.\d\d) ±", stripes))
+    assert neighbours < labels - 10.0 and abs(windows - labels) < 5.0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.fixture
 def data_folder(request, monkeypatch, tmp_path):
     """The shared data, or none and an empty cache."""

@@ -31,10 +31,13 @@ def fresh_toys(monkeypatch):
     monkeypatch.setattr(toys, "STOP_AT", [])
 
 
+ONE = {"near": numbered(gap=1.0)}
+TWO = ONE | {"far": numbered(n=31, gap=2.0, seed=1)}
+
+
 def run(estimators=None, datasets=None, **options):
     estimators = estimators or {"plain": Centroids("plain"), "rough": Centroids("rough", shrink=1.0)}
-    datasets = datasets or {"near": numbered(gap=1.0), "far": numbered(n=31, gap=2.0, seed=1)}
-    return compare(estimators, datasets, **{"verbose": 0} | options)
+    return compare(estimators, datasets or TWO, **{"verbose": 0} | options)
 
 
 def scores_of(comparison):
@@ -75,30 +78,28 @@ def test_another_seed_draws_other_folds():
     folds = []
     for seed in (0, 1, 0):
         toys.FITS.clear()
-        run(random_state=seed)
+        run(datasets=ONE, random_state=seed)
         folds.append(list(toys.FITS))
     assert folds[0] == folds[2] != folds[1]
 
 
 def test_what_is_random_is_seeded_and_the_same_again():
     estimators = {"a": Centroids("a", shrink=3.0), "b": Centroids("b", shrink=3.0, random_state=7)}
-    first = scores_of(run(estimators))
+    first = scores_of(run(estimators, ONE))
     np.random.seed(123)  # the global generator has no say
-    pd.testing.assert_frame_equal(first, scores_of(run(estimators)))
+    pd.testing.assert_frame_equal(first, scores_of(run(estimators, ONE)))
     assert estimators["a"].random_state is None
     assert not hasattr(estimators["a"], "classes_")
-    piped = {name: make_pipeline("passthrough", model) for name, model in estimators.items()}
-    np.testing.assert_array_equal(scores_of(run(piped))["score"], scores_of(run(piped))["score"])
-    search = GridSearchCV(Centroids(shrink=3.0), {"shrink": [3.0]}, cv=2)
-    again = [run({"a": search, "b": Centroids()}).scores["score"].tolist() for _ in range(2)]
-    assert again[0] == again[1]
+    inner = {"piped": make_pipeline("passthrough", Centroids(shrink=3.0))}
+    inner["search"] = GridSearchCV(Centroids(shrink=3.0), {"shrink": [3.0]}, cv=2)
+    pd.testing.assert_frame_equal(*(scores_of(run(inner, ONE)) for _ in range(2)))
 
 
 def test_two_jobs_give_what_one_gives(tmp_path):
     whole = scores_of(run())
-    found = run(n_jobs=2, store=tmp_path / "two.jsonl")
+    found = run(n_jobs=2, store=tmp_path / "new" / "two.jsonl")
     pd.testing.assert_frame_equal(scores_of(found), whole)
-    assert len((tmp_path / "two.jsonl").read_text().splitlines()) == 40
+    assert len((tmp_path / "new" / "two.jsonl").read_text().splitlines()) == 40
 
 
 # --- kinds of input ----------------------------------------------------------------------------------------
@@ -159,12 +160,11 @@ def test_regressors_have_plain_folds_and_their_own_score():
 
 def test_all_are_scored_alike_whatever_their_own_score_is():
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [5]}, scoring="neg_log_loss", cv=2)
-    found = run({"search": search, "plain": KNeighborsClassifier()})
+    found = run({"search": search, "plain": KNeighborsClassifier()}, ONE)
     np.testing.assert_array_equal(found.folds("search", "near"), found.folds("plain", "near"))
     scorer = make_scorer(accuracy_score)
-    np.testing.assert_array_equal(
-        run(scoring=scorer).scores["score"], run(scoring="accuracy").scores["score"]
-    )
+    named = run(datasets=ONE, scoring="accuracy").scores
+    np.testing.assert_array_equal(run(datasets=ONE, scoring=scorer).scores["score"], named["score"])
 
 
 def test_nothing_that_was_passed_is_changed():

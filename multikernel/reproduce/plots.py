@@ -9,6 +9,8 @@ import numpy as np
 
 _STEPS = 200
 _MARGIN = 0.08
+# Of a class: the colour of its points, that of its region, and its marker.
+_CLASSES = (("#1f5f9e", "#bcd7ee", "o"), ("#b5421a", "#f3c9b5", "s"), ("#3c7d2b", "#cfe8c5", "^"))
 
 Array = np.ndarray
 
@@ -79,3 +81,32 @@ def draw_points(axes: Any, X: Array, y: Array) -> None:
     for label, colour, marker in ((1, "#1f5f9e", "o"), (-1, "#b5421a", "s")):
         chosen = X[y == label]
         axes.scatter(chosen[:, 0], chosen[:, 1], s=14, c=colour, marker=marker, linewidths=0.0)
+
+
+def draw_classes(axes: Any, decide: Callable[[Array], Array], X: Array, y: Array) -> None:
+    """Draw which of up to three classes is decided where, the boundaries between them, and the points.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+    decide : callable
+        Points (n, 2) to scores (n, n_classes), the largest for the class decided.
+    X : ndarray of shape (n, 2)
+    y : ndarray of shape (n,)
+        Classes as integers from 0.
+    """
+    first, second, points = plane(X)
+    scores = np.asarray(decide(points))
+    for label, (dark, light, marker) in zip(range(scores.shape[1]), _CLASSES, strict=False):
+        lead = scores[:, label] - np.delete(scores, label, axis=1).max(axis=1)
+        heights = lead.reshape(len(second), len(first))
+        if heights.max() > 0.0:
+            axes.contourf(first, second, heights, levels=[0.0, np.inf], colors=[light])
+        if heights.min() < 0.0 < heights.max():
+            axes.contour(first, second, heights, levels=[0.0], colors="black", linewidths=1.0)
+        axes.scatter(*X[y == label].T, s=14, c=dark, marker=marker, linewidths=0.0)
+
+
+def draw_rings(axes: Any, X: Array, colour: str = "black") -> None:
+    """Draw a ring around each of the points, which are the support vectors, say."""
+    axes.scatter(X[:, 0], X[:, 1], s=70, facecolors="none", edgecolors=colour, linewidths=0.9)

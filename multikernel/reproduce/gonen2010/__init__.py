@@ -1,19 +1,29 @@
 """M. Gönen (2010)."""
 
+from collections.abc import Iterable
+
 from multikernel.reproduce.gonen2010 import (
     benchmarks,
     components,
     concrete,
+    costs,
     faces,
     motorcycle,
+    outliers,
     own_data,
     plane,
     visual,
 )
-from multikernel.reproduce.study import Study
+from multikernel.reproduce.study import Study, Table
 
-_TABLES = (benchmarks.TABLE, own_data.TABLES[0], faces.TABLE, concrete.TABLE, own_data.TABLES[1])
-_FIGURES = (*plane.FIGURES, motorcycle.FIGURE, *visual.FIGURES, *components.FIGURES)
+_TABLES = (costs.TABLE, benchmarks.TABLE, faces.TABLE, concrete.TABLE, *own_data.TABLES)
+_FIGURES = (*outliers.FIGURES, *plane.FIGURES, motorcycle.FIGURE, *visual.FIGURES, *components.FIGURES)
+
+
+def _in_order(entries: Iterable[Table]) -> list[Table]:
+    """By chapter and number, as 5.6 before 5.10."""
+    return sorted(entries, key=lambda entry: [int(part) for part in entry.name.split(".")])
+
 
 STUDY = Study(
     name="gonen2010",
@@ -21,8 +31,8 @@ STUDY = Study(
         "M. Gönen (2010). Localized multiple kernel algorithms for machine learning. PhD thesis, Computer "
         "Engineering, Boğaziçi University."
     ),
-    tables={table.name: table for table in _TABLES},
-    figures={figure.name: figure for figure in _FIGURES},
+    tables={table.name: table for table in _in_order(_TABLES)},
+    figures={figure.name: figure for figure in _in_order(_FIGURES)},
 )
 
 __all__ = ["STUDY"]

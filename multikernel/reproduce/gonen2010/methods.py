@@ -18,6 +18,8 @@ from multikernel.reproduce.gonen2010.protocol import GRID
 from multikernel.reproduce.gonen2010.published import Figures
 from multikernel.views import View
 
+EQUAL_COSTS, OWN_COSTS = "l1 MKL, equal costs", "l1 MKL, costs of the kernels"
+
 Array = np.ndarray
 
 
@@ -31,11 +33,17 @@ class Sample:
     y : ndarray of shape (n,)
     columns : dict of str to slice
         The columns of each representation.
+    costs : ndarray of shape (n_kernels,), or None
+        What a value of each kernel costs, where that is asked.
+    matrices : dict of str to ndarray of shape (n, n)
+        Ready-made kernels; X is then a column of positions.
     """
 
     X: Array
     y: Array
     columns: Mapping[str, slice]
+    costs: Array | None = None
+    matrices: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,7 @@ class Problem:
         A split to its sample; the third that is the test is drawn afterwards.
     methods : mapping of str to Method
     published : mapping
-        Method to the published score and percentage of support vectors.
+        Method to the published score and percentage of support vectors, and of cost where it is compared.
     datasets : tuple of str
     is_regression : bool
     rival : str
@@ -96,6 +104,15 @@ def global_method(label: str, views: Views, epsilon: float | None = None) -> Met
         return MKLRegressor(views(sample), C=C, epsilon=epsilon)
 
     return Method(label, build)
+
+
+def cost_methods(views: Views) -> dict[str, Method]:
+    """Return l1 MKL over the views with equal costs, and with those of the sample."""
+
+    def build(sample: Sample, C: float) -> Any:
+        return MKLClassifier(views(sample), C=C, costs=sample.costs)
+
+    return {"mkl": global_method(EQUAL_COSTS, views), "cost": Method(OWN_COSTS, build)}
 
 
 def local_method(

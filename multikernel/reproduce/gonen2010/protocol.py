@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
+from multikernel.estimators._cost import prediction_cost
 from multikernel.reproduce.study import Result
 from multikernel.stats import f_test_5x2cv
 
@@ -67,7 +68,12 @@ def draw_fold(y: Array, split: int, fold: int, *, stratified: bool = True) -> Fo
 
 
 def score_grid(
-    build: Callable[[float], Any], X: Array, y: Array, fold: Fold, grid: Sequence[float] = GRID
+    build: Callable[[float], Any],
+    X: Array,
+    y: Array,
+    fold: Fold,
+    grid: Sequence[float] = GRID,
+    costs: Array | None = None,
 ) -> dict[str, list[Any]]:
     """Return how the models of one fold do for every C.
 
@@ -79,26 +85,49 @@ def score_grid(
     y : ndarray of shape (n,)
     fold : Fold
     grid : sequence of float, default=GRID
+    costs : ndarray of shape (n_kernels,), default=None
+        What a value of each kernel costs, whatever costs the models know of.
 
     Returns
     -------
     dict
-        One entry for each C in the lists ``C``, ``validation`` and ``test`` (accuracy in percent, or mean
-        squared error), ``support`` (percentage of the training points), ``active`` (kernels that count at a
-        test point, the mean; None of a single kernel) and ``settled`` (whether the solver came to its end).
+        One entry for each C in the lists ``C`` and those of `score_fold`.
     """
-    found: dict[str, list[Any]] = {
-        key: [] for key in ("C", "validation", "test", "support", "active", "settled")
+    found = [{"C": C} | score_fold(build(C), X, y, fold, costs) for C in grid]
+    return {key: [entry[key] for entry in found] for key in found[0]}
+
+
+def score_fold(model: Any, X: Array, y: Array, fold: Fold, costs: Array | None = None) -> dict[str, Any]:
+    """Fit a model to the training points of a fold, and return how it does.
+
+    Parameters
+    ----------
+    model : estimator
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+    fold : Fold
+    costs : ndarray of shape (n_kernels,), default=None
+
+    Returns
+    -------
+    dict
+        ``validation`` and ``test`` (accuracy in percent, or mean squared error), ``support`` (percentage of
+        the training points), ``active`` (kernels that count at a test point, the mean; None of a single
+        kernel), ``settled`` (whether the solver came to its end) and, with costs, ``cost`` (of predicting
+        one point, in percent of all kernels with all training points).
+    """
+    fit_quietly(model, X[fold.training], y[fold.training])
+    machine = model[-1] if hasattr(model, "steps") else model
+    percent = 100.0 / len(fold.training)
+    found = {
+        "validation": score(model, X[fold.validation], y[fold.validation]),
+        "test": score(model, X[fold.test], y[fold.test]),
+        "support": percent * len(machine.support_),
+        "active": count_active(machine, X[fold.test]),
+        "settled": str(machine.status_).startswith(_SETTLED),
     }
-    for C in grid:
-        model = fit_quietly(build(C), X[fold.training], y[fold.training])
-        machine = model[-1] if hasattr(model, "steps") else model
-        found["C"].append(C)
-        found["validation"].append(score(model, X[fold.validation], y[fold.validation]))
-        found["test"].append(score(model, X[fold.test], y[fold.test]))
-        found["support"].append(100.0 * len(machine.support_) / len(fold.training))
-        found["active"].append(count_active(machine, X[fold.test]))
-        found["settled"].append(str(machine.status_).startswith(_SETTLED))
+    if costs is not None:
+        found["cost"] = percent * prediction_cost(machine.machine_weights_, machine.dual_coef_, costs)
     return found
 
 
@@ -142,6 +171,7 @@ class Chosen:
     active : ndarray of shape (10,), or None of a single kernel
     settled : int
         How many of the ten solvers came to their end.
+    cost : ndarray of shape (10,), or None where costs are not measured
     """
 
     C: float
@@ -149,6 +179,7 @@ class Chosen:
     support: Array
     active: Array | None
     settled: int
+    cost: Array | None = None
 
 
 def choose(folds: Sequence[Result], *, least: bool) -> Chosen:
@@ -171,9 +202,13 @@ def choose(folds: Sequence[Result], *, least: bool) -> Chosen:
     def column(key: str) -> Array:
         return np.array([fold[key][best] for fold in folds])
 
-    active = None if folds[0]["active"][best] is None else column("active").astype(float)
     return Chosen(
-        folds[0]["C"][best], column("test"), column("support"), active, int(column("settled").sum())
+        folds[0]["C"][best],
+        column("test"),
+        column("support"),
+        None if folds[0]["active"][best] is None else column("active").astype(float),
+        int(column("settled").sum()),
+        column("cost") if "cost" in folds[0] else None,
     )
 
 

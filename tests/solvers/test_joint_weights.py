@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from multikernel.combine.linear import WeightedStack
 from multikernel.criteria import Hinge, JointHinge
 from multikernel.solvers import Options, Status, joint_sensitivity, learn_weights
+from multikernel.solvers.joint_machine import JointMachine
 from multikernel.solvers.joint_sensitivity import FreeDuals, solve_free_duals
 from multikernel.solvers.multiclass import solve_multiclass
 from tests.solvers.problems import gaussian
@@ -180,6 +182,11 @@ def test_a_solution_starts_another():
     duals[codes[0], 0] += 1.0  # no α has such a B
     with pytest.raises(ValueError, match="must be feasible"):
         learn_weights(Ks, [loss], start=replace(found, duals=duals))
+    duals[codes[0] - 1, 0] -= 1.0  # an α, which nothing balances
+    duals = np.clip(duals, -C.min(), None)
+    duals[codes, np.arange(120)] = np.where(np.arange(4)[:, None] == codes, 0.0, -duals).sum(axis=0)
+    with pytest.raises(ValueError, match="must be feasible"):
+        learn_weights(Ks, [loss], start=replace(found, duals=duals))
 
 
 def test_the_hessian_is_the_derivative_of_the_gradient():
@@ -245,3 +252,44 @@ def test_nothing_given_is_changed():
     learn_weights(Ks, [JointHinge(codes, 3, C, R)])
     for part, old in zip((Ks, codes, C, R), before, strict=True):
         np.testing.assert_array_equal(part, old)
+
+
+def test_kernels_that_were_left_out_are_looked_at_again():
+    """Many kernels, of which most are noise: the certificate is over all of them."""
+    Ks, codes, C, R = make_problem(60, 3, 2, seed=4)
+    rng = np.random.default_rng(0)
+    noise = [gaussian(rng.normal(size=(60, 2)), 1.0) for _ in range(30)]
+    Ks = np.concatenate([noise, Ks])
+    result = learn_weights(Ks, [JointHinge(codes, 3, C)], options=Options(tol=1e-6))
+    upper, lower, _ = judge(Ks, codes, C, R, result, 1.0, np.ones(32))
+    assert result.status == Status.OPTIMAL
+    assert upper - lower <= 1.01e-6 * upper
+
+
+def test_a_machine_gives_the_quadratic_forms_of_any_kernel():
+    Ks, codes, C, _ = make_problem(40, 3, 3)
+    scales = np.array([1.0, 2.0, 0.5])
+    stack = WeightedStack(Ks, scales, np.zeros(40))
+    stack.set_weights(np.array([0.5, 0.5, 0.0]))
+    machine = JointMachine(JointHinge(codes, 3, C), stack)
+    machine.solve(1e-4)
+    expected = [c * np.trace(machine.beta @ K @ machine.beta.T) for c, K in zip(scales, Ks, strict=True)]
+    np.testing.assert_allclose(machine.quadratic_forms(np.array([0, 2])), np.take(expected, [0, 2]))
+    np.testing.assert_allclose(machine.refresh(np.arange(3)), expected)
+
+
+def test_a_part_of_the_loss_counts_for_the_whole():
+    _, codes, C, R = make_problem(20, 3, varied=True)
+    rows = np.array([3, 1, 7])
+    part = JointHinge(codes, 3, C, R).restrict(rows, 4.0)
+    np.testing.assert_allclose(part.upper, 4.0 * C[rows])
+    expected = np.where(np.arange(3) == codes[rows, None], 0.0, R[rows])
+    np.testing.assert_array_equal(part.margins, expected)
+    np.testing.assert_array_equal(part.codes, codes[rows])
+
+
+def test_steps_that_run_out_are_said():
+    Ks, codes, C, _ = make_problem(60, 3, 1)
+    result = learn_weights(Ks, [JointHinge(codes, 3, C)], options=Options(tol=1e-9, max_steps=3))
+    assert result.status in (Status.MAX_ITER, Status.STALLED) and result.gap > 1e-9
+    assert result.n_iter == 1

@@ -357,8 +357,9 @@ def test_a_start_with_other_costs_changes_nothing_but_the_way(kind, norm):
 def test_the_solution_itself_is_the_best_start(kind):
     X, Ks = make_kernels(60, 4, seed=5)
     task = make_task(kind, X)
-    found = learn_weights(Ks, [task.loss()], options=Options(tol=1e-6))
-    again = learn_weights(Ks, [task.loss()], options=Options(tol=1e-5), start=found)
+    costs = np.array([1.0, 2.0, 0.5, 3.0])
+    found = learn_weights(Ks, [task.loss()], costs=costs, options=Options(tol=1e-6))
+    again = learn_weights(Ks, [task.loss()], costs=costs, options=Options(tol=1e-5), start=found)
     assert again.n_iter == 1 and again.gap <= 1e-5
     np.testing.assert_allclose(again.weights, found.weights, atol=1e-12)
 

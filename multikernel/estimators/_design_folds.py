@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.model_selection import BaseCrossValidator, StratifiedKFold, check_cv
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.metaestimators import _safe_split
 
 from ..selection.eigenvalue_costs import count_large_eigenvalues
 from ..solvers import SolveResult, Status
+from ._samples import Samples
 from ._threads import one_thread
 from .mkl_classifier import MKLClassifier
 
@@ -140,14 +141,22 @@ def open_folds(
         return list(pool(delayed(opened)(k, *split) for k, split in enumerate(splits)))
 
 
-def split_samples(cv: Any, X: Any, y: Array, weights: Array | None, seed: int) -> list[tuple[Array, Array]]:
-    """The training and validation rows of each fold; a number of folds is stratified and shuffled."""
+def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> list[tuple[Array, Array]]:
+    """The training and validation rows of each fold.
+
+    A number of folds is stratified, shuffled, and drawn from the distinct samples: no fold is validated on a
+    row that it was trained on, a repeated row is one of twice the weight, and the order of the rows does not
+    matter.
+    """
     if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
         return [(np.asarray(a), np.asarray(b)) for a, b in check_cv(cv, y, classifier=True).split(X, y)]
-    used = np.arange(y.size) if weights is None else np.flatnonzero(weights > 0)
-    _require_members(cv, y[used])
-    folds: BaseCrossValidator = StratifiedKFold(cv, shuffle=True, random_state=seed)
-    return [(used[train], used[test]) for train, test in folds.split(used, y[used])]
+    labels = y[samples.rows]
+    _require_members(cv, labels)
+    folds = StratifiedKFold(cv, shuffle=True, random_state=0 if seed is None else seed)
+    parts = [test for _, test in folds.split(labels, labels)]
+    used = samples.group >= 0
+    tests = [np.isin(samples.group, test) for test in parts]
+    return [(np.flatnonzero(used & ~test), np.flatnonzero(test)) for test in tests]
 
 
 def _require_members(cv: Any, y: Array) -> None:
@@ -156,6 +165,7 @@ def _require_members(cv: Any, y: Array) -> None:
     classes, counts = np.unique(y, return_counts=True)
     if counts.min() < cv:
         raise ValueError(
-            f"cv={cv} needs at least {cv} samples of each class; class {classes.tolist()[counts.argmin()]!r} "
-            f"has {counts.min()} sample(s). Use fewer folds, or add samples."
+            f"cv={cv} needs at least {cv} distinct samples of each class; class "
+            f"{classes.tolist()[counts.argmin()]!r} has {counts.min()} sample(s). Use fewer folds, or add "
+            "samples."
         )

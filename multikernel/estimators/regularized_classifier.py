@@ -17,6 +17,7 @@ from ._design_folds import DesignFolds, open_folds, split_samples
 from ._kernel_search import SEARCHES, Chosen, check_delta, choose
 from ._parameters import check_sample_weights
 from ._progress import SearchProgress
+from ._samples import Samples
 from ._warn import warn_caller
 from .mkl_classifier import MKLClassifier
 
@@ -53,7 +54,7 @@ class RegularizedMKLClassifier(MKLClassifier):
         Price of errors. Only :math:`d_1` is fixed, so that the search also moves the effective C; choose C
         first, by cross-validation of :class:`MKLClassifier`, which has :math:`d = 1`.
     cv : int, cross-validation generator or iterable of splits
-        A number of folds is stratified and shuffled with `random_state`.
+        A number of folds is stratified and shuffled with `random_state`; equal rows are in the same fold.
     scoring : str or callable, optional
         As in scikit-learn; the accuracy by default. With ``sample_weight`` the scorer gets the weights of the
         validation samples.
@@ -198,12 +199,11 @@ class RegularizedMKLClassifier(MKLClassifier):
             Multiplies C sample by sample, and weighs the validation samples.
         """
         self._check_search()
-        seed = self._seed()
-        model = _LastModel(**self._machine_parameters(seed), n_jobs=self.n_jobs)
+        model = _LastModel(**self._machine_parameters(self._seed()), n_jobs=self.n_jobs)
         model.set_params(probability=self.probability)
         Ks, problems, samples = model._prepare(X, y, sample_weight)
-        y = column_or_1d(y)
-        chosen = self._choose(Ks, model.view_names_, (X, y, sample_weight), seed)
+        X, y = model._validate_table(X, reset=False), column_or_1d(y)  # of rows that folds can take
+        chosen = self._choose(model, Ks, samples, (X, y, sample_weight))
         model._costs = chosen.machine_costs
         model._store(model._solve_all(Ks, problems, samples.weights), samples)
         model._calibration = calibrate(model.set_params(costs=chosen.machine_costs), X, y, sample_weight)
@@ -213,20 +213,22 @@ class RegularizedMKLClassifier(MKLClassifier):
         return self
 
     # ------------------------------------------------------------------ search
-    def _choose(self, Ks: Array, names: list[str], data: tuple[Any, Array, Any], seed: Any) -> Chosen:
+    def _choose(
+        self, model: MKLClassifier, Ks: Array, samples: Samples, data: tuple[Any, Array, Any]
+    ) -> Chosen:
         """Measure points until the search ends; the costs at the best."""
         X, y, sample_weight = data
         self.cv_results_: dict[str, Any] = {}
         self.n_solves_, self.best_score_ = 0, float("nan")
-        if len(names) == 1:
+        if len(Ks) == 1:
             return Chosen.alone()
         weights = None if sample_weight is None else check_sample_weights(sample_weight, y.size)
-        splits = split_samples(self.cv, X, y, weights, 0 if seed is None else seed)
+        splits = split_samples(self.cv, X, y, samples, model.random_state)
         with Parallel(n_jobs=self.n_jobs, prefer="threads") as pool:
-            models = open_folds(self._machine_parameters(seed), X, y, weights, splits, pool)
+            models = open_folds(self._machine_parameters(model.random_state), X, y, weights, splits, pool)
             folds = DesignFolds(models, check_scoring(self, self.scoring), pool)
             progress = SearchProgress(self.verbose, self.callback)
-            chosen = choose(self, folds, names, Ks, progress)
+            chosen = choose(self, folds, model.view_names_, Ks, progress)
         self._record(chosen, folds)
         return chosen
 

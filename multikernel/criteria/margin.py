@@ -18,6 +18,9 @@ EpsilonInsensitive   Σ C_i [|y_i − f_i − b| − ε]₊                −C_
 OneClass             Σ C_i [ρ − f_i]₊ − ρ, b = −ρ                0 ≤ β_i ≤ C_i, Σβ = 1
 SquaredError         Σ (y_i − f_i − b)² / (2 ridge_i)            β free, shift = ridge_i
 ===================  ==========================================  =================================
+
+The hinge of soft labels has a module of its own, :mod:`.posterior`, and so has that of all classes in one
+machine, :mod:`.joint`, whose dual has one column for each class.
 """
 
 from abc import ABC, abstractmethod

@@ -122,6 +122,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     classes_ : array (n_classes,)
     objective_ : float, the dual value at the learned kernel
     dual_gap_ : float, the relative duality gap reached
+    total_cost_ : float, the cost of a prediction, as for :class:`MKLClassifier`
     n_iter_ : int
     status_ : str
     history_ : list of dict
@@ -273,14 +274,10 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     # ------------------------------------------------------------------ the machine
     def _solve(self, Ks: Array, soft: SoftLabels, weights: Array) -> Solved:
         """One machine of two classes, or all classes in one, on the samples that say something."""
-        labels = self.classes_[soft.codes]
-        by_class = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=labels, sample_weight=weights
-        )
-        prices = float(self.C) * weights * by_class[soft.sides]
+        prices = self._prices(soft, weights)
         rows = np.flatnonzero(soft.decided & (prices > 0.0))
-        self._require_sides(soft.sides[rows])
         prices, sides = prices[rows], soft.sides[rows]
+        self._require_sides(sides)
         if self.classes_.size == 2:
             names = [str(self.classes_[1])]
             loss: Loss | JointHinge = PosteriorHinge(soft.differences[rows], prices)
@@ -288,6 +285,21 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
             names = [str(label) for label in self.classes_]
             loss = JointHinge(sides, self.classes_.size, prices, soft.rewards[rows])
         return Solved(self._learn(on_rows(Ks, rows), [loss]), rows, names)
+
+    def _prices(self, soft: SoftLabels, weights: Array) -> Array:
+        """C of each sample."""
+        labels = self.classes_[soft.codes]
+        by_class = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=labels, sample_weight=weights
+        )
+        with np.errstate(over="ignore", under="ignore"):
+            prices = float(self.C) * weights * by_class[soft.sides]
+        if not np.isfinite(prices).all():
+            raise ValueError(
+                f"C times the weight of a sample is too large for floating point: C={self.C:g}, and weights "
+                f"up to {weights.max():g}. Lower C, or divide the weights by their mean."
+            )
+        return np.asarray(prices)
 
     def _require_sides(self, sides: Array) -> None:
         """Samples that are taken for two classes at least; a warning where not for all."""

@@ -325,6 +325,12 @@ def test_bad_parameters(parameters, error, parts):
         PosteriorSVC(ONE, **parameters).fit(X, y)
 
 
+def test_prices_beyond_floating_point():
+    X, y = make_binary(40)
+    with refuses("C times the weight of a sample is too large", "1e+150", "1e+300", "Lower C"):
+        PosteriorSVC(ONE, C=1e150).fit(X, y, sample_weight=np.full(40, 1e300))
+
+
 def test_a_class_of_one_sample_has_no_folds():
     X, y = make_binary(40)
     y[y == "yes"] = "no"

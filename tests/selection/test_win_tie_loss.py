@@ -63,13 +63,13 @@ def test_wilcoxons_verdict_follows_the_larger_rank_sum():
 
 
 def test_equal_differences_on_several_data_sets_tie_in_spite_of_rounding():
-    shifts = [0.0, 0.1, 0.2]
+    shifts = [0.0, 10.0, 25.0]  # large beside the differences, so that rounding shows
     scores = {
         "a": {f"d{i}": BASE + shift + 0.01 for i, shift in enumerate(shifts)},
         "b": {f"d{i}": BASE + shift for i, shift in enumerate(shifts)},
     }
     assert signed_rank_tests(scores).loc[("a", "b"), "statistic"] == 0.0
-    scores["a"]["d2"] = BASE + 0.2 - 0.01
+    scores["a"]["d2"] = BASE + 25.0 - 0.01
     assert signed_rank_tests(scores).loc[("a", "b"), "statistic"] == 2.0  # of three equal ranks
 
 
@@ -90,6 +90,14 @@ def test_a_pair_seen_from_the_other_side_is_mirrored(values, level):
         assert {one["verdict"], other["verdict"]} in ({"tie"}, {"win", "loss"})
     against = win_tie_loss(scores, reference="c", level=level)
     pd.testing.assert_frame_equal(against, ours.loc[[("a", "c"), ("b", "c")]])
+
+
+def test_a_difference_without_a_direction_is_a_tie():
+    opposed = np.repeat([[0.1], [-0.1], [0.2], [-0.2], [0.0]], 2, axis=1)
+    scores = {"a": {"d": BASE + opposed}, "b": {"d": BASE}}
+    tests = paired_f_tests(scores)
+    assert tests.loc[0, "pvalue"] < 1e-6
+    assert tests.loc[0, "verdict"] == "tie"
 
 
 def test_the_level_decides():

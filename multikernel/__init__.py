@@ -16,11 +16,14 @@ from .estimators import (
     MKLRidge,
     MulticlassSVC,
     NonstationaryClassifier,
+    PosteriorSVC,
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
+    RegularizedMKLClassifier,
     SpectralKernelClassifier,
     TransductiveMKLClassifier,
+    cost_path,
 )
 from .selection import generalization_bound
 from .views import KernelBank, View, combine_kernels, stack_kernels
@@ -42,13 +45,16 @@ __all__ = [
     "MKLRidge",
     "MulticlassSVC",
     "NonstationaryClassifier",
+    "PosteriorSVC",
     "ProjectionKernelClassifier",
     "ProjectionKernelOneClass",
     "ProjectionKernelRegressor",
+    "RegularizedMKLClassifier",
     "SpectralKernelClassifier",
     "TransductiveMKLClassifier",
     "View",
     "combine_kernels",
+    "cost_path",
     "generalization_bound",
     "stack_kernels",
 ]

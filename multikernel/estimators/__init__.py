@@ -1,6 +1,7 @@
 """Estimators behind scikit-learn's interface."""
 
 from .conformal import ConformalKernel
+from .cost_path import CostPath, cost_path
 from .kdda import KDDAClassifier
 from .kernel_discriminant import KernelDiscriminantClassifier
 from .kernel_neighbors import KernelKNNClassifier
@@ -13,14 +14,17 @@ from .mkl_regressor import MKLRegressor
 from .mkl_ridge import MKLRidge
 from .multiclass_svc import MulticlassSVC
 from .nonstationary import NonstationaryClassifier
+from .posterior_svc import PosteriorSVC
 from .projection_classifier import ProjectionKernelClassifier
 from .projection_one_class import ProjectionKernelOneClass
 from .projection_regressor import ProjectionKernelRegressor
+from .regularized_classifier import RegularizedMKLClassifier
 from .spectral import SpectralKernelClassifier
 from .transductive import TransductiveMKLClassifier
 
 __all__ = [
     "ConformalKernel",
+    "CostPath",
     "KDDAClassifier",
     "KernelDiscriminantClassifier",
     "KernelKNNClassifier",
@@ -33,9 +37,12 @@ __all__ = [
     "MKLRidge",
     "MulticlassSVC",
     "NonstationaryClassifier",
+    "PosteriorSVC",
     "ProjectionKernelClassifier",
     "ProjectionKernelOneClass",
     "ProjectionKernelRegressor",
+    "RegularizedMKLClassifier",
     "SpectralKernelClassifier",
     "TransductiveMKLClassifier",
+    "cost_path",
 ]

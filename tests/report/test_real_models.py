@@ -18,9 +18,11 @@ from multikernel import (
     MKLRegressor,
     MKLRidge,
     NonstationaryClassifier,
+    PosteriorSVC,
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
+    RegularizedMKLClassifier,
 )
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
@@ -30,6 +32,8 @@ VIEWS = [("first two", Linear(), [0, 1]), ("last two", Gaussian(), [2, 3])]
 
 CLASSIFIERS = {name: MKLClassifier(VIEWS, multiclass=name) for name in ("shared", "ovr", "ovo", "joint")} | {
     "discriminant": KernelDiscriminantClassifier(VIEWS),
+    "posterior": PosteriorSVC(VIEWS),
+    "regularized": RegularizedMKLClassifier(VIEWS, cv=3, max_steps=2),
     "nonstationary": NonstationaryClassifier(VIEWS),
     "localized": LocalizedMKLClassifier(VIEWS),
     "localized, one gate": LocalizedMKLClassifier(VIEWS, multiclass="joint"),

@@ -19,9 +19,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from sklearn.model_selection import train_test_split
 
-from multikernel import MKLClassifier
+from multikernel import MKLClassifier, cost_path
 from multikernel.datasets import load_digits_views
-from multikernel.estimators.cost_path import CostPath, cost_path
+from multikernel.estimators.cost_path import CostPath
 from multikernel.kernels import Gaussian
 
 EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -14,17 +14,21 @@ Distances are taken some rows at a time: no second matrix of all pairs is kept b
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse
 
 from ..kernels._distances import direct_distances
-from ..kernels._rows import row_blocks
+from ..kernels._rows import dot_products, row_blocks, squared_norms
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _BLOCK_ELEMENTS = 1 << 20
 _LEVEL = 1e-9  # squared distances that differ by less, relatively, differ by rounding
+_FEW_COLUMNS = 16  # up to here differences cost no more than dot products
+_CANCELLED = 1e-5  # relative to ‖x‖² + ‖z‖²: smaller squares are not exact to _LEVEL by dot products
 _ROUNDING = 64.0  # times the precision of a kernel: squared distances below are zero
 
 
@@ -52,8 +56,20 @@ class TableDistances:
     def block(self, rows: slice) -> Array:
         part = self.table[rows]
         squares = np.empty((part.shape[0], self.n))
-        direct_distances("sqeuclidean", part, self.table, squares)
+        if scipy.sparse.issparse(part) or part.shape[1] <= _FEW_COLUMNS:
+            direct_distances("sqeuclidean", part, self.table, squares)
+            return squares
+        lengths = self._sq_norms[rows, None] + self._sq_norms
+        dot_products(part, self.table, squares)
+        np.subtract(lengths, 2.0 * squares, out=squares)
+        near, to = np.nonzero(squares <= _CANCELLED * lengths)  # few, unless most samples agree
+        for pairs in row_blocks(near.size, part.shape[1], _BLOCK_ELEMENTS):
+            squares[near[pairs], to[pairs]] = squared_norms(part[near[pairs]] - self.table[to[pairs]])
         return squares
+
+    @cached_property
+    def _sq_norms(self) -> Array:
+        return squared_norms(self.table)
 
 
 @dataclass(frozen=True)

@@ -128,6 +128,17 @@ def test_blocks_of_rows_change_nothing(make, monkeypatch):
     np.testing.assert_allclose(mean_nearest_distance(parts), nearest, rtol=1e-12)
 
 
+def test_distances_of_many_columns_are_exact_near_and_far():
+    rng = np.random.default_rng(1)
+    table = rng.normal(size=(40, 50)) + 3.0
+    table[20:] = table[:20] + 10.0 ** rng.uniform(-9, 0, size=(20, 1)) * rng.normal(size=(20, 50))
+    table[20] = table[0]
+    plain = np.array([[((x - z) ** 2).sum() for z in table] for x in table])
+    for rows in (slice(0, 40), slice(17, 23)):
+        found = TableDistances(table).block(rows)
+        np.testing.assert_allclose(found, plain[rows], rtol=1e-9, atol=0.0)
+
+
 def test_distances_in_the_feature_space_of_the_mean_kernel():
     linear, quadratic = X @ X.T, (X @ X.T + 1.0) ** 2
     plain = np.zeros((60, 60))

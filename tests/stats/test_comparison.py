@@ -51,14 +51,16 @@ def test_the_numbers_are_means_and_deviations_of_the_ten_folds():
 
 
 def test_the_tests_are_those_of_the_functions():
-    found = Comparison(frame(), reference="good", level=0.01)
+    found = Comparison(frame(), reference="good", level=1e-9)
     scores = {name: {dataset: found.folds(name, dataset) for dataset in MEANS} for name in NAMES}
-    pd.testing.assert_frame_equal(found.win_tie_loss(), win_tie_loss(scores, reference="good", level=0.01))
+    pd.testing.assert_frame_equal(found.win_tie_loss(), win_tie_loss(scores, reference="good", level=1e-9))
     pd.testing.assert_frame_equal(
-        found.win_tie_loss("wilcox"), win_tie_loss(scores, reference="good", level=0.01, method="wilcox")
+        found.win_tie_loss("wilcox"), win_tie_loss(scores, reference="good", level=1e-9, method="wilcox")
     )
+    assert (found.win_tie_loss()["wins"] == 0).all()  # at that level, though not at 0.05
+    assert Comparison(frame(), reference="good").win_tie_loss()["wins"].sum() > 0
     for row in found.tests.itertuples():
-        assert row.rival == "good"
+        assert (row.rival, row.verdict) == ("good", "tie")
         ours, theirs = (scores[name][row.dataset] for name in (row.estimator, "good"))
         assert row.pvalue == f_test_5x2cv(ours, theirs).pvalue
     means = found.table().xs("mean", axis=1, level=1)

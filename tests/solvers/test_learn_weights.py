@@ -1,5 +1,7 @@
 """The weight learner against a conic solver, and its certificate against a judge that believes nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -373,5 +375,8 @@ def test_a_start_for_other_losses_is_refused():
         learn_weights(Ks, [smaller.loss()], start=found)
     with pytest.raises(ValueError, match="must be feasible"):
         learn_weights(Ks, [Task("hinge", -task.target, task.size).loss()], start=found)
+    unbalanced = replace(found, duals=np.where(found.duals > 0, 0.5, 1.0) * found.duals)
+    with pytest.raises(ValueError, match="must be feasible"):
+        learn_weights(Ks, [task.loss()], start=unbalanced)
     with pytest.raises(ValueError, match="same samples and machines"):
         learn_weights(Ks, [task.loss()] * 2, start=found)

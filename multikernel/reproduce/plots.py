@@ -109,4 +109,4 @@ def draw_classes(axes: Any, decide: Callable[[Array], Array], X: Array, y: Array
 
 def draw_rings(axes: Any, X: Array, colour: str = "black") -> None:
     """Draw a ring around each of the points, which are the support vectors, say."""
-    axes.scatter(X[:, 0], X[:, 1], s=70, facecolors="none", edgecolors=colour, linewidths=0.9)
+    axes.scatter(X[:, 0], X[:, 1], s=55, facecolors="none", edgecolors=colour, linewidths=0.9)

@@ -39,7 +39,15 @@ def two_views(n=90, seed=0):
 
 def test_every_table_and_figure_that_needs_no_data_of_the_user_has_its_units():
     expected = {"table5.16": 190, "table5.21": 50, "table5.22": 90, "figure3.2": 10, "figure3.3": 6}
-    expected |= {"table5.10": 180, "figure1.4": 3, "figure1.5": 3}
+    expected |= {
+        "table5.6": 13,
+        "figure2.2": 1,
+        "figure2.4": 1,
+        "figure2.5": 1,
+        "table5.10": 180,
+        "figure1.4": 3,
+        "figure1.5": 3,
+    }
     expected |= {"figure3.4": 4} | {f"figure5.{i}": 3 for i in (14, 15, 16, 17)}
     expected |= {f"figure5.{i}": 130 for i in (19, 20, 21)} | {"figure5.22": 50}
     entries = {entry.stem: entry for entry in (*STUDY.tables.values(), *STUDY.figures.values())}

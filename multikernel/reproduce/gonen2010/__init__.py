@@ -12,12 +12,21 @@ from multikernel.reproduce.gonen2010 import (
     outliers,
     own_data,
     plane,
+    search,
+    surfaces,
     visual,
 )
 from multikernel.reproduce.study import Study, Table
 
-_TABLES = (costs.TABLE, benchmarks.TABLE, faces.TABLE, concrete.TABLE, *own_data.TABLES)
-_FIGURES = (*outliers.FIGURES, *plane.FIGURES, motorcycle.FIGURE, *visual.FIGURES, *components.FIGURES)
+_TABLES = (search.TABLE, costs.TABLE, benchmarks.TABLE, faces.TABLE, concrete.TABLE, *own_data.TABLES)
+_FIGURES = (
+    *outliers.FIGURES,
+    *surfaces.FIGURES,
+    *plane.FIGURES,
+    motorcycle.FIGURE,
+    *visual.FIGURES,
+    *components.FIGURES,
+)
 
 
 def _in_order(entries: Iterable[Table]) -> list[Table]:

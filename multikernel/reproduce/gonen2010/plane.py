@@ -147,10 +147,10 @@ def draw_two_kernels(summary: Summary, path: Path) -> None:
         }
         for axes, (method, model) in zip(row[:2], models.items(), strict=True):
             draw_surface(axes, model.decision_function, X, y)
-            _draw_best(axes, X)
+            draw_best(axes, X)
             axes.set_title(SETTINGS["3.2"].methods[method])
         picture = draw_map(row[2], partial(_gate_of, models["lmkl"], 0), X, y)
-        _draw_best(row[2], X)
+        draw_best(row[2], X)
         row[2].set_title("gate of the linear kernel")
         row[0].set_ylabel(label)
     figure.colorbar(picture, ax=panels, label="gate", shrink=0.6)
@@ -180,7 +180,7 @@ def draw_three_lines(summary: Summary, path: Path) -> None:
         row[1].contourf(first, second, largest, levels=[-0.5, 0.5, 1.5, 2.5], colors=_REGIONS, alpha=0.6)
         draw_points(row[1], X, y)
         for axes in row:
-            _draw_best(axes, X)
+            draw_best(axes, X)
         row[0].set(title=SETTINGS["3.3"].methods["lmkl"], ylabel=label)
         row[1].set_title("kernel of the largest gate")
     figure.savefig(path, dpi=110)
@@ -190,9 +190,10 @@ def _gate_of(model: LocalizedMKLClassifier, kernel: int, points: Array) -> Array
     return np.asarray(model.gate(points)[:, kernel])
 
 
-def _draw_best(axes: Any, X: Array) -> None:
+def draw_best(axes: Any, X: Array, toy: str = "GAUSS4") -> None:
+    """Draw the best boundary of a toy of `make_gauss` over the points, dotted."""
     first, second, points = plane(X)
-    odds = gauss_log_odds("GAUSS4", points).reshape(len(second), len(first))
+    odds = gauss_log_odds(toy, points).reshape(len(second), len(first))
     axes.contour(first, second, odds, levels=[0.0], colors="black", linewidths=1.0, linestyles="dotted")
 
 

@@ -83,14 +83,30 @@ def make_rows(problems: Problems, results: Sequence[tuple[Unit, Result]]) -> Row
         for (key, method), by_split in groups.items()
     }
     return [
-        _row(problems[key], method, found, chosen.get((key, problems[key].rival)))
+        method_row(problems[key], method, found, chosen.get((key, problems[key].rival)))
         for (key, method), found in chosen.items()
     ]
 
 
-def _row(
+def method_row(
     problem: Problem, method: str, found: Sequence[Chosen], rival: Sequence[Chosen] | None
 ) -> dict[str, Any]:
+    """Return the row of a method, compared with its rival.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : str
+    found : sequence of Chosen
+        One for each split.
+    rival : sequence of Chosen, or None
+        Those of the problem's rival on the same splits.
+
+    Returns
+    -------
+    dict
+        See `comparison_row`.
+    """
     score, support, cost = (*problem.published.get(method, ()), None, None, None)[:3]
     key = "mse" if problem.is_regression else "accuracy"
     values = {

@@ -25,8 +25,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 
-from multikernel import MulticlassSVC
-from multikernel.estimators.posterior_svc import PosteriorSVC
+from multikernel import MulticlassSVC, PosteriorSVC
 from multikernel.kernels import Gaussian, Kernel, Polynomial
 
 C = 10.0

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from multikernel import MKLClassifier
-from multikernel.estimators.posterior_svc import PosteriorSVC
+from multikernel import MKLClassifier, PosteriorSVC
 from multikernel.kernels import Gaussian, Polynomial
 from multikernel.solvers.multiclass import solve_multiclass
 from tests.estimators.data import VIEWS, make_binary, make_three, plain_kernels

@@ -21,8 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from multikernel import MKLClassifier
-from multikernel.estimators.posterior_svc import PosteriorSVC
+from multikernel import MKLClassifier, PosteriorSVC
 from multikernel.kernels import Gaussian, Linear
 from tests.estimators.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.estimators.test_posterior_svc import certain, doubtful

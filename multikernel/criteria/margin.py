@@ -175,6 +175,8 @@ class Hinge(_PricedLoss):
     def bound(self, scores: Array, norm2: float) -> Bound:
         if self._common_C is None:
             return super().bound(scores, norm2)
+        if not np.isfinite(scores).all():  # kernels out of range: order statistics are not safe from NaN
+            return Bound(np.inf, np.inf, 0.0)
         return Bound(*hinge_bound(self.target, scores, norm2, self._common_C, self._n_positive, _SCALES))
 
     def restrict(self, index: Array, factor: float) -> "Hinge":

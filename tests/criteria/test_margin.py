@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from multikernel.criteria import HardMargin, SquaredHinge
+from multikernel.criteria import HardMargin, Hinge, SquaredHinge
 from tests.solvers.problems import KINDS, Task
 
 SMOOTH_OR_NOT = [kind for kind in KINDS if kind != "hard_margin"]
@@ -156,3 +156,13 @@ def test_hard_margin_scales_its_scores():
     assert loss.bound(-scores, 8.0).value == np.inf
     assert loss.risk(scores) == (0.0, -1.5)
     assert loss.risk(0.5 * scores)[0] == np.inf
+
+
+def test_scores_out_of_range_have_no_bound():
+    """Order statistics of NaN once read beyond their memory."""
+    y = np.where(np.arange(12) % 3 > 0, 1.0, -1.0)
+    for bad in (np.nan, np.inf):
+        for place in range(12):
+            scores = np.linspace(-1.0, 1.0, 12)
+            scores[place:] = bad
+            assert Hinge(y, 1.0).bound(scores, 1.0).plain == np.inf

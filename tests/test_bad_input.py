@@ -274,7 +274,7 @@ def test_parameters_of_all(kind, parameters, parts):
         (MKLClassifier(VIEWS, C="auto"), ["C must be", '"learn"', "'auto'"]),
         (MKLClassifier(VIEWS, C="learn"), ['C="learn" needs loss="squared_hinge"', "'hinge'"]),
         (MKLClassifier(VIEWS, loss="log"), ["loss must be one of 'hinge', 'squared_hinge'", "'log'"]),
-        (MKLClassifier(VIEWS, multiclass="joint"), ["multiclass must be one of", "'shared'", "'joint'"]),
+        (MKLClassifier(VIEWS, multiclass="all"), ["multiclass must be one of", "'joint'", "'all'"]),
         (MKLRegressor(VIEWS, C=0), ["C must be greater than 0", "0"]),
         (MKLRegressor(VIEWS, C=np.inf), ["C must be finite", "inf"]),
         (MKLRegressor(VIEWS, epsilon=-0.1), ["epsilon must be at least 0", "-0.1"]),

@@ -61,15 +61,16 @@ def solve_free_duals(K: Array, free: FreeDuals, right: Array) -> Sensitivity:
     rows = np.arange(free.samples.size)
     if rows.size < 2:
         return Sensitivity(rows, np.zeros((rows.size, right.shape[0])), np.zeros((right.shape[0],) * 2))
-    if rows.size <= _DENSE:
-        turns = free.turns
-        H = K[np.ix_(free.samples, free.samples)] * (turns @ turns.T)
-        solved = invert_on_balanced(H, right.T, turns)
-        hessian = right @ solved
-    else:
-        solved, products = _conjugate_gradients(K, free, right)
-        hessian = products @ solved.T  # X'HX cannot be indefinite, however far X is from the solution
-        solved = solved.T
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
+        if rows.size <= _DENSE:
+            turns = free.turns
+            H = K[np.ix_(free.samples, free.samples)] * (turns @ turns.T)
+            solved = invert_on_balanced(H, right.T, turns)
+            hessian = right @ solved
+        else:
+            solved, products = _conjugate_gradients(K, free, right)
+            hessian = products @ solved.T  # X'HX cannot be indefinite, however far X is from the solution
+            solved = solved.T
     return Sensitivity(rows, solved, 0.5 * (hessian + hessian.T))
 
 

@@ -108,6 +108,4 @@ def test_a_doubtful_sample_has_the_smaller_margin_and_the_larger_price():
     np.testing.assert_allclose(result.dual, [0.3, -0.3], rtol=1e-9)  # w + b = 1 and −w + b = −0.2
     np.testing.assert_allclose(result.intercept, 0.4, rtol=1e-9)
     cheap = solve_machine(K, PosteriorHinge(np.array([1.0, -0.2]), 0.1), tol=1e-12)
-    np.testing.assert_allclose(
-        cheap.dual, [0.1, -0.1], rtol=1e-9
-    )  # the certain one meets its bound first
+    np.testing.assert_allclose(cheap.dual, [0.1, -0.1], rtol=1e-9)  # the certain one meets its bound first

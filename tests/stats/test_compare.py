@@ -220,6 +220,8 @@ def test_a_torn_line_is_computed_again(tmp_path):
     path = tmp_path / "scores.jsonl"
     whole = run(store=path)
     content = path.read_bytes()
+    places = [tuple(json.loads(json.loads(line)["key"])) for line in content.splitlines()]
+    assert places == list(whole.scores[PLACE].itertuples(index=False, name=None))
     toys.FITS.clear()
     for torn in (content[:-5], content + b'{"key": "', content.replace(b"\n", b"\n", 1)[: len(content) // 2]):
         path.write_bytes(torn)

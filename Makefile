@@ -49,10 +49,10 @@ tables: $(VENV)/.installed
 	set -e; for part in "--table 1" "--table 2" "--figure 1" "--figure 2" "--figure 3"; do \
 	  $(BIN)/multikernel reproduce lewis2006 $$part --out docs/reproduce/lewis2006; \
 	done
-	set -e; for table in 5.16 5.21 5.22; do \
+	set -e; for table in 5.6 5.10 5.16 5.21 5.22; do \
 	  $(BIN)/multikernel reproduce gonen2010 --table $$table --out docs/reproduce/gonen2010; \
 	done
-	set -e; for figure in 3.2 3.3 3.4 5.14 5.15 5.16 5.17 5.19 5.20 5.21 5.22; do \
+	set -e; for figure in 1.4 1.5 2.2 2.4 2.5 3.2 3.3 3.4 5.14 5.15 5.16 5.17 5.19 5.20 5.21 5.22; do \
 	  $(BIN)/multikernel reproduce gonen2010 --figure $$figure --out docs/reproduce/gonen2010; \
 	done
 

@@ -14,10 +14,10 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.metaestimators import _safe_split
 
+from .._threads import one_thread
 from ..selection.eigenvalue_costs import count_large_eigenvalues
 from ..solvers import SolveResult, Status
 from ._samples import Samples
-from ._threads import one_thread
 from .mkl_classifier import MKLClassifier
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -15,6 +15,7 @@ import pandas as pd
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from .._threads import one_thread
 from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer
 from ..combine.gates import GATES, OPEN, saturated_gates
 from ..solvers.localized.descent import OPTIMIZERS, DescentOptions
@@ -28,7 +29,6 @@ from ._machine import SeveralKernels, on_rows
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
-from ._threads import one_thread
 from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from .._threads import one_thread
 from .._validation import check_choice
 from ..criteria import Hinge
 from ..solvers.localized.machines import BinaryMachines, JointMachines, Machines
@@ -15,7 +16,6 @@ from ._localized import MACHINE_TOL, BaseLocalized, Gated
 from ._multiclass import binary_problems
 from ._parameters import check_finite_price, weigh_samples
 from ._targets import encode_labels, require_two_classes
-from ._threads import one_thread
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from multikernel.datasets import make_gauss
 from multikernel.estimators import MKLClassifier
 from multikernel.reproduce import get_study, run_table
-from multikernel.reproduce.gonen2010 import costs, own_data, protocol, published, uci
+from multikernel.reproduce.gonen2010 import costs, own_data, protocol, published, tables, uci
 from multikernel.reproduce.gonen2010.methods import EQUAL_COSTS, OWN_COSTS, Sample
 from tests.shared_data import needs_shared_data, shared_data_folder
 
@@ -90,7 +90,7 @@ def test_known_costs_are_tested_over_the_data_sets():
     gains = [1.0, 2.0, -0.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     rows = STUDY.table("5.10").rows(made_up(gains))
     last = rows[-3:]
-    assert [row["section"] for row in last] == [costs.ALL_SETS] * 3
+    assert [row["section"] for row in last] == [tables.ALL_SETS] * 3
     p = wilcoxon(gains, correction=False, method="approx").pvalue
     assert p < 0.05
     for row in last:

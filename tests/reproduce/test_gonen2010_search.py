@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import wilcoxon
 
 from multikernel.datasets import make_gauss
 from multikernel.estimators import MKLClassifier
 from multikernel.reproduce import get_study, plots, run_table
 from multikernel.reproduce.gonen2010 import protocol, search, surfaces
 from multikernel.reproduce.gonen2010.methods import Sample
-from multikernel.reproduce.gonen2010.uci import three_views
+from multikernel.reproduce.gonen2010.uci import SETS, three_views
 
 STUDY = get_study("gonen2010")
 PNG = b"\x89PNG"
@@ -67,6 +68,17 @@ def test_all_methods_have_the_c_of_mkl_and_their_best_validation(searched):
     assert found["emkl"]["points"] == 11 and found["rmkl"]["points"] >= 6
 
 
+def test_a_search_goes_by_the_validations_of_the_ten_pairs(searched):
+    sample, found = searched
+    C = found["emkl"]["folds"][0]["C"][0]
+    model = search.PROBLEMS["GAUSS3"].methods["emkl"].build(sample, C)
+    again = search._searched(model, sample, halves(sample))
+    assert again == found["emkl"]
+    mean = np.mean([entry["validation"][0] for entry in again["folds"]])
+    assert 100.0 * model.best_score_ == pytest.approx(mean)
+    assert model.cv_results_["mean_test_score"].max() > model.cv_results_["mean_test_score"].min()
+
+
 def test_searched_weights_are_fixed_ones(searched):
     sample, found = searched
     weights = 10.0 ** np.array(found["rwkl"]["log_weights"])
@@ -101,6 +113,29 @@ def test_the_table_has_a_row_for_each_search(searched):
     assert values[search.LABELS["rmkl"]]["log_costs"]["mean"] == pytest.approx(means)
     assert "★ better than MKL on 1 of 2 splits" in rows[search.LABELS["rmkl"]]["remark"]
     assert rows["l1 MKL"]["remark"].startswith("C = ")
+
+
+def test_searches_are_tested_over_the_data_sets_without_the_toys(searched):
+    table = STUDY.table("5.6")
+    gains = np.arange(9.0) - 0.5
+    results = []
+    for unit in table.units(1):
+        result = copy.deepcopy(searched[1])
+        gain = dict(zip(SETS, gains, strict=True)).get(unit.arguments["problem"], -1e3)
+        for method in search.SEARCHES:
+            for entry, plain in zip(result[method]["folds"], result["mkl"]["folds"], strict=True):
+                by = gain if method == "rmkl" else 0.0
+                entry["test"], entry["support"] = [plain["test"][0] + by], [plain["support"][0] + by]
+        results.append((unit, result))
+    last = table.rows(results)[-6:]
+    p = wilcoxon(gains, correction=False, method="approx").pvalue
+    assert [row["labels"]["of"] for row in last] == ["accuracy", "support vectors"] * 3
+    assert [row["labels"]["verdict, ours"] for row in last] == ["win", "loss", "tie", "tie", "tie", "tie"]
+    assert [row["values"]["signed_rank"]["mean"] for row in last] == pytest.approx(
+        [p, p, 1.0, 1.0, 1.0, 1.0], abs=0.01
+    )
+    assert last[0]["labels"]["sets better / equal / worse"] == "8 / 0 / 1"
+    assert last[0]["labels"]["method"] == search.LABELS["rmkl"]
 
 
 def test_data_sets_are_standardised_and_toys_are_not():

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.reproduce.compare import compare, comparison_row, sections
 from multikernel.reproduce.gonen2010 import published
 from multikernel.reproduce.gonen2010.methods import EQUAL_COSTS, OWN_COSTS, Problem, Sample, cost_methods
-from multikernel.reproduce.gonen2010.protocol import LEVEL
 from multikernel.reproduce.gonen2010.tables import (
     ACCURACY,
     COST,
@@ -20,20 +18,19 @@ from multikernel.reproduce.gonen2010.tables import (
     FOLDING,
     GIVEN_THIRD,
     OTHERS,
+    SIGNED_RANK,
     SUPPORT,
     Rows,
     compute_fold,
     make_rows,
     make_units,
+    signed_rank_rows,
 )
 from multikernel.reproduce.gonen2010.uci import MOST_POINTS, SETS, load_set, three_views
-from multikernel.reproduce.study import Quantity, Result, Table, Unit
-from multikernel.stats import wilcoxon_signed_rank
+from multikernel.reproduce.study import Result, Table, Unit
 
 # Of a value of the linear, of the quadratic and of the Gaussian kernel.
 COSTS = np.array([1.0, np.sqrt(2.0), 2.0])
-ALL_SETS = "Over the data sets"
-_BETTER = {"accuracy": 1.0, "support": -1.0, "cost": -1.0}  # whether more of it is better, or less
 
 
 def load_costs(name: str, split: int) -> Sample:
@@ -59,59 +56,12 @@ def compute_costs(problem: str, method: str, split: int, fold: int) -> dict[str,
     return compute_fold(PROBLEMS[problem], method, split, fold)
 
 
-def signed_rank_rows(rows: Rows, verdicts: dict[str, str] | None = None) -> Rows:
-    """Return what Wilcoxon's test over the sections says of costs that are known against equal ones.
-
-    Parameters
-    ----------
-    rows : list of dict
-        Of `make_rows`; sections without both methods are left out.
-    verdicts : dict of str to str, default=None
-        The published ones, by quantity.
-
-    Returns
-    -------
-    list of dict
-        A row for each of accuracy, support vectors and cost; none where there are fewer than two sections.
-    """
-    found = {(row["section"], row["labels"]["method"]): row["values"] for row in rows}
-    names = [
-        name for name in sections(rows) if all((name, method) in found for method in (EQUAL_COSTS, OWN_COSTS))
-    ]
-    if len(names) < 2:
-        return []
-    return [
-        _signed_rank_row(
-            quantity,
-            [_BETTER[quantity.key] * found[name, OWN_COSTS][quantity.key]["mean"] for name in names],
-            [_BETTER[quantity.key] * found[name, EQUAL_COSTS][quantity.key]["mean"] for name in names],
-            (verdicts or {}).get(quantity.key, ""),
-        )
-        for quantity in (ACCURACY, SUPPORT, COST)
-    ]
-
-
-def _signed_rank_row(
-    quantity: Quantity, ours: Sequence[float], rival: Sequence[float], verdict: str
-) -> dict[str, Any]:
-    gains = np.subtract(ours, rival).round(9)
-    p = wilcoxon_signed_rank(gains).pvalue
-    counts = [int(np.sum(side)) for side in (gains > 0.0, gains == 0.0, gains < 0.0)]
-    labels = {
-        "of": quantity.label.removesuffix(", %"),
-        "sets better / equal / worse": " / ".join(map(str, counts)),
-        "verdict, paper": verdict,
-        "verdict, ours": "tie" if p > LEVEL else "win" if np.median(gains) > 0.0 else "loss",
-    }
-    return comparison_row(ALL_SETS, labels, {SIGNED_RANK.key: compare([p])})
-
-
 def _rows(results: Sequence[tuple[Unit, Result]]) -> Rows:
     rows = make_rows(PROBLEMS, results)
-    return rows + signed_rank_rows(rows, published.COST_VERDICTS)
+    compared = (ACCURACY, SUPPORT, COST)
+    return rows + signed_rank_rows(rows, OWN_COSTS, EQUAL_COSTS, compared, published.COST_VERDICTS)
 
 
-SIGNED_RANK = Quantity("signed_rank", "signed rank test, p", 3, difference=False)
 COST_QUANTITIES = (ACCURACY, SUPPORT, COST, OTHERS[-1], SIGNED_RANK)
 COST_PROTOCOL = (
     "l1 MKL with costs d learns weights η of Σ d²η = 1: a dear kernel has to earn its weight. The row of "

@@ -43,8 +43,11 @@ from multikernel.reproduce.gonen2010.tables import (
     FOLDING,
     GIVEN_THIRD,
     OTHERS,
+    SIGNED_RANK,
+    SUPPORT,
     Rows,
     method_row,
+    signed_rank_rows,
 )
 from multikernel.reproduce.gonen2010.uci import MOST_POINTS, SETS, load_set, three_views
 from multikernel.reproduce.study import Quantity, Result, Table, Unit
@@ -160,7 +163,13 @@ def _rows(results: Sequence[tuple[Unit, Result]]) -> Rows:
     groups: dict[str, list[Result]] = {}
     for unit, result in results:
         groups.setdefault(unit.arguments["problem"], []).append(result)
-    return [row for key, group in groups.items() for row in _problem_rows(PROBLEMS[key], group)]
+    rows = [row for key, group in groups.items() for row in _problem_rows(PROBLEMS[key], group)]
+    on_sets = [row for row in rows if row["section"] in SETS.values()]
+    return rows + [
+        test
+        for method in SEARCHES
+        for test in signed_rank_rows(on_sets, LABELS[method], LABELS["mkl"], (ACCURACY, SUPPORT))
+    ]
 
 
 def _problem_rows(problem: Problem, results: Sequence[Result]) -> Rows:
@@ -191,6 +200,7 @@ TABLE = Table(
         Quantity("log_costs", "log₁₀ d", 2, difference=False),
         Quantity("log_weights", "log₁₀ η/η₁", 2, difference=False),
         Quantity("points", "points measured", 1, difference=False),
+        SIGNED_RANK,
     ),
     protocol=(
         "A linear, a quadratic and a Gaussian kernel of unit diagonal, the width of the Gaussian (in "
@@ -207,6 +217,24 @@ TABLE = Table(
         "that are scored on the test third.",
         "Active kernels: those whose weight is above 0.001 of the sum.",
         F_TEST,
+        "Wilcoxon's signed rank test over the nine data sets, on the means of each, without the toys; a win "
+        "is significant at the level of 5% and in favour of the search: more accuracy, fewer support "
+        "vectors.",
     ),
-    notes=(GIVEN_THIRD,),
+    notes=(
+        "That table 5.6 of the thesis compares these methods on data sets like these is our reading; its "
+        "figures are not at hand, which is why there are none beside ours. Of the toys it has a picture.",
+        "What is gained is support vectors more than accuracy: RMKL leaves half of them on MONKS3 and 45% on "
+        "GAUSS4, all three searches leave about half on GAUSS3 and three quarters on GERMAN. Accuracies "
+        "change by a point and a half at most. On HEART, IONOSPHERE, BREAST and SPAMBASE hardly anything "
+        "changes.",
+        "Where RMKL saves most, on MONKS3, GAUSS3 and GAUSS4, it makes the quadratic kernel larger (d below "
+        "1; 0.1, the bound, on all splits of GAUSS4), which is partly a larger C: see figure 2.5.",
+        "On HEART l1 MKL takes the linear kernel alone, which the searches for costs leave as it is; RWKL "
+        "cannot, since its weights are never zero. On SPAMBASE and GAUSS4 EMKL finds no γ better than 0: "
+        "equal costs.",
+        "Six tests were made on the same nine data sets: p-values just below 5%, as those of the accuracies "
+        "of RMKL and RWKL, say little.",
+        GIVEN_THIRD,
+    ),
 )

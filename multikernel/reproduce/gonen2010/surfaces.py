@@ -226,7 +226,12 @@ PAGES = {
         draw_machines,
         ("test", "support", "weights"),
         "Costs d: the weights η have Σ d²η = 1, so that a kernel with a large d has to earn its weight.",
-        (_READING.format("2.2"),),
+        (
+            "Left to itself l1 MKL gives half of the weight to the Gaussian kernel, and more than half of "
+            "the points are support vectors. Costs take the weight from it first, which costs no accuracy, "
+            "and then from the quadratic kernel, which does.",
+            _READING.format("2.2"),
+        ),
     ),
     "2.4": _Page(
         "the response surface of a search on GAUSS3",
@@ -236,7 +241,13 @@ PAGES = {
         f"{_SEARCHED}. Each begins with the six points of a second-order design about equal costs, or equal "
         "weights, and goes on where a quadratic fitted to all errors is lowest, until that point stays where "
         "it is.",
-        (_READING.format("2.4"),),
+        (
+            "The least of ten errors that were measured is about one point below the first. On such a flat "
+            "surface the best point varies from draw to draw: of ten draws RMKL has its best at a point of "
+            "the design on four and at the bound d = 0.1 of the quadratic kernel on three, RWKL at a bound "
+            "on six.",
+            _READING.format("2.4"),
+        ),
     ),
     "2.5": _Page(
         "regularised multiple kernel learning on GAUSS3",
@@ -244,7 +255,13 @@ PAGES = {
         draw_machines,
         ("test", "support", "weights", "log_costs", "log_weights"),
         f"{_SEARCHED}, EMKL γ = 0, 0.1, …, 1 in d = (e/e₁)^γ, e the number of eigenvalues above ½.",
-        (_READING.format("2.5"),),
+        (
+            "The searches move the weight from the Gaussian to the quadratic kernel, and leave about two "
+            "thirds of the support vectors. d below 1 makes a kernel larger, as if C were; but C alone does "
+            "not do it: on the same draws l1 MKL at ten times its C has 86.9% and 79% support vectors, while "
+            "the quadratic kernel by itself, at that C, has 89.0% and 29%.",
+            _READING.format("2.5"),
+        ),
     ),
 }
 

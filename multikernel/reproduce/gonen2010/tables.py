@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from multikernel.reproduce.compare import compare, comparison_row
+import numpy as np
+
+from multikernel.reproduce.compare import compare, comparison_row, sections
 from multikernel.reproduce.gonen2010.methods import Problem
 from multikernel.reproduce.gonen2010.protocol import (
     FOLDS,
+    LEVEL,
     Chosen,
     choose,
     compare_methods,
@@ -18,6 +21,7 @@ from multikernel.reproduce.gonen2010.protocol import (
 )
 from multikernel.reproduce.gonen2010.published import SPLITS, THIRDS
 from multikernel.reproduce.study import Quantity, Result, Unit
+from multikernel.stats import wilcoxon_signed_rank
 
 Problems = Mapping[str, Problem]
 Rows = list[dict[str, Any]]
@@ -130,10 +134,65 @@ def method_row(
     return comparison_row(problem.label, labels, values, "; ".join(filter(None, remark)))
 
 
+def signed_rank_rows(
+    rows: Rows,
+    ours: str,
+    rival: str,
+    quantities: Sequence[Quantity],
+    verdicts: Mapping[str, str] | None = None,
+) -> Rows:
+    """Return what Wilcoxon's test over the sections says of one method against another.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Of `method_row`; sections without both methods are left out.
+    ours, rival : str
+        The labels of the methods.
+    quantities : sequence of Quantity
+        What is compared: more accuracy is better, and less of anything else.
+    verdicts : mapping of str to str, default=None
+        The published ones, by quantity.
+
+    Returns
+    -------
+    list of dict
+        A row for each quantity; none where there are fewer than two sections.
+    """
+    found = {(row["section"], row["labels"]["method"]): row["values"] for row in rows}
+    names = [n for n in sections(rows) if (n, ours) in found and (n, rival) in found]
+    if len(names) < 2:
+        return []
+    made = []
+    for quantity in quantities:
+        key, sign = quantity.key, 1.0 if quantity.key == ACCURACY.key else -1.0
+        gains = [sign * (found[n, ours][key]["mean"] - found[n, rival][key]["mean"]) for n in names]
+        published = {} if verdicts is None else {"verdict, paper": verdicts[key]}
+        labels = {"method": ours, "of": quantity.label.removesuffix(", %")}
+        made.append(_signed_rank_row(labels, np.round(gains, 9), published))
+    return made
+
+
+def _signed_rank_row(
+    labels: Mapping[str, str], gains: np.ndarray, published: Mapping[str, str]
+) -> dict[str, Any]:
+    test = wilcoxon_signed_rank(gains)
+    counts = [int(np.sum(side)) for side in (gains > 0.0, gains == 0.0, gains < 0.0)]
+    is_win = test.rank_sum_positive > test.rank_sum_negative
+    own = {
+        "sets better / equal / worse": " / ".join(map(str, counts)),
+        **published,
+        "verdict, ours": "tie" if test.pvalue > LEVEL else "win" if is_win else "loss",
+    }
+    return comparison_row(ALL_SETS, {**labels, **own}, {SIGNED_RANK.key: compare([test.pvalue])})
+
+
+ALL_SETS = "Over the data sets"
 ACCURACY = Quantity("accuracy", "accuracy, %", 2)
 ERROR = Quantity("mse", "mean squared error", 1)
 SUPPORT = Quantity("support", "support vectors, %", 1)
 COST = Quantity("cost", "cost, %", 1)
+SIGNED_RANK = Quantity("signed_rank", "signed rank test, p", 3, difference=False)
 OTHERS = (
     SUPPORT,
     Quantity("active", "active kernels", 1, difference=False),

@@ -14,7 +14,6 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.metaestimators import _safe_split
 
-from .._threads import one_thread
 from ..selection.eigenvalue_costs import count_large_eigenvalues
 from ..solvers import SolveResult, Status
 from ._samples import Samples
@@ -105,9 +104,11 @@ class DesignFolds:
 
     def measure(self, costs_of: Callable[[FoldModel], Array]) -> float:
         """The mean score over the folds, which are kept; costs may depend on what a fold has seen."""
-        jobs = (delayed(model.score_at)(costs_of(model), self.scorer) for model in self.models)
-        with one_thread():
-            self.scores.append(np.array(self.pool(jobs)))
+
+        def score(model: FoldModel) -> float:
+            return model.score_at(costs_of(model), self.scorer)
+
+        self.scores.append(np.array(self.pool(delayed(score)(model) for model in self.models)))
         return float(self.scores[-1].mean())
 
     @property
@@ -137,8 +138,7 @@ def open_folds(
         except ValueError as error:
             raise ValueError(f"fold {number} of cv cannot be used: {error}") from error
 
-    with one_thread():
-        return list(pool(delayed(opened)(k, *split) for k, split in enumerate(splits)))
+    return list(pool(delayed(opened)(k, *split) for k, split in enumerate(splits)))
 
 
 def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> list[tuple[Array, Array]]:

@@ -10,6 +10,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
+from .._threads import one_thread
 from .._validation import check_choice, check_number
 from ._calibration import calibrate
 from ._cost import prediction_cost
@@ -138,7 +139,7 @@ class RegularizedMKLClassifier(MKLClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from multikernel.estimators.regularized_classifier import RegularizedMKLClassifier
+    >>> from multikernel import RegularizedMKLClassifier
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -224,7 +225,7 @@ class RegularizedMKLClassifier(MKLClassifier):
             return Chosen.alone()
         weights = None if sample_weight is None else check_sample_weights(sample_weight, y.size)
         splits = split_samples(self.cv, X, y, samples, model.random_state)
-        with Parallel(n_jobs=self.n_jobs, prefer="threads") as pool:
+        with one_thread(), Parallel(n_jobs=self.n_jobs, prefer="threads") as pool:
             models = open_folds(self._machine_parameters(model.random_state), X, y, weights, splits, pool)
             folds = DesignFolds(models, check_scoring(self, self.scoring), pool)
             progress = SearchProgress(self.verbose, self.callback)

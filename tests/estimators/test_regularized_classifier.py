@@ -231,6 +231,15 @@ def test_stack_frame_and_sparse_matrix_give_the_same_search():
     )
 
 
+def test_stacks_on_disk_and_in_single_precision():
+    X, y = make_binary(60)
+    expected = regularized(VIEWS, tol=1e-4, max_steps=0).fit(X, y)
+    for params in ({"gram": "memmap"}, {"dtype": "float32"}):
+        other = regularized(VIEWS, tol=1e-4, max_steps=0, **params).fit(X, y)
+        np.testing.assert_allclose(fold_scores(other), fold_scores(expected), atol=0.051)
+        np.testing.assert_allclose(other.kernel_weights_, expected.kernel_weights_, atol=1e-2)
+
+
 def test_nothing_given_is_modified():
     X, y = make_binary(40)
     K = plain_kernels(X, X)

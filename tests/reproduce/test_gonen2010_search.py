@@ -176,6 +176,7 @@ def test_the_machines_of_a_figure_have_the_costs_and_the_c_that_it_says(small_fi
     np.testing.assert_array_equal(
         X, make_gauss("GAUSS3", 80, random_state=np.random.default_rng([2010, 0, 0]))[0]
     )
+    assert not np.array_equal(X, surfaces.draw_points(0, surfaces.N_TRAIN, part=1)[0])
     for label, model in surfaces.fit_all("2.2", 0).items():
         assert model.C == 1.0
         assert np.dot(np.square(surfaces.COSTS[label]), model.kernel_weights_) == pytest.approx(1.0)

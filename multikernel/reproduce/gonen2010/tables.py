@@ -146,7 +146,7 @@ def signed_rank_rows(
     Parameters
     ----------
     rows : list of dict
-        Of `method_row`; sections without both methods are left out.
+        Of `method_row`.
     ours, rival : str
         The labels of the methods.
     quantities : sequence of Quantity
@@ -160,7 +160,7 @@ def signed_rank_rows(
         A row for each quantity; none where there are fewer than two sections.
     """
     found = {(row["section"], row["labels"]["method"]): row["values"] for row in rows}
-    names = [n for n in sections(rows) if (n, ours) in found and (n, rival) in found]
+    names = sections(rows)
     if len(names) < 2:
         return []
     made = []

@@ -209,8 +209,8 @@ FIGURES = (
         "1.5",
         "outliers of three classes",
         (
-            "The published figures are of one toy, whose points are not at hand: ours are others, and more "
-            "of them touch the margin. In either, about half of the support vectors are left.",
+            "The published figures are of one toy, whose points are not at hand: ours are others, and maybe "
+            "more. In either, about half of the support vectors are left.",
             "With neighbours both outliers are taken for points of the class around them on every draw; one "
             "that is kept all the same lies at the edge of that class.",
             _PARZEN,

@@ -284,7 +284,12 @@ def _figure(name: str) -> Table:
             "The points are halved five times over, which gives ten pairs of a training and a validation "
             "half. C is that of 0.01, 0.1, 1, 10 and 100 with the best mean validation of l1 MKL, d = 1.",
             page.protocol,
-            "The picture has the first draw.",
+            "The picture has the first draw: "
+            + (
+                "support vectors are ringed, and the dotted line is the best boundary."
+                if page.draw is draw_machines
+                else "the surface fitted to the errors, and the points in the order in which they were measured."
+            ),
         ),
         notes=page.notes,
         figure=partial(page.draw, name),

@@ -288,7 +288,7 @@ def _figure(name: str) -> Table:
             + (
                 "support vectors are ringed, and the dotted line is the best boundary."
                 if page.draw is draw_machines
-                else "the surface fitted to the errors, and the points in the order in which they were measured."
+                else "the surface fitted to the errors, and the points in the order of their measurement."
             ),
         ),
         notes=page.notes,

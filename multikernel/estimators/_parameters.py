@@ -50,6 +50,18 @@ def check_finite_price(C: Any) -> float:
     return float(C)
 
 
+def price_samples(C: float, weights: Array) -> Array:
+    """C of each sample: C times its weight, which floating point must be able to hold."""
+    with np.errstate(over="ignore", under="ignore"):
+        prices = float(C) * weights
+    if not np.isfinite(prices).all():
+        raise ValueError(
+            f"C times the weight of a sample is too large for floating point: C={C:g}, and weights up to "
+            f"{weights.max():g}. Lower C, or divide the weights by their mean."
+        )
+    return np.asarray(prices)
+
+
 def check_nu(nu: Any) -> float:
     """The share of samples that may lie outside: in (0, 1]."""
     value = check_number("nu", nu, above=0.0)

@@ -14,7 +14,7 @@ from ._calibration import calibrate
 from ._decisions import MachineClassifier
 from ._machine import on_rows
 from ._multiclass import STRATEGIES, Machines, binary_problems
-from ._parameters import check_C, check_weight_range, weigh_samples
+from ._parameters import check_C, check_weight_range, price_samples, weigh_samples
 from ._samples import Samples
 from ._targets import encode_labels, require_two_classes
 
@@ -221,11 +221,12 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         C = check_C(self.C, self.loss)
         if problem.codes is not None:
             assert C is not None
-            return [JointHinge(problem.codes, self.classes_.size, C * weights)]
+            return [JointHinge(problem.codes, self.classes_.size, price_samples(C, weights))]
         if C is None or np.isinf(C):  # a learned C is the hard margin with the identity as one more kernel
             return [HardMargin(signs, weights) for signs in problem.signs]
         kind = Hinge if self.loss == "hinge" else SquaredHinge
-        return [kind(signs, C * weights) for signs in problem.signs]
+        prices = price_samples(C, weights)
+        return [kind(signs, prices) for signs in problem.signs]
 
     def _solve(self, Ks: Array, problem: Machines, weights: Array, start: SolveResult | None) -> Solved:
         """One group of machines, on the samples that it has."""

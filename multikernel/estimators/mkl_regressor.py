@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 from .._validation import check_number
 from ..criteria import EpsilonInsensitive
 from ._base import BaseMKL, Solved
-from ._parameters import check_sample_weights
+from ._parameters import check_sample_weights, price_samples
 from ._targets import check_targets
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -97,7 +97,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         Ks = self._fit_kernels(X, samples)
         y = targets[samples.rows]
         middle = float(np.median(y))  # the intercept absorbs it; the numbers stay small
-        loss = EpsilonInsensitive(y - middle, C * samples.weights, epsilon)
+        loss = EpsilonInsensitive(y - middle, price_samples(C, samples.weights), epsilon)
         self._store([Solved(self._learn(Ks, [loss]), np.arange(y.size), ["y"])], samples)
         self.intercept_ = self.intercept_ + middle
         return self

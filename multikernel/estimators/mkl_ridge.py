@@ -99,9 +99,10 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
         Ks = self._fit_kernels(X, samples)
         outputs = targets[samples.rows]
         middle = np.zeros(outputs.shape[1])
-        if self.fit_intercept:
-            middle = np.average(outputs, axis=0, weights=samples.weights)
-        ridge = alpha / samples.weights
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
+            if self.fit_intercept:
+                middle = np.average(outputs, axis=0, weights=samples.weights)
+            ridge = alpha / samples.weights
         losses = [SquaredError(output, ridge, bool(self.fit_intercept)) for output in (outputs - middle).T]
         names = [str(k) for k in range(len(losses))]
         self._store([Solved(self._learn(Ks, losses), np.arange(len(outputs)), names)], samples)

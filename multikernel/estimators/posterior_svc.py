@@ -19,7 +19,7 @@ from ._base import BaseMKL, Solved
 from ._calibration import calibrate
 from ._decisions import MachineClassifier
 from ._machine import on_rows
-from ._parameters import check_sample_weights
+from ._parameters import check_sample_weights, price_samples
 from ._samples import Samples
 from ._soft_labels import (
     SoftLabels,
@@ -292,13 +292,8 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
             self.class_weight, classes=self.classes_, y=labels, sample_weight=weights
         )
         with np.errstate(over="ignore", under="ignore"):
-            prices = float(self.C) * weights * by_class[soft.sides]
-        if not np.isfinite(prices).all():
-            raise ValueError(
-                f"C times the weight of a sample is too large for floating point: C={self.C:g}, and weights "
-                f"up to {weights.max():g}. Lower C, or divide the weights by their mean."
-            )
-        return np.asarray(prices)
+            weights = weights * by_class[soft.sides]
+        return price_samples(self.C, weights)
 
     def _require_sides(self, sides: Array) -> None:
         """Samples that are taken for two classes at least; a warning where not for all."""

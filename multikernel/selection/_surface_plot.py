@@ -29,8 +29,8 @@ def draw_contours(ax: Any, surface: Any, axes: Sequence[Array]) -> None:
 
 
 def _draw_points(ax: Any, places: Array, best: Sequence[float]) -> None:
-    ax.plot(*best, "*", color="tab:red", markersize=16, label="best measured")
-    ax.plot(*places.T, "o", color="black", markersize=4, label="measured, in order")
+    ax.plot(*best, "*", color="tab:red", markersize=16, label="best measured", clip_on=False, zorder=3)
+    ax.plot(*places.T, "o", color="black", markersize=4, label="measured, in order", clip_on=False, zorder=4)
     for number, place in enumerate(places, start=1):
         ax.annotate(str(number), place, xytext=(4, 4), textcoords="offset points", fontsize=8)
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False)

@@ -69,9 +69,22 @@ def learn_weights(
     >>> result.weights.round(3).tolist(), bool(result.gap <= 1e-3)
     ([1.0, 0.0], True)
     """
-    options = options or Options()
     Ks = np.asarray(Ks)
     compiled_once(Ks)
+    # what overflows on the way is in the result, which says whether it is finite
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return _learn(Ks, losses, LpBall(norm), costs, learn_ridge, options or Options(), start)
+
+
+def _learn(
+    Ks: Array,
+    losses: Sequence[Loss | JointHinge],
+    weight_set: LpBall,
+    costs: Array | None,
+    learn_ridge: bool,
+    options: Options,
+    start: SolveResult | None,
+) -> SolveResult:
     kernel_costs = np.ones(Ks.shape[0]) if costs is None else np.asarray(costs, float)
     kernel_scale = _kernel_scale(Ks, kernel_costs)
     target_scale = _target_scale(losses, kernel_scale)
@@ -80,7 +93,7 @@ def learn_weights(
     if learn_ridge:
         scales = np.append(scales, 1.0 / kernel_scale)
     warm = None if start is None else _scaled_start(start, kernel_costs, kernel_scale / target_scale)
-    learner = _prepare(Ks, scales, scaled, LpBall(norm), learn_ridge, options, warm)
+    learner = _prepare(Ks, scales, scaled, weight_set, learn_ridge, options, warm)
     if learner is None:
         return _inseparable(Ks, losses)
     learner.units = (target_scale / kernel_scale, target_scale)

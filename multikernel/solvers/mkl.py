@@ -256,6 +256,8 @@ class WeightLearner(Iterate):
             return self._closed_form_step()
         self._keep_plane()
         constants, slopes = self.planes.matrices(np.arange(self.n_kernels))
+        if not (np.isfinite(constants).all() and np.isfinite(slopes).all()):
+            return False  # beyond floating point
         low, multipliers = lower_bound(constants, slopes)
         if self._relative(self.best_upper, low) <= self.options.tol:
             if not self._certify_mean(multipliers):

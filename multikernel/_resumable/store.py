@@ -1,7 +1,8 @@
 """Finished units on disk: one JSON object a line, appended and flushed as each unit ends.
 
 A run that is stopped at any moment loses at most the line that was being written: a last line that is not
-whole is dropped on reading, and cut off before the next line is appended.
+whole is dropped on reading, and cut off before the next line is appended. A file that holds anything
+else than records and the beginning of one is refused, and nothing in it is changed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 Record = dict[str, Any]
+
+# How each line begins, whatever its record.
+_BEGINNING = b'{"key": "'
 
 
 class Append(Protocol):
@@ -44,19 +48,18 @@ class ResultStore:
         Raises
         ------
         ValueError
-            If a line other than the last is not a record: that is damage which no interrupt explains.
+            If a line is neither a record nor, as the last, the beginning of one: the file is not ours, or has
+            damage which no interrupt explains.
         """
-        if not self.path.exists():
-            return []
-        lines = self._whole_bytes().splitlines()
-        return [self._parse(line, number) for number, line in enumerate(lines, start=1)]
+        return self._read()[0]
 
     @contextmanager
     def appending(self) -> Iterator[Append]:
         """Open the file at its end, after cutting off a torn last line, and give a function that appends."""
+        size = self._read()[1]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab") as file:
-            file.truncate(len(self._whole_bytes()))
+            file.truncate(size)
             file.seek(0, os.SEEK_END)
 
             def append(record: Record) -> None:
@@ -66,19 +69,35 @@ class ResultStore:
 
             yield append
 
-    def _whole_bytes(self) -> bytes:
-        """What the file holds up to its last end of line."""
-        content = self.path.read_bytes()
-        return content[: content.rfind(b"\n") + 1]
+    def _read(self) -> tuple[list[Record], int]:
+        """The whole records, and how many bytes they take from the beginning of the file."""
+        if not self.path.exists():
+            return [], 0
+        *lines, last = self.path.read_bytes().split(b"\n")
+        records = [self._parse(line, number) for number, line in enumerate(lines, start=1)]
+        if not _is_torn(last):
+            self._parse(last, len(lines) + 1)
+        return records, sum(len(line) + 1 for line in lines)
 
     def _parse(self, line: bytes, number: int) -> Record:
-        try:
-            record = json.loads(line)
-        except (UnicodeDecodeError, json.JSONDecodeError):
-            record = None
+        record = _decoded(line)
         if not isinstance(record, dict) or not {"key", "fingerprint", "result"} <= record.keys():
             raise ValueError(
                 f"line {number} of {self.path} must be a record with key, fingerprint and result; "
-                f"got {line[:60]!r}. Remove that line: its unit will be computed again."
+                f"got {line[:60]!r}. If the file is not a store of results, name another: nothing in it was "
+                "changed. Remove that line otherwise: its unit will be computed again."
             )
         return record
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether a line without an end can be the beginning of a record, or of nothing yet."""
+    return _BEGINNING.startswith(line[: len(_BEGINNING)]) and _decoded(line) is None
+
+
+def _decoded(line: bytes) -> Any:
+    """What a line says, None if it is not JSON."""
+    try:
+        return json.loads(line)
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        return None

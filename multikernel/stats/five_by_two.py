@@ -127,7 +127,8 @@ def compare(
     store : str or path, optional
         A file of JSON lines. A stored score is used again only if the estimator (its class, its parameters,
         and the code of functions among them), the data, the scoring, the seed and the versions of
-        multikernel and scikit-learn are the same; other scores in the file are left alone.
+        multikernel and scikit-learn are the same; other scores in the file are left alone. A file that holds
+        anything else is refused.
     verbose : int, default=1
         1 shows a bar on standard error; 0 is silent.
 
@@ -183,20 +184,20 @@ def compare(
 
 def _run(contest: Contest, path: Path | None, jobs: int, verbose: int) -> pd.DataFrame:
     works = list_works(contest, stored=path is not None)
-    kept = [0]
+    kept: list[int] = []  # how many folds, once the store was read
     bar: AbstractContextManager[Progress | None] = progress_bar("5×2 cv") if verbose else nullcontext()
     try:
         with bar as move:
 
             def progress(done: int, total: int) -> None:
-                kept[0] = done
+                kept[:] = [done]
                 if move is not None:
                     move(done, total)
 
             store = None if path is None else ResultStore(path)
             results = run_works(works, store, jobs=jobs, progress=progress)
     except (KeyboardInterrupt, Exception) as stop:
-        if path is not None:
+        if path is not None and kept:
             stop.add_note(f"{kept[0]} of {len(works)} folds are kept in {path}: call again to go on.")
         raise
     places = [

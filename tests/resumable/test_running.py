@@ -28,6 +28,40 @@ def test_the_store_refuses_what_json_cannot_hold(tmp_path):
     assert [record["key"] for record in store.read()] == ["a"]
 
 
+FOREIGN = [
+    b"precious data without newline",
+    b'{"key": "value"}',
+    b'{"keys": 1',
+    b"two\nlines",
+    b"two lines\n",
+    b"\0",
+]
+
+
+@pytest.mark.parametrize("content", FOREIGN)
+@pytest.mark.parametrize("before", [b"", b'{"key": "a", "fingerprint": "f", "result": {}}\n'])
+def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(tmp_path, before, content):
+    path = tmp_path / "mine.txt"
+    path.write_bytes(before + content)
+    with pytest.raises(ValueError, match=r"mine\.txt must be a record .* not a store of results, .* another"):
+        run_works(works(), ResultStore(path))
+    with pytest.raises(ValueError, match=r"mine\.txt must be a record"), ResultStore(path).appending():
+        pass
+    assert path.read_bytes() == before + content
+    assert pieces.DONE == []
+
+
+def test_a_torn_line_is_cut_off_wherever_it_was_torn(tmp_path):
+    store = ResultStore(tmp_path / "x.jsonl")
+    run_works(works(n=1), store)
+    whole = store.path.read_bytes()
+    for end in range(len(whole)):
+        store.path.write_bytes(whole + whole[:end])
+        assert [record["key"] for record in store.read()] == ["w0"]
+        with store.appending():
+            assert store.path.read_bytes() == whole
+
+
 def test_without_a_file_every_work_is_done_each_time():
     for _ in range(2):
         assert run_works(works(), None) == [{"twice": 2 * x} for x in range(4)]

@@ -377,6 +377,15 @@ def test_a_folder_is_no_store(tmp_path):
         run(store=tmp_path)
 
 
+def test_a_file_of_something_else_is_no_store(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_bytes(b"precious data without newline")
+    with pytest.raises(ValueError, match=r"notes\.txt must be a record") as caught:
+        run(store=path)
+    assert path.read_bytes() == b"precious data without newline"
+    assert not hasattr(caught.value, "__notes__")  # nothing is kept there, and calling again does not help
+
+
 def test_what_cannot_be_recognised_is_not_stored(tmp_path):
     with (tmp_path / "x").open("w") as file:
         odd = {"plain": Centroids(), "odd": DummyClassifier(constant=file)}

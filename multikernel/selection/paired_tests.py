@@ -104,6 +104,8 @@ def f_test_5x2cv(a: Any, b: Any = None) -> PairedTest:
     The test is conservative: independent normal differences have f = (1 + F(5, 5)) / 2 exactly, so that one
     in 57 is rejected at the level of 5%.
 
+    Differences that agree, or vanish, to within the rounding of their subtraction count as equal, or as zero.
+
     References
     ----------
     E. Alpaydın (1999). Combined 5×2 cv F test for comparing supervised classification learning algorithms.
@@ -115,9 +117,8 @@ def f_test_5x2cv(a: Any, b: Any = None) -> PairedTest:
     >>> round(found.statistic, 6), round(found.pvalue, 6)
     (1.324324, 0.398619)
     """
-    differences = (
-        check_scores_5x2(a, "a") if b is None else check_scores_5x2(a, "a") - check_scores_5x2(b, "b")
-    )
+    scores = [check_scores_5x2(a, "a")] if b is None else [check_scores_5x2(a, "a"), check_scores_5x2(b, "b")]
+    differences = _differences(*scores)
     if not differences.any():
         return PairedTest(float("nan"), 1.0)
     largest = np.abs(differences).max()
@@ -242,10 +243,16 @@ def _paired_differences(a: Any, b: Any) -> Array:
             f"a and b must be paired, one score of each for every data set; got {scores[0].size} and "
             f"{scores[1].size} scores. Leave out the data sets on which one of them was not run."
         )
+    return _differences(*scores)
+
+
+def _differences(*scores: Array) -> Array:
+    """The first scores minus the second, if there are any, without rounding."""
     largest = max(float(np.abs(values).max()) for values in scores)
     eps = max(float(np.finfo(values.dtype).eps) for values in scores)
-    values = [vector.astype(np.float64) for vector in scores]
-    return without_rounding(values[0] if b is None else values[0] - values[1], largest, eps)
+    first, *second = (values.astype(np.float64) for values in scores)
+    differences = first - second[0] if second else first
+    return without_rounding(differences.ravel(), largest, eps).reshape(differences.shape)
 
 
 def _rank_sums(differences: Array, *, zeros_count: bool) -> tuple[float, float]:
@@ -295,7 +302,7 @@ def _as_vector(scores: Any, name: str) -> Array:
 
 def check_scores_5x2(scores: Any, name: str) -> Array:
     """Return finite scores (5, 2) of five repetitions of two folds."""
-    values = check_real_matrix(scores, name).astype(np.float64)
+    values = check_real_matrix(scores, name)
     if values.shape != (REPEATS, FOLDS):
         raise ValueError(
             f"{name} must hold a score for each fold, shape ({REPEATS}, {FOLDS}): five repetitions of "

@@ -124,7 +124,7 @@ def paired_f_tests(scores: Scores, *, reference: str | None = None, level: float
         for dataset, ours in tables[estimator].items():
             theirs = tables[rival][dataset]
             found = f_test_5x2cv(ours, theirs)
-            means = float(ours.mean()), float(theirs.mean())
+            means = float(ours.mean(dtype=float)), float(theirs.mean(dtype=float))
             difference = _difference(*means)
             verdict = _verdict(found.significant(level), difference)
             rows.append(

@@ -59,6 +59,27 @@ def test_two_sets_of_scores_are_their_differences(a, b):
     np.testing.assert_array_equal(b, kept[1])
 
 
+scores_in_thousands = arrays(int, (5, 2), elements=st.integers(0, 1000))
+
+
+@given(scores_in_thousands, scores_in_thousands, st.booleans())
+def test_rounding_makes_no_difference_and_no_spread(a, b, level):
+    if level:  # the same difference in both folds of every repetition, or none at all
+        b = a - (a[:, :1] - b[:, :1])
+    found, exact = f_test_5x2cv(a / 1000, b / 1000), f_test_5x2cv(a - b)
+    assert found.statistic == pytest.approx(exact.statistic, rel=1e-9, nan_ok=True)
+    assert found.pvalue == pytest.approx(exact.pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scores_that_are_equal_but_for_rounding_do_not_differ(dtype):
+    b = np.full((5, 2), 0.7, dtype)
+    a = np.nextafter(b, dtype(1.0))
+    found = f_test_5x2cv(a, b)
+    assert math.isnan(found.statistic) and found.pvalue == 1.0
+    assert f_test_5x2cv(a, b - dtype(1e-5)).pvalue == 0.0
+
+
 def test_without_any_difference_there_is_nothing_to_test():
     scores = np.arange(10.0).reshape(5, 2)
     for found in (f_test_5x2cv(np.zeros((5, 2))), f_test_5x2cv(scores, scores)):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import has_fit_parameter
@@ -25,6 +26,7 @@ UNDECIDED = 1e-3  # a soft label this near to zero says nothing, and its price w
 _SUM = 1e-3
 _TIE = 1e-12
 _FOLDS = 5
+_ALL_WHOLE = 2.0**53  # from here on, floating point has whole numbers only
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,13 @@ class SoftLabels:
 
     @cached_property
     def decided(self) -> Array:
-        """Which samples say something, (n,) of bool: all but those at even odds of two classes."""
-        if self.n_classes > 2:
-            return np.ones(self.codes.size, bool)
-        return np.abs(self.differences) > UNDECIDED
+        """Which samples count, (n,) of bool: all but those at even odds of two classes."""
+        return np.ones(self.codes.size, bool) if self.n_classes > 2 else self.tells_apart
+
+    @property
+    def tells_apart(self) -> Array:
+        """Where some class is likelier than another, (n,) of bool."""
+        return np.asarray(np.ptp(self.posteriors, axis=1) > UNDECIDED)
 
     @property
     def differences(self) -> Array:
@@ -66,15 +71,15 @@ class SoftLabels:
 
 def check_probabilities(probabilities: Any, n_samples: int, classes: Array, name: str) -> Array:
     """Rows of probabilities in the order of the classes, divided by their sums, which have to be 1 nearly."""
-    try:
-        values = np.asarray(probabilities, float)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be a table of numbers; got {type(probabilities).__name__}.") from error
+    values = _as_numbers(probabilities, name)
     if values.shape != (n_samples, classes.size):
         raise ValueError(
             f"{name} must have a row for each of the {n_samples} samples and a column for each of the "
             f"{classes.size} classes in sorted order, {classes.tolist()}; got shape {values.shape}."
         )
+    columns = getattr(probabilities, "columns", None)
+    if columns is not None:
+        values = values[:, _column_order(list(columns), classes, name)]
     sums = values.sum(axis=1)
     bad = np.flatnonzero(~((values >= 0.0).all(axis=1) & (np.abs(sums - 1.0) <= _SUM)))
     if bad.size:
@@ -83,6 +88,46 @@ def check_probabilities(probabilities: Any, n_samples: int, classes: Array, name
             "Divide each row by its sum, and impute or drop what is missing."
         )
     return np.asarray(values / sums[:, None])
+
+
+def _has_text(values: Array) -> bool:
+    return values.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in values.flat)
+
+
+def _as_numbers(table: Any, name: str) -> Array:
+    """As floats; text that reads like numbers is none."""
+    try:
+        given = np.asarray(table)
+        if given.dtype.kind not in "fiubO" or _has_text(given):
+            raise TypeError(f"of type {given.dtype}")
+        return np.asarray(given, float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be a table of numbers; got {type(table).__name__}.") from error
+
+
+def _column_order(columns: list[Any], classes: Array, name: str) -> list[int]:
+    """Where the column of each class is in a data frame; columns without names are in order."""
+    labels = classes.tolist()
+    if set(columns) == set(labels):
+        return [columns.index(label) for label in labels]
+    if columns == list(range(len(labels))):
+        return columns
+    raise ValueError(
+        f"{name} must have the classes as its columns, {labels}; got {columns}. Rename them, or pass an "
+        "array whose columns are in this order."
+    )
+
+
+def neighbour_counts(weights: Array, given: Array) -> Array:
+    """As how many neighbours each distinct sample counts, from the sums of the weights given row by row.
+
+    Whole numbers are repetitions. Others have a scale that means nothing: their mean is made 1.
+    """
+    used = given[given > 0]
+    largest = used.max()
+    if largest < _ALL_WHOLE and (used == np.floor(used)).all():
+        return weights
+    return np.asarray(weights / (largest * (used / largest).mean()))  # their sum may overflow
 
 
 def check_posterior_estimator(estimator: Any, precomputed: bool) -> None:
@@ -111,6 +156,7 @@ def out_of_fold(estimator: Any, X: Any, y: Array, weights: Array, cv: Any, seed:
     times = np.zeros(y.size, int)
     for train, test in _default_splits(y, weights, seed) if cv is None else _splits(X, y, cv):
         train = train[weights[train] > 0]
+        _require_all_classes(classes, y[train])
         model = _fit_part(estimator, X, y, weights, train)
         part, _ = _safe_split(model, X, None, test, train)
         columns = np.searchsorted(classes, model.classes_)
@@ -133,8 +179,24 @@ def _fit_part(estimator: Any, X: Any, y: Array, weights: Array, train: Array) ->
     return clone(estimator).fit(some_X, some_y, **params)
 
 
+def _require_all_classes(classes: Array, y: Array) -> None:
+    """A classifier that has not seen a class gives it no chance, which says nothing about the samples."""
+    missing = np.setdiff1d(classes, y)
+    if missing.size:
+        raise ValueError(
+            f"a training part of cv has no sample of class {missing.tolist()[0]!r}: its probability would be "
+            "zero in that fold. Use stratified folds, StratifiedKFold or cv=None, or shuffle the samples."
+        )
+
+
 def _splits(X: Any, y: Array, cv: Any) -> Iterator[tuple[Array, Array]]:
-    for train, test in check_cv(cv, y, classifier=True).split(X, y):
+    folds = check_cv(cv, y, classifier=True)
+    if isinstance(folds, GroupsConsumerMixin):
+        raise ValueError(
+            f"cv={type(folds).__name__} needs groups, which fit does not take. Pass its folds: "
+            "cv=list(cv.split(X, y, groups))."
+        )
+    for train, test in folds.split(X, y):
         yield np.arange(y.size)[train], np.arange(y.size)[test]
 
 

@@ -19,12 +19,13 @@ from ._base import BaseMKL, Solved
 from ._calibration import calibrate
 from ._decisions import MachineClassifier
 from ._machine import on_rows
-from ._parameters import check_sample_weights, price_samples
+from ._parameters import check_sample_weights, price_samples, weigh_samples
 from ._samples import Samples
 from ._soft_labels import (
     SoftLabels,
     check_posterior_estimator,
     check_probabilities,
+    neighbour_counts,
     out_of_fold,
     table_distances,
 )
@@ -132,9 +133,10 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     The fewer samples a class has, the easier neighbours outvote it everywhere: with more than two classes
     such a class is never predicted, which is warned of; with two classes it is an error.
 
-    Equal rows with equal labels are one sample with the sum of their weights. A sample counts as so many
-    neighbours, or windows, as its weight in ``sample_weight`` says; neighbours at equal distances share what
-    is left of ``n_neighbors``.
+    Equal rows with equal labels are one sample with the sum of their weights. Where all of ``sample_weight``
+    are whole numbers, they are repetitions: a sample of weight 3 counts as three neighbours. Other weights
+    are divided by the mean of those above zero first, so that ``n_neighbors`` means as many samples whatever
+    their scale. Neighbours at equal distances share what is left of ``n_neighbors``.
 
     References
     ----------
@@ -202,31 +204,44 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
         y : array (n,) of labels
         sample_weight : array (n,), optional
-            Multiplies C sample by sample.
-        probabilities : array (n, n_classes), optional
-            P(l | x_i), in the order of the sorted labels; ``posterior`` is then not asked.
+            Multiplies C sample by sample, and says as how many neighbours or windows each counts (Notes).
+        probabilities : array or DataFrame (n, n_classes), optional
+            P(l | x_i), in the order of the sorted labels, or in columns named by the labels; ``posterior`` is
+            then not asked.
         """
         self._check_parameters(given=probabilities is not None)
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         weights = check_sample_weights(sample_weight, codes.size)
-        require_two_classes(self.classes_, codes[weights > 0])
+        with np.errstate(over="ignore", under="ignore"):
+            by_class = weigh_samples(self.class_weight, self.classes_, codes, weights)
+        require_two_classes(self.classes_, codes[by_class > 0])
         known = self._known_posteriors(X, codes, weights, probabilities)
         targets = codes if known is None else np.column_stack([codes, known])
         samples = self._distinct(X, targets, weights)
         Ks = self._fit_kernels(X, samples)
         own = codes[samples.rows]
-        P = self._nearby_posteriors(X, own, samples, Ks) if known is None else known[samples.rows]
+        if known is None:
+            P = self._nearby_posteriors(X, own, samples, Ks, neighbour_counts(samples.weights, weights))
+        else:
+            P = known[samples.rows]
         soft = SoftLabels(P, own)
         self._store([self._solve(Ks, soft, samples.weights)], samples)
         self._store_soft_labels(soft, samples, known)
+        if probabilities is not None:
+            self._warn_of_order(int((weights > 0).sum()))
         self._calibration = calibrate(self, X, y, sample_weight, probabilities=probabilities)
         return self
 
     def _check_parameters(self, given: bool) -> None:
+        if isinstance(self.C, float | np.floating) and np.isposinf(self.C):
+            raise ValueError(
+                "C must be finite; got inf. Use a large C, such as 1e3; for the hard margin of labels that "
+                "are certain, MKLClassifier."
+            )
         check_number("C", self.C, above=0.0)
         check_positive_integer("n_neighbors", self.n_neighbors)
-        if self.width != "auto":
+        if not (isinstance(self.width, str) and self.width == "auto"):
             check_number('width, where it is not "auto",', self.width, above=0.0)
         if isinstance(self.posterior, str):
             check_choice("posterior, where it is no classifier,", self.posterior, RULES)
@@ -246,19 +261,26 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         found[rows] = check_probabilities(found[rows], int(rows.sum()), self.classes_, name)
         return found
 
-    def _nearby_posteriors(self, X: Any, codes: Array, samples: Samples, Ks: Array) -> Array:
-        """Those by neighbours or windows, of the distinct samples."""
+    def _nearby_posteriors(self, X: Any, codes: Array, samples: Samples, Ks: Array, counts: Array) -> Array:
+        """Those by neighbours or windows, of the distinct samples, each of which counts as so many."""
         if self._precomputed:
             distances: Any = KernelDistances(Ks)
         else:
             distances = table_distances(samples.take(X), self._bank, Ks)
-        n_classes, weights = self.classes_.size, samples.weights
-        if self.posterior == "knn":
-            smallest = float(np.bincount(codes, weights).min())
-            k = min(self.n_neighbors, max(2.0 * smallest - 1.0, 1.0))
-            return neighbour_posteriors(distances, codes, n_classes, k, weights)
-        width = mean_nearest_distance(distances) if self.width == "auto" else self.width
-        return parzen_posteriors(distances, codes, n_classes, width, weights)
+        n_classes = self.classes_.size
+        if self.posterior == "parzen":
+            width = mean_nearest_distance(distances) if self.width == "auto" else self.width
+            return parzen_posteriors(distances, codes, n_classes, width, counts)
+        smallest = float(np.bincount(codes, counts).min())
+        k = min(self.n_neighbors, max(2.0 * smallest - 1.0, 1.0))
+        P = neighbour_posteriors(distances, codes, n_classes, k, counts)
+        if counts.min() >= k > 1.0 and (P.max(axis=1) == 1.0).all():
+            warn_caller(
+                f"every sample counts as {counts.min():g} neighbours or more, so that its own label fills "
+                f"n_neighbors={self.n_neighbors} and no label is in doubt. Divide sample_weight by its mean, "
+                "drop repeated rows, or raise n_neighbors."
+            )
+        return P
 
     def _store_soft_labels(self, soft: SoftLabels, samples: Samples, known: Array | None) -> None:
         """Of all the samples, from those of the distinct ones."""
@@ -270,12 +292,26 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         self.relabelled_ = np.flatnonzero(used)[moved[group]]
         self.undecided_ = np.flatnonzero(used)[~soft.decided[group]]
 
+    def _warn_of_order(self, n_used: int) -> None:
+        """Where given probabilities contradict most labels, their columns may be in another order."""
+        if 2 * self.relabelled_.size > n_used:
+            warn_caller(
+                f"the probabilities take {self.relabelled_.size} of {n_used} samples for another class than "
+                "their label. Their columns are likely in another order than that of classes_, "
+                f"{self.classes_.tolist()}: reorder them, or pass a DataFrame whose columns are the classes."
+            )
+
     # ------------------------------------------------------------------ the machine
     def _solve(self, Ks: Array, soft: SoftLabels, weights: Array) -> Solved:
         """One machine of two classes, or all classes in one, on the samples that say something."""
         prices = self._prices(soft, weights)
         rows = np.flatnonzero(soft.decided & (prices > 0.0))
         prices, sides = prices[rows], soft.sides[rows]
+        if not soft.tells_apart[rows].any():
+            raise ValueError(
+                "every sample is undecided: the classes are as likely as one another everywhere. "
+                f"{self._remedy()}"
+            )
         self._require_sides(sides)
         if self.classes_.size == 2:
             names = [str(self.classes_[1])]
@@ -297,11 +333,6 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
 
     def _require_sides(self, sides: Array) -> None:
         """Samples that are taken for two classes at least; a warning where not for all."""
-        if sides.size == 0:
-            raise ValueError(
-                "every sample is undecided: the classes are as likely as one another everywhere. "
-                f"{self._remedy()}"
-            )
         lost = np.setdiff1d(np.arange(self.classes_.size), sides)
         if not lost.size:
             return

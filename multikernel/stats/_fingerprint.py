@@ -1,14 +1,17 @@
 """A hash of what a result depends on: estimators with their parameters, data, scorers.
 
 Equal content gives equal hashes in every process. An estimator is its class and its parameters, fitted or
-not; a function is its name and its compiled code with what it closes over; an array is its type, shape and
-bytes; anything else is what pickle would take of it. The code of a class is not looked at.
+not; a function is its name and its compiled code with what it closes over, and, unless it is of an installed
+package, the constants and functions of its module that it reads, with what these read in turn; an array is
+its type, shape and bytes; anything else is what pickle would take of it. The code of a class is not looked at.
 """
 
 from __future__ import annotations
 
 import copyreg
+import dis
 import hashlib
+import sysconfig
 import types
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
@@ -18,6 +21,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse
+
+from multikernel.kernels import Kernel
+
+_INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+# What counts of the globals that a function reads; a lock, a file or a generator of numbers does not.
+_NUMBERS_AND_TEXTS = (type(None), int, float, complex, str, bytes, np.generic)
+_COLLECTIONS = (np.ndarray, list, tuple, Mapping, Set, pd.DataFrame, pd.Series, pd.Index)
+_CONSTANTS = (*_NUMBERS_AND_TEXTS, *_COLLECTIONS, type, types.ModuleType, Kernel)
 
 
 def fingerprint(*values: Any) -> str:
@@ -168,10 +179,43 @@ def _(value: types.ModuleType) -> _Content:
 
 @_content.register
 def _(value: types.FunctionType) -> _Content:
-    enclosed = [cell.cell_contents for cell in value.__closure__ or ()]
-    return _Content(
-        _name(value), children=[value.__code__, value.__defaults__, value.__kwdefaults__, enclosed]
-    )
+    return _Content(_name(value), children=[*_body(value), _read_globals(value)])
+
+
+def _body(function: types.FunctionType) -> list[Any]:
+    enclosed = [cell.cell_contents for cell in function.__closure__ or ()]
+    return [function.__code__, function.__defaults__, function.__kwdefaults__, enclosed]
+
+
+def _read_globals(function: types.FunctionType) -> dict[str, Any]:
+    """The constants, and the bodies of the functions, that a function and those it calls read by name."""
+    found: dict[str, Any] = {}
+    waiting = [function]
+    while waiting:
+        reader = waiting.pop()
+        names = set() if _is_installed(reader) else _global_names(reader.__code__)
+        for name in names & reader.__globals__.keys():
+            place, value = f"{reader.__module__}.{name}", reader.__globals__[name]
+            value = getattr(value, "py_func", value)
+            if place in found:
+                continue
+            if isinstance(value, types.FunctionType):
+                found[place] = [_name(value), *_body(value)]
+                waiting.append(value)
+            elif isinstance(value, _CONSTANTS) or hasattr(value, "get_params"):
+                found[place] = value
+    return found
+
+
+def _is_installed(function: types.FunctionType) -> bool:
+    """Whether a function is of a package whose version says what its code is."""
+    of_package = str(function.__module__).partition(".")[0] == __name__.partition(".")[0]
+    return of_package or function.__code__.co_filename.startswith(_INSTALLED)
+
+
+def _global_names(code: types.CodeType) -> set[str]:
+    own = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+    return own.union(*(_global_names(c) for c in code.co_consts if isinstance(c, types.CodeType)))
 
 
 @_content.register

@@ -147,7 +147,11 @@ def compare(
     Notes
     -----
     The F test is conservative, and two folds train on half of the data: a difference that it does not find
-    may be there all the same. A change in the code of an estimator's class is not noticed by `store`.
+    may be there all the same.
+
+    Of a function, `store` notices its code and what it reads by name of its module: constants, and functions
+    with what they read in turn. It does not notice a change in the code of a class or of an installed
+    package other than multikernel and scikit-learn, nor in what is read as an attribute of a module.
 
     Examples
     --------

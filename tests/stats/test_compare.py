@@ -254,6 +254,21 @@ def test_only_what_is_the_same_is_taken_from_the_store(tmp_path, changed, n_agai
     assert toys.FITS == []
 
 
+SHARE = 1.0
+
+
+def shared(estimator, X, y):
+    return SHARE * estimator.score(X, y)
+
+
+def test_a_scorer_that_reads_another_global_is_another(tmp_path, monkeypatch):
+    path = tmp_path / "scores.jsonl"
+    whole = run(datasets=ONE, store=path, scoring=shared).scores["score"]
+    monkeypatch.setitem(globals(), "SHARE", 0.5)
+    half = run(datasets=ONE, store=path, scoring=shared).scores["score"]
+    np.testing.assert_array_equal(half, 0.5 * whole)
+
+
 def test_swapped_labels_are_other_data(tmp_path):
     X, y = numbered(labels=["no", "yes"])
     path = tmp_path / "scores.jsonl"

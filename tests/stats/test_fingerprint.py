@@ -1,6 +1,8 @@
 """Fingerprints: the same for the same content, in every process, and different for any other."""
 
+import inspect
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +14,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from scipy.stats import loguniform
-from sklearn.metrics import get_scorer
+from sklearn.metrics import accuracy_score, get_scorer
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -21,6 +23,7 @@ from sklearn.svm import SVC
 from multikernel import MKLClassifier
 from multikernel._numba import compiled
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.stats import wilcoxon_signed_rank
 from multikernel.stats._fingerprint import fingerprint
 
 
@@ -38,6 +41,28 @@ def recursive():
         return 0 if x == 0 else inner(x - 1)
 
     return inner
+
+
+GAMMA = 0.5
+BASE = {"rate": [1.0, 2.0]}
+WIDE = Gaussian(0.2)
+
+
+def halved(x):
+    return x * GAMMA if x > 1.0 else even(x)
+
+
+def even(x):
+    return halved(2.0 * x)  # and back: functions that call each other
+
+
+def similarity(x, z):
+    return sum(map(lambda u: halved(u) + BASE["rate"][0], x)) + WIDE(x, z.rate)
+
+
+@compiled
+def scaled(x):
+    return GAMMA * x
 
 
 def make_values():
@@ -88,6 +113,9 @@ def make_values():
         "other code": lambda x: x - 1.0,
         "constant": lambda x: x + 2.0,
         "recursive": recursive(),
+        "global": similarity,
+        "mutual": even,
+        "compiled global": scaled,
         "partial": partial(adding, extra=1.0),
         "compiled": product,
         "class": SVC,
@@ -134,6 +162,51 @@ def test_what_does_not_matter_does_not_count():
     assert fingerprint(scipy.sparse.coo_matrix(X)) == fingerprint(scipy.sparse.csr_matrix(X))
     assert fingerprint(SVC(C=np.float64(2.0))) == fingerprint(SVC(C=2.0))
     assert fingerprint(X, y) != fingerprint(y, X)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("GAMMA", 0.6),
+        ("BASE", {"rate": [1.0, 2.5]}),
+        ("WIDE", Gaussian(0.3)),
+        ("even", lambda x: halved(3.0 * x)),
+        ("halved", np.sqrt),
+    ],
+)
+def test_what_a_function_and_its_helpers_read_of_their_modules_counts(monkeypatch, name, other):
+    function, kernel = fingerprint(similarity), fingerprint(SVC(kernel=similarity))
+    monkeypatch.setitem(globals(), name, other)
+    assert fingerprint(similarity) != function
+    assert fingerprint(SVC(kernel=similarity)) != kernel
+
+
+def test_what_a_function_does_not_read_does_not_count(monkeypatch):
+    before = fingerprint(similarity)
+    for name in ("rate", "product", "adding"):  # an attribute or nothing of it, neither read as a global
+        monkeypatch.setitem(globals(), name, 3.0)
+    assert fingerprint(similarity) == before
+
+
+def test_a_compiled_function_reads_too(monkeypatch):
+    before = fingerprint(scaled)
+    monkeypatch.setitem(globals(), "GAMMA", 0.6)
+    assert fingerprint(scaled) != before
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (accuracy_score, "_check_targets"),
+        (json.dumps, "_default_encoder"),
+        (wilcoxon_signed_rank, "_rank_sums"),
+    ],
+)
+def test_what_a_library_reads_of_itself_is_left_to_its_version(monkeypatch, function, name):
+    before, read = fingerprint(function), inspect.unwrap(function).__globals__
+    assert name in read
+    monkeypatch.setitem(read, name, 3.0)
+    assert fingerprint(function) == before
 
 
 @pytest.mark.parametrize("place", [0, 7, 39])

@@ -78,8 +78,8 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         s of the windows :math:`\exp(-\|x - z\|^2 / s^2)` of ``"parzen"``; ``"auto"`` is the mean distance to
         the nearest other sample.
     cv : int, splitter or None
-        The folds of a classifier as ``posterior``; None means five, stratified, or as many as the smallest
-        class has samples.
+        The folds of a classifier as ``posterior``, all classes in each training part; None means five,
+        stratified, or as many as the smallest class has samples. Folds by groups: a list of them.
     norm : float >= 1
         p of the weight set: 1 gives sparse weights, infinity the plain sum.
     costs : array (n_kernels,) or dict by view name, optional

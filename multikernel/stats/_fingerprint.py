@@ -3,7 +3,8 @@
 Equal content gives equal hashes in every process. An estimator is its class and its parameters, fitted or
 not; a function is its name and its compiled code with what it closes over, and, unless it is of an installed
 package, the constants and functions of its module that it reads, with what these read in turn; an array is
-its type, shape and bytes; anything else is what pickle would take of it. The code of a class is not looked at.
+its type, shape and bytes; anything else is what pickle would take of it. The code of a class is not
+looked at.
 """
 
 from __future__ import annotations

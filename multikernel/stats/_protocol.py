@@ -67,7 +67,7 @@ def make_contest(estimators: Any, datasets: Any, scoring: Any, random_state: Any
         checked,
         {name: _draw_splits(name, y, stratified, seed) for name, (_, y) in checked.items()},
         {name: _scorer(name, estimator, chosen) for name, estimator in estimators.items()},
-        chosen if isinstance(chosen, str) else getattr(chosen, "__name__", "score"),
+        _scoring_name(chosen),
         seed,
     )
 
@@ -125,7 +125,15 @@ def score_fold(
         )
     except Exception as error:
         raise ValueError(f"{label} failed with {type(error).__name__}: {error}") from error
-    score = float(found["test_score"][0])
+    scores = {
+        name.removeprefix("test_"): values for name, values in found.items() if name.startswith("test_")
+    }
+    if list(scores) != ["score"]:
+        names = ", ".join(map(repr, scores))
+        raise ValueError(
+            f"scoring must give one number; {label} got a dictionary of {names}. Return one of its values."
+        )
+    score = float(scores["score"][0])
     if not math.isfinite(score):
         raise ValueError(
             f"every score must be finite; {label} scored {score}. Choose a scoring that is defined on every "
@@ -257,6 +265,17 @@ def _scorer(name: str, estimator: Any, scoring: Any) -> Any:
         return check_scoring(estimator, scoring=scoring)
     except (TypeError, ValueError) as error:
         raise ValueError(f"estimator {name!r} cannot be scored: {error}") from error
+
+
+def _scoring_name(scoring: Any) -> str:
+    """What a table calls the score: the name of the function, also within make_scorer or partial."""
+    if isinstance(scoring, str):
+        return scoring
+    function = getattr(scoring, "_score_func", scoring)
+    name = getattr(getattr(function, "func", function), "__name__", "score")
+    if name == "<lambda>":
+        return "score"
+    return f"neg_{name}" if getattr(scoring, "_sign", 1) < 0 else name
 
 
 def _draw_splits(dataset: str, y: Any, stratified: bool, seed: int) -> list[Split]:

@@ -238,7 +238,7 @@ class Comparison:
             if self.reference is None
             else f"better than {self.reference}"
         )
-        return f"{what}; {bold}: {than} by the 5×2 cv F test at the level of {self.level:g}."
+        return _on_one_line(f"{what}; {bold}: {than} by the 5×2 cv F test at the level of {self.level:g}.")
 
     def _folds(self, estimator: str, dataset: str) -> np.ndarray:
         chosen = self.scores[(self.scores["estimator"] == estimator) & (self.scores["dataset"] == dataset)]
@@ -269,8 +269,12 @@ def _datasets_where(tests: pd.DataFrame, name: str, verdict: str) -> list[Any]:
 
 
 def _markdown(cell: _Cell) -> str:
-    text = cell.text.replace("|", r"\|")
+    text = _on_one_line(cell.text).replace("|", r"\|")
     return f"**{text}**" if cell.bold else text
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.splitlines())
 
 
 def _html_row(cells: list[_Cell], tag: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, make_scorer, r2_score
+from sklearn.metrics import accuracy_score, make_scorer, r2_score, zero_one_loss
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -19,6 +20,7 @@ from sklearn.svm import SVC
 
 from multikernel import MKLClassifier, stack_kernels
 from multikernel.stats import PairedTest, compare, f_test_5x2cv, paired_5x2cv
+from multikernel.stats._protocol import make_contest
 from tests.stats import toys
 from tests.stats.toys import Centroids, numbered
 
@@ -324,6 +326,41 @@ def test_a_score_that_is_not_a_number_is_named():
         run(scoring=undefined)
     with pytest.raises(ValueError, match="data set 'near', repetition 0, fold 0 failed with AttributeError"):
         run(scoring="roc_auc")  # which needs more than predict
+
+
+def two_scores(estimator, X, y):
+    return {"score": 1.0, "other": 0.0}
+
+
+def one_score_by_name(estimator, X, y):
+    return {"mine": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("scoring", "names"), [(two_scores, "'score', 'other'"), (one_score_by_name, "'mine'")]
+)
+def test_a_dictionary_of_scores_is_refused(scoring, names):
+    place = "estimator 'plain' on data set 'near', repetition 0, fold 0"
+    message = rf"scoring must give one number; {place} got a dictionary of {names}\. Return one of its values"
+    with pytest.raises(ValueError, match=message):
+        run(scoring=scoring)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "caption"),
+    [
+        ("balanced_accuracy", "balanced_accuracy"),
+        (two_scores, "two_scores"),
+        (make_scorer(accuracy_score), "accuracy_score"),
+        (make_scorer(zero_one_loss, greater_is_better=False), "neg_zero_one_loss"),
+        (make_scorer(partial(accuracy_score, normalize=False)), "accuracy_score"),
+        (partial(undefined), "undefined"),
+        (lambda estimator, X, y: 0.5, "score"),
+    ],
+)
+def test_the_caption_names_the_score(scoring, caption):
+    estimators = {"a": Centroids(), "b": Centroids()}
+    assert make_contest(estimators, ONE, scoring, 0).scoring == caption
 
 
 rare = numbered()[0], np.array(["often"] * 39 + ["rare"])

@@ -106,6 +106,16 @@ def test_with_a_reference_bold_is_better_than_that():
     )
 
 
+def test_a_name_of_two_lines_stands_on_one():
+    means = {"heart\ndisease": MEANS["heart"], "iris": MEANS["iris"]}
+    found = Comparison(frame(means, ["poor\r\none", "good", "better"]), reference="poor\r\none")
+    table = cells(str(found))
+    assert list(table) == ["heart disease", "iris", "wins–ties–losses", "Wilcoxon's p"]
+    assert list(table["iris"]) == ["poor one", "good", "better"]
+    assert str(found).splitlines()[-1].startswith("Mean ±") and "better than poor one by" in str(found)
+    assert found.datasets[0] == "heart\ndisease"
+
+
 def test_the_level_decides_what_is_bold():
     means = {"heart": [0.7, 0.715, 0.7]}
     pvalue = f_test_5x2cv(0.715 + NOISE[1], 0.7 + NOISE[0]).pvalue

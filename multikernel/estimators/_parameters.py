@@ -1,8 +1,10 @@
 """Checks of the estimators' own parameters and of the weights of samples, with their wording."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
@@ -71,10 +73,15 @@ def check_nu(nu: Any) -> float:
 
 
 def check_costs(costs: Any, names: list[str]) -> Array:
-    """One positive cost for each kernel: an array, or a dict by view name (1 for those not named)."""
+    """One positive cost for each kernel: an array, or by view name in a dict or Series (1 if not named)."""
     if costs is None:
         return np.ones(len(names))
-    if isinstance(costs, dict):
+    if isinstance(costs, pd.Series) and not costs.index.equals(pd.RangeIndex(len(costs))):
+        repeated = costs.index[costs.index.duplicated()].tolist()
+        if repeated:
+            raise ValueError(f"costs names view {repeated[0]!r} twice; give one cost for each.")
+        costs = costs.to_dict()
+    if isinstance(costs, Mapping):
         unknown = sorted(set(costs) - set(names), key=str)
         if unknown:
             raise ValueError(f"costs names unknown views {unknown}; the views are {names}.")

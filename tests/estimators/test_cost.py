@@ -1,6 +1,9 @@
 """The cost of a prediction, recomputed from public attributes, and what costs do to the weights."""
 
+from types import MappingProxyType
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +50,36 @@ def test_the_cost_is_what_a_recount_says(estimator, make, costs):
     assert isinstance(model.total_cost_, float)
     np.testing.assert_allclose(model.total_cost_, recount(model, plain), rtol=1e-12)
     assert 0.0 < model.total_cost_ <= model.support_.size * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        pd.Series({"noise": 3.0, "signal": 8.0, "line": 2.0}),
+        MappingProxyType({"noise": 3.0, "signal": 8.0, "line": 2.0}),
+        pd.Series([8.0, 2.0, 3.0]),
+    ],
+    ids=["series by name", "mapping", "series without names"],
+)
+def test_costs_with_names_are_taken_by_name(costs):
+    X, y = make_binary()
+    model = MKLClassifier(VIEWS, costs=costs).fit(X, y)
+    assert model.weights_frame()["cost"].tolist() == [8.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("costs", "words"),
+    [
+        (pd.Series({"sound": 2.0}), r"unknown views \['sound'\]"),
+        (pd.Series([1.0, 2.0, 3.0], index=[2, 1, 0]), r"unknown views \[0, 1, 2\]"),
+        (pd.Series([1.0, 2.0], index=["line", "line"]), "costs names view 'line' twice"),
+        (pd.Series([1.0, 2.0]), r"each of the 3 kernels; got shape \(2,\)"),
+    ],
+)
+def test_series_of_costs_that_do_not_fit_the_views_are_refused(costs, words):
+    X, y = make_binary()
+    with pytest.raises(ValueError, match=words):
+        MKLClassifier(VIEWS, costs=costs).fit(X, y)
 
 
 def test_one_machine_costs_its_support_samples_times_the_share_of_its_kernels():

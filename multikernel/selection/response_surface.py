@@ -22,7 +22,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Point = dict[str, float]
 
 _SAME = 5e-4  # points that agree to three decimals are one
-_TIE = 1e-9
 _GRID = 101
 
 
@@ -199,8 +198,7 @@ class ResponseSurface:
 
     def _best(self) -> int:
         """The best point measured; of equals the nearest to the centre, of equally near ones the first."""
-        tie = _TIE * np.abs(self.values_).max()
-        equals = np.flatnonzero(self.values_ <= self.values_.min() + tie)
+        equals = np.flatnonzero(self.values_ == self.values_.min())
         distances = np.linalg.norm(self._x[equals], axis=1).round(6)
         return int(equals[distances.argmin()])
 

@@ -178,12 +178,22 @@ def test_the_best_measured_point_is_returned_not_the_last():
 
 
 def test_of_equally_good_points_the_nearest_to_the_center_wins():
-    def response(p):  # the corner is as good as the points on the axes, up to rounding
-        x = logs(p)
-        return 1.0 if np.allclose(x, 0) else (0.5 if x.sum() > 0.5 else 0.5 + 1e-12)
+    def response(p):  # the corner is as good as the points on the axes
+        return 1.0 if np.allclose(logs(p), 0) else 0.5
 
     surface = ResponseSurface(factors(2), max_steps=0).minimize(response)
     np.testing.assert_allclose(logs(surface.best_point_), [0.3, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1e12])
+def test_a_point_that_is_better_by_little_is_the_best_whatever_others_measured(penalty):
+    def response(p):
+        x = logs(p)
+        return penalty if np.allclose(x, 0) else (0.5 if x.sum() > 0.5 else 0.5 + 1e-12)
+
+    surface = ResponseSurface(factors(2), max_steps=0).minimize(response)
+    np.testing.assert_allclose(logs(surface.best_point_), [0.3, 0.3], atol=1e-9)
+    assert surface.best_value_ == surface.values_.min() == 0.5
 
 
 def test_a_constant_response_ends_at_the_center_after_the_design():

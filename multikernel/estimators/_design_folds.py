@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
 from ..selection.eigenvalue_costs import count_large_eigenvalues
 from ..solvers import SolveResult, Status
+from ._cross_validation import check_score, list_splits
 from ._samples import Samples
 from .mkl_classifier import MKLClassifier
 
@@ -26,7 +27,8 @@ Scorer = Callable[..., float]
 class FoldModel(MKLClassifier):
     """The classifier of one fold, solved at one vector of costs after the other.
 
-    To a scorer it is a fitted classifier; its scores are those of the validation samples, whatever X is.
+    To a scorer it is the classifier fitted at the last of them. Of the very table of validation samples that
+    a scorer is given the kernels are kept; of any other they are computed.
     """
 
     def open(self, X: Any, y: Array, sample_weight: Array | None, train: Array, test: Array) -> "FoldModel":
@@ -35,13 +37,11 @@ class FoldModel(MKLClassifier):
         X_test, self._y_test = _safe_split(self, X, y, test, train)
         own, self._weight_test = (None if sample_weight is None else sample_weight[s] for s in (train, test))
         self._Ks, self._problems, self._samples = self._prepare(X_train, y_train, own)
-        bank, rows = self._bank, self._samples.rows
-        if self._precomputed:  # its columns are all the rows given, those of weight zero too
-            bank = bank.restrict(rows, np.arange(len(self.view_names_)))
-        self._X_test = bank.transform(self._validate_table(X_test, reset=False))
-        self._blocks = np.moveaxis(self._X_test, 2, 0)
-        if not self._precomputed:
-            self._X_test = X_test
+        self._whole_bank, self._X_test = self._bank, X_test
+        if isinstance(X_test, np.ndarray):
+            X_test.flags.writeable = False  # the blocks are of these values
+        if not self._precomputed:  # ready-made kernels are at hand in the table itself
+            self._blocks = np.moveaxis(self._bank.transform(self._validate_table(X_test, reset=False)), 2, 0)
         self._points: list[tuple[Array, list[SolveResult]]] = []
         return self
 
@@ -64,14 +64,12 @@ class FoldModel(MKLClassifier):
         """The score on the validation samples of the classifier with these costs."""
         self._costs, place = costs, np.log(costs)
         solutions = self._solve_all(self._Ks, self._problems, self._samples.weights, self._nearest(place))
-        results = [solved.result for solved in solutions]
-        self._points.append((place, results))
-        n_machines = [len(solved.names) for solved in solutions]
-        self.machine_weights_ = np.repeat([r.weights for r in results], n_machines, axis=0)
-        self.intercept_ = np.concatenate([r.intercepts for r in results])
-        self._coefficients = np.concatenate([s.duals(self._samples.rows.size) for s in solutions])
+        self._points.append((place, [solved.result for solved in solutions]))
+        self._bank = self._whole_bank
+        self._store(solutions, self._samples)
+        self._duals = np.concatenate([s.duals(self._samples.rows.size) for s in solutions])
         weights = {} if self._weight_test is None else {"sample_weight": self._weight_test}
-        return float(scorer(self, self._X_test, self._y_test, **weights))
+        return check_score(scorer(self, self._X_test, self._y_test, **weights))
 
     def _nearest(self, place: Array) -> list[SolveResult] | None:
         """The solutions at the nearest point so far."""
@@ -81,10 +79,23 @@ class FoldModel(MKLClassifier):
         return self._points[int(np.argmin(distances))][1]
 
     def _scores(self, X: Any) -> Array:
-        total = np.zeros((self._blocks.shape[1], self._coefficients.shape[0]))
+        if X is not self._X_test or self._precomputed:
+            return super()._scores(X)
+        total = np.zeros((self._blocks.shape[1], self._duals.shape[0]))
         for m in np.flatnonzero(self.machine_weights_.any(axis=0)):
-            total += (self._blocks[m] @ self._coefficients.T) * self.machine_weights_[:, m]
+            total += (self._blocks[m] @ self._duals.T) * self.machine_weights_[:, m]
         return total
+
+    def predict_proba(self, X: Any) -> Array:
+        """Refuse: a calibration of every point would take five more fits of every fold."""
+        raise ValueError(
+            "scoring needs probabilities, which are not calibrated on the folds of the search. Use a score "
+            'of decision_function or predict, such as "roc_auc" (two classes) or "balanced_accuracy"; or '
+            "compare costs by GridSearchCV on MKLClassifier(probability=True)."
+        )
+
+    def _warn_unless_converged(self) -> None:
+        """Nothing: whoever searches counts the failures."""
 
 
 class DesignFolds:
@@ -103,13 +114,16 @@ class DesignFolds:
         self.scores: list[Array] = []
 
     def measure(self, costs_of: Callable[[FoldModel], Array]) -> float:
-        """The mean score over the folds, which are kept; costs may depend on what a fold has seen."""
+        """The mean score over the folds, which are kept; costs may depend on what a fold has seen.
+
+        It has twelve digits, so that means that differ by rounding are equally good.
+        """
 
         def score(model: FoldModel) -> float:
             return model.score_at(costs_of(model), self.scorer)
 
         self.scores.append(np.array(self.pool(delayed(score)(model) for model in self.models)))
-        return float(self.scores[-1].mean())
+        return float(f"{self.scores[-1].mean():.12g}")
 
     @property
     def n_solves(self) -> int:
@@ -149,7 +163,7 @@ def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> lis
     matter.
     """
     if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
-        return [(np.asarray(a), np.asarray(b)) for a, b in check_cv(cv, y, classifier=True).split(X, y)]
+        return list_splits(cv, X, y)
     labels = y[samples.rows]
     _require_members(cv, labels)
     folds = StratifiedKFold(cv, shuffle=True, random_state=0 if seed is None else seed)

@@ -21,7 +21,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 SEARCHES = ("response_surface", "eigenvalue", "weights")
 EXPONENTS = np.linspace(0.0, 1.0, 11).round(1)
 _STILL = 1e-2
-_TIE = 1e-9
+_WIDEST, _NARROWEST = 10.0, 1e-6
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _choose_exponent(folds: DesignFolds, Ks: Array, progress: SearchProgress) ->
         scores.append(folds.measure(_at_exponent(exponent)))
         if progress(params[-1], scores[-1]):
             break
-    best = int(np.argmax(np.array(scores) >= max(scores) - _TIE))
+    best = int(np.argmax(scores))
     exponent = params[best]["exponent"]
     costs = eigenvalue_costs(count_large_eigenvalues(Ks), exponent)
     return Chosen(costs, params, best, exponent=exponent)
@@ -111,6 +111,17 @@ def _themselves(costs: dict[str, float]) -> dict[str, float]:
 def _fixing(weights: dict[str, float]) -> dict[str, float]:
     """The costs that fix the weights where p = ∞: μ_m = 1 / d_m²."""
     return {name: 1.0 / float(np.sqrt(weight)) for name, weight in weights.items()}
+
+
+def check_bound(bound: Any) -> float:
+    """The search stays where machines can be solved, and has more than one point."""
+    value = check_number("bound", bound, above=0.0)
+    if not _NARROWEST <= value <= _WIDEST:
+        raise ValueError(
+            f"bound must lie between {_NARROWEST:g} and {_WIDEST:g}; got {bound!r}. It is a power of ten: 1 "
+            "lets costs be from 0.1 to 10."
+        )
+    return value
 
 
 def check_delta(delta: Any, bound: float) -> None:

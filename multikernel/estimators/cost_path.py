@@ -9,7 +9,7 @@ measured with the true costs d.
 import numbers
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from ..views import as_views
 from ._base import BaseMKL
 from ._cost import active_kernels, prediction_cost
 from ._cost_plot import draw_cost_path, efficient_points
+from ._cross_validation import check_one_score, check_score, list_splits
 from ._parameters import check_costs
 from ._warn import warn_caller
 
@@ -129,15 +130,15 @@ def cost_path(
 
     Parameters
     ----------
-    estimator : MKLClassifier, MKLRegressor, MKLRidge or MKLOneClass
+    estimator : MKLClassifier, MulticlassSVC, PosteriorSVC, MKLRegressor, MKLRidge or MKLOneClass
         Or a pipeline that ends in one, or a grid search over one of these (which then chooses, say, its own C
-        at every exponent). It is cloned, never fitted itself.
+        at every exponent, but not the costs). It is cloned, never fitted itself.
     X, y : as for its ``fit``
-    costs : array (n_kernels,) or dict by view name, optional
+    costs : array (n_kernels,), or dict or Series by view name, optional
         What a value of each kernel costs; those of the estimator if None.
     exponents : sequence of float >= 0
     cv : int, cross-validation generator or iterable of splits
-        As in scikit-learn; the same folds for every exponent.
+        As in scikit-learn; the same folds for every exponent. With groups, ``list(cv.split(X, y, groups))``.
     scoring : str or callable, optional
         As in scikit-learn; the estimator's own ``score`` if None.
     n_jobs : int, optional
@@ -179,7 +180,8 @@ def cost_path(
     costs = machine.costs if costs is None else costs
     powers = _check_exponents(exponents)
     X, y = indexable(X, y)
-    folds = list(_folds(cv, y, estimator, random_state).split(X, y))
+    check_one_score(scoring)
+    folds = _folds(cv, X, y, estimator, random_state)
     true_costs = _true_costs(costs, _view_names(machine, (estimator, prefix, X, y, folds[0][0])))
     scorer = check_scoring(estimator, scoring)
     measured = []
@@ -202,13 +204,36 @@ def _find_machine(estimator: Any) -> tuple[BaseMKL, str]:
         return machine, f"{name}__{prefix}"
     if isinstance(estimator, _SEARCHES):
         machine, prefix = _find_machine(estimator.estimator)
+        _check_search(estimator, f"{prefix}costs")
         return machine, f"estimator__{prefix}"
     if not isinstance(estimator, BaseMKL):
         raise TypeError(
-            "estimator must have costs of its kernels: an MKLClassifier, MKLRegressor, MKLRidge or "
-            f"MKLOneClass, or a pipeline or a grid search that ends in one; got {estimator!r}."
+            "estimator must have costs of its kernels: an MKLClassifier, MulticlassSVC, PosteriorSVC, "
+            "MKLRegressor, MKLRidge or MKLOneClass, or a pipeline or a grid search that ends in one; got "
+            f"{estimator!r}."
+        )
+    if "costs" not in estimator.get_params(deep=False):
+        raise TypeError(
+            f"{type(estimator).__name__} has no costs to set: it chooses them for the score alone. Use "
+            "MKLClassifier."
         )
     return estimator, ""
+
+
+def _check_search(search: Any, costs: str) -> None:
+    """A search has to give one model, and to leave the costs (a parameter of its estimator) as they are."""
+    if not search.refit:
+        raise ValueError(
+            "the search must refit its best model, which is the one that is measured; got a "
+            f"{type(search).__name__} with refit={search.refit!r}. Use refit=True."
+        )
+    given = search.param_grid if isinstance(search, GridSearchCV) else search.param_distributions
+    names = {name for grid in ([given] if isinstance(given, Mapping) else given) for name in grid}
+    for name in sorted(names):
+        if f"{costs}__".startswith(f"{name}__"):
+            raise ValueError(
+                f"the search must not search {name!r}: the costs are set at every exponent. Leave it out."
+            )
 
 
 def _fitted_machine(model: Any) -> Any:
@@ -254,12 +279,13 @@ def _check_exponents(exponents: Any) -> list[float]:
     return [float(value) for value in values]
 
 
-def _folds(cv: Any, y: Any, estimator: Any, random_state: Any) -> Any:
+def _folds(cv: Any, X: Any, y: Any, estimator: Any, random_state: Any) -> list[tuple[Array, Array]]:
     """Scikit-learn's folds; shuffled where ``cv`` is a number and a seed is given."""
-    folds = check_cv(cv, y, classifier=is_classifier(estimator))
-    if random_state is None or not (cv is None or isinstance(cv, numbers.Integral)):
-        return folds
-    return type(folds)(folds.get_n_splits(), shuffle=True, random_state=random_state)
+    classifier = is_classifier(estimator)
+    if random_state is not None and (cv is None or isinstance(cv, numbers.Integral)):
+        folds = check_cv(cv, y, classifier=classifier)
+        cv = type(folds)(folds.get_n_splits(), shuffle=True, random_state=random_state)
+    return list_splits(cv, X, y, classifier=classifier)
 
 
 def _raised(costs: pd.Series, exponent: float) -> pd.Series:
@@ -283,9 +309,7 @@ def _measure(
     train, test = fold
     machine = _fitted_machine(model.fit(*_safe_split(model, X, y, train)))
     X_test, y_test = _safe_split(model, X, y, test, train)
-    score = float(scorer(model, X_test) if y is None else scorer(model, X_test, y_test))
-    if not np.isfinite(score):
-        raise ValueError(f"scoring must give a finite score for every fold; got {score}.")
+    score = check_score(scorer(model, X_test) if y is None else scorer(model, X_test, y_test))
     cost = _cost(machine, costs)
     return {
         "score": score,

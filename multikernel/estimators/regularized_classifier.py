@@ -11,11 +11,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
 from .._threads import one_thread
-from .._validation import check_choice, check_number
+from .._validation import check_choice
 from ._calibration import calibrate
 from ._cost import prediction_cost
+from ._cross_validation import check_one_score
 from ._design_folds import DesignFolds, open_folds, split_samples
-from ._kernel_search import SEARCHES, Chosen, check_delta, choose
+from ._kernel_search import SEARCHES, Chosen, check_bound, check_delta, choose
 from ._parameters import check_sample_weights
 from ._progress import SearchProgress
 from ._samples import Samples
@@ -56,13 +57,14 @@ class RegularizedMKLClassifier(MKLClassifier):
         first, by cross-validation of :class:`MKLClassifier`, which has :math:`d = 1`.
     cv : int, cross-validation generator or iterable of splits
         A number of folds is stratified and shuffled with `random_state`; equal rows are in the same fold.
+        With groups, ``list(cv.split(X, y, groups))``.
     scoring : str or callable, optional
         As in scikit-learn; the accuracy by default. With ``sample_weight`` the scorer gets the weights of the
-        validation samples.
+        validation samples. Scores of probabilities are refused: the folds are not calibrated.
     delta : float
         The step of the design, in :math:`\log_{10}`.
     bound : float
-        The search stays between :math:`10^{-bound}` and :math:`10^{bound}`.
+        The search stays between :math:`10^{-bound}` and :math:`10^{bound}`; at most 10.
     max_steps : int
         At most so many points after the design, which has m (m + 1) / 2 for m kernels.
     multiclass : {"ovr", "ovo", "shared", "joint"}
@@ -204,11 +206,11 @@ class RegularizedMKLClassifier(MKLClassifier):
         model.set_params(probability=self.probability)
         Ks, problems, samples = model._prepare(X, y, sample_weight)
         X, y = model._validate_table(X, reset=False), column_or_1d(y)  # of rows that folds can take
-        chosen = self._choose(model, Ks, samples, (X, y, sample_weight))
+        chosen, record = self._choose(model, Ks, samples, (X, y, sample_weight))
         model._costs = chosen.machine_costs
         model._store(model._solve_all(Ks, problems, samples.weights), samples)
         model._calibration = calibrate(model.set_params(costs=chosen.machine_costs), X, y, sample_weight)
-        self._adopt(model, chosen)
+        self._adopt(model, chosen, record)
         self.n_solves_ += len(problems)
         self._warn_unless_converged()
         return self
@@ -216,13 +218,11 @@ class RegularizedMKLClassifier(MKLClassifier):
     # ------------------------------------------------------------------ search
     def _choose(
         self, model: MKLClassifier, Ks: Array, samples: Samples, data: tuple[Any, Array, Any]
-    ) -> Chosen:
-        """Measure points until the search ends; the costs at the best."""
+    ) -> tuple[Chosen, dict[str, Any]]:
+        """Measure points until the search ends: the costs at the best, and the attributes that tell of it."""
         X, y, sample_weight = data
-        self.cv_results_: dict[str, Any] = {}
-        self.n_solves_, self.best_score_ = 0, float("nan")
         if len(Ks) == 1:
-            return Chosen.alone()
+            return Chosen.alone(), {"cv_results_": {}, "best_score_": float("nan"), "n_solves_": 0}
         weights = None if sample_weight is None else check_sample_weights(sample_weight, y.size)
         splits = split_samples(self.cv, X, y, samples, model.random_state)
         with one_thread(), Parallel(n_jobs=self.n_jobs, prefer="threads") as pool:
@@ -230,21 +230,18 @@ class RegularizedMKLClassifier(MKLClassifier):
             folds = DesignFolds(models, check_scoring(self, self.scoring), pool)
             progress = SearchProgress(self.verbose, self.callback)
             chosen = choose(self, folds, model.view_names_, Ks, progress)
-        self._record(chosen, folds)
-        return chosen
+        return chosen, self._record(chosen, folds)
 
-    def _record(self, chosen: Chosen, folds: DesignFolds) -> None:
+    def _record(self, chosen: Chosen, folds: DesignFolds) -> dict[str, Any]:
         scores = np.array(folds.scores)
         means = scores.mean(axis=1)
-        self.cv_results_ = {
+        results = {
             "params": chosen.params,
             **{f"split{k}_test_score": column for k, column in enumerate(scores.T)},
             "mean_test_score": means,
             "std_test_score": scores.std(axis=1),
             "rank_test_score": 1 + (means[None, :] > means[:, None]).sum(axis=1),
         }
-        self.best_score_ = float(means[chosen.best])
-        self.n_solves_ = folds.n_solves
         if folds.n_failed:
             warn_caller(
                 f"{folds.n_failed} of the {folds.n_solves} solutions of the search did not reach "
@@ -252,11 +249,16 @@ class RegularizedMKLClassifier(MKLClassifier):
                 "the kernels.",
                 ConvergenceWarning,
             )
+        best_score = float(means[chosen.best])
+        return {"cv_results_": results, "best_score_": best_score, "n_solves_": folds.n_solves}
 
-    def _adopt(self, model: MKLClassifier, chosen: Chosen) -> None:
+    def _adopt(self, model: MKLClassifier, chosen: Chosen, record: dict[str, Any]) -> None:
         """Become the fitted model: all of it that is not a parameter."""
-        for name in vars(model).keys() - model.get_params():
-            setattr(self, name, getattr(model, name))
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of a fit before, where this one has no names
+        learned = {name: getattr(model, name) for name in vars(model).keys() - model.get_params()}
+        for name, value in (learned | record).items():
+            setattr(self, name, value)
         ones = np.ones(len(self.view_names_))
         self.costs_ = ones if self.search == "weights" else np.asarray(chosen.machine_costs)
         self._costs = self.costs_
@@ -266,9 +268,8 @@ class RegularizedMKLClassifier(MKLClassifier):
     # ------------------------------------------------------------------ parameters
     def _check_search(self) -> None:
         check_choice("search", self.search, SEARCHES)
-        check_delta(self.delta, check_number("bound", self.bound, above=0.0))
-        if isinstance(self.scoring, list | tuple | set | dict):
-            raise TypeError(f"scoring must be one score, a name or a function; got {self.scoring!r}.")
+        check_delta(self.delta, check_bound(self.bound))
+        check_one_score(self.scoring)
         self._check_numerics()
 
     def _seed(self) -> Any:

@@ -11,12 +11,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RandomizedSearchCV,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+from multikernel import (
+    KernelBank,
+    MKLClassifier,
+    MKLOneClass,
+    MKLRegressor,
+    MKLRidge,
+    MulticlassSVC,
+    PosteriorSVC,
+    RegularizedMKLClassifier,
+)
 from multikernel.estimators._cost_plot import efficient_points
 from multikernel.estimators.cost_path import CostPath, cost_path
 from multikernel.kernels import Gaussian
@@ -105,8 +121,9 @@ def test_costs_that_count_more_drop_a_dear_view_that_adds_little():
         COSTS.tolist(),
         {"signal": 4.0, "noise": 1.5},
         {"noise": 3.0, "signal": 8.0, "line": 2.0},
+        pd.Series({"noise": 3.0, "signal": 8.0, "line": 2.0}),
     ],
-    ids=["another unit", "list", "dict, 1 where not named", "dict in another order"],
+    ids=["another unit", "list", "dict, 1 where not named", "dict in another order", "series by name"],
 )
 def test_ways_to_give_the_same_costs(path, costs):
     X, y = make_binary()
@@ -344,6 +361,76 @@ def test_an_estimator_without_costs_is_refused_by_name(estimator):
     X, y = make_binary()
     with pytest.raises(TypeError, match=r"estimator must have costs.*got.*(SVC|MKLClassifier)"):
         cost_path(estimator, X, y, COSTS)
+
+
+def test_a_model_that_chooses_its_costs_is_refused():
+    X, y = make_binary()
+    with pytest.raises(TypeError, match="RegularizedMKLClassifier has no costs to set: it chooses them"):
+        cost_path(make_pipeline(StandardScaler(), RegularizedMKLClassifier(VIEWS)), X, y, COSTS)
+
+
+@pytest.mark.parametrize("estimator", [MulticlassSVC(VIEWS), PosteriorSVC(VIEWS)], ids=["joint", "posterior"])
+def test_machines_of_several_classes_at_once(estimator):
+    X, y = make_three(60)
+    found = cost_path(estimator, X, y, COSTS, exponents=[1.0], cv=2)
+    by_hand = clone(estimator).set_params(costs=RELATIVE)
+    np.testing.assert_array_equal(found.scores.loc[1.0], cross_val_score(by_hand, X, y, cv=2))
+    for text in (cost_path.__doc__, no_costs_message()):
+        assert type(estimator).__name__ in text
+
+
+def no_costs_message():
+    with pytest.raises(TypeError) as caught:
+        cost_path(SVC(), *make_binary(), COSTS)
+    return str(caught.value)
+
+
+PIPED = make_pipeline(StandardScaler(), MKLClassifier(VIEWS))
+
+
+@pytest.mark.parametrize(
+    ("search", "words"),
+    [
+        (
+            GridSearchCV(PIPED, {"mklclassifier__C": [1.0]}, refit=False),
+            "must refit.*GridSearchCV.*refit=True",
+        ),
+        (GridSearchCV(MKLClassifier(VIEWS), {"costs": [[1, 2, 3]]}), "must not search 'costs'.*Leave it out"),
+        (GridSearchCV(PIPED, [{"mklclassifier__C": [1.0]}, {"mklclassifier__costs": [[1, 2, 3]]}]), "'mklcl"),
+        (
+            RandomizedSearchCV(PIPED, {"mklclassifier": [MKLClassifier(VIEWS)]}),
+            "must not search 'mklclassifier'",
+        ),
+        (
+            make_pipeline(GridSearchCV(MKLClassifier(VIEWS), {"costs": [[1, 2, 3]]})),
+            "must not search 'costs'",
+        ),
+    ],
+)
+def test_searches_that_leave_no_costs_to_set_are_refused(search, words):
+    X, y = make_binary()
+    with pytest.raises(ValueError, match=words):
+        cost_path(search, X, y, COSTS, cv=2)
+
+
+@pytest.mark.parametrize("scoring", [["accuracy"], {"a": "accuracy"}, lambda model, X, y: {"a": 1.0}])
+def test_several_scores_are_refused(scoring):
+    X, y = make_binary()
+    with pytest.raises(TypeError, match=r"scoring must (be one score|give one number)"):
+        cost_path(MKLClassifier(VIEWS), X, y, COSTS, cv=2, scoring=scoring)
+
+
+def test_folds_that_need_groups_come_as_a_list():
+    X, y = make_binary()
+    groups = np.arange(y.size) % 4
+    model = MKLClassifier(VIEWS)
+    with pytest.raises(ValueError, match=r"GroupKFold.*list\(cv.split\(X, y, groups\)\)"):
+        cost_path(model, X, y, COSTS, cv=GroupKFold(2))
+    splits = list(GroupKFold(2).split(X, y, groups))
+    found = cost_path(model, X, y, COSTS, exponents=[0.0], cv=splits)
+    np.testing.assert_array_equal(found.scores.loc[0.0], cross_val_score(model, X, y, cv=splits))
+    with pytest.raises(ValueError, match="cv must hold at least one split"):
+        cost_path(model, X, y, COSTS, cv=[])
 
 
 def test_words_in_the_place_of_numbers_are_refused():

@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -318,6 +318,72 @@ def test_a_function_that_scores_sees_the_validation_samples(views):
     assert model.costs_.tolist() == [1.0, 1.0, 1.0]  # all points are equal: the nearest to d = 1
 
 
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+@pytest.mark.parametrize("views", [LEARNED, "precomputed"])
+def test_a_function_that_scores_may_predict_for_any_samples(views, multiclass):
+    X, y = make_three(60)
+    data = plain_kernels(X, X) if views == "precomputed" else X
+    weights = np.random.default_rng(0).integers(0, 3, 60).astype(float)  # some are zero
+
+    def scorer(model, X, y, sample_weight=None):
+        some = slice(None, None, 2)
+        shifted = model.predict(X + 0.4)
+        own, copied = model.decision_function(X), model.decision_function(X.copy())
+        np.testing.assert_allclose(own, copied, atol=1e-9)
+        np.testing.assert_allclose(model.decision_function(X[some]), own[some], atol=1e-9)
+        parts = model.contributions(X)
+        assert parts.shape == (len(X), 3, 3) and model.dual_coef_.shape == (3, model.support_.size)
+        return accuracy_score(y, shifted) + model.support_.size + model.kernel_weights_[1]
+
+    model = regularized(views, scoring=scorer, max_steps=0, multiclass=multiclass).fit(data, y, weights)
+    splits = list(FOLDS.split(X, y))
+    for point in (0, 3):  # the model of every point, not that of the first or last
+        costs = list(model.cv_results_["params"][point].values())
+        for (train, test), found in zip(splits, fold_scores(model)[point], strict=True):
+            plain = MKLClassifier(views, costs=costs, multiclass=multiclass, **FINE)
+            own = np.ix_(train, train) if views == "precomputed" else train
+            new = np.ix_(test, train) if views == "precomputed" else test
+            plain.fit(data[own], y[train], weights[train])
+            right = accuracy_score(y[test], plain.predict(data[new] + 0.4))
+            expected = right + plain.support_.size + plain.kernel_weights_[1]
+            assert found == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_function_that_scores_cannot_change_the_validation_samples():
+    X, y = make_binary(40)
+
+    def scorer(model, X, y):
+        X += 1.0
+        return accuracy_score(y, model.predict(X))
+
+    with pytest.raises(ValueError, match="read-only"):
+        regularized(VIEWS, scoring=scorer).fit(X, y)
+
+
+@pytest.mark.parametrize("probability", [False, True])
+@pytest.mark.parametrize(
+    "scoring", ["neg_log_loss", lambda model, X, y: log_loss(y, model.predict_proba(X))], ids=["name", "own"]
+)
+def test_scores_of_probabilities_are_refused_with_what_can_be_done(scoring, probability):
+    X, y = make_binary(40)
+    with pytest.raises(ValueError, match=r"scoring needs probabilities.*folds.*roc_auc.*GridSearchCV"):
+        regularized(VIEWS, scoring=scoring, probability=probability).fit(X, y)
+
+
+@pytest.mark.parametrize("search", ["response_surface", "eigenvalue"])
+def test_means_that_differ_by_rounding_are_equally_good(search):
+    X, y = make_binary(60)
+    calls = iter(range(1000))
+
+    def scorer(model, X, y):  # the same scores in another order: their sum is rounded otherwise
+        point, fold = divmod(next(calls), 3)
+        return (0.2, 0.3, 0.1)[(point + fold) % 3]
+
+    model = regularized(VIEWS, search=search, scoring=scorer, max_steps=0).fit(X, y)
+    assert np.ptp(model.cv_results_["mean_test_score"]) > 0.0
+    assert model.costs_.tolist() == [1.0, 1.0, 1.0]
+
+
 def test_a_list_of_splits_and_classes_that_a_fold_lacks():
     X, y = make_three(60)
     order = np.argsort(y, kind="stable")
@@ -434,6 +500,51 @@ def test_a_second_fit_forgets_the_first():
     assert len(model.cv_results_["params"]) == 6
 
 
+def test_a_fit_that_fails_leaves_the_model_as_it_was():
+    X, y = make_binary(40)
+    model = regularized(max_steps=0).fit(X, y)
+    kept = dict(vars(model))
+
+    def fail(entry):
+        raise RuntimeError("enough")
+
+    for changes in ({"callback": fail}, {"callback": None, "scoring": lambda model, X, y: np.nan}):
+        model.set_params(**changes)
+        with pytest.raises((RuntimeError, ValueError), match=r"enough|finite"):
+            model.fit(X[::-1, :3], y)
+        for name in kept.keys() - model.get_params():
+            assert vars(model)[name] is kept[name]
+
+
+def test_a_second_fit_forgets_the_names_of_columns():
+    X, y = make_binary(40)
+    model = regularized(max_steps=0).fit(pd.DataFrame(X, columns=list("pqrs")), y).fit(X, y)
+    assert not hasattr(model, "feature_names_in_")
+    model.predict(X)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # two steps are not enough
+@pytest.mark.parametrize("search", ["response_surface", "weights"])
+def test_the_widest_bound_and_the_narrowest(search):
+    X, y = make_binary(40)
+    for bound in (1e-6, 10.0):
+        limits = {"bound": bound, "delta": bound, "max_steps": 0, "max_iter": 2, "cv": 2}
+        model = regularized(VIEWS, search=search, tol=1e-3, **limits).fit(X, y)
+        logs = np.log10([list(p.values()) for p in model.cv_results_["params"]])
+        assert logs.max() - logs.min() >= bound
+        assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_folds_that_need_groups_come_as_a_list():
+    X, y = make_binary(40)
+    with pytest.raises(ValueError, match=r"GroupKFold.*list\(cv.split\(X, y, groups\)\)"):
+        regularized(cv=GroupKFold(2)).fit(X, y)
+    splits = list(GroupKFold(2).split(X, y, np.arange(40) % 4))
+    model = regularized(cv=splits, max_steps=0).fit(X, y)
+    expected = cross_val_score(MKLClassifier(LEARNED, **FINE), X, y, cv=splits)
+    np.testing.assert_allclose(fold_scores(model)[0], expected)
+
+
 def test_the_surface_of_three_kernels_is_drawn():
     from matplotlib.figure import Figure
 
@@ -458,7 +569,15 @@ def test_the_surface_of_three_kernels_is_drawn():
             "cv=100 needs at least 100 distinct samples of each class; class 'yes' has",
         ),
         ({"scoring": ["accuracy", "roc_auc"]}, TypeError, "scoring must be one score"),
-        ({"scoring": "neg_log_loss"}, AttributeError, "predict_proba"),
+        ({"bound": 400}, ValueError, "bound must lie between 1e-06 and 10; got 400"),
+        ({"bound": 1e-9, "delta": 1e-9}, ValueError, "bound must lie between"),
+        ({"cv": []}, ValueError, "cv must hold at least one split"),
+        (
+            {"scoring": lambda model, X, y: np.nan},
+            ValueError,
+            "scoring must give a finite score for every fold; got nan",
+        ),
+        ({"scoring": lambda model, X, y: {"a": 1}}, TypeError, "scoring must give one number; got {'a': 1}"),
         ({"C": "learn"}, ValueError, 'C="learn" needs loss="squared_hinge"'),
         ({"callback": 3}, TypeError, "callback must be a function"),
     ],

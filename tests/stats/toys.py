@@ -4,6 +4,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_random_state
 
+from multikernel.stats import compare
+
+PLACE = ["dataset", "estimator", "repetition", "fold"]
+
 # (name, row numbers) of every fit, in order; at which fit a run is stopped, as if by Ctrl-C.
 FITS: list[tuple[str, tuple[int, ...]]] = []
 STOP_AT: list[int] = []
@@ -41,3 +45,16 @@ def numbered(n=40, n_classes=2, gap=1.0, seed=0, labels=None):
     codes = np.arange(n) % n_classes
     X = np.column_stack([np.arange(n), rng.normal(size=(n, 2)) + gap * codes[:, None]])
     return X, codes if labels is None else np.asarray(labels)[codes]
+
+
+ONE = {"near": numbered(gap=1.0)}
+TWO = ONE | {"far": numbered(n=31, gap=2.0, seed=1)}
+
+
+def run(estimators=None, datasets=None, **options):
+    estimators = estimators or {"plain": Centroids("plain"), "rough": Centroids("rough", shrink=1.0)}
+    return compare(estimators, datasets or TWO, **{"verbose": 0} | options)
+
+
+def scores_of(comparison):
+    return comparison.scores[[*PLACE, "score"]]

@@ -11,6 +11,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..criteria.joint import JointHinge
 from . import class_cycles as cycles
+from .prices import ROUNDS, VIOLATION, best_growth, shares_on_the_way
 from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -209,11 +210,31 @@ class JointSolver:
         self.advance(0.0, 0)
         return self.values()
 
+    def _approach(self, violation: float, patience: int) -> None:
+        """From α = 0, come near to a large price by way of smaller ones."""
+        whole = self.limits.upper
+        if self.point.alpha.any():
+            return
+        for share in shares_on_the_way(float(whole.max()), self.samples.diag):
+            self.limits = self.limits._replace(upper=share * whole)
+            for _ in range(ROUNDS):
+                if self.advance(violation, patience).reason == cycles.CONVERGED:
+                    break
+                self.newton_step(patience)
+            alpha, F = self.point.alpha, self.point.F
+            norm2 = float(np.vdot(self.coefficients, F))
+            growth = best_growth(float(np.vdot(self.limits.rewards, alpha)), norm2)
+            alpha *= growth
+            F *= growth
+        self.limits = self.limits._replace(upper=whole)
+        np.minimum(self.point.alpha, whole, out=self.point.alpha)  # rounding
+
     def solve(self, tol: float, max_steps: int) -> tuple[Values, Status]:
         """Steps until the relative gap is ``tol``; the violation allowed to cycles follows the gap."""
         scale = float(np.abs(self.limits.rewards).max(initial=0.0)) or 1.0
         violation = _FIRST_VIOLATION * scale
         patience = _PATIENCE * self.own.size + 2000
+        self._approach(VIOLATION * scale, patience)
         crawling: Values | None = None  # where the last call ended that used up its patience
         while True:
             outcome = self.advance(violation, min(patience, max_steps - self.n_steps))

@@ -15,6 +15,7 @@ from ..combine.linear import WeightedStack
 from ..criteria.margin import Bound, HardMargin, Loss
 from . import smo as smo_loop
 from .free_system import Sensitivity, solve_free_system
+from .prices import ROUNDS, VIOLATION, best_growth, shares_on_the_way
 from .result import MachineResult, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -137,6 +138,7 @@ class Machine:
 
         ``plain``: the gap of β as it is; else at the best scaling of it, which is enough to steer.
         """
+        self._approach()
         budget = self.max_steps
         while True:
             allowance = min(budget, self.patience)
@@ -155,6 +157,25 @@ class Machine:
                 return values
             ratio = 0.7 * allowed / difference if np.isfinite(difference) else 0.1
             self.violation *= float(np.clip(ratio, 0.05, 0.5))
+
+    def _approach(self) -> None:
+        """From β = 0, come near to a large price by way of smaller ones."""
+        if self.beta.any() or self.loss.total != 0.0:
+            return
+        lower, upper = self.lower, self.upper
+        violation = VIOLATION * (float(np.abs(self.loss.target).max()) or 1.0)
+        for share in shares_on_the_way(float(max(upper.max(), -lower.min())), self.stack.diag):
+            self.lower, self.upper = share * lower, share * upper
+            for _ in range(ROUNDS):
+                if self.advance(violation, self.patience).iterations < self.patience:
+                    break
+                self.newton_step()
+            scores = self.scores
+            growth = best_growth(self.terms(self.stack.shift).reward, float(self.beta @ scores))
+            self.beta = growth * self.beta
+            self.gradient = self.loss.target - growth * scores - self.stack.shift * self.beta
+        self.lower, self.upper = lower, upper
+        self.beta = np.clip(self.beta, lower, upper)  # rounding
 
     def newton_step(self) -> None:
         """Solve for all the free β at once, within their bounds: for kernels on which pairs crawl."""

@@ -1,0 +1,51 @@
+"""Large prices by way of smaller ones: overlapping classes and a kernel of low rank."""
+
+import numpy as np
+import pytest
+
+from multikernel.combine.linear import WholeKernel
+from multikernel.criteria import EpsilonInsensitive, Hinge, JointHinge
+from multikernel.solvers.joint_solver import JointSolver
+from multikernel.solvers.machine import Machine
+from multikernel.solvers.prices import best_growth, shares_on_the_way
+
+RNG = np.random.default_rng(3)
+CODES = np.arange(120) % 4
+X = 2.0 * RNG.normal(size=(4, 5))[CODES] + 2.5 * RNG.normal(size=(120, 5))
+K = X @ X.T
+
+
+@pytest.mark.parametrize("C", (1e2, 1e5, 1e8))
+def test_binary_machines_come_there_in_few_steps(C):
+    for loss in (
+        Hinge(np.where(CODES == 0, 1.0, -1.0), C),
+        EpsilonInsensitive(np.sin(CODES) + 0.1 * X[:, 0], C, 0.1),
+    ):
+        machine = Machine(loss, WholeKernel(K), 400_000)
+        values = machine.solve(1e-3)
+        assert values.primal.plain - values.dual <= 1e-3 * values.primal.plain
+        assert machine.is_feasible()
+
+
+@pytest.mark.parametrize("C", (1e2, 1e5, 1e8))
+def test_the_joint_machine_too(C):
+    loss = JointHinge(CODES, 4, C)
+    solver = JointSolver(K, loss, np.zeros((4, 120)))
+    values, status = solver.solve(1e-3, 400_000)
+    assert status == "optimal" and values.difference <= 1e-3 * values.primal
+    assert solver.point.alpha.min() >= 0.0 and solver.point.alpha.max() <= C
+    np.testing.assert_allclose(solver.coefficients.sum(axis=1), 0.0, atol=1e-9 * C * 120)
+
+
+def test_small_and_infinite_prices_have_no_stations():
+    assert shares_on_the_way(10.0, np.ones(3)).size == 0
+    assert shares_on_the_way(np.inf, np.ones(3)).size == 0
+    np.testing.assert_allclose(shares_on_the_way(1e5, np.ones(3)), [1e-3, 1e-2, 1e-1])
+    np.testing.assert_allclose(shares_on_the_way(1e3, np.full(3, 100.0)), [1e-3, 1e-2, 1e-1])
+
+
+def test_duals_grow_no_further_than_the_price_nor_than_pays():
+    assert best_growth(100.0, 1.0) == 10.0  # the price grows so much
+    assert best_growth(3.0, 1.0) == 3.0  # c reward − ½ c² norm2 has its top there
+    assert best_growth(0.5, 1.0) == 1.0
+    assert best_growth(0.0, 0.0) == 10.0

@@ -11,8 +11,9 @@ import numpy as np
 from ..combine.linear import WeightedStack
 from ..criteria.joint import JointHinge
 from ..criteria.margin import Bound
+from .free_duals import FreeDuals
 from .free_system import Sensitivity
-from .joint_sensitivity import FreeDuals, solve_free_duals
+from .joint_sensitivity import solve_free_duals
 from .joint_solver import JointSolver
 from .joint_solver import Values as Found
 from .machine import Terms, Values

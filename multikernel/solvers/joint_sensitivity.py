@@ -1,47 +1,24 @@
 """How the free duals of the joint multiclass machine answer to the kernel weights.
 
-A free α_il turns sample i from class l to its own: its column of the turns is e_{y_i} − e_l. With the bounded
-ones fixed, the free satisfy Hα + turns·b = const, H = K_ij (turn_i · turn_j), and Σ_i B_il = 0 keeps
-turns'α = const. Differentiating in the weight of kernel m gives dα/dμ_m = −P r_m, where P is the inverse of H
+With turns as in :mod:`.free_duals` and the bounded duals fixed, the free satisfy Hα + turns·b = const, where
+H = K_ij (turn_i · turn_j), and Σ_i B_il = 0 keeps turns'α = const. Differentiating in the weight of kernel m gives dα/dμ_m = −P r_m, where P is the inverse of H
 on {turns'δ = 0} and r_m the turned adjoint F_m; the Hessian of the optimal value is r P r'. Few free duals:
 one Cholesky factorisation. Many: projected conjugate gradients that never form H, as far as shaping a step
 needs; the certificate does not depend on it.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from .free_duals import FreeDuals, invert_on_balanced
 from .free_system import Sensitivity
-from .joint_solver import invert_on_balanced
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _DENSE = 1200
 _CG_STEPS = 60
 _CG_RESIDUAL = 0.05
-
-
-class FreeDuals(NamedTuple):
-    """The free α: their samples, other classes and own classes; each (n_free,)."""
-
-    samples: Array
-    others: Array
-    own: Array
-
-    @property
-    def turns(self) -> Array:
-        """The classes that each gives to and takes from, (n_free, n_classes at least)."""
-        n_classes = int(max(self.others.max(initial=0), self.own.max(initial=0))) + 1
-        turns = np.zeros((self.samples.size, n_classes))
-        each = np.arange(self.samples.size)
-        turns[each, self.own] = 1.0
-        turns[each, self.others] = -1.0
-        return turns
-
-    def turned(self, F: Array) -> Array:
-        """F[…, own class, sample] − F[…, other class, sample], the derivative in each free α."""
-        return np.asarray(F[..., self.own, self.samples] - F[..., self.others, self.samples])
 
 
 def solve_free_duals(K: Array, free: FreeDuals, right: Array) -> Sensitivity:

@@ -7,10 +7,10 @@ last search for a cycle: optimality asks b_l ≤ b_k + W[k, l] of them, W the co
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..criteria.joint import JointHinge
 from . import class_cycles as cycles
+from .free_duals import FreeDuals, invert_on_balanced
 from .prices import ROUNDS, VIOLATION, best_growth, shares_on_the_way
 from .result import Status
 
@@ -59,23 +59,6 @@ def _potentials(W: Array, mean: float) -> Array:
     for r in range(n):
         D = np.minimum(D, D[:, [r]] + D[[r]])
     return np.asarray(0.5 * (D.mean(axis=0) - D.mean(axis=1)))
-
-
-def invert_on_balanced(H: Array, right: Array, turns: Array) -> Array:
-    """P right, P the inverse of H on {turns'δ = 0}; a slight ridge makes a singular H definite."""
-    ridge = 1e-10 * (float(np.abs(np.diagonal(H)).mean()) or 1.0)
-    while True:
-        ridged = H + ridge * np.eye(H.shape[0])
-        try:
-            factor = cho_factor(ridged, check_finite=False, overwrite_a=True)
-            break
-        except LinAlgError:
-            ridge *= 100.0
-    n_sides = right.shape[1]
-    solved = cho_solve(factor, np.column_stack([right, turns]), check_finite=False)
-    multipliers = np.linalg.lstsq(turns.T @ solved[:, n_sides:], turns.T @ solved[:, :n_sides])[0]
-    balanced = solved[:, :n_sides] - solved[:, n_sides:] @ multipliers
-    return np.asarray(balanced - turns @ np.linalg.lstsq(turns, balanced)[0])
 
 
 def _move_free(H: Array, g: Array, turns: Array, old: Array, upper: Array, bounds: int) -> Array:
@@ -183,13 +166,10 @@ class JointSolver:
         affordable = int(10.0 * steps * alpha.size / max(rows.size**3 / 3.0, 1.0))
         if rows.size < 2 or affordable == 0:
             return
-        own = self.own[rows]
-        sources = self.order[rows]
-        turns = np.zeros((rows.size, alpha.shape[0]))
-        turns[np.arange(rows.size), own] = 1.0
-        turns[np.arange(rows.size), columns] = -1.0
+        free = FreeDuals(rows, columns, self.own[rows])
+        sources, turns = self.order[rows], free.turns
         H = self.K[np.ix_(sources, sources)] * (turns @ turns.T)
-        g = F[own, rows] - F[columns, rows] - self.limits.rewards[columns, rows]
+        g = free.turned(F) - self.limits.rewards[columns, rows]
         bounds = min(affordable, _NEWTON_BOUNDS)
         alpha[columns, rows] = _move_free(H, g, turns, alpha[columns, rows], self.limits.upper[rows], bounds)
         self.rebuild_scores()

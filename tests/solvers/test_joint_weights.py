@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from multikernel.combine.linear import WeightedStack
 from multikernel.criteria import Hinge, JointHinge
 from multikernel.solvers import Options, Status, joint_sensitivity, learn_weights
+from multikernel.solvers.free_duals import FreeDuals
 from multikernel.solvers.joint_machine import JointMachine
-from multikernel.solvers.joint_sensitivity import FreeDuals, solve_free_duals
+from multikernel.solvers.joint_sensitivity import solve_free_duals
 from multikernel.solvers.multiclass import solve_multiclass
 from tests.solvers.problems import gaussian
 

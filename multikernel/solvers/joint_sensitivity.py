@@ -1,10 +1,10 @@
 """How the free duals of the joint multiclass machine answer to the kernel weights.
 
 With turns as in :mod:`.free_duals` and the bounded duals fixed, the free satisfy Hα + turns·b = const, where
-H = K_ij (turn_i · turn_j), and Σ_i B_il = 0 keeps turns'α = const. Differentiating in the weight of kernel m gives dα/dμ_m = −P r_m, where P is the inverse of H
-on {turns'δ = 0} and r_m the turned adjoint F_m; the Hessian of the optimal value is r P r'. Few free duals:
-one Cholesky factorisation. Many: projected conjugate gradients that never form H, as far as shaping a step
-needs; the certificate does not depend on it.
+H = K_ij (turn_i · turn_j), and Σ_i B_il = 0 keeps turns'α = const. Differentiating in the weight of kernel m
+gives dα/dμ_m = −P r_m, where P is the inverse of H on {turns'δ = 0} and r_m the turned adjoint F_m; the
+Hessian of the optimal value is r P r'. Few free duals: one Cholesky factorisation. Many: projected conjugate
+gradients that never form H, as far as shaping a step needs; the certificate does not depend on it.
 """
 
 from typing import Any

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
+from sklearn.model_selection._split import GroupsConsumerMixin
+from sklearn.utils.validation import _num_samples
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -11,15 +13,13 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def list_splits(cv: Any, X: Any, y: Any, *, classifier: bool = True) -> list[tuple[Array, Array]]:
     """The training and validation rows of each fold, as scikit-learn understands ``cv``."""
     folds = check_cv(cv, y, classifier=classifier)
-    try:
-        splits = [(np.asarray(train), np.asarray(test)) for train, test in folds.split(X, y)]
-    except ValueError as error:
-        if "'groups' parameter" not in str(error):
-            raise
+    if isinstance(folds, GroupsConsumerMixin):
         raise ValueError(
             f"cv={cv!r} needs the groups of the samples, which are not known here. Pass its splits instead: "
             "cv=list(cv.split(X, y, groups))."
-        ) from error
+        )
+    rows = np.arange(_num_samples(X))  # splits may be masks too
+    splits = [(rows[train], rows[test]) for train, test in folds.split(X, y)]
     if not splits:
         raise ValueError(f"cv must hold at least one split of the samples; got {cv!r}.")
     return splits

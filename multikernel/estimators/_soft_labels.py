@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.model_selection._split import GroupsConsumerMixin
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import has_fit_parameter
@@ -19,6 +18,7 @@ from ..solvers.posteriors import Distances, KernelDistances, TableDistances
 from ..views.columns import as_table
 from ..views.gating_features import columns_read
 from ..views.scaling import Scaling
+from ._cross_validation import list_splits
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -154,7 +154,7 @@ def out_of_fold(estimator: Any, X: Any, y: Array, weights: Array, cv: Any, seed:
     classes = np.unique(y)
     found = np.zeros((y.size, classes.size))
     times = np.zeros(y.size, int)
-    for train, test in _default_splits(y, weights, seed) if cv is None else _splits(X, y, cv):
+    for train, test in _default_splits(y, weights, seed) if cv is None else list_splits(cv, X, y):
         train = train[weights[train] > 0]
         _require_all_classes(classes, y[train])
         model = _fit_part(estimator, X, y, weights, train)
@@ -187,17 +187,6 @@ def _require_all_classes(classes: Array, y: Array) -> None:
             f"a training part of cv has no sample of class {missing.tolist()[0]!r}: its probability would be "
             "zero in that fold. Use stratified folds, StratifiedKFold or cv=None, or shuffle the samples."
         )
-
-
-def _splits(X: Any, y: Array, cv: Any) -> Iterator[tuple[Array, Array]]:
-    folds = check_cv(cv, y, classifier=True)
-    if isinstance(folds, GroupsConsumerMixin):
-        raise ValueError(
-            f"cv={type(folds).__name__} needs groups, which fit does not take. Pass its folds: "
-            "cv=list(cv.split(X, y, groups))."
-        )
-    for train, test in folds.split(X, y):
-        yield np.arange(y.size)[train], np.arange(y.size)[test]
 
 
 def _default_splits(y: Array, weights: Array, seed: Any) -> Iterator[tuple[Array, Array]]:

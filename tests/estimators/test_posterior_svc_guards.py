@@ -127,7 +127,7 @@ def test_folds_by_groups_are_passed_as_a_list(splitter):
     X, y = make_three(60)
     groups = np.random.default_rng(0).integers(0, 12, size=60)
     logistic = LogisticRegression()
-    with refuses(type(splitter).__name__, "needs groups", "list(cv.split(X, y, groups))"):
+    with refuses(type(splitter).__name__, "needs the groups", "list(cv.split(X, y, groups))"):
         PosteriorSVC(ONE, posterior=logistic, cv=splitter).fit(X, y)
     folds = list(splitter.split(X, y, groups))
     model = PosteriorSVC(ONE, posterior=logistic, cv=folds).fit(X, y)

@@ -16,12 +16,10 @@ from .free_system import Sensitivity
 from .joint_sensitivity import solve_free_duals
 from .joint_solver import JointSolver
 from .joint_solver import Values as Found
-from .machine import Terms, Values
+from .machine import ROUNDING, Terms, Values
 from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-_ROUNDING = 1e-9  # of a start, relative
 
 
 class JointMachine:
@@ -72,7 +70,7 @@ class JointMachine:
     def is_feasible(self) -> bool:
         """Whether α is within its bounds and B balanced over the classes; rounding is mended."""
         alpha = np.minimum(self.alpha, self.loss.upper)
-        given, size = self.beta, _ROUNDING * max(float(alpha.sum()), 1.0)
+        given, size = self.beta, ROUNDING * max(float(alpha.sum()), 1.0)
         self._set_alpha(alpha)
         return bool(np.abs(given - self.beta).sum() <= size and np.abs(self.beta.sum(axis=1)).sum() <= size)
 

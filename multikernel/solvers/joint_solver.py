@@ -190,12 +190,14 @@ class JointSolver:
         self.advance(0.0, 0)
         return self.values()
 
-    def _approach(self, violation: float, patience: int) -> None:
+    def _approach(self, violation: float, patience: int, max_steps: int) -> None:
         """From α = 0, come near to a large price by way of smaller ones."""
         whole = self.limits.upper
         if self.point.alpha.any():
             return
         for share in shares_on_the_way(float(whole.max()), self.samples.diag):
+            if self.n_steps >= max_steps:
+                break  # what there is, is feasible at larger prices too
             self.limits = self.limits._replace(upper=share * whole)
             for _ in range(ROUNDS):
                 if self.advance(violation, patience).reason == cycles.CONVERGED:
@@ -214,7 +216,7 @@ class JointSolver:
         scale = float(np.abs(self.limits.rewards).max(initial=0.0)) or 1.0
         violation = _FIRST_VIOLATION * scale
         patience = _PATIENCE * self.own.size + 2000
-        self._approach(VIOLATION * scale, patience)
+        self._approach(VIOLATION * scale, patience, max_steps)
         crawling: Values | None = None  # where the last call ended that used up its patience
         while True:
             outcome = self.advance(violation, min(patience, max_steps - self.n_steps))

@@ -23,7 +23,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _FINEST_VIOLATION = 1e-13
 _PATIENCE = 20
 NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
-_ROUNDING = 1e-9  # of a start, relative
+ROUNDING = 1e-9  # of a start, relative
 CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
 
 
@@ -105,7 +105,7 @@ class Machine:
         beta = np.clip(self.beta, self.lower, self.upper)
         size = float(np.abs(beta).sum())
         balance = abs(float(beta.sum()) - self.loss.total) if self.loss.has_intercept else 0.0
-        if not (np.abs(beta - self.beta).sum() <= _ROUNDING * size and balance <= _ROUNDING * max(size, 1.0)):
+        if not (np.abs(beta - self.beta).sum() <= ROUNDING * size and balance <= ROUNDING * max(size, 1.0)):
             return False
         self.beta = beta
         return True
@@ -164,7 +164,10 @@ class Machine:
             return
         lower, upper = self.lower, self.upper
         violation = VIOLATION * (float(np.abs(self.loss.target).max()) or 1.0)
+        most = self.n_steps + self.max_steps
         for share in shares_on_the_way(float(max(upper.max(), -lower.min())), self.stack.diag):
+            if self.n_steps >= most:
+                break  # what there is, is feasible at larger prices too
             self.lower, self.upper = share * lower, share * upper
             for _ in range(ROUNDS):
                 if self.advance(violation, self.patience).iterations < self.patience:

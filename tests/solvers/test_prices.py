@@ -49,3 +49,15 @@ def test_duals_grow_no_further_than_the_price_nor_than_pays():
     assert best_growth(3.0, 1.0) == 3.0  # c reward − ½ c² norm2 has its top there
     assert best_growth(0.5, 1.0) == 1.0
     assert best_growth(0.0, 0.0) == 10.0
+
+
+def test_the_way_is_part_of_the_steps_allowed():
+    """A price far beyond floating point has a hundred stations; no more steps than a few rounds are taken."""
+    y = np.where(CODES == 0, 1.0, -1.0)
+    machine = Machine(Hinge(y, 1e150), WholeKernel(K), 1000)
+    machine.solve(1e-3)
+    assert machine.n_steps <= 1000 + 10 * machine.patience + 1000
+    assert machine.is_feasible()
+    solver = JointSolver(K, JointHinge(CODES, 4, 1e150), np.zeros((4, 120)))
+    solver.solve(1e-3, 1000)
+    assert solver.n_steps <= 1000 + 10 * (20 * 120 + 2000)

@@ -3,6 +3,9 @@
 from importlib.metadata import version
 
 from .estimators import (
+    CombinedKernelClassifier,
+    CombinedKernelOneClass,
+    CombinedKernelRegressor,
     ConformalKernel,
     KDDAClassifier,
     KernelDiscriminantClassifier,
@@ -31,6 +34,9 @@ from .views import KernelBank, View, combine_kernels, stack_kernels
 __version__ = version("multikernel")
 
 __all__ = [
+    "CombinedKernelClassifier",
+    "CombinedKernelOneClass",
+    "CombinedKernelRegressor",
     "ConformalKernel",
     "KDDAClassifier",
     "KernelBank",

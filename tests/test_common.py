@@ -1,9 +1,13 @@
 """Every estimator keeps scikit-learn's conventions, as scikit-learn itself checks them."""
 
 import pytest
+from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multikernel import (
+    CombinedKernelClassifier,
+    CombinedKernelOneClass,
+    CombinedKernelRegressor,
     ConformalKernel,
     KDDAClassifier,
     KernelDiscriminantClassifier,
@@ -63,6 +67,12 @@ ESTIMATORS = [
     ProjectionKernelRegressor(2, 1, kernel="gaussian", n_screen=2, max_iter=4),
     ProjectionKernelOneClass(n_components=1, n_screen=2, max_iter=4),
     NonstationaryClassifier([Linear(), Gaussian()], mode="full"),
+    CombinedKernelClassifier(),
+    CombinedKernelClassifier(machine=KernelKNNClassifier("precomputed", n_neighbors=3)),
+    CombinedKernelClassifier(machine=KernelDiscriminantClassifier("precomputed")),
+    CombinedKernelRegressor(),
+    CombinedKernelRegressor(machine=SVR(kernel="precomputed")),
+    CombinedKernelOneClass(),
 ]
 
 

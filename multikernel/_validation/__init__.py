@@ -28,6 +28,7 @@ from .tables import (
     check_positive_integer,
     is_frame,
 )
+from .warn import warn_caller
 
 __all__ = [
     "PSD_CHOICES",
@@ -51,4 +52,5 @@ __all__ = [
     "raise_non_finite_gram",
     "signs_of_two_classes",
     "smallest_eigenvalue",
+    "warn_caller",
 ]

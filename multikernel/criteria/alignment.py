@@ -124,8 +124,8 @@ def align_stack(Ks: Array, y: Array, *, centered: bool = False) -> StackAlignmen
     Parameters
     ----------
     Ks : array (m, n, n), symmetric positive semidefinite, float64 or float32
-    y : array (N,), N ≤ n
-        Labels ±1 of the first rows.
+    y : array (N,) or (N, k), N ≤ n
+        Labels ±1 of the first rows; or a matrix whose yy' is the kernel to align with.
     centered : bool
 
     Examples
@@ -142,18 +142,18 @@ def align_stack(Ks: Array, y: Array, *, centered: bool = False) -> StackAlignmen
     if centered:
         means = np.stack([K.mean(axis=1, dtype=np.float64) / unit for K, unit in zip(Ks, units, strict=True)])
         means -= 0.5 * means.mean(axis=1, keepdims=True)  # twice half of the grand mean comes back
-    labels = np.zeros(n)
-    labels[: y.size] = y
+    labels = np.zeros((n, *y.shape[1:]))
+    labels[: len(y)] = y
     q, S = np.zeros(m), np.zeros((m, m))
     for rows in row_blocks(n, m * n, _BLOCK_ELEMENTS):
         block = Ks[:, rows] / units[:, None, None]
         if centered:
             block -= means[:, rows, None]
             block -= means[:, None, :]
-        q += (block @ labels) @ labels[rows]
+        q += ((block @ labels) * labels[rows]).reshape(m, -1).sum(axis=1)
         flat = block.reshape(m, -1)
         S += flat @ flat.T
-    return _cosines(q, S, units, labels - labels.mean() if centered else labels)
+    return _cosines(q, S, units, labels - labels.mean(axis=0) if centered else labels)
 
 
 def _require_moderate(largest: Array) -> None:
@@ -170,12 +170,12 @@ def _require_moderate(largest: Array) -> None:
 
 def _cosines(q: Array, S: Array, units: Array, labels: Array) -> StackAlignment:
     sizes = np.sqrt(np.diag(S))
-    flat = np.flatnonzero(sizes <= _FLAT * labels.size)
+    flat = np.flatnonzero(sizes <= _FLAT * len(labels))
     if flat.size:
         raise ValueError(
             f"a centred alignment needs kernels that are not constant; kernel {flat[0]} is. Remove it."
         )
-    target_norm = float(labels @ labels)
+    target_norm = float(np.linalg.norm(labels.T @ labels))
     pairs = S / np.outer(sizes, sizes)
     np.fill_diagonal(pairs, 1.0)
     return StackAlignment(q / (sizes * target_norm), pairs, sizes * units, target_norm)

@@ -1,5 +1,8 @@
 """Estimators behind scikit-learn's interface."""
 
+from .combined_classifier import CombinedKernelClassifier
+from .combined_one_class import CombinedKernelOneClass
+from .combined_regressor import CombinedKernelRegressor
 from .conformal import ConformalKernel
 from .cost_path import CostPath, cost_path
 from .kdda import KDDAClassifier
@@ -23,6 +26,9 @@ from .spectral import SpectralKernelClassifier
 from .transductive import TransductiveMKLClassifier
 
 __all__ = [
+    "CombinedKernelClassifier",
+    "CombinedKernelOneClass",
+    "CombinedKernelRegressor",
     "ConformalKernel",
     "CostPath",
     "KDDAClassifier",

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._validation import warn_caller
 from ..solvers import Status
 from ..solvers.localized.learn import LocalizedResult
-from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

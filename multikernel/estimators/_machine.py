@@ -12,12 +12,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from .._validation import check_number, check_positive_integer, is_indefinite, raise_indefinite
+from .._validation import check_number, check_positive_integer, is_indefinite, raise_indefinite, warn_caller
 from ..combine.passes import gather_stack
 from ..solvers import Status
 from ._kernel_input import KernelInput
 from ._samples import Samples, all_samples, distinct_samples
-from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 # From best to worst: a model of several machines has the worst status of them.

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import warn_caller
 from ..solvers.nonstationary.learn import MixturesResult
-from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from .._numba import HUGE
 from .._threads import one_thread
-from .._validation import check_choice, check_number, check_positive_integer
+from .._validation import check_choice, check_number, check_positive_integer, warn_caller
 from ..combine.gates import GATES, saturated_gates
 from ..solvers import Status
 from ..solvers.localized.descent import OPTIMIZERS, DescentOptions
@@ -39,7 +39,6 @@ from ._localized_warnings import warn_of_machines
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
-from ._warn import warn_caller
 from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]

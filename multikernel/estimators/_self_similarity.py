@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ._warn import warn_caller
+from .._validation import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -8,11 +8,10 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
-from .._validation import check_choice, check_number, check_numeric_table
+from .._validation import check_choice, check_number, check_numeric_table, warn_caller
 from ..criteria.separability import Tradeoff
 from ..solvers.spectral_kernel import SpectralWeights
 from ..views.scaling import Scaling
-from ._warn import warn_caller
 from .kdda import KDDAClassifier
 from .kernel_neighbors import KernelKNNClassifier
 

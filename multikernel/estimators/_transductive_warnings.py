@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import warn_caller
 from ..combine.families import dependence
 from ..solvers import Bordered
-from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -23,13 +23,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import check_is_fitted, indexable
 
+from .._validation import warn_caller
 from ..views import as_views
 from ._base import BaseMKL
 from ._cost import active_kernels, prediction_cost
 from ._cost_plot import draw_cost_path, efficient_points
 from ._cross_validation import check_one_score, check_score, list_splits
 from ._parameters import check_costs
-from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

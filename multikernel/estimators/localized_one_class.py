@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import warn_caller
 from ..criteria import OneClass
 from ..solvers.localized.machines import BinaryMachines
 from ._decisions import MachineNovelty
 from ._localized import MACHINE_TOL, BaseLocalized, Gated
 from ._parameters import check_nu, check_sample_weights
-from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import compute_class_weight
 
-from .._validation import check_choice, check_number, check_positive_integer
+from .._validation import check_choice, check_number, check_positive_integer, warn_caller
 from ..criteria import JointHinge, Loss
 from ..criteria.posterior import PosteriorHinge
 from ..solvers.posteriors import (
@@ -30,7 +30,6 @@ from ._soft_labels import (
     table_distances,
 )
 from ._targets import encode_labels, require_two_classes
-from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

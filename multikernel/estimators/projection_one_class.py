@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import warn_caller
 from ..criteria import OneClass
 from ..solvers.localized.machines import BinaryMachines
 from ._decisions import MachineNovelty
 from ._parameters import check_nu, check_sample_weights
 from ._projection import BaseProjection
 from ._samples import distinct_samples
-from ._warn import warn_caller
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
 from .._threads import one_thread
-from .._validation import check_choice
+from .._validation import check_choice, warn_caller
 from ._calibration import calibrate
 from ._cost import prediction_cost
 from ._cross_validation import check_one_score
@@ -20,7 +20,6 @@ from ._kernel_search import SEARCHES, Chosen, check_bound, check_delta, choose
 from ._parameters import check_sample_weights
 from ._progress import SearchProgress
 from ._samples import Samples
-from ._warn import warn_caller
 from .mkl_classifier import MKLClassifier
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -12,7 +12,7 @@ from ..criteria.joint import JointHinge
 from ..criteria.margin import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
 from .compilation import compiled_once
 from .iterate import WORKING_MARGIN
-from .mkl import WeightLearner
+from .mkl import OuterLoop
 from .options import Options
 from .result import SolveResult, Status
 from .separability import separating_duals, spread
@@ -133,7 +133,7 @@ def _scaled_start(start: SolveResult, costs: Array, scale: float) -> _Start:
     return _Start(np.append(start.weights * costs * costs, start.ridge), start.duals * scale)
 
 
-def _start_warm(learner: WeightLearner, start: _Start) -> None:
+def _start_warm(learner: OuterLoop, start: _Start) -> None:
     """Take the weights, as far as the set allows, and the duals of an earlier solution."""
     weights = start.weights[: learner.n_kernels]
     if not learner.fixed and np.isfinite(weights).all() and weights.any():
@@ -161,10 +161,10 @@ def _prepare(
     learn_ridge: bool,
     options: Options,
     start: _Start | None = None,
-) -> WeightLearner | None:
+) -> OuterLoop | None:
     """The learner at its starting point; None if a hard margin cannot exist."""
     stack = WeightedStack(Ks, scales, losses[0].shift, losses[0].identity if learn_ridge else None)
-    learner = WeightLearner(stack, losses, weight_set, options)
+    learner = OuterLoop(stack, losses, weight_set, options)
     hard = isinstance(losses[0], HardMargin)
     if hard and not learn_ridge and not _start_separated(learner):
         return None
@@ -175,7 +175,7 @@ def _prepare(
     return learner
 
 
-def _start_separated(learner: WeightLearner) -> bool:
+def _start_separated(learner: OuterLoop) -> bool:
     """Hard margin: do all the kernels together separate the classes? If so, start from those duals.
 
     Each has the same share of the spread, so that none is lost beside a kernel of larger scale.
@@ -197,7 +197,7 @@ def _start_separated(learner: WeightLearner) -> bool:
     return True
 
 
-def _coarse_rows(learner: WeightLearner, share: int, seed: int) -> Array | None:
+def _coarse_rows(learner: OuterLoop, share: int, seed: int) -> Array | None:
     """One in ``share`` samples, evenly over their order; None if a class is lost.
 
     Runs of eight neighbours are taken together, because they are read together: a cache line holds eight
@@ -214,7 +214,7 @@ def _coarse_rows(learner: WeightLearner, share: int, seed: int) -> Array | None:
     return rows
 
 
-def _start_coarse(learner: WeightLearner, Ks: Array, scales: Array, hard: bool) -> None:
+def _start_coarse(learner: OuterLoop, Ks: Array, scales: Array, hard: bool) -> None:
     """Solve a quarter of the samples roughly; take its weights and its working set as the start."""
     n, options = learner.stack.n, learner.options
     share = min(_COARSE_SHARE, n // _COARSE_SIZE)
@@ -238,7 +238,7 @@ def _start_coarse(learner: WeightLearner, Ks: Array, scales: Array, hard: bool) 
 
 
 def _result(
-    learner: WeightLearner,
+    learner: OuterLoop,
     status: Status,
     costs: Array,
     kernel_scale: float,

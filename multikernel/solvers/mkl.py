@@ -48,7 +48,7 @@ class _Center(NamedTuple):
     kernels: Array
 
 
-class WeightLearner(Iterate):
+class OuterLoop(Iterate):
     """The outer loop; see the module. Kernels and losses are already scaled to order one."""
 
     def __init__(

@@ -1,12 +1,28 @@
-"""Kernel weights by rules and criteria that need no kernel machine: one small file for each family."""
+"""Weight learners: one package for each family, one small file for each method.
+
+A learner has ``fit(kernels, y)``, ``kernel_weights_`` and ``combine(kernels)``, and goes under any kernel
+machine by :class:`multikernel.CombinedKernelClassifier` and its kin. The functions give the weights alone,
+with their certificate.
+"""
 
 from ..criteria.alignment import alignment
 from .by_alignment import alignment_weights, centered_alignment_weights
 from .by_discriminant import discriminant_weights, kim_weights
+from .fixed import Mean, Product, Sum
+from .learner import About, Learned, TwoClassLearner, WeightLearner
 from .result import KernelWeights
+from .similarity import CenteredAlignment
 
 __all__ = [
+    "About",
+    "CenteredAlignment",
     "KernelWeights",
+    "Learned",
+    "Mean",
+    "Product",
+    "Sum",
+    "TwoClassLearner",
+    "WeightLearner",
     "alignment",
     "alignment_weights",
     "centered_alignment_weights",

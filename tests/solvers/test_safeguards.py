@@ -63,7 +63,7 @@ def test_the_level_method_alone_solves_the_problem(monkeypatch):
 
 def test_closed_form_steps_alone_solve_lp_problems(monkeypatch):
     monkeypatch.setattr(outer_loop, "_PATIENCE", 0)
-    calls = spy(monkeypatch, outer_loop.WeightLearner, "_closed_form_step")
+    calls = spy(monkeypatch, outer_loop.OuterLoop, "_closed_form_step")
     X, Ks = make_kernels(30, 4, seed=3)
     task = Task("hinge", np.where(X[:, 0] + 0.5 * X[:, 1] > 0, 1.0, -1.0), 1.0)
     result = learn_weights(Ks, [task.loss()], norm=2.0, options=Options(tol=1e-4))
@@ -105,7 +105,7 @@ def test_the_hessian_of_the_optimal_value(kind):
 
     def learner(mu):
         stack = WeightedStack(Ks, np.ones(3), loss[kind].shift)
-        state = outer_loop.WeightLearner(stack, [loss[kind]], LpBall(1.0), Options(tol=1e-12))
+        state = outer_loop.OuterLoop(stack, [loss[kind]], LpBall(1.0), Options(tol=1e-12))
         state.mu = mu
         state.target = 1e-15
         stack.set_weights(mu)

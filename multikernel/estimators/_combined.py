@@ -1,0 +1,159 @@
+"""A learner of kernel weights under a kernel machine: what classifiers, regressors and detectors share.
+
+fit: kernels → the learner's weights → one combined kernel → the machine on it. Prediction combines the
+kernels of the new rows in the same way, one kernel and some thousand rows at a time, and asks the machine.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..views import make_bank
+from ..weights.learner import WeightLearner
+from ..weights.similarity import CenteredAlignment
+from ..weights.targets import Targets
+from ._machine import SeveralKernels
+from ._weights_table import weights_table
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class CombinedKernel(SeveralKernels):
+    """Parameters and methods of all estimators that put a machine on the kernel of a learner."""
+
+    learner: Any
+    machine: Any
+    normalise: bool
+    psd: str
+    gram: str
+    dtype: Any
+
+    def __init__(
+        self,
+        learner: Any = None,
+        machine: Any = None,
+        kernels: Any = "auto",
+        *,
+        normalise: bool = True,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+    ) -> None:
+        self.learner = learner
+        self.machine = machine
+        self.kernels = kernels
+        self.normalise = normalise
+        self.psd = psd
+        self.gram = gram
+        self.dtype = dtype
+
+    # ------------------------------------------------------------------ fit
+    def _fit_kernel(self, X: Any, targets: Targets) -> Array:
+        """Learn the weights; the combined kernel of the training samples (n, n)."""
+        learner = self._default_learner() if self.learner is None else self.learner
+        if not isinstance(learner, WeightLearner):
+            raise TypeError(
+                f"learner must be a weight learner, such as multikernel.weights.EasyMKL(); got {learner!r}."
+            )
+        if targets.n < 2:
+            raise ValueError(f"weights are learned from two samples or more; got n_samples={targets.n}.")
+        self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
+        Ks = np.asarray(self._bank.fit_stack(X))
+        self.view_names_ = list(self._bank.view_names_)
+        self.learner_ = clone(learner)
+        self.learner_.fit_stack(Ks, targets, self.view_names_)
+        self.kernel_weights_ = self.learner_.kernel_weights_
+        K = self.learner_.combine_training(Ks)
+        self.scale_ = self._scale(K)
+        K *= self.scale_
+        self._bank = self._bank.restrict(np.arange(len(K)), self.learner_.active_kernels)
+        return K
+
+    def _default_learner(self) -> WeightLearner:
+        return CenteredAlignment()
+
+    def _scale(self, K: Array) -> float:
+        if not self.normalise:
+            return 1.0
+        size = float(np.diagonal(K).mean())
+        if not size > 0.0 or not np.isfinite(1.0 / size):
+            raise ValueError(
+                f"the combined kernel has a mean diagonal of {size:.1e}: it cannot be scaled to 1. Normalise "
+                "the kernels (transforms='unit_trace'), or use normalise=False."
+            )
+        return 1.0 / size
+
+    def _fit_machine(self, default: Any, K: Array, y: Any) -> None:
+        """A copy of the machine, fitted on the combined kernel."""
+        machine = clone(default if self.machine is None else self.machine)
+        _use_precomputed(machine)
+        self.machine_ = machine.fit(K) if y is None else machine.fit(K, y)
+
+    # ------------------------------------------------------------------ predict
+    def combined_kernel(self, X: Any) -> Array:
+        """The learned kernel between new samples and the training samples, as the machine sees it.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        array (n_samples, n_train)
+        """
+        return np.concatenate(list(self._by_batches(X, self._combined_rows)))
+
+    def _combined_rows(self, X: Any) -> Array:
+        K = self.learner_.combine_rows(self._bank.iter_kernels(X))
+        K *= self.scale_
+        return K
+
+    def _ask(self, X: Any, question: str) -> Array:
+        """What a method of the machine says of new rows, some thousand at a time."""
+
+        def answer(rows: Any) -> Array:
+            return np.asarray(getattr(self.machine_, question)(self._combined_rows(rows)))
+
+        return np.concatenate(list(self._by_batches(X, answer)))
+
+    def weights_frame(self) -> pd.DataFrame:
+        """The learned weights as a table, one row for each view."""
+        check_is_fitted(self)
+        return weights_table(self, {"weight": self.kernel_weights_})
+
+
+def machine_has(method: str) -> Callable[[Any], bool]:
+    """For ``available_if``: whether the machine, fitted or to be fitted, has a method."""
+
+    def check(estimator: Any) -> bool:
+        fitted = getattr(estimator, "machine_", None)
+        machine = estimator.machine if fitted is None else fitted
+        return hasattr(estimator._default_machine() if machine is None else machine, method)
+
+    return check
+
+
+def _use_precomputed(machine: Any) -> None:
+    """Let a machine take the combined kernel as it is, or say why it cannot."""
+    for name in ("kernel", "kernels"):
+        params = machine.get_params(deep=False)
+        if name in params and params[name] != "precomputed" and _is_default(machine, name):
+            machine.set_params(**{name: "precomputed"})
+    if not get_tags(machine).input_tags.pairwise:
+        raise ValueError(
+            "machine must take the combined kernel, such as SVC(kernel='precomputed'), or KernelRidge, "
+            f"KernelKNNClassifier, KernelDiscriminantClassifier with theirs; got {machine!r}."
+        )
+
+
+def _is_default(machine: Any, name: str) -> bool:
+    try:
+        default = type(machine)().get_params(deep=False)[name]
+    except TypeError:
+        return False
+    return bool(machine.get_params(deep=False)[name] == default)

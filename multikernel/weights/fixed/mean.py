@@ -1,0 +1,55 @@
+"""The mean of the kernels, each brought to the same scale."""
+
+from typing import Any
+
+import numpy as np
+
+from ..._validation import check_choice
+from ..learner import About, Learned, WeightLearner
+from ..targets import TASKS, Targets
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+NORMALISATIONS = ("trace", "variance", "none")
+
+
+class Mean(WeightLearner):
+    """K = (1/P) Σ_m K_m / s_m: the mean of the kernels, each at its scale s_m.
+
+    Parameters
+    ----------
+    normalise : {"trace", "variance", "none"}
+        s_m is the mean of the diagonal; the mean squared distance from the centre of the samples in the
+        kernel's feature space, tr(HK_mH)/n; or 1. For cosines (a unit diagonal for each sample) give the
+        views ``transforms="unit_diagonal"``.
+
+    Examples
+    --------
+    >>> Mean().fit([np.eye(2), 4 * np.eye(2)]).kernel_weights_
+    array([0.5  , 0.125])
+    """
+
+    learns_from = TASKS
+    about = About(
+        family="fixed",
+        problem="K = (1/P) Σ K_m / s_m, s_m = tr K_m / n",
+        solver="none",
+        cost="one read of the stack, P n²",
+        use="Kernels of different scales, few samples, or no time: often as good as learned weights.",
+        reference="Pavlidis et al. 2001; Lanckriet et al. 2004",
+    )
+
+    def __init__(self, normalise: str = "trace") -> None:
+        self.normalise = normalise
+
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        check_choice("normalise", self.normalise, NORMALISATIONS)
+        scales = np.ones(len(Ks))
+        if self.normalise != "none":
+            scales = np.array([np.diagonal(K).mean(dtype=float) for K in Ks])
+        if self.normalise == "variance":
+            scales = scales - np.array([K.mean(dtype=float) for K in Ks])
+        if not (scales > 0.0).all():
+            name = self.view_names_[int(np.argmin(scales))]
+            raise ValueError(f"kernel {name!r} is the same for all samples: it has no scale. Leave it out.")
+        return Learned(1.0 / (len(Ks) * scales))

@@ -1,0 +1,227 @@
+"""A weight learner: kernels and targets in, kernel weights out, to be put under any kernel machine.
+
+    learner.fit(kernels, y).kernel_weights_        K = learner.combine(kernels)
+
+A new rule is a class with its parameters, what it says `about` itself (its row in the table of methods), and
+`_learn`, which returns the weights (:class:`Learned`). If its kernel is not Σ_m η_m K_m, it says how it is
+combined, in `_combine`. :class:`multikernel.CombinedKernelClassifier` and its kin put a machine on top.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import warn_caller
+from ..solvers.result import Status
+from ..views.stacks import stack_kernels
+from ._inputs import kernels_first
+from .targets import Targets, as_targets, class_targets
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_CALM = (Status.OPTIMAL, Status.INTERRUPTED)
+
+
+@dataclass(frozen=True)
+class About:
+    """The row of a method in the table of methods.
+
+    Attributes
+    ----------
+    family : str, such as "similarity"
+    problem : str, what is optimised, in symbols
+    solver : str, how, and by what it is certified
+    cost : str, operations and memory for n samples and P kernels
+    use : str, when to use it
+    reference : str
+    """
+
+    family: str
+    problem: str
+    solver: str
+    cost: str
+    use: str
+    reference: str
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a learner found.
+
+    Attributes
+    ----------
+    weights : array (n_kernels,)
+    objective : float, the optimised value; nan for a rule that optimises nothing
+    gap : float, the certificate: relative duality gap, or stationarity where the problem is not convex
+    n_iter : int
+    status : str
+    history : list of dict
+    """
+
+    weights: Array
+    objective: float = float("nan")
+    gap: float = 0.0
+    n_iter: int = 1
+    status: str = str(Status.OPTIMAL)
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+class WeightLearner(BaseEstimator):
+    """Base of all weight learners.
+
+    Attributes
+    ----------
+    kernel_weights_ : array (n_kernels,)
+    objective_ : float, the optimised value, nan for a rule that optimises nothing
+    dual_gap_ : float, the certificate of the weights: see the learner
+    n_iter_ : int
+    status_ : str
+    history_ : list of dict
+    view_names_ : list of str
+    """
+
+    about: ClassVar[About]
+    learns_from: ClassVar[tuple[str, ...]] = ("classes", "values")
+    kernel_weights_: Array
+    view_names_: list[str]
+
+    # ------------------------------------------------------------------ what users call
+    def fit(self, kernels: Any, y: Any = None, *, task: str = "auto") -> "WeightLearner":
+        """Learn the weights.
+
+        Parameters
+        ----------
+        kernels : array (n, n, n_kernels) or (n, n), or list or dict of arrays (n, n)
+            Gram matrices, symmetric and positive semidefinite.
+        y : array-like (n,), or (n, n_outputs) for values
+            Labels or values of the samples.
+        task : {"auto", "classes", "values", "nothing"}
+            What y is. "auto": values where y holds fractions or has two dimensions, else classes.
+        """
+        names = list(map(str, kernels)) if isinstance(kernels, Mapping) else None
+        Ks = kernels_first(kernels)
+        return self.fit_stack(Ks, as_targets(y, Ks.shape[1], task, self.learns_from), names)
+
+    def combine(self, kernels: Any) -> Array:
+        """The learned kernel between new samples and the training samples, (n_samples, n_train).
+
+        Parameters
+        ----------
+        kernels : array (n_samples, n_train, n_kernels), or list or dict of arrays (n_samples, n_train)
+        """
+        check_is_fitted(self, "kernel_weights_")
+        stack = kernels if isinstance(kernels, np.ndarray) else stack_kernels(kernels)
+        stack = stack[:, :, None] if stack.ndim == 2 else stack
+        if stack.ndim != 3 or stack.shape[2] != self.kernel_weights_.size:
+            raise ValueError(
+                f"kernels must be (n_samples, n_train, n_kernels={self.kernel_weights_.size}); got shape "
+                f"{stack.shape}."
+            )
+        return self.combine_rows(enumerate(np.moveaxis(stack, 2, 0)))
+
+    def fit_combine(self, kernels: Any, y: Any = None, *, task: str = "auto") -> Array:
+        """Learn the weights; the learned kernel of the training samples, (n, n)."""
+        names = list(map(str, kernels)) if isinstance(kernels, Mapping) else None
+        Ks = kernels_first(kernels)
+        self.fit_stack(Ks, as_targets(y, Ks.shape[1], task, self.learns_from), names)
+        return self.combine_training(Ks)
+
+    # ------------------------------------------------------------------ what estimators call
+    def fit_stack(self, Ks: Array, targets: Targets, names: Sequence[str] | None = None) -> "WeightLearner":
+        """Learn from a checked stack, kernels first (n_kernels, n, n)."""
+        if targets.task not in self.learns_from:
+            raise ValueError(
+                f"{type(self).__name__} learns from {' or '.join(self.learns_from)}; got {targets.task}. "
+                "Choose another learner, or another estimator for this one."
+            )
+        self.view_names_ = [f"kernel-{m}" for m in range(len(Ks))] if names is None else list(names)
+        learned = self._learn(Ks, targets)
+        self._require_weights(learned.weights)
+        self.kernel_weights_ = learned.weights
+        self.objective_, self.dual_gap_ = float(learned.objective), float(learned.gap)
+        self.n_iter_, self.status_ = learned.n_iter, str(learned.status)
+        self.history_ = learned.history
+        self._warn_unless_converged()
+        return self
+
+    def combine_training(self, Ks: Array) -> Array:
+        """The learned kernel of the training samples (n, n), from the stack (n_kernels, n, n)."""
+        return self.combine_rows(enumerate(Ks))
+
+    def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
+        """The learned kernel from pairs of a number and its kernel (n_samples, n_train), one at a time.
+
+        Kernels that are not `active_kernels` need not be among them. Nothing given is modified.
+        """
+        total: Array | None = None
+        for m, K in kernels:
+            part = np.multiply(K, self.kernel_weights_[m], dtype=np.float64)
+            total = part if total is None else np.add(total, part, out=total)
+        assert total is not None, "no kernel is active"
+        return total
+
+    @property
+    def active_kernels(self) -> Array:
+        """Numbers of the kernels that :meth:`combine_rows` reads."""
+        return np.flatnonzero(self.kernel_weights_)
+
+    # ------------------------------------------------------------------ what a learner defines
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ checks
+    def _require_weights(self, weights: Array) -> None:
+        if not np.isfinite(weights).all():
+            raise ValueError(
+                f"{type(self).__name__}: a weight is not finite; kernels and targets differ too much in "
+                "scale. Normalise the kernels (transforms='unit_trace')."
+            )
+        if not weights.any():
+            raise ValueError(
+                f"{type(self).__name__} gives no kernel any weight: none has anything in common with the "
+                "targets. Look at the kernels, or use Mean()."
+            )
+
+    def _warn_unless_converged(self) -> None:
+        if self.status_ not in _CALM:
+            warn_caller(
+                f"{type(self).__name__} ended as {self.status_!r} after {self.n_iter_} iterations with a gap "
+                f"of {self.dual_gap_:.1e}. Raise max_iter or tol, or normalise the kernels.",
+                ConvergenceWarning,
+            )
+
+
+class TwoClassLearner(WeightLearner):
+    """A learner whose criterion knows two classes: of more, the mean over each class against the rest.
+
+    The weights of each class are scaled to sum 1 before; the objective is the sum, the gap the largest.
+    """
+
+    learns_from = ("classes",)
+
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        parts = [self._learn_two(Ks, signs) for signs in targets.signs]
+        if len(parts) == 1:
+            return parts[0]
+        weights = np.mean([part.weights / max(part.weights.sum(), 1e-300) for part in parts], axis=0)
+        worst = max(parts, key=lambda part: (part.status not in _CALM, part.gap))
+        return Learned(
+            weights,
+            sum(part.objective for part in parts),
+            max(part.gap for part in parts),
+            max(part.n_iter for part in parts),
+            worst.status,
+            [{**entry, "machine": k} for k, part in enumerate(parts) for entry in part.history],
+        )
+
+    def _learn_two(self, Ks: Array, signs: Array) -> Learned:
+        """The weights of two classes, ±1."""
+        raise NotImplementedError
+
+
+__all__ = ["About", "Learned", "Targets", "TwoClassLearner", "WeightLearner", "class_targets"]

@@ -18,7 +18,6 @@ from ..weights.learner import WeightLearner
 from ..weights.similarity import CenteredAlignment
 from ..weights.targets import Targets
 from ._machine import SeveralKernels
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -67,12 +66,22 @@ class CombinedKernel(SeveralKernels):
         self.view_names_ = list(self._bank.view_names_)
         self.learner_ = clone(learner)
         self.learner_.fit_stack(Ks, targets, self.view_names_)
-        self.kernel_weights_ = self.learner_.kernel_weights_
+        self._store_weights(self.learner_)
         K = self.learner_.combine_training(Ks)
         self.scale_ = self._scale(K)
         K *= self.scale_
         self._bank = self._bank.restrict(np.arange(len(K)), self.learner_.active_kernels)
         return K
+
+    def _store_weights(self, learner: WeightLearner) -> None:
+        """The weights, and how they were found if they are the solution of a problem."""
+        self.kernel_weights_ = learner.kernel_weights_
+        self.kernel_shares_ = learner.kernel_shares_
+        self.status_ = learner.status_
+        self.n_iter_ = learner.n_iter_
+        self.objective_ = learner.objective_
+        self.dual_gap_ = learner.dual_gap_ if np.isfinite(learner.objective_) else np.nan
+        self.history_ = learner.history_
 
     def _default_learner(self) -> WeightLearner:
         return CenteredAlignment()
@@ -93,6 +102,11 @@ class CombinedKernel(SeveralKernels):
         machine = clone(default if self.machine is None else self.machine)
         _use_precomputed(machine)
         self.machine_ = machine.fit(K) if y is None else machine.fit(K, y)
+
+    @property
+    def certificate(self) -> str:
+        """What ``dual_gap_`` certifies: "optimality" of the learner's problem, or "stationarity"."""
+        return str(self.learner_.certificate) if hasattr(self, "learner_") else "optimality"
 
     # ------------------------------------------------------------------ predict
     def combined_kernel(self, X: Any) -> Array:
@@ -122,9 +136,16 @@ class CombinedKernel(SeveralKernels):
         return np.concatenate(list(self._by_batches(X, answer)))
 
     def weights_frame(self) -> pd.DataFrame:
-        """The learned weights as a table, one row for each view."""
+        """The learned weights as a table, one row for each view.
+
+        Returns
+        -------
+        DataFrame
+            ``weight``, and ``share``: the part of the learned kernel's trace, whatever the kernel's scale.
+        """
         check_is_fitted(self)
-        return weights_table(self, {"weight": self.kernel_weights_})
+        columns = {"weight": self.kernel_weights_, "share": self.kernel_shares_}
+        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))
 
 
 def machine_has(method: str) -> Callable[[Any], bool]:

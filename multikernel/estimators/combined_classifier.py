@@ -46,6 +46,9 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
     Attributes
     ----------
     kernel_weights_ : array (n_kernels,), those of the learner
+    kernel_shares_ : array (n_kernels,), each kernel's part of the learned kernel's trace
+    objective_, dual_gap_ : float, of the learner's problem; nan for a rule that solves none
+    status_, n_iter_, history_ : how the learner ended
     scale_ : float, s
     learner_, machine_ : the fitted copies
     view_names_ : list of str

@@ -47,7 +47,7 @@ class ProjectedResult:
     gap : float, relative; see the module
     n_iter, n_evaluations : int
     status : Status
-    history : list of dict with iteration, objective, gap
+    history : list of dict with iteration, objective, lower_bound (where F is convex), gap
     """
 
     point: Array
@@ -135,7 +135,8 @@ class _Descent:
         return float(np.linalg.norm(here.x - self.region.project(here.x - here.gradient))) / size
 
     def _note(self, iteration: int, here: Point, gap: float) -> bool:
-        entry = {"iteration": iteration, "objective": here.value, "gap": gap}
+        lower = here.value - gap * abs(here.value)
+        entry = {"iteration": iteration, "objective": here.value, "lower_bound": lower, "gap": gap}
         self.history.append(entry)
         return bool(self.options.callback and self.options.callback(entry))
 

@@ -77,6 +77,9 @@ class WeightLearner(BaseEstimator):
     Attributes
     ----------
     kernel_weights_ : array (n_kernels,)
+    kernel_shares_ : array (n_kernels,)
+        Each kernel's part of the learned kernel's trace, whatever its scale; where that is no sum of kernels,
+        its part of all the weight.
     objective_ : float, the optimised value, nan for a rule that optimises nothing
     dual_gap_ : float, the certificate of the weights: see the learner
     n_iter_ : int
@@ -87,6 +90,8 @@ class WeightLearner(BaseEstimator):
 
     about: ClassVar[About]
     learns_from: ClassVar[tuple[str, ...]] = ("classes", "values")
+    certificate: ClassVar[str] = "optimality"  # what dual_gap_ certifies, or "stationarity"
+    is_linear: ClassVar[bool] = True  # whether the learned kernel is Σ_m η_m K_m
     kernel_weights_: Array
     view_names_: list[str]
 
@@ -143,6 +148,7 @@ class WeightLearner(BaseEstimator):
         learned = self._learn(Ks, targets)
         self._require_weights(learned.weights)
         self.kernel_weights_ = learned.weights
+        self.kernel_shares_ = self._shares(Ks)
         self.objective_, self.dual_gap_ = float(learned.objective), float(learned.gap)
         self.n_iter_, self.status_ = learned.n_iter, str(learned.status)
         self.history_ = learned.history
@@ -173,6 +179,13 @@ class WeightLearner(BaseEstimator):
     # ------------------------------------------------------------------ what a learner defines
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         raise NotImplementedError
+
+    def _shares(self, Ks: Array) -> Array:
+        parts = self.kernel_weights_ / np.abs(self.kernel_weights_).max()
+        if self.is_linear:
+            traces = np.array([np.diagonal(K).mean(dtype=float) for K in Ks])
+            parts = self.kernel_weights_ * traces
+        return np.asarray(parts / np.abs(parts).sum())
 
     # ------------------------------------------------------------------ checks
     def _require_weights(self, weights: Array) -> None:

@@ -25,6 +25,7 @@ class Product(WeightLearner):
     """
 
     learns_from = TASKS
+    is_linear = False
     about = About(
         family="fixed",
         problem="K = ∘ K_m (entry by entry)",

@@ -58,9 +58,9 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from multikernel import CombinedKernelClassifier
-    >>> from multikernel.weights import Mean
+    >>> from multikernel.weights import MeanRule
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = CombinedKernelClassifier(Mean()).fit(X[::2], y[::2])
+    >>> model = CombinedKernelClassifier(MeanRule()).fit(X[::2], y[::2])
     >>> round(model.score(X[1::2], y[1::2]), 2)
     0.95
     """

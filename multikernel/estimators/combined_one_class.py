@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.svm import OneClassSVM
 
-from ..weights.fixed import Mean
+from ..weights.fixed import MeanRule
 from ..weights.learner import WeightLearner
 from ..weights.targets import no_targets
 from ._combined import CombinedKernel
@@ -24,7 +24,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedKernel):
     Parameters
     ----------
     learner : weight learner, optional
-        From :mod:`multikernel.weights`, one that learns from nothing but the kernels; default ``Mean()``.
+        From :mod:`multikernel.weights`, one that learns from nothing but the kernels; default ``MeanRule()``.
     machine : one-class machine on a precomputed kernel, optional
         Default ``OneClassSVM(kernel="precomputed")``.
     kernels, normalise, psd, gram, dtype
@@ -63,7 +63,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedKernel):
         return self
 
     def _default_learner(self) -> WeightLearner:
-        return Mean()
+        return MeanRule()
 
     def score_samples(self, X: Any) -> Array:
         """Scores before the threshold is subtracted (n_samples,)."""

@@ -8,7 +8,7 @@ with their certificate.
 from ..criteria.alignment import alignment
 from .by_alignment import alignment_weights, centered_alignment_weights
 from .by_discriminant import discriminant_weights, kim_weights
-from .fixed import Mean, Product, Sum
+from .fixed import MeanRule, ProductRule, SumRule
 from .learner import About, Learned, TwoClassLearner, WeightLearner
 from .result import KernelWeights
 from .similarity import CenteredAlignment
@@ -18,9 +18,9 @@ __all__ = [
     "CenteredAlignment",
     "KernelWeights",
     "Learned",
-    "Mean",
-    "Product",
-    "Sum",
+    "MeanRule",
+    "ProductRule",
+    "SumRule",
     "TwoClassLearner",
     "WeightLearner",
     "alignment",

@@ -197,7 +197,7 @@ class WeightLearner(BaseEstimator):
         if not weights.any():
             raise ValueError(
                 f"{type(self).__name__} gives no kernel any weight: none has anything in common with the "
-                "targets. Look at the kernels, or use Mean()."
+                "targets. Look at the kernels, or use MeanRule()."
             )
 
     def _warn_unless_converged(self) -> None:

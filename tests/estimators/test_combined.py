@@ -24,7 +24,7 @@ from multikernel import (
 )
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.report import render_html, render_markdown, summarize
-from multikernel.weights import CenteredAlignment, Learned, Mean, Product, Sum, WeightLearner
+from multikernel.weights import CenteredAlignment, Learned, MeanRule, ProductRule, SumRule, WeightLearner
 
 VIEWS = [("length", Linear(), [0]), ("petals", Gaussian(gamma=0.3), [2, 3]), ("all", Polynomial(2))]
 X, y = load_iris(return_X_y=True)
@@ -54,7 +54,7 @@ MACHINES = {
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize(
-    "learner", [Sum(), Mean(), Product(), CenteredAlignment()], ids=lambda r: type(r).__name__
+    "learner", [SumRule(), MeanRule(), ProductRule(), CenteredAlignment()], ids=lambda r: type(r).__name__
 )
 def test_a_classifier_is_the_learner_then_the_machine(learner, machine):
     train, test = stacks()
@@ -96,7 +96,7 @@ def test_several_outputs_go_to_a_machine_that_takes_them():
 
 def test_one_class_is_the_learner_then_the_machine():
     train, test = stacks()
-    K, K_test = by_hand(Mean(), train, test, None)
+    K, K_test = by_hand(MeanRule(), train, test, None)
     machine = OneClassSVM(kernel="precomputed", nu=0.3).fit(K)
     model = CombinedKernelOneClass(None, OneClassSVM(kernel="precomputed", nu=0.3), VIEWS).fit(X[TRAIN])
     np.testing.assert_allclose(model.score_samples(X[TEST]), machine.score_samples(K_test), rtol=1e-9)
@@ -121,9 +121,9 @@ def test_a_precomputed_stack_and_views_give_the_same():
 
 def test_folds_slice_a_precomputed_stack_on_both_sides():
     whole = KernelBank(VIEWS).fit_transform(X)
-    scores = cross_val_score(CombinedKernelClassifier(Mean("none"), kernels="precomputed"), whole, y, cv=3)
-    fixed = [("length", Linear(), [0]), ("petals", Gaussian(gamma=0.3), [2, 3]), ("all", Polynomial(2))]
-    expected = cross_val_score(CombinedKernelClassifier(Mean("none"), kernels=fixed), X, y, cv=3)
+    plain = MeanRule("none")
+    scores = cross_val_score(CombinedKernelClassifier(plain, kernels="precomputed"), whole, y, cv=3)
+    expected = cross_val_score(CombinedKernelClassifier(plain, kernels=VIEWS), X, y, cv=3)
     np.testing.assert_array_equal(scores, expected)
 
 
@@ -139,29 +139,29 @@ def test_parameters_of_learner_and_machine_are_searched():
 
 
 def test_what_was_given_stays_as_it_was():
-    learner, machine = Mean(), SVC()
+    learner, machine = MeanRule(), SVC()
     CombinedKernelClassifier(learner, machine, VIEWS).fit(X, y)
     assert machine.kernel == "rbf" and not hasattr(machine, "classes_")
     assert not hasattr(learner, "kernel_weights_")
     train, test = stacks()
     before, new = train.copy(), test.copy()
-    model = CombinedKernelClassifier(Sum(), kernels="precomputed").fit(train, y[TRAIN])
+    model = CombinedKernelClassifier(SumRule(), kernels="precomputed").fit(train, y[TRAIN])
     model.predict(test)
     np.testing.assert_array_equal(train, before)
     np.testing.assert_array_equal(test, new)
 
 
 def test_a_kernel_left_at_its_default_becomes_precomputed_and_another_is_refused():
-    model = CombinedKernelClassifier(Mean(), KernelKNNClassifier(), VIEWS).fit(X, y)
+    model = CombinedKernelClassifier(MeanRule(), KernelKNNClassifier(), VIEWS).fit(X, y)
     assert model.machine_.kernel == "precomputed"
     for machine in (SVC(kernel="poly"), LogisticRegression()):
         with pytest.raises(
             ValueError, match=r"machine must take the combined kernel.*SVC\(kernel='precomputed'\)"
         ):
-            CombinedKernelClassifier(Mean(), machine, VIEWS).fit(X, y)
+            CombinedKernelClassifier(MeanRule(), machine, VIEWS).fit(X, y)
 
 
-@pytest.mark.parametrize("learner", ["mean", SVC(), Mean], ids=["a name", "a machine", "a class"])
+@pytest.mark.parametrize("learner", ["mean", SVC(), MeanRule], ids=["a name", "a machine", "a class"])
 def test_what_is_no_learner_is_refused(learner):
     with pytest.raises(TypeError, match="learner must be a weight learner"):
         CombinedKernelClassifier(learner).fit(X, y)
@@ -170,15 +170,15 @@ def test_what_is_no_learner_is_refused(learner):
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_the_scale_makes_the_mean_of_the_diagonal_one(factor):
     train, test = stacks()
-    model = CombinedKernelClassifier(Sum(), kernels="precomputed").fit(train * factor, y[TRAIN])
+    model = CombinedKernelClassifier(SumRule(), kernels="precomputed").fit(train * factor, y[TRAIN])
     assert np.isclose(np.einsum("iim->i", train).mean() * factor * model.scale_, 1.0)
-    reference = CombinedKernelClassifier(Sum(), kernels="precomputed").fit(train, y[TRAIN])
+    reference = CombinedKernelClassifier(SumRule(), kernels="precomputed").fit(train, y[TRAIN])
     np.testing.assert_allclose(model.combined_kernel(test * factor), reference.combined_kernel(test))
 
 
 def test_the_scale_can_stay():
     train, test = stacks()
-    raw = CombinedKernelClassifier(Sum(), kernels="precomputed", normalise=False).fit(train, y[TRAIN])
+    raw = CombinedKernelClassifier(SumRule(), kernels="precomputed", normalise=False).fit(train, y[TRAIN])
     assert raw.scale_ == 1.0
     np.testing.assert_allclose(raw.combined_kernel(test), test.sum(axis=2))
 
@@ -187,7 +187,7 @@ def test_methods_follow_the_machine():
     assert hasattr(CombinedKernelClassifier(), "decision_function")
     assert not hasattr(CombinedKernelClassifier(), "predict_proba")
     assert not hasattr(CombinedKernelClassifier(machine=KernelKNNClassifier()), "decision_function")
-    model = CombinedKernelClassifier(Mean(), MKLClassifier(probability=True), VIEWS).fit(X, y)
+    model = CombinedKernelClassifier(MeanRule(), MKLClassifier(probability=True), VIEWS).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X[:4]).sum(axis=1), 1.0)
 
 
@@ -230,6 +230,6 @@ def test_it_is_reported():
     np.testing.assert_allclose([row["share"] for row in summary["weights"]], model.kernel_shares_)
     assert summary["convergence"]["dual_gap"] == model.dual_gap_
     assert "petals" in render_html(summary) and "petals" in render_markdown(summary)
-    rule = summarize(CombinedKernelClassifier(Mean(), kernels=VIEWS).fit(X, y))
+    rule = summarize(CombinedKernelClassifier(MeanRule(), kernels=VIEWS).fit(X, y))
     assert rule["convergence"]["dual_gap"] is None and rule["convergence"]["objective"] is None
     render_html(rule), render_markdown(rule)

@@ -1,7 +1,7 @@
 """Rules that look at no target."""
 
-from .mean import Mean
-from .product import Product
-from .sum import Sum
+from .mean import MeanRule
+from .product import ProductRule
+from .sum import SumRule
 
-__all__ = ["Mean", "Product", "Sum"]
+__all__ = ["MeanRule", "ProductRule", "SumRule"]

@@ -13,7 +13,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 NORMALISATIONS = ("trace", "variance", "none")
 
 
-class Mean(WeightLearner):
+class MeanRule(WeightLearner):
     """K = (1/P) Σ_m K_m / s_m: the mean of the kernels, each at its scale s_m.
 
     Parameters
@@ -25,7 +25,7 @@ class Mean(WeightLearner):
 
     Examples
     --------
-    >>> Mean().fit([np.eye(2), 4 * np.eye(2)]).kernel_weights_
+    >>> MeanRule().fit([np.eye(2), 4 * np.eye(2)]).kernel_weights_
     array([0.5  , 0.125])
     """
 

@@ -11,7 +11,7 @@ from ..targets import TASKS, Targets
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class Product(WeightLearner):
+class ProductRule(WeightLearner):
     """K = K_1 ∘ K_2 ∘ … ∘ K_P, entry by entry: two samples are alike if they are so in every kernel.
 
     ``kernel_weights_`` are the exponents, all 1. Kernels of unit diagonal keep it.
@@ -19,7 +19,7 @@ class Product(WeightLearner):
     Examples
     --------
     >>> K, L = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([[1.0, 0.2], [0.2, 1.0]])
-    >>> Product().fit_combine([K, L])
+    >>> ProductRule().fit_combine([K, L])
     array([[1. , 0.1],
            [0.1, 1. ]])
     """

@@ -10,12 +10,12 @@ from ..targets import TASKS, Targets
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class Sum(WeightLearner):
+class SumRule(WeightLearner):
     """K = Σ_m K_m: every kernel as it is.
 
     Examples
     --------
-    >>> Sum().fit([np.eye(2), 3 * np.eye(2)]).kernel_weights_
+    >>> SumRule().fit([np.eye(2), 3 * np.eye(2)]).kernel_weights_
     array([1., 1.])
     """
 

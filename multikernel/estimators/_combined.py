@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..views import make_bank
+from ..weights._machines import use_precomputed
 from ..weights.learner import WeightLearner
 from ..weights.similarity import CenteredAlignment
 from ..weights.targets import Targets
@@ -100,7 +100,7 @@ class CombinedKernel(SeveralKernels):
     def _fit_machine(self, default: Any, K: Array, y: Any) -> None:
         """A copy of the machine, fitted on the combined kernel."""
         machine = clone(default if self.machine is None else self.machine)
-        _use_precomputed(machine)
+        use_precomputed(machine)
         self.machine_ = machine.fit(K) if y is None else machine.fit(K, y)
 
     @property
@@ -157,24 +157,3 @@ def machine_has(method: str) -> Callable[[Any], bool]:
         return hasattr(estimator._default_machine() if machine is None else machine, method)
 
     return check
-
-
-def _use_precomputed(machine: Any) -> None:
-    """Let a machine take the combined kernel as it is, or say why it cannot."""
-    for name in ("kernel", "kernels"):
-        params = machine.get_params(deep=False)
-        if name in params and params[name] != "precomputed" and _is_default(machine, name):
-            machine.set_params(**{name: "precomputed"})
-    if not get_tags(machine).input_tags.pairwise:
-        raise ValueError(
-            "machine must take the combined kernel, such as SVC(kernel='precomputed'), or KernelRidge, "
-            f"KernelKNNClassifier, KernelDiscriminantClassifier with theirs; got {machine!r}."
-        )
-
-
-def _is_default(machine: Any, name: str) -> bool:
-    try:
-        default = type(machine)().get_params(deep=False)[name]
-    except TypeError:
-        return False
-    return bool(machine.get_params(deep=False)[name] == default)

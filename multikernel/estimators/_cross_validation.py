@@ -3,26 +3,10 @@
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
-from sklearn.model_selection._split import GroupsConsumerMixin
-from sklearn.utils.validation import _num_samples
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from ..weights._folds import list_splits
 
-
-def list_splits(cv: Any, X: Any, y: Any, *, classifier: bool = True) -> list[tuple[Array, Array]]:
-    """The training and validation rows of each fold, as scikit-learn understands ``cv``."""
-    folds = check_cv(cv, y, classifier=classifier)
-    if isinstance(folds, GroupsConsumerMixin):
-        raise ValueError(
-            f"cv={cv!r} needs the groups of the samples, which are not known here. Pass its splits instead: "
-            "cv=list(cv.split(X, y, groups))."
-        )
-    rows = np.arange(_num_samples(X))  # splits may be masks too
-    splits = [(rows[train], rows[test]) for train, test in folds.split(X, y)]
-    if not splits:
-        raise ValueError(f"cv must hold at least one split of the samples; got {cv!r}.")
-    return splits
+__all__ = ["check_one_score", "check_score", "list_splits"]
 
 
 def check_one_score(scoring: Any) -> None:

@@ -8,17 +8,23 @@ with their certificate.
 from ..criteria.alignment import alignment
 from .by_alignment import alignment_weights, centered_alignment_weights
 from .by_discriminant import discriminant_weights, kim_weights
+from .by_heuristic import heuristic_weights
 from .fixed import MeanRule, ProductRule, SumRule
+from .heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from .learner import About, Learned, TwoClassLearner, WeightLearner
 from .result import KernelWeights
 from .similarity import CenteredAlignment
 
 __all__ = [
     "About",
+    "AccuracyRule",
+    "AlignmentRule",
     "CenteredAlignment",
     "KernelWeights",
     "Learned",
+    "MSERule",
     "MeanRule",
+    "PearsonRule",
     "ProductRule",
     "SumRule",
     "TwoClassLearner",
@@ -27,5 +33,6 @@ __all__ = [
     "alignment_weights",
     "centered_alignment_weights",
     "discriminant_weights",
+    "heuristic_weights",
     "kim_weights",
 ]

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-from ..combine.passes import combine_rows
+from ..combine.stack_sums import weighted_sum
 from ..criteria.scatter import class_contrast
 from .options import Options
 from .result import Status
@@ -74,25 +74,16 @@ class FisherRatio:
 
 
 class FisherStack:
-    """The kernels, and J of the classes."""
+    """The kernels, each divided by its scale, and J of the classes."""
 
-    def __init__(self, Ks: Array, codes: Array) -> None:
+    def __init__(self, Ks: Array, codes: Array, scales: Array | None = None) -> None:
         self.Ks, self.n = Ks, codes.size
+        self.scales = np.ones(len(Ks)) if scales is None else scales
         self.contrast = class_contrast(codes)
         self.classes = [np.flatnonzero(codes == 0), np.flatnonzero(codes == 1)]
 
     def combine(self, weights: Array) -> Array:
-        out, rows = np.empty((self.n, self.n)), np.arange(self.n)
-        combine_rows(
-            self.Ks,
-            np.flatnonzero(weights),
-            weights,
-            np.zeros(self.n),
-            rows,
-            out,
-            np.zeros(self.n, np.bool_),
-        )
-        return out
+        return weighted_sum(self.Ks, weights / self.scales)
 
     def within(self, V: Array) -> Array:
         """JV."""
@@ -104,7 +95,8 @@ class FisherStack:
 
     def times(self, u: Array) -> Array:
         """G_i u, (m, n)."""
-        return np.asarray(self.Ks @ u.astype(self.Ks.dtype, copy=False), float)
+        products = np.asarray(self.Ks @ u.astype(self.Ks.dtype, copy=False), float)
+        return products / self.scales[:, None]
 
 
 def fisher_ratio(stack: FisherStack, reg: float, weights: Array) -> FisherRatio | None:
@@ -131,7 +123,9 @@ def fisher_ratio(stack: FisherStack, reg: float, weights: Array) -> FisherRatio 
     )
 
 
-def learn_kim(Ks: Array, codes: Array, reg: float, options: Options | None = None) -> KimResult:
+def learn_kim(
+    Ks: Array, codes: Array, reg: float, options: Options | None = None, scales: Array | None = None
+) -> KimResult:
     """Learn kernel weights of largest Fisher ratio.
 
     Parameters
@@ -144,6 +138,8 @@ def learn_kim(Ks: Array, codes: Array, reg: float, options: Options | None = Non
         λ > 0.
     options : Options, optional
         By default a relative gap of 1e-8 within 100 iterations.
+    scales : array (m,), optional
+        G_i = Ks_i / scales_i; 1 each by default.
 
     Examples
     --------
@@ -156,7 +152,7 @@ def learn_kim(Ks: Array, codes: Array, reg: float, options: Options | None = Non
     (array([0.73, 0.27]), True)
     """
     options = options or Options(tol=1e-8, max_iter=100)
-    stack = FisherStack(Ks, codes)
+    stack = FisherStack(Ks, codes, scales)
     watch = options.callback
     if watch is not None:
         options = replace(options, callback=lambda entry: watch(_in_units(entry, reg)))

@@ -1,6 +1,6 @@
 """What every rule asks of its input: a sound stack of kernels, and labels of its samples."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,13 +53,13 @@ def class_codes(y: Any, n: int) -> Array:
     return codes
 
 
-def blame_indefinite(kernels: Any, Ks: Array) -> None:
+def blame_indefinite(names: Sequence[str], Ks: Array) -> None:
     """Raise for the first kernel that is indefinite; of large kernels the door looks at parts only."""
-    for i, K in enumerate(Ks):
+    for name, K in zip(names, Ks, strict=True):
         if is_indefinite(K, full=True):
-            raise_indefinite(K, f"kernel {name_of(kernels, i)!r}")
+            raise_indefinite(K, f"kernel {name!r}")
 
 
-def name_of(kernels: Any, i: int) -> str:
-    """What the caller calls the i-th kernel."""
-    return str(list(kernels)[i]) if isinstance(kernels, Mapping) else f"kernel-{i}"
+def names_of(kernels: Any, m: int) -> list[str]:
+    """What the caller calls the m kernels."""
+    return list(map(str, kernels)) if isinstance(kernels, Mapping) else [f"kernel-{i}" for i in range(m)]

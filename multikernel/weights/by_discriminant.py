@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_choice, check_number
-from ..criteria.scatter import SingularScatterError
-from ..solvers.discriminant import DiscriminantProblem, learn_discriminant
-from ..solvers.discriminant_problem import FORMULATIONS, SOLVERS, check_reg, strongest_kernel
-from ..solvers.kim import learn_kim
+from ..solvers.discriminant import DiscriminantProblem
+from ..solvers.discriminant_problem import FORMULATIONS, SOLVERS, check_reg
 from ..solvers.result import Status
-from ..solvers.simplex_newton import StartError
-from ._inputs import blame_indefinite, class_codes, kernels_first, name_of
+from ._discriminants import solve_discriminant, solve_kim
+from ._inputs import class_codes, kernels_first, names_of
 from .result import KernelWeights
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -80,27 +78,11 @@ def discriminant_weights(
     given = check_reg(reg)
     Ks = np.ascontiguousarray(kernels_first(kernels, psd), float)
     codes = class_codes(y, Ks.shape[1])
-    try:
-        result = learn_discriminant(DiscriminantProblem(Ks, codes, given, formulation), solver=solver)
-    except SingularScatterError:
-        blame_indefinite(kernels, Ks)
-        raise
-    if result.suspicious:
-        blame_indefinite(kernels, Ks)
-    weights = result.weights
-    if np.isinf(result.reg):
-        weights = strongest_kernel(Ks, codes)
-        best = name_of(kernels, int(weights.argmax()))
-        warnings.warn(
-            'reg="learn" found no kernel that separates the classes better than the identity: the learned '
-            f"regularisation is infinite. The weights are those of {best!r} alone. Check that the labels "
-            "have to do with the samples, or give a reg.",
-            UserWarning,
-            stacklevel=2,
-        )
+    problem = DiscriminantProblem(Ks, codes, given, formulation)
+    result = solve_discriminant(problem, names_of(kernels, len(Ks)), solver)
     _warn_unless_optimal(result.status, result.gap)
     return KernelWeights(
-        weights=weights,
+        weights=result.weights,
         objective=result.objective,
         upper_bound=result.objective,
         gap=result.gap,
@@ -149,18 +131,7 @@ def kim_weights(kernels: Any, y: Any, reg: float = 1e-4, *, psd: str = "error") 
             f"y must hold two classes for kim_weights; got {codes.max() + 1}. "
             "discriminant_weights takes any number."
         )
-    try:
-        result = learn_kim(Ks, codes, given)
-    except StartError:
-        blame_indefinite(kernels, Ks)
-        raise ValueError(
-            f"the scatter within the classes is singular beside reg={given:.1e}, to rounding. Raise reg."
-        ) from None
-    if not result.objective > 0.0:
-        raise ValueError(
-            "kim_weights needs a kernel that tells the means of the two classes apart; for these kernels the "
-            "means are equal. Give kernels that know something of these labels."
-        )
+    result = solve_kim(Ks, codes, given, names_of(kernels, len(Ks)))
     _warn_unless_optimal(result.status, result.gap)
     return KernelWeights(
         weights=result.weights,

@@ -204,7 +204,7 @@ def test_a_method_that_does_not_reach_its_tolerance_says_so(rule, monkeypatch):
     impatient = Options(tol=1e-14, max_iter=1)
     for solver in (learn_discriminant, learn_kim):
         monkeypatch.setattr(
-            f"multikernel.weights.by_discriminant.{solver.__name__}",
+            f"multikernel.weights._discriminants.{solver.__name__}",
             functools.partial(solver, options=impatient),
         )
     with pytest.warns(RuntimeWarning, match="ended as 'max_iter' with a relative gap of") as caught:

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import warn_caller
+from ..combine.stack_sums import mean_diagonals
 from ..solvers.result import Status
 from ..views.stacks import stack_kernels
 from ._inputs import kernels_first
@@ -183,8 +184,7 @@ class WeightLearner(BaseEstimator):
     def _shares(self, Ks: Array) -> Array:
         parts = self.kernel_weights_ / np.abs(self.kernel_weights_).max()
         if self.is_linear:
-            traces = np.array([np.diagonal(K).mean(dtype=float) for K in Ks])
-            parts = self.kernel_weights_ * traces
+            parts = self.kernel_weights_ * mean_diagonals(Ks)
         return np.asarray(parts / np.abs(parts).sum())
 
     # ------------------------------------------------------------------ checks
@@ -212,7 +212,8 @@ class WeightLearner(BaseEstimator):
 class TwoClassLearner(WeightLearner):
     """A learner whose criterion knows two classes: of more, the mean over each class against the rest.
 
-    The weights of each class are scaled to sum 1 before; the objective is the sum, the gap the largest.
+    The kernel of each class is scaled to a mean diagonal of 1 before, so that the scales of the kernels do not
+    matter; the objective is the sum, the gap the largest.
     """
 
     learns_from = ("classes",)
@@ -221,7 +222,8 @@ class TwoClassLearner(WeightLearner):
         parts = [self._learn_two(Ks, signs) for signs in targets.signs]
         if len(parts) == 1:
             return parts[0]
-        weights = np.mean([part.weights / max(part.weights.sum(), 1e-300) for part in parts], axis=0)
+        sizes = mean_diagonals(Ks)
+        weights = np.mean([part.weights / max(part.weights @ sizes, 1e-300) for part in parts], axis=0)
         worst = max(parts, key=lambda part: (part.status not in _CALM, part.gap))
         return Learned(
             weights,

@@ -78,6 +78,20 @@ def label_alignment(K: Array, y: Array, *, centered: bool = False) -> float:
     return float(y @ (K @ y)) / size if size > 0.0 else 0.0
 
 
+def alignment_slope(K: Array, T: Array, *, centered: bool = False) -> tuple[float, Array]:
+    """A(K, TT') and its derivatives in the entries of K (n, n), for T (n, k); K is not modified.
+
+    ∂A/∂K = TT' / (‖K‖ ‖TT'‖) − A K / ‖K‖², of HKH and HT if centred. nan where K vanishes.
+    """
+    if centered:
+        K, T = Center().fit_train(K)[1], T - T.mean(axis=0)
+    size, target = float(np.linalg.norm(K)), float(np.linalg.norm(T.T @ T))
+    if not size > 0.0 or not target > 0.0:
+        return np.nan, np.full(K.shape, np.nan)
+    value = float(np.vdot(T, K @ T)) / (size * target)
+    return value, T @ T.T / (size * target) - (value / size**2) * K
+
+
 @dataclass(frozen=True, eq=False)
 class StackAlignment:
     """The inner products of a stack with the labels and with itself, as cosines.
@@ -116,6 +130,17 @@ class StackAlignment:
         size = float(np.sqrt(w @ Pw))
         value = float(self.target @ w) / size
         return value, (self.target / size - value * Pw / size**2) * self.norms
+
+    def dual_factor(self, w: Array) -> float:
+        """The smallest c with cPw ≥ t, for weights w ≥ 0 (m,) of kernels of norm one.
+
+        No weights ≥ 0 have an alignment above c √(w'Pw): t'v ≤ c w'Pv ≤ c √(w'Pw) for v'Pv = 1.
+        """
+        wanted = self.target > 0.0
+        if not wanted.any():
+            return 0.0
+        Pw = self.pairs[wanted] @ w
+        return float((self.target[wanted] / np.maximum(Pw, 1e-300)).max())
 
 
 def align_stack(Ks: Array, y: Array, *, centered: bool = False) -> StackAlignment:

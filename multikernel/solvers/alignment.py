@@ -199,8 +199,7 @@ def align_by_least_squares(table: StackAlignment, rank: int) -> Aligned:
     basis = independent_directions(table.pairs, _ROUNDING)
     v, _ = nnls(np.linalg.pinv(basis), basis.T @ table.target, maxiter=100 + 30 * table.target.size)
     Sv = table.pairs @ v
-    wanted = table.target > 0.0
-    factor = float((table.target[wanted] / Sv[wanted]).max())
+    factor = table.dual_factor(v)
     return Aligned(
         w=v,
         upper=factor * float(np.sqrt(v @ Sv)),

@@ -1,6 +1,5 @@
 """What each kernel by itself is worth: predictions of samples that its machine has not seen, and shares."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,18 +8,12 @@ from sklearn.base import clone
 from ..._validation import warn_caller
 from .._folds import splits_of_targets
 from .._machines import use_precomputed
+from .._scales import kernel_scales as mean_diagonals
 from ..targets import Targets
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-
-def mean_diagonals(Ks: Array, names: Sequence[str]) -> Array:
-    """s_m = tr K_m / n (m,); a kernel without one is refused."""
-    scales = np.array([np.diagonal(K).mean(dtype=float) for K in Ks])
-    if not ((scales > 0.0) & np.isfinite(1.0 / np.maximum(scales, 1e-308))).all():
-        name = names[int(np.argmin(scales))]
-        raise ValueError(f"kernel {name!r} has a mean diagonal of {scales.min():.1e}: it has no scale.")
-    return scales
+__all__ = ["HeldOut", "mean_diagonals", "shares_of"]
 
 
 class HeldOut:

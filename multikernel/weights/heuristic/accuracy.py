@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.svm import SVC
 
 from ..._validation import check_number
+from .._scales import kernel_scales
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
-from ._single_kernels import HeldOut, mean_diagonals, shares_of
+from ._single_kernels import HeldOut, shares_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -66,7 +67,7 @@ class AccuracyRule(WeightLearner):
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         self.threshold_ = self._level(targets)
-        scales = mean_diagonals(Ks, self.view_names_)
+        scales = kernel_scales(Ks, self.view_names_)
         held_out = HeldOut(
             SVC(kernel="precomputed") if self.machine is None else self.machine, self.cv, targets
         )

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from ...criteria.alignment import align_stack
+from .._scales import kernel_scales, unit_ideal
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
-from ._single_kernels import mean_diagonals, shares_of
+from ._single_kernels import shares_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -53,7 +54,7 @@ class AlignmentRule(WeightLearner):
         self.normalise = normalise
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        scales = mean_diagonals(Ks, self.view_names_)
-        self.alignments_ = align_stack(Ks, targets.ideal, centered=bool(self.centered)).target
+        scales = kernel_scales(Ks, self.view_names_)
+        self.alignments_ = align_stack(Ks, unit_ideal(targets), centered=bool(self.centered)).target
         shares = shares_of(self.alignments_, "is aligned with the targets")
         return Learned(shares / scales if self.normalise else shares)

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.kernel_ridge import KernelRidge
 
+from .._scales import kernel_scales
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
-from ._single_kernels import HeldOut, mean_diagonals, shares_of
+from ._single_kernels import HeldOut, shares_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -58,7 +59,7 @@ class PearsonRule(WeightLearner):
         self.normalise = normalise
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        scales = mean_diagonals(Ks, self.view_names_)
+        scales = kernel_scales(Ks, self.view_names_)
         machine = KernelRidge(kernel="precomputed") if self.machine is None else self.machine
         held_out = HeldOut(machine, self.cv, targets)
         found = [held_out.predict(K, s) for K, s in zip(Ks, scales, strict=True)]

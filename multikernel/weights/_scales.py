@@ -1,0 +1,35 @@
+"""Kernels and targets at a common scale."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..combine.stack_sums import mean_diagonals
+from .targets import Targets
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def kernel_scales(Ks: Array, names: Sequence[str]) -> Array:
+    """s_m = tr K_m / n (m,), so that K_m / s_m has trace n; a kernel without one is refused."""
+    scales = mean_diagonals(Ks)
+    with np.errstate(divide="ignore", over="ignore"):
+        usable = (scales > 0.0) & np.isfinite(1.0 / scales) & np.isfinite(scales)
+    if not usable.all():
+        bad = int(np.argmin(usable))
+        raise ValueError(
+            f"kernel {names[bad]!r} cannot be scaled to trace n: its mean diagonal is {scales[bad]:.1e}. "
+            "Leave it out."
+        )
+    return scales
+
+
+def unit_ideal(targets: Targets) -> Array:
+    """T (n, k) at the scale where TT' has trace n, as it has for classes."""
+    T = targets.ideal
+    largest = float(np.abs(T).max())
+    if not largest > 0.0:
+        raise ValueError("y must hold different values; all are the same. No kernel can be compared with it.")
+    T = T / largest
+    return np.asarray(T * (np.sqrt(targets.n) / np.linalg.norm(T)))

@@ -186,7 +186,7 @@ def learn_fisher(problem: HeterogeneousFisher, options: Options) -> FisherResult
     >>> good, bad = rng.normal(size=(2, 40, 3))
     >>> good[:, 0] += 2 * signs
     >>> Ks = np.array([good @ good.T, bad @ bad.T])
-    >>> found = learn_fisher(HeterogeneousFisher(Ks, signs, 1.0, np.ones(2)), Options(tol=1e-6))
+    >>> found = learn_fisher(HeterogeneousFisher(Ks, signs, 1e-3, np.ones(2)), Options(tol=1e-6))
     >>> bool(found.weights[0] > 5 * found.weights[1]), str(found.status)
     (True, 'optimal')
     """

@@ -212,8 +212,8 @@ class WeightLearner(BaseEstimator):
 class TwoClassLearner(WeightLearner):
     """A learner whose criterion knows two classes: of more, the mean over each class against the rest.
 
-    The kernel of each class is scaled to a mean diagonal of 1 before, so that the scales of the kernels do not
-    matter; the objective is the sum, the gap the largest.
+    The kernel of each class is scaled to a mean diagonal of 1 before, so that the scales of the kernels do
+    not matter; the objective is the sum, the gap the largest.
     """
 
     learns_from = ("classes",)

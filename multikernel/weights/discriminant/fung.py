@@ -44,7 +44,7 @@ class FungDiscriminant(TwoClassLearner):
     >>> y = np.array([1, 1, 1, -1])
     >>> learner = FungDiscriminant().fit([np.outer(y, y), np.eye(4)], y)
     >>> learner.kernel_shares_.round(2)
-    array([0.7, 0.3])
+    array([0.8, 0.2])
     """
 
     certificate = "stationarity"

@@ -1,0 +1,47 @@
+"""What the ridge learners share: the weights lie in a ball, and its centre and size are parameters."""
+
+from typing import Any
+
+import numpy as np
+
+from ..._validation import check_number, check_positive_integer
+from ...combine.regions import PositiveBall
+from ...criteria.ridge import RidgeValue
+from ...solvers.options import Options
+from .._scales import kernel_scales, unit_ideal
+from ..learner import WeightLearner
+from ..targets import Targets
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class BallRidge(WeightLearner):
+    """Kernel ridge regression with weights η ≥ 0, ‖η − η₀‖ ≤ Λ."""
+
+    alpha: float
+    center: Any
+    radius: float
+    normalise: bool
+    tol: float
+    max_iter: int
+
+    def _value(self, Ks: Array, targets: Targets, degree: int = 1) -> RidgeValue:
+        alpha = check_number("alpha", self.alpha, above=0.0)
+        scales = kernel_scales(Ks, self.view_names_) if self.normalise else np.ones(len(Ks))
+        return RidgeValue(Ks, unit_ideal(targets), alpha, scales, degree)
+
+    def _ball(self, m: int) -> PositiveBall:
+        radius = check_number("radius", self.radius, above=0.0)
+        try:
+            center = np.asarray(0.0 if self.center is None else self.center, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"center must be a number or a list of numbers; got {self.center!r}.") from error
+        if center.shape not in ((), (m,)):
+            raise ValueError(f"center must be a number, or one for each of {m} kernels; got {center.size}.")
+        if not (np.isfinite(center) & (center >= 0.0)).all():
+            raise ValueError(f"center must be finite and not negative; got {self.center!r}.")
+        return PositiveBall(np.full(m, center), radius)
+
+    def _options(self) -> Options:
+        max_iter = check_positive_integer("max_iter", self.max_iter)
+        return Options(tol=check_number("tol", self.tol, above=0.0), max_iter=max_iter)

@@ -1,0 +1,302 @@
+"""Kernel weights of a machine in any set g(η) ≤ 1, by planes and cuts: the level method, with its duals.
+
+    min_{η ≥ 0, g(η) ≤ 1}  J(η) + Ω(η),    J(η) = Σ_t max_β  y_t'β − ε‖β‖₁ − ½ β'(Σ_m η_m K_m + diag(shift))β
+
+Every solved machine gives a plane below J: J(η) ≥ S(β) − ½ η'q(β), with q_m = Σ_t β_t'K_mβ_t; every value of
+the gauge g gives a row r of the set: r'η ≤ 1. The next weights are the nearest to the best so far at which
+all planes are below a level between the bounds (Lemaréchal, Nemirovskii & Nesterov 1995); they are scaled to
+g = 1, since J falls in every weight. Ω = ω‖η − center‖² is optional, and so is a floor: the weight of a
+kernel is then floor + η_m, and the floor is part of the constant of each plane.
+
+The certificate is a duality gap. Multipliers λ of the planes (of sum 1) and ν of the rows give the duals
+β = Σ_k λ_k β_k and the bound  S(β) + min_{η ≥ 0} {(Σ_j ν_j r_j − ½ q(β))'η + Ω(η)} − Σ_j ν_j,  which holds
+for any λ and ν ≥ 0: the small programs (Clarabel) choose them and are not believed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import clarabel
+import numpy as np
+from scipy import sparse
+
+from ..combine.gauges import Gauge
+from ..combine.stack_sums import weighted_sum
+from ..criteria import Loss
+from .machine import CROSSED_BOUNDS
+from .margin_value import MarginPoint, MarginValue
+from .options import Options
+from .result import Status
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_LEVEL = 0.5  # between the bounds
+_NEGLIGIBLE = 1e-9  # a weight, in units of the largest that it can have
+_RETREATS = 30
+
+
+class Pull(NamedTuple):
+    """Ω(η) = strength ‖η − center‖², with g(center) = 1; meant for sums, where center raises both parts."""
+
+    strength: float
+    center: Array
+
+
+@dataclass(frozen=True, eq=False)
+class LevelResult:
+    """Weights, duals, and the bounds that they prove.
+
+    Attributes
+    ----------
+    weights : array (n_kernels,)
+    duals : array (n_machines, n), feasible: they give the lower bound
+    objective : float, the primal value at the weights: an upper bound
+    lower_bound : float
+    gap : float, (objective − lower_bound) / |objective|
+    prices : array (n_rows,), ν of the rows that the gauge knows
+    n_iter : int, machines solved
+    status : Status
+    history : list of dict with iteration, objective, lower_bound, gap
+    """
+
+    weights: Array
+    duals: Array
+    objective: float
+    lower_bound: float
+    gap: float
+    prices: Array
+    n_iter: int
+    status: Status
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+def learn_in_gauge(
+    Ks: Array,
+    losses: Sequence[Loss],
+    gauge: Gauge,
+    options: Options,
+    *,
+    pull: Pull | None = None,
+    ties: Array | None = None,
+    floor: float = 0.0,
+) -> LevelResult:
+    """Learn the weights of a stack of kernels in the set of a gauge.
+
+    Parameters
+    ----------
+    Ks : array (n_kernels, n, n), never modified and never copied
+    losses : sequence of Loss, one for each machine
+    gauge : Gauge, of as many weights as there are kernels (or ties)
+    options : Options
+        ``tol`` for the gap, ``max_iter`` solved machines, ``callback``.
+    pull : Pull, optional
+        Ω; none by default.
+    ties : int array (n_kernels,), optional
+        Kernels of the same number have the same weight.
+    floor : float
+        What every weight has beyond its part in the set.
+
+    Examples
+    --------
+    >>> from multikernel.combine.gauges import CappedSum
+    >>> from multikernel.criteria import Hinge
+    >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> x, z = np.array([-1.2, -0.8, 0.9, 1.1]), np.array([1.0, -1.0, 1.0, -1.0])
+    >>> Ks = np.stack([np.outer(x, x), np.outer(z, z), np.outer(y, y)])
+    >>> found = learn_in_gauge(Ks, [Hinge(y, 1.0)], CappedSum(3, 2.0), Options(tol=1e-6))
+    >>> found.weights.round(3).tolist(), found.gap <= 1e-6
+    ([1.0, 0.0, 1.0], True)
+    """
+    method = _LevelMethod(Ks, losses, gauge, options)
+    method.set_variant(pull, ties, floor)
+    return method.run()
+
+
+class _LevelMethod:
+    """The state: x = η in units of the largest weights, planes, and the bounds so far."""
+
+    def __init__(self, Ks: Array, losses: Sequence[Loss], gauge: Gauge, options: Options) -> None:
+        self.Ks, self.losses, self.gauge, self.options = Ks, losses, gauge, options
+        self.machine = MarginValue(losses, tol=0.1 * options.tol)
+        self.constants: list[float] = []
+        self.forms: list[Array] = []
+        self.points: list[Array] = []
+        self.duals: list[Array] = []
+        self.history: list[dict[str, float]] = []
+        self.upper, self.lower = np.inf, -np.inf
+
+    def set_variant(self, pull: Pull | None, ties: Array | None, floor: float) -> None:
+        """What makes the problem differ from the plain one, and the start."""
+        self.ties = np.arange(len(self.Ks)) if ties is None else ties
+        self.floor = floor
+        units = np.array([self.gauge.at(one) for one in np.eye(int(self.ties.max()) + 1)])
+        self.units = np.where(units > 0.0, units, np.inf)  # a gauge that does not see a weight: it stays 0
+        self.omega = np.zeros(units.size) if pull is None else pull.strength / self.units**2
+        self.center = np.zeros(units.size) if pull is None else pull.center * self.units
+        self.best = np.ones(units.size) if pull is None else self.center
+        self.shares, self.prices = np.ones(1), np.zeros(len(self.gauge.rows))
+
+    # ------------------------------------------------------------------ the loop
+    def run(self) -> LevelResult:
+        """Iterate until the gap is small enough."""
+        x, status = self.best, Status.MAX_ITER
+        for _ in range(self.options.max_iter):
+            if not self._evaluate(x):
+                return self._result(Status.STALLED if self.duals else Status.INSEPARABLE)
+            x = self._bound()
+            if self._note():
+                status = Status.INTERRUPTED
+            if self.gap <= self.options.tol:
+                status = Status.OPTIMAL if self.gap >= CROSSED_BOUNDS else Status.INDEFINITE
+            if status != Status.MAX_ITER:
+                break
+            x = self._level_step(x)
+        return self._result(status)
+
+    @property
+    def gap(self) -> float:
+        """(upper − lower) / |upper|."""
+        return (self.upper - self.lower) / max(abs(self.upper), np.finfo(float).tiny)
+
+    def _weights(self, x: Array) -> Array:
+        return self.floor + (x / self.units)[self.ties]
+
+    def _evaluate(self, x: Array) -> bool:
+        """Solve the machines at x, brought to the boundary; False if there is no solution on the way."""
+        for _ in range(_RETREATS):
+            x = self._to_boundary(x)
+            point = self.machine(weighted_sum(self.Ks, self._weights(x)))
+            if np.isfinite(point.upper):
+                self._keep(x, point)
+                return True
+            if not self.duals:
+                return False
+            x = 0.5 * (x + self.best)  # a hard margin that is not separable there
+        return False
+
+    def _to_boundary(self, x: Array) -> Array:
+        size = self.gauge.at(x / self.units)
+        if self.omega.any() and size < 1.0:
+            return x + (1.0 - size) * self.center
+        return x / size
+
+    def _keep(self, x: Array, point: MarginPoint) -> None:
+        q = np.bincount(self.ties, point.forms(self.Ks)) / self.units
+        self.forms.append(q)
+        self.constants.append(point.value + 0.5 * float(q @ x))
+        self.points.append(x)
+        self.duals.append(point.duals)
+        upper = point.upper + self._pull(x)
+        if upper < self.upper:
+            self.best, self.upper = x, upper
+
+    def _pull(self, x: Array) -> float:
+        return float(self.omega @ (x - self.center) ** 2)
+
+    def _note(self) -> bool:
+        entry = {
+            "iteration": len(self.history) + 1,
+            "objective": self.upper,
+            "lower_bound": self.lower,
+            "gap": max(self.gap, 0.0),
+        }
+        self.history.append(entry)
+        return bool(self.options.callback and self.options.callback(entry))
+
+    # ------------------------------------------------------------------ small programs
+    def _bound(self) -> Array:
+        """Where the planes (and Ω) are least over the rows; the bound of its multipliers, if it is better."""
+        c, Q, R = np.array(self.constants), np.array(self.forms), self.gauge.rows / self.units
+        k, size = Q.shape
+        scale = _magnitude(c, Q)
+        A = np.block(
+            [
+                [-np.eye(size), np.zeros((size, 1))],
+                [-0.5 * Q / scale, -np.ones((k, 1))],
+                [R, np.zeros((len(R), 1))],
+            ]
+        )
+        b = np.concatenate([np.zeros(size), -c / scale, np.ones(len(R))])
+        P = np.diag(np.append(2.0 * self.omega / scale, 0.0))
+        linear = np.append(-2.0 * self.omega * self.center / scale, 1.0)
+        x, z = _solve(P, linear, A, b)
+        shares, prices = np.maximum(z[size : size + k], 0.0), np.maximum(z[size + k :], 0.0) * scale
+        if not (np.isfinite(z).all() and shares.sum() > 0.5):
+            return self.best
+        shares = shares / shares.sum()
+        bound, prices = self._dual_value(float(shares @ c), shares @ Q, prices)
+        if bound > self.lower:
+            self.lower, self.shares, self.prices = bound, shares, prices
+        return np.maximum(x[:size], 0.0)
+
+    def _dual_value(self, constant: float, q: Array, prices: Array) -> tuple[float, Array]:
+        """The bound of a plane and prices of the rows, and the prices: scaled as far as Ω does not help."""
+        rows = prices @ (self.gauge.rows / self.units)
+        if self.omega.any():
+            slope = rows - 0.5 * q
+            x = np.maximum(self.center - slope / (2.0 * self.omega), 0.0)
+            return constant + float(slope @ x) + self._pull(x) - float(prices.sum()), prices
+        held = q > 0.0
+        with np.errstate(divide="ignore"):
+            prices = prices * float(np.max(0.5 * q[held] / rows[held], initial=0.0))
+        return constant - float(prices.sum()), prices
+
+    def _level_step(self, otherwise: Array) -> Array:
+        """The point nearest to the best one where all planes of J + Ω are below the level."""
+        Q, R = np.array(self.forms), self.gauge.rows / self.units
+        X = np.array(self.points)
+        slopes = -0.5 * Q + 2.0 * self.omega * (X - self.center)
+        constants = np.array(self.constants) + ((X**2 - self.center**2) * -self.omega).sum(axis=1)
+        size = Q.shape[1]
+        scale = _magnitude(constants, slopes)
+        level = self.lower + _LEVEL * (self.upper - self.lower)
+        A = np.vstack([-np.eye(size), slopes / scale, R])
+        b = np.concatenate([np.zeros(size), (level - constants) / scale, np.ones(len(R))])
+        x, _ = _solve(np.eye(size), -self.best, A, b)
+        x = np.where(x < _NEGLIGIBLE, 0.0, x)
+        return x if np.isfinite(x).all() and x.any() else otherwise
+
+    # ------------------------------------------------------------------ the end
+    def _result(self, status: Status) -> LevelResult:
+        """One set of duals for the bound: the mean of those of the planes, which is at least as good."""
+        if not self.duals:
+            nothing = np.zeros((len(self.losses), self.Ks.shape[1]))
+            weights = np.full(len(self.Ks), np.nan)
+            return LevelResult(weights, nothing, np.inf, -np.inf, np.inf, self.prices, 0, status)
+        duals = np.tensordot(self.shares, np.array(self.duals)[: self.shares.size], 1)
+        forms = MarginPoint(0.0, 0.0, duals).forms(self.Ks)
+        q = np.bincount(self.ties, forms) / self.units
+        constant = _rewards(self.losses, duals) - 0.5 * self.floor * float(forms.sum())
+        known = np.zeros(len(self.gauge.rows))
+        known[: self.prices.size] = self.prices
+        bound, prices = self._dual_value(constant, q, known)
+        self.lower = max(self.lower, bound)
+        return LevelResult(
+            self._weights(self.best), duals, self.upper, self.lower, max(self.gap, 0.0), prices,
+            len(self.history), status, self.history,
+        )  # fmt: skip
+
+
+def _rewards(losses: Sequence[Loss], duals: Array) -> float:
+    """S(β) = Σ_t y'β − ε‖β‖₁ − ½ Σ shift β²."""
+    return sum(
+        float(loss.target @ beta - loss.epsilon * np.abs(beta).sum() - 0.5 * loss.shift @ beta**2)
+        for loss, beta in zip(losses, duals, strict=True)
+    )
+
+
+def _magnitude(constants: Array, slopes: Array) -> float:
+    """What to divide by, so that the small program is of order one."""
+    return max(float(np.abs(constants).max()), float(np.abs(slopes).max()), 1e-300)
+
+
+def _solve(P: Array, c: Array, A: Array, b: Array) -> tuple[Array, Array]:
+    """min ½x'Px + c'x subject to Ax ≤ b; the solution and its multipliers."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_rel, settings.tol_gap_abs, settings.tol_feas = 1e-10, 1e-11, 1e-10
+    cones = [clarabel.NonnegativeConeT(len(b))]
+    upper = sparse.triu(sparse.csc_matrix(P), format="csc")
+    solution = clarabel.DefaultSolver(upper, c, sparse.csc_matrix(A), b, cones, settings).solve()
+    return np.array(solution.x), np.array(solution.z)

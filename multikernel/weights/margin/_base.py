@@ -1,0 +1,50 @@
+"""What the learners by margin share: their machines, their numerics, and how they tell what was found."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._validation import check_number, check_positive_integer
+from ...criteria import Loss
+from ...solvers.level import LevelResult
+from ...solvers.options import Options
+from ...solvers.result import SolveResult
+from ..learner import Learned, WeightLearner
+from ..targets import TASKS, Targets
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class MarginLearner(WeightLearner):
+    """A learner that asks a margin machine, or one for each class or output with common weights.
+
+    Attributes
+    ----------
+    dual_coef_ : array (n_machines, n), label × dual: they prove the lower bound
+    """
+
+    learns_from: ClassVar[tuple[str, ...]] = TASKS
+    C: float
+    epsilon: float
+    nu: float
+    tol: float
+    max_iter: int
+
+    def _losses(self, targets: Targets) -> list[Loss]:
+        """Hinge for classes, ε-insensitive for values, one-class for nothing."""
+        C = check_number("C", self.C, above=0.0)
+        epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
+        nu = check_number("nu", self.nu, above=0.0)
+        if nu > 1.0:
+            raise ValueError(f"nu must be at most 1: it is a share of the samples; got {nu!r}.")
+        return targets.losses(C, epsilon=epsilon, nu=nu)
+
+    def _options(self) -> Options:
+        tol = check_number("tol", self.tol, above=0.0)
+        return Options(tol=tol, max_iter=check_positive_integer("max_iter", self.max_iter))
+
+    def _told(self, found: LevelResult | SolveResult) -> Learned:
+        """The weights with the primal value, which no weights can beat by more than the gap."""
+        self.dual_coef_ = found.duals
+        value = found.upper_bound if isinstance(found, SolveResult) else found.objective
+        return Learned(found.weights, value, found.gap, found.n_iter, str(found.status), found.history)

@@ -45,7 +45,7 @@ class KimDiscriminant(TwoClassLearner):
         family="discriminant",
         problem="max d'(S₊ + S₋ + λI)⁻¹d, η in the simplex",
         solver="Newton over the simplex, duality gap",
-        cost="n³ + P n² for each of some 10 iterations; a non-contiguous stack is copied",
+        cost="n³ + P n² for each of some 10 iterations; a float32 stack is copied",
         use="Two classes that a discriminant or a nearest mean is to tell apart.",
         reference="Kim, Magnani & Boyd 2006",
     )
@@ -58,6 +58,6 @@ class KimDiscriminant(TwoClassLearner):
         reg = check_number("reg", self.reg, above=0.0)
         scales = variances(Ks) if self.normalise else np.ones(len(Ks))
         codes = (signs > 0).astype(int)
-        found = solve_kim(np.ascontiguousarray(Ks), codes, reg, self.view_names_, scales)
+        found = solve_kim(np.ascontiguousarray(Ks, float), codes, reg, self.view_names_, scales)
         weights = found.weights / scales
         return Learned(weights, found.objective, found.gap, max(1, found.n_iter), found.status, found.history)

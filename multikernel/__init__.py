@@ -29,7 +29,8 @@ from .estimators import (
     cost_path,
 )
 from .selection import generalization_bound
-from .views import KernelBank, View, combine_kernels, stack_kernels
+from .stats import compare_rules
+from .views import KernelBank, View, combine_kernels, per_feature, stack_kernels
 
 __version__ = version("multikernel")
 
@@ -60,7 +61,9 @@ __all__ = [
     "TransductiveMKLClassifier",
     "View",
     "combine_kernels",
+    "compare_rules",
     "cost_path",
     "generalization_bound",
+    "per_feature",
     "stack_kernels",
 ]

@@ -2,6 +2,7 @@
 
 from .complexity import KernelComplexity, kernel_complexity
 from .generalization import GeneralizationBound, generalization_bound
+from .holm import holm
 from .paired_tests import PairedTest, SignedRankTest, f_test_5x2cv, wilcoxon_signed_rank
 from .response_surface import ResponseSurface
 from .win_tie_loss import paired_f_tests, win_tie_loss
@@ -14,6 +15,7 @@ __all__ = [
     "SignedRankTest",
     "f_test_5x2cv",
     "generalization_bound",
+    "holm",
     "kernel_complexity",
     "paired_f_tests",
     "wilcoxon_signed_rank",

@@ -26,6 +26,7 @@ from multikernel.stats._fingerprint import fingerprint
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Split = tuple[Array, Array]
+Keep = Callable[[Any], Mapping[str, Any]]
 
 # Raised whenever the meaning of a score changes: stored scores of older versions are not used again.
 _VERSION = 1
@@ -33,7 +34,10 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Contest:
-    """Estimators and data sets by name, the folds of each data set and the scorer of each estimator."""
+    """Estimators and data sets by name, the folds of each data set and the scorer of each estimator.
+
+    `keep` says what else than its score is kept of a fitted estimator: a dictionary that JSON can hold.
+    """
 
     estimators: Mapping[str, Any]
     datasets: Mapping[str, tuple[Any, Any]]
@@ -41,6 +45,7 @@ class Contest:
     scorers: Mapping[str, Callable[..., float]]
     scoring: str
     random_state: int
+    keep: Keep | None = None
 
 
 def make_contest(estimators: Any, datasets: Any, scoring: Any, random_state: Any) -> Contest:
@@ -84,7 +89,7 @@ def list_works(contest: Contest, *, stored: bool) -> list[Work]:
     Returns
     -------
     list of Work
-        Each gives ``score`` and ``fit_seconds``.
+        Each gives ``score`` and ``fit_seconds``, and what the contest keeps.
     """
     hashes = _hashes(contest) if stored else {}
     works = []
@@ -98,7 +103,13 @@ def list_works(contest: Contest, *, stored: bool) -> list[Work]:
 
 
 def score_fold(
-    estimator: Any, data: tuple[Any, Any], split: Split, scorer: Any, seed: Sequence[int], label: str
+    estimator: Any,
+    data: tuple[Any, Any],
+    split: Split,
+    scorer: Any,
+    seed: Sequence[int],
+    label: str,
+    keep: Keep | None = None,
 ) -> Result:
     """Fit a copy of an estimator to one half of the data and score it on the other.
 
@@ -113,15 +124,18 @@ def score_fold(
         Of the parameters called random_state that are None.
     label : str
         What the messages call this fit.
+    keep : callable, optional
+        What else to keep of the fitted copy.
 
     Returns
     -------
     dict
-        ``score`` and ``fit_seconds``.
+        ``score`` and ``fit_seconds``, and what `keep` gives.
     """
+    model = _seeded(estimator, seed)
     try:
         found = cross_validate(
-            _seeded(estimator, seed), *data, scoring=scorer, cv=[split], error_score="raise"
+            model, *data, scoring=scorer, cv=[split], error_score="raise", return_estimator=keep is not None
         )
     except Exception as error:
         raise ValueError(f"{label} failed with {type(error).__name__}: {error}") from error
@@ -139,7 +153,8 @@ def score_fold(
             f"every score must be finite; {label} scored {score}. Choose a scoring that is defined on every "
             "fold, or leave that data set out."
         )
-    return {"score": score, "fit_seconds": round(float(found["fit_time"][0]), 6)}
+    kept = {} if keep is None else keep(found["estimator"][0])
+    return {"score": score, "fit_seconds": round(float(found["fit_time"][0]), 6), **kept}
 
 
 def _work(contest: Contest, place: tuple[str, str, int, int], split: Split, mark: str) -> Work:
@@ -151,13 +166,16 @@ def _work(contest: Contest, place: tuple[str, str, int, int], split: Split, mark
         "scorer": contest.scorers[estimator],
         "seed": (contest.random_state, repetition, fold),
         "label": f"estimator {estimator!r} on data set {dataset!r}, repetition {repetition}, fold {fold}",
+        "keep": contest.keep,
     }
     return Work(json.dumps(place, ensure_ascii=False), mark, score_fold, arguments)
 
 
 def _hashes(contest: Contest) -> dict[tuple[str, str], str]:
     """What every fold of an estimator on a data set depends on, but for the fold itself."""
-    versions = _VERSION, version("multikernel"), version("scikit-learn")
+    versions: tuple[Any, ...] = _VERSION, version("multikernel"), version("scikit-learn")
+    if contest.keep is not None:
+        versions = *versions, contest.keep
     of_data = {name: _hash(f"data set {name!r}", *data) for name, data in contest.datasets.items()}
     of_fits = {
         name: _hash(f"estimator {name!r}", estimator, contest.scorers[name], contest.random_state, versions)

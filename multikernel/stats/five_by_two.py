@@ -181,9 +181,25 @@ def compare(
     if len(contest.estimators) < 2:
         raise ValueError(f"estimators must be two or more; got only {next(iter(contest.estimators))!r}.")
     check_reference(list(contest.estimators), reference)
-    path = None if store is None else _check_store(store)
-    scores = _run(contest, path, _jobs(n_jobs), verbose)
+    scores = run_contest(contest, n_jobs=n_jobs, store=store, verbose=verbose)
     return Comparison(scores, reference=reference, level=level, scoring=contest.scoring)
+
+
+def run_contest(contest: Contest, *, n_jobs: int | None, store: Any, verbose: int) -> pd.DataFrame:
+    """Compute the folds of a contest that are not stored yet; what `Comparison` takes, a row for each fold.
+
+    Parameters
+    ----------
+    contest : Contest
+    n_jobs, store, verbose
+        As in `compare`.
+
+    Returns
+    -------
+    DataFrame
+    """
+    path = None if store is None else _check_store(store)
+    return _run(contest, path, _jobs(n_jobs), verbose)
 
 
 def _run(contest: Contest, path: Path | None, jobs: int, verbose: int) -> pd.DataFrame:
@@ -211,7 +227,7 @@ def _run(contest: Contest, path: Path | None, jobs: int, verbose: int) -> pd.Dat
         for fold in range(REPEATS * FOLDS)
     ]
     frame = pd.DataFrame(places, columns=["dataset", "estimator", "repetition", "fold"])
-    return frame.assign(**{key: [result[key] for result in results] for key in ("score", "fit_seconds")})
+    return frame.assign(**{key: [result[key] for result in results] for key in results[0]})
 
 
 def _check_store(store: Any) -> Path:

@@ -9,17 +9,30 @@ from ..criteria.alignment import alignment
 from .by_alignment import alignment_weights, centered_alignment_weights
 from .by_discriminant import discriminant_weights, kim_weights
 from .by_heuristic import heuristic_weights
-from .fixed import MeanRule, ProductRule, SumRule
+from .fixed import BestSingle, MeanRule, ProductRule, SumRule
 from .heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from .learner import About, Learned, TwoClassLearner, WeightLearner
 from .result import KernelWeights
-from .similarity import CenteredAlignment
+from .similarity import (
+    AlignmentQP,
+    CenteredAlignment,
+    FeatureSpaceMeasure,
+    GradientAlignment,
+    IdealDistance,
+    KLDivergence,
+)
 
 __all__ = [
     "About",
     "AccuracyRule",
+    "AlignmentQP",
     "AlignmentRule",
+    "BestSingle",
     "CenteredAlignment",
+    "FeatureSpaceMeasure",
+    "GradientAlignment",
+    "IdealDistance",
+    "KLDivergence",
     "KernelWeights",
     "Learned",
     "MSERule",

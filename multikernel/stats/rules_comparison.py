@@ -1,0 +1,168 @@
+"""What the comparison of rules found: one sentence, a table, the weights and a picture."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multikernel.selection.holm import holm
+from multikernel.selection.win_tie_loss import LOSS, TIE, WIN, paired_f_tests
+from multikernel.stats._rules_plot import draw_rules
+from multikernel.stats.comparison import Comparison
+
+PLAIN_SUM, SINGLE = "plain sum", "best single"
+_DATA = "given"
+_TEST = ("difference", "F", "p", "p_holm", "verdict")
+
+
+@dataclass(frozen=True, eq=False)
+class RulesComparison:
+    """Weight learners beside the plain sum and the best single kernel, on the same folds.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        Of all pairs, without Holm's adjustment.
+    scores : DataFrame
+        A row for each rule and fold: ``rule``, ``repetition``, ``fold``, ``score``, ``fit_seconds``.
+    rules, learners : list of str
+        All that was compared; without the plain sum and the best single kernel.
+    weights : DataFrame
+        A row for each rule, a column for each kernel: its share of the combined kernel's trace, the mean over
+        the folds. Of the best single kernel, how often it was chosen.
+    answer : str
+        Whether learning the weights helped.
+    """
+
+    comparison: Comparison
+
+    # ------------------------------------------------------------------ numbers
+    @property
+    def rules(self) -> list[str]:
+        return self.comparison.estimators
+
+    @property
+    def learners(self) -> list[str]:
+        return [rule for rule in self.rules if rule not in (PLAIN_SUM, SINGLE)]
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        kept = ["estimator", "repetition", "fold", "score", "fit_seconds"]
+        return self.comparison.scores[kept].rename(columns={"estimator": "rule"})
+
+    @property
+    def weights(self) -> pd.DataFrame:
+        shares = pd.DataFrame(self.comparison.scores["shares"].tolist()).fillna(0.0)
+        means = shares.groupby(self.comparison.scores["estimator"], sort=False).mean()
+        return means.rename_axis(index="rule", columns="kernel")
+
+    def folds(self, rule: str) -> np.ndarray:
+        """The scores of a rule, shape (5, 2): what `f_test_5x2cv` takes."""
+        return self.comparison.folds(rule, _DATA)
+
+    def frame(self) -> pd.DataFrame:
+        """The table, best mean first.
+
+        Returns
+        -------
+        DataFrame
+            A row for each rule. ``("score", "mean")`` and ``("score", "sd")`` over the ten folds; then under
+            ``"plain sum"``, and under ``"best single"``, against that rule: the ``difference`` of the means,
+            ``F`` and ``p`` of the 5×2 cv test, Holm's ``p_holm`` of all tests against it, and the
+            ``verdict`` by that: "win", "tie" or "loss".
+        """
+        columns: dict[tuple[str, str], Any] = {
+            ("score", "mean"): {rule: self.folds(rule).mean() for rule in self.rules},
+            ("score", "sd"): {rule: self.folds(rule).std(ddof=1) for rule in self.rules},
+        }
+        for rival in (PLAIN_SUM, SINGLE):
+            columns |= {(rival, what): self._tests[rival][what] for what in _TEST}
+        table = pd.DataFrame(columns, index=pd.Index(self.rules, name="rule"))
+        return table.sort_values(("score", "mean"), ascending=False, kind="stable")
+
+    @cached_property
+    def _tests(self) -> dict[str, pd.DataFrame]:
+        """The tests of all other rules against each of the two rules to beat."""
+        by_name = {rule: {_DATA: self.folds(rule)} for rule in self.rules}
+        return {rival: self._tests_against(rival, by_name) for rival in (PLAIN_SUM, SINGLE)}
+
+    def _tests_against(self, rival: str, by_name: Any) -> pd.DataFrame:
+        level = self.comparison.level
+        tests = paired_f_tests(by_name, reference=rival, level=level).set_index("estimator")
+        tests = tests.rename(columns={"statistic": "F", "pvalue": "p"}).assign(p_holm=holm(tests["pvalue"]))
+        signs = np.where(tests["p_holm"] <= level, np.sign(tests["difference"]), 0.0)
+        return tests.assign(verdict=[{1.0: WIN, 0.0: TIE, -1.0: LOSS}[sign] for sign in signs])
+
+    # ------------------------------------------------------------------ words
+    @property
+    def answer(self) -> str:
+        verdicts = self._tests[PLAIN_SUM]["verdict"]
+        by_score = sorted(self.learners, key=lambda rule: -float(self.folds(rule).mean()))
+        won = [rule for rule in by_score if verdicts[rule] == WIN]
+        lost = [rule for rule in reversed(by_score) if verdicts[rule] == LOSS]
+        found = self._helped(won[0]) if won else self._did_not_help(lost)
+        return f"Learning the weights {found}; {self._means((won or by_score)[0])}."
+
+    def _did_not_help(self, lost: list[str]) -> str:
+        tests = self._tests[PLAIN_SUM].loc[self.learners]
+        if len(lost) == len(tests):
+            p = f"Holm's p ≤ {tests['p_holm'].max():.2g}"
+            return f"did harm: every learner is worse than the plain sum ({p})"
+        if lost:
+            p = self._p(lost[0], PLAIN_SUM)
+            return f"did not help: no learner is better than the plain sum, and {lost[0]} is worse ({p})"
+        p = f"smallest p = {tests['p'].min():.2g}, Holm's {tests['p_holm'].min():.2g}"
+        return f"did not help, as far as ten folds can tell: no learner differs from the plain sum ({p})"
+
+    def _helped(self, rule: str) -> str:
+        verdict = self._tests[SINGLE].loc[rule, "verdict"]
+        single = {
+            WIN: "and than the best single kernel",
+            TIE: "but does not differ from the best single kernel",
+            LOSS: "but is worse than the best single kernel",
+        }[verdict]
+        helped = "helped" if verdict == WIN else "helped against the plain sum only"
+        p_sum, p_single = (self._p(rule, rival) for rival in (PLAIN_SUM, SINGLE))
+        return f"{helped}: {rule} is better than the plain sum ({p_sum}) {single} ({p_single})"
+
+    def _p(self, rule: str, rival: str) -> str:
+        return f"Holm's p = {self._tests[rival].loc[rule, 'p_holm']:.2g}"
+
+    def _means(self, rule: str) -> str:
+        texts = [f"{name} {self.folds(name).mean():.3f}" for name in (rule, PLAIN_SUM, SINGLE)]
+        return f"mean {self._scoring}: {', '.join(texts)}"
+
+    @property
+    def _scoring(self) -> str:
+        return "R²" if self.comparison.scoring == "r2" else self.comparison.scoring.replace("_", " ")
+
+    def __str__(self) -> str:
+        return f"{self.answer}\n\n{self.frame().to_string(float_format='{:.3f}'.format, na_rep='')}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        table = self.frame().to_html(float_format="{:.3f}".format, na_rep="")
+        return f"<p>{html.escape(self.answer)}</p>{table}"
+
+    # ------------------------------------------------------------------ picture
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the scores of every rule, the best mean on top, with lines at the two rules to beat.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Without it a figure is made, which shows the weights as well.
+
+        Returns
+        -------
+        matplotlib axes, those of the scores
+        """
+        order = list(self.frame().index)
+        folds = {rule: self.folds(rule).ravel() for rule in order}
+        return draw_rules(folds, (PLAIN_SUM, SINGLE), self.weights.loc[order], self._scoring, ax)

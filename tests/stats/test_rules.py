@@ -1,0 +1,303 @@
+"""compare_rules: whether learning the weights helped, by tests that the scores bear out."""
+
+import json
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
+from sklearn.svm import SVC, SVR
+
+import multikernel.stats.rules as rules_module
+from multikernel import CombinedKernelClassifier, compare_rules, stack_kernels
+from multikernel.kernels import Gaussian
+from multikernel.stats import Comparison, RulesComparison, f_test_5x2cv, holm
+from multikernel.weights import BestSingle, CenteredAlignment, MeanRule, SumRule, WeightLearner
+from multikernel.weights.learner import Learned
+
+matplotlib.use("Agg")
+
+WIDTH = 6.0
+KERNELS = [(f"x{j}", Gaussian(WIDTH), [j]) for j in range(8)]
+
+
+class First(WeightLearner):
+    """All weight to the first kernel, or to the last."""
+
+    learns_from = ("classes", "values")
+
+    def __init__(self, last=False):
+        self.last = last
+
+    def _learn(self, Ks, targets):
+        weights = np.zeros(len(Ks))
+        weights[-1 if self.last else 0] = 1.0
+        return Learned(weights)
+
+
+def needle(n=60, n_columns=8):
+    """Two classes that the first column tells apart; all others are nearly the same noise."""
+    X = np.random.default_rng(2).uniform(-2.0, 2.0, size=(n, n_columns))
+    X[:, 2:] = X[:, 1:2] + 0.05 * X[:, 2:]
+    return X, np.where(np.sin(3.0 * X[:, 0]) > 0.0, "yes", "no")
+
+
+def two_views(n=30):
+    """The first two columns, and their kernels."""
+    X, y = needle(n)
+    return X[:, :2], y, KERNELS[:2]
+
+
+def run(X, y, kernels=KERNELS, learners=None, machine=None, **options):
+    return compare_rules(X, y, kernels, learners, machine, **{"verbose": 0} | options)
+
+
+@pytest.fixture(scope="module")
+def helped():
+    return run(*needle(), learners={"align": CenteredAlignment(), "wrong": First(last=True)})
+
+
+@pytest.fixture(scope="module")
+def same():
+    """Kernels that all say the same: nothing can be learned."""
+    X, y = needle(30)
+    views = [(f"k{j}", Gaussian(width), [0]) for j, width in enumerate((4.0, 4.1, 4.2))]
+    return run(X, y, views, CenteredAlignment("independent"))
+
+
+def test_where_one_kernel_of_many_speaks_learning_helps_against_the_sum(helped):
+    frame = helped.frame()
+    assert frame.loc["align", ("plain sum", "verdict")] == "win"
+    assert frame.loc["wrong", ("plain sum", "verdict")] == "loss"
+    assert frame.loc["align", ("best single", "verdict")] == "tie"
+    assert helped.answer.startswith(
+        "Learning the weights helped against the plain sum only: align is better than the plain sum (Holm's p"
+    )
+    assert "does not differ from the best single kernel" in helped.answer
+    assert helped.weights.loc["align", "x0"] > 0.8
+    assert helped.weights.loc["best single", "x0"] == 1.0
+
+
+def test_where_there_is_nothing_to_learn_the_answer_says_so(same):
+    assert "did not help, as far as ten folds can tell: no learner differs" in same.answer
+    assert (same.frame()[("plain sum", "verdict")].dropna() == "tie").all()
+    for name in ("CenteredAlignment", "plain sum", "best single"):
+        assert f"{name} {same.folds(name).mean():.3f}" in same.answer
+
+
+def test_weights_that_do_harm_are_called_so(helped):
+    scores = helped.comparison.scores
+    without = RulesComparison(Comparison(scores[scores["estimator"] != "align"]))
+    assert without.answer.startswith(
+        "Learning the weights did harm: every learner is worse than the plain sum"
+    )
+    tied = scores[scores["estimator"] == "plain sum"].assign(estimator="tied")
+    beside = RulesComparison(Comparison(pd.concat([without.comparison.scores, tied])))
+    assert "did not help: no learner is better than the plain sum, and wrong is worse (Holm" in beside.answer
+
+
+def test_a_learner_that_beats_both_is_said_to_help():
+    """Two kernels that speak together, among noise: one alone is not enough, and the sum drowns them."""
+    X = np.random.default_rng(3).normal(size=(60, 12))
+    views = [(f"x{j}", Gaussian(1.0), [j]) for j in range(12)]
+    found = run(X, np.sin(2.0 * X[:, :2]).sum(axis=1), views, {"oracle": Oracle()})
+    assert found.answer.startswith("Learning the weights helped: oracle is better than the plain sum")
+    assert "and than the best single kernel" in found.answer
+
+
+class Oracle(WeightLearner):
+    """Equal weights for the first two kernels."""
+
+    learns_from = ("classes", "values")
+
+    def _learn(self, Ks, targets):
+        return Learned(np.where(np.arange(len(Ks)) < 2, 1.0, 0.0))
+
+
+@pytest.mark.parametrize("rival", ["plain sum", "best single"])
+def test_the_tests_are_those_of_the_scores(helped, rival):
+    frame, scores = helped.frame(), helped.scores
+    others = [rule for rule in helped.rules if rule != rival]
+    table = {
+        rule: part.pivot(index="repetition", columns="fold", values="score").to_numpy()
+        for rule, part in scores.groupby("rule")
+    }
+    tests = [f_test_5x2cv(table[rule], table[rival]) for rule in others]
+    np.testing.assert_allclose(frame.loc[others, (rival, "F")].astype(float), [t.statistic for t in tests])
+    np.testing.assert_allclose(frame.loc[others, (rival, "p")].astype(float), [t.pvalue for t in tests])
+    adjusted = holm([t.pvalue for t in tests])
+    np.testing.assert_allclose(frame.loc[others, (rival, "p_holm")].astype(float), adjusted)
+    for rule, p in zip(others, adjusted, strict=True):
+        lead = table[rule].mean() - table[rival].mean()
+        assert frame.loc[rule, (rival, "difference")] == pytest.approx(lead, abs=1e-12)
+        assert frame.loc[rule, (rival, "verdict")] == ("tie" if p > 0.05 else "win" if lead > 0 else "loss")
+        assert frame.loc[rule, ("score", "sd")] == pytest.approx(table[rule].std(ddof=1))
+    assert frame.loc[rival, rival].isna().all()
+    assert frame[("score", "mean")].is_monotonic_decreasing
+
+
+def test_every_rule_sees_the_same_folds_under_the_same_machine(helped):
+    X, y = needle()
+    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
+    rules = {"best single": BestSingle(), "plain sum": MeanRule(), "align": CenteredAlignment()}
+    for i, (train, test) in enumerate(folds.split(X, y)):
+        for name, learner in rules.items():
+            if i % 5 == 0:
+                model = CombinedKernelClassifier(clone(learner), kernels=KERNELS).fit(X[train], y[train])
+                assert helped.folds(name)[divmod(i, 2)] == model.score(X[test], y[test])
+
+
+def test_the_machine_is_also_that_of_the_best_single_kernel(monkeypatch):
+    seen = {}
+
+    def look(models, *rest):
+        seen.update(models)
+        raise InterruptedError
+
+    monkeypatch.setattr(rules_module, "make_contest", look)
+    machine = GridSearchCV(SVC(kernel="precomputed"), {"C": [0.1, 10.0]}, cv=2)
+    with pytest.raises(InterruptedError):
+        run(*needle(), machine=machine)
+    assert all(model.machine is machine for model in seen.values())
+    assert seen["best single"].learner.machine is machine
+    assert isinstance(seen["plain sum"].learner, MeanRule)
+
+
+def test_a_search_may_be_the_machine():
+    machine = GridSearchCV(SVC(kernel="precomputed"), {"C": [1.0, 10.0]}, cv=2)
+    found = run(*two_views(), First(), machine)
+    assert found.folds("First").mean() > 0.8
+
+
+def test_a_stack_of_kernels_gives_what_its_table_gives(helped):
+    X, y = needle()
+    stack = stack_kernels([np.exp(-WIDTH * (X[:, [j]] - X[:, j]) ** 2) for j in range(8)])
+    stack.flags.writeable = False
+    found = run(stack, y, "precomputed", {"align": CenteredAlignment(), "wrong": First(last=True)})
+    pd.testing.assert_frame_equal(found.frame(), helped.frame())
+    np.testing.assert_allclose(found.weights, helped.weights, atol=1e-9)
+
+
+def test_a_frame_with_named_views_and_values_with_two_outputs():
+    X, _, _ = two_views()
+    table = pd.DataFrame(X, columns=["left", "right"])
+    y = np.sin(X) + 0.05
+    found = run(table, y, [(name, Gaussian(WIDTH), [name]) for name in table], First())
+    assert found.comparison.scoring == "r2"
+    assert "mean R²: First" in found.answer
+    assert found.weights.columns.tolist() == ["left", "right"]
+    assert found.weights.loc["First"].tolist() == [1.0, 0.0]
+
+
+def test_values_are_told_from_classes():
+    X, _, views = two_views()
+    values = np.round(100 * X[:, 0])  # whole numbers
+    with pytest.raises(ValueError, match="task='values' if y is a number"):
+        run(X, values, views)
+    found = run(X, values, views, First(), SVR(C=1000.0), task="values")
+    assert found.comparison.scoring == "r2"
+    assert found.folds("First").mean() > found.folds("plain sum").mean()
+
+
+def test_a_run_that_was_stopped_goes_on_from_its_store(tmp_path, monkeypatch):
+    X, y, views = two_views()
+    store, fits = tmp_path / "rules.jsonl", []
+    learn = First._learn
+
+    def counted(self, Ks, targets):
+        fits.append(len(Ks))
+        if len(fits) == 4:
+            raise KeyboardInterrupt
+        return learn(self, Ks, targets)
+
+    monkeypatch.setattr(First, "_learn", counted)
+    with pytest.raises(KeyboardInterrupt):
+        run(X, y, views, First(), store=store)
+    records = [json.loads(line) for line in store.read_text(encoding="utf-8").splitlines()]
+    assert len(records) == 23 and all(record["result"]["shares"] for record in records)
+    found = run(X, y, views, First(), store=store)
+    assert len(fits) == 4 + 7
+    again = run(X, y, views, First(), store=store)
+    assert len(fits) == 4 + 7
+    pd.testing.assert_frame_equal(found.frame(), again.frame())
+    pd.testing.assert_frame_equal(found.frame(), run(X, y, views, First()).frame())
+    pd.testing.assert_frame_equal(found.weights, again.weights)
+
+
+def test_learners_are_named_and_defaults_know_the_task():
+    named = rules_module._named([SumRule(), CenteredAlignment(), CenteredAlignment("independent")], "classes")
+    assert list(named) == ["SumRule", "CenteredAlignment()", "CenteredAlignment(method='independent')"]
+    for task in ("classes", "values"):
+        learners = rules_module.default_learners(task)
+        assert len(learners) >= 2 and all(task in learner.learns_from for learner in learners)
+        assert len(rules_module._named(None, task)) == len(learners)
+
+
+class ClassesOnly(First):
+    learns_from = ("classes",)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"learners": []}, ValueError, "one weight learner at least"),
+        ({"learners": [SVC()]}, TypeError, "must be weight learners"),
+        ({"learners": CenteredAlignment}, TypeError, "Call the class"),
+        ({"learners": [SumRule(), SumRule()]}, ValueError, "must differ"),
+        ({"learners": {"plain sum": SumRule()}}, ValueError, "call SumRule"),
+        ({"learners": ClassesOnly(), "task": "values"}, ValueError, "'ClassesOnly' learns from classes"),
+        ({"task": "nothing"}, ValueError, "task must be"),
+        ({"level": 2.0}, ValueError, "level must be less than 1"),
+        ({"machine": SVC(kernel="linear")}, ValueError, "machine must take the combined kernel"),
+        ({"scoring": ["accuracy"]}, TypeError, "one score"),
+        ({"n_jobs": 0}, ValueError, "n_jobs"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(options, error, message):
+    X, _, views = two_views(20)
+    with pytest.raises(error, match=message):
+        run(X, np.arange(20) % 2, views, **options)
+
+
+def test_targets_are_required():
+    with pytest.raises(TypeError, match="y must hold"):
+        compare_rules(np.eye(3), None)
+
+
+def test_the_picture_is_drawn_on_given_axes_or_with_the_weights(helped):
+    from matplotlib import pyplot
+
+    figure, ax = pyplot.subplots()
+    assert helped.plot(ax) is ax and figure.axes == [ax]
+    assert [label.get_text() for label in ax.get_yticklabels()] == helped.frame().index.tolist()
+    dots = [line for line in ax.lines if len(line.get_xdata()) == 10]
+    for rule, line in zip(helped.frame().index, dots, strict=True):
+        assert line.get_xdata().tolist() == helped.folds(rule).ravel().tolist()
+    lines = {line.get_label(): line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"}
+    assert lines == {rule: helped.folds(rule).mean() for rule in ("plain sum", "best single")}
+    alone = helped.plot()
+    np.testing.assert_allclose(
+        alone.figure.axes[1].images[0].get_array(), helped.weights.loc[helped.frame().index]
+    )
+    pyplot.close(figure)
+    pyplot.close(alone.figure)
+
+
+def test_signed_weights_are_drawn_on_a_scale_with_two_sides(helped):
+    from matplotlib import pyplot
+
+    from multikernel.stats._rules_plot import draw_rules
+
+    folds = {rule: helped.folds(rule).ravel() for rule in ("plain sum", "best single")}
+    weights = pd.DataFrame([[0.5, -0.25], [1.0, 0.0]], index=list(folds))
+    figure = draw_rules(folds, ("plain sum", "best single"), weights, "accuracy").figure
+    assert figure.axes[1].images[0].get_clim() == (-1.0, 1.0)
+    pyplot.close(figure)
+
+
+def test_text_and_html_hold_answer_and_table(helped):
+    assert str(helped).startswith(helped.answer)
+    page = helped._repr_html_()
+    assert "Learning the weights helped" in page and "<table" in page and "align" in page

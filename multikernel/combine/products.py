@@ -18,6 +18,8 @@ from .._validation import can_check_fully, is_indefinite
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+_FLAT = 1e-6  # a median below this part of the mean says nothing: most pairs are at one point
+
 
 class PowerProduct:
     """K_η of the training samples, to be asked for many η.
@@ -76,6 +78,16 @@ class PowerProduct:
         −½ of it is the gradient of the value of kernel machines (:mod:`multikernel.solvers.margin_value`).
         """
         return self.slopes(K, duals.T @ duals)
+
+    def typical(self) -> Array:
+        """The median of |L_m| over pairs of samples, (m,); their mean where half of them are 0, else 1.
+
+        With exponents 1 / typical, a kernel is 1/e for a pair at the median distance.
+        """
+        sizes = np.array([np.median(np.abs(logs[~self._on_diagonal])) for logs in self.logs])
+        means = np.array([np.abs(logs).mean() for logs in self.logs])
+        sizes = np.where(sizes > _FLAT * means, sizes, means)
+        return np.where(sizes > 0.0, sizes, 1.0)
 
     def first_indivisible(self) -> int | None:
         """The first kernel some power of which is not positive semidefinite, if one is found to be such.

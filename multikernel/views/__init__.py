@@ -3,6 +3,7 @@
 from multikernel.views.bank import FittedView, KernelBank
 from multikernel.views.gating_features import GatingFeatures, fit_gating_features
 from multikernel.views.memory import MemoryEstimate, available_memory
+from multikernel.views.per_feature import per_feature
 from multikernel.views.precomputed import PrecomputedBank, make_bank
 from multikernel.views.stacks import combine_kernels, stack_kernels
 from multikernel.views.view import View, as_views, distinct_views
@@ -20,5 +21,6 @@ __all__ = [
     "distinct_views",
     "fit_gating_features",
     "make_bank",
+    "per_feature",
     "stack_kernels",
 ]

@@ -1,0 +1,5 @@
+"""Kernels that are no weighted sum with one weight for each: products, functional and local combinations."""
+
+from .general import GeneralMKL
+
+__all__ = ["GeneralMKL"]

@@ -1,4 +1,4 @@
-"""Settings of the test run: one hypothesis profile, and the switch that refreshes CONTRIBUTING.md."""
+"""Settings of the test run: one hypothesis profile, and the switch that refreshes the pages made of source."""
 
 import os
 
@@ -26,5 +26,5 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--refresh-docs", action="store_true", help="write the current source into CONTRIBUTING.md"
+        "--refresh-docs", action="store_true", help="write CONTRIBUTING.md and docs/methods.md anew"
     )

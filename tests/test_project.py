@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import dataclasses
 import importlib.util
 import io
 import os
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 from packaging.requirements import Requirement
 
+from tests.methods_page import all_learners, escaped, estimators, learners, methods_page
 from tests.shared_data import needs_shared_data, shared_data_folder
 
 matplotlib.use("Agg")
@@ -86,6 +88,36 @@ def test_contributing_shows_live_source(request):
     for address, shown in LIVE.findall(text):
         assert shown == source_of(address), f"{address} has changed: run `make docs`"
     assert text.count("\n<!-- source:") == len(LIVE.findall(text))
+
+
+def test_the_page_of_methods_is_live_source(request):
+    page = ROOT / "docs" / "methods.md"
+    if request.config.getoption("--refresh-docs"):
+        page.write_text(methods_page(), encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == methods_page(), "a method has changed: run `make docs`"
+
+
+def test_every_method_has_its_row_on_the_page_of_methods():
+    rows = [line for line in methods_page().splitlines() if line.startswith("| `")]
+    methods = [*learners(), *estimators()]
+    assert sorted(re.match(r"\| `(\w+)` ", row)[1] for row in rows) == sorted(m.__name__ for m in methods)
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {8}
+    for method in methods:
+        for field in dataclasses.fields(method.about):
+            assert getattr(method.about, field.name).strip(), f"{method.__name__}.about.{field.name} is empty"
+
+
+def test_every_weight_learner_is_exported_and_says_what_it_is_about():
+    found = all_learners()
+    assert {"SumRule", "CenteredAlignment"} <= {learner.__name__ for learner in found}
+    missing = [learner.__name__ for learner in found if learner not in learners()]
+    assert not missing, f"multikernel.weights does not export {missing}"
+    silent = [learner.__name__ for learner in found if not hasattr(learner, "about")]
+    assert not silent, f"{silent} must say what they are about: see About"
+
+
+def test_marks_of_tables_are_escaped():
+    assert escaped("min |w|\n at  *p* < 1") == r"min \|w\| at \*p\* \< 1"
 
 
 # --- layers ------------------------------------------------------------------------------------------------

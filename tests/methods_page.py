@@ -1,0 +1,121 @@
+"""docs/methods.md, made of what every weight learner and estimator says about itself."""
+
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+
+from sklearn.base import is_classifier, is_outlier_detector, is_regressor
+
+import multikernel
+from multikernel import weights
+from multikernel.weights import About, WeightLearner
+
+ORDER = (
+    "fixed",
+    "heuristic",
+    "similarity",
+    "margin",
+    "discriminant",
+    "ridge",
+    "nonlinear",
+    "boosting",
+    "bayesian",
+    "clustering",
+    "embedding",
+)
+COLUMNS = (
+    "method",
+    "learns from",
+    "problem",
+    "solver and certificate",
+    "cost",
+    "when to use it",
+    "reference",
+)
+HEAD = """# The methods
+
+This page is written by `make docs` from what each class says about itself; do not edit it.
+
+A **weight learner** (`multikernel.weights`) has `fit(kernels, y)`, `kernel_weights_` and `combine(kernels)`,
+and goes under any kernel machine by `CombinedKernelClassifier(learner, machine)`, `CombinedKernelRegressor`
+or `CombinedKernelOneClass`; an **estimator** (`multikernel`) is complete in itself. P kernels of n samples,
+weights η, K_η = Σ η_m K_m. `compare_rules(X, y, kernels, learners)` says whether learning the weights helped
+on your data.
+"""
+
+
+def learners():
+    """The weight learners that multikernel.weights exports, without their bases."""
+    exported = (getattr(weights, name) for name in weights.__all__)
+    return [c for c in exported if inspect.isclass(c) and issubclass(c, WeightLearner) and not is_base(c)]
+
+
+def estimators():
+    """The estimators of the package that say what they are about."""
+    exported = (getattr(multikernel, name) for name in multikernel.__all__)
+    return [c for c in exported if inspect.isclass(c) and isinstance(getattr(c, "about", None), About)]
+
+
+def all_learners():
+    """Every learner in the files of multikernel.weights, exported or not, without their bases."""
+    found = {}
+    for module in pkgutil.walk_packages(weights.__path__, weights.__name__ + "."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if inspect.isclass(value) and issubclass(value, WeightLearner) and not is_base(value):
+                found[f"{value.__module__}.{value.__qualname__}"] = value
+    return [value for name, value in found.items() if name.startswith(weights.__name__ + ".")]
+
+
+def is_base(learner):
+    """Whether a class is there for others to derive from: it says nothing about itself, and others do."""
+    derived = [c for c in learner.__subclasses__() if c.__module__.startswith(weights.__name__ + ".")]
+    return not hasattr(learner, "about") and bool(derived)
+
+
+def methods_page():
+    """The text of docs/methods.md."""
+    families = {}
+    for method in [*learners(), *estimators()]:
+        families.setdefault(method.about.family, []).append(method)
+    known = [family for family in ORDER if family in families]
+    parts = [HEAD]
+    for family in [*known, *sorted(families.keys() - set(known))]:
+        rows = [row_of(method) for method in sorted(families[family], key=lambda method: method.__name__)]
+        table = [COLUMNS, ["---"] * len(COLUMNS), *rows]
+        lines = "\n".join("| " + " | ".join(row) + " |" for row in table)
+        parts.append(f"## {family[0].upper()}{family[1:]}\n\n{introduction(family)}{lines}\n")
+    return "\n".join(parts)
+
+
+def row_of(method):
+    about = method.about
+    return [
+        f"`{method.__name__}`",
+        ", ".join(tasks_of(method)),
+        *map(escaped, (about.problem, about.solver, about.cost, about.use, about.reference)),
+    ]
+
+
+def tasks_of(method):
+    """What a method learns from; of an estimator its kind says so."""
+    if hasattr(method, "learns_from"):
+        return method.learns_from
+    kinds = {"classes": is_classifier, "values": is_regressor, "nothing": is_outlier_detector}
+    return [task for task, is_kind in kinds.items() if is_kind(method())] or ["nothing"]
+
+
+def introduction(family):
+    """What the package of a family says in its first line."""
+    name = f"{weights.__name__}.{family}"
+    if importlib.util.find_spec(name) is None:
+        return ""
+    return inspect.getdoc(importlib.import_module(name)).splitlines()[0] + "\n\n"
+
+
+def escaped(text):
+    """One line that a table of Markdown takes as it is."""
+    line = " ".join(text.split())
+    for mark in "\\|*<`":
+        line = line.replace(mark, "\\" + mark)
+    return line

@@ -38,7 +38,8 @@ class GradientAlignment(WeightLearner):
         "product" needs kernels with entries above 0 only all whose powers are positive semidefinite, such as
         Gaussian and Laplacian kernels; it keeps their logarithms, half of the size of the stack.
     centered : bool
-        Whether to centre; False is the form of the paper.
+        Whether to centre; False is the form of the paper. A centred alignment does not see that a kernel is
+        nearly constant: a product may then end there, at exponents near 0, and be of little use to a machine.
     tol : float
         On ``dual_gap_``.
     max_iter : int
@@ -72,7 +73,7 @@ class GradientAlignment(WeightLearner):
     )
 
     def __init__(
-        self, combination: str = "sum", centered: bool = True, tol: float = 1e-5, max_iter: int = 1000
+        self, combination: str = "sum", centered: bool = False, tol: float = 1e-5, max_iter: int = 1000
     ) -> None:
         self.combination = combination
         self.centered = centered

@@ -7,6 +7,7 @@ import numpy as np
 from ..._validation import check_choice
 from ...criteria.alignment import align_stack
 from ...solvers.alignment import align_by_least_squares
+from .._scales import unit_ideal
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
 
@@ -56,7 +57,7 @@ class CenteredAlignment(WeightLearner):
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_choice("method", self.method, METHODS)
-        table = align_stack(Ks, targets.ideal, centered=True)
+        table = align_stack(Ks, unit_ideal(targets), centered=True)
         self.alignments_ = table.target
         if self.method == "independent" or not table.target.max() > 0.0:
             shares = np.maximum(table.target, 0.0)

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_choice
+from ...combine.stack_sums import mean_diagonals, variances
 from ..learner import About, Learned, WeightLearner
 from ..targets import TASKS, Targets
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 NORMALISATIONS = ("trace", "variance", "none")
+_CONSTANT = 1e-12  # share of the trace that rounding leaves of the variance of a constant kernel
 
 
 class MeanRule(WeightLearner):
@@ -44,12 +46,12 @@ class MeanRule(WeightLearner):
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_choice("normalise", self.normalise, NORMALISATIONS)
-        scales = np.ones(len(Ks))
-        if self.normalise != "none":
-            scales = np.array([np.diagonal(K).mean(dtype=float) for K in Ks])
-        if self.normalise == "variance":
-            scales = scales - np.array([K.mean(dtype=float) for K in Ks])
-        if not (scales > 0.0).all():
-            name = self.view_names_[int(np.argmin(scales))]
+        if self.normalise == "none":
+            return Learned(np.full(len(Ks), 1.0 / len(Ks)))
+        sizes = mean_diagonals(Ks)
+        scales = sizes if self.normalise == "trace" else variances(Ks)
+        flat = np.flatnonzero(~(scales > _CONSTANT * sizes))
+        if flat.size:
+            name = self.view_names_[flat[0]]
             raise ValueError(f"kernel {name!r} is the same for all samples: it has no scale. Leave it out.")
         return Learned(1.0 / (len(Ks) * scales))

@@ -1,4 +1,4 @@
-"""Settings of the test run: one hypothesis profile, and the switch that refreshes the pages made of source."""
+"""Settings of the test run: one hypothesis profile, and the switch that writes the pages made of source."""
 
 import os
 

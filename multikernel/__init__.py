@@ -3,8 +3,13 @@
 from importlib.metadata import version
 
 from .estimators import (
+    BayesianMKLClassifier,
+    BayesianMKLRegressor,
+    ColumnBoostingClassifier,
+    ColumnBoostingRegressor,
     CombinedKernelClassifier,
     CombinedKernelOneClass,
+    CombinedKernelPCA,
     CombinedKernelRegressor,
     ConformalKernel,
     KDDAClassifier,
@@ -18,6 +23,7 @@ from .estimators import (
     MKLRegressor,
     MKLRidge,
     MulticlassSVC,
+    MultipleKernelKMeans,
     NonstationaryClassifier,
     PosteriorSVC,
     ProjectionKernelClassifier,
@@ -35,8 +41,13 @@ from .views import KernelBank, View, combine_kernels, per_feature, stack_kernels
 __version__ = version("multikernel")
 
 __all__ = [
+    "BayesianMKLClassifier",
+    "BayesianMKLRegressor",
+    "ColumnBoostingClassifier",
+    "ColumnBoostingRegressor",
     "CombinedKernelClassifier",
     "CombinedKernelOneClass",
+    "CombinedKernelPCA",
     "CombinedKernelRegressor",
     "ConformalKernel",
     "KDDAClassifier",
@@ -51,6 +62,7 @@ __all__ = [
     "MKLRegressor",
     "MKLRidge",
     "MulticlassSVC",
+    "MultipleKernelKMeans",
     "NonstationaryClassifier",
     "PosteriorSVC",
     "ProjectionKernelClassifier",

@@ -1,12 +1,18 @@
 """Estimators behind scikit-learn's interface."""
 
+from .bayesian_classifier import BayesianMKLClassifier
+from .bayesian_regressor import BayesianMKLRegressor
+from .column_boosting_classifier import ColumnBoostingClassifier
+from .column_boosting_regressor import ColumnBoostingRegressor
 from .combined_classifier import CombinedKernelClassifier
 from .combined_one_class import CombinedKernelOneClass
+from .combined_pca import CombinedKernelPCA
 from .combined_regressor import CombinedKernelRegressor
 from .conformal import ConformalKernel
 from .cost_path import CostPath, cost_path
 from .kdda import KDDAClassifier
 from .kernel_discriminant import KernelDiscriminantClassifier
+from .kernel_kmeans import MultipleKernelKMeans
 from .kernel_neighbors import KernelKNNClassifier
 from .localized_classifier import LocalizedMKLClassifier
 from .localized_one_class import LocalizedMKLOneClass
@@ -26,8 +32,13 @@ from .spectral import SpectralKernelClassifier
 from .transductive import TransductiveMKLClassifier
 
 __all__ = [
+    "BayesianMKLClassifier",
+    "BayesianMKLRegressor",
+    "ColumnBoostingClassifier",
+    "ColumnBoostingRegressor",
     "CombinedKernelClassifier",
     "CombinedKernelOneClass",
+    "CombinedKernelPCA",
     "CombinedKernelRegressor",
     "ConformalKernel",
     "CostPath",
@@ -42,6 +53,7 @@ __all__ = [
     "MKLRegressor",
     "MKLRidge",
     "MulticlassSVC",
+    "MultipleKernelKMeans",
     "NonstationaryClassifier",
     "PosteriorSVC",
     "ProjectionKernelClassifier",

@@ -20,7 +20,14 @@ from ._samples import Samples, all_samples, distinct_samples
 
 Array = np.ndarray[Any, np.dtype[Any]]
 # From best to worst: a model of several machines has the worst status of them.
-_SEVERITY = [Status.OPTIMAL, Status.INTERRUPTED, Status.MAX_ITER, Status.STALLED, Status.INDEFINITE]
+_SEVERITY = [
+    Status.OPTIMAL,
+    Status.INTERRUPTED,
+    Status.MAX_COLUMNS,
+    Status.MAX_ITER,
+    Status.STALLED,
+    Status.INDEFINITE,
+]
 
 
 def worst_status(statuses: Sequence[Status]) -> str:
@@ -88,6 +95,7 @@ class SeveralKernels(KernelInput):
             return
         remedy = {
             Status.MAX_ITER: "Raise max_iter or tol, or normalise the kernels.",
+            Status.MAX_COLUMNS: "Raise max_columns or tol.",
             Status.STALLED: f"Floating point allows no better: raise tol, {self._easier}, or normalise the "
             "kernels.",
             Status.INDEFINITE: 'A kernel is indefinite: repair it with psd="clip" or psd="shift".',
@@ -168,4 +176,4 @@ class KernelMachine(SeveralKernels):
             Summed over the kernels, and with the intercept added, they are the machines' scores.
         """
         every = np.concatenate(list(self._by_batches(X, self._batch_contributions)))
-        return every[:, 0] if self.dual_coef_.shape[0] == 1 else every
+        return every[:, 0] if every.shape[1] == 1 else every

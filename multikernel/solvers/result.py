@@ -18,6 +18,7 @@ class Status(StrEnum):
     INTERRUPTED = "interrupted"
     INDEFINITE = "indefinite"
     INSEPARABLE = "inseparable"
+    MAX_COLUMNS = "max_columns"
 
 
 @dataclass(frozen=True)

@@ -125,6 +125,7 @@ class _LevelMethod:
         self.duals: list[Array] = []
         self.history: list[dict[str, float]] = []
         self.upper, self.lower = np.inf, -np.inf
+        self.suspicious = False
 
     def set_variant(self, pull: Pull | None, ties: Array | None, floor: float) -> None:
         """What makes the problem differ from the plain one, and the start."""
@@ -148,7 +149,9 @@ class _LevelMethod:
             if self._note():
                 status = Status.INTERRUPTED
             if self.gap <= self.options.tol:
-                status = Status.OPTIMAL if self.gap >= CROSSED_BOUNDS else Status.INDEFINITE
+                status = Status.OPTIMAL
+            if self.suspicious or self.gap < CROSSED_BOUNDS:
+                status = Status.INDEFINITE
             if status != Status.MAX_ITER:
                 break
             x = self._level_step(x)
@@ -187,6 +190,7 @@ class _LevelMethod:
         self.constants.append(point.value + 0.5 * float(q @ x))
         self.points.append(x)
         self.duals.append(point.duals)
+        self.suspicious |= point.suspicious
         upper = point.upper + self._pull(x)
         if upper < self.upper:
             self.best, self.upper = x, upper
@@ -265,6 +269,8 @@ class _LevelMethod:
             weights = np.full(len(self.Ks), np.nan)
             return LevelResult(weights, nothing, np.inf, -np.inf, np.inf, self.prices, 0, status)
         duals = np.tensordot(self.shares, np.array(self.duals)[: self.shares.size], 1)
+        for loss, beta in zip(self.losses, duals, strict=True):
+            np.clip(beta, loss.lower, loss.upper, out=beta)  # rounding
         forms = MarginPoint(0.0, 0.0, duals).forms(self.Ks)
         q = np.bincount(self.ties, forms) / self.units
         constant = _rewards(self.losses, duals) - 0.5 * self.floor * float(forms.sum())

@@ -29,11 +29,13 @@ class MarginPoint:
     value : float, J(K), the dual value
     upper : float, the primal value: J(K) is between the two
     duals : array (n_machines, n)
+    suspicious : bool, whether negative curvature was met, which a positive semidefinite kernel cannot have
     """
 
     value: float
     upper: float
     duals: Array
+    suspicious: bool = False
 
     def forms(self, Ks: Array) -> Array:
         """q_m = Σ_t β_t'K_mβ_t for a stack, (m,): −½ q is the gradient in the weights of a sum."""
@@ -65,4 +67,5 @@ class MarginValue:
     def __call__(self, K: Array) -> MarginPoint:
         stack = np.ascontiguousarray(K)[None]
         self._last = learn_weights(stack, self.losses, options=self.options, start=self._last)
-        return MarginPoint(self._last.objective, self._last.upper_bound, self._last.duals)
+        last = self._last
+        return MarginPoint(last.objective, last.upper_bound, last.duals, last.suspicious)

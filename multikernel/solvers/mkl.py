@@ -35,6 +35,7 @@ _MOST_POLISHING = 12
 _LEVEL_STEPS = 16  # the level method's first turn; each is twice as long as the one before
 _PATIENCE = 5  # stalls or null steps in a row before the level method takes over
 _NEGLIGIBLE = 1e-9
+_NO_CURVATURE = 1e-12  # relative to the slopes: a Hessian of rounding alone
 
 
 class _Center(NamedTuple):
@@ -176,8 +177,9 @@ class OuterLoop(Iterate):
         H = sum(s.hessian for s in sensitivities)
         q = self.q[kernels]
         n_free = sum(s.rows.size for s in sensitivities)
+        flat = n_free < 2 or float(np.abs(H).max()) <= _NO_CURVATURE * float(np.abs(q).max())
         mu = np.zeros(self.n_kernels)
-        if n_free < 2 and self.weight_set.p == 1.0:  # J is locally linear: a damped step to its least corner
+        if flat and self.weight_set.p == 1.0:  # J is locally linear: a damped step to its least corner
             curvature = 0.5 * q.max() * np.eye(kernels.size)
             mu[kernels], _ = null_step(curvature, self.mu[kernels], np.zeros(1), -0.5 * q[None])
         else:

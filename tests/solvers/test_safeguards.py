@@ -121,3 +121,13 @@ def test_the_hessian_of_the_optimal_value(kind):
         step[m] = 1e-4
         slope = (learner(mu + step).q - learner(mu - step).q) / 2e-4
         np.testing.assert_allclose(-0.5 * slope, hessian[m], rtol=2e-3, atol=1e-4 * np.abs(hessian).max())
+
+
+def test_a_hessian_of_rounding_alone_is_no_hessian():
+    """Two free samples that mirror one another, as of a grid: J is locally linear though some are free."""
+    X = np.array(
+        [[3, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 1], [0, 3], [1, 0], [2, 0], [4, 4], [2, 3], [3, 2]]
+    )
+    Ks = np.stack([X @ X.T.astype(float), gaussian(X.astype(float), 0.5)])
+    task = Task("one_class", np.zeros(12), 1.0 / 6.0)
+    require_solved(Ks, task, learn_weights(Ks, [task.loss()], options=Options(tol=1e-8)), 1e-8)

@@ -26,7 +26,7 @@ class MarginLearner(WeightLearner):
     learns_from: ClassVar[tuple[str, ...]] = TASKS
     C: float
     epsilon: float
-    nu: float
+    nu: float = 0.5
     tol: float
     max_iter: int
 

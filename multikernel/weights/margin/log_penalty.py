@@ -29,8 +29,8 @@ class LogPenaltyMKL(MarginLearner):
         Price of the slacks, for the kernels as they are.
     scale : float
         e in units of Σ_m ‖w_m‖ of MarginMKL; the smaller, the sparser.
-    epsilon, nu
-        Of values and of nothing, as for :class:`MarginMKL`.
+    epsilon : float
+        Half the width of the tube, for values.
     tol : float
         For the gap.
     max_iter : int
@@ -58,6 +58,7 @@ class LogPenaltyMKL(MarginLearner):
     array([1.18, 0.  ])
     """
 
+    learns_from = ("classes", "values")  # a one-class machine would be unbounded
     about = About(
         family="margin",
         problem="min ½ (Σ e log(1 + ‖w_m‖/e))² + C Σ ξ; not convex",
@@ -72,14 +73,12 @@ class LogPenaltyMKL(MarginLearner):
         C: float = 1.0,
         scale: float = 0.1,
         epsilon: float = 0.1,
-        nu: float = 0.5,
         tol: float = 1e-4,
         max_iter: int = 100,
     ) -> None:
         self.C = C
         self.scale = scale
         self.epsilon = epsilon
-        self.nu = nu
         self.tol = tol
         self.max_iter = max_iter
 

@@ -1,0 +1,103 @@
+"""Projections and least values of the regions, against brute force and linear programs."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import linprog
+
+from multikernel.combine.regions import CappedSimplex, Orthant, PositiveBall, Simplex
+
+VECTORS = st.integers(1, 6).flatmap(
+    lambda size: arrays(float, size, elements=st.floats(-5.0, 5.0, allow_subnormal=False))
+)
+TOTALS = st.floats(0.1, 4.0)
+
+
+def require_nearest(region, x, corners, rtol=1e-9):
+    """The projection p is the nearest point: (x − p)'(z − p) ≤ 0 for every z of the set."""
+    p = region.project(x)
+    for z in corners:
+        assert (x - p) @ (z - p) <= rtol * (1.0 + np.abs(x).max() + np.abs(z).max()) ** 2
+    return p
+
+
+def capped_corners(size, total):
+    """The corners of 0 ≤ x ≤ 1, Σ x = total: ones, one part, zeros, in any order."""
+    full, part = int(total), total - int(total)
+    base = np.zeros(size)
+    base[:full] = 1.0
+    if full < size:
+        base[full] = part
+    rng = np.random.default_rng(0)
+    return [rng.permutation(base) for _ in range(30)]
+
+
+@given(VECTORS, TOTALS)
+def test_simplex(x, total):
+    p = require_nearest(Simplex(total), x, total * np.eye(x.size))
+    assert (p >= 0.0).all()
+    np.testing.assert_allclose(p.sum(), total, rtol=1e-12)
+    assert Simplex(total).least(x) == pytest.approx(total * x.min())
+
+
+def test_simplex_in_each_row():
+    X = np.random.default_rng(0).normal(size=(4, 5))
+    region = Simplex(2.0)
+    np.testing.assert_allclose(region.project(X), [region.project(row) for row in X])
+    assert region.least(X) == pytest.approx(sum(region.least(row) for row in X))
+
+
+@given(VECTORS, st.floats(0.05, 1.0))
+def test_capped_simplex(x, share):
+    total = share * x.size
+    region = CappedSimplex(total)
+    p = require_nearest(region, x, capped_corners(x.size, total))
+    assert (p >= 0.0).all() and (p <= 1.0).all()
+    np.testing.assert_allclose(p.sum(), total, rtol=1e-9)
+    program = linprog(x, A_eq=np.ones((1, x.size)), b_eq=[total], bounds=[(0.0, 1.0)] * x.size)
+    np.testing.assert_allclose(region.least(x), program.fun, rtol=1e-9, atol=1e-9)
+
+
+@given(VECTORS, st.floats(0.2, 3.0))
+def test_capped_simplex_of_another_cap(x, cap):
+    """A cap is a unit: everything scales with it."""
+    total = 0.6 * x.size
+    np.testing.assert_allclose(
+        CappedSimplex(cap * total, cap).project(cap * x), cap * CappedSimplex(total).project(x), atol=1e-9
+    )
+    np.testing.assert_allclose(
+        CappedSimplex(cap * total, cap).least(x), cap * CappedSimplex(total).least(x), atol=1e-9
+    )
+
+
+@given(VECTORS)
+def test_orthant(x):
+    np.testing.assert_array_equal(Orthant().project(x), np.maximum(x, 0.0))
+    assert Orthant().least(x) == (0.0 if x.min() >= 0.0 else -np.inf)
+
+
+@given(VECTORS, st.floats(0.1, 3.0), st.integers(0, 1000))
+def test_positive_ball_is_the_nearest_point(x, radius, seed):
+    rng = np.random.default_rng(seed)
+    center = rng.uniform(size=x.size) * rng.integers(0, 2, size=x.size)
+    region = PositiveBall(center, radius)
+    steps = rng.normal(size=(30, x.size))
+    steps *= (radius * rng.uniform(size=30) ** 0.3 / np.linalg.norm(steps, axis=1))[:, None]
+    others = np.maximum(center + steps, 0.0)  # cutting at zero brings a point nearer to a center ≥ 0
+    p = require_nearest(region, x, others)
+    assert (p >= 0.0).all() and np.linalg.norm(p - center) <= radius * (1.0 + 1e-12)
+    assert region.least(x) <= (others @ x).min() + 1e-9 * (1.0 + np.abs(x).max())
+
+
+@settings(max_examples=15)
+@given(VECTORS, st.floats(0.1, 3.0), st.integers(0, 1000))
+def test_least_over_the_positive_ball(g, radius, seed):
+    rng = np.random.default_rng(seed)
+    center = rng.uniform(size=g.size) * rng.integers(0, 2, size=g.size)
+    point = cp.Variable(g.size, nonneg=True)
+    problem = cp.Problem(cp.Minimize(g @ point), [cp.norm(point - center) <= radius])
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    np.testing.assert_allclose(PositiveBall(center, radius).least(g), problem.value, atol=1e-7)

@@ -7,6 +7,7 @@ from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from multikernel.kernels.given import FunctionKernel, Precomputed, as_kernel
 from multikernel.kernels.grams import as_transforms, center, repair_psd, unit_diagonal, unit_trace
 from multikernel.kernels.networks import diffusion_kernel
+from multikernel.kernels.pairs import Pairwise, pairwise_kernel
 from multikernel.kernels.transforms import Center, Chain, PSDRepair, Transform, UnitDiagonal, UnitTrace
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "PSDRepair",
+    "Pairwise",
     "Polynomial",
     "Power",
     "Precomputed",
@@ -34,6 +36,7 @@ __all__ = [
     "as_transforms",
     "center",
     "diffusion_kernel",
+    "pairwise_kernel",
     "repair_psd",
     "smallest_eigenvalue",
     "unit_diagonal",

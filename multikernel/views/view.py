@@ -12,6 +12,7 @@ from multikernel.kernels import (
     Gaussian,
     Kernel,
     Linear,
+    Pairwise,
     Polynomial,
     Precomputed,
     as_kernel,
@@ -68,10 +69,15 @@ class View:
             raise TypeError(
                 f"view {self.name!r}: standardize must be True or False; got {self.standardize!r}."
             )
-        if self.standardize and _reads_positions(self.kernel):
+        if self.standardize and _has_part(self.kernel, Precomputed):
             raise ValueError(
                 f"view {self.name!r}: standardize=True needs a kernel of numeric columns, but "
                 f"{self.kernel!r} reads positions into a ready-made matrix. Leave standardize out."
+            )
+        if self.standardize and _has_part(self.kernel, Pairwise):
+            raise ValueError(
+                f"view {self.name!r}: standardize=True would measure the two objects of a pair by different "
+                f"units, but {self.kernel!r} compares one with the other. Scale the objects before."
             )
 
     def __repr__(self) -> str:
@@ -82,9 +88,9 @@ class View:
         return f"View({', '.join(shown)})"
 
 
-def _reads_positions(kernel: Kernel) -> bool:
-    """Whether the kernel is `Precomputed`, or made of kernels one of which is."""
-    return isinstance(kernel, Precomputed) or any(map(_reads_positions, getattr(kernel, "_parts", ())))
+def _has_part(kernel: Kernel, kind: type[Kernel]) -> bool:
+    """Whether the kernel is of a kind, or made of kernels one of which is."""
+    return isinstance(kernel, kind) or any(_has_part(part, kind) for part in getattr(kernel, "_parts", ()))
 
 
 def auto_views() -> list[View]:

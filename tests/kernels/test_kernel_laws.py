@@ -17,6 +17,7 @@ from multikernel.kernels import (
     Gaussian,
     Laplacian,
     Linear,
+    Pairwise,
     Polynomial,
     Sigmoid,
     smallest_eigenvalue,
@@ -98,6 +99,32 @@ def test_kernels_that_promise_it_are_positive_semidefinite(expression, table):
         assert smallest_eigenvalue(K) >= -1e-10 * max(1.0, np.trace(K))
 
 
+@settings(max_examples=60, deadline=None)
+@given(expressions, tables, st.data())
+def test_kernels_between_pairs_are_made_of_those_between_objects(expression, first, data):
+    kernel, f = expression
+    second = data.draw(arrays(np.float64, first.shape, elements=st.floats(-2, 2)))
+    other = data.draw(arrays(np.float64, (3, 2 * first.shape[1]), elements=st.floats(-2, 2)))
+    pairs, d = np.hstack([first, second]), first.shape[1]
+    swapped = np.hstack([second, first])
+
+    def formula(P, Q):
+        (a, b), (c, e) = (P[:, :d], P[:, d:]), (Q[:, :d], Q[:, d:])
+        return f(a, c) * f(b, e) + f(a, e) * f(b, c)
+
+    expected = formula(pairs, pairs)
+    close = {"rtol": 1e-8, "atol": 1e-8 * (np.abs(expected).max() + 1.0)}
+    K = Pairwise(kernel)(pairs)
+    np.testing.assert_allclose(K, expected, **close)
+    np.testing.assert_allclose(Pairwise(kernel)(other, pairs), formula(other, pairs), **close)
+    np.testing.assert_allclose(Pairwise(kernel)(swapped, pairs), expected, **close)
+    np.testing.assert_allclose(Pairwise(kernel).diag(pairs), expected.diagonal(), **close)
+    np.testing.assert_allclose(Pairwise(kernel)(scipy.sparse.csr_matrix(pairs)), K, **close)
+    assert np.array_equal(K, K.T) and Pairwise(kernel).is_psd == kernel.is_psd
+    if kernel.is_psd:
+        assert smallest_eigenvalue(K) >= -1e-10 * max(1.0, np.trace(K))
+
+
 @settings(max_examples=40, deadline=None)
 @given(tables)
 def test_non_negative_and_direction_kernels_are_positive_semidefinite(table):
@@ -156,6 +183,8 @@ def test_only_kernels_add_and_only_positive_numbers_multiply():
             Cosine(),
             Chi2(),
             (Gaussian() + Linear()) ** 2,
+            Pairwise(Gaussian("nearest") + Linear()),
+            Pairwise(Gaussian()) + Pairwise(Polynomial(2)),
         ]
     ),
     tables,
@@ -163,7 +192,7 @@ def test_only_kernels_add_and_only_positive_numbers_multiply():
     st.booleans(),
 )
 def test_any_scale_gives_finite_values_or_our_error(kernel, table, exponent, sparse):
-    rows = np.abs(table) * 10.0**exponent
+    rows = np.abs(np.hstack([table, table[::-1]])) * 10.0**exponent  # an even number of columns, for pairs
     rows = scipy.sparse.csr_matrix(rows) if sparse else rows
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,0 +1,179 @@
+"""Kernels between pairs: both forms by hand, what is learned from all objects, ready-made kernels, views."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from multikernel import MKLClassifier, View
+from multikernel.kernels import FunctionKernel, Gaussian, Linear, Pairwise, Precomputed, Sum, pairwise_kernel
+from multikernel.kernels.base import Kernel
+
+
+def objects(n=6, d=2, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def by_hand(k, pairs, others):
+    """One entry after the other."""
+    K = np.empty((len(pairs), len(others)))
+    for (i, (a, b)), (j, (c, d)) in itertools.product(enumerate(pairs), enumerate(others)):
+        K[i, j] = k(a, c) * k(b, d) + k(a, d) * k(b, c)
+    return K
+
+
+def test_both_forms_by_hand():
+    A, B = objects(seed=1), objects(seed=2)
+    pairs = np.hstack([A, B])
+    listed = list(zip(A, B, strict=True))
+
+    def linear(x, z):
+        return x @ z
+
+    def gaussian(x, z):
+        return np.exp(-0.5 * ((x - z) ** 2).sum())
+
+    summed = by_hand(lambda x, z: linear(x, z) + gaussian(x, z), listed, listed)
+    apart = by_hand(linear, listed, listed) + by_hand(gaussian, listed, listed)
+    kernel, other = Linear(), Gaussian(gamma=0.5)
+    np.testing.assert_allclose(Pairwise(kernel + other)(pairs), summed)
+    np.testing.assert_allclose((Pairwise(kernel) + Pairwise(other))(pairs), apart)
+    assert np.abs(summed - apart).max() > 0.1
+    assert repr(Pairwise(kernel + other)) == "Pairwise(Linear() + Gaussian(gamma=0.5))"
+    assert isinstance(Pairwise(kernel) + Pairwise(other), Sum)
+
+
+def test_widths_come_from_all_objects():
+    A, B = objects(), 10.0 + objects(seed=3)
+    pairs = np.hstack([A, B])
+    fitted = Pairwise(Gaussian()).fit(pairs)
+    assert fitted.base == Gaussian().fit(np.vstack([A, B])) and fitted.is_fitted
+    assert not Pairwise(Gaussian()).is_fitted
+    assert fitted.base == Pairwise(Gaussian()).fit(np.hstack([B, A])).base
+    with pytest.raises(ValueError, match=r"depend on the data\. Call kernel\.fit"):
+        Pairwise(Gaussian())(pairs)
+
+
+def test_frames_lists_and_functions():
+    pairs = np.hstack([objects(), objects(seed=4)])
+    expected = Pairwise(Linear())(pairs)
+    frame = pd.DataFrame(pairs, columns=["height_a", "width_a", "height_b", "width_b"])
+    np.testing.assert_allclose(Pairwise(Linear())(frame), expected)
+    np.testing.assert_allclose(Pairwise(Linear())(pairs.tolist()), expected)
+    np.testing.assert_allclose(Pairwise(lambda X, Z: X @ Z.T)(pairs), expected)
+    assert Pairwise(Gaussian()).fit(frame).base == Pairwise(Gaussian()).fit(pairs).base
+    words = np.array([["a", "b"], ["b", "a"], ["c", "c"]])
+    same = Pairwise(FunctionKernel(lambda X, Z: 1.0 * (X == Z.T)))
+    np.testing.assert_array_equal(same(words), [[1, 1, 0], [1, 1, 0], [0, 0, 2]])
+    np.testing.assert_array_equal(same.diag(words), [1, 1, 2])
+
+
+def test_many_rows_have_their_diagonal():
+    pairs = np.hstack([objects(50), objects(50, seed=5)])
+    kernel = Pairwise(Gaussian(gamma=0.3))
+    np.testing.assert_allclose(kernel.diag(pairs), kernel(pairs).diagonal())
+
+
+# --- ready-made kernels between objects --------------------------------------------------------------------
+
+
+def test_a_ready_made_kernel_by_hand():
+    X = objects(7)
+    K = X @ X.T
+    pairs = np.array([[0, 1], [1, 0], [2, 2], [6, 3]])
+    others = np.array([[5, 4], [0, 6]])
+    kept = K.copy()
+    expected = by_hand(lambda a, c: K[a, c], pairs, others)
+    np.testing.assert_allclose(pairwise_kernel(K, pairs, others), expected)
+    square = pairwise_kernel(K, pairs)
+    np.testing.assert_allclose(square, by_hand(lambda a, c: K[a, c], pairs, pairs))
+    np.testing.assert_array_equal(square, square.T)
+    np.testing.assert_array_equal(square[0], square[1])
+    np.testing.assert_array_equal(K, kept)
+    table = np.hstack([X[pairs[:, 0]], X[pairs[:, 1]]])
+    np.testing.assert_allclose(square, Pairwise(Linear())(table), atol=1e-12)
+
+
+def test_only_the_given_pairs_are_formed(monkeypatch):
+    shapes = []
+    plain = Kernel.evaluate
+    monkeypatch.setattr(
+        Kernel, "evaluate", lambda self, pair, out: (shapes.append(out.shape), plain(self, pair, out))[1]
+    )
+    assert pairwise_kernel(np.eye(400), [[0, 399], [5, 5]]).tolist() == [[1.0, 0.0], [0.0, 2.0]]
+    assert shapes == [(2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("K", "pairs", "message"),
+    [
+        (np.eye(3), [0, 1], r"pairs must hold two positions in each row.*got shape \(2,\)"),
+        (np.eye(3), [[0, 1, 2]], r"got shape \(1, 3\)"),
+        (np.eye(3), np.empty((0, 2), int), r"got shape \(0, 2\)"),
+        (np.eye(3), [[0, 3]], r"pairs, second objects holds .*3\)? at row 0\. Positions run from 0 to 2"),
+        (np.eye(3), [[-1, 0]], r"pairs, first objects holds .*-1\)? at row 0"),
+        (np.eye(3), [[0.5, 0]], r"first objects holds .*0\.5"),
+        (np.ones((2, 3)), [[0, 1]], "square"),
+        (np.array([[1.0, 2.0], [0.0, 1.0]]), [[0, 1]], "symmetric"),
+        (np.array([[np.nan, 0.0], [0.0, 1.0]]), [[0, 1]], "NaN"),
+    ],
+)
+def test_bad_ready_made_input(K, pairs, message):
+    with pytest.raises(ValueError, match=message):
+        pairwise_kernel(K, pairs)
+
+
+# --- as a view ---------------------------------------------------------------------------------------------
+
+
+def interactions(seed, n=80):
+    """Pairs of objects that interact if their hidden kinds differ."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.integers(0, 2, size=(n, 2))
+    X = rng.normal(size=(n, 2, 2), scale=0.4)
+    X[:, :, 0] += 2.0 * kinds - 1.0
+    return X.reshape(n, 4), (kinds[:, 0] != kinds[:, 1]).astype(int)
+
+
+def test_pairs_are_a_view_of_a_classifier():
+    X, y = interactions(0)
+    views = [View("objects", Pairwise(Gaussian())), View("first column", Pairwise(Linear()), [0, 2])]
+    model = MKLClassifier(views).fit(X, y)
+    fresh, labels = interactions(1)
+    assert model.score(fresh, labels) > 0.9
+    swapped = fresh[:, [2, 3, 0, 1]]
+    np.testing.assert_allclose(model.decision_function(swapped), model.decision_function(fresh), atol=1e-8)
+
+
+def test_positions_are_a_view_too():
+    X, y = interactions(2)
+    objects_ = X.reshape(-1, 2)
+    K = Gaussian(gamma=1.0)(objects_)
+    positions = np.arange(160).reshape(80, 2)
+    given = MKLClassifier(Pairwise(Precomputed(K)), tol=1e-8).fit(positions, y)
+    made = MKLClassifier(Pairwise(Gaussian(gamma=1.0)), tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(
+        given.decision_function(positions[:9]), made.decision_function(X[:9]), atol=1e-4
+    )
+
+
+def test_what_a_view_of_pairs_refuses():
+    with pytest.raises(ValueError, match="two objects of a pair by different units"):
+        View("pairs", 2.0 * Pairwise(Linear()) + Linear(), standardize=True)
+    with pytest.raises(
+        ValueError, match=r"two objects side by side, an even number of columns; X has shape \(6, 3\)"
+    ):
+        Pairwise(Linear())(objects(d=3))
+    with pytest.raises(ValueError, match="even number of columns"):
+        Pairwise(Gaussian()).fit([1.0, 2.0])
+    with pytest.raises(TypeError, match="a kernel must be a Kernel or a function"):
+        Pairwise("linear")
+    with pytest.raises(TypeError, match="must be an instance; got the class Linear"):
+        Pairwise(Linear)
+    with pytest.raises(ValueError, match="but Z, second objects has 2; a kernel compares rows"):
+        Pairwise(Linear())(objects(d=2), objects(d=4))
+    with pytest.raises(ValueError, match="holds NaN at row 0"):
+        Pairwise(Linear())([[1.0, np.nan]])
+    with pytest.raises(ValueError, match="not finite in float64 on X: some value overflows"):
+        Pairwise(Linear())([[1e200, 1.0]])

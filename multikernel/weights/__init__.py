@@ -9,10 +9,12 @@ from ..criteria.alignment import alignment
 from .by_alignment import alignment_weights, centered_alignment_weights
 from .by_discriminant import discriminant_weights, kim_weights
 from .by_heuristic import heuristic_weights
+from .discriminant import DiscriminantMKL, FungDiscriminant, KimDiscriminant
 from .fixed import BestSingle, MeanRule, ProductRule, SumRule
 from .heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from .learner import About, Learned, TwoClassLearner, WeightLearner
 from .result import KernelWeights
+from .ridge import PolynomialRidge, RidgeBall
 from .similarity import (
     AlignmentQP,
     CenteredAlignment,
@@ -29,16 +31,21 @@ __all__ = [
     "AlignmentRule",
     "BestSingle",
     "CenteredAlignment",
+    "DiscriminantMKL",
     "FeatureSpaceMeasure",
+    "FungDiscriminant",
     "GradientAlignment",
     "IdealDistance",
     "KLDivergence",
     "KernelWeights",
+    "KimDiscriminant",
     "Learned",
     "MSERule",
     "MeanRule",
     "PearsonRule",
+    "PolynomialRidge",
     "ProductRule",
+    "RidgeBall",
     "SumRule",
     "TwoClassLearner",
     "WeightLearner",

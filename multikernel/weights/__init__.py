@@ -6,6 +6,8 @@ with their certificate.
 """
 
 from ..criteria.alignment import alignment
+from .bayesian import DirichletWeights
+from .boosting import KernelBoosting
 from .by_alignment import alignment_weights, centered_alignment_weights
 from .by_discriminant import discriminant_weights, kim_weights
 from .by_heuristic import heuristic_weights
@@ -31,12 +33,14 @@ __all__ = [
     "AlignmentRule",
     "BestSingle",
     "CenteredAlignment",
+    "DirichletWeights",
     "DiscriminantMKL",
     "FeatureSpaceMeasure",
     "FungDiscriminant",
     "GradientAlignment",
     "IdealDistance",
     "KLDivergence",
+    "KernelBoosting",
     "KernelWeights",
     "KimDiscriminant",
     "Learned",

@@ -1,0 +1,1 @@
+"""Bayesian multiple kernel learning: posteriors of kernel weights by variational inference or sampling."""

@@ -1,0 +1,5 @@
+"""Posteriors of kernel weights."""
+
+from .dirichlet import DirichletWeights
+
+__all__ = ["DirichletWeights"]

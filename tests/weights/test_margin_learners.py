@@ -288,7 +288,7 @@ def test_degenerate_stacks(learner):
         (GroupMKL(inner=2.1), "inner must be between 1 and 2"),
         (GroupMKL(outer=0.9), "outer must be at least 1"),
         (GroupMKL(costs=[1.0]), "one for each of the groups"),
-        (LogPenaltyMKL(scale=0.0), "scale must be greater than 0"),
+        (LogPenaltyMKL(share=0.0), "share must be greater than 0"),
         (RadiusMargin(C=-1.0), "C must be greater than 0"),
     ],
 )

@@ -14,23 +14,25 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class LogPenaltyMKL(MarginLearner):
-    """Multiple kernel learning with a penalty that grows like a logarithm of the norm of each part.
+    """Multiple kernel learning with a penalty that grows like a logarithm of the share of each kernel.
 
-    min_{w, b}  ½ (Σ_m h(‖w_m‖))² + C Σ_i ξ_i,      h(t) = e log(1 + t/e)
+    min_{w, b}  ½ G² + C Σ_i ξ_i,      G = T Σ_m φ(‖w_m‖/T),   T = Σ_m ‖w_m‖,
+    φ(s) = log(1 + s/e) / log(1 + 1/e)
 
-    Each h is bounded by its tangent, which leaves :class:`MarginMKL` with costs that fall in ‖w_m‖; so it is
-    solved again and again, the value never rises, and large parts are punished less than by the norm. The
-    square is our form of the penalty, so that e → ∞ is MarginMKL. Not convex: the start is MarginMKL, and the
-    result is a stationary point.
+    G is T where one kernel does everything and larger where several do; e → ∞ is :class:`MarginMKL`. G is
+    bounded by its tangent, which leaves MarginMKL with costs that fall in ‖w_m‖; so it is solved again and
+    again, the value never rises, and kernels of small share go. Not convex: the start is MarginMKL, and the
+    result is a stationary point. The logarithm of the norms is that of the paper; that it is taken of their
+    shares, so that the scale of the kernels and the price C keep their meaning, is our form.
 
     Parameters
     ----------
     C : float
         Price of the slacks, for the kernels as they are.
-    scale : float
-        e in units of Σ_m ‖w_m‖ of MarginMKL; the smaller, the sparser.
-    epsilon : float
-        Half the width of the tube, for values.
+    share : float
+        e, the share beyond which a kernel costs little more; the smaller, the sparser.
+    epsilon, nu
+        Of values and of nothing, as for :class:`MarginMKL`.
     tol : float
         For the gap.
     max_iter : int
@@ -42,7 +44,6 @@ class LogPenaltyMKL(MarginLearner):
     objective_ : float, the value
     dual_gap_ : float, stationarity: the value less a lower bound of the convex function that bounds it from
         above and touches it, relative
-    scale_ : float, e
     part_norms_ : array (n_kernels,), ‖w_m‖
 
     References
@@ -58,33 +59,34 @@ class LogPenaltyMKL(MarginLearner):
     array([1.18, 0.  ])
     """
 
-    learns_from = ("classes", "values")  # a one-class machine would be unbounded
     about = About(
         family="margin",
-        problem="min ½ (Σ e log(1 + ‖w_m‖/e))² + C Σ ξ; not convex",
+        problem="min ½ (T Σ log(1 + ‖w_m‖/eT))² + C Σ ξ, T = Σ ‖w_m‖; not convex",
         solver="MarginMKL with costs from tangents, again and again; stationarity",
         cost="some times that of MarginMKL",
         use="As few kernels as possible.",
-        reference="Subrahmanya & Shin 2010 (squared form ours)",
+        reference="Subrahmanya & Shin 2010 (form of the penalty ours)",
     )
 
     def __init__(
         self,
         C: float = 1.0,
-        scale: float = 0.1,
+        share: float = 0.1,
         epsilon: float = 0.1,
+        nu: float = 0.5,
         tol: float = 1e-4,
         max_iter: int = 100,
     ) -> None:
         self.C = C
-        self.scale = scale
+        self.share = share
         self.epsilon = epsilon
+        self.nu = nu
         self.tol = tol
         self.max_iter = max_iter
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        scale = check_number("scale", self.scale, above=0.0)
-        found = learn_log_penalty(Ks, self._losses(targets), scale, self._options())
-        self.scale_, self.part_norms_, self.dual_coef_ = found.scale, found.norms, found.duals
+        share = check_number("share", self.share, above=0.0)
+        found = learn_log_penalty(Ks, self._losses(targets), share, self._options())
+        self.part_norms_, self.dual_coef_ = found.norms, found.duals
         status = str(found.status)
         return Learned(found.weights, found.objective, found.gap, found.n_iter, status, found.history)

@@ -15,6 +15,16 @@ from .discriminant import DiscriminantMKL, FungDiscriminant, KimDiscriminant
 from .fixed import BestSingle, MeanRule, ProductRule, SumRule
 from .heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from .learner import About, Learned, TwoClassLearner, WeightLearner
+from .margin import (
+    CappedMKL,
+    EasyMKL,
+    ElasticNetMKL,
+    GroupMKL,
+    LogPenaltyMKL,
+    LowerBoundedMKL,
+    MarginMKL,
+    RadiusMargin,
+)
 from .result import KernelWeights
 from .ridge import PolynomialRidge, RidgeBall
 from .similarity import (
@@ -32,23 +42,31 @@ __all__ = [
     "AlignmentQP",
     "AlignmentRule",
     "BestSingle",
+    "CappedMKL",
     "CenteredAlignment",
     "DirichletWeights",
     "DiscriminantMKL",
+    "EasyMKL",
+    "ElasticNetMKL",
     "FeatureSpaceMeasure",
     "FungDiscriminant",
     "GradientAlignment",
+    "GroupMKL",
     "IdealDistance",
     "KLDivergence",
     "KernelBoosting",
     "KernelWeights",
     "KimDiscriminant",
     "Learned",
+    "LogPenaltyMKL",
+    "LowerBoundedMKL",
     "MSERule",
+    "MarginMKL",
     "MeanRule",
     "PearsonRule",
     "PolynomialRidge",
     "ProductRule",
+    "RadiusMargin",
     "RidgeBall",
     "SumRule",
     "TwoClassLearner",

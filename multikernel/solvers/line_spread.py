@@ -20,13 +20,14 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _ENDS = 1e-10  # of θ
 _APART = 1e-10  # of the largest distance of the centres: a kernel below it cannot tell the classes apart
+_VANISHED = 1e-6
 
 
 class LeastSpread(NamedTuple):
     """Weights (m,) of sum 1, F there, its gap and the number of quadratic programs.
 
-    The gap is (F − bound) / F, or F beside the mean F of single kernels if that is less: where F can be
-    zero, no relative bound is.
+    The gap is (F − bound) / F; where F is a millionth of the mean F of single kernels, it is that part, as F
+    may be zero.
     """
 
     weights: Array
@@ -57,7 +58,10 @@ def minimise_spread(spread: LineSpread) -> LeastSpread:
     value = float(spreads.sum())
     slope = sum((Q @ x / s for Q, s in zip(Qs, spreads, strict=True) if s > 0.0), np.zeros(x.size))
     alone = float(np.sqrt(np.maximum(np.einsum("cii->ci", Qs), 0.0)).sum(axis=0).mean())
-    gap = min(max(value - float(slope.min()), 0.0) / value, value / alone) if value > 0.0 else 0.0
+    if value > _VANISHED * alone:
+        gap = max(value - float(slope.min()), 0.0) / value
+    else:
+        gap = value / alone if alone > 0.0 else 0.0
     weights[apart] = x / d[apart]
     return LeastSpread(weights / weights.sum(), value, gap, program.n_solved)
 

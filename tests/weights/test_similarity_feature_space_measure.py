@@ -3,8 +3,10 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from multikernel.criteria.line_spread import line_spread
+from multikernel.solvers import line_spread as solver
 from multikernel.solvers.line_spread import LineSpread, minimise_spread
 from multikernel.weights import FeatureSpaceMeasure
 from tests.weights.similarity_problems import check_input, check_order, check_scales, problem
@@ -68,17 +70,27 @@ def test_no_combination_spreads_less(seed):
     assert learner.dual_gap_ < 1e-9 and learner.status_ == "optimal"
 
 
-def test_the_gap_bounds_what_is_left():
-    kernels, y = problem(5)
-    learner = FeatureSpaceMeasure().fit(kernels, y)
+def gap_of(learner, kernels, y):
+    """From Σ A_c'u_c ≥ bound d with ‖u_c‖ = 1: no weights have a measure below the bound."""
     scales = np.array([np.diagonal(K).mean() for K in kernels])
     eta = learner.kernel_weights_ * scales
-    assert eta.sum() == pytest.approx(1.0)
     spread = line_spread(normalised(kernels), signs_of(y), np.ones(scales.size))
     roots = np.sqrt(spread.covariances @ eta @ eta)
     slope = sum(M @ eta / root for M, root in zip(spread.covariances, roots, strict=True))
-    bound = (slope / spread.distances).min()  # Σ A_c'u_c ≥ bound d with ‖u_c‖ = 1
-    assert 1.0 - bound / learner.objective_ == pytest.approx(learner.dual_gap_, abs=1e-10)
+    return 1.0 - (slope / spread.distances).min() / learner.objective_
+
+
+def test_the_gap_bounds_what_is_left(monkeypatch):
+    kernels, y = problem(5)
+    learner = FeatureSpaceMeasure().fit(kernels, y)
+    best = learner.objective_
+    assert learner.kernel_weights_ @ [np.diagonal(K).mean() for K in kernels] == pytest.approx(1.0)
+    assert gap_of(learner, kernels, y) == pytest.approx(learner.dual_gap_, abs=1e-10)
+    monkeypatch.setattr(solver._Programs, "solve", lambda self: self.x)  # equal parts, not the best
+    with pytest.warns(ConvergenceWarning, match="FeatureSpaceMeasure ended as 'stalled'"):
+        learner.fit(kernels, y)
+    assert learner.dual_gap_ == pytest.approx(gap_of(learner, kernels, y), rel=1e-9)
+    assert learner.objective_ * (1.0 - learner.dual_gap_) <= best < learner.objective_
 
 
 def test_more_classes_are_averaged():
@@ -98,9 +110,12 @@ def test_laws():
 
 
 def test_classes_that_do_not_spread():
-    y = np.array([1, 1, 0, 0, 0])
+    kernels, y = problem(9)
     signs = signs_of(y)
-    learner = FeatureSpaceMeasure().fit([np.eye(5), np.outer(signs, signs)], y)
+    learner = FeatureSpaceMeasure().fit([kernels[0], np.outer(signs, signs), kernels[1]], y)
+    assert learner.objective_ == pytest.approx(0.0, abs=1e-6) and learner.status_ == "optimal"
+    np.testing.assert_allclose(learner.kernel_shares_, [0.0, 1.0, 0.0], atol=1e-5)
+    learner = FeatureSpaceMeasure().fit([np.eye(y.size), np.outer(signs, signs)], y)  # neither spreads
     assert learner.objective_ == pytest.approx(0.0, abs=1e-7) and learner.status_ == "optimal"
 
 

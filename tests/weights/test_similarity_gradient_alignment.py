@@ -55,6 +55,26 @@ def test_a_product_is_stationary(centered):
     assert max(entry["objective"] for entry in learner.history_) == learner.objective_
 
 
+@pytest.mark.parametrize("seed", [2, 3])
+def test_the_gap_of_a_product(seed):
+    """‖x − max(x + slopes, 0)‖ / A in x_m = η_m u_m, u_m the median of −log K_m; or −slopes'x / A."""
+    kernels, y, _ = gaussians(seed)
+    learner = GradientAlignment("product", True, tol=0.3).fit(kernels, y)
+    pairs = ~np.eye(len(y), dtype=bool)
+    units = np.array([np.median(-np.log(K[pairs])) for K in kernels])
+    x = learner.kernel_weights_ * units
+
+    def value(x):
+        K = np.exp(sum(e * np.log(K) for e, K in zip(x / units, kernels, strict=True)))
+        return alignment(K, ideal(y, "two"), centered=True)
+
+    slopes = np.array([(value(x + s) - value(x - s)) / 2e-6 for s in 1e-6 * np.eye(x.size)])
+    move = np.linalg.norm(x - np.maximum(x + slopes, 0.0))
+    gap = (-slopes @ x if slopes.max() <= 0.0 else move) / learner.objective_
+    assert learner.dual_gap_ == pytest.approx(gap, rel=1e-4)
+    assert 1e-3 < learner.dual_gap_ <= 0.3
+
+
 # --- sums --------------------------------------------------------------------------------------------------
 
 

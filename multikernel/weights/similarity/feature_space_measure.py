@@ -23,7 +23,8 @@ class FeatureSpaceMeasure(TwoClassLearner):
     K_m. This is our reading of the measure: s± along that line, not in all directions.
 
     The measure is quasi-convex in η, a convex function over a linear one, so that its least value on the
-    simplex is found, with a bound. More than two classes: the mean of the weights of each class against the
+    simplex is found, with a bound. In the feature space of the identity the classes do not spread along that
+    line at all: leave kernels near it, such as very narrow Gaussians, out. More than two classes: the mean of the weights of each class against the
     rest.
 
     Attributes
@@ -31,8 +32,8 @@ class FeatureSpaceMeasure(TwoClassLearner):
     kernel_weights_ : array (n_kernels,), in the units of the kernels: η_m / t_m
     objective_ : float, the measure; of more than two classes, the sum
     dual_gap_ : float
-        Relative: no weights have a measure below objective_ (1 − dual_gap_); where the measure comes near 0,
-        what it is beside that of single kernels.
+        Relative: no weights have a measure below objective_ (1 − dual_gap_); where the measure comes to a
+        millionth of that of single kernels, it is that part.
 
     Examples
     --------

@@ -325,6 +325,19 @@ def test_the_example_of_outliers_says_what_soft_labels_save_and_where_they_harm(
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_example_of_learned_weights_says_when_learning_helps(tmp_path, capsys):
+    example = load_example(ROOT / "examples/did_learning_the_weights_help.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--digits", "60", "--picture", str(picture)])
+    views, noise = capsys.readouterr().out.split("Five views and five of noise")
+    assert "did not help, as far as ten folds can tell" in views
+    assert "Learning the weights helped" in noise
+    for part in (views, noise):
+        rows = re.findall(r"^([a-z ]+?) +(\d\.\d{3}) (\d\.\d{3})", part, re.MULTILINE)
+        assert {name for name, _, _ in rows} == {"plain sum", "best single", *example.LEARNERS}
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.fixture
 def data_folder(request, monkeypatch, tmp_path):
     """The shared data, or none and an empty cache."""

@@ -15,7 +15,15 @@ from multikernel.stats._protocol import make_contest
 from multikernel.stats.comparison import Comparison
 from multikernel.stats.five_by_two import run_contest
 from multikernel.stats.rules_comparison import PLAIN_SUM, SINGLE, RulesComparison
-from multikernel.weights import BestSingle, CenteredAlignment, MeanRule, WeightLearner
+from multikernel.weights import (
+    AlignmentRule,
+    BestSingle,
+    CenteredAlignment,
+    EasyMKL,
+    MarginMKL,
+    MeanRule,
+    WeightLearner,
+)
 from multikernel.weights.targets import as_targets
 
 _TASKS = ("classes", "values")
@@ -55,8 +63,9 @@ def compare_rules(
     kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
         As for :class:`multikernel.CombinedKernelClassifier`.
     learners : dict of str to weight learner, list of learners, or learner, optional
-        From :mod:`multikernel.weights`; those of a list are called by their class. Default: centred alignment
-        of the sum, and of each kernel for itself.
+        From :mod:`multikernel.weights`; those of a list are called by their class. Default:
+        ``CenteredAlignment()``, ``AlignmentRule(centered=True)``, ``MarginMKL()``; for classes also
+        ``EasyMKL()``.
     machine : classifier or regressor on a precomputed kernel, optional
         Default ``SVC(kernel="precomputed")`` for classes, ``KernelRidge(kernel="precomputed")`` for values.
         A search such as ``GridSearchCV(SVC(kernel="precomputed"), {"C": [1, 10]})`` chooses anew in every
@@ -101,7 +110,7 @@ def compare_rules(
 
 def default_learners(task: str) -> list[WeightLearner]:
     """Quick ones that are often good, for classes or for values."""
-    known: list[WeightLearner] = [CenteredAlignment(), CenteredAlignment("independent")]
+    known: list[WeightLearner] = [CenteredAlignment(), AlignmentRule(centered=True), EasyMKL(), MarginMKL()]
     return [learner for learner in known if task in learner.learns_from]
 
 

@@ -58,6 +58,7 @@ class FunctionalForm(WeightLearner):
     """
 
     learns_from = TASKS
+    is_linear = False
     about = About(
         family="nonlinear",
         problem="K = ½(K₁ + K₂) + τ f(K₁ − K₂), f a product, a difference or its size, by classes",

@@ -20,6 +20,7 @@ from benchmarks.sections import (
     floor,
     free_sign,
     growth,
+    learners,
     localized,
     machine,
     memory,
@@ -61,6 +62,7 @@ SECTIONS: dict[str, Any] = {
     "nonstationary": nonstationary,
     "localized": localized,
     "multiclass": multiclass,
+    "learners": learners,
     "memory": memory,
     "first_call": first_call,
 }
@@ -114,7 +116,7 @@ def _runs_note(store: Store) -> str:
     note = f"The times are from {len(runs)} runs ({', '.join(runs)}): one was resumed, or parts redone."
     if any("code" in record for record in store.records.values()):
         note += (
-            " Kernel matrices, discriminants, mixtures, gates and joint machines were measured apart, and "
+            " Kernel matrices, discriminants, mixtures, gates, joint machines and weight learners were measured apart, and "
             "name the commit."
         )
     return note

@@ -10,7 +10,7 @@ large ν they crawl; after a few turns, Newton's steps in η over F(η) = min_u 
 HK_mu / s_m, r the residuals, A = I + ν K_ηHK_η and the columns c_m = ν K_ηV_m − ν K_mr / s_m of C, the
 Hessian of F is
 
-    I + ν VV' − C'A⁻¹C,       its eigenvalues raised to be positive;
+    I + ν VV' − C'A⁻¹C,       its eigenvalues replaced by their sizes;
 
 a step that does not lower the value is shortened, and in the end given up for a turn.
 

@@ -67,28 +67,35 @@ def minimise_spread(spread: LineSpread) -> LeastSpread:
 
 
 class _Programs:
-    """min x'(Q₊/θ + Q₋/(1 − θ))x over the simplex, for one θ after the other."""
+    """min x'(Q₊/θ + Q₋/(1 − θ))x over the simplex, for one θ after the other; the best x is kept."""
 
     def __init__(self, Qs: Array) -> None:
         self.Qs, self.n_solved = Qs, 0
         self.x = np.full(Qs.shape[1], 1.0 / Qs.shape[1])
+        self._least = float(self.spreads(self.x).sum())
+        self._excess: dict[float, float] = {}  # where values are rounding, they depend on the start
 
     def spreads(self, x: Array) -> Array:
         return np.sqrt(np.maximum(x @ self.Qs @ x, 0.0))
 
     def solve(self) -> Array:
         low, high = _ENDS, 1.0 - _ENDS
-        if self.x.size == 1 or self.excess(low) >= 0.0 or self.excess(high) <= 0.0:
-            return self.x
-        brentq(self.excess, low, high, xtol=1e-15, rtol=1e-14)
+        if self.x.size > 1 and self.excess(low) < 0.0 < self.excess(high):
+            brentq(self.excess, low, high, xtol=1e-15, rtol=1e-14)
         return self.x
 
     def excess(self, theta: float) -> float:
         """θ − s₊ / (s₊ + s₋) at the x of θ, times s₊ + s₋: it rises with θ."""
-        H = (1.0 - theta) * self.Qs[0] + theta * self.Qs[1]
-        start = np.maximum(self.x, 1e-3 / self.x.size)
-        start = start / start.sum()
-        self.x = minimize_step(H, H @ start, start)
-        self.n_solved += 1
-        first, second = self.spreads(self.x)
+        if theta not in self._excess:
+            H = (1.0 - theta) * self.Qs[0] + theta * self.Qs[1]
+            start = np.maximum(self.x, 1e-3 / self.x.size)
+            start = start / start.sum()
+            self._excess[theta] = self._judge(minimize_step(H, H @ start, start), theta)
+            self.n_solved += 1
+        return self._excess[theta]
+
+    def _judge(self, x: Array, theta: float) -> float:
+        first, second = self.spreads(x)
+        if first + second <= self._least:
+            self.x, self._least = x, float(first + second)
         return float(theta * second - (1.0 - theta) * first)

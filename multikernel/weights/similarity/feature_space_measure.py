@@ -24,8 +24,8 @@ class FeatureSpaceMeasure(TwoClassLearner):
 
     The measure is quasi-convex in η, a convex function over a linear one, so that its least value on the
     simplex is found, with a bound. In the feature space of the identity the classes do not spread along that
-    line at all: leave kernels near it, such as very narrow Gaussians, out. More than two classes: the mean of the weights of each class against the
-    rest.
+    line at all: leave kernels near it, such as very narrow Gaussians, out. More than two classes: the mean of
+    the weights of each class against the rest.
 
     Attributes
     ----------

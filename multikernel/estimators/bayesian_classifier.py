@@ -47,7 +47,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
         (shape, rate) of the Gamma priors of the precisions by name, default (1, 1): "sample" of
         :math:`\lambda`, "kernel" of :math:`\omega`, "intercept".
     spread : float
-        :math:`\sigma`.
+        :math:`\sigma`; 0.1 is the paper's. Larger ones make the fit shorter; ``objective_`` compares them.
     tol : float
         The fit ends when a sweep over all factors lifts the evidence bound by no more, relative to it.
     max_iter : int

@@ -33,7 +33,10 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     ----------
     priors : dict, optional
         As for :class:`BayesianMKLClassifier`, and "noise" of :math:`\epsilon`.
-    kernels, sparse, spread, tol, max_iter, psd, gram, dtype, callback, verbose, random_state
+    spread : float
+        :math:`\sigma`, in units of the targets' deviation. With small ones the samples' weights follow the
+        noise, and predictive deviations are too small; ``objective_`` compares them.
+    kernels, sparse, tol, max_iter, psd, gram, dtype, callback, verbose, random_state
         As for :class:`BayesianMKLClassifier`.
 
     Attributes
@@ -70,7 +73,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         *,
         sparse: bool = False,
         priors: Any = None,
-        spread: float = 0.1,
+        spread: float = 1.0,
         tol: float = 1e-4,
         max_iter: int = 200,
         psd: str = "error",

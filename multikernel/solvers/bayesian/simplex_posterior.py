@@ -1,15 +1,16 @@
 """The posterior of kernel weights on the simplex under a Gaussian process: its mode, mean and covariance.
 
-    t_c ~ N(μ_c 1, K_η + σ²I),  K_η = Σ_m η_m s_m K_m,  η ~ Dirichlet(α, …, α),  log σ² ~ N(log 0.1, 2²)
+    t_c ~ N(μ_c 1, K_η + σ²I),  K_η = Σ_m η_m s_m K_m
+    η ~ Dirichlet(α, …, α),  σ² = 10⁻⁶ + e^x,  x ~ N(log 0.1, 2²)
 
 for k targets t_c, each with its own flat mean μ_c, which is integrated out: with H = I − 11'/n, centred t and
 A = HK_ηH + σ²I, up to a constant
 
-    log p(η, σ² | T) = −½ Σ_c t_c'A⁻¹t_c − ½ k (log |A| − log σ²) + (α − 1) Σ_m log η_m + log p(log σ²)
+    log p(η, σ² | T) = −½ Σ_c t_c'A⁻¹t_c − ½ k (log |A| − log σ²) + (α − 1) Σ_m log η_m + log p(x)
     ∂/∂η_m           = ½ s_m ⟨K_m, BB' − k (A⁻¹ − 11'/(nσ²))⟩ + (α − 1) / η_m,          B = A⁻¹T
 
 s_m brings the mean diagonal of HK_mH to 1. The density is looked at in z, with η = softmax(Uz), U an
-orthonormal basis of the vectors of sum 0, and x = log σ² where that is learned; there it has a factor Π η_m
+orthonormal basis of the vectors of sum 0, and in x where σ² is learned; there it has a factor Π η_m
 more, so that α in place of α − 1 stands above and the mode lies inside.
 
 The mode is found by BFGS and Newton's method; its certificate is Newton's decrement ½ g'(−∇²)⁻¹g, in nats.
@@ -22,23 +23,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.linalg.lapack import dpotri
+from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
 from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
 
 from ..result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 NOISE_CENTER, NOISE_WIDTH = float(np.log(0.1)), 2.0
+_FLOOR = 1e-6  # of σ²: without one, targets that a kernel explains exactly have a density without bound
+_CEILING = 50.0
 _FREEDOM = 5.0  # of Student's t
 _APART = 1e-4  # of the differences that give the curvature
 _NEWTON = 10
 
 
 class SimplexDensity:
-    """log p of z (and of log σ², last, where noise is None), up to a constant, with its gradient.
+    """log p of z (and of x, last, where noise is None), up to a constant, with its gradient.
 
     Parameters
     ----------
@@ -63,16 +64,16 @@ class SimplexDensity:
 
     def shares(self, z: Array) -> Array:
         """η."""
-        return np.asarray(softmax(self.basis @ z[: len(self.Ks) - 1]))
+        return _shares(self.basis @ z[: len(self.Ks) - 1])
 
     def variance(self, z: Array) -> float:
         """σ²."""
-        return float(np.exp(z[-1])) if self.noise is None else self.noise
+        return _FLOOR + float(np.exp(min(z[-1], _CEILING))) if self.noise is None else self.noise
 
     def value(self, z: Array) -> float:
         """log p(z | T)."""
         factor = self._factor(z)
-        B = solve_triangular(factor, self.T, lower=True)
+        B = dtrtrs(factor, self.T, lower=1)[0]
         logdet = 2.0 * np.log(np.diagonal(factor)).sum() - np.log(self.variance(z))
         return float(-0.5 * np.vdot(B, B) - 0.5 * self.T.shape[1] * logdet) + self._log_prior(z)
 
@@ -80,7 +81,7 @@ class SimplexDensity:
         """Its gradient in z."""
         eta, variance, k = self.shares(z), self.variance(z), self.T.shape[1]
         factor = self._factor(z)
-        B = cho_solve((factor, True), self.T)
+        B = dpotrs(factor, self.T, lower=1)[0]
         inverse, _ = dpotri(factor, lower=1)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
         slopes = B @ B.T - k * (inverse - 1.0 / (self.n * variance))
@@ -89,7 +90,7 @@ class SimplexDensity:
         out = self.basis.T @ pull
         if self.noise is not None:
             return np.asarray(out)
-        own = 0.5 * variance * (np.vdot(B, B) - k * (np.trace(inverse) - 1.0 / variance))
+        own = 0.5 * (variance - _FLOOR) * (np.vdot(B, B) - k * (np.trace(inverse) - 1.0 / variance))
         return np.append(out, own - (z[-1] - NOISE_CENTER) / NOISE_WIDTH**2)
 
     def curvature(self, z: Array) -> Array:
@@ -99,7 +100,9 @@ class SimplexDensity:
         return 0.5 * (np.array(rows) + np.array(rows).T)
 
     def _log_prior(self, z: Array) -> float:
-        logs = log_softmax(self.basis @ z[: len(self.Ks) - 1])
+        raised = self.basis @ z[: len(self.Ks) - 1]
+        top = raised.max()
+        logs = raised - top - np.log(np.exp(raised - top).sum())
         value = self.concentration * float(logs.sum())
         return value if self.noise is not None else value - 0.5 * ((z[-1] - NOISE_CENTER) / NOISE_WIDTH) ** 2
 
@@ -111,7 +114,7 @@ class SimplexDensity:
         means = K.mean(axis=0)
         K += means.mean() - means[:, None] - means[None, :]
         K.flat[:: self.n + 1] += self.variance(z)
-        return np.asarray(np.tril(cho_factor(K, lower=True, overwrite_a=True)[0]))
+        return np.linalg.cholesky(K)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +169,7 @@ def simplex_posterior(
     z, inverse, gap, n_iter = _climb(density, tol, max_iter)
     draws, logs = _draw(density, z, inverse, n_draws, seed)
     shares = np.array([density.shares(draw) for draw in draws])
-    weights = softmax(logs)
+    weights = _shares(logs)
     mean = weights @ shares
     off = shares - mean
     return SimplexPosterior(
@@ -225,6 +228,12 @@ def _draw(density: SimplexDensity, z: Array, inverse: Array, n_draws: int, seed:
     draws = z + (steps * np.sqrt(sizes)) @ axes.T
     proposal = -0.5 * (_FREEDOM + d) * np.log1p(np.sum(steps**2, axis=1) / _FREEDOM)
     return draws, np.array([density.value(draw) for draw in draws]) - proposal
+
+
+def _shares(logs: Array) -> Array:
+    """Exponentials, of sum 1."""
+    raised = np.exp(logs - logs.max())
+    return np.asarray(raised / raised.sum())
 
 
 def _contrasts(P: int) -> Array:

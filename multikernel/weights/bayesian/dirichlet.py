@@ -31,7 +31,8 @@ class DirichletWeights(WeightLearner):
     concentration : float
         α. 1 is flat on the simplex, less favours few kernels, more favours equal shares.
     noise : "learn" or float
-        σ², relative to the variance of the targets. "learn": log σ² ~ N(log 0.1, 2²), integrated out too.
+        σ², relative to the variance of the targets. "learn": σ² = 10⁻⁶ + e^x with
+        x ~ N(log 0.1, 2²), integrated out too.
     n_draws : int
         Draws of the importance sampling: its error in the weights is about their deviation / √n_draws.
     tol : float

@@ -1,0 +1,5 @@
+"""Weights by boosting."""
+
+from .kernel_boosting import KernelBoosting
+
+__all__ = ["KernelBoosting"]

@@ -1,6 +1,7 @@
 """compare_rules: whether learning the weights helped, by tests that the scores bear out."""
 
 import json
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
@@ -14,6 +15,7 @@ import multikernel.stats.rules as rules_module
 from multikernel import CombinedKernelClassifier, compare_rules, stack_kernels
 from multikernel.kernels import Gaussian
 from multikernel.stats import Comparison, RulesComparison, f_test_5x2cv, holm
+from multikernel.stats._protocol import list_works, make_contest
 from multikernel.weights import BestSingle, CenteredAlignment, MeanRule, SumRule, WeightLearner
 from multikernel.weights.learner import Learned
 
@@ -224,6 +226,34 @@ def test_a_run_that_was_stopped_goes_on_from_its_store(tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(found.frame(), again.frame())
     pd.testing.assert_frame_equal(found.frame(), run(X, y, views, First()).frame())
     pd.testing.assert_frame_equal(found.weights, again.weights)
+
+
+def test_scores_that_were_stored_without_shares_are_not_used_again():
+    X, y, views = two_views()
+    models = {"a": CombinedKernelClassifier(First(), kernels=views)}
+    plain = make_contest(models, {"given": (X, y)}, None, 0)
+    keeping = replace(plain, keep=rules_module._shares_of)
+    marks, others = ({w.fingerprint for w in list_works(c, stored=True)} for c in (plain, keeping))
+    assert len(marks) == len(others) == 10 and not marks & others
+
+
+def test_verdicts_are_those_of_holm():
+    """Two learners whose p of 3 % is not enough among three tests."""
+    ripple = np.where(np.arange(10) % 2, 0.01, -0.01)
+    scores = {"plain sum": 0 * ripple, "best single": ripple, "a": 0.0328 + ripple, "b": 0.0328 - ripple}
+    frame = pd.concat(
+        [
+            pd.DataFrame(
+                {"estimator": rule, "repetition": np.arange(10) // 2, "fold": np.arange(10) % 2}
+            ).assign(score=0.5 + values, dataset="given", fit_seconds=0.0, shares=[{"k": 1.0}] * 10)
+            for rule, values in scores.items()
+        ]
+    )
+    found = RulesComparison(Comparison(frame))
+    table = found.frame()["plain sum"].loc[["a", "b"]]
+    assert (table["p"] < 0.05).all() and (table["p_holm"] > 0.05).all()
+    assert (table["verdict"] == "tie").all() and "did not help, as far as" in found.answer
+    assert RulesComparison(Comparison(frame, level=0.2)).answer.startswith("Learning the weights helped")
 
 
 def test_learners_are_named_and_defaults_know_the_task():

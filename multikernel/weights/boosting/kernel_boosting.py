@@ -99,6 +99,11 @@ class KernelBoosting(WeightLearner):
         self.balance = balance
         self.tol = tol
 
+    @property
+    def is_linear(self) -> bool:  # type: ignore[override]
+        """Whether the learned kernel is Σ_m η_m K_m."""
+        return self.base != "rank_one"
+
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         rank_one = check_choice("base", self.base, BASES) == "rank_one"
         kind = check_choice("loss", self.loss, PAIR_LOSSES)

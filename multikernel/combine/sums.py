@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .stack_sums import quadratic_sums, weighted_sum
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -30,12 +32,9 @@ class WeightedSum:
         self.Ks = Ks
 
     def matrix(self, eta: Array) -> Array:
-        """K_η (n, n), in double precision; kernels of weight 0 are not read."""
-        K = np.zeros(self.Ks.shape[1:])
-        for m in np.flatnonzero(eta):
-            K += np.multiply(self.Ks[m], eta[m], dtype=np.float64)
-        return K
+        """K_η (n, n), in double precision."""
+        return weighted_sum(self.Ks, np.asarray(eta, float))
 
     def forms(self, K: Array, duals: Array) -> Array:
         """Σ_t β_t'K_mβ_t for each m, from duals (n_machines, n), shape (m,); K_η itself is not needed."""
-        return np.array([np.vdot(duals, duals @ Km) for Km in self.Ks])
+        return quadratic_sums(self.Ks, duals.T)

@@ -25,6 +25,7 @@ from .margin import (
     MarginMKL,
     RadiusMargin,
 )
+from .nonlinear import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
 from .result import KernelWeights
 from .ridge import PolynomialRidge, RidgeBall
 from .similarity import (
@@ -44,15 +45,19 @@ __all__ = [
     "BestSingle",
     "CappedMKL",
     "CenteredAlignment",
+    "ClusterWeights",
     "DirichletWeights",
     "DiscriminantMKL",
     "EasyMKL",
     "ElasticNetMKL",
     "FeatureSpaceMeasure",
+    "FunctionalForm",
     "FungDiscriminant",
+    "GeneralMKL",
     "GradientAlignment",
     "GroupMKL",
     "IdealDistance",
+    "InstanceWeights",
     "KLDivergence",
     "KernelBoosting",
     "KernelWeights",

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..._validation import check_choice, check_number, check_positive_integer
 from ...combine.products import PowerProduct, combine_powers
+from ...combine.stack_sums import mean_diagonals
 from ...combine.sums import WeightedSum
 from ...solvers import Options
 from ...solvers.general import Combination, LinearPrice, Price, QuadraticPrice, minimise_general
@@ -104,10 +105,20 @@ class GeneralMKL(WeightLearner):
         self.tol = tol
         self.max_iter = max_iter
 
+    @property
+    def certificate(self) -> str:  # type: ignore[override]
+        """What ``dual_gap_`` certifies."""
+        return "optimality" if self.combination == "sum" else "stationarity"
+
+    @property
+    def is_linear(self) -> bool:  # type: ignore[override]
+        """Whether the kernels are added up."""
+        return self.combination == "sum"
+
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         C, price, options = self._parameters()
         losses = targets.losses(C, epsilon=check_number("epsilon", self.epsilon, at_least=0.0))
-        self._scales = np.array([np.diagonal(K).mean(dtype=float) for K in Ks])
+        self._scales = mean_diagonals(Ks)
         combination, units = self._combination(Ks)
         found = minimise_general(combination, losses, price, units, options)
         if not found.point.any():

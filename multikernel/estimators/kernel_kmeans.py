@@ -9,10 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_positive_integer, warn_caller
-from ..combine.stack_sums import variances
 from ..solvers.kernel_kmeans import KernelKMeans, KMeansResult
 from ..solvers.result import Status
 from ..views import make_bank
+from ..weights._scales import variance_scales
 from ._machine import SeveralKernels
 from ._one_kernel import fixed_seed
 
@@ -127,7 +127,7 @@ class MultipleKernelKMeans(ClusterMixin, SeveralKernels):
         self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
         Ks = np.asarray(self._bank.fit_stack(X))
         self.view_names_ = list(self._bank.view_names_)
-        scales = variances(Ks)
+        scales = variance_scales(Ks, self.view_names_)
         problem = KernelKMeans(Ks, scales, self.n_clusters, self.weights == "learn")
         found = problem.solve(n_init, max_iter, fixed_seed(self.random_state))
         self._store(found, scales, problem.combine(found.eta))

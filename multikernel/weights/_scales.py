@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ..combine.stack_sums import mean_diagonals
+from ..combine.stack_sums import mean_diagonals, variances
 from .targets import Targets
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_CONSTANT = 1e-12  # share of the trace that rounding leaves of the variance of a constant kernel
 
 
 def kernel_scales(Ks: Array, names: Sequence[str]) -> Array:
@@ -21,6 +23,17 @@ def kernel_scales(Ks: Array, names: Sequence[str]) -> Array:
         raise ValueError(
             f"kernel {names[bad]!r} cannot be scaled to trace n: its mean diagonal is {scales[bad]:.1e}. "
             "Leave it out."
+        )
+    return scales
+
+
+def variance_scales(Ks: Array, names: Sequence[str]) -> Array:
+    """s_m = tr(HK_mH) / n (m,), so that HK_mH / s_m has trace n; a constant kernel is refused."""
+    scales = variances(Ks)
+    flat = np.flatnonzero(~(scales > _CONSTANT * mean_diagonals(Ks)))
+    if flat.size:
+        raise ValueError(
+            f"kernel {names[flat[0]]!r} is the same for all samples: it has no scale. Leave it out."
         )
     return scales
 

@@ -179,6 +179,12 @@ def test_the_best_start_is_kept():
     assert len({found.objective for found in one_by_one}) > 1
 
 
+def test_a_kernel_that_is_constant_but_for_rounding_is_refused():
+    Ks = [*kernels(), 1e9 + 1e-4 * np.eye(9)]
+    with pytest.raises(ValueError, match="kernel 'kernel-3' is the same for all samples"):
+        MultipleKernelKMeans(2, "precomputed").fit(stack_kernels(Ks))
+
+
 def test_impatience_is_told():
     with pytest.warns(ConvergenceWarning, match="still changed after max_iter=1 turns"):
         model = MultipleKernelKMeans(3, "precomputed", max_iter=1).fit(stack_kernels(kernels(30, 8)))

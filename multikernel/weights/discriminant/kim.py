@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_number
-from ...combine.stack_sums import variances
 from .._discriminants import solve_kim
+from .._scales import variance_scales
 from ..learner import About, Learned, TwoClassLearner
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -56,7 +56,7 @@ class KimDiscriminant(TwoClassLearner):
 
     def _learn_two(self, Ks: Array, signs: Array) -> Learned:
         reg = check_number("reg", self.reg, above=0.0)
-        scales = variances(Ks) if self.normalise else np.ones(len(Ks))
+        scales = variance_scales(Ks, self.view_names_) if self.normalise else np.ones(len(Ks))
         codes = (signs > 0).astype(int)
         found = solve_kim(np.ascontiguousarray(Ks, float), codes, reg, self.view_names_, scales)
         weights = found.weights / scales

@@ -135,6 +135,7 @@ def test_the_tests_are_those_of_the_scores(helped, rival):
         lead = table[rule].mean() - table[rival].mean()
         assert frame.loc[rule, (rival, "difference")] == pytest.approx(lead, abs=1e-12)
         assert frame.loc[rule, (rival, "verdict")] == ("tie" if p > 0.05 else "win" if lead > 0 else "loss")
+        assert frame.loc[rule, ("score", "mean")] == pytest.approx(table[rule].mean())
         assert frame.loc[rule, ("score", "sd")] == pytest.approx(table[rule].std(ddof=1))
     assert frame.loc[rival, rival].isna().all()
     assert frame[("score", "mean")].is_monotonic_decreasing

@@ -9,6 +9,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from multikernel.solvers import Options, Status
+from multikernel.solvers.bayesian import learn
 from multikernel.solvers.bayesian.gamma import Gamma, broad
 from multikernel.solvers.bayesian.learn import Outputs, class_outputs, learn_bayesian
 from multikernel.solvers.bayesian.posterior import Priors, ScaledStack, first_posterior
@@ -292,3 +293,10 @@ def test_a_posterior_too_narrow_for_floating_point_is_refused():
     Ks, outputs = problem("values")
     with pytest.raises(ValueError, match="raise spread"):
         learn_bayesian(np.ones_like(Ks), outputs, Priors(spread=1e-12), Options())
+
+
+def test_a_step_too_far_is_not_taken(monkeypatch):
+    monkeypatch.setattr(learn, "_LONGER", 1e3)
+    Ks, outputs = problem("two classes", n=8)
+    found = learn_bayesian(Ks, outputs, PRIORS, Options(tol=1e-4))
+    assert np.diff([entry["objective"] for entry in found.history]).min() > -1e-10 * abs(found.objective)

@@ -4,8 +4,11 @@
 
 In x_m = η_m d_m this is min √(x'Q₊x) + √(x'Q₋x) over the simplex, Q = M / dd': convex. As
 (s₊ + s₋)² = min_θ s₊²/θ + s₋²/(1 − θ), it is, for every θ, a quadratic program over the simplex, and θ is the
-root of a function of one variable: at it θ = s₊ / (s₊ + s₋). The slope g of the sum gives the bound: no x has
-a value below min_m g_m.
+root of a function of one variable: at it θ = s₊ / (s₊ + s₋). Where one class can be made not to spread at all
+there is no root, and the θ next to the end of its range is near enough.
+
+For any x and θ, with c = max(s₊/θ, s₋/(1 − θ)), the slope g = (Q₊x/θ + Q₋x/(1 − θ)) / c gives the bound: no x
+has a value below min_m g_m, as g = A₊'u₊ + A₋'u₋ with Q = A'A and ‖u₊‖, ‖u₋‖ ≤ 1.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +21,7 @@ from .simplex_step import minimize_step
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_ENDS = 1e-10  # of θ
+_ENDS = 1e-7  # of θ: where there is no root, a part of this size may be lost
 _APART = 1e-10  # of the largest distance of the centres: a kernel below it cannot tell the classes apart
 _VANISHED = 1e-6
 
@@ -52,27 +55,27 @@ def minimise_spread(spread: LineSpread) -> LeastSpread:
     if not apart.size:
         return LeastSpread(weights, np.nan, 0.0, 0)
     Qs = spread.covariances[:, apart[:, None], apart] / np.outer(d[apart], d[apart])
-    program = _Programs(Qs)
+    program = Programs(Qs)
     x = program.solve()
     spreads = program.spreads(x)
     value = float(spreads.sum())
-    slope = sum((Q @ x / s for Q, s in zip(Qs, spreads, strict=True) if s > 0.0), np.zeros(x.size))
     alone = float(np.sqrt(np.maximum(np.einsum("cii->ci", Qs), 0.0)).sum(axis=0).mean())
     if value > _VANISHED * alone:
-        gap = max(value - float(slope.min()), 0.0) / value
+        own = program.bound(x, float(np.clip(spreads[0] / value, _ENDS, 1.0 - _ENDS)))
+        gap = max(value - max(own, program.best_bound), 0.0) / value
     else:
         gap = value / alone if alone > 0.0 else 0.0
     weights[apart] = x / d[apart]
     return LeastSpread(weights / weights.sum(), value, gap, program.n_solved)
 
 
-class _Programs:
+class Programs:
     """min x'(Q₊/θ + Q₋/(1 − θ))x over the simplex, for one θ after the other; the best x is kept."""
 
     def __init__(self, Qs: Array) -> None:
         self.Qs, self.n_solved = Qs, 0
         self.x = np.full(Qs.shape[1], 1.0 / Qs.shape[1])
-        self._least = float(self.spreads(self.x).sum())
+        self._least, self.best_bound = float(self.spreads(self.x).sum()), 0.0
         self._excess: dict[float, float] = {}  # where values are rounding, they depend on the start
 
     def spreads(self, x: Array) -> Array:
@@ -80,8 +83,14 @@ class _Programs:
 
     def solve(self) -> Array:
         low, high = _ENDS, 1.0 - _ENDS
-        if self.x.size > 1 and self.excess(low) < 0.0 < self.excess(high):
+        if self.x.size == 1:
+            return self.x
+        if self.excess(low) < 0.0 and self.excess(high) > 0.0:
             brentq(self.excess, low, high, xtol=1e-15, rtol=1e-14)
+            return self.x
+        side = 1.0 if self.excess(low) < 0.0 else 0.0
+        for end in (10.0 * _ENDS, 100.0 * _ENDS):  # farther in, the program is better conditioned
+            self.excess(abs(side - end))
         return self.x
 
     def excess(self, theta: float) -> float:
@@ -94,8 +103,16 @@ class _Programs:
             self.n_solved += 1
         return self._excess[theta]
 
+    def bound(self, x: Array, theta: float) -> float:
+        """min_m g_m; see the module."""
+        parts = np.array([theta, 1.0 - theta])
+        longest = float((self.spreads(x) / parts).max())
+        slope = (self.Qs @ x / parts[:, None]).sum(axis=0)
+        return float(slope.min()) / longest if longest > 0.0 else 0.0
+
     def _judge(self, x: Array, theta: float) -> float:
         first, second = self.spreads(x)
+        self.best_bound = max(self.best_bound, self.bound(x, theta))
         if first + second <= self._least:
             self.x, self._least = x, float(first + second)
         return float(theta * second - (1.0 - theta) * first)

@@ -3,11 +3,9 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
 from multikernel.criteria.line_spread import line_spread
-from multikernel.solvers import line_spread as solver
-from multikernel.solvers.line_spread import LineSpread, minimise_spread
+from multikernel.solvers.line_spread import LineSpread, Programs, minimise_spread
 from multikernel.weights import FeatureSpaceMeasure
 from tests.weights.similarity_problems import check_input, check_order, check_scales, problem
 
@@ -80,17 +78,25 @@ def gap_of(learner, kernels, y):
     return 1.0 - (slope / spread.distances).min() / learner.objective_
 
 
-def test_the_gap_bounds_what_is_left(monkeypatch):
+def test_the_gap_bounds_what_is_left():
     kernels, y = problem(5)
     learner = FeatureSpaceMeasure().fit(kernels, y)
-    best = learner.objective_
     assert learner.kernel_weights_ @ [np.diagonal(K).mean() for K in kernels] == pytest.approx(1.0)
     assert gap_of(learner, kernels, y) == pytest.approx(learner.dual_gap_, abs=1e-10)
-    monkeypatch.setattr(solver._Programs, "solve", lambda self: self.x)  # equal parts, not the best
-    with pytest.warns(ConvergenceWarning, match="FeatureSpaceMeasure ended as 'stalled'"):
-        learner.fit(kernels, y)
-    assert learner.dual_gap_ == pytest.approx(gap_of(learner, kernels, y), rel=1e-9)
-    assert learner.objective_ * (1.0 - learner.dual_gap_) <= best < learner.objective_
+
+
+def test_the_bound_holds_at_any_weights():
+    kernels, y = problem(5)
+    spread = line_spread(normalised(kernels), signs_of(y), np.ones(len(kernels)))
+    found = minimise_spread(spread)
+    programs = Programs(spread.covariances / np.outer(spread.distances, spread.distances))
+    rng = np.random.default_rng(0)
+    bounds = [programs.bound(rng.dirichlet(np.ones(len(kernels))), rng.random()) for _ in range(50)]
+    assert max(bounds) < found.value
+    x = found.weights * spread.distances / (found.weights @ spread.distances)
+    first, second = programs.spreads(x)
+    assert first + second == pytest.approx(found.value)
+    assert programs.bound(x, first / (first + second)) == pytest.approx(found.value, rel=1e-9)
 
 
 def test_more_classes_are_averaged():
@@ -139,6 +145,22 @@ def test_one_class_may_stop_spreading_before_the_other():
     found = minimise_spread(LineSpread(forms, np.ones(2)))
     np.testing.assert_allclose(found.weights, [1 / 3, 2 / 3], rtol=1e-6)
     assert found.value == pytest.approx(0.1 * np.sqrt(5.0) / 3.0, rel=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_samples_and_many_kernels(seed):
+    """Each class lies in few dimensions: combinations in which it does not spread are at hand."""
+    kernels, _ = problem(seed, n=9, m=7)
+    y = np.arange(9) % 3 == 0
+    spread = line_spread(normalised(kernels), np.where(y, 1.0, -1.0), np.ones(7))
+    found = minimise_spread(spread)
+    eta = cp.Variable(7, nonneg=True)
+    forms = [np.linalg.eigh(M) for M in spread.covariances]
+    roots = [(vectors * np.sqrt(np.maximum(values, 0.0))).T for values, vectors in forms]
+    objective = cp.Minimize(sum(cp.norm(root @ eta) for root in roots))
+    best = cp.Problem(objective, [spread.distances @ eta == 1.0]).solve(solver="CLARABEL")
+    assert found.value == pytest.approx(best, rel=1e-5, abs=1e-6)
+    assert found.gap < 1e-5
 
 
 def test_it_learns_from_classes_only():

@@ -12,7 +12,7 @@ from ..learner import About, Learned, TwoClassLearner
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_CERTIFIED = 1e-6
+_CERTIFIED = 1e-5  # where a class can be made not to spread at all, the optimum is not met to rounding
 
 
 class FeatureSpaceMeasure(TwoClassLearner):

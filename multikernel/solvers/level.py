@@ -9,8 +9,9 @@ g = 1, since J falls in every weight. Ω = ω‖η − center‖² is optional, 
 kernel is then floor + η_m, and the floor is part of the constant of each plane.
 
 The certificate is a duality gap. Multipliers λ of the planes (of sum 1) and ν of the rows give the duals
-β = Σ_k λ_k β_k and the bound  S(β) + min_{η ≥ 0} {(Σ_j ν_j r_j − ½ q(β))'η + Ω(η)} − Σ_j ν_j,  which holds
-for any λ and ν ≥ 0: the small programs (Clarabel) choose them and are not believed.
+β = Σ_k λ_k β_k and the bound  S(β) + min_{η in M} {(Σ_j ν_j r_j − ½ q(β))'η + Ω(η)} − Σ_j ν_j,  which holds
+for any λ and ν ≥ 0, with M any set around the true one: the box 0 ≤ η_m ≤ 1/g(e_m), or η ≥ 0 with Ω. The small
+programs (Clarabel) choose λ and ν and are not believed.
 """
 
 from collections.abc import Sequence
@@ -55,6 +56,7 @@ class LevelResult:
     lower_bound : float
     gap : float, (objective − lower_bound) / |objective|
     prices : array (n_rows,), ν of the rows that the gauge knows
+    excess : array (n_weights,), what the box adds to the bound, 0 but for rounding
     n_iter : int, machines solved
     status : Status
     history : list of dict with iteration, objective, lower_bound, gap
@@ -66,6 +68,7 @@ class LevelResult:
     lower_bound: float
     gap: float
     prices: Array
+    excess: Array
     n_iter: int
     status: Status
     history: list[dict[str, float]] = field(default_factory=list)
@@ -132,6 +135,8 @@ class _LevelMethod:
         self.ties = np.arange(len(self.Ks)) if ties is None else ties
         self.floor = floor
         units = np.array([self.gauge.at(one) for one in np.eye(int(self.ties.max()) + 1)])
+        if not (units > 0.0).any():
+            raise ValueError("no kernel tells the samples apart: the weights have no scale.")
         self.units = np.where(units > 0.0, units, np.inf)  # a gauge that does not see a weight: it stays 0
         self.omega = np.zeros(units.size) if pull is None else pull.strength / self.units**2
         self.center = np.zeros(units.size) if pull is None else pull.center * self.units
@@ -229,22 +234,20 @@ class _LevelMethod:
         if not (np.isfinite(z).all() and shares.sum() > 0.5):
             return self.best
         shares = shares / shares.sum()
-        bound, prices = self._dual_value(float(shares @ c), shares @ Q, prices)
+        bound, _ = self._dual_value(float(shares @ c), shares @ Q, prices)
         if bound > self.lower:
             self.lower, self.shares, self.prices = bound, shares, prices
         return np.maximum(x[:size], 0.0)
 
     def _dual_value(self, constant: float, q: Array, prices: Array) -> tuple[float, Array]:
-        """The bound of a plane and prices of the rows, and the prices: scaled as far as Ω does not help."""
-        rows = prices @ (self.gauge.rows / self.units)
+        """The bound of a plane and prices of the rows, and what the box 0 ≤ x ≤ 1 adds to it."""
+        constant -= float(prices.sum())
+        slope = prices @ (self.gauge.rows / self.units) - 0.5 * q
+        excess = np.maximum(-slope, 0.0)
         if self.omega.any():
-            slope = rows - 0.5 * q
             x = np.maximum(self.center - slope / (2.0 * self.omega), 0.0)
-            return constant + float(slope @ x) + self._pull(x) - float(prices.sum()), prices
-        held = q > 0.0
-        with np.errstate(divide="ignore"):
-            prices = prices * float(np.max(0.5 * q[held] / rows[held], initial=0.0))
-        return constant - float(prices.sum()), prices
+            return constant + float(slope @ x) + self._pull(x), np.zeros_like(excess)
+        return constant - float(excess.sum()), excess
 
     def _level_step(self, otherwise: Array) -> Array:
         """The point nearest to the best one where all planes of J + Ω are below the level."""
@@ -267,20 +270,21 @@ class _LevelMethod:
         if not self.duals:
             nothing = np.zeros((len(self.losses), self.Ks.shape[1]))
             weights = np.full(len(self.Ks), np.nan)
-            return LevelResult(weights, nothing, np.inf, -np.inf, np.inf, self.prices, 0, status)
+            none = np.zeros(self.units.size)
+            return LevelResult(weights, nothing, np.inf, -np.inf, np.inf, self.prices, none, 0, status)
         duals = np.tensordot(self.shares, np.array(self.duals)[: self.shares.size], 1)
         for loss, beta in zip(self.losses, duals, strict=True):
             np.clip(beta, loss.lower, loss.upper, out=beta)  # rounding
         forms = MarginPoint(0.0, 0.0, duals).forms(self.Ks)
         q = np.bincount(self.ties, forms) / self.units
         constant = _rewards(self.losses, duals) - 0.5 * self.floor * float(forms.sum())
-        known = np.zeros(len(self.gauge.rows))
-        known[: self.prices.size] = self.prices
-        bound, prices = self._dual_value(constant, q, known)
+        prices = np.zeros(len(self.gauge.rows))
+        prices[: self.prices.size] = self.prices
+        bound, excess = self._dual_value(constant, q, prices)
         self.lower = max(self.lower, bound)
         return LevelResult(
             self._weights(self.best), duals, self.upper, self.lower, max(self.gap, 0.0), prices,
-            len(self.history), status, self.history,
+            excess, len(self.history), status, self.history,
         )  # fmt: skip
 
 

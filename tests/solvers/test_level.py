@@ -6,7 +6,7 @@ import pytest
 from multikernel.combine.gauges import CappedSum, MixedNorm
 from multikernel.criteria import HardMargin, Hinge, SquaredHinge
 from multikernel.solvers import Options, Status, learn_weights
-from multikernel.solvers.level import Pull, learn_in_gauge
+from multikernel.solvers.level import Pull, _LevelMethod, learn_in_gauge
 from tests.solvers.problems import make_kernels
 
 
@@ -87,6 +87,16 @@ def test_the_end_is_told():
         Options(),
     )
     assert nothing.status == Status.INSEPARABLE and np.isnan(nothing.weights).all()
+
+
+def test_a_hard_margin_that_is_lost_on_the_way_is_found_again():
+    """Each kernel alone mixes the classes, both together do not."""
+    points = np.array([[1.0, 0.1], [0.1, 1.0], [2.0, -0.5], [-0.5, 2.0]])
+    X, y = np.vstack([points, -points]), np.repeat([1.0, -1.0], 4)
+    method = _LevelMethod(np.stack([np.outer(x, x) for x in X.T]), [HardMargin(y)], CappedSum(2), Options())
+    method.set_variant(None, None, 0.0)
+    assert method._evaluate(np.ones(2)) and method._evaluate(np.array([1.0, 0.0]))
+    assert len(method.points) == 2 and (method.points[1] > 0.0).all()
 
 
 def test_kernels_that_are_not_definite_are_noticed():

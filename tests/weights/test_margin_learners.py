@@ -167,6 +167,27 @@ def test_elastic_net_is_the_least_and_its_certificate_holds(reg, task):
     assert reward + least >= learner.objective_ - 2e-7 * abs(learner.objective_)
 
 
+@pytest.mark.parametrize("case", ["capped", "lower bounded", "groups", "group lasso", "lp"])
+def test_gap_is_a_bound_at_any_precision(case):
+    learner, _, penalty, _ = CASES[case]()
+    _, Ks, _ = make_problem(seed=6)
+    y, tasks = targets_of("classes", seed=6)
+    best = dual_program(Ks, tasks, penalty)
+    for tol in (0.3, 1e-2, 1e-4):
+        learner.set_params(tol=tol).fit(list(Ks), y)
+        assert learner.objective_ >= best * (1.0 - 1e-8)
+        assert learner.objective_ * (1.0 - learner.dual_gap_) <= best * (1.0 + 1e-8)
+
+
+@pytest.mark.parametrize("total", [3.0, 4.7])
+def test_kernels_of_very_different_use(total):
+    """Quadratic forms that differ by ten orders: the bound must not be lost in their rounding."""
+    _, Ks, y = make_problem(n=30, seed=7, n_kernels=5)
+    scales = np.array([1.0, 1e-6, 1e4, 1e-9, 1e-3])
+    learner = CappedMKL(total, C=100.0, tol=1e-6).fit(list(scales[:, None, None] * Ks), y)
+    assert learner.status_ == "optimal" and learner.dual_gap_ <= 1e-6
+
+
 def test_elastic_net_goes_from_margin_to_mean():
     _, Ks, y = make_problem()
     weights = [ElasticNetMKL(reg=reg, tol=1e-6).fit(list(Ks), y).kernel_weights_ for reg in (0.0, 1.0, 1e6)]

@@ -6,6 +6,7 @@ import pytest
 
 from multikernel.solvers.radius import smallest_ball
 from multikernel.weights.margin import RadiusMargin
+from multikernel.weights.targets import class_targets
 from tests.solvers.problems import Task
 from tests.weights.margin_reference import dual_program, make_problem, rewards_and_forms, roots_of
 
@@ -98,3 +99,16 @@ def test_infinite_price_is_for_classes_only():
     _, Ks, _ = make_problem()
     with pytest.raises(ValueError, match="C must be finite"):
         RadiusMargin(np.inf).fit(list(Ks), np.linspace(0.1, 1.3, 24))
+
+
+def test_kernels_that_tell_nothing_apart():
+    """A constant gets no weight; constants alone are refused."""
+    _, Ks, y = make_problem(n=20, seed=4)
+    flat = np.full((20, 20), 3.0)
+    learner = RadiusMargin()
+    learner.fit_stack(np.stack([flat, Ks[0]]), class_targets((y > 0).astype(int)))
+    alone = RadiusMargin().fit([Ks[0]], y)
+    assert learner.kernel_weights_[0] == 0.0
+    np.testing.assert_allclose(learner.kernel_weights_[1], alone.kernel_weights_[0], rtol=1e-6)
+    with pytest.raises(ValueError, match="no kernel tells the samples apart"):
+        RadiusMargin().fit_stack(flat[None], class_targets((y > 0).astype(int)))

@@ -98,6 +98,7 @@ class RadiusMargin(MarginLearner):
                 "RadiusMargin(C=inf) needs classes that the kernels together separate; they do not. Use a "
                 "finite C."
             )
-        shares = found.prices / max(float(found.prices.sum()), 1e-300)
-        self.ball_ = shares @ np.array(radius.balls)
+        shares = found.prices
+        shares[: len(Ks)] += found.excess  # the first rows are those of the kernels alone
+        self.ball_ = shares @ np.array(radius.balls) / max(float(shares.sum()), 1e-300)
         return self._told(found)

@@ -116,8 +116,8 @@ def _runs_note(store: Store) -> str:
     note = f"The times are from {len(runs)} runs ({', '.join(runs)}): one was resumed, or parts redone."
     if any("code" in record for record in store.records.values()):
         note += (
-            " Kernel matrices, discriminants, mixtures, gates, joint machines and weight learners were measured apart, and "
-            "name the commit."
+            " Kernel matrices, discriminants, mixtures, gates, joint machines and weight learners were "
+            "measured apart, and name the commit."
         )
     return note
 

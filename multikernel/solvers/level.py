@@ -10,8 +10,8 @@ kernel is then floor + η_m, and the floor is part of the constant of each plane
 
 The certificate is a duality gap. Multipliers λ of the planes (of sum 1) and ν of the rows give the duals
 β = Σ_k λ_k β_k and the bound  S(β) + min_{η in M} {(Σ_j ν_j r_j − ½ q(β))'η + Ω(η)} − Σ_j ν_j,  which holds
-for any λ and ν ≥ 0, with M any set around the true one: the box 0 ≤ η_m ≤ 1/g(e_m), or η ≥ 0 with Ω. The small
-programs (Clarabel) choose λ and ν and are not believed.
+for any λ and ν ≥ 0, with M any set around the true one: the box 0 ≤ η_m ≤ 1/g(e_m), or η ≥ 0 with Ω. The
+small programs (Clarabel) choose λ and ν and are not believed.
 """
 
 from collections.abc import Sequence

@@ -153,6 +153,9 @@ def test_clusters_of_equal_samples_have_no_spread():
     model = MultipleKernelKMeans(3, [Linear(), Gaussian()]).fit(X)
     assert model.labels_.tolist() == [0] * 4 + [1] * 4 + [2] * 4 and model.inertia_ == pytest.approx(0.0)
     np.testing.assert_allclose(model.simplex_weights_, 0.5)
+    noise = np.random.default_rng(0).normal(size=(12, 1))
+    sure = MultipleKernelKMeans(3, [("x", Linear(), [0, 1]), ("z", Linear(), 2)]).fit(np.hstack([X, noise]))
+    assert sure.simplex_weights_.tolist() == [1.0, 0.0] and sure.inertia_ == pytest.approx(0.0)
     more = MultipleKernelKMeans(5, Linear()).fit(X)
     assert len(set(more.labels_)) == 5 and more.inertia_ == pytest.approx(0.0)
     assert MultipleKernelKMeans(12, Linear()).fit(X).labels_.tolist() == list(range(12))
@@ -180,7 +183,9 @@ def test_the_best_start_is_kept():
 
 
 def test_a_kernel_that_is_constant_but_for_rounding_is_refused():
-    Ks = [*kernels(), 1e9 + 1e-4 * np.eye(9)]
+    flat = np.full((40, 40), 1e9)
+    flat[3, 3] += 0.02
+    Ks = [*kernels(40), flat]
     with pytest.raises(ValueError, match="kernel 'kernel-3' is the same for all samples"):
         MultipleKernelKMeans(2, "precomputed").fit(stack_kernels(Ks))
 

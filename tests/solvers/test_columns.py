@@ -132,11 +132,10 @@ def test_a_limit_of_columns_is_kept_and_the_gap_says_what_is_lost(penalty):
 
 
 def test_columns_without_a_coefficient_make_room():
-    Ks, y, _ = make(60, seed=1)
-    loss, options = Hinge(y, 0.1), Options(tol=1e-7)
+    Ks, y, _ = make(60, seed=2)
+    loss, options = Hinge(y, 0.3), Options(tol=1e-7)
     free = generate_columns(Columns(Ks, True), loss, "l1", options=options)
-    sizes = [entry["n_active"] for entry in free.history]
-    limit = int(max(sizes)) + 2  # as many as the optimum needs: the others have to go on the way
+    limit = free.numbers.size + 1  # about what the optimum needs: the others have to go on the way
     found = generate_columns(Columns(Ks, True), loss, "l1", max_columns=limit, options=options)
     assert found.status == Status.OPTIMAL
     assert found.objective == pytest.approx(free.objective, rel=1e-6)

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from sklearn.svm import SVC
 
 from ..._validation import check_number
+from .._machines import default_machine
 from .._scales import kernel_scales
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
@@ -69,7 +69,7 @@ class AccuracyRule(WeightLearner):
         self.threshold_ = self._level(targets)
         scales = kernel_scales(Ks, self.view_names_)
         held_out = HeldOut(
-            SVC(kernel="precomputed") if self.machine is None else self.machine, self.cv, targets
+            default_machine(targets.task) if self.machine is None else self.machine, self.cv, targets
         )
         right = [held_out.predict(K, s) == held_out.truth for K, s in zip(Ks, scales, strict=True)]
         self.accuracies_ = np.mean(right, axis=1)

@@ -8,6 +8,7 @@ from .combined_classifier import CombinedKernelClassifier
 from .combined_one_class import CombinedKernelOneClass
 from .combined_pca import CombinedKernelPCA
 from .combined_regressor import CombinedKernelRegressor
+from .compositional import CompositionalKernelClassifier
 from .conformal import ConformalKernel
 from .cost_path import CostPath, cost_path
 from .kdda import KDDAClassifier
@@ -40,6 +41,7 @@ __all__ = [
     "CombinedKernelOneClass",
     "CombinedKernelPCA",
     "CombinedKernelRegressor",
+    "CompositionalKernelClassifier",
     "ConformalKernel",
     "CostPath",
     "KDDAClassifier",

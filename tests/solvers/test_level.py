@@ -7,6 +7,7 @@ from multikernel.combine.gauges import CappedSum, MixedNorm
 from multikernel.criteria import HardMargin, Hinge, SquaredHinge
 from multikernel.solvers import Options, Status, learn_weights
 from multikernel.solvers.level import Pull, _LevelMethod, learn_in_gauge
+from multikernel.solvers.margin_value import MarginPoint
 from tests.solvers.problems import make_kernels
 
 
@@ -97,6 +98,24 @@ def test_a_hard_margin_that_is_lost_on_the_way_is_found_again():
     method.set_variant(None, None, 0.0)
     assert method._evaluate(np.ones(2)) and method._evaluate(np.array([1.0, 0.0]))
     assert len(method.points) == 2 and (method.points[1] > 0.0).all()
+
+
+def test_upper_bound_is_that_of_the_primal():
+    Ks, y = problem(seed=7)
+    method = _LevelMethod(Ks, [Hinge(y, 1.0)], CappedSum(5), Options())
+    method.set_variant(None, None, 0.0)
+    method.machine = lambda K: MarginPoint(1.0, 1.5, np.zeros((1, 40)))
+    assert method._evaluate(np.ones(5)) and method.upper == 1.5 and method.constants == [1.0]
+
+
+def test_bound_holds_for_any_prices():
+    """constant − ½ q'x over the simplex has its least value at a corner; bad prices only lose."""
+    Ks, y = problem(seed=8)
+    method = _LevelMethod(Ks, [Hinge(y, 1.0)], CappedSum(5), Options())
+    method.set_variant(None, None, 0.0)
+    q = np.array([1.0, 4.0, 0.0, 2.0, 3.0])
+    bounds = [method._dual_value(3.0, q, np.array([price]))[0] for price in (0.0, 1.0, 1.9, 2.0, 5.0)]
+    assert bounds == pytest.approx([-2.0, 0.5, 1.0, 1.0, -2.0])
 
 
 def test_kernels_that_are_not_definite_are_noticed():

@@ -41,7 +41,8 @@ def capped(total):
         return 0.5 * (total * level + cp.sum(excess))
 
     def contains(eta):
-        return np.allclose(eta.sum(), total, rtol=1e-9) and eta.min() >= 0.0 and eta.max() <= 1.0 + 1e-12
+        inside = eta.min() >= 0.0 and eta.max() <= 1.0 + 1e-12
+        return inside and np.isclose(eta.sum(), total, rtol=1e-13, atol=0.0)
 
     return CappedMKL(total, **FINE), support, penalty, contains
 

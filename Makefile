@@ -12,7 +12,7 @@ help:
 	@echo "make run     learn a multi-view model of the digits and write run/report.html"
 	@echo "make test    ruff, mypy, import-linter and pytest (doctests and README code included)"
 	@echo "make lint    the same without pytest"
-	@echo "make docs    refresh the source that CONTRIBUTING.md shows"
+	@echo "make docs    refresh the source that CONTRIBUTING.md shows, and docs/methods.md"
 	@echo "make format  let ruff sort the imports and format the code"
 	@echo "make bench   the benchmarks (see benchmarks/)"
 	@echo "make tables  the published tables, computed again (needs MULTIKERNEL_DATA; can be stopped and resumed)"

@@ -14,6 +14,7 @@ from ..solvers.column_boosting import boost_columns
 from ..solvers.column_generation import generate_columns
 from ..solvers.columns import Columns, ColumnsResult
 from ..views import make_bank
+from ..weights.learner import About
 from ._machine import KernelMachine, worst_status
 from ._progress import Progress
 from ._samples import Samples
@@ -28,6 +29,14 @@ _MARK_COLUMNS = 100
 class ColumnMachine(KernelMachine):
     """Parameters and methods common to machines over columns of kernels."""
 
+    about = About(
+        family="boosting",
+        problem="f = Σ α_mj K_m(·, x_j) + b: min Σ|α| or ½Σα² + C Σ loss; MARK: ridge on few columns",
+        solver="column generation, LP by HiGHS or SMO, duality gap; MARK: greedy, largest correlation left",
+        cost="P n² a round for the prices, and the program of the columns chosen",
+        use="Few columns to evaluate at prediction; any similarity may be a column.",
+        reference="Bennett, Momma & Embrechts 2002; Bi, Zhang & Bennett 2004",
+    )
     method: str
     max_columns: int | None
     coef_: Array
@@ -60,6 +69,11 @@ class ColumnMachine(KernelMachine):
         self.dtype = dtype
         self.callback = callback
         self.verbose = verbose
+
+    @property
+    def certificate(self) -> str:
+        """What ``dual_gap_`` certifies: "optimality" of the program, or "stationarity" of MARK."""
+        return "stationarity" if self.method == "mark" else "optimality"
 
     # ------------------------------------------------------------------ fit
     def _check_parameters(self) -> float:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import check_positive_integer
 from ..solvers.kernel_pca import kernel_components
 from ..weights.fixed import MeanRule
-from ..weights.learner import WeightLearner
+from ..weights.learner import About, WeightLearner
 from ..weights.targets import TASKS, Targets, as_targets, no_targets
 from ._combined import CombinedKernel
 from ._component_plot import draw_components
@@ -59,6 +59,15 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     >>> model.transform(X).shape, bool(model.explained_variance_ratio_.sum() > 0.5)
     ((150, 2), True)
     """
+
+    about = About(
+        family="embedding",
+        problem="leading eigenvectors of the centred kernel that a learner combined",
+        solver="the learner's; then an eigendecomposition",
+        cost="the learner's and n² a component, or n³",
+        use="To look at the samples as the learned kernel sees them, or as features for another model.",
+        reference="Schölkopf, Smola & Müller 1998",
+    )
 
     embedding_: Array
 

@@ -74,7 +74,9 @@ class RulesComparison:
             A row for each rule. ``("score", "mean")`` and ``("score", "sd")`` over the ten folds; then under
             ``"plain sum"``, and under ``"best single"``, against that rule: the ``difference`` of the means,
             ``F`` and ``p`` of the 5×2 cv test, Holm's ``p_holm`` of all tests against it, and the
-            ``verdict`` by that: "win", "tie" or "loss".
+            ``verdict`` by that: "win", "tie" or "loss". Where a few samples make all the difference, the two
+            folds of every repetition may differ by the same, and F is infinite: that is no evidence as long
+            as some folds do not differ at all, and p is then 1.
         """
         columns: dict[tuple[str, str], Any] = {
             ("score", "mean"): {rule: self.folds(rule).mean() for rule in self.rules},
@@ -94,7 +96,10 @@ class RulesComparison:
     def _tests_against(self, rival: str, by_name: Any) -> pd.DataFrame:
         level = self.comparison.level
         tests = paired_f_tests(by_name, reference=rival, level=level).set_index("estimator")
-        tests = tests.rename(columns={"statistic": "F", "pvalue": "p"}).assign(p_holm=holm(tests["pvalue"]))
+        tests = tests.rename(columns={"statistic": "F", "pvalue": "p"})
+        same_somewhere = np.array([(self.folds(rule) == self.folds(rival)).any() for rule in tests.index])
+        tests["p"] = np.where(np.isinf(tests["F"]) & same_somewhere, 1.0, tests["p"])
+        tests = tests.assign(p_holm=holm(tests["p"]))
         signs = np.where(tests["p_holm"] <= level, np.sign(tests["difference"]), 0.0)
         return tests.assign(verdict=[{1.0: WIN, 0.0: TIE, -1.0: LOSS}[sign] for sign in signs])
 

@@ -238,11 +238,9 @@ def test_scores_that_were_stored_without_shares_are_not_used_again():
     assert len(marks) == len(others) == 10 and not marks & others
 
 
-def test_verdicts_are_those_of_holm():
-    """Two learners whose p of 3 % is not enough among three tests."""
-    ripple = np.where(np.arange(10) % 2, 0.01, -0.01)
-    scores = {"plain sum": 0 * ripple, "best single": ripple, "a": 0.0328 + ripple, "b": 0.0328 - ripple}
-    frame = pd.concat(
+def scored(scores):
+    """What a comparison keeps of scores of ten folds."""
+    return pd.concat(
         [
             pd.DataFrame(
                 {"estimator": rule, "repetition": np.arange(10) // 2, "fold": np.arange(10) % 2}
@@ -250,6 +248,22 @@ def test_verdicts_are_those_of_holm():
             for rule, values in scores.items()
         ]
     )
+
+
+def test_a_few_samples_that_fall_alike_in_both_folds_are_no_evidence():
+    nothing, once = np.zeros(10), np.repeat([0.01, 0.0], [2, 8])
+    given = {"plain sum": nothing, "best single": nothing - 0.1, "once": -once, "always": nothing + 0.02}
+    table = RulesComparison(Comparison(scored(given))).frame()["plain sum"]
+    assert np.isinf(table.loc[["once", "always"], "F"].astype(float)).all()
+    assert table.loc["once", "p"] == 1.0 and table.loc["once", "verdict"] == "tie"
+    assert table.loc["always", "p"] == 0.0 and table.loc["always", "verdict"] == "win"
+
+
+def test_verdicts_are_those_of_holm():
+    """Two learners whose p of 3 % is not enough among three tests."""
+    ripple = np.where(np.arange(10) % 2, 0.01, -0.01)
+    scores = {"plain sum": 0 * ripple, "best single": ripple, "a": 0.0328 + ripple, "b": 0.0328 - ripple}
+    frame = scored(scores)
     found = RulesComparison(Comparison(frame))
     table = found.frame()["plain sum"].loc[["a", "b"]]
     assert (table["p"] < 0.05).all() and (table["p_holm"] > 0.05).all()

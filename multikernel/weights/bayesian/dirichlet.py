@@ -60,6 +60,7 @@ class DirichletWeights(WeightLearner):
     (True, True)
     """
 
+    certificate = "stationarity"
     about = About(
         family="Bayesian",
         problem="E[η | T] for T ~ N(μ, K_η + σ²I), η ~ Dirichlet(α)",

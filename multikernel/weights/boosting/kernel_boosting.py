@@ -74,6 +74,7 @@ class KernelBoosting(WeightLearner):
     """
 
     learns_from = ("classes",)
+    certificate = "stationarity"
     about = About(
         family="boosting",
         problem="min mean ℓ(s_ij K_η(i,j)) + reg Σ η, η ≥ 0; ℓ exp or log; kernels given, or rank one",

@@ -59,6 +59,7 @@ class LogPenaltyMKL(MarginLearner):
     array([1.18, 0.  ])
     """
 
+    certificate = "stationarity"
     about = About(
         family="margin",
         problem="min ½ (T Σ log(1 + ‖w_m‖/eT))² + C Σ ξ, T = Σ ‖w_m‖; not convex",

@@ -104,6 +104,11 @@ class CombinedKernel(SeveralKernels):
         self.machine_ = machine.fit(K) if y is None else machine.fit(K, y)
 
     @property
+    def tol(self) -> float | None:  # type: ignore[override]
+        """The gap that the learner was asked for, where it takes one."""
+        return getattr(self.learner, "tol", None)
+
+    @property
     def certificate(self) -> str:
         """What ``dual_gap_`` certifies: "optimality" of the learner's problem, or "stationarity"."""
         return str(self.learner_.certificate) if hasattr(self, "learner_") else "optimality"

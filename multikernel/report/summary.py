@@ -73,7 +73,7 @@ def summarize(
 def _weights(model: Any) -> list[dict[str, Any]]:
     name = type(model).__name__
     if hasattr(model, "classes_") and not hasattr(model, "kernel_weights_"):
-        raise ValueError(f"model must have learned kernel weights; {name} is on one kernel and has none.")
+        raise ValueError(f"model must have learned kernel weights; {name} has none.")
     if not hasattr(model, "kernel_weights_"):
         raise ValueError(f"model must be fitted; {name} has no kernel_weights_. Call its fit first.")
     weights = np.asarray(model.kernel_weights_, dtype=np.float64)

@@ -136,11 +136,11 @@ class _Generation:
 
     def _note(self, iteration: int) -> bool:
         entry = {
-            "iteration": float(iteration),
+            "iteration": iteration,
             "objective": self.factor * self.upper,
             "lower_bound": self.factor * self.lower,
             "gap": self.gap,
-            "n_active": float(np.count_nonzero(self.best[1])),
+            "n_active": int(np.count_nonzero(self.best[1])),
         }
         self.history.append(entry)
         return bool(self.options.callback and self.options.callback(entry))

@@ -8,6 +8,12 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 from multikernel import (
+    BayesianMKLClassifier,
+    BayesianMKLRegressor,
+    ColumnBoostingClassifier,
+    ColumnBoostingRegressor,
+    CombinedKernelClassifier,
+    CombinedKernelRegressor,
     KernelDiscriminantClassifier,
     KernelKNNClassifier,
     LocalizedMKLClassifier,
@@ -26,6 +32,7 @@ from multikernel import (
 )
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
+from multikernel.weights import GeneralMKL, KLDivergence, MarginMKL
 
 VIEWS = [("first two", Linear(), [0, 1]), ("last two", Gaussian(), [2, 3])]
 
@@ -37,11 +44,16 @@ CLASSIFIERS = {name: MKLClassifier(VIEWS, multiclass=name) for name in ("shared"
     "nonstationary": NonstationaryClassifier(VIEWS),
     "localized": LocalizedMKLClassifier(VIEWS),
     "localized, one gate": LocalizedMKLClassifier(VIEWS, multiclass="joint"),
+    "columns": ColumnBoostingClassifier(VIEWS),
+    "columns, mark": ColumnBoostingClassifier(VIEWS, method="mark"),
+    "bayesian": BayesianMKLClassifier(VIEWS),
 }
 REGRESSORS = {
     "regressor": MKLRegressor(VIEWS),
     "ridge": MKLRidge(VIEWS),
     "localized": LocalizedMKLRegressor(VIEWS),
+    "columns": ColumnBoostingRegressor(VIEWS),
+    "bayesian": BayesianMKLRegressor(VIEWS),
 }
 
 
@@ -121,6 +133,23 @@ def test_a_regression_is_reported(name):
     check_report(REGRESSORS[name].fit(X[:100], y[:100]))
 
 
+@pytest.mark.parametrize("learner", [MarginMKL(), GeneralMKL(combination="product"), KLDivergence()])
+def test_a_learner_under_a_machine_is_reported_with_its_certificate(learner):
+    X, y = load_iris(return_X_y=True)
+    views = [("first two", Gaussian(), [0, 1]), ("last two", Gaussian(), [2, 3])]
+    model = CombinedKernelClassifier(learner, kernels=views).fit(X, y)
+    check_report(model)
+    summary = summarize(model)
+    stationary = isinstance(learner, GeneralMKL)
+    assert summary["convergence"]["certificate"] == ("stationarity" if stationary else "optimality")
+    assert ("another start may end lower" in render_html(summary)) == stationary
+
+
+def test_a_regression_under_a_machine_is_reported():
+    X, y = load_diabetes(return_X_y=True)
+    check_report(CombinedKernelRegressor(MarginMKL(), kernels=VIEWS).fit(X[:100], y[:100]))
+
+
 def test_a_one_class_machine_is_reported():
     check_report(MKLOneClass(VIEWS).fit(load_iris().data))
 
@@ -150,7 +179,7 @@ def test_negative_weights_are_shown_as_such():
 
 def test_a_model_on_one_kernel_has_no_weights_to_report():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="KernelKNNClassifier is on one kernel and has none"):
+    with pytest.raises(ValueError, match="KernelKNNClassifier has none"):
         summarize(KernelKNNClassifier().fit(X, y))
 
 

@@ -5,9 +5,15 @@ from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multikernel import (
+    BayesianMKLClassifier,
+    BayesianMKLRegressor,
+    ColumnBoostingClassifier,
+    ColumnBoostingRegressor,
     CombinedKernelClassifier,
     CombinedKernelOneClass,
+    CombinedKernelPCA,
     CombinedKernelRegressor,
+    CompositionalKernelClassifier,
     ConformalKernel,
     KDDAClassifier,
     KernelDiscriminantClassifier,
@@ -20,6 +26,7 @@ from multikernel import (
     MKLRegressor,
     MKLRidge,
     MulticlassSVC,
+    MultipleKernelKMeans,
     NonstationaryClassifier,
     PosteriorSVC,
     ProjectionKernelClassifier,
@@ -31,20 +38,23 @@ from multikernel import (
 )
 from multikernel.kernels import Gaussian, Linear
 
+# quick settings where they are slow: the checks ask for conventions, not for optima
 ESTIMATORS = [
     MKLClassifier(),
     MKLClassifier(loss="squared_hinge", multiclass="shared", norm=2.0),
-    MKLClassifier(multiclass="ovo", probability=True),
+    MKLClassifier([Gaussian(), Gaussian(0.1)], multiclass="ovo", probability=True, tol=0.1),
     MKLRegressor(),
     MKLOneClass(),
     MKLRidge(),
     MulticlassSVC(),
     PosteriorSVC(),
     PosteriorSVC([Linear(), Gaussian()], posterior="parzen", norm=2.0),
-    RegularizedMKLClassifier([Linear(), Gaussian()], cv=2, max_steps=2),
-    TransductiveMKLClassifier(),
-    TransductiveMKLClassifier(criterion="soft2", C="learn", weights="spectral", n_components=10),
-    TransductiveMKLClassifier(criterion="alignment"),
+    RegularizedMKLClassifier([Linear(), Gaussian()], cv=2, max_steps=1, tol=1e-2),
+    TransductiveMKLClassifier([Linear(), Gaussian()], tol=1e-4),
+    TransductiveMKLClassifier(
+        [Linear(), Gaussian()], criterion="soft2", C="learn", weights="spectral", n_components=4, tol=1e-4
+    ),
+    TransductiveMKLClassifier([Linear(), Gaussian()], criterion="alignment", max_iter=5),
     KernelDiscriminantClassifier(),
     KernelDiscriminantClassifier(reg="learn", formulation="approximate", rule="knn"),
     SpectralKernelClassifier(),
@@ -54,7 +64,7 @@ ESTIMATORS = [
     KernelKNNClassifier(),
     KDDAClassifier(),
     ConformalKernel(),
-    NonstationaryClassifier(solver="smo"),
+    NonstationaryClassifier([Linear(), Gaussian()], solver="smo", max_iter=2, n_init=1),
     LocalizedMKLClassifier(),
     LocalizedMKLClassifier([Linear(), Gaussian()], multiclass="joint", gating="gaussian"),
     LocalizedMKLClassifier(gating="sigmoid", multiclass="ovo", shared_gate=True, gating_features="kernel"),
@@ -66,13 +76,21 @@ ESTIMATORS = [
     ),
     ProjectionKernelRegressor(2, 1, kernel="gaussian", n_screen=2, max_iter=4),
     ProjectionKernelOneClass(n_components=1, n_screen=2, max_iter=4),
-    NonstationaryClassifier([Linear(), Gaussian()], mode="full"),
+    NonstationaryClassifier([Linear(), Gaussian()], mode="full", max_iter=2, n_init=1),
     CombinedKernelClassifier(),
     CombinedKernelClassifier(machine=KernelKNNClassifier("precomputed", n_neighbors=3)),
     CombinedKernelClassifier(machine=KernelDiscriminantClassifier("precomputed")),
     CombinedKernelRegressor(),
     CombinedKernelRegressor(machine=SVR(kernel="precomputed")),
     CombinedKernelOneClass(),
+    CombinedKernelPCA(kernels=[Linear(), Gaussian()]),
+    CompositionalKernelClassifier([Linear(), Gaussian()]),
+    BayesianMKLClassifier([Linear(), Gaussian()], max_iter=20),
+    BayesianMKLRegressor([Linear(), Gaussian()], max_iter=20),
+    ColumnBoostingClassifier([Linear(), Gaussian()], max_columns=10),
+    ColumnBoostingClassifier([Linear(), Gaussian()], method="mark", max_columns=10),
+    ColumnBoostingRegressor([Linear(), Gaussian()], max_columns=10),
+    MultipleKernelKMeans(kernels=[Linear(), Gaussian()], n_init=1, max_iter=20),
 ]
 
 

@@ -170,7 +170,7 @@ def stacks(draw):
 @settings(max_examples=150)
 def test_stacks_of_kernels(model, X, classes, psd, seed):
     y = make_target(np.random.default_rng(seed), model, len(X), classes)
-    try_it(model.set_params(kernels="precomputed", psd=psd, max_iter=50), X, y, X)
+    try_it(model.set_params(kernels="precomputed", psd=psd, max_iter=10), X, y, X)
 
 
 @given(

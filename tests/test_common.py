@@ -85,11 +85,11 @@ ESTIMATORS = [
     CombinedKernelOneClass(),
     CombinedKernelPCA(kernels=[Linear(), Gaussian()]),
     CompositionalKernelClassifier([Linear(), Gaussian()]),
-    BayesianMKLClassifier([Linear(), Gaussian()], max_iter=20),
-    BayesianMKLRegressor([Linear(), Gaussian()], max_iter=20),
-    ColumnBoostingClassifier([Linear(), Gaussian()], max_columns=10),
+    BayesianMKLClassifier([Linear(), Gaussian()], max_iter=5),
+    BayesianMKLRegressor([Linear(), Gaussian()], max_iter=5),
+    ColumnBoostingClassifier([Linear(), Gaussian()], max_columns=4),
     ColumnBoostingClassifier([Linear(), Gaussian()], method="mark", max_columns=10),
-    ColumnBoostingRegressor([Linear(), Gaussian()], max_columns=10),
+    ColumnBoostingRegressor([Linear(), Gaussian()], max_columns=4),
     MultipleKernelKMeans(kernels=[Linear(), Gaussian()], n_init=1, max_iter=20),
 ]
 

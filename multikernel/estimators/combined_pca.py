@@ -69,6 +69,7 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
         reference="Schölkopf, Smola & Müller 1998",
     )
 
+    learns_from = TASKS
     embedding_: Array
 
     def __init__(

@@ -42,7 +42,11 @@ class CompositionalKernelClassifier(ClassifierMixin, SeveralKernels):
     kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
         As for :class:`MKLClassifier`; each is scaled to a mean diagonal of 1.
     machine : classifier with ``decision_function`` on a precomputed kernel, optional
-        Default ``SVC(kernel="precomputed")``.
+        Default ``SVC(kernel="precomputed")``. It needs one score for each class: ``decision_function_shape``
+        is set to "ovr". Do not search its parameters within (``machine=GridSearchCV(...)``): copies of one
+        sample fall on both sides of a fold, and its scores are too good. Search from outside, as in
+        ``GridSearchCV(CompositionalKernelClassifier(machine=SVC()), {"machine__C": [1, 10]})``, or
+        give the inner search the folds of the samples, ``cv=PredefinedSplit(np.tile(fold, P))``.
     cross : {"sqrt", "gaussian"}
         :math:`K_{mh} = K_m^{1/2} K_h^{1/2}`, for any kernels; or the inner product of bumps of two widths,
         for Gaussian kernels on the same columns (:mod:`multikernel.solvers.compositional`).
@@ -116,11 +120,13 @@ class CompositionalKernelClassifier(ClassifierMixin, SeveralKernels):
         self.classes_, codes = encode_labels(self, X, y)
         require_two_classes(self.classes_, codes)
         K = self._fit_roots(X) if self.cross == "sqrt" else self._fit_gaussians(X)
-        machine = clone(SVC(kernel="precomputed") if self.machine is None else self.machine)
+        machine = clone(default_machine("classes") if self.machine is None else self.machine)
         if not hasattr(machine, "decision_function"):
             raise TypeError(f"machine must have a decision_function, such as SVC; got {machine!r}.")
         use_precomputed(machine)
+        _score_classes(machine)
         self.machine_ = machine.fit(K, np.tile(self.classes_[codes], self.n_kernels_))
+        _check_scores(self.machine_.decision_function(K[:1]), self.classes_.size)
         return self
 
     # ------------------------------------------------------------------ kernels and cross-kernels
@@ -193,6 +199,23 @@ class CompositionalKernelClassifier(ClassifierMixin, SeveralKernels):
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
+
+
+def _score_classes(machine: Any) -> None:
+    """Let a machine score classes, not pairs of them: means of pairwise scores do not vote."""
+    names = [
+        name for name, value in machine.get_params().items() if isinstance(value, str) and value == "ovo"
+    ]
+    machine.set_params(**{name: "ovr" for name in names if name.endswith("decision_function_shape")})
+
+
+def _check_scores(scores: Array, n_classes: int) -> None:
+    expected = (1,) if n_classes == 2 else (1, n_classes)
+    if np.shape(scores) != expected:
+        raise ValueError(
+            f"machine must score each of {n_classes} classes, one row {expected} a sample; its "
+            f"decision_function gives {np.shape(scores)}. Wrap it in sklearn.multiclass.OneVsRestClassifier."
+        )
 
 
 def _gaussian_views(kernels: Any) -> list[View]:

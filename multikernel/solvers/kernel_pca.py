@@ -57,15 +57,20 @@ def kernel_components(K: Array, n_components: int) -> KernelComponents:
     >>> found.scores.ravel(), found.project(np.outer([3.0, 7.0], x)).ravel(), found.shares
     (array([-2., -1.,  3.]), array([0., 4.]), array([1.]))
     """
-    n = len(K)
     means = K.mean(axis=0)
     centred = K - means - (means - means.mean())[:, None]
     total = float(np.trace(centred))
-    values, vectors = eigh(
-        centred, subset_by_index=[n - n_components, n - 1], overwrite_a=True, check_finite=False
-    )
-    values, vectors = values[::-1], vectors[:, ::-1]
+    values, vectors = _leading(centred, n_components)
     values = np.where(values > _ROUNDING * max(values[0], 0.0), values, 0.0)
     largest = np.abs(vectors).argmax(axis=0)
     vectors = vectors * np.where(vectors[largest, np.arange(n_components)] < 0.0, -1.0, 1.0)
     return KernelComponents(values, vectors, values / total if total > 0.0 else 0.0 * values, means)
+
+
+def _leading(K: Array, q: int) -> tuple[Array, Array]:
+    """The q largest eigenvalues, largest first, and their vectors."""
+    n = len(K)
+    values, vectors = eigh(K, subset_by_index=[n - q, n - 1], check_finite=False)
+    if values.size < q:  # a search by index may lose some of those that are equal
+        values, vectors = eigh(K, driver="evd", overwrite_a=True, check_finite=False)
+    return values[: -q - 1 : -1], vectors[:, : -q - 1 : -1]

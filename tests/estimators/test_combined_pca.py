@@ -49,6 +49,14 @@ def test_signs_do_not_depend_on_the_solver():
     assert (largest[:2] > 0.0).all()
 
 
+def test_equal_eigenvalues_have_as_many_vectors():
+    for K, value in ((np.eye(100), 1.0), (0.9 * np.eye(100) + 0.1, 0.9)):  # some LAPACKs lose them
+        found = kernel_components(K, 2)
+        np.testing.assert_allclose(found.eigenvalues, value)
+        np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(2), atol=1e-12)
+        np.testing.assert_allclose(found.project(K), found.scores, atol=1e-12)
+
+
 def test_targets_as_the_learner_asks():
     kernels = [Linear(), Gaussian()]
     aligned = CombinedKernelPCA(CenteredAlignment(), kernels=kernels).fit(X, Y)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
@@ -16,6 +17,17 @@ class Recorder(SVC):
     def fit(self, X, y):
         self.seen_ = X.copy()
         return super().fit(X, y)
+
+
+class Pairs(Recorder):
+    """An SVM whose scores are of pairs, whatever its parameters."""
+
+    def decision_function(self, X):
+        scores = super().decision_function(X)
+        return np.hstack([scores, scores])
+
+
+OVO = {"kernel": "precomputed", "decision_function_shape": "ovo"}
 
 
 def make(seed=0, n=24):
@@ -104,6 +116,22 @@ def test_scores_are_means_over_the_copies(cross, classes):
         factor, width = gaussian_cross(0.2, 1.5, 3)
         expected = factor * np.exp(-width * ((X[30:, None] - X[:30]) ** 2).sum(axis=2))
         np.testing.assert_allclose(copies[0][:, 30:], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [3, 5])
+def test_pairwise_scores_are_asked_for_by_class(classes):
+    X, _ = make(5, n=60)
+    y = np.digitize(X[:, 0], np.linspace(-0.8, 0.8, classes - 1))
+    kernels = [Gaussian(gamma=0.2), Linear()]
+    machines = [SVC(), SVC(decision_function_shape="ovo"), GridSearchCV(SVC(**OVO), {"C": [1.0]}, cv=2)]
+    scores = [
+        CompositionalKernelClassifier(kernels, machine=m).fit(X, y).decision_function(X) for m in machines
+    ]
+    np.testing.assert_allclose(scores[1:], [scores[0]] * 2)
+    assert machines[1].decision_function_shape == "ovo"  # the caller's own stays
+    if classes == 5:
+        with pytest.raises(ValueError, match=r"one row \(1, 5\).*gives \(1, 10\).*OneVsRest"):
+            CompositionalKernelClassifier(kernels, machine=Pairs()).fit(X, y)
 
 
 def test_precomputed_kernels_of_any_scale():

@@ -62,7 +62,7 @@ class DirichletWeights(WeightLearner):
 
     certificate = "stationarity"
     about = About(
-        family="Bayesian",
+        family="bayesian",
         problem="E[η | T] for T ~ N(μ, K_η + σ²I), η ~ Dirichlet(α)",
         solver="mode by Newton's method, its decrement in nats; importance sampling about it",
         cost="n³ + P n² for each of some 30 P gradients and n_draws draws; a few (n, n) beside the stack",

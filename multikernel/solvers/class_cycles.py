@@ -314,7 +314,10 @@ def _step(length: int, cycle: Cycle, samples: Samples, limits: Limits, point: Po
 
 @compiled
 def run(samples: Samples, limits: Limits, point: Point, edges: Edges, tol: float, max_iter: int) -> Any:
-    """Improve ``point`` in place until no cycle has a mean cost below −tol/2; returns an :class:`Outcome`."""
+    """Improve ``point`` in place until no cycle has a mean cost below −tol/2.
+
+    Returns the fields of an :class:`Outcome`, as a plain tuple (:func:`.smo.smo` says why).
+    """
     n_classes, n = point.alpha.shape
     for l in range(n_classes):
         for i in range(n):
@@ -336,9 +339,9 @@ def run(samples: Samples, limits: Limits, point: Point, edges: Edges, tol: float
         if is_least:
             last_mean = mean
         if mean >= -0.5 * tol:
-            return Outcome(iterations, mean, least, CONVERGED)
+            return iterations, mean, least, CONVERGED
         if at_end:
-            return Outcome(iterations, mean, least, ITERATION_LIMIT)
+            return iterations, mean, least, ITERATION_LIMIT
         least = min(least, _step(length, cycle, samples, limits, point))
         moved[:] = False
         for e in range(length):

@@ -357,8 +357,9 @@ def smo(
 ) -> Any:
     """Improve ``beta`` and its gradient ``g`` in place until the largest violation is at most ``tol``.
 
-    Stops early after ``max_iter`` steps, or once the dual value exceeds ``progress.value_stop``. Returns an
-    :class:`Outcome`.
+    Stops early after ``max_iter`` steps, or once the dual value exceeds ``progress.value_stop``. Returns the
+    fields of an :class:`Outcome`, as a plain tuple: to make the class on the way out, numba calls Python,
+    which may raise there (Ctrl-C was pressed meanwhile), and numba would not notice.
     """
     n = g.size
     period = max(n, 500)
@@ -386,4 +387,4 @@ def smo(
         progress = Progress(out.value, progress.value_stop)
         if out.reason != CONVERGED:
             break
-    return Outcome(iterations, out.violation, formed, out.value, least, out.reason)
+    return iterations, out.violation, formed, out.value, least, out.reason

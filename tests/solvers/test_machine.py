@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR, OneClassSVM
 
-from multikernel.criteria import EpsilonInsensitive, HardMargin, Hinge, OneClass, SquaredHinge
-from multikernel.solvers import Status, solve_machine
+from multikernel.criteria import EpsilonInsensitive, HardMargin, Hinge, JointHinge, OneClass, SquaredHinge
+from multikernel.solvers import Status, class_cycles, learn_weights, solve_machine
+from multikernel.solvers import smo as smo_loop
 from tests.solvers.problems import Task, gaussian, make_kernels
 from tests.solvers.reference import optimal_value
 
@@ -299,3 +300,26 @@ def test_the_gap_is_the_distance_between_primal_and_dual(kind):
         plain = 0.5 * result.dual @ scores + task.slack_risk(scores, result.intercept)
         assert result.gap <= gap + 1e-12  # a scaled predictor may certify more than the plain one
         np.testing.assert_allclose(plain, upper, rtol=1e-9)
+
+
+def test_compiled_loops_hand_back_plain_tuples(monkeypatch):
+    """numba makes a named tuple by a call of Python, where a pending Ctrl-C raises: it crashes on that."""
+    kinds = []
+
+    def spied(module, name):
+        loop = getattr(module, name)
+
+        def noted(*arguments):
+            found = loop(*arguments)
+            kinds.append(type(found))
+            return found
+
+        monkeypatch.setattr(module, name, noted)
+
+    spied(smo_loop, "smo")
+    spied(class_cycles, "run")
+    x, y = np.array([-2.0, -1.0, 1.0, 2.0, 3.0]), np.array([-1.0, -1.0, 1.0, 1.0, 1.0])
+    K = np.outer(x, x)
+    solve_machine(K, Hinge(y, 10.0))
+    learn_weights(K[None], [JointHinge(np.array([0, 0, 1, 1, 2]), 3, 1.0)])
+    assert len(kinds) >= 2 and set(kinds) == {tuple}

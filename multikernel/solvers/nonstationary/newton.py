@@ -118,8 +118,8 @@ class _Ascent:
         return Status.OPTIMAL if self._is_closed() else None
 
     def _is_closed(self) -> bool:
-        quote = price(self.setting, self.state, self.face, self.multipliers)
-        return bool(is_enough(quote.primal, dual_value(self.setting, self.state), self.tol))
+        primal = _primal_value(self.setting, self.state, self.face, self.multipliers)
+        return bool(is_enough(primal, dual_value(self.setting, self.state), self.tol))
 
     def _step_to_vertex(self) -> Status | None:
         """Certify with the best multipliers there are, or move towards the vertex that they belong to."""
@@ -206,6 +206,12 @@ def _largest(state: State, t: int) -> int:
         if state.duals[c, t] > state.duals[best, t]:
             best = c
     return best
+
+
+@compiled
+def _primal_value(setting: Setting, state: State, face: Face, multipliers: Array) -> float:
+    """For callers in Python, which get a number and no class: see :func:`multikernel.solvers.smo.smo`."""
+    return price(setting, state, face, multipliers).primal
 
 
 @compiled

@@ -26,6 +26,7 @@ from .tables import (
     check_number,
     check_numeric_table,
     check_positive_integer,
+    check_seed,
     is_frame,
 )
 from .warn import warn_caller
@@ -43,6 +44,7 @@ __all__ = [
     "check_numeric_table",
     "check_positive_integer",
     "check_real_matrix",
+    "check_seed",
     "check_square",
     "codes_of_classes",
     "is_frame",

@@ -112,6 +112,18 @@ class PowerProduct:
         return K
 
 
+def divisible_product(Ks: Array, names: Sequence[str], scales: Array | None = None) -> PowerProduct:
+    """The product of kernels all whose powers are positive semidefinite; others are refused."""
+    product = PowerProduct(Ks, names, scales)
+    bad = product.first_indivisible()
+    if bad is not None:
+        raise ValueError(
+            "products need kernels all whose powers are positive semidefinite; some of kernel "
+            f"{names[bad]!r} are not. Use Gaussian or Laplacian kernels, or combination='sum'."
+        )
+    return product
+
+
 def combine_powers(
     kernels: Iterable[tuple[int, Array]], eta: Array, names: Sequence[str], scales: Array | None = None
 ) -> Array:

@@ -15,17 +15,30 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 def list_splits(cv: Any, X: Any, y: Any, *, classifier: bool = True) -> list[tuple[Array, Array]]:
     """The training and validation rows of each fold, as scikit-learn understands ``cv``."""
-    folds = check_cv(cv, y, classifier=classifier)
+    try:
+        folds = check_cv(cv, y, classifier=classifier)
+    except ValueError as error:
+        raise ValueError(_needed(cv)) from error
     if isinstance(folds, GroupsConsumerMixin):
         raise ValueError(
             f"cv={cv!r} needs the groups of the samples, which are not known here. Pass its splits instead: "
             "cv=list(cv.split(X, y, groups))."
         )
     rows = np.arange(_num_samples(X))  # splits may be masks too
-    splits = [(rows[train], rows[test]) for train, test in folds.split(X, y)]
+    try:
+        splits = [(rows[train], rows[test]) for train, test in folds.split(X, y)]
+    except (TypeError, IndexError) as error:
+        raise ValueError(f"{_needed(cv)} ({error})") from error
     if not splits:
         raise ValueError(f"cv must hold at least one split of the samples; got {cv!r}.")
     return splits
+
+
+def _needed(cv: Any) -> str:
+    return (
+        "cv must be a number of folds, a splitter such as KFold(5), or a list of pairs of training and "
+        f"validation rows; got {cv!r}."
+    )
 
 
 def splits_of_targets(cv: Any, targets: Targets) -> list[tuple[Array, Array]]:

@@ -16,8 +16,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import warn_caller
+from .._validation import check_number, check_positive_integer, warn_caller
 from ..combine.stack_sums import mean_diagonals
+from ..solvers.options import Options
 from ..solvers.result import Status
 from ..views.stacks import stack_kernels
 from ._inputs import kernels_first
@@ -87,6 +88,7 @@ class WeightLearner(BaseEstimator):
     status_ : str
     history_ : list of dict
     view_names_ : list of str
+    n_train_ : int, the number of samples that the weights were learned from
     """
 
     about: ClassVar[About]
@@ -95,6 +97,9 @@ class WeightLearner(BaseEstimator):
     is_linear: ClassVar[bool] = True  # whether the learned kernel is Σ_m η_m K_m
     kernel_weights_: Array
     view_names_: list[str]
+    n_train_: int
+    tol: float  # of learners that have these two
+    max_iter: int
 
     # ------------------------------------------------------------------ what users call
     def fit(self, kernels: Any, y: Any = None, *, task: str = "auto") -> "WeightLearner":
@@ -109,9 +114,8 @@ class WeightLearner(BaseEstimator):
         task : {"auto", "classes", "values", "nothing"}
             What y is. "auto": values where y holds fractions or has two dimensions, else classes.
         """
-        names = list(map(str, kernels)) if isinstance(kernels, Mapping) else None
-        Ks = kernels_first(kernels)
-        return self.fit_stack(Ks, as_targets(y, Ks.shape[1], task, self.learns_from), names)
+        self._fit_kernels(kernels, y, task)
+        return self
 
     def combine(self, kernels: Any) -> Array:
         """The learned kernel between new samples and the training samples, (n_samples, n_train).
@@ -119,23 +123,38 @@ class WeightLearner(BaseEstimator):
         Parameters
         ----------
         kernels : array (n_samples, n_train, n_kernels), or list or dict of arrays (n_samples, n_train)
+            A dict is taken by its names if the kernels had names in ``fit``.
         """
         check_is_fitted(self, "kernel_weights_")
+        if isinstance(kernels, Mapping) and self._is_named:
+            kernels = self._by_name(kernels)
         stack = kernels if isinstance(kernels, np.ndarray) else stack_kernels(kernels)
         stack = stack[:, :, None] if stack.ndim == 2 else stack
-        if stack.ndim != 3 or stack.shape[2] != self.kernel_weights_.size:
+        m = self.kernel_weights_.size
+        if stack.ndim != 3 or stack.shape[1:] != (self.n_train_, m):
             raise ValueError(
-                f"kernels must be (n_samples, n_train, n_kernels={self.kernel_weights_.size}); got shape "
-                f"{stack.shape}."
+                "kernels must be between any samples and those of fit, shape "
+                f"(n_samples, n_train={self.n_train_}, n_kernels={m}); got shape {stack.shape}."
             )
         return self.combine_rows(enumerate(np.moveaxis(stack, 2, 0)))
 
     def fit_combine(self, kernels: Any, y: Any = None, *, task: str = "auto") -> Array:
         """Learn the weights; the learned kernel of the training samples, (n, n)."""
+        return self.combine_training(self._fit_kernels(kernels, y, task))
+
+    def _fit_kernels(self, kernels: Any, y: Any, task: str) -> Array:
+        """Learn from what a user calls kernels and y; the stack (n_kernels, n, n)."""
         names = list(map(str, kernels)) if isinstance(kernels, Mapping) else None
         Ks = kernels_first(kernels)
         self.fit_stack(Ks, as_targets(y, Ks.shape[1], task, self.learns_from), names)
-        return self.combine_training(Ks)
+        return Ks
+
+    def _by_name(self, kernels: Mapping[Any, Any]) -> dict[str, Any]:
+        """The kernels in the order of fit."""
+        named = {str(name): K for name, K in kernels.items()}
+        if named.keys() != set(self.view_names_):
+            raise ValueError(f"kernels must have the names of fit, {self.view_names_}; got {list(named)}.")
+        return {name: named[name] for name in self.view_names_}
 
     # ------------------------------------------------------------------ what estimators call
     def fit_stack(self, Ks: Array, targets: Targets, names: Sequence[str] | None = None) -> "WeightLearner":
@@ -146,7 +165,8 @@ class WeightLearner(BaseEstimator):
                 "Choose another learner, or another estimator for this one."
             )
         self.view_names_ = [f"kernel-{m}" for m in range(len(Ks))] if names is None else list(names)
-        learned = self._learn(Ks, targets)
+        self._is_named, self.n_train_ = names is not None, targets.n
+        learned = self._solve(Ks, targets)
         self._require_weights(learned.weights)
         self.kernel_weights_ = learned.weights
         self.kernel_shares_ = self._shares(Ks)
@@ -187,12 +207,27 @@ class WeightLearner(BaseEstimator):
             parts = self.kernel_weights_ * mean_diagonals(Ks)
         return np.asarray(parts / np.abs(parts).sum())
 
+    def _options(self) -> Options:
+        """Numerics from the parameters ``tol`` and ``max_iter`` of learners that have these."""
+        tol = check_number("tol", self.tol, above=0.0)
+        return Options(tol=tol, max_iter=check_positive_integer("max_iter", self.max_iter))
+
     # ------------------------------------------------------------------ checks
+    def _solve(self, Ks: Array, targets: Targets) -> Learned:
+        try:
+            return self._learn(Ks, targets)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(
+                f"{self!r}: its equations are singular to rounding ({error}). Bring the parameters nearer to "
+                "their defaults, or normalise the kernels (transforms='unit_trace')."
+            ) from error
+
     def _require_weights(self, weights: Array) -> None:
         if not np.isfinite(weights).all():
             raise ValueError(
-                f"{type(self).__name__}: a weight is not finite; kernels and targets differ too much in "
-                "scale. Normalise the kernels (transforms='unit_trace')."
+                f"{self!r}: a weight is not finite; kernels and targets differ too much in scale, or a "
+                "parameter is extreme. Normalise the kernels (transforms='unit_trace'), or bring the "
+                "parameters nearer to their defaults."
             )
         if not weights.any():
             raise ValueError(

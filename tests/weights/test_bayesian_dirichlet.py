@@ -159,6 +159,9 @@ def test_under_a_machine():
         ({"noise": -1.0}, "noise must be greater than 0"),
         ({"n_draws": 0}, "n_draws must be a positive integer"),
         ({"tol": 0.0}, "tol must be greater"),
+        ({"random_state": "x"}, "random_state must be a whole number of at least 0, or None; got 'x'"),
+        ({"random_state": 2.5}, "random_state must be a whole number"),
+        ({"random_state": -1}, "random_state must be a whole number"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):

@@ -63,7 +63,7 @@ def test_a_constant_kernel_has_no_variance(level):
 
 
 def test_a_kernel_of_zeros_has_no_trace():
-    with pytest.raises(ValueError, match="kernel 'b' is the same for all samples: it has no scale"):
+    with pytest.raises(ValueError, match="kernel 'b' cannot be scaled to trace n: its mean diagonal is 0"):
         MeanRule().fit_stack(np.stack([np.eye(3), np.zeros((3, 3))]), no_targets(3), ["a", "b"])
 
 

@@ -255,6 +255,8 @@ def test_under_machines():
         (AccuracyRule(cv=True), TypeError, "cv must be a positive integer"),
         (AccuracyRule(cv=GroupKFold(2)), ValueError, "needs the groups of the samples"),
         (AccuracyRule(cv=[]), ValueError, "cv must hold at least one split"),
+        (AccuracyRule(cv="x"), ValueError, "cv must be a number of folds, a splitter .* got 'x'"),
+        (AccuracyRule(cv=[1, 2]), ValueError, r"pairs of training and validation rows; got \[1, 2\]"),
         (AccuracyRule(cv=[(np.arange(5), np.array([], int))]), ValueError, "one has none"),
         (AccuracyRule(cv=PredefinedSplit([0] * 12 + [1] * 12)), ValueError, "holds one class only"),
     ],

@@ -6,7 +6,16 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from multikernel import stack_kernels
-from multikernel.weights import CenteredAlignment, Learned, ProductRule, TwoClassLearner, WeightLearner
+from multikernel.weights import (
+    CenteredAlignment,
+    DirichletWeights,
+    FungDiscriminant,
+    KLDivergence,
+    Learned,
+    ProductRule,
+    TwoClassLearner,
+    WeightLearner,
+)
 from multikernel.weights.targets import as_targets
 from tests.weights.similarity_problems import problem
 
@@ -116,12 +125,37 @@ def test_combining_before_learning():
         Given([1.0]).combine([np.eye(2)])
 
 
-@pytest.mark.parametrize("shape", [(4, 24, 2), (4, 24), (24,), (1, 4, 24, 3)])
+@pytest.mark.parametrize("shape", [(4, 24, 2), (4, 7, 3), (4, 24), (24,), (1, 4, 24, 3)])
 def test_stacks_of_another_shape(shape):
     kernels, y = problem(7, m=3)
     learner = Given([1, 1, 1]).fit(kernels, y)
-    with pytest.raises(ValueError, match=r"kernels must be \(n_samples, n_train, n_kernels=3\); got shape"):
+    with pytest.raises(ValueError, match=r"\(n_samples, n_train=24, n_kernels=3\); got shape"):
         learner.combine(np.ones(shape))
+
+
+def test_kernels_that_had_names_are_taken_by_them():
+    kernels, y = problem(7, m=3)
+    named = dict(zip("abc", kernels, strict=True))
+    learner = Given([1, 2, 4]).fit(named, y)
+    turned = dict(reversed(named.items()))
+    np.testing.assert_array_equal(learner.combine(turned), learner.combine(kernels))
+    for wrong in ({"a": kernels[0], "b": kernels[1]}, {**named, "d": kernels[0]}):
+        with pytest.raises(ValueError, match=r"the names of fit, \['a', 'b', 'c'\]; got \['a', 'b'"):
+            learner.combine(wrong)
+    nameless = Given([1, 2, 4]).fit(kernels, y)
+    np.testing.assert_array_equal(nameless.combine(named), learner.combine(kernels))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [KLDivergence(reg=1e-300), FungDiscriminant(nu=1e300), DirichletWeights(noise=1e-300)],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_extreme_parameters_make_singular_equations(learner):
+    kernels, y = problem(3, m=2)
+    kernels = [K[:, :1] @ K[:1] for K in kernels]  # of rank 1
+    with pytest.raises(ValueError, match=r"=1e.*equations are singular to rounding"):
+        learner.fit(kernels, y)
 
 
 @pytest.mark.parametrize(

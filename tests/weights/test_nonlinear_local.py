@@ -150,7 +150,7 @@ def test_bad_parameters():
         (ClusterWeights(0), "n_clusters must be a positive integer"),
         (ClusterWeights(C=0.0), "C must be greater than 0"),
         (ClusterWeights(labels=[0, 1]), "labels must hold a cluster for each of the 12"),
-        (ClusterWeights(random_state=-1), "random_state must be at least 0"),
+        (ClusterWeights(random_state=-1), "random_state must be a whole number of at least 0"),
         (InstanceWeights(reg=-1.0), "reg must be at least 0"),
         (InstanceWeights(n_neighbors=0), "n_neighbors must be a positive integer"),
         (InstanceWeights(tol=0.0), "tol must be greater than 0"),

@@ -203,6 +203,8 @@ def test_other_refusals():
     Ks, y = example()
     with pytest.raises(ValueError, match="degree must be a positive integer"):
         PolynomialRidge(0).fit(list(Ks), y)
+    with pytest.raises(ValueError, match=r"degree=2 overflows at radius=1e\+300. Lower one of them"):
+        PolynomialRidge(radius=1e300).fit(list(Ks), y)
     with pytest.raises(ValueError, match="all are the same"):
         RidgeBall().fit(list(Ks), np.full(16, 2.5))
     with pytest.raises(ValueError, match=r"alpha=1e-30 is too small beside the kernels.*Raise alpha"):

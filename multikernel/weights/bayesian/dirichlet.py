@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import check_number, check_positive_integer
+from ..._validation import check_number, check_positive_integer, check_seed
 from ...solvers.bayesian.simplex_posterior import SimplexDensity, simplex_posterior
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
@@ -38,7 +38,7 @@ class DirichletWeights(WeightLearner):
     tol : float
         For Newton's decrement at the mode, in nats.
     max_iter : int
-    seed : int
+    random_state : int, of the draws
 
     Attributes
     ----------
@@ -78,22 +78,21 @@ class DirichletWeights(WeightLearner):
         n_draws: int = 256,
         tol: float = 1e-6,
         max_iter: int = 100,
-        seed: int = 0,
+        random_state: int = 0,
     ) -> None:
         self.concentration = concentration
         self.noise = noise
         self.n_draws = n_draws
         self.tol = tol
         self.max_iter = max_iter
-        self.seed = seed
+        self.random_state = random_state
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         alpha = check_number("concentration", self.concentration, above=0.0)
-        tol = check_number("tol", self.tol, above=0.0)
-        max_iter = check_positive_integer("max_iter", self.max_iter)
+        options, seed = self._options(), check_seed("random_state", self.random_state)
         density = SimplexDensity(Ks, targets.ideal, alpha, self._noise())
         draws = check_positive_integer("n_draws", self.n_draws)
-        found = simplex_posterior(density, draws, tol, max_iter, self.seed)
+        found = simplex_posterior(density, draws, options.tol, options.max_iter, seed)
         self.shares_, self.shares_cov_ = found.mean, found.covariance
         self.kernel_weights_std_ = density.scales * np.sqrt(np.diagonal(found.covariance))
         self.noise_, self.effective_draws_ = found.noise, found.effective

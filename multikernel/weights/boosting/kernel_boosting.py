@@ -79,7 +79,7 @@ class KernelBoosting(WeightLearner):
         family="boosting",
         problem="min mean ℓ(s_ij K_η(i,j)) + reg Σ η, η ≥ 0; ℓ exp or log; kernels given, or rank one",
         solver="coordinate of steepest descent with exact steps; certificate: relative steepest descent left",
-        cost="P n² a round (given), some tens of it (rank_one)",
+        cost="P n² a round (given), some tens of it (rank_one); memory about 8 n² beside the stack",
         use="The kernel itself is wanted (clustering, neighbours), classes of pairs are what is known.",
         reference="Crammer, Keshet & Singer 2003",
     )

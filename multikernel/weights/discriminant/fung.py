@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import check_number, check_positive_integer
+from ..._validation import check_number
 from ...solvers.heterogeneous_fisher import HeterogeneousFisher, learn_fisher
-from ...solvers.options import Options
 from .._scales import kernel_scales
 from ..learner import About, Learned, TwoClassLearner
 from ..targets import Targets
@@ -73,9 +72,7 @@ class FungDiscriminant(TwoClassLearner):
 
     def _learn_two(self, Ks: Array, signs: Array) -> Learned:
         nu = check_number("nu", self.nu, above=0.0)
-        max_iter = check_positive_integer("max_iter", self.max_iter)
-        options = Options(tol=check_number("tol", self.tol, above=0.0), max_iter=max_iter)
         scales = kernel_scales(Ks, self.view_names_)
-        found = learn_fisher(HeterogeneousFisher(Ks, signs, nu, scales), options)
+        found = learn_fisher(HeterogeneousFisher(Ks, signs, nu, scales), self._options())
         weights = found.weights / scales
         return Learned(weights, found.objective, found.gap, max(1, found.n_iter), found.status, found.history)

@@ -5,14 +5,13 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_choice
-from ...combine.stack_sums import mean_diagonals, variances
+from .._scales import kernel_scales, variance_scales
 from ..learner import About, Learned, WeightLearner
 from ..targets import TASKS, Targets
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 NORMALISATIONS = ("trace", "variance", "none")
-_CONSTANT = 1e-12  # share of the trace that rounding leaves of the variance of a constant kernel
 
 
 class MeanRule(WeightLearner):
@@ -48,10 +47,5 @@ class MeanRule(WeightLearner):
         check_choice("normalise", self.normalise, NORMALISATIONS)
         if self.normalise == "none":
             return Learned(np.full(len(Ks), 1.0 / len(Ks)))
-        sizes = mean_diagonals(Ks)
-        scales = sizes if self.normalise == "trace" else variances(Ks)
-        flat = np.flatnonzero(~(scales > _CONSTANT * sizes))
-        if flat.size:
-            name = self.view_names_[flat[0]]
-            raise ValueError(f"kernel {name!r} is the same for all samples: it has no scale. Leave it out.")
-        return Learned(1.0 / (len(Ks) * scales))
+        scales = kernel_scales if self.normalise == "trace" else variance_scales
+        return Learned(1.0 / (len(Ks) * scales(Ks, self.view_names_)))

@@ -4,10 +4,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._validation import check_number, check_positive_integer
+from ..._validation import check_number
 from ...criteria import Loss
 from ...solvers.level import LevelResult
-from ...solvers.options import Options
 from ...solvers.result import SolveResult
 from ..learner import Learned, WeightLearner
 from ..targets import TASKS, Targets
@@ -27,8 +26,6 @@ class MarginLearner(WeightLearner):
     C: float
     epsilon: float
     nu: float = 0.5
-    tol: float
-    max_iter: int
 
     def _losses(self, targets: Targets) -> list[Loss]:
         """Hinge for classes, ε-insensitive for values, one-class for nothing."""
@@ -38,10 +35,6 @@ class MarginLearner(WeightLearner):
         if nu > 1.0:
             raise ValueError(f"nu must be at most 1: it is a share of the samples; got {nu!r}.")
         return targets.losses(C, epsilon=epsilon, nu=nu)
-
-    def _options(self) -> Options:
-        tol = check_number("tol", self.tol, above=0.0)
-        return Options(tol=tol, max_iter=check_positive_integer("max_iter", self.max_iter))
 
     def _told(self, found: LevelResult | SolveResult) -> Learned:
         """The weights with the primal value, which no weights can beat by more than the gap."""

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import check_number, check_positive_integer
-from ...combine.stack_sums import mean_diagonals, quadratic_sums, weighted_sum
+from ..._validation import check_number
+from ...combine.stack_sums import quadratic_sums, weighted_sum
 from ...criteria import SquaredHinge
-from ...solvers import Options, learn_weights
+from ...solvers import learn_weights
 from ...solvers.result import Status
+from .._scales import kernel_scales
 from ..learner import About, Learned, TwoClassLearner
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -72,18 +73,11 @@ class EasyMKL(TwoClassLearner):
         balance = check_number("balance", self.balance, above=0.0)
         if balance > 1.0:
             raise ValueError(f"balance must be at most 1; got {self.balance!r}.")
-        tol, max_iter = (
-            check_number("tol", self.tol, above=0.0),
-            check_positive_integer("max_iter", self.max_iter),
-        )
-        sizes = mean_diagonals(Ks)
-        if not (sizes > 0.0).all():
-            raise ValueError(f"kernel {self.view_names_[int(np.argmin(sizes))]!r} is zero. Leave it out.")
+        options, sizes = self._options(), kernel_scales(Ks, self.view_names_)
         beta = signs / np.where(signs > 0.0, np.sum(signs > 0.0), np.sum(signs < 0.0))
         upper, n_iter, status = np.inf, 1, Status.OPTIMAL
         if balance < 1.0:
             loss = SquaredHinge(signs, (1.0 - balance) / balance)
-            options = Options(tol=tol, max_iter=max_iter)
             found = learn_weights(weighted_sum(Ks, 1.0 / sizes)[None], [loss], options=options)
             beta = found.duals[0] * (2.0 / np.abs(found.duals).sum())
             upper, n_iter, status = found.upper_bound, found.n_iter, found.status

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import check_number, check_positive_integer
+from ..._validation import check_number, check_positive_integer, check_seed
 from ...combine.gated import GatedStack
-from ...combine.stack_sums import mean_diagonals, weighted_sum
+from ...combine.stack_sums import weighted_sum
 from ...criteria import Loss, SquaredError, SquaredHinge
-from ...solvers import Options
 from ...solvers.kernel_kmeans import KernelKMeans
 from ...solvers.local_weights import Groups, learn_local_weights
 from ...solvers.projected import ProjectedResult
+from .._scales import kernel_scales
 from ..learner import WeightLearner
 from ..targets import Targets
 
@@ -26,16 +26,11 @@ class LocalLearner(WeightLearner):
     certificate = "stationarity"
     is_linear = False
     C: float
-    tol: float
-    max_iter: int
     random_state: int
 
     def _prepare(self, Ks: Array) -> Array:
         """Note the scales s_m; the mean kernel (1/P) Σ K_m / s_m of the training samples."""
-        self._scales = mean_diagonals(Ks)
-        if not (self._scales > 0.0).all():
-            name = self.view_names_[int(self._scales.argmin())]
-            raise ValueError(f"kernel {name!r} has no diagonal above 0. Leave it out.")
+        self._scales = kernel_scales(Ks, self.view_names_)
         return weighted_sum(Ks, 1.0 / (len(Ks) * self._scales))
 
     def _cluster(self, mean: Array, n_clusters: Any) -> Array:
@@ -43,14 +38,13 @@ class LocalLearner(WeightLearner):
         k = check_positive_integer("n_clusters", n_clusters)
         if k > len(mean):
             raise ValueError(f"n_clusters must be at most the number of samples, {len(mean)}; got {k}.")
-        return KernelKMeans(mean[None], np.ones(1), k, learn=False).solve(seed=self.random_state).labels
+        seed = check_seed("random_state", self.random_state)
+        return KernelKMeans(mean[None], np.ones(1), k, learn=False).solve(seed=seed).labels
 
     def _descend(self, Ks: Array, targets: Targets, groups: Groups) -> ProjectedResult:
         """Learn the weights of the groups, and note those of the training samples."""
         C = check_number("C", self.C, above=0.0)
-        tol = check_number("tol", self.tol, above=0.0)
-        options = Options(tol=tol, max_iter=check_positive_integer("max_iter", self.max_iter))
-        found = learn_local_weights(Ks, smooth_losses(targets, C), groups, options)
+        found = learn_local_weights(Ks, smooth_losses(targets, C), groups, self._options())
         self._training_weights = found.point[groups.of]
         return found
 

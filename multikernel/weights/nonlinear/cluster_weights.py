@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import check_number
 from ...solvers.local_weights import Groups
 from ..learner import About, Learned
 from ..targets import Targets
@@ -88,7 +87,6 @@ class ClusterWeights(LocalLearner):
         self.max_iter = max_iter
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        check_number("random_state", self.random_state, at_least=0.0)
         mean = self._prepare(Ks)
         if self.labels is None:
             self.clusters_ = self._cluster(mean, self.n_clusters)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_choice, check_number, smallest_eigenvalue
+from .._scales import kernel_scales
 from ..learner import About, Learned, WeightLearner
 from ..targets import TASKS, Targets
 
@@ -84,9 +85,7 @@ class FunctionalForm(WeightLearner):
                 f"FunctionalForm(form={self.form!r}) learns from classes; got {targets.task}. "
                 "Use form='product'."
             )
-        self.kernel_weights_ = np.array(
-            [0.5 / _size(K, n) for K, n in zip(Ks, self.view_names_, strict=True)]
-        )
+        self.kernel_weights_ = 0.5 / kernel_scales(Ks, self.view_names_)
         left, right = (w * K.astype(float) for w, K in zip(self.kernel_weights_, Ks, strict=True))
         self._difference = 2.0 * (left - right)
         self._labels = targets.ideal if self.form != "product" else None
@@ -111,12 +110,3 @@ class FunctionalForm(WeightLearner):
         if self.form == "product":
             K += (2.0 * self.tau / len(self._difference)) * (parts[0] - parts[1]) @ self._difference
         return K
-
-
-def _size(K: Array, name: str) -> float:
-    size = float(np.diagonal(K).mean(dtype=float))
-    if not size > 0.0:
-        raise ValueError(
-            f"kernel {name!r} must have a diagonal above 0 on the whole; its mean is {size:.3g}."
-        )
-    return size

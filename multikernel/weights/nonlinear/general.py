@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import check_choice, check_number, check_positive_integer
-from ...combine.products import PowerProduct, combine_powers
+from ..._validation import check_choice, check_number
+from ...combine.products import combine_powers, divisible_product
 from ...combine.stack_sums import mean_diagonals
 from ...combine.sums import WeightedSum
 from ...solvers import Options
@@ -131,21 +131,13 @@ class GeneralMKL(WeightLearner):
         check_choice("combination", self.combination, COMBINATIONS)
         check_choice("penalty", self.penalty, tuple(PENALTIES))
         price = PENALTIES[self.penalty](check_number("reg", self.reg, above=0.0))
-        tol = check_number("tol", self.tol, above=0.0)
-        options = Options(tol=tol, max_iter=check_positive_integer("max_iter", self.max_iter))
-        return check_number("C", self.C, above=0.0), price, options
+        return check_number("C", self.C, above=0.0), price, self._options()
 
     def _combination(self, Ks: Array) -> tuple[Combination, Array]:
         """How the kernels become one, and a usual size of each η."""
         if self.combination == "sum":
             return WeightedSum(Ks), 1.0 / self._scales
-        product = PowerProduct(Ks, self.view_names_, self._scales)
-        bad = product.first_indivisible()
-        if bad is not None:
-            raise ValueError(
-                f"products need kernels all whose powers are positive semidefinite; some of kernel "
-                f"{self.view_names_[bad]!r} are not. Use Gaussian or Laplacian kernels, or combination='sum'."
-            )
+        product = divisible_product(Ks, self.view_names_, self._scales)
         return product, 1.0 / product.typical()
 
     def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:

@@ -88,7 +88,6 @@ class InstanceWeights(LocalLearner):
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         reg = check_number("reg", self.reg, at_least=0.0)
         check_positive_integer("n_neighbors", self.n_neighbors)
-        check_number("random_state", self.random_state, at_least=0.0)
         mean = self._prepare(Ks)
         self._norms = np.diagonal(mean).copy()
         self.clusters_ = self._cluster(mean, self.n_clusters)

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import check_number, check_positive_integer
+from ..._validation import check_number
 from ...combine.regions import PositiveBall
 from ...criteria.ridge import RidgeValue
-from ...solvers.options import Options
 from .._scales import kernel_scales, unit_ideal
 from ..learner import WeightLearner
 from ..targets import Targets
@@ -22,8 +21,6 @@ class BallRidge(WeightLearner):
     center: Any
     radius: float
     normalise: bool
-    tol: float
-    max_iter: int
 
     def _value(self, Ks: Array, targets: Targets, degree: int = 1) -> RidgeValue:
         alpha = check_number("alpha", self.alpha, above=0.0)
@@ -41,7 +38,3 @@ class BallRidge(WeightLearner):
         if not (np.isfinite(center) & (center >= 0.0)).all():
             raise ValueError(f"center must be finite and not negative; got {self.center!r}.")
         return PositiveBall(np.full(m, center), radius)
-
-    def _options(self) -> Options:
-        max_iter = check_positive_integer("max_iter", self.max_iter)
-        return Options(tol=check_number("tol", self.tol, above=0.0), max_iter=max_iter)

@@ -82,6 +82,9 @@ class PolynomialRidge(BallRidge):
         ball, options = self._ball(len(Ks)), self._options()
         value = self._value(Ks, targets, degree)
         start = ball.center + ball.radius / np.sqrt(len(Ks))
+        with np.errstate(over="ignore"):
+            if not np.isfinite(start.sum() ** max(degree, 2)):  # distances are squared in any case
+                raise ValueError(f"degree={degree} overflows at radius={ball.radius:g}. Lower one of them.")
         found = minimise_projected(value, ball, start, options)
         weights, n_iter = found.point / value.scales, max(1, found.n_iter)
         return Learned(weights, found.value, found.gap, n_iter, found.status, found.history)

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import check_choice, check_number, check_positive_integer
-from ...combine.products import PowerProduct, combine_powers
+from ..._validation import check_choice
+from ...combine.products import combine_powers, divisible_product
 from ...criteria.alignment import align_stack
 from ...solvers.gradient_alignment import Ascent, ascend_product, ascend_sum
-from ...solvers.options import Options
 from .._scales import kernel_scales, unit_ideal
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
@@ -92,25 +91,15 @@ class GradientAlignment(WeightLearner):
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_choice("combination", self.combination, COMBINATIONS)
-        max_iter = check_positive_integer("max_iter", self.max_iter)
-        options = Options(tol=check_number("tol", self.tol, above=0.0), max_iter=max_iter)
+        options = self._options()
         T, self._scales = unit_ideal(targets), kernel_scales(Ks, self.view_names_)
         if self.combination == "product":
-            return _learned(ascend_product(self._product(Ks), T, options, centered=bool(self.centered)), 1.0)
+            product = divisible_product(Ks, self.view_names_, self._scales)
+            return _learned(ascend_product(product, T, options, centered=bool(self.centered)), 1.0)
         table = align_stack(Ks, T, centered=bool(self.centered))
         if not table.target.max() > 0.0:
             return Learned(np.zeros(len(Ks)))
         return _learned(ascend_sum(table, options), 1.0 / table.norms)
-
-    def _product(self, Ks: Array) -> PowerProduct:
-        product = PowerProduct(Ks, self.view_names_, self._scales)
-        bad = product.first_indivisible()
-        if bad is not None:
-            raise ValueError(
-                "products need kernels all whose powers are positive semidefinite; some of kernel "
-                f"{self.view_names_[bad]!r} are not. Use Gaussian or Laplacian kernels, or combination='sum'."
-            )
-        return product
 
     def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
         """The sum, or the product of powers."""

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._validation import check_choice, check_number, check_positive_integer
+from ..._validation import check_choice, check_number
 from ...criteria.divergence import GaussianDivergence
 from ...solvers.divergence import minimise_divergence
-from ...solvers.options import Options
 from .._scales import kernel_scales, unit_ideal
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
@@ -79,8 +78,7 @@ class KLDivergence(WeightLearner):
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_choice("form", self.form, FORMS)
-        reg, tol = check_number("reg", self.reg, above=0.0), check_number("tol", self.tol, above=0.0)
-        options = Options(tol=tol, max_iter=check_positive_integer("max_iter", self.max_iter))
+        reg, options = check_number("reg", self.reg, above=0.0), self._options()
         scales = kernel_scales(Ks, self.view_names_)
         divergence = GaussianDivergence(Ks, scales, unit_ideal(targets), reg)
         found = minimise_divergence(divergence, options, towards=self.form == "convex")

@@ -84,7 +84,7 @@ def make_classifier(classifier: Any, *, n_neighbors: int, C: float, seed: int) -
     if isinstance(classifier, str):
         check_choice("classifier, where it is a name,", classifier, CLASSIFIERS)
         if classifier == "svm":
-            return SVC(C=check_number("C", C, above=0.0), kernel="precomputed")
+            return SVC(C=check_number("C", C, above=0.0), kernel="precomputed", random_state=seed)
         kind = KernelKNNClassifier if classifier == "knn" else KDDAClassifier
         # a learned kernel is indefinite by rounding at most
         return kind("precomputed", n_neighbors=n_neighbors, psd="clip", random_state=seed)

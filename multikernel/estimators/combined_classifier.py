@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.svm import SVC
 from sklearn.utils.metaestimators import available_if
 
+from ..weights._machines import default_machine
 from ..weights.targets import class_targets
 from ._combined import CombinedKernel, machine_has
 from ._targets import encode_labels, require_two_classes
@@ -78,13 +78,13 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         require_two_classes(self.classes_, codes)
-        K = self._fit_kernel(X, class_targets(codes))
+        K = self._fit_kernel(X, class_targets(codes, self.classes_))
         self._fit_machine(self._default_machine(), K, self.classes_[codes])
         return self
 
     @staticmethod
-    def _default_machine() -> SVC:
-        return SVC(kernel="precomputed")
+    def _default_machine() -> Any:
+        return default_machine("classes")
 
     def predict(self, X: Any) -> Array:
         """The class of each sample."""

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils import Tags, get_tags
 
+from ..weights._machines import default_machine
 from ..weights.targets import value_targets
 from ._combined import CombinedKernel
 from ._targets import check_targets
@@ -65,8 +65,8 @@ class CombinedKernelRegressor(RegressorMixin, CombinedKernel):
         return self
 
     @staticmethod
-    def _default_machine() -> KernelRidge:
-        return KernelRidge(kernel="precomputed")
+    def _default_machine() -> Any:
+        return default_machine("values")
 
     def _many_outputs(self) -> bool:
         machine = self._default_machine() if self.machine is None else self.machine

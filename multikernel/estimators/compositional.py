@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.svm import SVC
 
 from .._validation import check_choice
 from ..combine.stack_sums import mean_diagonals
 from ..kernels import Gaussian, Kernel
 from ..solvers.compositional import SquareRootCross, gaussian_cross
 from ..views import KernelBank, View, as_views, make_bank
-from ..weights._machines import use_precomputed
+from ..weights._machines import default_machine, use_precomputed
 from ..weights.learner import About
 from ._machine import SeveralKernels
 from ._targets import encode_labels, require_two_classes

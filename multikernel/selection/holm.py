@@ -31,7 +31,10 @@ def holm(pvalues: Any) -> Array:
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    values = np.asarray(pvalues, dtype=float)
+    try:
+        values = np.asarray(pvalues, dtype=float)
+    except (TypeError, ValueError):
+        values = np.empty(())  # refused below
     if values.ndim != 1 or not ((values >= 0.0) & (values <= 1.0)).all():
         raise ValueError(f"pvalues must be a list of numbers from 0 to 1; got {pvalues!r}.")
     order = np.argsort(values, kind="stable")

@@ -36,7 +36,8 @@ _VERSION = 1
 class Contest:
     """Estimators and data sets by name, the folds of each data set and the scorer of each estimator.
 
-    `keep` says what else than its score is kept of a fitted estimator: a dictionary that JSON can hold.
+    `keep` says what else than its score is kept of a fitted estimator: a dictionary that JSON can hold;
+    `label`, what the messages call an estimator on a data set.
     """
 
     estimators: Mapping[str, Any]
@@ -46,6 +47,7 @@ class Contest:
     scoring: str
     random_state: int
     keep: Keep | None = None
+    label: str = "estimator {estimator!r} on data set {dataset!r}"
 
 
 def make_contest(estimators: Any, datasets: Any, scoring: Any, random_state: Any) -> Contest:
@@ -159,13 +161,14 @@ def score_fold(
 
 def _work(contest: Contest, place: tuple[str, str, int, int], split: Split, mark: str) -> Work:
     dataset, estimator, repetition, fold = place
+    name = contest.label.format(estimator=estimator, dataset=dataset)
     arguments = {
         "estimator": contest.estimators[estimator],
         "data": contest.datasets[dataset],
         "split": split,
         "scorer": contest.scorers[estimator],
         "seed": (contest.random_state, repetition, fold),
-        "label": f"estimator {estimator!r} on data set {dataset!r}, repetition {repetition}, fold {fold}",
+        "label": f"{name}, repetition {repetition}, fold {fold}",
         "keep": contest.keep,
     }
     return Work(json.dumps(place, ensure_ascii=False), mark, score_fold, arguments)

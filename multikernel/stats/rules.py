@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.metrics import get_scorer_names
 
 from multikernel.estimators import CombinedKernelClassifier, CombinedKernelRegressor
 from multikernel.selection.paired_tests import check_level
@@ -15,6 +18,7 @@ from multikernel.stats._protocol import make_contest
 from multikernel.stats.comparison import Comparison
 from multikernel.stats.five_by_two import run_contest
 from multikernel.stats.rules_comparison import PLAIN_SUM, SINGLE, RulesComparison
+from multikernel.views.columns import as_table, n_rows
 from multikernel.weights import (
     AlignmentRule,
     BestSingle,
@@ -24,6 +28,7 @@ from multikernel.weights import (
     MeanRule,
     WeightLearner,
 )
+from multikernel.weights._machines import use_precomputed
 from multikernel.weights.targets import as_targets
 
 _TASKS = ("classes", "values")
@@ -48,12 +53,14 @@ def compare_rules(
 
     All rules are put under the same machine and fitted to the same folds, five repetitions of two-fold
     cross-validation, and the combined 5×2 cv F test says which of them differ from the plain sum and from the
-    best single kernel; p-values of several tests are adjusted by Holm's method.
+    best single kernel. A verdict other than a tie needs both: a p-value, adjusted by Holm's method for the
+    number of tests, of at most `level`, and eight folds of ten that fall on the same side. (The F test breaks
+    down where most folds do not differ at all.)
 
     - The plain sum is the mean of the kernels, each at a mean diagonal of 1 (``MeanRule()``).
     - The best single kernel is chosen on the training part of each fold alone, by cross-validation under the
-      same machine (``BestSingle(machine)``): its score is what choosing one kernel gives, and not that of the
-      kernel which turned out best on the test parts.
+      same machine and by the same scoring (``BestSingle(machine, scoring=scoring)``): its score is what
+      choosing one kernel gives, and not that of the kernel which turned out best on the test parts.
 
     Parameters
     ----------
@@ -72,15 +79,19 @@ def compare_rules(
         fold, for every rule.
     task : {"auto", "classes", "values"}
         What y is. "auto": values where y holds fractions or has two dimensions, else classes.
-    scoring, random_state, n_jobs, store, verbose
+    scoring : str or callable, optional
+        As in `multikernel.stats.compare`. The best single kernel is chosen by it too, for which a function of
+        ``(estimator, X, y)`` is also given the machine and its rows of one kernel.
+    random_state, n_jobs, store, verbose
         As in `multikernel.stats.compare`.
     level : float, default=0.05
-        Of the verdicts, by Holm's p-values.
+        Of Holm's p-values, for the verdicts.
 
     Returns
     -------
     RulesComparison
-        ``answer`` is one sentence, ``frame()`` the table, ``weights`` the kernels' mean shares, ``plot()``
+        ``answer`` is one sentence, ``frame()`` the table, ``weights`` the kernels' mean shares (of the trace,
+        or of all the weight where the combined kernel is no weighted sum, as for ``ProductRule``), ``plot()``
         the picture, ``scores`` the score of every fold.
 
     Notes
@@ -97,13 +108,15 @@ def compare_rules(
     Learning the weights did not help, as far as ten folds can tell: no learner differs from the plain sum...
     """
     check_level(level)
-    kind = _task_of(y, task)
-    rules = _rules(_named(learners, kind), machine)
+    kind = _task_of(X, y, task)
+    _require_machine(machine, kind)
+    rules = _rules(_named(learners, kind), machine, _checked_scoring(scoring))
     for name, learner in rules.items():
         _require_task(name, learner, kind)
     estimator = CombinedKernelClassifier if kind == "classes" else CombinedKernelRegressor
     models = {name: estimator(learner, machine, kernels) for name, learner in rules.items()}
-    contest = replace(make_contest(models, {"given": (X, y)}, scoring, random_state), keep=_shares_of)
+    contest = make_contest(models, {"given": (X, y)}, scoring, random_state)
+    contest = replace(contest, keep=_shares_of, label="rule {estimator!r}")
     scores = run_contest(contest, n_jobs=n_jobs, store=store, verbose=verbose)
     return RulesComparison(Comparison(scores, level=level, scoring=contest.scoring))
 
@@ -119,25 +132,47 @@ def _shares_of(model: Any) -> dict[str, Any]:
     return {"shares": dict(zip(model.view_names_, model.kernel_shares_.tolist(), strict=True))}
 
 
-def _task_of(y: Any, task: str) -> str:
+def _task_of(X: Any, y: Any, task: str) -> str:
     if task not in ("auto", *_TASKS):
         raise ValueError(f"task must be 'auto', 'classes' or 'values'; got {task!r}.")
-    if y is None:
-        raise TypeError("y must hold the labels or values of the samples; got None.")
-    kind = as_targets(y, len(y), task, _TASKS).task
-    if task == "auto" and kind == "classes" and np.unique(np.asarray(y), return_counts=True)[1].min() < 2:
+    if y is None or isinstance(y, str) or np.ndim(y) == 0:
+        raise TypeError(f"y must hold the labels or values of the samples; got {y!r}.")
+    targets = as_targets(y, n_rows(as_table(X)), task, _TASKS)
+    if targets.task == "classes" and np.bincount(targets.codes).min() < 2:
         raise ValueError(
             "y holds whole numbers or names, which are taken for classes, and one class has a single sample. "
             "Use task='values' if y is a number to predict, or leave that class out."
         )
-    return kind
+    return targets.task
 
 
-def _rules(learners: Mapping[str, WeightLearner], machine: Any) -> dict[str, WeightLearner]:
+def _require_machine(machine: Any, task: str) -> None:
+    """Refuse at the door what would fail in the first fold."""
+    if machine is None:
+        return
+    kind, example = {"classes": ("classifier", "SVC"), "values": ("regressor", "KernelRidge")}[task]
+    wrong = is_regressor if task == "classes" else is_classifier
+    if isinstance(machine, type) or not hasattr(machine, "__sklearn_tags__") or wrong(machine):
+        raise TypeError(
+            f"machine must be a {kind} on a precomputed kernel, such as {example}(kernel='precomputed'), as "
+            f"y holds {task}; got {machine!r}." + (" Call the class." if isinstance(machine, type) else "")
+        )
+    use_precomputed(clone(machine))
+
+
+def _checked_scoring(scoring: Any) -> Any:
+    if isinstance(scoring, str) and scoring not in get_scorer_names():
+        near = difflib.get_close_matches(scoring, get_scorer_names(), 1)
+        hint = f" Did you mean {near[0]!r}?" if near else " sklearn.metrics.get_scorer_names() has them all."
+        raise ValueError(f"scoring must be a score that scikit-learn knows; got {scoring!r}.{hint}")
+    return scoring
+
+
+def _rules(learners: Mapping[str, WeightLearner], machine: Any, scoring: Any) -> dict[str, WeightLearner]:
     for name in learners:
         if name in (PLAIN_SUM, SINGLE):
             raise ValueError(f"the learners are compared with {name!r}: call {learners[name]!r} otherwise.")
-    return {SINGLE: BestSingle(machine), PLAIN_SUM: MeanRule(), **learners}
+    return {SINGLE: BestSingle(machine, scoring=scoring), PLAIN_SUM: MeanRule(), **learners}
 
 
 def _named(learners: Any, task: str) -> dict[str, WeightLearner]:
@@ -161,9 +196,11 @@ def _named(learners: Any, task: str) -> dict[str, WeightLearner]:
     for name, learner in named.items():
         if not isinstance(learner, WeightLearner):
             raise TypeError(
-                f"learners must be weight learners of multikernel.weights; {name!r} is {learner!r}."
-                + (" Call the class." if isinstance(learner, type) else "")
+                "learners must be weight learners of multikernel.weights, such as MarginMKL(); got "
+                f"{learner!r}." + (" Call the class." if isinstance(learner, type) else "")
             )
+        if not isinstance(name, str):
+            raise TypeError(f"learners must be named by strings; got {name!r}.")
     return named
 
 

@@ -11,13 +11,15 @@ import numpy as np
 import pandas as pd
 
 from multikernel.selection.holm import holm
+from multikernel.selection.paired_tests import without_rounding
 from multikernel.selection.win_tie_loss import LOSS, TIE, WIN, paired_f_tests
 from multikernel.stats._rules_plot import draw_rules
 from multikernel.stats.comparison import Comparison
 
 PLAIN_SUM, SINGLE = "plain sum", "best single"
 _DATA = "given"
-_TEST = ("difference", "F", "p", "p_holm", "verdict")
+_TEST = ("difference", "F", "p", "p_holm", "folds", "verdict")
+_ENOUGH = 8  # of the ten folds must fall on one side
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +35,12 @@ class RulesComparison:
     rules, learners : list of str
         All that was compared; without the plain sum and the best single kernel.
     weights : DataFrame
-        A row for each rule, a column for each kernel: its share of the combined kernel's trace, the mean over
-        the folds. Of the best single kernel, how often it was chosen.
+        A row for each rule, a column for each kernel: its share of the combined kernel's trace, or of all the
+        weight where that kernel is no weighted sum (``ProductRule``), the mean over the folds. Of the best
+        single kernel, how often it was chosen.
     answer : str
-        Whether learning the weights helped.
+        Whether learning the weights helped: what the verdicts of `frame` say. Of several learners that are
+        better than the plain sum, one that beats the best single kernel as well is named first.
     """
 
     comparison: Comparison
@@ -73,10 +77,11 @@ class RulesComparison:
         DataFrame
             A row for each rule. ``("score", "mean")`` and ``("score", "sd")`` over the ten folds; then under
             ``"plain sum"``, and under ``"best single"``, against that rule: the ``difference`` of the means,
-            ``F`` and ``p`` of the 5×2 cv test, Holm's ``p_holm`` of all tests against it, and the
-            ``verdict`` by that: "win", "tie" or "loss". Where a few samples make all the difference, the two
-            folds of every repetition may differ by the same, and F is infinite: that is no evidence as long
-            as some folds do not differ at all, and p is then 1.
+            ``F`` and ``p`` of the 5×2 cv test, Holm's ``p_holm`` of all tests against it, ``folds`` on which
+            the rule is better and worse, such as "9–1", and the ``verdict``. That is "win" or "loss" if
+            p_holm is at most the level and eight folds of ten at least fall on the side of the mean, else
+            "tie": F is large, or infinite, also where the two folds of a repetition differ by the same and
+            most folds do not differ at all, and a few folds are no evidence.
         """
         columns: dict[tuple[str, str], Any] = {
             ("score", "mean"): {rule: self.folds(rule).mean() for rule in self.rules},
@@ -97,11 +102,13 @@ class RulesComparison:
         level = self.comparison.level
         tests = paired_f_tests(by_name, reference=rival, level=level).set_index("estimator")
         tests = tests.rename(columns={"statistic": "F", "pvalue": "p"})
-        same_somewhere = np.array([(self.folds(rule) == self.folds(rival)).any() for rule in tests.index])
-        tests["p"] = np.where(np.isinf(tests["F"]) & same_somewhere, 1.0, tests["p"])
         tests = tests.assign(p_holm=holm(tests["p"]))
-        signs = np.where(tests["p_holm"] <= level, np.sign(tests["difference"]), 0.0)
-        return tests.assign(verdict=[{1.0: WIN, 0.0: TIE, -1.0: LOSS}[sign] for sign in signs])
+        counts = [_folds_apart(self.folds(rule), self.folds(rival)) for rule in tests.index]
+        better, worse = np.array(counts).T
+        found, lead = tests["p_holm"] <= level, tests["difference"]
+        won, lost = found & (lead > 0) & (better >= _ENOUGH), found & (lead < 0) & (worse >= _ENOUGH)
+        folds = [f"{up}–{down}" for up, down in counts]
+        return tests.assign(folds=folds, verdict=np.select([won, lost], [WIN, LOSS], TIE))
 
     # ------------------------------------------------------------------ words
     @property
@@ -110,6 +117,8 @@ class RulesComparison:
         by_score = sorted(self.learners, key=lambda rule: -float(self.folds(rule).mean()))
         won = [rule for rule in by_score if verdicts[rule] == WIN]
         lost = [rule for rule in reversed(by_score) if verdicts[rule] == LOSS]
+        single = self._tests[SINGLE]["verdict"]
+        won.sort(key=lambda rule: single[rule] != WIN)  # those that beat both come first
         found = self._helped(won[0]) if won else self._did_not_help(lost)
         return f"Learning the weights {found}; {self._means((won or by_score)[0])}."
 
@@ -121,8 +130,12 @@ class RulesComparison:
         if lost:
             p = self._p(lost[0], PLAIN_SUM)
             return f"did not help: no learner is better than the plain sum, and {lost[0]} is worse ({p})"
-        p = f"smallest p = {tests['p'].min():.2g}, Holm's {tests['p_holm'].min():.2g}"
-        return f"did not help, as far as ten folds can tell: no learner differs from the plain sum ({p})"
+        none = "did not help, as far as ten folds can tell: no learner differs from the plain sum"
+        few = tests.index[tests["p_holm"] <= self.comparison.level]
+        if few.size:
+            folds = tests.loc[few[0], "folds"]
+            return f"{none} on {_ENOUGH} folds ({few[0]}: {folds}, {self._p(few[0], PLAIN_SUM)})"
+        return f"{none} (smallest p = {tests['p'].min():.2g}, Holm's {tests['p_holm'].min():.2g})"
 
     def _helped(self, rule: str) -> str:
         verdict = self._tests[SINGLE].loc[rule, "verdict"]
@@ -171,3 +184,10 @@ class RulesComparison:
         order = list(self.frame().index)
         folds = {rule: self.folds(rule).ravel() for rule in order}
         return draw_rules(folds, (PLAIN_SUM, SINGLE), self.weights.loc[order], self._scoring, ax)
+
+
+def _folds_apart(ours: np.ndarray, theirs: np.ndarray) -> tuple[int, int]:
+    """On how many folds the first scores are better, and worse; a difference by rounding is none."""
+    largest = float(max(np.abs(ours).max(), np.abs(theirs).max()))
+    apart = without_rounding((ours - theirs).ravel(), largest, float(np.finfo(float).eps))
+    return int((apart > 0.0).sum()), int((apart < 0.0).sum())

@@ -18,7 +18,11 @@ _RULES: dict[str, type[WeightLearner]] = {
 def heuristic_weights(
     kernels: Any, y: Any, rule: str = "alignment", *, task: str = "auto", **options: Any
 ) -> KernelWeights:
-    """Kernel weights by a rule: each kernel gets its share of what the kernels achieve alone.
+    """Kernel weights by a rule: each kernel's share of the combined one is that of what it achieves alone.
+
+    The weights belong to the kernels as they are: η_m = share_m / s_m, with s_m the mean diagonal of K_m, and
+    multiplied by s_m they are the shares, which sum to 1. With ``normalise=False`` the weights themselves are
+    the shares.
 
     Parameters
     ----------

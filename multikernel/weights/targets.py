@@ -27,6 +27,7 @@ class Targets:
     n : int, the number of samples
     codes : array (n,) of 0 … k−1 for classes, else empty
     values : array (n, n_outputs) for values, else empty
+    classes : array (k,), the labels that the codes stand for; 0 … k−1 if None
 
     Examples
     --------
@@ -41,6 +42,12 @@ class Targets:
     n: int
     codes: Array
     values: Array
+    classes: Array | None = None
+
+    @property
+    def labels(self) -> Array:
+        """The label of each sample (n,), for machines and scorers that know the classes by name."""
+        return self.codes if self.classes is None else np.asarray(self.classes.tolist())[self.codes]
 
     @property
     def n_classes(self) -> int:
@@ -77,9 +84,9 @@ class Targets:
         return [OneClass(np.zeros(self.n), np.full(self.n, 1.0 / (nu * self.n)))]
 
 
-def class_targets(codes: Array) -> Targets:
-    """Targets of classes given as 0 … k−1."""
-    return Targets("classes", codes.size, codes, np.empty((codes.size, 0)))
+def class_targets(codes: Array, classes: Array | None = None) -> Targets:
+    """Targets of classes given as 0 … k−1, and the labels that these stand for."""
+    return Targets("classes", codes.size, codes, np.empty((codes.size, 0)), classes)
 
 
 def value_targets(values: Array) -> Targets:
@@ -122,7 +129,7 @@ def as_targets(y: Any, n: int, task: str = "auto", allowed: Sequence[str] = TASK
     classes, codes = codes_of_classes(labels, if_missing="Leave samples without a label out of the kernels.")
     if classes.size < 2:
         raise ValueError(f"y must hold two classes or more; got one: {classes.tolist()}.")
-    return class_targets(codes)
+    return class_targets(codes, classes)
 
 
 def _guess(y: Any, allowed: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ def test_adjusted_values_are_no_smaller_keep_the_order_and_stay_below_one():
     assert pvalues.tolist() == [0.6, 0.0, 0.02, 0.6, 1.0]
 
 
-@pytest.mark.parametrize("bad", [[0.5, 1.2], [-0.1], [float("nan")], 0.5, [[0.5]]])
+@pytest.mark.parametrize("bad", [[0.5, 1.2], [-0.1], [float("nan")], 0.5, [[0.5]], ["a"], [[0.1], 0.2]])
 def test_what_is_no_list_of_pvalues_is_refused(bad):
     with pytest.raises(ValueError, match="numbers from 0 to 1"):
         holm(bad)

@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.svm import SVC, SVR
 
 import multikernel.stats.rules as rules_module
-from multikernel import CombinedKernelClassifier, compare_rules, stack_kernels
-from multikernel.kernels import Gaussian
+from multikernel import CombinedKernelClassifier, CompositionalKernelClassifier, compare_rules, stack_kernels
+from multikernel.kernels import Gaussian, Linear
 from multikernel.stats import Comparison, RulesComparison, f_test_5x2cv, holm
 from multikernel.stats._protocol import list_works, make_contest
 from multikernel.weights import BestSingle, CenteredAlignment, MeanRule, SumRule, WeightLearner
@@ -134,7 +135,11 @@ def test_the_tests_are_those_of_the_scores(helped, rival):
     for rule, p in zip(others, adjusted, strict=True):
         lead = table[rule].mean() - table[rival].mean()
         assert frame.loc[rule, (rival, "difference")] == pytest.approx(lead, abs=1e-12)
-        assert frame.loc[rule, (rival, "verdict")] == ("tie" if p > 0.05 else "win" if lead > 0 else "loss")
+        sides = (table[rule] > table[rival]).sum(), (table[rule] < table[rival]).sum()
+        assert frame.loc[rule, (rival, "folds")] == f"{sides[0]}–{sides[1]}"
+        differs = p <= 0.05 and max(sides) >= 8
+        verdict = "tie" if not differs else "win" if lead > 0 else "loss"
+        assert frame.loc[rule, (rival, "verdict")] == verdict
         assert frame.loc[rule, ("score", "mean")] == pytest.approx(table[rule].mean())
         assert frame.loc[rule, ("score", "sd")] == pytest.approx(table[rule].std(ddof=1))
     assert frame.loc[rival, rival].isna().all()
@@ -162,9 +167,10 @@ def test_the_machine_is_also_that_of_the_best_single_kernel(monkeypatch):
     monkeypatch.setattr(rules_module, "make_contest", look)
     machine = GridSearchCV(SVC(kernel="precomputed"), {"C": [0.1, 10.0]}, cv=2)
     with pytest.raises(InterruptedError):
-        run(*needle(), machine=machine)
+        run(*needle(), machine=machine, scoring="f1_macro")
     assert all(model.machine is machine for model in seen.values())
     assert seen["best single"].learner.machine is machine
+    assert seen["best single"].learner.scoring == "f1_macro"
     assert isinstance(seen["plain sum"].learner, MeanRule)
 
 
@@ -250,13 +256,80 @@ def scored(scores):
     )
 
 
-def test_a_few_samples_that_fall_alike_in_both_folds_are_no_evidence():
-    nothing, once = np.zeros(10), np.repeat([0.01, 0.0], [2, 8])
-    given = {"plain sum": nothing, "best single": nothing - 0.1, "once": -once, "always": nothing + 0.02}
+def fooled(n, size=0.2):
+    """Differences by which F is large: n folds by the same, but for one; the others not at all."""
+    folds = np.repeat([size, 0.0], [n, 10 - n])
+    folds[n - 1] /= 10.0
+    return folds
+
+
+def test_a_few_folds_are_no_evidence_whatever_their_p():
+    nothing = np.zeros(10)
+    given = {"plain sum": nothing, "best single": nothing - 0.1}
+    given |= {"three": fooled(3), "seven": -fooled(7), "eight": -fooled(8), "all": nothing + 0.02}
+    given |= {"against": np.where(np.arange(10) < 8, 0.01, -0.5)}  # most folds up, the mean down
     table = RulesComparison(Comparison(scored(given))).frame()["plain sum"]
-    assert np.isinf(table.loc[["once", "always"], "F"].astype(float)).all()
-    assert table.loc["once", "p"] == 1.0 and table.loc["once", "verdict"] == "tie"
-    assert table.loc["always", "p"] == 0.0 and table.loc["always", "verdict"] == "win"
+    assert (table["p_holm"].drop(["plain sum", "best single", "against"]) < 0.05).all()
+    found = {rule: (table.loc[rule, "folds"], table.loc[rule, "verdict"]) for rule in list(given)[2:]}
+    assert found == {
+        "three": ("3–0", "tie"),
+        "seven": ("0–7", "tie"),
+        "eight": ("0–8", "loss"),
+        "all": ("10–0", "win"),
+        "against": ("8–2", "tie"),
+    }
+    for rule in ("three", "all"):
+        test = f_test_5x2cv(np.reshape(given[rule], (5, 2)))
+        assert table.loc[rule, "p"] == pytest.approx(test.pvalue, rel=1e-6)
+    few = RulesComparison(Comparison(scored({rule: given[rule] for rule in list(given)[:4]}))).answer
+    assert "did not help, as far as ten folds can tell: no learner differs" in few
+    assert "on 8 folds (three: 3–0, Holm's p = " in few
+
+
+def test_a_learner_that_beats_both_is_preferred_to_a_better_mean():
+    ripple = np.where(np.arange(10) % 2, 0.001, -0.001)
+    wide = np.where(np.arange(10) % 2, 0.2, -0.05)  # ties with the best single kernel
+    scores = {"plain sum": -0.5 + 0 * ripple, "best single": 0 * ripple, "wide": wide, "both": 0.05 + ripple}
+    found = RulesComparison(Comparison(scored(scores)))
+    assert found.frame()["plain sum"].loc[["wide", "both"], "verdict"].tolist() == ["win", "win"]
+    assert found.frame().index[0] == "wide"
+    assert found.answer.startswith("Learning the weights helped: both is better than the plain sum")
+    assert "both 0.550" in found.answer
+    alone = RulesComparison(Comparison(scored({rule: scores[rule] for rule in list(scores)[:3]})))
+    assert "helped against the plain sum only: wide is" in alone.answer
+
+
+def test_the_best_single_kernel_is_chosen_by_the_scoring():
+    """Machine and scorer may know the classes by name."""
+    X, y, kernels = imbalanced()
+    f1 = make_scorer(f1_score, pos_label="rare", zero_division=0.0)
+    machine = SVC(class_weight={"rare": 4.0, "usual": 1.0})
+    found = run(X, y, kernels, First(), machine, scoring="roc_auc")
+    assert found.weights.loc["best single", "ranks"] > 0.9
+    for scoring, weights in [(None, [True, False]), ("roc_auc", [False, True]), (f1, [False, True])]:
+        model = CombinedKernelClassifier(BestSingle(machine, scoring=scoring), machine, kernels).fit(X, y)
+        assert (model.kernel_shares_ == weights).all()
+
+
+def imbalanced(n=80):
+    """One class in five. The first column is sure of a third of it, the second ranks it well."""
+    rng = np.random.default_rng(0)
+    rare = np.arange(n) % 5 == 0
+    sure = np.where(np.arange(n) % 15 == 0, 3.0, 0.0) + 0.01 * rng.normal(size=n)
+    ranks = rng.normal(size=n) + 1.8 * rare
+    views = [("plain", Linear(), [0]), ("ranks", Linear(), [1])]
+    return np.column_stack([sure, ranks]), np.where(rare, "rare", "usual"), views
+
+
+def test_the_global_random_state_is_left_alone():
+    X, y, kernels = two_views()
+    before = np.random.get_state()[1].copy(), np.random.get_state()[2]
+    run(X, y, kernels, First())
+    BestSingle().fit([X @ X.T], y)
+    CombinedKernelClassifier(kernels=kernels).fit(X, y)
+    CompositionalKernelClassifier(kernels=kernels).fit(X, y)
+    after = np.random.get_state()
+    assert (after[1] == before[0]).all() and after[2] == before[1]
 
 
 def test_verdicts_are_those_of_holm():
@@ -289,13 +362,20 @@ class ClassesOnly(First):
     [
         ({"learners": []}, ValueError, "one weight learner at least"),
         ({"learners": [SVC()]}, TypeError, "must be weight learners"),
+        ({"learners": "MarginMKL"}, TypeError, r"such as MarginMKL\(\); got 'MarginMKL'"),
+        ({"learners": {1: SumRule()}}, TypeError, "named by strings"),
         ({"learners": CenteredAlignment}, TypeError, "Call the class"),
         ({"learners": [SumRule(), SumRule()]}, ValueError, "must differ"),
         ({"learners": {"plain sum": SumRule()}}, ValueError, "call SumRule"),
         ({"learners": ClassesOnly(), "task": "values"}, ValueError, "'ClassesOnly' learns from classes"),
         ({"task": "nothing"}, ValueError, "task must be"),
         ({"level": 2.0}, ValueError, "level must be less than 1"),
-        ({"machine": SVC(kernel="linear")}, ValueError, "machine must take the combined kernel"),
+        ({"machine": SVC(kernel="linear")}, ValueError, "^machine must take the combined kernel"),
+        ({"machine": SVR()}, TypeError, "^machine must be a classifier .* y holds classes; got SVR"),
+        ({"machine": SVC(), "task": "values"}, TypeError, "^machine must be a regressor"),
+        ({"machine": SVC}, TypeError, "Call the class"),
+        ({"scoring": "acuracy"}, ValueError, "^scoring must be .* Did you mean 'accuracy'"),
+        ({"scoring": "neg_log_loss"}, ValueError, "^rule 'best single', .* cannot score machine=SVC"),
         ({"scoring": ["accuracy"]}, TypeError, "one score"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
     ],
@@ -306,9 +386,18 @@ def test_what_cannot_be_compared_is_refused(options, error, message):
         run(X, np.arange(20) % 2, views, **options)
 
 
-def test_targets_are_required():
-    with pytest.raises(TypeError, match="y must hold"):
-        compare_rules(np.eye(3), None)
+@pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        (np.eye(3), None, TypeError, "^y must hold .* got None"),
+        (np.eye(3), 3, TypeError, "^y must hold .* got 3"),
+        (np.eye(3), [0, 1, 0, 1], ValueError, "^y must hold one label for each of the 3 samples; got 4"),
+        (3, [0, 1, 0, 1], TypeError, "^X must be"),
+    ],
+)
+def test_a_target_for_each_sample_is_required(X, y, error, message):
+    with pytest.raises(error, match=message):
+        compare_rules(X, y)
 
 
 def test_the_picture_is_drawn_on_given_axes_or_with_the_weights(helped):

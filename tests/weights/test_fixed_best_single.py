@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+from sklearn.metrics import accuracy_score, f1_score, make_scorer, r2_score
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.svm import SVC, SVR
 
 from multikernel import CombinedKernelClassifier, CombinedKernelRegressor, KernelKNNClassifier
@@ -66,6 +66,34 @@ def test_of_equals_the_first_is_taken_and_scale_does_not_matter(flowers):
     np.testing.assert_allclose(twice.scores_, twice.scores_[0])
 
 
+@pytest.mark.parametrize("scoring", ["roc_auc", make_scorer(f1_score, pos_label="rare", zero_division=0.0)])
+def test_by_a_scorer_it_is_the_mean_over_the_folds_of_imbalanced_classes(scoring):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(40) % 5 == 0, "rare", "usual")
+    X = rng.normal(size=(40, 3)) + np.outer(y == "rare", [0.0, 3.0, 1.0])
+    Ks = [np.outer(x, x) for x in X.T]
+    machine = SVC(kernel="precomputed", class_weight={"rare": 4.0, "usual": 1.0})
+    learner = BestSingle(machine, cv=4, scoring=scoring).fit([*Ks, Ks[1]], y)
+    scores = [cross_val_score(machine, unit(K), y, cv=4, scoring=scoring).mean() for K in Ks]
+    np.testing.assert_allclose(learner.scores_, [*scores, scores[1]])
+    assert learner.kernel_weights_.tolist() == [0.0, 1.0, 0.0, 0.0]
+    assert learner.objective_ == max(learner.scores_)
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_scorers_of_values_see_them_with_their_mean(outputs):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(30, 2))
+    Y = 50.0 + X[:, [1]] * np.ones(outputs)
+    Ks = [np.outer(x, x) for x in X.T]
+    scored = [
+        BestSingle(cv=[(np.arange(20), np.arange(20, 30))], scoring=scoring).fit(Ks, Y, task="values").scores_
+        for scoring in (None, "r2", "neg_mean_squared_error")
+    ]
+    np.testing.assert_allclose(scored[0], scored[1])
+    assert scored[2][1] > -0.1
+
+
 def test_under_its_estimators_it_is_the_machine_on_that_kernel(flowers):
     Ks, y = flowers
     stack = np.stack(Ks, axis=2)
@@ -93,11 +121,10 @@ def test_small_classes_have_fewer_folds_and_one_sample_is_too_few(flowers):
     [
         (BestSingle(cv=1), ValueError, "cv must be"),
         (BestSingle(cv=2.5), (TypeError, ValueError), "cv"),
-        (
-            BestSingle(SVC(kernel="linear")),
-            ValueError,
-            "machine must take",
-        ),
+        (BestSingle(SVC(kernel="linear")), ValueError, "machine must take"),
+        (BestSingle(scoring=["accuracy"]), TypeError, "scoring must be the name of one score"),
+        (BestSingle(scoring="neg_log_loss"), ValueError, "cannot score machine=SVC.*predict_proba"),
+        (BestSingle(scoring=lambda machine, K, y: np.nan), ValueError, "finite on every fold"),
     ],
 )
 def test_bad_parameters_are_refused(flowers, learner, error, message):

@@ -1,9 +1,10 @@
 """What each kernel by itself is worth: predictions of samples that its machine has not seen, and shares."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 
 from ..._validation import warn_caller
 from .._folds import splits_of_targets
@@ -17,7 +18,7 @@ __all__ = ["HeldOut", "mean_diagonals", "shares_of"]
 
 
 class HeldOut:
-    """Cross-validated predictions of a machine on one kernel after the other.
+    """Cross-validated predictions and scores of a machine on one kernel after the other.
 
     Parameters
     ----------
@@ -27,30 +28,47 @@ class HeldOut:
 
     Attributes
     ----------
-    truth : array (n_held_out,) of codes, or (n_held_out, n_outputs) of values; fold after fold
+    truth : array (n_held_out,) of labels, or (n_held_out, n_outputs) of values; fold after fold
     """
 
     def __init__(self, machine: Any, cv: Any, targets: Targets) -> None:
         self.machine, self.is_class = clone(machine), targets.task == "classes"
         use_precomputed(self.machine)
-        self._y = targets.codes if self.is_class else targets.values
+        self._y = targets.labels if self.is_class else targets.values
         self._splits = splits_of_targets(cv, targets)
         self.truth = self._y[np.concatenate([test for _, test in self._splits])]
 
     def predict(self, K: Array, scale: float) -> Array:
         """Predictions from K / scale, of the shape of ``truth``."""
-        return np.concatenate([self._fold(K, scale, train, test) for train, test in self._splits])
+        found = [model.predict(rows) for model, rows, _ in self._folds(K, scale)]
+        return np.concatenate(found).reshape(self.truth.shape)
 
-    def _fold(self, K: Array, scale: float, train: Array, test: Array) -> Array:
-        y = self._y[train]
-        inner = K[np.ix_(train, train)] / np.float64(scale)
-        outer = K[np.ix_(test, train)] / np.float64(scale)
-        if self.is_class:
-            return np.asarray(clone(self.machine).fit(inner, y).predict(outer))
-        middle = y.mean(axis=0)  # kernel ridge regression has no intercept of its own
-        targets = (y - middle)[:, 0] if y.shape[1] == 1 else y - middle
-        found = np.asarray(clone(self.machine).fit(inner, targets).predict(outer))
-        return found.reshape(test.size, -1) + middle
+    def score(self, K: Array, scale: float, scorer: Callable[..., float]) -> float:
+        """The mean over the folds of scorer(machine, held-out rows of K / scale, their truth)."""
+        return float(np.mean([scorer(*fold) for fold in self._folds(K, scale)]))
+
+    def _folds(self, K: Array, scale: float) -> Iterator[tuple[Any, Array, Array]]:
+        """Of each fold the fitted machine, the held-out rows of the kernel (n_test, n_train), their truth."""
+        y = self._y[:, 0] if self._y.ndim == 2 and self._y.shape[1] == 1 else self._y
+        for train, test in self._splits:
+            model = clone(self.machine) if self.is_class else _AroundMean(clone(self.machine))
+            model.fit(K[np.ix_(train, train)] / np.float64(scale), y[train])
+            yield model, K[np.ix_(test, train)] / np.float64(scale), y[test]
+
+
+class _AroundMean(RegressorMixin, BaseEstimator):
+    """A machine on values less their mean: kernel ridge regression has no intercept of its own."""
+
+    def __init__(self, machine: Any) -> None:
+        self.machine = machine
+
+    def fit(self, K: Array, y: Array) -> "_AroundMean":
+        self.mean_ = y.mean(axis=0)
+        self.machine.fit(K, y - self.mean_)
+        return self
+
+    def predict(self, K: Array) -> Array:
+        return np.asarray(self.machine.predict(K)) + self.mean_
 
 
 def shares_of(scores: Array, what: str) -> Array:

@@ -42,7 +42,7 @@ class AlignmentRule(WeightLearner):
 
     about = About(
         family="heuristic",
-        problem="η_m ∝ A(K_m, TT')",
+        problem="η_m s_m ∝ A(K_m, TT'), s_m the mean diagonal of K_m",
         solver="closed form",
         cost="one read of the stack (two if centred), P² n²",
         use="No machine and no parameter; every kernel keeps some weight.",

@@ -49,4 +49,6 @@ def codes_of_classes(labels: np.ndarray, *, if_missing: str) -> tuple[np.ndarray
 
 
 def _is_missing(label: Any) -> bool:
-    return label is None or (isinstance(label, float) and math.isnan(label))
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):  # pandas need not be imported
+        return True
+    return isinstance(label, float) and math.isnan(label)

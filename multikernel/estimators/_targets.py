@@ -7,6 +7,8 @@ from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from .._validation import codes_of_classes
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -32,12 +34,13 @@ def encode_labels(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
+    if y.dtype.kind != "O":
+        assert_all_finite(y, input_name="y")
+    classes, codes = codes_of_classes(y, if_missing="Leave samples without a label out.")
     check_classification_targets(y)
     n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
     if y.shape[0] != n_samples:
         raise ValueError(f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}.")
-    classes, codes = np.unique(y, return_inverse=True)
     return classes, codes
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import type_of_target
 
 from .._validation import check_choice, codes_of_classes
 from ..criteria import EpsilonInsensitive, Hinge, Loss, OneClass
@@ -107,8 +106,8 @@ def as_targets(y: Any, n: int, task: str = "auto", allowed: Sequence[str] = TASK
     y : array-like (n,), or (n, n_outputs) for values; None for nothing
     n : int, the number of samples
     task : {"auto", "classes", "values", "nothing"}
-        "auto": nothing where y is None, values where y holds fractions, has two dimensions, or where the
-        learner knows no classes; else classes.
+        "auto": nothing where y is None, values where y holds fractions, has two dimensions (and the learner
+        knows values), or where the learner knows no classes; else classes.
     allowed : tasks that the learner knows
     """
     check_choice("task", task, ("auto", *TASKS))
@@ -119,12 +118,15 @@ def as_targets(y: Any, n: int, task: str = "auto", allowed: Sequence[str] = TASK
     if y is None:
         raise ValueError(f"weights are learned from {task} here: y must be given; got None.")
     if task == "values":
-        values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        values = _numbers(y)
         _require_length(values, n, "value")
         return value_targets(values.reshape(n, -1))
     labels = np.asarray(y)
     if labels.ndim != 1:
-        raise ValueError(f"y must be a list of labels, shape ({n},); got shape {labels.shape}.")
+        raise ValueError(
+            f"y must be a list of labels, shape ({n},); got shape {labels.shape}."
+            + (" Use y.ravel()." if labels.size == n else "")
+        )
     _require_length(labels, n, "label")
     classes, codes = codes_of_classes(labels, if_missing="Leave samples without a label out of the kernels.")
     if classes.size < 2:
@@ -137,7 +139,27 @@ def _guess(y: Any, allowed: Sequence[str]) -> str:
         return "nothing"
     if "classes" not in allowed:
         return "values"
-    return "values" if type_of_target(y).startswith("continuous") or np.ndim(y) == 2 else "classes"
+    given = np.asarray(y)
+    if given.ndim != 1:
+        return "values" if "values" in allowed else "classes"
+    return "values" if given.dtype.kind == "f" and _has_fractions(given) else "classes"
+
+
+def _has_fractions(given: Array) -> bool:
+    finite = given[np.isfinite(given)]
+    return bool((finite != np.round(finite)).any())
+
+
+def _numbers(y: Any) -> Array:
+    """Finite numbers (n,) or (n, n_outputs)."""
+    try:
+        numbers = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"y must hold numbers, to learn from values; {error}. Encode them as numbers, or use a learner "
+            "that knows classes."
+        ) from error
+    return np.asarray(check_array(numbers, ensure_2d=False, input_name="y"))
 
 
 def _require_length(y: Array, n: int, what: str) -> None:

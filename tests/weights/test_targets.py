@@ -34,6 +34,8 @@ def test_what_y_is_said_to_be():
     assert as_targets([0, 1, 1], 3, allowed=("values",)).task == "values"
     assert as_targets([0, 1, 1], 3, allowed=("nothing",)).task == "nothing"
     assert as_targets([0.5, 1.0, 0.2], 3, allowed=("classes",)).task == "values"  # for the learner to refuse
+    with pytest.raises(ValueError, match=r"shape \(3,\); got shape \(3, 1\). Use y.ravel\(\)"):
+        as_targets([[0], [1], [0]], 3, allowed=("classes",))
 
 
 def test_signs():
@@ -77,7 +79,12 @@ def test_losses():
         ([0.5, 1.5], "auto", "y must hold one value for each of the 3 samples; got 2"),
         ([1, 1, 1], "auto", r"y must hold two classes or more; got one: \[1\]"),
         (["a", None, "b"], "classes", "y must not hold missing labels; entry 1 is None"),
-        ([[0], [1], [0]], "classes", r"y must be a list of labels, shape \(3,\); got shape \(3, 1\)"),
+        ([[0], [1], [0]], "classes", r"labels, shape \(3,\); got shape \(3, 1\). Use y.ravel"),
+        (np.array(["a", 1, "a"], object), "auto", "y must hold labels of one kind, all numbers or all text"),
+        (np.array(["a", None, "b"], object), "auto", "y must not hold missing labels; entry 1 is None"),
+        (pd.Series(["a", pd.NA, "b"], dtype=object), "auto", "missing labels; entry 1 is <NA>"),
+        ([1.0, np.nan, 2.0], "auto", "y must not hold missing labels; entry 1 is nan"),
+        (["a", "b", "a"], "values", "y must hold numbers, to learn from values; could not convert"),
         ([0.1, np.nan, 2.0], "values", "y contains NaN"),
         (None, "classes", "weights are learned from classes here: y must be given; got None"),
         ([0, 1, 0], "labels", "task must be one of 'auto', 'classes', 'values', 'nothing'; got 'labels'"),

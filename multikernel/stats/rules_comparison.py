@@ -133,8 +133,8 @@ class RulesComparison:
         none = "did not help, as far as ten folds can tell: no learner differs from the plain sum"
         few = tests.index[tests["p_holm"] <= self.comparison.level]
         if few.size:
-            folds = tests.loc[few[0], "folds"]
-            return f"{none} on {_ENOUGH} folds ({few[0]}: {folds}, {self._p(few[0], PLAIN_SUM)})"
+            better, worse = tests.loc[few[0], "folds"].split("–")
+            return f"{none} on more than a few folds ({few[0]}: better on {better}, worse on {worse})"
         return f"{none} (smallest p = {tests['p'].min():.2g}, Holm's {tests['p_holm'].min():.2g})"
 
     def _helped(self, rule: str) -> str:

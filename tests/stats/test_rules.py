@@ -283,7 +283,7 @@ def test_a_few_folds_are_no_evidence_whatever_their_p():
         assert table.loc[rule, "p"] == pytest.approx(test.pvalue, rel=1e-6)
     few = RulesComparison(Comparison(scored({rule: given[rule] for rule in list(given)[:4]}))).answer
     assert "did not help, as far as ten folds can tell: no learner differs" in few
-    assert "on 8 folds (three: 3–0, Holm's p = " in few
+    assert "on more than a few folds (three: better on 3, worse on 0)" in few
 
 
 def test_a_learner_that_beats_both_is_preferred_to_a_better_mean():

@@ -36,6 +36,8 @@ class AccuracyRule(WeightLearner):
 
     Attributes
     ----------
+    kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
+    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalise=False``
     accuracies_ : array (n_kernels,), acc_m
     threshold_ : float, δ
 
@@ -50,7 +52,7 @@ class AccuracyRule(WeightLearner):
     learns_from = ("classes",)
     about = About(
         family="heuristic",
-        problem="η_m ∝ acc_m − δ, acc_m the cross-validated accuracy of kernel m alone",
+        problem="η_m s_m ∝ acc_m − δ, acc_m the cross-validated accuracy, s_m the mean diagonal of K_m",
         solver="none: P × folds machines",
         cost="P × folds fits of the machine, n² to n³ each; one fold of one kernel in memory",
         use="A quick rule for classes where a machine on one kernel is cheap.",

@@ -30,6 +30,8 @@ class AlignmentRule(WeightLearner):
 
     Attributes
     ----------
+    kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
+    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalise=False``
     alignments_ : array (n_kernels,), A_m
 
     Examples

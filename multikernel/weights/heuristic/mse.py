@@ -33,6 +33,8 @@ class MSERule(WeightLearner):
 
     Attributes
     ----------
+    kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
+    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalise=False``
     errors_ : array (n_kernels,), M_m
 
     Examples
@@ -46,7 +48,7 @@ class MSERule(WeightLearner):
     learns_from = ("values",)
     about = About(
         family="heuristic",
-        problem="η_m = (ΣM − M_m) / ((P − 1) ΣM), M_m the cross-validated squared error of kernel m alone",
+        problem="η_m s_m ∝ ΣM − M_m, M_m the cross-validated squared error, s_m the mean diagonal of K_m",
         solver="none: P × folds machines",
         cost="P × folds fits of the machine, n³ each; one fold of one kernel in memory",
         use="A quick rule for values and few kernels: of many, it is nearly the mean.",

@@ -33,6 +33,8 @@ class PearsonRule(WeightLearner):
 
     Attributes
     ----------
+    kernel_weights_ : array (n_kernels,), η_m / s_m, of the kernels as they are
+    kernel_shares_ : array (n_kernels,), the parts of tr K: η_m, unless ``normalise=False``
     correlations_ : array (n_kernels,), R_m
 
     Examples
@@ -46,7 +48,7 @@ class PearsonRule(WeightLearner):
     learns_from = ("values",)
     about = About(
         family="heuristic",
-        problem="η_m ∝ max(R_m, 0), R_m the correlation of kernel m's predictions with the values",
+        problem="η_m s_m ∝ max(R_m, 0), R_m the correlation of its predictions, s_m its mean diagonal",
         solver="none: P × folds machines",
         cost="P × folds fits of the machine, n³ each; one fold of one kernel in memory",
         use="A quick rule for values where the order matters more than the error.",

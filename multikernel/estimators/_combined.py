@@ -5,7 +5,7 @@ kernels of the new rows in the same way, one kernel and some thousand rows at a 
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..views import make_bank
-from ..weights._machines import use_precomputed
+from ..weights._machines import default_machine
 from ..weights.learner import WeightLearner
 from ..weights.similarity import CenteredAlignment
 from ..weights.targets import Targets
@@ -25,6 +25,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class CombinedKernel(SeveralKernels):
     """Parameters and methods of all estimators that put a machine on the kernel of a learner."""
 
+    _task: ClassVar[str]  # what the machine predicts
     learner: Any
     machine: Any
     normalise: bool
@@ -97,12 +98,6 @@ class CombinedKernel(SeveralKernels):
             )
         return 1.0 / size
 
-    def _fit_machine(self, default: Any, K: Array, y: Any) -> None:
-        """A copy of the machine, fitted on the combined kernel."""
-        machine = clone(default if self.machine is None else self.machine)
-        use_precomputed(machine)
-        self.machine_ = machine.fit(K) if y is None else machine.fit(K, y)
-
     @property
     def tol(self) -> float | None:  # type: ignore[override]
         """The gap that the learner was asked for, where it takes one."""
@@ -159,6 +154,6 @@ def machine_has(method: str) -> Callable[[Any], bool]:
     def check(estimator: Any) -> bool:
         fitted = getattr(estimator, "machine_", None)
         machine = estimator.machine if fitted is None else fitted
-        return hasattr(estimator._default_machine() if machine is None else machine, method)
+        return hasattr(default_machine(estimator._task) if machine is None else machine, method)
 
     return check

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from ..weights._machines import default_machine
+from ..weights._machines import machine_for
 from ..weights.targets import class_targets
 from ._combined import CombinedKernel, machine_has
 from ._targets import encode_labels, require_two_classes
@@ -31,7 +31,7 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
     machine : classifier on a precomputed kernel, optional
         Default ``SVC(kernel="precomputed")``. Also :class:`KernelDiscriminantClassifier`,
         :class:`KernelKNNClassifier`, :class:`MKLClassifier` with ``"precomputed"``, or a grid search over one
-        of them. A kernel left at its default is set to "precomputed".
+        of them. A kernel left at its default is set to "precomputed", also within the search.
     kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
         As for :class:`MKLClassifier`.
     normalise : bool
@@ -65,6 +65,7 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
     0.95
     """
 
+    _task = "classes"
     classes_: Array
 
     def fit(self, X: Any, y: Any) -> "CombinedKernelClassifier":
@@ -75,16 +76,13 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
         X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
         y : array (n,) of labels
         """
+        machine = machine_for(self._task, self.machine)
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         require_two_classes(self.classes_, codes)
         K = self._fit_kernel(X, class_targets(codes, self.classes_))
-        self._fit_machine(self._default_machine(), K, self.classes_[codes])
+        self.machine_ = machine.fit(K, self.classes_[codes])
         return self
-
-    @staticmethod
-    def _default_machine() -> Any:
-        return default_machine("classes")
 
     def predict(self, X: Any) -> Array:
         """The class of each sample."""

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.svm import OneClassSVM
 
+from ..weights._machines import machine_for
 from ..weights.fixed import MeanRule
 from ..weights.learner import WeightLearner
 from ..weights.targets import no_targets
@@ -45,6 +45,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedKernel):
     array([ 1, -1])
     """
 
+    _task = "nothing"
     offset_: float
 
     def fit(self, X: Any, y: Any = None) -> "CombinedKernelOneClass":
@@ -55,10 +56,11 @@ class CombinedKernelOneClass(OutlierMixin, CombinedKernel):
         X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
         y : ignored
         """
+        machine = machine_for(self._task, self.machine)
         X = self._validate_table(X, reset=True)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         K = self._fit_kernel(X, no_targets(n))
-        self._fit_machine(OneClassSVM(kernel="precomputed"), K, None)
+        self.machine_ = machine.fit(K)
         self.offset_ = float(np.ravel(self.machine_.offset_)[0])
         return self
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags, get_tags
 
-from ..weights._machines import default_machine
+from ..weights._machines import default_machine, is_estimator, machine_for
 from ..weights.targets import value_targets
 from ._combined import CombinedKernel
 from ._targets import check_targets
@@ -48,6 +48,8 @@ class CombinedKernelRegressor(RegressorMixin, CombinedKernel):
     0.5
     """
 
+    _task = "values"
+
     def fit(self, X: Any, y: Any) -> "CombinedKernelRegressor":
         """Learn the weights, then the machine.
 
@@ -56,21 +58,18 @@ class CombinedKernelRegressor(RegressorMixin, CombinedKernel):
         X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
         y : array (n,), or (n, n_outputs) where the machine can
         """
+        machine = machine_for(self._task, self.machine)
         X = self._validate_table(X, reset=True)
         values = check_targets(self, X, y, multi_output=self._many_outputs())
         K = self._fit_kernel(X, value_targets(values))
         targets = values[:, 0] if np.asarray(y).ndim == 1 or not self._many_outputs() else values
         self.offset_ = targets.mean(axis=0)  # kernel ridge regression has no intercept of its own
-        self._fit_machine(self._default_machine(), K, targets - self.offset_)
+        self.machine_ = machine.fit(K, targets - self.offset_)
         return self
 
-    @staticmethod
-    def _default_machine() -> Any:
-        return default_machine("values")
-
     def _many_outputs(self) -> bool:
-        machine = self._default_machine() if self.machine is None else self.machine
-        return bool(get_tags(machine).target_tags.multi_output)
+        machine = default_machine(self._task) if self.machine is None else self.machine
+        return is_estimator(machine) and bool(get_tags(machine).target_tags.multi_output)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

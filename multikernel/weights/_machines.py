@@ -2,27 +2,70 @@
 
 from typing import Any
 
+from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.svm import SVC
+from sklearn.svm import SVC, OneClassSVM
 from sklearn.utils import get_tags
+
+_KINDS = {
+    "classes": ("a classifier", is_classifier, "SVC"),
+    "values": ("a regressor", is_regressor, "KernelRidge"),
+    "nothing": ("an outlier detector", is_outlier_detector, "OneClassSVM"),
+}
 
 
 def default_machine(task: str) -> Any:
-    """A support vector machine for classes, ridge regression for values.
+    """A support vector machine for classes, ridge regression for values, a one-class machine for nothing.
 
     The seed changes nothing but that NumPy's global one is left alone: SVC draws from it otherwise.
     """
     if task == "classes":
         return SVC(kernel="precomputed", random_state=0)
-    return KernelRidge(kernel="precomputed")
+    return KernelRidge(kernel="precomputed") if task == "values" else OneClassSVM(kernel="precomputed")
+
+
+def machine_for(task: str, machine: Any = None) -> Any:
+    """A copy of a machine that takes the combined kernel and predicts what the task asks for.
+
+    Parameters
+    ----------
+    task : {"classes", "values", "nothing"}
+    machine : estimator, optional; default ``default_machine(task)``
+
+    Examples
+    --------
+    >>> machine_for("classes", SVC(C=2.0))
+    SVC(C=2.0, kernel='precomputed')
+    """
+    if machine is None:
+        return default_machine(task)
+    kind, is_kind, example = _KINDS[task]
+    if not is_estimator(machine) or not is_kind(machine):
+        raise TypeError(
+            f"machine must be {kind} on a precomputed kernel, such as {example}(kernel='precomputed'); "
+            f"got {machine!r}." + (" Call the class." if isinstance(machine, type) else "")
+        )
+    copied = clone(machine)
+    use_precomputed(copied)
+    return copied
+
+
+def is_estimator(machine: Any) -> bool:
+    """Whether it is an estimator of scikit-learn's kind, and not the class of one."""
+    return hasattr(machine, "__sklearn_tags__") and not isinstance(machine, type)
 
 
 def use_precomputed(machine: Any) -> None:
-    """Let a machine take the combined kernel as it is, or say why it cannot."""
-    for name in ("kernel", "kernels"):
-        params = machine.get_params(deep=False)
-        if name in params and params[name] != "precomputed" and _is_default(machine, name):
-            machine.set_params(**{name: "precomputed"})
+    """Let a machine take the combined kernel as it is, or say why it cannot.
+
+    A kernel at its default becomes "precomputed", also that of the estimator in a grid search.
+    """
+    inner, prefix = machine, ""
+    while is_estimator(inner):
+        for name in ("kernel", "kernels"):
+            if _is_default(inner, name):
+                machine.set_params(**{prefix + name: "precomputed"})
+        inner, prefix = inner.get_params(deep=False).get("estimator"), prefix + "estimator__"
     if not get_tags(machine).input_tags.pairwise:
         raise ValueError(
             "machine must take the combined kernel, such as SVC(kernel='precomputed'), or KernelRidge, "
@@ -31,8 +74,11 @@ def use_precomputed(machine: Any) -> None:
 
 
 def _is_default(machine: Any, name: str) -> bool:
+    params = machine.get_params(deep=False)
+    if name not in params:
+        return False
     try:
         default = type(machine)().get_params(deep=False)[name]
     except TypeError:
         return False
-    return bool(machine.get_params(deep=False)[name] == default)
+    return bool(params[name] == default)

@@ -154,11 +154,40 @@ def test_what_was_given_stays_as_it_was():
 def test_a_kernel_left_at_its_default_becomes_precomputed_and_another_is_refused():
     model = CombinedKernelClassifier(MeanRule(), KernelKNNClassifier(), VIEWS).fit(X, y)
     assert model.machine_.kernel == "precomputed"
-    for machine in (SVC(kernel="poly"), LogisticRegression()):
+    search = GridSearchCV(SVC(), {"C": [0.1, 10.0]}, cv=2)
+    model = CombinedKernelClassifier(MeanRule(), search, VIEWS).fit(X, y)
+    assert model.machine_.best_estimator_.kernel == "precomputed" and search.estimator.kernel == "rbf"
+    assert model.score(X, y) > 0.9
+    for machine in (SVC(kernel="poly"), LogisticRegression(), GridSearchCV(SVC(kernel="poly"), {})):
         with pytest.raises(
             ValueError, match=r"machine must take the combined kernel.*SVC\(kernel='precomputed'\)"
         ):
             CombinedKernelClassifier(MeanRule(), machine, VIEWS).fit(X, y)
+
+
+@pytest.mark.parametrize("machine", ["svm", SVC, SVR, SVC(), SVR(), OneClassSVM()], ids=str)
+@pytest.mark.parametrize(
+    "estimator, kind, example",
+    [
+        (CombinedKernelClassifier, SVC, "a classifier .*SVC"),
+        (CombinedKernelRegressor, SVR, "a regressor .*KernelRidge"),
+        (CombinedKernelOneClass, OneClassSVM, "an outlier detector .*OneClassSVM"),
+    ],
+)
+def test_machines_of_another_kind_are_refused(estimator, kind, example, machine):
+    model = estimator(MeanRule(), machine, VIEWS)
+    if isinstance(machine, kind):
+        model.fit(X, y).predict(X[:2])
+        return
+    with pytest.raises(TypeError, match=rf"machine must be {example}\(kernel='precomputed'\); got") as caught:
+        model.fit(X, y)
+    assert str(caught.value).endswith("Call the class.") == isinstance(machine, type)
+
+
+@pytest.mark.parametrize("labels", [["a", None], ["a", 1]], ids=str)
+def test_labels_that_have_no_order_are_refused(labels):
+    with pytest.raises(ValueError, match=r"y must (not hold missing labels|hold labels of one kind)"):
+        CombinedKernelClassifier().fit(X, np.array(labels * 75, object))
 
 
 @pytest.mark.parametrize("learner", ["mean", SVC(), MeanRule], ids=["a name", "a machine", "a class"])

@@ -96,6 +96,10 @@ def test_any_classifier_on_a_kernel():
     assert given.kernel == "rbf" and not hasattr(given, "classes_")
     with pytest.raises(ValueError, match="machine must take the combined kernel"):
         AccuracyRule(machine=LogisticRegression()).fit(kernels, y)
+    with pytest.raises(TypeError, match="machine must be a classifier on a precomputed kernel"):
+        AccuracyRule(machine=SVR()).fit(kernels, y)
+    with pytest.raises(TypeError, match="machine must be a regressor on a precomputed kernel"):
+        MSERule(machine=SVC()).fit(kernels, np.linspace(0.0, 1.0, 40))
 
 
 # --- correlation and squared error -------------------------------------------------------------------------

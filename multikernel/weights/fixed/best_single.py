@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, check_scoring, r2_score
 
-from .._machines import default_machine
 from .._scales import kernel_scales
 from ..heuristic._single_kernels import HeldOut
 from ..learner import About, Learned, WeightLearner
@@ -69,8 +68,7 @@ class BestSingle(WeightLearner):
         self.scoring = scoring
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        machine = default_machine(targets.task) if self.machine is None else self.machine
-        held_out = HeldOut(machine, self.cv, targets)
+        held_out = HeldOut(self.machine, self.cv, targets)
         score = _by_predictions(held_out) if self.scoring is None else _by_scorer(held_out, self.scoring)
         self.scores_ = np.array(list(map(score, Ks, kernel_scales(Ks, self.view_names_))))
         best = self.scores_.max()

@@ -8,13 +8,10 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 
 from ..._validation import warn_caller
 from .._folds import splits_of_targets
-from .._machines import use_precomputed
-from .._scales import kernel_scales as mean_diagonals
+from .._machines import machine_for
 from ..targets import Targets
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-__all__ = ["HeldOut", "mean_diagonals", "shares_of"]
 
 
 class HeldOut:
@@ -22,7 +19,7 @@ class HeldOut:
 
     Parameters
     ----------
-    machine : classifier or regressor on a precomputed kernel; fitted copies only
+    machine : classifier or regressor on a precomputed kernel, or None for the default; fitted copies only
     cv : as :func:`multikernel.weights._folds.splits_of_targets` takes it
     targets : Targets
 
@@ -32,8 +29,7 @@ class HeldOut:
     """
 
     def __init__(self, machine: Any, cv: Any, targets: Targets) -> None:
-        self.machine, self.is_class = clone(machine), targets.task == "classes"
-        use_precomputed(self.machine)
+        self.machine, self.is_class = machine_for(targets.task, machine), targets.task == "classes"
         self._y = targets.labels if self.is_class else targets.values
         self._splits = splits_of_targets(cv, targets)
         self.truth = self._y[np.concatenate([test for _, test in self._splits])]

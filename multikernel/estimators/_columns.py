@@ -31,10 +31,11 @@ class ColumnMachine(KernelMachine):
 
     about = About(
         family="boosting",
-        problem="f = Σ α_mj K_m(·, x_j) + b: min Σ|α| or ½Σα² + C Σ loss; MARK: ridge on few columns",
-        solver="column generation, LP by HiGHS or SMO, duality gap; MARK: greedy, largest correlation left",
-        cost="P n² a round for the prices, and the program of the columns chosen",
-        use="Few columns to evaluate at prediction; any similarity may be a column.",
+        problem="f = Σ α_mj K_m(·, x_j) + b: min Σ s|α| or ½Σ(sα)² + C Σ loss, s the column's root mean "
+        "square (normalise) or 1; MARK: ridge on few columns",
+        solver="interior point on all columns, generation of at most so many, duality gap; MARK: greedy",
+        cost="P n³ a step of the LP, P n³ once and n³ a step for the QP; MARK: P n² a round",
+        use="Few columns to evaluate at prediction; each sample may use other kernels.",
         reference="Bennett, Momma & Embrechts 2002; Bi, Zhang & Bennett 2004",
     )
     method: str

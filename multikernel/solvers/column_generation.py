@@ -1,10 +1,11 @@
-"""Machines with an l1 or l2 penalty over the columns of all kernels, by column generation.
+"""Machines with an l1 or l2 penalty over the columns of all kernels, or over at most so many of them.
 
     min_{a, b}  Σ|a| + risk   or   ½ Σa² + risk,    risk = Σ_i c_i loss(y_i, b + Σ_{m,j} a_mj h_mj(i))
 
-Each round solves the machine on the columns chosen so far, prices all columns with its duals, and adds those
-with the largest |h'β|. The duals, made feasible for all columns, bound the whole problem from below: the gap
-to the value reached is the certificate.
+The machine over all columns is solved first, see :mod:`.column_whole`. Where it has more columns than wanted,
+they are generated instead: each round solves the machine on the columns chosen so far, prices all columns
+with its duals, and adds those with the largest |h'β|. The gap of the value reached to the largest lower bound
+of the machine over all columns is the certificate.
 """
 
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .column_masters import LinearMaster, Master, PricedLoss, QuadraticMaster
+from .column_whole import Whole
 from .columns import Columns, ColumnsResult
 from .options import Options
 from .result import Status
@@ -37,7 +39,7 @@ def generate_columns(
     max_columns : int, optional
         At most so many columns are used.
     options : Options
-        ``tol`` for the gap, ``max_iter`` rounds, ``callback``.
+        ``tol`` for the gap, ``max_iter`` steps over all columns or rounds of generation, ``callback``.
 
     Examples
     --------
@@ -48,7 +50,12 @@ def generate_columns(
     >>> found.numbers.size, round(found.objective, 6), str(found.status)
     (1, 0.5, 'optimal')
     """
-    return _Generation(columns, loss, penalty, options).run(max_columns)
+    generation = _Generation(columns, loss, penalty, options)
+    if max_columns is None:
+        return generation.run_whole(options)
+    silent = Options(tol=options.tol, max_iter=options.max_iter)
+    whole = generation.run_whole(silent)
+    return whole if whole.numbers.size <= max_columns else generation.run(max_columns)
 
 
 class _Generation:
@@ -60,6 +67,7 @@ class _Generation:
         self.size = float(np.abs(loss.target).max()) or 1.0
         self.factor = (self.size / columns.unit) ** master.power
         self.loss: Any = loss.rescaled(self.size**2 / self.factor, self.size)
+        self.penalty = penalty
         self.master: Master = master(self.loss)
         self.precision = _ROUGH
         self.numbers = np.empty(0, int)
@@ -73,7 +81,16 @@ class _Generation:
     def gap(self) -> float:
         return max(self.upper - self.lower, 0.0) / max(self.upper, np.finfo(float).tiny)
 
-    def run(self, max_columns: int | None) -> ColumnsResult:
+    def run_whole(self, options: Options) -> ColumnsResult:
+        """Over all columns; what is found of bounds is kept."""
+        whole = Whole(self.columns, self.loss, self.penalty)
+        status = whole.solve(options, self.factor)
+        numbers = np.flatnonzero(whole.a)
+        self.lower = whole.lower
+        return self._result(status, (numbers, whole.a[numbers], whole.intercept), whole.upper, whole.history)
+
+    def run(self, max_columns: int) -> ColumnsResult:
+        """By generation of columns."""
         status = Status.MAX_ITER
         for iteration in range(self.options.max_iter):
             a, beta = self.master.solve(self.H, self.precision)
@@ -91,7 +108,7 @@ class _Generation:
                     continue
                 status = reason
             break
-        return self._result(status)
+        return self._result(status, self.best, self.upper, self.history)
 
     def _bound(self, a: Array, beta: Array, prices: Array) -> None:
         """The value of the machine, and what its duals say of the whole problem."""
@@ -101,7 +118,7 @@ class _Generation:
             self.upper, self.best = value, (self.numbers, a, intercept)
         self.lower = max(self.lower, self.master.lower_bound(beta, prices))
 
-    def _grow(self, a: Array, prices: Array, max_columns: int | None) -> Status | None:
+    def _grow(self, a: Array, prices: Array, max_columns: int) -> Status | None:
         """Add the columns of the largest prices; the reason to stop if that cannot be."""
         sizes = np.abs(prices)
         sizes[self.numbers] = 0.0
@@ -109,10 +126,9 @@ class _Generation:
         order = order[sizes[order] > self.master.threshold]
         if order.size == 0:
             return self._sharpen()
-        if max_columns is not None:
-            if self.numbers.size >= max_columns and not self._prune(a):
-                return Status.MAX_COLUMNS
-            order = order[: max_columns - self.numbers.size]
+        if self.numbers.size >= max_columns and not self._prune(a):
+            return Status.MAX_COLUMNS
+        order = order[: max_columns - self.numbers.size]
         self.numbers = np.concatenate([self.numbers, order])
         self.H = np.asfortranarray(np.hstack([self.H, self.columns.take(order)]))
         return None
@@ -145,8 +161,10 @@ class _Generation:
         self.history.append(entry)
         return bool(self.options.callback and self.options.callback(entry))
 
-    def _result(self, status: Status) -> ColumnsResult:
-        numbers, a, intercept = self.best
+    def _result(
+        self, status: Status, best: tuple[Array, Array, float], upper: float, history: list[dict[str, float]]
+    ) -> ColumnsResult:
+        numbers, a, intercept = best
         kept = np.abs(a) > _ZERO * np.abs(a).max(initial=0.0)
         numbers, a = numbers[kept], a[kept]
         alpha = self.columns.unscaled(numbers, a * self.size)
@@ -155,10 +173,10 @@ class _Generation:
             coefficients=alpha,
             sizes=np.abs(alpha) * self.columns.sizes[numbers],
             intercept=self.size * intercept,
-            objective=self.factor * self.upper,
+            objective=self.factor * upper,
             lower_bound=self.factor * self.lower,
-            gap=self.gap,
-            n_iter=len(self.history),
+            gap=max(upper - self.lower, 0.0) / max(upper, np.finfo(float).tiny),
+            n_iter=len(history),
             status=status,
-            history=self.history,
+            history=history,
         )

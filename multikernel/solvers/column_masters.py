@@ -14,9 +14,8 @@ from scipy.optimize import linprog
 from scipy.sparse import eye_array, hstack
 
 from ..criteria.margin import EpsilonInsensitive, Hinge
-from .learn import learn_weights
-from .options import Options
-from .result import SolveResult
+from .column_path import ColumnPath, Quadratic
+from .columns import ChosenColumns
 
 Array = np.ndarray[Any, np.dtype[Any]]
 PricedLoss = Hinge | EpsilonInsensitive
@@ -92,28 +91,25 @@ class LinearMaster:
 
 
 class QuadraticMaster:
-    """The l2 penalty: a support vector machine with the kernel HH', from the duals of the one before."""
+    """The l2 penalty: a support vector machine with the kernel HH', by an interior point method."""
 
     power, sparse, threshold = 2, False, 0.0
 
     def __init__(self, loss: PricedLoss) -> None:
         self.loss = loss
-        self._first = LinearMaster(loss)
-        self._last: SolveResult | None = None
-        self._K = np.zeros((loss.target.size, loss.target.size))
-        self._n_columns = 0
 
     def solve(self, H: Array, tol: float) -> tuple[Array, Array]:
-        """Columns are added to those of the last call."""
-        if H.shape[1] == 0:  # without a column both penalties are one
-            return self._first.solve(H)
-        new = H[:, self._n_columns :]
-        self._K += new @ new.T
-        self._n_columns = H.shape[1]
-        options = Options(tol=tol, coarse=False)
-        self._last = learn_weights(self._K[None], [self.loss], options=options, start=self._last)
-        beta = balanced(self._last.duals[0], self.loss)
-        return H.T @ beta, beta
+        """Without a column both penalties are one."""
+        if H.shape[1] == 0:
+            return LinearMaster(self.loss).solve(H)
+        best = None
+        for point in ColumnPath(self.loss, Quadratic(ChosenColumns(H))).steps():
+            best = point if best is None or point.gap < best.gap else best
+            if point.gap <= tol:
+                break
+        if best is None:
+            return np.zeros(H.shape[1]), np.zeros(self.loss.target.size)
+        return best.a, balanced(best.beta, self.loss)
 
     @staticmethod
     def penalty(a: Array) -> float:

@@ -56,6 +56,20 @@ class Columns:
         """h'β of all columns (n_kernels * n,)."""
         return np.concatenate([beta @ K for K in self.Ks]) * self._factors
 
+    def scores(self, a: Array) -> Array:
+        """Σ a h over all columns (n,)."""
+        parts = (a * self._factors).reshape(len(self.Ks), self.n)
+        return np.asarray(sum(K @ part for K, part in zip(self.Ks, parts, strict=True)))
+
+    def gram(self, weights: Array | None = None) -> Array:
+        """Σ d hh' over all columns (n, n), with weights d >= 0, or 1; kernel by kernel."""
+        roots = self._factors if weights is None else self._factors * np.sqrt(weights)
+        G = np.zeros((self.n, self.n))
+        for K, part in zip(self.Ks, roots.reshape(len(self.Ks), self.n), strict=True):
+            B = K * part
+            G += B @ B.T
+        return G
+
     def take(self, numbers: Array) -> Array:
         """Some columns (n, k)."""
         H = np.empty((self.n, numbers.size), order="F")
@@ -67,6 +81,26 @@ class Columns:
     def unscaled(self, numbers: Array, a: Array) -> Array:
         """The coefficients of the kernels' own columns."""
         return a * self._factors[numbers]
+
+
+class ChosenColumns:
+    """Some columns H (n, k), with the operations of all of them."""
+
+    def __init__(self, H: Array) -> None:
+        self.H = H
+
+    def prices(self, beta: Array) -> Array:
+        """h'β of each column (k,)."""
+        return beta @ self.H
+
+    def scores(self, a: Array) -> Array:
+        """Ha (n,)."""
+        return self.H @ a
+
+    def gram(self, weights: Array | None = None) -> Array:
+        """H diag(d) H' (n, n), with weights d >= 0, or 1."""
+        B = self.H if weights is None else self.H * np.sqrt(weights)
+        return B @ B.T
 
 
 def _root_mean_squares(K: Array) -> Array:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_number
-from .._machines import default_machine
 from .._scales import kernel_scales
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
@@ -70,9 +69,7 @@ class AccuracyRule(WeightLearner):
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         self.threshold_ = self._level(targets)
         scales = kernel_scales(Ks, self.view_names_)
-        held_out = HeldOut(
-            default_machine(targets.task) if self.machine is None else self.machine, self.cv, targets
-        )
+        held_out = HeldOut(self.machine, self.cv, targets)
         right = [held_out.predict(K, s) == held_out.truth for K, s in zip(Ks, scales, strict=True)]
         self.accuracies_ = np.mean(right, axis=1)
         shares = shares_of(

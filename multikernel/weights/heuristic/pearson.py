@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from .._machines import default_machine
 from .._scales import kernel_scales
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
@@ -62,8 +61,7 @@ class PearsonRule(WeightLearner):
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         scales = kernel_scales(Ks, self.view_names_)
-        machine = default_machine(targets.task) if self.machine is None else self.machine
-        held_out = HeldOut(machine, self.cv, targets)
+        held_out = HeldOut(self.machine, self.cv, targets)
         found = [held_out.predict(K, s) for K, s in zip(Ks, scales, strict=True)]
         self.correlations_ = np.array([_correlations(held_out.truth, guess).mean() for guess in found])
         shares = shares_of(self.correlations_, "predicts values that rise with the true ones")

@@ -76,6 +76,11 @@ class WeightedStack:
         self.weights = np.zeros(self.n_kernels)
         self.gates = np.empty((0, 0))  # weights that depend on the sample: those of a gated sum
 
+    @property
+    def mean_diagonals(self) -> Array:
+        """The mean diagonal of each stored kernel, scaled."""
+        return np.asarray(self._diagonals.mean(axis=1, dtype=float))
+
     def set_weights(self, mu: Array) -> None:
         """Change the weights; every row of the sum has to be formed again."""
         self.weights = mu

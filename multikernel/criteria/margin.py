@@ -34,6 +34,7 @@ from ._selection import hinge_bound
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+_LEAST_SHARE = 1e-3  # of its natural size: one-class values below it count as 0
 _SCALES = 1.0 + 10.0 ** np.arange(-7.0, 0.0)
 
 
@@ -114,6 +115,10 @@ class Loss(ABC):
         raise TypeError(
             f"a learned multiple of the identity needs the hard margin; got {type(self).__name__}."
         )
+
+    def least_size(self, mean_diagonal: float) -> float:
+        """What a gap is at least relative to, at this mean diagonal of K: 0 where values say it themselves."""
+        return 0.0
 
     def bound(self, scores: Array, norm2: float) -> Bound:
         """½ s² norm2 + risk(s · scores) at s = 1, and the least of it over a few larger s (convex in s)."""
@@ -330,6 +335,14 @@ class OneClass(_PricedLoss):
         """All samples at the same share of their bound: feasible, and no sample is preferred."""
         share = self._C / self._C.sum()
         return np.minimum(share, self._C)
+
+    def least_size(self, mean_diagonal: float) -> float:
+        """A thousandth of the value of n orthogonal samples, tr(K)/(2n²).
+
+        Where the origin is among the samples, as for linear kernels of centred data, the optimum is 0, and
+        nothing but rounding is small beside it.
+        """
+        return _LEAST_SHARE * 0.5 * mean_diagonal / self.target.size
 
     def risk(self, scores: Array) -> tuple[float, float]:
         rho = _weighted_quantile(scores, self._C, 1.0)

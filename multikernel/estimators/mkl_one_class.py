@@ -34,9 +34,12 @@ class MKLOneClass(MachineNovelty, BaseMKL):
     Attributes
     ----------
     offset_ : float, the threshold: ``decision_function = score_samples - offset_``
-    kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_, dual_gap_,
-    n_iter_, status_, history_
+    kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_, n_iter_,
+    status_, history_
         As for :class:`MKLClassifier`, with one machine.
+    dual_gap_ : float
+        The duality gap, relative to |objective_|. That may be 0, as for linear kernels of centred data: it
+        counts as at least a thousandth of tr(K)/(2n²), K the smallest kernel.
 
     Examples
     --------

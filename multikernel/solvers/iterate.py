@@ -1,5 +1,8 @@
 """The present weights and duals of all the tasks, and what is known there: values, bounds, the gap.
 
+The gap is relative: (upper − lower) / |upper|. The one-class value may be 0, where there is nothing to be
+relative to: its |upper| counts as at least :meth:`.criteria.Loss.least_size`.
+
 Certificate, at any (μ, β): the primal value P(μ, β) is an upper bound of the optimum, and
 Σ reward − ½ support(q) − ½ Σ shift β² a lower one (minimum over μ of the plane that β gives). Bounds are
 estimated from an adjoint F of a nearby β where that is enough, because exact ones cost a read of the stack.
@@ -16,7 +19,8 @@ from ..criteria.joint import JointHinge
 from ..criteria.margin import Loss, SquaredError
 from .joint_machine import JointMachine
 from .machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMachine, Values
-from .options import Options
+from .options import Options, patient_steps
+from .relative import relative_gap, value_floor
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -52,10 +56,12 @@ class Iterate:
         self.stack, self.weight_set, self.options = stack, weight_set, options
         self.n_kernels = stack.n_kernels
         self.fixed = self.n_kernels == 1 or np.isinf(weight_set.p)
-        # A solve that is not finished goes on, from where it was, at the next weights.
-        steps = options.max_steps if self.fixed else min(options.max_steps, 10**5 + 10**3 * stack.n)
+        steps = options.max_steps if self.fixed else min(options.max_steps, patient_steps(stack.n))
         self.machines = [_machine(loss, stack, steps) for loss in losses]
         self.mu = weight_set.center(self.n_kernels)
+        self.least_size = value_floor(losses, stack.mean_diagonals)
+        for machine in self.machines:
+            machine.least_size = self.least_size / len(losses)
         self.q = np.full(self.n_kernels, -np.inf)
         self.working = np.ones(self.n_kernels, bool)
         self.target = 0.5 * options.tol if self.fixed else 0.02
@@ -78,7 +84,7 @@ class Iterate:
             factor = self.stack.factor()
             for machine in self.machines:
                 machine.use_factor(factor)
-        share = self.best_upper + 0.1 * abs(self.best_upper)
+        share = self.best_upper + 0.1 * self._size(self.best_upper)
         value_stop = share if len(self.machines) == 1 else np.inf
         plain = self.working_gap <= _NEARLY_DONE * self.options.tol
         return [machine.solve(self.target, value_stop, plain) for machine in self.machines]
@@ -103,7 +109,7 @@ class Iterate:
         lower = self._lower(self.q[kernels])
         gap = self._relative(min(upper, self.best_upper), lower)
         unknown = sum(remainder for _, remainder in parts)
-        if unknown > 0.1 * gap * abs(upper) or gap <= self.options.tol or self._checks_rest(gap):
+        if unknown > 0.1 * gap * self._size(upper) or gap <= self.options.tol or self._checks_rest(gap):
             return False
         if sum(v.dual for v in values) > self.ceiling:
             return False
@@ -157,11 +163,12 @@ class Iterate:
         self.gap = self._relative(self.upper, self.lower)
         return values
 
-    @staticmethod
-    def _relative(upper: float, lower: float) -> float:
-        if not (np.isfinite(upper) and np.isfinite(lower)):
-            return np.inf
-        return (upper - lower) / max(abs(upper), np.finfo(float).tiny)
+    def _size(self, value: float) -> float:
+        """What a difference from this value is relative to."""
+        return max(abs(value), self.least_size)
+
+    def _relative(self, upper: float, lower: float) -> float:
+        return relative_gap(upper, lower, self.least_size)
 
     def _plane(self) -> tuple[float, float, float]:
         """The plane that the duals give: reward, Σ shift β² (the loss's own shift), largest scaling."""

@@ -46,6 +46,7 @@ class JointMachine:
         self.scores = np.zeros_like(self.beta)
         self.intercepts = np.zeros(loss.n_classes)
         self.least_curvature = np.inf
+        self.least_size = 0.0
         self.exhausted = False
 
     # ------------------------------------------------------------------ the duals

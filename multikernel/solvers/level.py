@@ -23,11 +23,12 @@ import numpy as np
 from scipy import sparse
 
 from ..combine.gauges import Gauge
-from ..combine.stack_sums import weighted_sum
+from ..combine.stack_sums import mean_diagonals, weighted_sum
 from ..criteria import Loss
 from .machine import CROSSED_BOUNDS
 from .margin_value import MarginPoint, MarginValue
 from .options import Options
+from .relative import relative_gap, value_floor
 from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -54,7 +55,7 @@ class LevelResult:
     duals : array (n_machines, n), feasible: they give the lower bound
     objective : float, the primal value at the weights: an upper bound
     lower_bound : float
-    gap : float, (objective − lower_bound) / |objective|
+    gap : float, (objective − lower_bound) / |objective|; see :mod:`.relative` for objectives of 0
     prices : array (n_rows,), ν of the rows that the gauge knows
     excess : array (n_weights,), what the box adds to the bound, 0 but for rounding
     n_iter : int, machines solved
@@ -141,6 +142,10 @@ class _LevelMethod:
         self.omega = np.zeros(units.size) if pull is None else pull.strength / self.units**2
         self.center = np.zeros(units.size) if pull is None else pull.center * self.units
         self.best = np.ones(units.size) if pull is None else self.center
+        sizes = mean_diagonals(self.Ks)
+        self.least_size = value_floor(
+            self.losses, np.bincount(self.ties, sizes) / self.units + floor * sizes.sum()
+        )
         self.shares, self.prices = np.ones(1), np.zeros(len(self.gauge.rows))
 
     # ------------------------------------------------------------------ the loop
@@ -164,8 +169,8 @@ class _LevelMethod:
 
     @property
     def gap(self) -> float:
-        """(upper − lower) / |upper|."""
-        return (self.upper - self.lower) / max(abs(self.upper), np.finfo(float).tiny)
+        """(upper − lower) / |upper|, in the units of :mod:`.relative`."""
+        return relative_gap(self.upper, self.lower, self.least_size)
 
     def _weights(self, x: Array) -> Array:
         return self.floor + (x / self.units)[self.ties]

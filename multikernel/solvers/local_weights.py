@@ -12,7 +12,7 @@ J is not convex in W: the descent (:mod:`.projected`) ends where it is stationar
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..criteria import Loss
 from .margin_value import MarginValue
 from .options import Options
 from .projected import ProjectedResult, minimise_projected
+from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -56,6 +57,10 @@ class LocalWeights:
     groups : Groups
     tol : float, relative duality gap of the machines
 
+    Attributes
+    ----------
+    unsolved : float, the machines' duality gap at the last W, not relative
+
     Examples
     --------
     >>> from multikernel.criteria import Hinge
@@ -84,6 +89,7 @@ class LocalWeights:
         away = w - self._of_means(w)
         value = point.value + 0.5 * self.groups.reg * float(np.vdot(away, away))
         slopes = self._slopes(w, point.duals) + self.groups.reg * away  # Σ_i (w_i − w̄_i) = 0 in each mean
+        self.unsolved = max(point.upper - point.value, 0.0)
         return value, self._members.T @ slopes
 
     def _of_means(self, w: Array) -> Array:
@@ -101,10 +107,17 @@ class LocalWeights:
 def learn_local_weights(
     Ks: Array, losses: Sequence[Loss], groups: Groups, options: Options
 ) -> ProjectedResult:
-    """The weights W (n_groups, m) from equal ones; ``options.tol`` is for the relative Frank-Wolfe gap."""
+    """The weights W (n_groups, m) from equal ones; ``options.tol`` is for the relative Frank-Wolfe gap.
+
+    The gap that is returned has that of the machines at the end added to it.
+    """
     problem = LocalWeights(Ks, losses, groups, tol=max(_SHARE * options.tol, 1e-10))
     start = np.full((int(groups.of.max()) + 1, len(Ks)), 1.0 / len(Ks))
-    return minimise_projected(problem, Simplex(), start, options)
+    found = minimise_projected(problem, Simplex(), start, options)
+    value, _ = problem(found.point)
+    gap = found.gap + problem.unsolved / max(abs(value), np.finfo(float).tiny)
+    status = Status.STALLED if found.status == Status.OPTIMAL and gap > 2.0 * options.tol else found.status
+    return replace(found, gap=gap, status=status)
 
 
 def _indicator(codes: Array) -> Array:

@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..combine.stack_sums import quadratic_sums
+from ..combine.stack_sums import mean_diagonals, quadratic_sums
 from ..criteria import Loss
 from .learn import learn_weights
 from .options import Options
+from .relative import relative_gap, value_floor
 from .result import SolveResult, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -82,13 +83,14 @@ def learn_log_penalty(Ks: Array, losses: Sequence[Loss], e: float, options: Opti
     """
     inner = replace(options, tol=0.1 * options.tol, max_iter=300, callback=None)
     here = _point(Ks, learn_weights(Ks, losses, options=inner))
+    floor = value_floor(losses, mean_diagonals(Ks))
     history: list[dict[str, float]] = []
     status, gap = Status.MAX_ITER, np.inf
     for iteration in range(options.max_iter):
         value = _value(here, e)
         _, costs = share_penalty(here.norms, e)
         there = _point(Ks, learn_weights(Ks, losses, costs=costs, options=inner, start=here.found))
-        gap = max(value - there.found.lower_bound, 0.0) / max(abs(value), np.finfo(float).tiny)
+        gap = max(relative_gap(value, there.found.lower_bound, floor), 0.0)
         history.append({"iteration": iteration + 1, "objective": value, "gap": gap})
         if gap <= options.tol:
             status = Status.OPTIMAL

@@ -16,6 +16,7 @@ from ..criteria.margin import Bound, HardMargin, Loss
 from . import smo as smo_loop
 from .free_system import Sensitivity, solve_free_system
 from .prices import ROUNDS, VIOLATION, best_growth, shares_on_the_way
+from .relative import relative_gap
 from .result import MachineResult, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -24,6 +25,7 @@ _FINEST_VIOLATION = 1e-13
 _PATIENCE = 20
 NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
 ROUNDING = 1e-9  # of a start, relative
+_DRIFT = 1e-12  # of the sum of the duals, relative to their size
 CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
 
 
@@ -84,6 +86,7 @@ class Machine:
         self.patience = _PATIENCE * stack.n + 2000  # steps after which pairs are taken to crawl
         self.n_steps = 0
         self.least_curvature = np.inf
+        self.least_size = 0.0  # what the gap is at least relative to
         self.exhausted = False  # whether the last solve used all its steps
 
     @property
@@ -150,8 +153,10 @@ class Machine:
             values = self.values()
             if outcome.reason in (smo_loop.VALUE_REACHED, smo_loop.UNBOUNDED):
                 return values._replace(cut_off=True)
+            if self._restore_balance():
+                values = self.values()
             primal = values.primal.plain if plain else values.primal.value
-            difference, allowed = primal - values.dual, target * abs(primal)
+            difference, allowed = primal - values.dual, target * max(abs(primal), self.least_size)
             self.exhausted = budget <= 0
             if difference <= allowed or self.exhausted or self.violation < _FINEST_VIOLATION:
                 return values
@@ -179,6 +184,21 @@ class Machine:
             self.gradient = self.loss.target - growth * scores - self.stack.shift * self.beta
         self.lower, self.upper = lower, upper
         self.beta = np.clip(self.beta, lower, upper)  # rounding
+
+    def _restore_balance(self) -> bool:
+        """Bring Σβ back to its value, from which many steps of large β drift; whether β was changed."""
+        excess = float(self.beta.sum()) - self.loss.total
+        if not abs(excess) > _DRIFT * float(np.abs(self.beta).sum()):
+            return False
+        low, high = self._limits(np.arange(self.beta.size))
+        room = np.minimum(self.beta - low, high - self.beta)
+        j = int(np.argmax(room))
+        if not room[j] > abs(excess):
+            return False
+        self.stack.form_rows(np.array([j]))
+        self.beta[j] -= excess
+        self.gradient += excess * self.stack.combined[j]
+        return True
 
     def newton_step(self) -> None:
         """Solve for all the free β at once, within their bounds: for kernels on which pairs crawl."""
@@ -427,7 +447,7 @@ def solve_machine(
     outcome = machine.advance(tol, max_iter)
     values = machine.values()
     status = Status.OPTIMAL if outcome.reason == smo_loop.CONVERGED else Status.MAX_ITER
-    gap = (values.primal.value - values.dual) / max(abs(values.primal.value), np.finfo(float).tiny)
+    gap = relative_gap(values.primal.value, values.dual, loss.least_size(float(stack.diag.mean())))
     negative = outcome.least_curvature < NEGATIVE_CURVATURE or gap < CROSSED_BOUNDS
     if negative or outcome.reason == smo_loop.UNBOUNDED:
         status = Status.INDEFINITE

@@ -3,7 +3,8 @@
     J(K) = Σ_t max_β  y_t'β − ε‖β‖₁ − ½ β'(K + diag(shift))β,      ∂J/∂K = −½ Σ_t β_t β_t'
 
 For K that depends on parameters η in any differentiable way, ∂J/∂η_m = −½ Σ_t β_t'(∂K/∂η_m)β_t. Each solve
-starts from the duals of the one before.
+starts from the duals of the one before, and has a limit of steps: where pairs crawl (a price far above the
+scale of a nearly singular kernel) it ends short of its tolerance, and ``upper`` says by how much.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..criteria import Loss
 from .learn import learn_weights
-from .options import Options
+from .options import Options, patient_steps
 from .result import SolveResult
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -61,7 +62,8 @@ class MarginValue:
 
     def __init__(self, losses: Sequence[Loss], tol: float = 1e-9) -> None:
         self.losses = losses
-        self.options = Options(tol=tol, coarse=False)
+        n = losses[0].target.size
+        self.options = Options(tol=tol, coarse=False, max_steps=patient_steps(n))
         self._last: SolveResult | None = None
 
     def __call__(self, K: Array) -> MarginPoint:

@@ -35,6 +35,7 @@ _MOST_POLISHING = 12
 _LEVEL_STEPS = 16  # the level method's first turn; each is twice as long as the one before
 _PATIENCE = 5  # stalls or null steps in a row before the level method takes over
 _NEGLIGIBLE = 1e-9
+_FALL = 1e-4  # of what the slope promised
 _NO_CURVATURE = 1e-12  # relative to the slopes: a Hessian of rounding alone
 
 
@@ -133,7 +134,7 @@ class OuterLoop(Iterate):
         if self.exact:
             self._keep_plane()
         if self.center is not None and self.working_gap > self.options.tol:
-            worse = dual > self.center.upper + 1e-4 * self.center.slope + 1e-10 * abs(dual)
+            worse = dual > self.ceiling + 1e-10 * abs(dual)
             if worse and self.n_null < _MOST_NULL_STEPS:
                 self._null_step()
                 return True
@@ -154,7 +155,7 @@ class OuterLoop(Iterate):
         if 0.5 * self.previous_gap < self.working_gap < EARLY_CHECK:
             self.fineness = max(0.1 * self.fineness, 1e-9)
         if self.n_null == 0:
-            little = self.least_dual - dual < 0.02 * self.working_gap * abs(self.best_upper)
+            little = self.least_dual - dual < 0.02 * self.working_gap * self._size(self.best_upper)
             self.n_stalled = (
                 self.n_stalled + 1 if self.working_gap > 0.8 * self.previous_gap and little else 0
             )
@@ -196,7 +197,7 @@ class OuterLoop(Iterate):
     def _set_center(self, center: _Center | None) -> None:
         self.center = center
         # beyond it the step made things worse, and a null step needs the exact plane
-        self.ceiling = np.inf if center is None else center.upper
+        self.ceiling = np.inf if center is None else center.upper + _FALL * center.slope
 
     def _retreat_to(self, mu: Array) -> None:
         self._restart_at(mu)

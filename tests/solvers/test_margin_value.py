@@ -56,3 +56,14 @@ def test_duals_are_feasible_and_the_kernel_is_not_touched():
     Task("hinge", LABELS[0], 0.5).require_feasible(duals[0])
     duals = MarginValue([EpsilonInsensitive(VALUES, 0.5, 0.1)])(K.astype(np.float32)).duals
     Task("svr", VALUES, 0.5, 0.1).require_feasible(duals[0], rtol=1e-9)
+
+
+def test_a_price_far_above_the_kernel_neither_drifts_nor_hangs():
+    """β of size C on the way leaves Σβ off by rounding; the next solve starts from it all the same."""
+    X, Ks = make_kernels(40, 2)
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.7, 1.0, -1.0)
+    value = MarginValue([Hinge(y, 1e7)], tol=1e-8)
+    for scale in (1e-3, 1e-2, 1.0):
+        point = value(scale * np.outer(X[:, 0], X[:, 0]) + 10.0 * scale**2 * Ks[1])
+        assert abs(point.duals.sum()) <= 1e-11 * np.abs(point.duals).sum()
+        assert point.value <= point.upper  # what is not solved is told

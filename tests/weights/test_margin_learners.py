@@ -326,3 +326,16 @@ def test_too_few_iterations_are_told(learner):
     with pytest.warns(ConvergenceWarning, match="ended as 'max_iter'"):
         learner.fit(list(Ks), y)
     assert learner.dual_gap_ > 1e-9
+
+
+ONE_CLASS = [MarginMKL(), CappedMKL(), ElasticNetMKL(), GroupMKL(), LogPenaltyMKL(), LowerBoundedMKL()]
+
+
+@pytest.mark.parametrize("learner", ONE_CLASS, ids=lambda learner: type(learner).__name__)
+@pytest.mark.parametrize("scale", [1.0, 1e-6])
+def test_samples_around_the_origin_have_the_one_class_value_zero(learner, scale):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    X -= X.mean(axis=0)
+    for Ks in ([scale * np.outer(x, x) for x in X.T], [scale * X @ X.T]):
+        learner.fit(Ks)
+        assert learner.status_ == "optimal" and abs(learner.objective_) < 1e-12 * scale

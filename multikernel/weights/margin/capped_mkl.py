@@ -38,6 +38,7 @@ class CappedMKL(MarginLearner):
     ----------
     objective_ : float, J at the weights
     dual_gap_ : float, relative: no weights have J below objective_ − dual_gap_ · |objective_|
+        (for nothing as for :class:`MarginMKL`, where J is 0)
     dual_coef_ : array (n_machines, n), label × dual
 
     References

@@ -37,6 +37,7 @@ class ElasticNetMKL(MarginLearner):
     ----------
     objective_ : float, J and penalty at the weights
     dual_gap_ : float, relative: no weights have a value below objective_ − dual_gap_ · |objective_|
+        (for nothing as for :class:`MarginMKL`, where J is 0)
     dual_coef_ : array (n_machines, n), label × dual
 
     References

@@ -49,6 +49,7 @@ class GroupMKL(MarginLearner):
     groups_ : int array (n_kernels,), the group of each kernel
     objective_ : float, J at the weights
     dual_gap_ : float, relative: no weights have J below objective_ − dual_gap_ · |objective_|
+        (for nothing as for :class:`MarginMKL`, where J is 0)
     dual_coef_ : array (n_machines, n), label × dual
 
     References

@@ -42,6 +42,8 @@ class MarginMKL(MarginLearner):
     ----------
     objective_ : float, J at the weights
     dual_gap_ : float, relative: no weights have J below objective_ − dual_gap_ · |objective_|
+        For nothing J may be 0 (linear kernels of centred data): |objective_| then counts as at least a
+        thousandth of tr(K)/(2n²), K the smallest kernel.
     dual_coef_ : array (n_machines, n), label × dual
 
     Examples

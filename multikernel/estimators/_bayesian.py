@@ -32,13 +32,13 @@ class BayesianMKL(SeveralKernels):
     about = About(
         family="bayesian",
         problem="posterior of a, e, b and noise in f = Σ e_m g_m + b, g_m ≈ K_m a",
-        solver="mean-field variational updates in closed form; the evidence bound never falls, stationarity",
-        cost="n³ + P³ + P n² a sweep, some tens of sweeps",
+        solver="mean-field variational updates, extrapolated; the evidence bound never falls, stationarity",
+        cost="n³ + P³ + P n² a sweep, some tens to hundreds of sweeps",
         use="To know how sure each weight and each prediction is; up to some thousand samples.",
         reference="Gönen 2012",
     )
     certificate = "stationarity"
-    _certificate = "relative rise of the evidence bound in the last sweep"
+    _certificate = "estimated further rise of the evidence bound, in nats a sample"
     _easier = "raise spread"
     sparse: bool
     priors: Any
@@ -64,7 +64,8 @@ class BayesianMKL(SeveralKernels):
 
     def _learn(self, Ks: Array, outputs: Outputs) -> BayesianResult:
         """The posterior; stored with its diagnostics."""
-        priors = check_priors(self.priors, bool(self.sparse), self.spread)
+        names = PRIOR_NAMES if outputs.truncate is None else PRIOR_NAMES[:-1]
+        priors = check_priors(self.priors, bool(self.sparse), self.spread, names)
         options = Options(
             tol=self.tol, max_iter=self.max_iter, callback=Progress("", self.verbose, self.callback)
         )
@@ -115,16 +116,21 @@ class BayesianMKL(SeveralKernels):
         return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))
 
 
-def check_priors(priors: Any, sparse: bool, spread: Any) -> Priors:
-    """The priors from a dict of (shape, rate); `sparse` sets that of the kernels where it is not given."""
+def check_priors(priors: Any, sparse: bool, spread: Any, names: tuple[str, ...]) -> Priors:
+    """The priors from a dict of (shape, rate); `sparse` sets that of the kernels where it is not given.
+
+    Parameters
+    ----------
+    priors, sparse, spread : as for the estimators
+    names : the precisions of the model; noise is one of a regression only
+    """
     given = {} if priors is None else priors
     if not isinstance(given, Mapping):
-        raise TypeError(
-            f"priors must be a dict of (shape, rate) by {', '.join(PRIOR_NAMES)}; got {priors!r}."
-        )
-    unknown = [name for name in given if name not in PRIOR_NAMES]
+        raise TypeError(f"priors must be a dict of (shape, rate) by {', '.join(names)}; got {priors!r}.")
+    unknown = [name for name in given if name not in names]
     if unknown:
-        raise ValueError(f"priors knows {', '.join(PRIOR_NAMES)}; got {unknown[0]!r}.")
+        remark = " The noise of classes has variance 1: leave it out." if unknown[0] == "noise" else ""
+        raise ValueError(f"priors knows {', '.join(names)}; got {unknown[0]!r}.{remark}")
     pairs = {"kernel": SPARSE} if sparse else {}
     pairs.update({name: _check_pair(name, pair) for name, pair in given.items()})
     return Priors(spread=check_number("spread", spread, above=0.0), **pairs)

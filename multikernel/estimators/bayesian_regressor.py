@@ -23,8 +23,10 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
 
     with kernel weights :math:`e`, sample weights :math:`a`, noise of precision :math:`\epsilon`, and Gamma
     priors over the precisions :math:`\omega, \lambda, \epsilon`. The targets are brought to mean 0 and
-    variance 1 first. The posterior is approximated by one with independent factors, which maximises the
-    evidence bound; the model and every update are in :mod:`multikernel.solvers.bayesian.posterior`.
+    variance 1 first; constant ones have no scale, and their predictive deviations are what the priors leave
+    of a unit, whatever the constant. The posterior is approximated by one with independent factors, which
+    maximises the evidence bound; the model and every update are in
+    :mod:`multikernel.solvers.bayesian.posterior`.
 
     A weight may be negative, so that :math:`\sum_m e_m K_m` need not be positive semidefinite: these weights
     are no weight learner for other machines.
@@ -35,7 +37,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         As for :class:`BayesianMKLClassifier`, and "noise" of :math:`\epsilon`.
     spread : float
         :math:`\sigma`, in units of the targets' deviation. With small ones the samples' weights follow the
-        noise, and predictive deviations are too small; ``objective_`` compares them.
+        noise, and predictive deviations are too small.
     kernels, sparse, tol, max_iter, psd, gram, dtype, callback, verbose, random_state
         As for :class:`BayesianMKLClassifier`.
 
@@ -74,8 +76,8 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         sparse: bool = False,
         priors: Any = None,
         spread: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 200,
+        tol: float = 1e-5,
+        max_iter: int = 1000,
         psd: str = "error",
         gram: str = "dense",
         dtype: Any = "float64",

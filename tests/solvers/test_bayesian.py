@@ -9,9 +9,9 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from multikernel.solvers import Options, Status
-from multikernel.solvers.bayesian import learn
+from multikernel.solvers.bayesian.extrapolation import Extrapolation, coordinate_units, coordinates, placed
 from multikernel.solvers.bayesian.gamma import Gamma, broad
-from multikernel.solvers.bayesian.learn import Outputs, class_outputs, learn_bayesian
+from multikernel.solvers.bayesian.learn import Outputs, class_outputs, learn_bayesian, remaining_rise
 from multikernel.solvers.bayesian.posterior import Priors, ScaledStack, first_posterior
 from multikernel.solvers.bayesian.predictive import Moments, log_probabilities, predict_moments
 from multikernel.solvers.bayesian.truncated import truncate_binary, truncate_classes
@@ -295,8 +295,51 @@ def test_a_posterior_too_narrow_for_floating_point_is_refused():
         learn_bayesian(np.ones_like(Ks), outputs, Priors(spread=1e-12), Options())
 
 
-def test_a_step_too_far_is_not_taken(monkeypatch):
-    monkeypatch.setattr(learn, "_LONGER", 1e3)
+@pytest.mark.parametrize("astray", [3.0, np.nan, 1e4])
+def test_a_step_too_far_is_not_taken(monkeypatch, astray):
+    after = Extrapolation.next
+    monkeypatch.setattr(
+        Extrapolation, "next", lambda self, units: after(self, units) + (0.0 if self.is_empty else astray)
+    )
     Ks, outputs = problem("two classes", n=8)
     found = learn_bayesian(Ks, outputs, PRIORS, Options(tol=1e-4))
-    assert np.diff([entry["objective"] for entry in found.history]).min() > -1e-10 * abs(found.objective)
+    bounds = [entry["objective"] for entry in found.history]
+    assert found.status == Status.OPTIMAL
+    assert np.diff(bounds).min() > -1e-10 * abs(found.objective)
+    assert np.count_nonzero(np.diff(bounds) == 0.0) >= len(bounds) // 2 - 2  # each second one was thrown away
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_a_sweep_reads_is_all_in_its_coordinates(task):
+    model, q, _ = fitted(task)
+    x = coordinates(q)
+    assert coordinate_units(q).shape == x.shape
+    there = placed(q, x)
+    kept = coordinates(q)
+    there.kernel = there.intercept = there.center = None
+    there.a[:], there.a_variance[:], there.part = np.nan, np.nan, None
+    model.sweep(there)
+    np.testing.assert_array_equal(coordinates(q), kept)
+    model.sweep(q)
+    np.testing.assert_allclose(coordinates(there), coordinates(q), rtol=1e-9, atol=1e-11)
+    assert model.bound(there) == pytest.approx(model.bound(q))
+
+
+def test_a_slow_ascent_is_not_taken_for_its_end():
+    """Rises of 1e-4 of the bound for hundreds of sweeps: together they matter."""
+    A = np.random.default_rng(0).normal(size=(30, 2))
+    Ks = np.stack([A @ A.T, *(np.exp(-w * ((A[:, None] - A) ** 2).sum(axis=2)) for w in (0.1, 1.0, 10.0))])
+    outputs = class_outputs((A[:, 0] * A[:, 1] > 0).astype(int), 2, 1.0)
+    found = learn_bayesian(Ks, outputs, Priors(), Options(tol=1e-5, max_iter=1000))
+    exact = learn_bayesian(Ks, outputs, Priors(), Options(tol=1e-10, max_iter=3000))
+    assert found.status == exact.status == Status.OPTIMAL
+    assert 0.0 <= exact.objective - found.objective < 0.01
+    deviations = np.sqrt(np.diagonal(exact.weights_cov))[1:]
+    assert (np.abs(found.weights - exact.weights) < 0.1 * deviations).all()
+
+
+def test_the_estimated_rise_of_a_geometric_sequence():
+    for ratio in (0.7, 0.9, 0.98):
+        bounds = [5.0 - ratio**k for k in range(60)]
+        assert ratio**59 <= remaining_rise(bounds) <= 2.1 * ratio**49
+    assert remaining_rise([1.0, 1.0, 1.0]) == 0.0

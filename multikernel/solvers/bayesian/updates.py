@@ -47,13 +47,13 @@ class Model:
         """The updates in their order, by the factor that each sets."""
         last = {"f": self.update_f} if self.truncate is not None else {"noise": self.update_noise}
         return {
-            "sample": self.update_sample,
             "a": self.update_a,
             "g": self.update_g,
             "kernel": self.update_kernel,
             "intercept": self.update_intercept,
             "w": self.update_w,
             **last,
+            "sample": self.update_sample,
         }
 
     def sweep(self, q: Posterior) -> None:

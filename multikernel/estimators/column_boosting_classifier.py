@@ -17,7 +17,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
-    r"""Classifier on single columns of kernels, found one after the other.
+    r"""Classifier on single columns of kernels.
 
     .. math::
 
@@ -38,8 +38,8 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
         As for :class:`MKLClassifier`.
     method : {"lp", "qp", "mark"}
-        "lp" uses few columns. "qp" spreads over many: its optimum has all of them, and the gap says what is
-        lost with ``max_columns`` of them. "mark" is a greedy search: each round takes the column with the
+        "lp" uses few columns. "qp" spreads over all of them, unless ``max_columns`` limits it: the gap then
+        says what is lost. "mark" is a greedy search: each round takes the column with the
         largest derivative of the loss and fits all coefficients again.
     C : float
         Price of errors.
@@ -57,7 +57,8 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
         The relative duality gap to reach; for "mark", the largest derivative that may be left, relative to
         that of the first round.
     max_iter : int
-        At most so many rounds.
+        At most so many steps of the solver ("lp", "qp"; with ``max_columns``, also rounds of new columns), or
+        rounds ("mark").
     psd, gram, dtype, callback, verbose
         As for :class:`MKLClassifier`.
     random_state : int, RandomState or None

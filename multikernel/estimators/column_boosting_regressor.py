@@ -16,7 +16,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
-    r"""Regressor on single columns of kernels, found one after the other.
+    r"""Regressor on single columns of kernels.
 
     .. math::
 

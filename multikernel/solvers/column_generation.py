@@ -3,9 +3,10 @@
     min_{a, b}  Σ|a| + risk   or   ½ Σa² + risk,    risk = Σ_i c_i loss(y_i, b + Σ_{m,j} a_mj h_mj(i))
 
 The machine over all columns is solved first, see :mod:`.column_whole`. Where it has more columns than wanted,
-they are generated instead: each round solves the machine on the columns chosen so far, prices all columns
-with its duals, and adds those with the largest |h'β|. The gap of the value reached to the largest lower bound
-of the machine over all columns is the certificate.
+or where a linear program is too badly scaled for it, columns are generated instead: each round solves the
+machine on the columns chosen so far, prices all columns with its duals, and adds those with the largest
+|h'β|. The gap of the value reached to the largest lower bound of the machine over all columns is the
+certificate.
 """
 
 from typing import Any
@@ -51,11 +52,14 @@ def generate_columns(
     (1, 0.5, 'optimal')
     """
     generation = _Generation(columns, loss, penalty, options)
-    if max_columns is None:
-        return generation.run_whole(options)
     silent = Options(tol=options.tol, max_iter=options.max_iter)
-    whole = generation.run_whole(silent)
-    return whole if whole.numbers.size <= max_columns else generation.run(max_columns)
+    whole = generation.run_whole(options if max_columns is None else silent)
+    limit = columns.sizes.size if max_columns is None else max_columns
+    fits = whole.numbers.size <= limit
+    if fits and (penalty == "l2" or whole.status != Status.STALLED):
+        return whole
+    part = generation.run(limit)
+    return whole if fits and whole.objective < part.objective else part
 
 
 class _Generation:

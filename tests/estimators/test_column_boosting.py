@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 
 from multikernel import ColumnBoostingClassifier, ColumnBoostingRegressor
-from multikernel.kernels import Gaussian
+from multikernel.kernels import Gaussian, Linear, Polynomial
 from tests.estimators.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
 
 METHODS = ["lp", "qp", "mark"]
@@ -99,6 +99,20 @@ def test_normalised_columns_do_not_know_the_scale_of_a_kernel():
         assert other.objective_ == pytest.approx(one.objective_, rel=1e-3)
     plain = ColumnBoostingClassifier("precomputed", C=0.1, normalise=False).fit(stack * [1.0, 1.0, 1e3], y)
     assert plain.kernel_weights_[2] > 0.9  # large entries are cheap
+
+
+def test_high_prices_and_kernels_of_different_size():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3))
+    y = np.sin(X[:, 0]) + X[:, 1]
+    kernels = [Gaussian(gamma=0.5), Linear(), Polynomial(degree=2)]
+    one, other = (ColumnBoostingRegressor(kernels, method="qp", C=C).fit(X, y) for C in (1e4, 1e8))
+    assert one.status_ == other.status_ == "optimal"
+    assert one.objective_ == pytest.approx(other.objective_, rel=1e-3)
+    stack = np.stack([k(X) for k in kernels], axis=2) * [1.0, 1e3, 50e-3]
+    weights = rng.uniform(0.1, 100.0, 40)
+    model = ColumnBoostingRegressor("precomputed", method="qp", normalise=False, tol=1e-6)
+    assert model.fit(stack, y, weights).status_ == "optimal"
 
 
 def test_a_machine_that_finds_no_column_is_its_intercept():

@@ -1,5 +1,7 @@
 """Machines over columns of kernels: against the whole program in cvxpy, and greedy boosting written out."""
 
+from itertools import takewhile
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -8,7 +10,8 @@ from multikernel.criteria import EpsilonInsensitive, Hinge
 from multikernel.solvers.column_boosting import boost_columns
 from multikernel.solvers.column_generation import generate_columns
 from multikernel.solvers.column_masters import LinearMaster, QuadraticMaster, balanced
-from multikernel.solvers.columns import Columns
+from multikernel.solvers.column_path import ColumnPath, Quadratic, Slopes
+from multikernel.solvers.columns import ChosenColumns, Columns
 from multikernel.solvers.options import Options
 from multikernel.solvers.result import Status
 
@@ -255,3 +258,68 @@ def test_a_callback_stops():
         boost_columns(Columns(Ks, True), y, np.ones(30), options=options),
     ):
         assert found.status == Status.INTERRUPTED and found.history[-1]["iteration"] == 2
+
+
+@pytest.mark.parametrize("kind", ["hinge", "epsilon"])
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_columns_of_very_different_size(kind, C):
+    """What a large kernel gives nearly for nothing must not drown the others, nor any price be too high."""
+    Ks, y, values = make(30, seed=1)
+    Ks = Ks * np.array([1.0, 200.0, 1.0])[:, None, None]
+    prices = C * np.random.default_rng(0).uniform(0.1, 10.0, y.size)
+    loss = Hinge(y, prices) if kind == "hinge" else EpsilonInsensitive(values, prices, 0.1)
+    for penalty in ("l1", "l2"):
+        found = generate_columns(Columns(Ks, False), loss, penalty, options=Options(tol=1e-6))
+        assert found.status == Status.OPTIMAL and found.gap <= 1e-6
+        assert value_of(found, Ks, loss, penalty, False) == pytest.approx(found.objective, rel=1e-6)
+        optimum = whole_program(all_columns(Ks, False), loss, penalty)
+        assert found.objective == pytest.approx(optimum, rel=1e-5)
+
+
+def test_equal_columns_are_used_once():
+    """The optimum is not unique: a vertex is wanted, not the middle."""
+    x = np.linspace(-1.0, 1.0, 30)
+    y = np.where(x > 0.1, 1.0, -1.0)
+    Ks = np.array([np.outer(x, x), np.outer(x, x)])
+    found = generate_columns(Columns(Ks, True), Hinge(y, 1.0), "l1", options=Options())
+    assert found.status == Status.OPTIMAL and found.numbers.size == 1
+
+
+def test_a_path_that_leads_nowhere_gives_way_to_generation(monkeypatch):
+    Ks, y, _ = make(seed=3)
+    best = generate_columns(Columns(Ks, True), Hinge(y, 1.0), "l1", options=Options(tol=1e-7))
+    monkeypatch.setattr("multikernel.solvers.column_path._MAX_STEPS", 3)
+    found = generate_columns(Columns(Ks, True), Hinge(y, 1.0), "l1", options=Options(tol=1e-7))
+    assert found.status == Status.OPTIMAL and found.objective == pytest.approx(best.objective, rel=1e-6)
+    rest = generate_columns(Columns(Ks, True), Hinge(y, 1.0), "l2", options=Options(tol=1e-7))
+    assert rest.status == Status.STALLED and rest.gap > 1e-7
+
+
+@pytest.mark.parametrize("term", [Slopes, Quadratic])
+def test_the_path_keeps_to_the_constraints(term):
+    Ks, y, values = make(seed=5)
+    columns = Columns(Ks, True)
+    for loss in (Hinge(y, 0.3), EpsilonInsensitive(values, 0.3, 0.1)):
+        path = ColumnPath(loss, term(columns)).steps()
+        points = list(takewhile(lambda point: point.gap > 1e-12, path))
+        for point in points:
+            assert abs(point.beta.sum()) < 1e-12
+            assert (point.beta >= loss.lower).all() and (point.beta <= loss.upper).all()
+            if term is Slopes:
+                assert np.abs(columns.prices(point.beta)).max() < 1.0
+        last = min(points, key=lambda point: point.gap)
+        assert last.gap < 1e-8
+        if term is Quadratic:
+            np.testing.assert_allclose(last.a, columns.prices(last.beta), atol=1e-10)
+
+
+def test_all_columns_and_some_have_the_same_operations():
+    Ks, _, values = make(12, seed=6)
+    d = np.random.default_rng(0).uniform(size=36)
+    for normalise in (True, False):
+        columns = Columns(Ks, normalise)
+        some = ChosenColumns(columns.take(np.arange(36)))
+        np.testing.assert_allclose(columns.prices(values), some.prices(values), atol=1e-12)
+        np.testing.assert_allclose(columns.scores(d), some.scores(d), atol=1e-12)
+        np.testing.assert_allclose(columns.gram(d), some.gram(d), atol=1e-12)
+        np.testing.assert_allclose(columns.gram(), some.gram(), atol=1e-12)

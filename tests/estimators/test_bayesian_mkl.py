@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 
 from multikernel import (
@@ -42,6 +43,14 @@ def test_accuracy_is_within_a_few_points_of_the_margin_machine(load):
     np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(X_test))
     hit = np.mean(-np.log(shares[np.arange(80), np.searchsorted(model.classes_, y_test)]))
     assert hit < 0.35  # nats: they mean something
+
+
+def test_probabilities_of_classes_that_overlap_are_not_too_sure():
+    X, y = make_classification(600, 6, n_informative=3, flip_y=0.2, random_state=1)
+    model = BayesianMKLClassifier(tol=1e-3).fit(X[:120], y[:120])
+    loss = log_loss(y[120:], model.predict_proba(X[120:]))
+    paper = BayesianMKLClassifier(margin=1.0, spread=0.1, tol=1e-3).fit(X[:120], y[:120])
+    assert loss < min(0.6, 0.6 * log_loss(y[120:], paper.predict_proba(X[120:])))
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -8,7 +8,7 @@ falls in each of them, such as the optimal value of a machine, the best point is
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -141,6 +141,9 @@ def group_codes(groups: Sequence[Sequence[Any]] | None, names: Sequence[str]) ->
     """
     if groups is None:
         return np.arange(len(names))
+    listed = isinstance(groups, Iterable) and not isinstance(groups, str)
+    if not (listed and all(isinstance(group, Iterable) and not isinstance(group, str) for group in groups)):
+        raise TypeError(f"groups must be lists of names or numbers of kernels; got {groups!r}.")
     codes = np.full(len(names), -1)
     for l, group in enumerate(groups):
         for kernel in group:

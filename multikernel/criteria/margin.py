@@ -117,7 +117,7 @@ class Loss(ABC):
         )
 
     def least_size(self, mean_diagonal: float) -> float:
-        """What a gap is at least relative to, at this mean diagonal of K: 0 where values say it themselves."""
+        """What a gap is at least relative to, at this mean diagonal of K: 0 where values tell it."""
         return 0.0
 
     def bound(self, scores: Array, norm2: float) -> Bound:

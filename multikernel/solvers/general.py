@@ -114,7 +114,7 @@ def minimise_general(
     Returns
     -------
     ProjectedResult
-        ``point`` is η, ``gradient`` the one in η.
+        ``point`` is η, ``gradient`` the one in η; η = 0 at once where J is 0 without any kernel.
 
     Examples
     --------
@@ -129,6 +129,8 @@ def minimise_general(
     """
     margin = MarginValue(losses, tol=max(_SHARE * options.tol, 1e-11))
     worth = margin(_finite(combination.matrix(units / units.size))).value
+    if not worth > 0.0:  # nothing to explain, and no price is worth paying
+        return ProjectedResult(np.zeros(units.size), 0.0, np.zeros(units.size), 0.0, 0, 1, Status.OPTIMAL)
     units = np.minimum(units, price.most(worth))
 
     def evaluate(theta: Array) -> tuple[float, Array]:

@@ -36,6 +36,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _LEVEL = 0.5  # between the bounds
 _NEGLIGIBLE = 1e-9  # a weight, in units of the largest that it can have
 _RETREATS = 30
+_SHARE, _COARSEST = 0.1, 1e-2  # of the gap, that a machine may leave open; and at the start
+_MOST_UNSOLVED = 25  # machines on which pairs crawl: kernels too different in scale
 
 
 class Pull(NamedTuple):
@@ -129,7 +131,7 @@ class _LevelMethod:
         self.duals: list[Array] = []
         self.history: list[dict[str, float]] = []
         self.upper, self.lower = np.inf, -np.inf
-        self.suspicious = False
+        self.suspicious, self.n_unsolved = False, 0
 
     def set_variant(self, pull: Pull | None, ties: Array | None, floor: float) -> None:
         """What makes the problem differ from the plain one, and the start."""
@@ -164,6 +166,9 @@ class _LevelMethod:
                 status = Status.INDEFINITE
             if status != Status.MAX_ITER:
                 break
+            if self.n_unsolved >= _MOST_UNSOLVED:
+                status = Status.STALLED
+                break
             x = self._level_step(x)
         return self._result(status)
 
@@ -179,8 +184,10 @@ class _LevelMethod:
         """Solve the machines at x, brought to the boundary; False if there is no solution on the way."""
         for _ in range(_RETREATS):
             x = self._to_boundary(x)
-            point = self.machine(weighted_sum(self.Ks, self._weights(x)))
+            target = max(0.1 * self.options.tol, min(_COARSEST, _SHARE * self.gap))
+            point = self.machine(weighted_sum(self.Ks, self._weights(x)), target)
             if np.isfinite(point.upper):
+                self.n_unsolved += point.gap > 2.0 * target
                 self._keep(x, point)
                 return True
             if not self.duals:

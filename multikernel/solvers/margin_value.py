@@ -8,7 +8,7 @@ scale of a nearly singular kernel) it ends short of its tolerance, and ``upper``
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,12 +31,14 @@ class MarginPoint:
     upper : float, the primal value: J(K) is between the two
     duals : array (n_machines, n)
     suspicious : bool, whether negative curvature was met, which a positive semidefinite kernel cannot have
+    gap : float, relative, between the two values
     """
 
     value: float
     upper: float
     duals: Array
     suspicious: bool = False
+    gap: float = 0.0
 
     def forms(self, Ks: Array) -> Array:
         """q_m = Σ_t β_t'K_mβ_t for a stack, (m,): −½ q is the gradient in the weights of a sum."""
@@ -66,8 +68,10 @@ class MarginValue:
         self.options = Options(tol=tol, coarse=False, max_steps=patient_steps(n))
         self._last: SolveResult | None = None
 
-    def __call__(self, K: Array) -> MarginPoint:
+    def __call__(self, K: Array, tol: float | None = None) -> MarginPoint:
+        """J(K) to the given relative gap, ``tol`` of the machine by default."""
         stack = np.ascontiguousarray(K)[None]
-        self._last = learn_weights(stack, self.losses, options=self.options, start=self._last)
+        options = self.options if tol is None else replace(self.options, tol=tol)
+        self._last = learn_weights(stack, self.losses, options=options, start=self._last)
         last = self._last
-        return MarginPoint(last.objective, last.upper_bound, last.duals, last.suspicious)
+        return MarginPoint(last.objective, last.upper_bound, last.duals, last.suspicious, last.gap)

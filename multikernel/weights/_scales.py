@@ -38,11 +38,15 @@ def variance_scales(Ks: Array, names: Sequence[str]) -> Array:
     return scales
 
 
+def require_different_values(targets: Targets) -> None:
+    """Refuse values that are all the same."""
+    if targets.task == "values" and not np.ptp(targets.values, axis=0).max() > 0.0:
+        raise ValueError("y must hold different values; all are the same. No kernel can be compared with it.")
+
+
 def unit_ideal(targets: Targets) -> Array:
     """T (n, k) at the scale where TT' has trace n, as it has for classes."""
+    require_different_values(targets)
     T = targets.ideal
-    largest = float(np.abs(T).max())
-    if not largest > 0.0:
-        raise ValueError("y must hold different values; all are the same. No kernel can be compared with it.")
-    T = T / largest
+    T = T / float(np.abs(T).max())
     return np.asarray(T * (np.sqrt(targets.n) / np.linalg.norm(T)))

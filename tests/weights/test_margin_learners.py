@@ -1,5 +1,7 @@
 """The learners by margin against their definitions, and what all of them have to keep."""
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -339,3 +341,34 @@ def test_samples_around_the_origin_have_the_one_class_value_zero(learner, scale)
     for Ks in ([scale * np.outer(x, x) for x in X.T], [scale * X @ X.T]):
         learner.fit(Ks)
         assert learner.status_ == "optimal" and abs(learner.objective_) < 1e-12 * scale
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (RadiusMargin(C="1"), "C must be a number"),
+        (RadiusMargin(C=[1, 2]), "C must be a number"),
+        (GroupMKL(groups=3), "groups must be lists"),
+        (GroupMKL(groups=[1, 2]), "groups must be lists"),
+        (GroupMKL(costs="x"), "costs must be 2 positive numbers"),
+        (MarginMKL(costs="x"), "costs must be 2 positive numbers"),
+    ],
+)
+def test_bad_parameters_are_named(learner, words):
+    y = np.array([-1, -1, 1, 1])
+    with pytest.raises((TypeError, ValueError), match=words):
+        learner.fit([np.outer(y, y), np.eye(4)], y)
+
+
+def test_kernels_of_very_different_scale_end_soon_and_honestly():
+    Ks, y = np.stack([np.outer(x, x) for x in np.random.default_rng(0).normal(size=(3, 30))]), np.ones(30)
+    y[::2] = -1.0
+    Ks = Ks + 0.1 * np.eye(30)
+    Ks[0] *= 1e8
+    learner = GroupMKL(max_iter=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        learner.fit(list(Ks), y)
+    best = MarginMKL(tol=1e-5).fit(list(Ks), y).objective_
+    assert learner.objective_ >= best * (1.0 - 1e-4)
+    assert learner.objective_ * (1.0 - learner.dual_gap_) <= best * (1.0 + 1e-5)

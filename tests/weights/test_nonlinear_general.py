@@ -1,5 +1,7 @@
 """Generalised MKL: sums against cvxpy, products against finite differences, features that matter."""
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -191,3 +193,11 @@ def test_views_of_features():
     for features, error in [("abc", TypeError), (0, ValueError), (2.5, TypeError)]:
         with pytest.raises(error, match="features"):
             per_feature(features)
+
+
+def test_values_within_the_tube_are_worth_no_kernel():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for y in (np.linspace(-1e-3, 1e-3, 6), np.ones(6)):
+            with pytest.raises(ValueError, match="no kernel is worth its price"):
+                GeneralMKL().fit([np.eye(6), np.ones((6, 6)) + np.eye(6)], y, task="values")

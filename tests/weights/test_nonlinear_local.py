@@ -8,6 +8,7 @@ from multikernel.criteria import SquaredHinge
 from multikernel.kernels import Gaussian, Linear
 from multikernel.solvers.local_weights import Groups, LocalWeights
 from multikernel.solvers.margin_value import MarginValue
+from multikernel.weights.fixed import BestSingle
 from multikernel.weights.nonlinear import ClusterWeights, InstanceWeights
 
 
@@ -159,3 +160,9 @@ def test_bad_parameters():
             learner.fit(Ks, y)
     with pytest.warns(UserWarning, match="'max_iter'"):
         InstanceWeights(max_iter=1, tol=1e-9).fit(Ks, y)
+
+
+@pytest.mark.parametrize("learner", [ClusterWeights(n_clusters=2), InstanceWeights(), BestSingle(cv=2)])
+def test_constant_values_are_refused(learner):
+    with pytest.raises(ValueError, match="different values"):
+        learner.fit([np.eye(8), 2.0 * np.eye(8)], np.full(8, 0.1), task="values")

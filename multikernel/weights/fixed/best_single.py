@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, check_scoring, r2_score
 
-from .._scales import kernel_scales
+from .._scales import kernel_scales, require_different_values
 from ..heuristic._single_kernels import HeldOut
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
@@ -68,6 +68,7 @@ class BestSingle(WeightLearner):
         self.scoring = scoring
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        require_different_values(targets)
         held_out = HeldOut(self.machine, self.cv, targets)
         score = _by_predictions(held_out) if self.scoring is None else _by_scorer(held_out, self.scoring)
         self.scores_ = np.array(list(map(score, Ks, kernel_scales(Ks, self.view_names_))))

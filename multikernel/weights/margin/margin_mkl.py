@@ -90,7 +90,10 @@ class MarginMKL(MarginLearner):
 
 def positive_costs(costs: Any, size: int, what: str) -> Array:
     """One positive cost for each kernel or group."""
-    costs = np.asarray(costs, float)
-    if costs.shape != (size,) or not (np.isfinite(costs).all() and (costs > 0.0).all()):
+    try:
+        numbers = np.asarray(costs, float)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.shape != (size,) or not (np.isfinite(numbers).all() and (numbers > 0.0).all()):
         raise ValueError(f"costs must be {size} positive numbers, one for each of the {what}; got {costs!r}.")
-    return costs
+    return numbers

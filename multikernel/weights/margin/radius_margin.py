@@ -84,7 +84,7 @@ class RadiusMargin(MarginLearner):
                 check_number("epsilon", self.epsilon, at_least=0.0),
             )
             return targets.losses(C, epsilon=epsilon)
-        if np.isposinf(self.C):
+        if isinstance(self.C, float | np.floating) and np.isposinf(self.C):
             return [HardMargin(signs) for signs in targets.signs]
         C = check_number("C", self.C, above=0.0)
         return [SquaredHinge(signs, C) for signs in targets.signs]

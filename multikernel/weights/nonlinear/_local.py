@@ -12,7 +12,7 @@ from ...criteria import Loss, SquaredError, SquaredHinge
 from ...solvers.kernel_kmeans import KernelKMeans
 from ...solvers.local_weights import Groups, learn_local_weights
 from ...solvers.projected import ProjectedResult
-from .._scales import kernel_scales
+from .._scales import kernel_scales, require_different_values
 from ..learner import WeightLearner
 from ..targets import Targets
 
@@ -81,5 +81,6 @@ def smooth_losses(targets: Targets, C: float) -> list[Loss]:
     """Losses whose duals are unique, so that J has a gradient: squared, of classes or of scaled values."""
     if targets.task == "classes":
         return [SquaredHinge(signs, C) for signs in targets.signs]
+    require_different_values(targets)
     size = max(float(targets.values.std(axis=0).max()), np.finfo(float).tiny)
     return [SquaredError(output / size, 1.0 / C) for output in targets.values.T]

@@ -153,6 +153,8 @@ class ColumnPath:
     ----------
     loss : Hinge or EpsilonInsensitive
     term : Quadratic or Slopes
+    push : float
+        How far up the path to start, as a multiple of what is usual.
 
     Examples
     --------
@@ -163,7 +165,7 @@ class ColumnPath:
     [1.0]
     """
 
-    def __init__(self, loss: Hinge | EpsilonInsensitive, term: Quadratic | Slopes) -> None:
+    def __init__(self, loss: Hinge | EpsilonInsensitive, term: Quadratic | Slopes, push: float = 1.0) -> None:
         self.term, self.y, self.epsilon = term, loss.target, loss.epsilon
         above, below = np.flatnonzero(loss.upper > 0.0), np.flatnonzero(loss.lower < 0.0)
         self.rows = np.concatenate([above, below])
@@ -171,9 +173,9 @@ class ColumnPath:
         self.c = np.concatenate([loss.upper[above], -loss.lower[below]])
         self.empty = above.size == 0 or below.size == 0  # β = 0 is all that there is
         if not self.empty:
-            self._start()
+            self._start(push)
 
-    def _start(self) -> None:
+    def _start(self, push: float) -> None:
         """Both signs with the same sum, of about the right size; all products are the same."""
         positive = self.signs > 0.0
         sums = self.c[positive].sum(), self.c[~positive].sum()
@@ -181,7 +183,7 @@ class ColumnPath:
         x /= max(1.0, self._excess(x))
         self.x, self.room, self.b = x, self.c - x, 0.0
         beta = self._joined(x)
-        t = max(float(np.abs(self.y).max()) * float(self.x.sum()) / self.x.size, 1e-300)
+        t = push * max(float(np.abs(self.y).max()) * float(self.x.sum()) / self.x.size, 1e-300)
         self.term.start(beta, t)
         self.z, self.w = t / self.x, t / self.room
 

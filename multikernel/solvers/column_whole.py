@@ -20,6 +20,7 @@ from .result import Status
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _FINE = 1e-8  # gap at which the columns in use can be told from the others
+_STARTS = (1.0, 100.0)  # the second where the first leads nowhere
 
 
 class Whole:
@@ -58,21 +59,29 @@ class Whole:
         if self.upper == 0.0:
             self._note(options, factor)
             return Status.OPTIMAL
-        path = ColumnPath(self.loss, Slopes(self.columns) if self.sparse else Quadratic(self.columns))
+        for push in _STARTS:
+            term = Slopes(self.columns) if self.sparse else Quadratic(self.columns)
+            status = self._follow(ColumnPath(self.loss, term, push), options, factor)
+            if self.gap <= options.tol:
+                return Status.OPTIMAL
+            if status != Status.STALLED:
+                break
+        return status
+
+    def _follow(self, path: ColumnPath, options: Options, factor: float) -> Status:
+        """One path, to its end or as far as is of use."""
         aim = min(options.tol, _FINE) if self.sparse else 0.5 * options.tol
-        status = Status.STALLED
         for point in path.steps():
             self._bound(point)
             stopped = self._note(options, factor)
             if point.gap <= aim and (self.sparse or self.gap <= options.tol):
                 break
             if stopped or len(self.history) >= options.max_iter:
-                status = Status.INTERRUPTED if stopped else Status.MAX_ITER
-                break
-        if self.sparse and status == Status.STALLED and not path.empty:
+                return Status.INTERRUPTED if stopped else Status.MAX_ITER
+        if self.sparse and not path.empty:
             self._finish(path, options.tol)
             self._note(options, factor)
-        return Status.OPTIMAL if self.gap <= options.tol else status
+        return Status.STALLED
 
     def _bound(self, point: PathPoint) -> None:
         beta = balanced(point.beta, self.loss)

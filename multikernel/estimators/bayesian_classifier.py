@@ -48,7 +48,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
         :math:`\lambda`, "kernel" of :math:`\omega`, "intercept".
     spread : float
         :math:`\sigma`. The paper's is 0.1. Larger ones make the fit shorter and probabilities less sure; best
-        chosen by the log-loss of cross-validation, as the evidence bound always prefers large ones.
+        chosen by the log-loss of cross-validation: the evidence bound rises even where they predict worse.
     tol : float
         The fit ends when the evidence bound would rise by no more, in nats a sample, as ``dual_gap_`` tells.
     max_iter : int

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 
 from .._validation import check_choice
 from ..combine.stack_sums import mean_diagonals
 from ..kernels import Gaussian, Kernel
 from ..solvers.compositional import SquareRootCross, gaussian_cross
 from ..views import KernelBank, View, as_views, make_bank
-from ..weights._machines import default_machine, use_precomputed
+from ..weights._machines import machine_for
 from ..weights.learner import About
 from ._machine import SeveralKernels
 from ._targets import encode_labels, require_two_classes
@@ -119,10 +119,9 @@ class CompositionalKernelClassifier(ClassifierMixin, SeveralKernels):
         self.classes_, codes = encode_labels(self, X, y)
         require_two_classes(self.classes_, codes)
         K = self._fit_roots(X) if self.cross == "sqrt" else self._fit_gaussians(X)
-        machine = clone(default_machine("classes") if self.machine is None else self.machine)
+        machine = machine_for("classes", self.machine)
         if not hasattr(machine, "decision_function"):
             raise TypeError(f"machine must have a decision_function, such as SVC; got {machine!r}.")
-        use_precomputed(machine)
         _score_classes(machine)
         self.machine_ = machine.fit(K, np.tile(self.classes_[codes], self.n_kernels_))
         _check_scores(self.machine_.decision_function(K[:1]), self.classes_.size)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import get_scorer_names
 
 from multikernel.estimators import CombinedKernelClassifier, CombinedKernelRegressor
@@ -28,7 +27,7 @@ from multikernel.weights import (
     MeanRule,
     WeightLearner,
 )
-from multikernel.weights._machines import use_precomputed
+from multikernel.weights._machines import machine_for
 from multikernel.weights.targets import as_targets
 
 _TASKS = ("classes", "values")
@@ -109,7 +108,7 @@ def compare_rules(
     """
     check_level(level)
     kind = _task_of(X, y, task)
-    _require_machine(machine, kind)
+    machine_for(kind, machine)  # refused at the door, and not in the first fold
     rules = _rules(_named(learners, kind), machine, _checked_scoring(scoring))
     for name, learner in rules.items():
         _require_task(name, learner, kind)
@@ -144,20 +143,6 @@ def _task_of(X: Any, y: Any, task: str) -> str:
             "Use task='values' if y is a number to predict, or leave that class out."
         )
     return targets.task
-
-
-def _require_machine(machine: Any, task: str) -> None:
-    """Refuse at the door what would fail in the first fold."""
-    if machine is None:
-        return
-    kind, example = {"classes": ("classifier", "SVC"), "values": ("regressor", "KernelRidge")}[task]
-    wrong = is_regressor if task == "classes" else is_classifier
-    if isinstance(machine, type) or not hasattr(machine, "__sklearn_tags__") or wrong(machine):
-        raise TypeError(
-            f"machine must be a {kind} on a precomputed kernel, such as {example}(kernel='precomputed'), as "
-            f"y holds {task}; got {machine!r}." + (" Call the class." if isinstance(machine, type) else "")
-        )
-    use_precomputed(clone(machine))
 
 
 def _checked_scoring(scoring: Any) -> Any:

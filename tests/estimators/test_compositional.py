@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from multikernel import CompositionalKernelClassifier, stack_kernels
+from multikernel import CompositionalKernelClassifier, KernelKNNClassifier, stack_kernels
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.solvers.compositional import SquareRootCross, gaussian_cross
 
@@ -160,4 +159,4 @@ def test_bad_input():
         with pytest.raises(ValueError, match=message):
             CompositionalKernelClassifier(**parameters).fit(X, y)
     with pytest.raises(TypeError, match="must have a decision_function"):
-        CompositionalKernelClassifier(machine=KNeighborsClassifier()).fit(X, y)
+        CompositionalKernelClassifier(machine=KernelKNNClassifier()).fit(X, y)

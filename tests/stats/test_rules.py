@@ -371,7 +371,7 @@ class ClassesOnly(First):
         ({"task": "nothing"}, ValueError, "task must be"),
         ({"level": 2.0}, ValueError, "level must be less than 1"),
         ({"machine": SVC(kernel="linear")}, ValueError, "^machine must take the combined kernel"),
-        ({"machine": SVR()}, TypeError, "^machine must be a classifier .* y holds classes; got SVR"),
+        ({"machine": SVR()}, TypeError, "^machine must be a classifier .*; got SVR"),
         ({"machine": SVC(), "task": "values"}, TypeError, "^machine must be a regressor"),
         ({"machine": SVC}, TypeError, "Call the class"),
         ({"scoring": "acuracy"}, ValueError, "^scoring must be .* Did you mean 'accuracy'"),

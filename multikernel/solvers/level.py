@@ -37,6 +37,8 @@ _LEVEL = 0.5  # between the bounds
 _NEGLIGIBLE = 1e-9  # a weight, in units of the largest that it can have
 _RETREATS = 30
 _SHARE, _COARSEST = 0.1, 1e-2  # of the gap, that a machine may leave open; and at the start
+_STEEPEST = 1e-12  # share of the steepest slope below which a value is rounding
+_PATIENCE = 60  # machines without a gap smaller by a tenth
 _MOST_UNSOLVED = 25  # machines on which pairs crawl: kernels too different in scale
 
 
@@ -166,11 +168,16 @@ class _LevelMethod:
                 status = Status.INDEFINITE
             if status != Status.MAX_ITER:
                 break
-            if self.n_unsolved >= _MOST_UNSOLVED:
+            if self.n_unsolved >= _MOST_UNSOLVED or self._waits():
                 status = Status.STALLED
                 break
             x = self._level_step(x)
         return self._result(status)
+
+    def _waits(self) -> bool:
+        """Whether the gap has hardly fallen for long: small programs at the end of their precision."""
+        earlier = self.history[-_PATIENCE]["gap"] if len(self.history) >= _PATIENCE else np.inf
+        return self.gap > 0.9 * earlier
 
     @property
     def gap(self) -> float:
@@ -230,7 +237,7 @@ class _LevelMethod:
         """Where the planes (and Ω) are least over the rows; the bound of its multipliers, if it is better."""
         c, Q, R = np.array(self.constants), np.array(self.forms), self.gauge.rows / self.units
         k, size = Q.shape
-        scale = _magnitude(c, Q)
+        scale = _magnitude(self.upper, c, Q)
         A = np.block(
             [
                 [-np.eye(size), np.zeros((size, 1))],
@@ -268,7 +275,7 @@ class _LevelMethod:
         slopes = -0.5 * Q + 2.0 * self.omega * (X - self.center)
         constants = np.array(self.constants) + ((X**2 - self.center**2) * -self.omega).sum(axis=1)
         size = Q.shape[1]
-        scale = _magnitude(constants, slopes)
+        scale = _magnitude(self.upper, constants, slopes)
         level = self.lower + _LEVEL * (self.upper - self.lower)
         A = np.vstack([-np.eye(size), slopes / scale, R])
         b = np.concatenate([np.zeros(size), (level - constants) / scale, np.ones(len(R))])
@@ -308,9 +315,10 @@ def _rewards(losses: Sequence[Loss], duals: Array) -> float:
     )
 
 
-def _magnitude(constants: Array, slopes: Array) -> float:
-    """What to divide by, so that the small program is of order one."""
-    return max(float(np.abs(constants).max()), float(np.abs(slopes).max()), 1e-300)
+def _magnitude(value: float, constants: Array, slopes: Array) -> float:
+    """What to divide by, so that values in the small program are of order one, whatever its slopes."""
+    steepest = _STEEPEST * float(np.abs(slopes).max())
+    return max(abs(value), float(np.abs(constants).max()), steepest, 1e-300)
 
 
 def _solve(P: Array, c: Array, A: Array, b: Array) -> tuple[Array, Array]:

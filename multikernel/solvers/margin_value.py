@@ -4,7 +4,8 @@
 
 For K that depends on parameters η in any differentiable way, ∂J/∂η_m = −½ Σ_t β_t'(∂K/∂η_m)β_t. Each solve
 starts from the duals of the one before, and has a limit of steps: where pairs crawl (a price far above the
-scale of a nearly singular kernel) it ends short of its tolerance, and ``upper`` says by how much.
+scale of a nearly singular kernel) an interior point method helps out up to 500 samples; beyond, a solve may
+end short of its tolerance, and ``upper`` says by how much.
 """
 
 from collections.abc import Sequence
@@ -14,11 +15,14 @@ from typing import Any
 import numpy as np
 
 from ..criteria import Loss
+from .dense_machine import interior_duals
 from .learn import learn_weights
 from .options import Options, patient_steps
-from .result import SolveResult
+from .result import SolveResult, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_MOST_DENSE = 500  # samples, up to which a machine on which pairs crawl goes to an interior point method
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,17 @@ class MarginValue:
         """J(K) to the given relative gap, ``tol`` of the machine by default."""
         stack = np.ascontiguousarray(K)[None]
         options = self.options if tol is None else replace(self.options, tol=tol)
-        self._last = learn_weights(stack, self.losses, options=options, start=self._last)
-        last = self._last
+        last = learn_weights(stack, self.losses, options=options, start=self._last)
+        if last.gap > 2.0 * options.tol and last.duals.shape[1] <= _MOST_DENSE:
+            last = self._finish(stack, last, options)
+        self._last = last
         return MarginPoint(last.objective, last.upper_bound, last.duals, last.suspicious, last.gap)
+
+    def _finish(self, stack: Array, found: SolveResult, options: Options) -> SolveResult:
+        """Go on from the duals of an interior point, if these are better."""
+        duals = [interior_duals(stack[0], loss) for loss in self.losses]
+        if found.status == Status.INSEPARABLE or any(beta is None for beta in duals):
+            return found
+        start = replace(found, duals=np.array(duals))
+        better = learn_weights(stack, self.losses, options=options, start=start)
+        return better if better.gap < found.gap else found

@@ -67,3 +67,12 @@ def test_a_price_far_above_the_kernel_neither_drifts_nor_hangs():
         point = value(scale * np.outer(X[:, 0], X[:, 0]) + 10.0 * scale**2 * Ks[1])
         assert abs(point.duals.sum()) <= 1e-11 * np.abs(point.duals).sum()
         assert point.value <= point.upper  # what is not solved is told
+
+
+def test_where_pairs_crawl_an_interior_point_helps_out():
+    X, Ks = make_kernels(60, 2)
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.7, 1.0, -1.0)
+    K = 1e7 * np.outer(X[:, 2], X[:, 2]) + Ks[1]
+    for loss in (Hinge(y, 1.0), EpsilonInsensitive(X[:, 0], 1.0, 0.1)):
+        point = MarginValue([loss], tol=1e-5)(K)
+        assert point.gap <= 2e-5 and point.upper - point.value <= 2e-5 * point.upper

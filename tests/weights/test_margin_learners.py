@@ -1,7 +1,5 @@
 """The learners by margin against their definitions, and what all of them have to keep."""
 
-import warnings
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -360,15 +358,13 @@ def test_bad_parameters_are_named(learner, words):
         learner.fit([np.outer(y, y), np.eye(4)], y)
 
 
-def test_kernels_of_very_different_scale_end_soon_and_honestly():
+def test_kernels_of_very_different_scale():
     Ks, y = np.stack([np.outer(x, x) for x in np.random.default_rng(0).normal(size=(3, 30))]), np.ones(30)
     y[::2] = -1.0
     Ks = Ks + 0.1 * np.eye(30)
     Ks[0] *= 1e8
-    learner = GroupMKL(max_iter=60)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        learner.fit(list(Ks), y)
+    learner = GroupMKL(inner=1.0).fit(list(Ks), y)
+    assert learner.status_ == "optimal"
     best = MarginMKL(tol=1e-5).fit(list(Ks), y).objective_
     assert learner.objective_ >= best * (1.0 - 1e-4)
     assert learner.objective_ * (1.0 - learner.dual_gap_) <= best * (1.0 + 1e-5)

@@ -16,6 +16,7 @@ from ..criteria import Loss
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+_BALANCE = 1e-10  # of the sum of the duals, relative to their size
 _ROUNDING = 1e-15  # of the largest eigenvalue
 
 
@@ -49,5 +50,6 @@ def interior_duals(K: Array, loss: Loss) -> Array | None:
     found = clarabel.DefaultSolver(
         sparse.diags(quadratic, format="csc"), linear, A, b, cones, settings
     ).solve()
-    beta = np.array(found.x)[:n]
-    return np.clip(beta, loss.lower, loss.upper) if np.isfinite(beta).all() else None
+    beta = np.clip(np.array(found.x)[:n], loss.lower, loss.upper)
+    balanced = abs(float(beta.sum()) - loss.total) <= _BALANCE * float(np.abs(beta).sum())  # not if it is nan
+    return beta if balanced else None

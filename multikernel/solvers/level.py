@@ -36,7 +36,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _LEVEL = 0.5  # between the bounds
 _NEGLIGIBLE = 1e-9  # a weight, in units of the largest that it can have
 _RETREATS = 30
-_SHARE, _COARSEST = 0.1, 1e-2  # of the gap, that a machine may leave open; and at the start
 _STEEPEST = 1e-12  # share of the steepest slope below which a value is rounding
 _PATIENCE = 60  # machines without a gap smaller by a tenth
 _MOST_UNSOLVED = 25  # machines on which pairs crawl: kernels too different in scale
@@ -191,10 +190,9 @@ class _LevelMethod:
         """Solve the machines at x, brought to the boundary; False if there is no solution on the way."""
         for _ in range(_RETREATS):
             x = self._to_boundary(x)
-            target = max(0.1 * self.options.tol, min(_COARSEST, _SHARE * self.gap))
-            point = self.machine(weighted_sum(self.Ks, self._weights(x)), target)
+            point = self.machine(weighted_sum(self.Ks, self._weights(x)))
             if np.isfinite(point.upper):
-                self.n_unsolved += point.gap > 2.0 * target
+                self.n_unsolved += point.gap > self.options.tol
                 self._keep(x, point)
                 return True
             if not self.duals:

@@ -72,10 +72,8 @@ class MarginValue:
         self.options = Options(tol=tol, coarse=False, max_steps=patient_steps(n))
         self._last: SolveResult | None = None
 
-    def __call__(self, K: Array, tol: float | None = None) -> MarginPoint:
-        """J(K) to the given relative gap, ``tol`` of the machine by default."""
-        stack = np.ascontiguousarray(K)[None]
-        options = self.options if tol is None else replace(self.options, tol=tol)
+    def __call__(self, K: Array) -> MarginPoint:
+        stack, options = np.ascontiguousarray(K)[None], self.options
         last = learn_weights(stack, self.losses, options=options, start=self._last)
         if last.gap > 2.0 * options.tol and last.duals.shape[1] <= _MOST_DENSE:
             last = self._finish(stack, last, options)

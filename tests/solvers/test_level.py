@@ -104,7 +104,7 @@ def test_upper_bound_is_that_of_the_primal():
     Ks, y = problem(seed=7)
     method = _LevelMethod(Ks, [Hinge(y, 1.0)], CappedSum(5), Options())
     method.set_variant(None, None, 0.0)
-    method.machine = lambda K, tol: MarginPoint(1.0, 1.5, np.zeros((1, 40)))
+    method.machine = lambda K: MarginPoint(1.0, 1.5, np.zeros((1, 40)))
     assert method._evaluate(np.ones(5)) and method.upper == 1.5 and method.constants == [1.0]
 
 

@@ -41,8 +41,9 @@ class ProductRule(WeightLearner):
     def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
         """The product of the kernels; what overflows is refused."""
         total: Array | None = None
-        for _, K in kernels:
-            total = np.array(K, np.float64) if total is None else np.multiply(total, K, out=total)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _, K in kernels:
+                total = np.array(K, np.float64) if total is None else np.multiply(total, K, out=total)
         assert total is not None, "no kernel is active"
         if not np.isfinite(total).all():
             raise ValueError(

@@ -73,11 +73,5 @@ def test_unknown_scales_are_refused():
 
 
 def test_a_product_that_overflows_is_refused():
-    with pytest.raises(ValueError, match="the product of the kernels overflows"), np.errstate(over="ignore"):
-        ProductRule().fit_combine([1e200 * (1.0 + np.eye(3)), 1e200 * np.eye(3)])
-
-
-def test_a_product_beyond_floating_point_is_refused_without_a_warning():
-    huge = 1e200 * np.eye(3) + 1e199
     with pytest.raises(ValueError, match="the product of the kernels overflows"):
-        ProductRule().fit_combine([huge, huge])
+        ProductRule().fit_combine([1e200 * (1.0 + np.eye(3)), 1e200 * np.eye(3)])

@@ -53,38 +53,6 @@ class Simplex:
 
 
 @dataclass(frozen=True)
-class CappedSimplex:
-    """0 ≤ x ≤ cap, of a given sum ≤ cap × size.
-
-    Examples
-    --------
-    >>> CappedSimplex(2.0).project(np.array([3.0, 0.7, 0.1])).round(6).tolist()
-    [1.0, 0.8, 0.2]
-    >>> CappedSimplex(1.5).least(np.array([1.0, -2.0, 4.0]))
-    -1.5
-    """
-
-    total: float = 1.0
-    cap: float = 1.0
-
-    def project(self, x: Array) -> Array:
-        """x − level, cut at both ends; the level by the corners of the sum, which falls in it."""
-        corners = np.sort(np.concatenate([x, x - self.cap]))
-        sums = np.clip(x[None] - corners[:, None], 0.0, self.cap).sum(axis=1)  # from large to small
-        k = int(np.clip(np.searchsorted(-sums, -self.total), 1, corners.size - 1))
-        left, right = sums[k - 1], sums[k]
-        share = (left - self.total) / (left - right) if left > right else 0.0
-        level = corners[k - 1] + np.clip(share, 0.0, 1.0) * (corners[k] - corners[k - 1])
-        return np.clip(x - level, 0.0, self.cap)
-
-    def least(self, g: Array) -> float:
-        """The smallest entries, filled to the cap one after the other."""
-        ordered = np.sort(g)
-        amounts = np.clip(self.total - self.cap * np.arange(g.size), 0.0, self.cap)
-        return float(ordered @ amounts)
-
-
-@dataclass(frozen=True)
 class Orthant:
     """x ≥ 0.
 

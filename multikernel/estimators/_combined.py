@@ -59,6 +59,7 @@ class CombinedKernel(SeveralKernels):
         if not isinstance(learner, WeightLearner):
             raise TypeError(
                 f"learner must be a weight learner, such as multikernel.weights.EasyMKL(); got {learner!r}."
+                + (" Call the class." if isinstance(learner, type) else "")
             )
         if targets.n < 2:
             raise ValueError(f"weights are learned from two samples or more; got n_samples={targets.n}.")

@@ -107,6 +107,7 @@ def compare_rules(
     Learning the weights did not help, as far as ten folds can tell: no learner differs from the plain sum...
     """
     check_level(level)
+    _require_kernels(kernels)
     kind = _task_of(X, y, task)
     machine_for(kind, machine)  # refused at the door, and not in the first fold
     rules = _rules(_named(learners, kind), machine, _checked_scoring(scoring))
@@ -118,6 +119,13 @@ def compare_rules(
     contest = replace(contest, keep=_shares_of, label="rule {estimator!r}")
     scores = run_contest(contest, n_jobs=n_jobs, store=store, verbose=verbose)
     return RulesComparison(Comparison(scores, level=level, scoring=contest.scoring))
+
+
+def _require_kernels(kernels: Any) -> None:
+    """Learners in the place of the kernels, the third, would be found out in the first fold only."""
+    given = kernels if isinstance(kernels, (list, tuple)) else [kernels]
+    if any(isinstance(kernel, WeightLearner) for kernel in given):
+        raise TypeError(f"kernels must be kernels or views; got weight learners, {kernels!r}. Use learners=.")
 
 
 def default_learners(task: str) -> list[WeightLearner]:

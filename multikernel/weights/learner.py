@@ -160,8 +160,9 @@ class WeightLearner(BaseEstimator):
     def fit_stack(self, Ks: Array, targets: Targets, names: Sequence[str] | None = None) -> "WeightLearner":
         """Learn from a checked stack, kernels first (n_kernels, n, n)."""
         if targets.task not in self.learns_from:
+            given = "no y" if targets.task == "nothing" else targets.task
             raise ValueError(
-                f"{type(self).__name__} learns from {' or '.join(self.learns_from)}; got {targets.task}. "
+                f"{type(self).__name__} learns from {' or '.join(self.learns_from)}; got {given}. "
                 "Choose another learner, or another estimator for this one."
             )
         self.view_names_ = [f"kernel-{m}" for m in range(len(Ks))] if names is None else list(names)

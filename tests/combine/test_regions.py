@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.optimize import linprog
 
-from multikernel.combine.regions import CappedSimplex, Orthant, PositiveBall, Simplex
+from multikernel.combine.regions import Orthant, PositiveBall, Simplex
 
 VECTORS = st.integers(1, 6).flatmap(
     lambda size: arrays(float, size, elements=st.floats(-5.0, 5.0, allow_subnormal=False))
@@ -24,17 +23,6 @@ def require_nearest(region, x, corners, rtol=1e-9):
     return p
 
 
-def capped_corners(size, total):
-    """The corners of 0 ≤ x ≤ 1, Σ x = total: ones, one part, zeros, in any order."""
-    full, part = int(total), total - int(total)
-    base = np.zeros(size)
-    base[:full] = 1.0
-    if full < size:
-        base[full] = part
-    rng = np.random.default_rng(0)
-    return [rng.permutation(base) for _ in range(30)]
-
-
 @given(VECTORS, TOTALS)
 def test_simplex(x, total):
     p = require_nearest(Simplex(total), x, total * np.eye(x.size))
@@ -48,29 +36,6 @@ def test_simplex_in_each_row():
     region = Simplex(2.0)
     np.testing.assert_allclose(region.project(X), [region.project(row) for row in X])
     assert region.least(X) == pytest.approx(sum(region.least(row) for row in X))
-
-
-@given(VECTORS, st.floats(0.05, 1.0))
-def test_capped_simplex(x, share):
-    total = share * x.size
-    region = CappedSimplex(total)
-    p = require_nearest(region, x, capped_corners(x.size, total))
-    assert (p >= 0.0).all() and (p <= 1.0).all()
-    np.testing.assert_allclose(p.sum(), total, rtol=1e-9)
-    program = linprog(x, A_eq=np.ones((1, x.size)), b_eq=[total], bounds=[(0.0, 1.0)] * x.size)
-    np.testing.assert_allclose(region.least(x), program.fun, rtol=1e-9, atol=1e-9)
-
-
-@given(VECTORS, st.floats(0.2, 3.0))
-def test_capped_simplex_of_another_cap(x, cap):
-    """A cap is a unit: everything scales with it."""
-    total = 0.6 * x.size
-    np.testing.assert_allclose(
-        CappedSimplex(cap * total, cap).project(cap * x), cap * CappedSimplex(total).project(x), atol=1e-9
-    )
-    np.testing.assert_allclose(
-        CappedSimplex(cap * total, cap).least(x), cap * CappedSimplex(total).least(x), atol=1e-9
-    )
 
 
 @given(VECTORS)

@@ -68,7 +68,7 @@ def test_targets_as_the_learner_asks():
     assert len({model.kernel_weights_.tobytes() for model in (values, as_values, as_classes)}) == 3
     default = CombinedKernelPCA(kernels=kernels).fit(X, ["anything"])
     np.testing.assert_array_equal(default.kernel_weights_, MeanRule().fit(expected_stack()).kernel_weights_)
-    with pytest.raises(ValueError, match="CenteredAlignment learns from classes or values; got nothing"):
+    with pytest.raises(ValueError, match="CenteredAlignment learns from classes or values; got no y"):
         CombinedKernelPCA(CenteredAlignment()).fit(X)
 
 

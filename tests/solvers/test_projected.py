@@ -4,7 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from multikernel.combine.regions import CappedSimplex, Orthant, PositiveBall, Simplex
+from multikernel.combine.regions import Orthant, PositiveBall, Simplex
 from multikernel.solvers import Options, Status
 from multikernel.solvers.projected import minimise_projected
 
@@ -20,14 +20,12 @@ def quadratic(size, seed):
 def conditions_of(region, x):
     if isinstance(region, Simplex):
         return [x >= 0, cp.sum(x) == region.total]
-    if isinstance(region, CappedSimplex):
-        return [x >= 0, x <= region.cap, cp.sum(x) == region.total]
     if isinstance(region, PositiveBall):
         return [x >= 0, cp.norm(x - region.center) <= region.radius]
     return [x >= 0]
 
 
-REGIONS = [Simplex(), Simplex(3.0), CappedSimplex(2.5), Orthant(), PositiveBall(np.full(6, 0.3), 0.5)]
+REGIONS = [Simplex(), Simplex(3.0), Orthant(), PositiveBall(np.full(6, 0.3), 0.5)]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

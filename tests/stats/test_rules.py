@@ -435,3 +435,9 @@ def test_text_and_html_hold_answer_and_table(helped):
     assert str(helped).startswith(helped.answer)
     page = helped._repr_html_()
     assert "Learning the weights helped" in page and "<table" in page and "align" in page
+
+
+def test_learners_in_the_place_of_kernels_are_refused_at_the_door():
+    X, y, _ = two_views()
+    with pytest.raises(TypeError, match="got weight learners, .* Use learners="):
+        compare_rules(X, y, [CenteredAlignment()])

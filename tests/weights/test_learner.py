@@ -1,11 +1,13 @@
 """The base of all weight learners: its doors, its words, and one class against the rest."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from multikernel import stack_kernels
+from multikernel.kernels import Gaussian, Linear
 from multikernel.weights import (
     CenteredAlignment,
     DirichletWeights,
@@ -169,7 +171,7 @@ def test_weights_that_are_none(weights, words):
 
 def test_tasks_that_the_learner_does_not_know():
     kernels, y = problem(9)
-    with pytest.raises(ValueError, match="CenteredAlignment learns from classes or values; got nothing"):
+    with pytest.raises(ValueError, match="CenteredAlignment learns from classes or values; got no y"):
         CenteredAlignment().fit(kernels)
     with pytest.raises(ValueError, match="BySign learns from classes; got values"):
         BySign().fit(kernels[:2], y + 0.5)
@@ -228,3 +230,24 @@ def test_the_worst_machine_is_told():
     kernels, _ = problem(13, m=2, n=6)
     with pytest.warns(ConvergenceWarning, match="BySign ended as 'max_iter'"):
         BySign().fit(kernels, [0, 0, 1, 2, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("kernels", "error", "message"),
+    [
+        (
+            np.zeros((6, 2)),
+            ValueError,
+            r"got shape \(6, 2\)\. For a table .*CombinedKernelClassifier",
+        ),
+        (pd.DataFrame(np.zeros((6, 2))), ValueError, r"got shape \(6, 2\)\. For a table of features"),
+        (np.zeros((2, 6, 6)), ValueError, r"kernels come last.*numpy\.moveaxis\(kernels, 0, 2\)"),
+        ([Linear(), Gaussian()], TypeError, "got kernel functions. For a table of features"),
+        ({"line": Linear()}, TypeError, "got kernel functions"),
+        (Linear(), TypeError, "got kernel functions"),
+    ],
+    ids=["table", "frame", "kernels first", "functions", "named functions", "one function"],
+)
+def test_what_is_given_instead_of_kernels_is_named_with_the_way_out(kernels, error, message):
+    with pytest.raises(error, match=message):
+        CenteredAlignment().fit(kernels, [0, 1, 0, 1, 0, 1])

@@ -439,5 +439,5 @@ def test_text_and_html_hold_answer_and_table(helped):
 
 def test_learners_in_the_place_of_kernels_are_refused_at_the_door():
     X, y, _ = two_views()
-    with pytest.raises(TypeError, match="got weight learners, .* Use learners="):
+    with pytest.raises(TypeError, match=r"got weight learners, .* Use learners="):
         compare_rules(X, y, [CenteredAlignment()])

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR, OneClassSVM
 
+from multikernel.combine.linear import WholeKernel
 from multikernel.criteria import EpsilonInsensitive, HardMargin, Hinge, JointHinge, OneClass, SquaredHinge
 from multikernel.solvers import Status, class_cycles, learn_weights, solve_machine
 from multikernel.solvers import smo as smo_loop
+from multikernel.solvers.machine import Machine
 from tests.solvers.problems import Task, gaussian, make_kernels
 from tests.solvers.reference import optimal_value
 
@@ -323,3 +325,15 @@ def test_compiled_loops_hand_back_plain_tuples(monkeypatch):
     solve_machine(K, Hinge(y, 10.0))
     learn_weights(K[None], [JointHinge(np.array([0, 0, 1, 1, 2]), 3, 1.0)])
     assert len(kinds) >= 2 and set(kinds) == {tuple}
+
+
+def test_duals_that_drifted_are_balanced_with_their_gradient():
+    K, y = gaussian(np.linspace(-2.0, 2.0, 6)[:, None], 1.0), np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
+    machine = Machine(Hinge(y, 10.0), WholeKernel(K))
+    machine.set_start(y * 3.0 + 1e-3)
+    machine.refresh(np.arange(1))
+    machine.rebuild_gradient()
+    assert machine._restore_balance()
+    assert abs(machine.beta.sum()) <= 1e-12
+    np.testing.assert_allclose(machine.gradient, y - K @ machine.beta, atol=1e-12)
+    assert not machine._restore_balance()

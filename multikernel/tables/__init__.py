@@ -1,0 +1,1 @@
+"""Files in: tables with a target column (CSV, Parquet, npz), and views written down in TOML."""

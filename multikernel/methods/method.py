@@ -1,0 +1,148 @@
+"""One method: the sibling estimators that solve it, or a weight learner under a machine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..weights._machines import default_machine
+from ..weights.learner import About, WeightLearner
+from .routing import kernel_argument, machine_parameters, parameters_of, require_known, split
+from .siblings import TASKS, names_for
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to learn kernels, whatever the targets are.
+
+    Attributes
+    ----------
+    name : str, such as "mkl"
+    title : str, such as "Multiple kernel learning"
+    estimators : dict from task to class
+        Tasks are "classes" (labels), "values" (numbers) and "nothing" (no targets at all).
+    learner : class or None, the weight learner that goes under a machine
+
+    Examples
+    --------
+    >>> from multikernel.methods import get_method
+    >>> mkl = get_method("mkl")
+    >>> mkl.tasks, mkl.about.family
+    (('classes', 'values', 'nothing'), 'margin')
+    >>> mkl.make("values", C=10)
+    MKLRegressor(C=10)
+    """
+
+    name: str
+    title: str
+    estimators: Mapping[str, type]
+    learner: type[WeightLearner] | None = None
+
+    @property
+    def about(self) -> About:
+        """Its row in the table of methods."""
+        owner: Any = self.learner if self.learner is not None else next(iter(self.estimators.values()))
+        about: About = owner.about
+        return about
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """What it can learn from, of "classes", "values" and "nothing"."""
+        return tuple(self.estimators)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes that it stands for; they are names of the method, too."""
+        classes = self.estimators.values() if self.learner is None else (self.learner,)
+        return tuple(dict.fromkeys(cls.__name__ for cls in classes))
+
+    @property
+    def page(self) -> str:
+        """Its page in the documentation, without a suffix; the learners of a family share one."""
+        return f"methods/{self.name}" if self.learner is None else f"methods/weights_{self.about.family}"
+
+    @property
+    def predicts(self) -> bool:
+        """Whether its estimators predict; those that do not are transformers."""
+        return all(hasattr(cls, "predict") for cls in self.estimators.values())
+
+    def estimator_class(self, task: str) -> type:
+        """The class for a task.
+
+        Parameters
+        ----------
+        task : {"classes", "values", "nothing"}
+        """
+        if task not in TASKS:
+            raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
+        if task not in self.estimators:
+            raise ValueError(
+                f"{self.name} learns from {' or '.join(self.tasks)}, not from {task}. These do: "
+                f"{', '.join(names_for(task))}, and the weight learners of list_methods({task!r})."
+            )
+        return self.estimators[task]
+
+    def parameters(self, task: str) -> dict[str, Any]:
+        """The parameters that :meth:`make` takes for a task, with their defaults.
+
+        Examples
+        --------
+        >>> from multikernel.methods import get_method
+        >>> get_method("SumRule").parameters("classes")["C"]
+        1.0
+        """
+        cls = self.estimator_class(task)
+        found = machine_parameters(cls, task) | parameters_of(cls)
+        if self.learner is not None:
+            found.pop("learner")
+            found |= parameters_of(self.learner)
+        return found
+
+    def make(self, task: str, kernels: Any = "auto", **parameters: Any) -> Any:
+        """An estimator of this method, not fitted.
+
+        Parameters
+        ----------
+        task : {"classes", "values", "nothing"}
+            What there is to learn from: labels, numbers, or nothing.
+        kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
+            As for :class:`multikernel.MKLClassifier`. A method with one kernel takes one.
+        **parameters
+            Those of the estimator by their names. Of a weight learner: its own first, then those of the
+            estimator it goes under, then those of the machine (``SVC``, ``KernelRidge``, ``OneClassSVM``).
+            C, epsilon, nu and alpha go to learner and machine alike where both have them; ``learner__C`` and
+            ``machine__C`` mean one of the two.
+
+        Returns
+        -------
+        estimator
+
+        Examples
+        --------
+        >>> from multikernel.methods import get_method
+        >>> get_method("EasyMKL").make("classes", balance=0.5, C=10).get_params()["machine__C"]
+        10
+        >>> get_method("EasyMKL").make("classes", balanse=0.5)
+        Traceback (most recent call last):
+        ...
+        ValueError: easy_mkl has no parameter 'balanse'; did you mean 'balance'?
+        """
+        cls = self.estimator_class(task)
+        parts = split(parameters, cls, self.learner, task)
+        self._refuse(parts, task, kernels)
+        given = kernel_argument(cls, kernels, self.name) | parts["estimator"]
+        if self.learner is not None:
+            given["learner"] = self.learner(**parts["learner"])
+        if parts["machine"] or any(name.startswith("machine__") for name in parts["nested"]):
+            given.setdefault("machine", default_machine(task))
+            given["machine"].set_params(**parts["machine"])
+        model = cls(**given)
+        return model.set_params(**parts["nested"]) if parts["nested"] else model
+
+    def _refuse(self, parts: Mapping[str, Mapping[str, Any]], task: str, kernels: Any) -> None:
+        """Parameters that nobody has, or that say the same thing twice."""
+        known = [*self.parameters(task), *(["learner"] if self.learner is not None else [])]
+        require_known(parts["nested"], known, self.name)
+        if self.learner is not None and "learner" in parts["estimator"]:
+            raise ValueError(f"{self.name} is the learner; give its parameters by their names.")
+        if "kernel" in parts["estimator"] and not (isinstance(kernels, str) and kernels == "auto"):
+            raise ValueError(f"give {self.name} its kernel once: by kernels, or by kernel.")

@@ -5,10 +5,9 @@ import importlib.util
 import inspect
 import pkgutil
 
-from sklearn.base import is_classifier, is_outlier_detector, is_regressor
-
 import multikernel
 from multikernel import weights
+from multikernel.methods import get_method
 from multikernel.weights import About, WeightLearner
 
 ORDER = (
@@ -19,10 +18,14 @@ ORDER = (
     "discriminant",
     "ridge",
     "nonlinear",
+    "localized",
+    "transductive",
     "boosting",
     "bayesian",
+    "one kernel",
     "clustering",
     "embedding",
+    "combined",
 )
 COLUMNS = (
     "method",
@@ -97,12 +100,10 @@ def row_of(method):
     ]
 
 
-def tasks_of(method):
-    """What a method learns from; of an estimator its kind says so."""
-    if hasattr(method, "learns_from"):
-        return method.learns_from
-    kinds = {"classes": is_classifier, "values": is_regressor, "nothing": is_outlier_detector}
-    return [task for task, is_kind in kinds.items() if is_kind(method())] or ["nothing"]
+def tasks_of(cls):
+    """What a class learns from; of an estimator its method says so."""
+    tasks = get_method(cls.__name__).estimators
+    return cls.learns_from if hasattr(cls, "learns_from") else [task for task in tasks if tasks[task] is cls]
 
 
 def introduction(family):

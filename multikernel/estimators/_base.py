@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..criteria import JointHinge, Loss
 from ..solvers import Options, SolveResult, Status, learn_weights
 from ..views import make_bank
+from ._about import MKL
 from ._cost import prediction_cost
 from ._machine import KernelMachine, worst_status
 from ._parameters import check_costs, check_norm
@@ -44,6 +45,8 @@ class Solved:
 
 class BaseMKL(KernelMachine):
     """Parameters and methods common to all estimators with global kernel weights."""
+
+    about = MKL
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from ..solvers.bayesian.learn import BayesianResult, Outputs, learn_bayesian
 from ..solvers.bayesian.posterior import Priors
 from ..solvers.bayesian.predictive import Moments, parts, predict_moments
 from ..views import make_bank
-from ..weights.learner import About
+from ._about import BAYESIAN
 from ._machine import SeveralKernels
 from ._one_kernel import fixed_seed
 from ._progress import Progress
@@ -29,14 +29,7 @@ SPARSE = (1e-10, 1e-10)
 class BayesianMKL(SeveralKernels):
     """Parameters and methods of the Bayesian estimators."""
 
-    about = About(
-        family="bayesian",
-        problem="posterior of a, e, b and noise in f = Σ e_m g_m + b, g_m ≈ K_m a",
-        solver="mean-field variational updates, extrapolated; the evidence bound never falls, stationarity",
-        cost="n³ + P³ + P n² a sweep, some tens to hundreds of sweeps",
-        use="To know how sure each weight and each prediction is; up to some thousand samples.",
-        reference="Gönen 2012",
-    )
+    about = BAYESIAN
     certificate = "stationarity"
     _certificate = "estimated further rise of the evidence bound, in nats a sample"
     _easier = "raise spread"

@@ -14,7 +14,7 @@ from ..solvers.column_boosting import boost_columns
 from ..solvers.column_generation import generate_columns
 from ..solvers.columns import Columns, ColumnsResult
 from ..views import make_bank
-from ..weights.learner import About
+from ._about import COLUMN_BOOSTING
 from ._machine import KernelMachine, worst_status
 from ._progress import Progress
 from ._samples import Samples
@@ -29,15 +29,7 @@ _MARK_COLUMNS = 100
 class ColumnMachine(KernelMachine):
     """Parameters and methods common to machines over columns of kernels."""
 
-    about = About(
-        family="boosting",
-        problem="f = Σ α_mj K_m(·, x_j) + b: min Σ s|α| or ½Σ(sα)² + C Σ loss, s the column's root mean "
-        "square (normalise) or 1; MARK: ridge on few columns",
-        solver="interior point on all columns, generation of at most so many, duality gap; MARK: greedy",
-        cost="P n³ a step of the LP, P n³ once and n³ a step for the QP; MARK: P n² a round",
-        use="Few columns to evaluate at prediction; each sample may use other kernels.",
-        reference="Bennett, Momma & Embrechts 2002; Bi, Zhang & Bennett 2004",
-    )
+    about = COLUMN_BOOSTING
     method: str
     max_columns: int | None
     coef_: Array

@@ -17,6 +17,7 @@ from ..weights._machines import default_machine
 from ..weights.learner import WeightLearner
 from ..weights.similarity import CenteredAlignment
 from ..weights.targets import Targets
+from ._about import COMBINED
 from ._machine import SeveralKernels
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -25,6 +26,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class CombinedKernel(SeveralKernels):
     """Parameters and methods of all estimators that put a machine on the kernel of a learner."""
 
+    about = COMBINED
     _task: ClassVar[str]  # what the machine predicts
     learner: Any
     machine: Any

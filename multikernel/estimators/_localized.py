@@ -23,6 +23,7 @@ from ..solvers.localized.gating import GatedObjective
 from ..solvers.localized.learn import LocalizedResult, learn_gates
 from ..solvers.localized.machines import Machines
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
+from ._about import LOCALIZED
 from ._descent_record import record_descents
 from ._localized_warnings import warn_of_descent, warn_of_equal_copies, warn_of_machines
 from ._machine import SeveralKernels, on_rows
@@ -54,6 +55,7 @@ class Gated:
 class BaseLocalized(SeveralKernels):
     """Parameters and methods common to all estimators with a gate over their kernels."""
 
+    about = LOCALIZED
     certificate = "machine"
 
     def __init__(

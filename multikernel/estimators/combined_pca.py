@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import check_positive_integer
 from ..solvers.kernel_pca import kernel_components
 from ..weights.fixed import MeanRule
-from ..weights.learner import About, WeightLearner
+from ..weights.learner import WeightLearner
 from ..weights.targets import TASKS, Targets, as_targets, no_targets
+from ._about import PCA
 from ._combined import CombinedKernel
 from ._component_plot import draw_components
 
@@ -60,14 +61,7 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     ((150, 2), True)
     """
 
-    about = About(
-        family="embedding",
-        problem="leading eigenvectors of the centred kernel that a learner combined",
-        solver="the learner's; then an eigendecomposition",
-        cost="the learner's and n² a component, or n³",
-        use="To look at the samples as the learned kernel sees them, or as features for another model.",
-        reference="Schölkopf, Smola & Müller 1998",
-    )
+    about = PCA
 
     learns_from = TASKS
     embedding_: Array

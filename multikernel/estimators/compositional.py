@@ -12,7 +12,7 @@ from ..kernels import Gaussian, Kernel
 from ..solvers.compositional import SquareRootCross, gaussian_cross
 from ..views import KernelBank, View, as_views, make_bank
 from ..weights._machines import machine_for
-from ..weights.learner import About
+from ._about import COMPOSITIONAL
 from ._machine import SeveralKernels
 from ._targets import encode_labels, require_two_classes
 
@@ -78,14 +78,7 @@ class CompositionalKernelClassifier(ClassifierMixin, SeveralKernels):
     (2, 0.96)
     """
 
-    about = About(
-        family="nonlinear",
-        problem="one machine on the (P n)² matrix of all kernels and cross-kernels K_m^½ K_h^½",
-        solver="the machine's",
-        cost="(P n)² memory, P n³ for the square roots, and the machine on P n samples",
-        use="Few samples and kernels, where different kernels matter at different samples.",
-        reference="Lee, Verzakov & Duin 2007",
-    )
+    about = COMPOSITIONAL
 
     classes_: Array
 

@@ -8,6 +8,7 @@ from sklearn.utils import Tags
 
 from .._validation import check_positive_integer
 from ..solvers.conformal import learn_conformal
+from ._about import CONFORMAL
 from ._one_kernel import OneKernel, fixed_seed
 from ._targets import encode_labels, require_two_classes
 
@@ -91,6 +92,8 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     >>> bool(learned.history_[0]["objective"] < learned.objective_)
     True
     """
+
+    about = CONFORMAL
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from .._validation import check_positive_integer
 from ..solvers.direct_discriminant import direct_discriminant
+from ._about import KDDA
 from ._neighbour_vote import NeighbourVote
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -82,6 +83,8 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     >>> model.transform(X[1::2]).shape, round(model.score(X[1::2], y[1::2]), 2)
     ((89, 2), 0.97)
     """
+
+    about = KDDA
 
     def __init__(
         self,

@@ -18,6 +18,7 @@ from ..solvers.neighbours import check_n_neighbors, neighbour_votes
 from ..solvers.options import Options
 from ..solvers.rkda import Projection, discriminant_projection
 from ..views import make_bank
+from ._about import DISCRIMINANT
 from ._machine import KernelMachine
 from ._multiclass import decide
 from ._progress import Progress
@@ -146,6 +147,7 @@ class KernelDiscriminantClassifier(
     (89, 2)
     """
 
+    about = DISCRIMINANT
     _easier = "raise reg"
 
     def __init__(

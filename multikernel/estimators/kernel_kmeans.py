@@ -13,7 +13,7 @@ from ..solvers.kernel_kmeans import KernelKMeans, KMeansResult
 from ..solvers.result import Status
 from ..views import make_bank
 from ..weights._scales import variance_scales
-from ..weights.learner import About
+from ._about import KMEANS
 from ._machine import SeveralKernels
 from ._one_kernel import fixed_seed
 
@@ -89,14 +89,7 @@ class MultipleKernelKMeans(ClusterMixin, SeveralKernels):
     3
     """
 
-    about = About(
-        family="clustering",
-        problem="min Σ η_m² a_m over clusters and η on the simplex, a_m the spread within clusters",
-        solver="single moves of samples and η_m ∝ 1/a_m in turn; the objective never rises, several starts",
-        cost="P n² a turn, some tens of turns a start",
-        use="Groups without labels, from several views of which some may be noise.",
-        reference="Huang, Chuang & Chen 2012; Gönen & Margolin 2014",
-    )
+    about = KMEANS
 
     labels_: Array
     kernel_weights_: Array

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..solvers.neighbours import kernel_distances
+from ._about import NEIGHBOURS
 from ._neighbour_vote import NeighbourVote
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -66,6 +67,8 @@ class KernelKNNClassifier(NeighbourVote):
     >>> round(model.score(X[1::2], y[1::2]), 2)
     0.96
     """
+
+    about = NEIGHBOURS
 
     def __init__(
         self, kernel: Any = "gaussian", *, n_neighbors: int = 1, psd: str = "error", random_state: Any = None

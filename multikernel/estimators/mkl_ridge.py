@@ -8,6 +8,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from .._validation import check_number
 from ..criteria import SquaredError
+from ._about import RIDGE
 from ._base import BaseMKL, Solved
 from ._parameters import check_sample_weights
 from ._targets import check_targets
@@ -56,6 +57,8 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
     >>> model.kernel_weights_.round(3).tolist(), float(model.predict([[1.0, 0.0]])[0].round(1))
     ([1.0, 0.0], 3.9)
     """
+
+    about = RIDGE
 
     def __init__(
         self,

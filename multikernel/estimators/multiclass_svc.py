@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ._about import MULTICLASS
 from .mkl_classifier import MKLClassifier
 
 
@@ -93,6 +94,8 @@ class MulticlassSVC(MKLClassifier):
     >>> model.dual_coef_.shape[0], bool(abs(model.dual_coef_.sum(axis=0)).max() < 1e-9)
     (3, True)
     """
+
+    about = MULTICLASS
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from ..solvers.nonstationary.learn import SOLVERS, MixturesResult, learn_mixture
 from ..solvers.nonstationary.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
 from ..solvers.nonstationary.starts import draw_starts, n_starts
 from ..views import make_bank
+from ._about import NONSTATIONARY
 from ._calibration import calibrate, calibrated
 from ._machine import SeveralKernels, worst_status
 from ._mixture_warnings import warn_of_mixtures
@@ -158,6 +159,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
     ((200, 2), True)
     """
 
+    about = NONSTATIONARY
     certificate = "stationarity"
     _certificate = "relative distance to a stationary point"
 

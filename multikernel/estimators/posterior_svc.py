@@ -15,6 +15,7 @@ from ..solvers.posteriors import (
     neighbour_posteriors,
     parzen_posteriors,
 )
+from ._about import POSTERIOR
 from ._base import BaseMKL, Solved
 from ._calibration import calibrate
 from ._decisions import MachineClassifier
@@ -158,6 +159,8 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     >>> len(model.support_) < len(MKLClassifier([Polynomial(2)]).fit(X, y).support_)
     True
     """
+
+    about = POSTERIOR
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from .._threads import one_thread
 from .._validation import check_choice, warn_caller
+from ._about import REGULARIZED
 from ._calibration import calibrate
 from ._cost import prediction_cost
 from ._cross_validation import check_one_score
@@ -153,6 +154,8 @@ class RegularizedMKLClassifier(MKLClassifier):
     >>> bool(model.score(X, y) > 0.95)
     True
     """
+
+    about = REGULARIZED
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from ..solvers.leave_one_out import Candidate, Grid, choose_first_best, learn_ca
 from ..solvers.neighbours import check_n_neighbors
 from ..solvers.spectral_kernel import NoMaximumError, SpectralModel
 from ..views import KernelBank, PrecomputedBank, View, as_views
+from ._about import SPECTRAL
 from ._one_kernel import OneKernel, fixed_seed
 from ._spectral_parameters import (
     as_eig_tols,
@@ -189,6 +190,8 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     >>> model.spectral_weights_[:3].round(1).tolist(), round(model.width_, 1)
     ([15.5, 3.1, 2.1], 26.4)
     """
+
+    about = SPECTRAL
 
     def __init__(
         self,

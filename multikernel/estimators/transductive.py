@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import check_choice, check_positive_integer, is_indefinite, raise_indefinite
 from ..solvers import MatrixResult, leading_eigenvectors
 from ..views import available_memory, make_bank
+from ._about import TRANSDUCTIVE
 from ._machine import KernelMachine, worst_status
 from ._matrix_machines import by_alignment, by_margin
 from ._multiclass import binary_problems, decide
@@ -137,6 +138,8 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
     >>> bool((model.transduction_ == (y[1::2] == 1)).mean() > 0.9), bool(model.dual_gap_ <= 1e-8)
     (True, True)
     """
+
+    about = TRANSDUCTIVE
 
     def __init__(
         self,

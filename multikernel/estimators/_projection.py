@@ -33,6 +33,7 @@ from ..solvers.localized.projections import (
     learn_projections,
 )
 from ..views.scaling import Scaling
+from ._about import PROJECTION
 from ._descent_record import record_descents
 from ._localized import MACHINE_TOL
 from ._localized_warnings import warn_of_machines
@@ -51,6 +52,7 @@ _NOTHING = 2e-3  # ... where ½‖w‖² is less than this share of the objectiv
 class BaseProjection(TransformerMixin, BaseEstimator):
     """Parameters and methods common to the estimators on projection kernels."""
 
+    about = PROJECTION
     certificate = "machine"
     projections_: Array
     gating_: Array | None

@@ -1,12 +1,23 @@
 """One method: the sibling estimators that solve it, or a weight learner under a machine."""
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.base import clone
+
 from ..weights._machines import default_machine
 from ..weights.learner import About, WeightLearner
-from .routing import kernel_argument, machine_parameters, parameters_of, require_known, split
+from .routing import (
+    Parts,
+    kernel_argument,
+    machine_parameters,
+    own_parameters,
+    parameters_of,
+    require_known,
+    split,
+)
 from .siblings import TASKS, names_for
 
 
@@ -94,7 +105,7 @@ class Method:
         found = machine_parameters(cls, task) | parameters_of(cls)
         if self.learner is not None:
             found.pop("learner")
-            found |= parameters_of(self.learner)
+            found |= own_parameters(self.learner)
         return found
 
     def make(self, task: str, kernels: Any = "auto", **parameters: Any) -> Any:
@@ -110,7 +121,8 @@ class Method:
             Those of the estimator by their names. Of a weight learner: its own first, then those of the
             estimator it goes under, then those of the machine (``SVC``, ``KernelRidge``, ``OneClassSVM``).
             C, epsilon, nu and alpha go to learner and machine alike where both have them; ``learner__C`` and
-            ``machine__C`` mean one of the two.
+            ``machine__C`` mean one of the two. A learner that asks a machine about each kernel asks the one
+            that goes on top.
 
         Returns
         -------
@@ -129,20 +141,23 @@ class Method:
         cls = self.estimator_class(task)
         parts = split(parameters, cls, self.learner, task)
         self._refuse(parts, task, kernels)
-        given = kernel_argument(cls, kernels, self.name) | parts["estimator"]
+        given = kernel_argument(cls, kernels, self.name) | parts.estimator
+        if "task" in inspect.signature(cls).parameters:
+            given["task"] = task
+        if parts.machine:
+            machine = given.get("machine")
+            machine = default_machine(task) if machine is None else clone(machine)
+            given["machine"] = machine.set_params(**parts.machine)
         if self.learner is not None:
-            given["learner"] = self.learner(**parts["learner"])
-        if parts["machine"] or any(name.startswith("machine__") for name in parts["nested"]):
-            given.setdefault("machine", default_machine(task))
-            given["machine"].set_params(**parts["machine"])
+            asks = {"machine": given.get("machine")} if "machine" in parameters_of(self.learner) else {}
+            given["learner"] = self.learner(**parts.learner, **asks)
         model = cls(**given)
-        return model.set_params(**parts["nested"]) if parts["nested"] else model
+        return model.set_params(**parts.nested) if parts.nested else model
 
-    def _refuse(self, parts: Mapping[str, Mapping[str, Any]], task: str, kernels: Any) -> None:
+    def _refuse(self, parts: Parts, task: str, kernels: Any) -> None:
         """Parameters that nobody has, or that say the same thing twice."""
-        known = [*self.parameters(task), *(["learner"] if self.learner is not None else [])]
-        require_known(parts["nested"], known, self.name)
-        if self.learner is not None and "learner" in parts["estimator"]:
+        require_known(parts.unknown, self.parameters(task), self.name)
+        if self.learner is not None and "learner" in parts.estimator:
             raise ValueError(f"{self.name} is the learner; give its parameters by their names.")
-        if "kernel" in parts["estimator"] and not (isinstance(kernels, str) and kernels == "auto"):
+        if "kernel" in parts.estimator and not (isinstance(kernels, str) and kernels == "auto"):
             raise ValueError(f"give {self.name} its kernel once: by kernels, or by kernel.")

@@ -1,4 +1,5 @@
 """Can the regularisation of discriminant analysis be learned together with its kernel?
+====================================================================================
 
 Breast cancer data of scikit-learn, half of it to learn from. Discriminant analysis learns the weights of a
 bank of Gaussian kernels with the regularisation fixed at values from 1e-8 to 1, then with the regularisation

@@ -1,4 +1,5 @@
 """Did learning the weights help?
+==============================
 
 Handwritten digits of scikit-learn in five views, one Gaussian kernel each, first as they are and then with as
 many views of pure noise beside them. One call compares learned weights with the plain sum of the kernels and

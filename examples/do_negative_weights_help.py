@@ -1,4 +1,5 @@
 """Do negative kernel weights help, and does it matter that the points to classify are known beforehand?
+=====================================================================================================
 
 Breast cancer data of scikit-learn, three kernels (quadratic, Gaussian, linear), a quarter of the points
 labelled. Four models learn the kernel matrix over all points; a fifth sees the labelled points only. For each

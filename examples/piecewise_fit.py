@@ -1,4 +1,5 @@
 """Piecewise fit: which line drew where?
+=====================================
 
 A motorcycle hits a wall, and the head of the dummy is thrown about: 133 measurements of its acceleration
 (Silverman, 1985), flat at first, then a fall, a swing back, and rest. Three copies of a linear kernel under a

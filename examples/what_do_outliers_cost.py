@@ -1,4 +1,5 @@
 """What do outliers cost?
+======================
 
 Three clouds in the plane, and a few samples with the label of another cloud. A support vector machine has to
 store every one of them, for it pays for each, and its boundaries lean towards them. With soft labels, the

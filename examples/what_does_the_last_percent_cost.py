@@ -1,4 +1,5 @@
 """What does the last percent cost?
+================================
 
 Handwritten digits of scikit-learn in five views, from the ink of each row (8 numbers) to the grey values
 (64). A value of a kernel costs the numbers that it compares. Plain multiple kernel learning does not ask what

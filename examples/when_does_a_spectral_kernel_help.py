@@ -1,4 +1,5 @@
 """When does a kernel with a learned spectrum help, and when does it not?
+======================================================================
 
 Two problems in the plane, 200 points each, of which 20 are labelled: two rings, one inside the other, and two
 moons. A Gaussian kernel over all points is learned from the labels in three ways: new eigenvalues for the

@@ -1,4 +1,5 @@
 """Where does it look?
+===================
 
 A face is cut into sixteen patches with a linear kernel for each, and a gate that sees only a coarse picture
 decides which patches count: women and men among the Olivetti faces, after Gönen's thesis. The picture shows

@@ -1,4 +1,5 @@
 """Where does which kernel speak?
+==============================
 
 Two problems. In the plane the boundary is a line on the left and a parabola on the right: a linear and a
 quadratic kernel with one weight each for the whole plane cannot draw it, with weights that depend on the

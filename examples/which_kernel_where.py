@@ -1,4 +1,5 @@
 """Which kernel where?
+===================
 
 Four Gaussians in the plane take turns in class, so that the best boundary bends three times. A gate that
 looks at the point decides which kernel counts there, and is learned together with the machine: a linear and a

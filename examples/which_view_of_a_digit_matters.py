@@ -1,4 +1,5 @@
 """Which view of a handwritten digit matters?
+==========================================
 
 Learns one weight for each of five views of scikit-learn's digits, says how sure the weights are (the
 duality gap), and sets the test accuracy beside that of every single view and of the plain sum of all.

@@ -1,0 +1,129 @@
+"""The API reference: one page for each public module, made of what the module exports.
+
+Plain text in, plain text out: nothing here needs Sphinx, so that the tests can ask whether a name is in the
+reference without building it. autosummary makes a page of every name that the pages list.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from pathlib import Path
+from types import ModuleType
+
+FOLDER = "auto_api"
+PUBLIC = (
+    "multikernel",
+    "multikernel.kernels",
+    "multikernel.views",
+    "multikernel.weights",
+    "multikernel.methods",
+    "multikernel.evaluation",
+    "multikernel.stats",
+    "multikernel.selection",
+    "multikernel.plot",
+    "multikernel.report",
+    "multikernel.persistence",
+    "multikernel.tables",
+    "multikernel.doctor",
+    "multikernel.datasets",
+    "multikernel.reproduce",
+)
+# Rooms without a page: their names may change, and what a user needs of them is exported above.
+INTERNAL = ("cli", "combine", "criteria", "estimators", "solvers")
+GROUPS = ("Estimators", "Learners", "Classes", "Functions", "Data")
+
+
+def pages() -> dict[str, str]:
+    """The name of every page of the reference and its text."""
+    homes = home_of_each()
+    texts = {f"{name}.rst": module_page(name, homes) for name in PUBLIC}
+    return {"index.rst": index_page()} | texts
+
+
+def exported(module: ModuleType) -> list[str]:
+    return sorted(getattr(module, "__all__", ()), key=str.lower)
+
+
+def home_of_each() -> dict[int, str]:
+    """The address under which each exported object has its page: the first of those that export it."""
+    homes: dict[int, str] = {}
+    for name in PUBLIC:
+        module = importlib.import_module(name)
+        for attribute in exported(module):
+            value = getattr(module, attribute)
+            if group_of(value, name) != "Data":  # equal constants may be one object
+                homes.setdefault(id(value), f"{name}.{attribute}")
+    return homes
+
+
+def group_of(value: object, module_name: str) -> str:
+    if inspect.isclass(value):
+        if hasattr(value, "fit"):
+            return "Learners" if module_name == "multikernel.weights" else "Estimators"
+        return "Classes"
+    return "Functions" if callable(value) else "Data"
+
+
+def index_page() -> str:
+    head = heading("API reference")
+    intro = (
+        "Every public name. What is not here is internal and may change without notice. The estimators are "
+        "scikit-learn's in all they do: ``get_params``, ``set_params``, ``score``, ``clone``, pipelines and "
+        "searches work as there.\n"
+    )
+    table = autosummary([f"~{name}" if name == "multikernel" else name for name in PUBLIC], toctree=False)
+    tree = "\n".join(["", ".. toctree::", "   :hidden:", "", *(f"   {name}" for name in PUBLIC), ""])
+    return f"{head}\n{intro}\n{table}{tree}"
+
+
+def module_page(name: str, homes: dict[int, str]) -> str:
+    """The page of a module: its docstring, and its names by kind; names that live elsewhere are links."""
+    module = importlib.import_module(name)
+    grouped: dict[str, list[str]] = {}
+    elsewhere = []
+    for attribute in exported(module):
+        address = f"{name}.{attribute}"
+        value = getattr(module, attribute)
+        home = homes.get(id(value), address)
+        if home == address:
+            grouped.setdefault(group_of(value, name), []).append(attribute)
+        else:
+            elsewhere.append(f"* :obj:`{attribute} <{home}>` (``{home}``)")
+    parts = [heading(name), f".. automodule:: {name}\n   :no-members:\n"]
+    for group in GROUPS:
+        if group in grouped:
+            parts += [heading(group, "-"), autosummary(grouped[group], toctree=True)]
+    if elsewhere:
+        parts += [heading("Also here", "-"), "\n".join(elsewhere) + "\n"]
+    return "\n".join(parts)
+
+
+def heading(text: str, mark: str = "=") -> str:
+    return f"{text}\n{mark * len(text)}\n"
+
+
+def autosummary(names: list[str], toctree: bool) -> str:
+    options = ["   :toctree: .", ""] if toctree else [""]
+    return "\n".join([".. autosummary::", *options, *(f"   {name}" for name in names), ""])
+
+
+def filename_map() -> dict[str, str]:
+    """Other file names for functions that differ from a class in capitals only: some disks see no difference."""
+    found: dict[str, str] = {}
+    renamed = {}
+    for address in sorted(home_of_each().values()):  # capitals first: the class keeps its name
+        if address.lower() in found:
+            renamed[address] = f"{address}-function"
+        found.setdefault(address.lower(), address)
+    return renamed
+
+
+def write_pages(docs: Path) -> None:
+    """Write the pages that have changed; a page that has not keeps its date, and Sphinx its work."""
+    folder = docs / FOLDER
+    folder.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")

@@ -1,0 +1,131 @@
+"""What the site needs beyond the extensions of Sphinx: pages made of code and results, pictures, mathematics."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import api_pages
+import reproduction
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.domains.python import PyXRefRole
+from sphinx.environment import BuildEnvironment
+from sphinx_gallery.scrapers import figure_rst
+
+PACKAGE = "multikernel"
+MATHJAX = ("tex-chtml.js", "output/chtml/fonts")  # all that a page loads, of 24 MB
+
+
+# --- pages made of code and of results ---------------------------------------------------------------------
+
+
+def write_api_pages(app: Sphinx, config: Any) -> None:
+    api_pages.write_pages(Path(app.srcdir))
+
+
+def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Put the overview of docs/reproduce into its page, which is then made again when a result changes."""
+    if reproduction.MARK not in source[0]:
+        return
+    folder = Path(app.srcdir) / "reproduce"
+    for path in folder.glob("*/*.json"):
+        app.env.note_dependency(path, docname=docname)
+    source[0] = source[0].replace(reproduction.MARK, reproduction.overview(folder))
+
+
+# --- docstrings --------------------------------------------------------------------------------------------
+
+
+def skip_what_is_not_ours(
+    app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object
+) -> bool | None:
+    """Leave out what a class has from scikit-learn, NumPy or the standard library."""
+    origin = getattr(obj, "fget", None) or getattr(obj, "func", None) or obj
+    module = getattr(origin, "__module__", None)
+    if isinstance(module, str) and not module.startswith(PACKAGE):
+        return True
+    return None
+
+
+class NameRole(PyXRefRole):
+    """`name`: a link where the reference has the name, and code where it has not."""
+
+    def process_link(
+        self, env: BuildEnvironment, refnode: Any, has_explicit_title: bool, title: str, target: str
+    ) -> tuple[str, str]:
+        refnode["is_plain_name"] = True
+        refnode["reftype"], refnode["refdomain"] = "obj", "py"
+        refnode["py:module"] = env.ref_context.get("py:module")
+        refnode["py:class"] = env.ref_context.get("py:class")
+        return title, target.removesuffix("()")
+
+
+def leave_as_code(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Element
+) -> nodes.Element | None:
+    """A name between backticks need not be in the reference, nor the words of a type; what a role names must."""
+    is_type = "refwarn" not in node
+    return content if node.get("is_plain_name") or is_type else None
+
+
+# --- pictures of the examples ------------------------------------------------------------------------------
+
+
+class SavedPictures:
+    """Takes the pictures that an example has saved below run/, where it works, for its page."""
+
+    def __call__(self, block: object, variables: dict[str, Any], config: dict[str, Any]) -> str:
+        folder = Path(variables["src_file"]).parent / "run"
+        taken = []
+        for path in sorted(folder.glob("*.png"), key=os.path.getmtime):
+            target = next(variables["image_path_iterator"])
+            shutil.move(path, target)
+            taken.append(target)
+        return figure_rst(taken, config["src_dir"])
+
+
+def tidy_examples(app: Sphinx, error: Exception | None) -> None:
+    shutil.rmtree(Path(app.srcdir).parent / "examples" / "run", ignore_errors=True)
+
+
+# --- mathematics without a network -------------------------------------------------------------------------
+
+
+def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
+    spec = importlib.util.find_spec("sphinx-mathjax-offline")
+    if error is not None or spec is None or spec.origin is None:
+        return
+    source = Path(spec.origin).parent / "static" / "mathjax"
+    target = Path(app.outdir) / "_static" / "mathjax"
+    for name in MATHJAX:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        if (source / name).is_dir():
+            shutil.copytree(source / name, target / name, dirs_exist_ok=True)
+        else:
+            shutil.copyfile(source / name, target / name)
+
+
+# --- pages of the repository that are also pages of the site ------------------------------------------------
+
+
+def aim_links(app: Sphinx, docname: str, parent: Path, source: list[str]) -> None:
+    """Links of an included page, which are seen from the root of the repository, seen from docs/."""
+    source[0] = re.sub(r"\]\(docs/", "](", source[0])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", write_api_pages)
+    app.connect("source-read", fill_in)
+    app.connect("include-read", aim_links)
+    app.connect("autodoc-skip-member", skip_what_is_not_ours)
+    app.connect("missing-reference", leave_as_code)
+    app.connect("build-finished", tidy_examples)
+    app.connect("build-finished", copy_mathjax)
+    app.add_role("name", NameRole())
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

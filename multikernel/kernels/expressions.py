@@ -135,7 +135,7 @@ class _Reader:
             return self._made(node, node, [], {})
         if isinstance(node, ast.Call):
             return self._call(node)
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value is not True:
             return node.value
         return self.refuse(
             node, f"only kernels, + * ** and number factors are understood. {_hint_on_text(node)}{_known()}"

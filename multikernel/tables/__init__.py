@@ -1,1 +1,42 @@
-"""Files in: tables with a target column (CSV, Parquet, npz), and views written down in TOML."""
+"""Files in: tables with a target column (CSV, Parquet, npz), and views written down in TOML.
+
+From files to a fitted model and back: `read_table` and `read_views`, then `plan_fit`, `tune` and `fit_plan`,
+`make_record` for what is kept beside the model, and `predict_table` for new rows.
+"""
+
+from multikernel.tables.data import TableData
+from multikernel.tables.encoding import encode_columns, find_categories
+from multikernel.tables.fitting import Fitted, Stop, fit_plan, stop_on_interrupt, takes_callback
+from multikernel.tables.parameters import parse_parameters
+from multikernel.tables.planning import FitPlan, plan_fit
+from multikernel.tables.predicting import Predictions, predict_table
+from multikernel.tables.reading import read_table
+from multikernel.tables.record import TUNING, file_sha256, make_record, require_free
+from multikernel.tables.tuning import Tuning, tune
+from multikernel.tables.views_file import ViewList, read_views, views_of_kernels
+
+__all__ = [
+    "TUNING",
+    "FitPlan",
+    "Fitted",
+    "Predictions",
+    "Stop",
+    "TableData",
+    "Tuning",
+    "ViewList",
+    "encode_columns",
+    "file_sha256",
+    "find_categories",
+    "fit_plan",
+    "make_record",
+    "parse_parameters",
+    "plan_fit",
+    "predict_table",
+    "read_table",
+    "read_views",
+    "require_free",
+    "stop_on_interrupt",
+    "takes_callback",
+    "tune",
+    "views_of_kernels",
+]

@@ -1,0 +1,131 @@
+"""Predictions for the rows of a new table, whose columns are found by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multikernel.tables.data import TableData
+from multikernel.tables.encoding import encode_columns
+from multikernel.tables.planning import require_usable
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Predictions, one row for each row of the table.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        ``row`` (from 0), ``prediction``, and ``probability[class]`` and ``score[...]`` where asked for.
+    notes : list of str
+        What was not used.
+    """
+
+    frame: pd.DataFrame
+    notes: list[str]
+
+
+def predict_table(
+    model: Any, record: Mapping[str, Any], data: TableData, *, proba: bool = False, scores: bool = False
+) -> Predictions:
+    """Predict the rows of a table.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    record : mapping
+        What `make_record` wrote beside it.
+    data : TableData
+        The order of the columns may differ from training, and others may be there: columns are found by
+        name. Kernels are those between the new rows and the training rows, in the order of training or by
+        name.
+    proba, scores : bool, default=False
+        Whether to add the probability of each class, and the score that decides.
+
+    Returns
+    -------
+    Predictions
+    """
+    for wanted, method in ((proba, "predict_proba"), (scores, "decision_function")):
+        if wanted and not hasattr(model, method):
+            raise ValueError(f"{type(model).__name__} {_LACKS[method]}")
+    if data.kind != record["data"]["kind"]:
+        raise ValueError(f"{data.name} must hold {_KINDS[record['data']['kind']]}, as training had.")
+    X, notes = _kernels(record, data) if data.kind == "precomputed" else _columns(record, data)
+    columns: dict[str, Any] = {"row": np.arange(data.n_samples)}
+    columns |= _named("prediction", np.asarray(model.predict(X)), None)
+    classes = getattr(model, "classes_", None)
+    if proba:
+        columns |= _named("probability", np.asarray(model.predict_proba(X)), classes)
+    if scores:
+        found = np.asarray(model.decision_function(X))
+        fits = found.ndim == 2 and classes is not None and found.shape[1] == len(classes)
+        columns |= _named("score", found, classes if fits else None)
+    return Predictions(pd.DataFrame(columns), notes)
+
+
+_KINDS = {"table": "a table", "precomputed": "ready-made kernels (K or kernel_NAME in an .npz file)"}
+_LACKS = {
+    "predict_proba": "gives no probabilities. Fit it with --set probability=true, where the method has that.",
+    "decision_function": "has no scores.",
+}
+
+
+def _named(what: str, values: np.ndarray, names: Any) -> dict[str, np.ndarray]:
+    if values.ndim == 1:
+        return {what: values}
+    labels = range(values.shape[1]) if names is None else names
+    return {f"{what}[{label}]": column for label, column in zip(labels, values.T, strict=True)}
+
+
+def _columns(record: Mapping[str, Any], data: TableData) -> tuple[pd.DataFrame, list[str]]:
+    """The columns of training, in their order."""
+    columns, one_hot = list(record["data"]["columns"]), record["data"]["one_hot"]
+    made = {f"{column}={value}": column for column, values in one_hot.items() for value in values}
+    needed = list(dict.fromkeys(made.get(column, column) for column in columns))
+    present = set(data.columns)
+    missing = [column for column in needed if column not in present]
+    if missing:
+        more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
+        raise ValueError(
+            f"{data.name} must have the columns that the model was trained on; it has no "
+            f"{', '.join(map(repr, missing[:10]))}{more}."
+        )
+    wanted = set(needed)
+    extra = [column for column in data.columns if column not in wanted]
+    notes = [*data.notes, *([_ignored(extra, data.name)] if extra else [])]
+    slim = replace(data, X=data.X.loc[:, needed], view_columns={}, notes=notes)
+    encoded = encode_columns(slim, {column: one_hot[column] for column in needed if column in one_hot})
+    X = encoded.X.loc[:, columns]
+    require_usable(X, data)
+    return X, encoded.notes
+
+
+def _ignored(extra: list[str], name: str) -> str:
+    shown = ", ".join(map(repr, extra[:5])) + (f" and {len(extra) - 5} more" if len(extra) > 5 else "")
+    return f"not used of {name}: {shown}."
+
+
+def _kernels(record: Mapping[str, Any], data: TableData) -> tuple[np.ndarray, list[str]]:
+    """The kernels of training, in their order; by name, where both have names that are not numbers."""
+    names: list[str] = list(record["data"]["kernels"])
+    n_train = int(record["data"]["n_samples"])
+    if data.X.shape[1:] != (n_train, len(names)):
+        raise ValueError(
+            f"{data.name} must hold {len(names)} kernels between its rows and the {n_train} training rows, "
+            f"shape (n_new, {n_train}, {len(names)}); got {data.X.shape}."
+        )
+    if data.kernel_names == names:
+        return data.X, list(data.notes)
+    if sorted(data.kernel_names) == sorted(names):
+        return data.X[:, :, [data.kernel_names.index(name) for name in names]], list(data.notes)
+    raise ValueError(
+        f"{data.name} must hold the kernels {', '.join(names)}, as training had; got "
+        f"{', '.join(data.kernel_names)}."
+    )

@@ -1,0 +1,150 @@
+"""Read a table with its target from a file: CSV, TSV, Parquet or npz."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multikernel.tables.data import TableData, views_in_names
+from multikernel.tables.npz import read_npz
+from multikernel.tables.text import SUFFIXES, read_text, require_distinct
+
+
+def read_table(
+    path: str | os.PathLike[str], target: str | None = None, *, ignore: Sequence[str] = ()
+) -> TableData:
+    """Read a table, its views or its ready-made kernels, and the target.
+
+    Parameters
+    ----------
+    path : path
+        A .csv or .tsv file (also .csv.gz) with a header line, a .parquet file (which needs pyarrow:
+        ``pip install 'multikernel[parquet]'``), or an .npz file with ``X``, ``view_NAME``, ``K`` or
+        ``kernel_NAME`` arrays.
+    target : str, optional
+        The column, or the array, that holds the labels or values to learn.
+    ignore : sequence of str, default=()
+        Columns to leave out, such as row numbers or names of the samples.
+
+    Returns
+    -------
+    TableData
+
+    Raises
+    ------
+    ValueError
+        If the file is not such a table; the message names the file, and the column and line where there is
+        one.
+    """
+    place = Path(path)
+    kind = _kind(place)
+    if not place.is_file():
+        what = "is a folder" if place.is_dir() else "does not exist"
+        raise ValueError(f"a table must be a file; {place} {what}.")
+    if kind == "npz":
+        return _without(read_npz(place, target), ignore)
+    if kind == "parquet":
+        return _split(place.name, _read_parquet(place), target, ignore, [], None)
+    frame, lines, notes = read_text(place)
+    return _split(place.name, frame, target, ignore, notes, lines)
+
+
+def _kind(path: Path) -> str:
+    name = path.name.lower()
+    if name.endswith(SUFFIXES):
+        return "text"
+    if name.endswith((".parquet", ".npz")):
+        return name.rpartition(".")[2]
+    known = ", ".join((*SUFFIXES, ".parquet", ".npz"))
+    raise ValueError(f"the name of a table must end with one of {known}; got {path.name!r}.")
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow.parquet  # type: ignore[import-untyped]
+    except ImportError:
+        raise ValueError(
+            f"{path.name} needs pyarrow to be read. Install it by `pip install 'multikernel[parquet]'`, or "
+            "save the table as .csv."
+        ) from None
+    try:
+        frame: pd.DataFrame = pyarrow.parquet.read_table(path).to_pandas(ignore_metadata=True)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"{path.name} must be a whole Parquet file: {error}") from None
+    kept = frame.loc[:, [name for name in frame.columns if not str(name).startswith("__index_level_")]]
+    if not len(kept) or not kept.shape[1]:
+        raise ValueError(f"{path.name} must hold rows and columns; it has shape {kept.shape}.")
+    kept.columns = pd.Index([str(name) for name in kept.columns], dtype=object)
+    require_distinct(path.name, list(kept.columns))
+    return kept
+
+
+def _split(
+    name: str,
+    frame: pd.DataFrame,
+    target: str | None,
+    ignore: Sequence[str],
+    notes: list[str],
+    lines: np.ndarray | None,
+) -> TableData:
+    columns = [str(column) for column in frame.columns]
+    for column in (*ignore, *([] if target is None else [target])):
+        require_column(column, columns, name)
+    if target is not None and target in ignore:
+        raise ValueError(f"column {target!r} of {name} cannot be both the target and left out.")
+    kept = [column for column in columns if column != target and column not in ignore]
+    if not kept:
+        raise ValueError(f"{name} must hold features beside its target; nothing is left of {columns}.")
+    X = frame.loc[:, kept].reset_index(drop=True)
+    bare = TableData(X, None, views_in_names(kept), "table", name, target, notes=notes, lines=lines)
+    if target is None:
+        return bare
+    y = _target_values(frame[target], bare)
+    return TableData(X, y, bare.view_columns, "table", name, target, notes=notes, lines=lines)
+
+
+def _target_values(column: pd.Series, data: TableData) -> np.ndarray:
+    missing = np.flatnonzero(column.isna().to_numpy())
+    if missing.size:
+        more = f", and {missing.size - 1} more" if missing.size > 1 else ""
+        raise ValueError(
+            f"the target {data.target!r} of {data.name} must be known in every row; it is missing in "
+            f"{data.place(int(missing[0]))}{more}. Remove these rows, or predict them later."
+        )
+    if column.dtype.kind in "fiub" and isinstance(column.dtype, np.dtype):
+        return column.to_numpy()
+    if pd.api.types.is_numeric_dtype(column.dtype):  # pandas' own numbers
+        return column.to_numpy(dtype=column.dtype.numpy_dtype)
+    return np.asarray([str(label) for label in column.tolist()])
+
+
+def require_column(column: str, known: Sequence[str], name: str) -> None:
+    """Refuse a column that a table does not have."""
+    if column in known:
+        return
+    near = difflib.get_close_matches(column, known, 3, 0.5)
+    listed = ", ".join(known[:12]) + (f" … ({len(known)} in all)" if len(known) > 12 else "")
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {listed}."
+    raise ValueError(f"{name} has no column {column!r}. {hint}")
+
+
+def _without(data: TableData, ignore: Sequence[str]) -> TableData:
+    if not ignore:
+        return data
+    if data.kind == "precomputed":
+        raise ValueError(f"{data.name} holds ready-made kernels, which have no columns to leave out.")
+    for column in ignore:
+        require_column(column, data.columns, data.name)
+    kept: list[Any] = [column for column in data.columns if column not in ignore]
+    views = {view: [c for c in columns if c not in ignore] for view, columns in data.view_columns.items()}
+    views = {view: columns for view, columns in views.items() if columns}
+    if not kept:
+        raise ValueError(f"{data.name} must hold features; all columns are left out.")
+    return TableData(data.X.loc[:, kept], data.y, views, data.kind, data.name, data.target, notes=data.notes)

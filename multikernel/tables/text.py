@@ -1,0 +1,129 @@
+"""Tables in text files: commas, semicolons or tabs, one header line, UTF-8, perhaps compressed by gzip."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+
+SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+
+
+def read_text(path: Path) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
+    """Read a text table.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    frame : DataFrame
+        Every column, in the order of the file.
+    lines : ndarray of int
+        The line of each row.
+    notes : list of str
+    """
+    with _plain_errors(path):
+        separator, notes = _separator(path)
+        with _opened(path) as file:
+            header, lines = _scan(path, csv.reader(file, delimiter=separator))
+        with _opened(path) as file:
+            frame = pd.read_csv(
+                file, sep=separator, header=0, names=header, index_col=False, low_memory=False
+            )
+    if header[0] == "":
+        frame = frame.iloc[:, 1:]
+        notes.append(f"the first column of {path.name} has no name and is taken for row numbers: left out.")
+    return frame, lines, notes
+
+
+def _opened(path: Path) -> IO[str]:
+    opener: Callable[..., Any] = gzip.open if path.name.lower().endswith(".gz") else open
+    file: IO[str] = opener(path, "rt", encoding="utf-8-sig", newline="")
+    return file
+
+
+def _separator(path: Path) -> tuple[str, list[str]]:
+    if ".tsv" in path.name.lower()[-7:]:
+        return "\t", []
+    with _opened(path) as file:
+        first = file.readline()
+    if "," in first or ";" not in first:
+        return ",", []
+    return ";", [f"{path.name} has semicolons between its columns."]
+
+
+def _scan(path: Path, rows: Any) -> tuple[list[str], np.ndarray]:
+    """The header, and the line of each row; refuses rows that are shorter or longer than the header."""
+    header = [name.strip() for name in next(rows, [])]
+    if not any(header):
+        raise ValueError(f"{path.name} must begin with a line of column names; the file is empty.")
+    _check_header(path, header)
+    lines = []
+    for row in rows:
+        if not row:  # a blank line, which pandas skips too
+            continue
+        if len(row) != len(header):
+            raise ValueError(
+                f"every line of {path.name} must have {len(header)} values, one for each column of its "
+                f"header; line {rows.line_num} has {len(row)}. Put values that hold a separator in quotes."
+            )
+        lines.append(rows.line_num)
+    if not lines:
+        raise ValueError(f"{path.name} must hold rows below its header; it has none.")
+    return header, np.array(lines)
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    if all(_is_number(name) for name in header):
+        raise ValueError(
+            f"{path.name} must begin with a line of column names; its first line holds numbers only "
+            f"({', '.join(header[:3])} …). Add a header line."
+        )
+    empty = [place for place, name in enumerate(header) if not name and place > 0]
+    if empty:
+        raise ValueError(f"every column of {path.name} must have a name; column {empty[0] + 1} has none.")
+    require_distinct(path.name, header)
+
+
+def require_distinct(name: str, columns: list[str]) -> None:
+    """Refuse a table with two columns of the same name."""
+    column, times = Counter(columns).most_common(1)[0]
+    if times > 1:
+        raise ValueError(
+            f"the columns of {name} must have distinct names; {column!r} occurs {times} times. Rename or "
+            "remove one of them."
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+@contextmanager
+def _plain_errors(path: Path) -> Iterator[None]:
+    """What is wrong with a file, in our words."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path.name} must be UTF-8 text; byte {error.start} is not. Save it as UTF-8, for example by "
+            f"`iconv -f latin1 -t utf8 {path.name}`."
+        ) from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{path.name} must be compressed by gzip, and whole; {error}.") from None
+    except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise ValueError(f"{path.name} cannot be read as a table: {error}.") from None

@@ -1,0 +1,163 @@
+"""The regularisation of a method, chosen by cross-validation; each fit is kept, so that a run can stop."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from multikernel._resumable import Progress, Result, ResultStore, Work, run_works
+from multikernel.stats._fingerprint import fingerprint
+from multikernel.stats._protocol import score_fold
+from multikernel.tables.planning import FitPlan
+
+# What is tuned, the first that a method has, and the values it is given.
+GRIDS: dict[str, tuple[float, ...]] = {
+    "C": (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+    "alpha": (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0),
+    "reg": (1e-8, 1e-6, 1e-4, 1e-2, 0.1, 1.0),
+}
+_SCORINGS = {"classes": "accuracy", "values": "r2"}
+# Raised when a stored score changes its meaning.
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What cross-validation said.
+
+    Attributes
+    ----------
+    parameter : str
+    values : list of float
+    scores : list of list of float, one for each value and fold
+    metric : str
+    """
+
+    parameter: str
+    values: list[float]
+    scores: list[list[float]]
+    metric: str
+
+    @property
+    def means(self) -> list[float]:
+        """The mean score of each value."""
+        return [float(np.mean(row)) for row in self.scores]
+
+    @property
+    def best(self) -> float:
+        """The value with the best mean score; of equal ones the one nearest to the middle of the grid."""
+        means = np.array(self.means)
+        ties = np.flatnonzero(means >= means.max() - 1e-12)
+        return self.values[int(min(ties, key=lambda place: abs(place - (len(self.values) - 1) / 2)))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            "parameter": self.parameter,
+            "metric": self.metric,
+            "best": self.best,
+            "candidates": [
+                {"value": value, "score": mean, "sd": float(np.std(row)), "folds": row}
+                for value, mean, row in zip(self.values, self.means, self.scores, strict=True)
+            ],
+        }
+
+
+def tuned_parameter(plan: FitPlan) -> str:
+    """The parameter that `tune` chooses.
+
+    Parameters
+    ----------
+    plan : FitPlan
+    """
+    if plan.task not in _SCORINGS:
+        raise ValueError(f"{plan.method.name} learns from nothing here: there is no score to tune it by.")
+    known = plan.method.parameters(plan.task)
+    for name in GRIDS:
+        if name in known:
+            return name
+    raise ValueError(f"{plan.method.name} has none of {', '.join(GRIDS)}: there is nothing to tune.")
+
+
+def tune(
+    plan: FitPlan,
+    store: str | Path | None = None,
+    *,
+    folds: int = 5,
+    random_state: int = 0,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Tuning:
+    """Score each value of the regularisation by cross-validation.
+
+    Parameters
+    ----------
+    plan : FitPlan
+    store : path, optional
+        A file where each score is kept as soon as it is there, for a run that is stopped to go on.
+    folds : int, default=5
+    random_state : int, default=0
+        Of the folds.
+    jobs : int, default=1
+    progress : callable, optional
+        Called with (fits done, fits in all).
+
+    Returns
+    -------
+    Tuning
+    """
+    parameter = tuned_parameter(plan)
+    values = GRIDS[parameter]
+    splits = _splits(plan, folds, random_state)
+    works = []
+    for value in values:
+        model = plan.with_parameters(**{parameter: value})
+        common = fingerprint(model, plan.X, plan.y, _VERSION, version("multikernel"), version("scikit-learn"))
+        works += [_work(plan, model, f"{parameter}={value:g}", common, k, splits) for k in range(folds)]
+    kept = None if store is None else ResultStore(Path(store))
+    results = run_works(works, kept, jobs=jobs, progress=progress)
+    scores = np.array([result["score"] for result in results]).reshape(len(values), folds)
+    return Tuning(parameter, list(values), scores.tolist(), _SCORINGS[plan.task])
+
+
+def _work(plan: FitPlan, model: Any, label: str, common: str, fold: int, splits: Sequence[Any]) -> Work:
+    arguments = {
+        "estimator": model,
+        "data": (plan.X, plan.y),
+        "split": splits[fold],
+        "scorer": check_scoring(model, scoring=_SCORINGS[plan.task]),
+        "seed": (fold,),
+        "label": f"{plan.method.name} with {label}, fold {fold + 1}",
+    }
+    return Work(f"{label}/{fold}", fingerprint(common, splits[fold]), score_quietly, arguments)
+
+
+def score_quietly(**arguments: Any) -> Result:
+    """The score of one fold; that a value of the grid converges slowly is no news."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return score_fold(**arguments)
+
+
+def _splits(plan: FitPlan, folds: int, random_state: int) -> list[Any]:
+    n = plan.data.n_samples
+    if folds < 2 or n < 2 * folds:
+        raise ValueError(f"tuning needs two folds or more, with two rows each at least; got {folds} and {n}.")
+    if plan.task == "values":
+        return list(KFold(folds, shuffle=True, random_state=random_state).split(np.empty((n, 0))))
+    rarest = int(np.unique(np.asarray(plan.y), return_counts=True)[1].min())
+    if rarest < folds:
+        raise ValueError(
+            f"tuning with {folds} folds needs {folds} rows of every class; the rarest has {rarest}. Use "
+            "fewer folds (--folds), or leave that class out."
+        )
+    stratified = StratifiedKFold(folds, shuffle=True, random_state=random_state)
+    return list(stratified.split(np.empty((n, 0)), plan.y))

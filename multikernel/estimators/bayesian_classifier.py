@@ -28,7 +28,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     Gamma priors over the precisions :math:`\omega, \lambda`. Two classes have one output with
     :math:`t f > \nu` for labels :math:`t = \pm 1`; more have one each, with :math:`f_y > f_c + \nu` for each
     other class. The posterior is approximated by one with independent factors, which maximises the evidence
-    bound; the model and every update are in :mod:`multikernel.solvers.bayesian.posterior`.
+    bound; the model and every update are in ``multikernel.solvers.bayesian.posterior``.
 
     A weight may be negative, so that :math:`\sum_m e_m K_m` need not be positive semidefinite: these weights
     are no weight learner for other machines. Kernels are divided by the mean of their diagonals, and weights

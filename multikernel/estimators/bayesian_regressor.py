@@ -26,7 +26,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     variance 1 first; constant ones have no scale, and their predictive deviations are what the priors leave
     of a unit, whatever the constant. The posterior is approximated by one with independent factors, which
     maximises the evidence bound; the model and every update are in
-    :mod:`multikernel.solvers.bayesian.posterior`.
+    ``multikernel.solvers.bayesian.posterior``.
 
     A weight may be negative, so that :math:`\sum_m e_m K_m` need not be positive semidefinite: these weights
     are no weight learner for other machines.

@@ -48,7 +48,7 @@ class CompositionalKernelClassifier(ClassifierMixin, SeveralKernels):
         give the inner search the folds of the samples, ``cv=PredefinedSplit(np.tile(fold, P))``.
     cross : {"sqrt", "gaussian"}
         :math:`K_{mh} = K_m^{1/2} K_h^{1/2}`, for any kernels; or the inner product of bumps of two widths,
-        for Gaussian kernels on the same columns (:mod:`multikernel.solvers.compositional`).
+        for Gaussian kernels on the same columns (``multikernel.solvers.compositional``).
     psd : {"error", "clip", "shift"}
         What to do with a kernel that is not positive semidefinite.
     gram : {"dense", "memmap"}

@@ -167,7 +167,9 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
     See Also
     --------
-    KernelKNNClassifier, KDDAClassifier, ConformalKernel : the parts, on a kernel as it is.
+    KernelKNNClassifier : neighbours on a kernel as it is.
+    KDDAClassifier : discriminant analysis on a kernel as it is.
+    ConformalKernel : the conformal kernel alone.
 
     References
     ----------

@@ -21,7 +21,7 @@ class DirichletWeights(WeightLearner):
     that brings the mean diagonal of the centred K_m to 1. Classes are thus regressed on: our reading of the
     hierarchic model, with a Gaussian likelihood throughout. The weights are s_m times the posterior mean of
     η_m. Mean and deviation are by importance sampling about the mode; see
-    :mod:`multikernel.solvers.bayesian.simplex_posterior`.
+    ``multikernel.solvers.bayesian.simplex_posterior``.
 
     Weights of :class:`multikernel.BayesianMKLClassifier` have either sign, and make no kernel for other
     machines: hence this learner has none of them.

@@ -58,7 +58,7 @@ class GeneralMKL(WeightLearner):
     objective_ : float, J(K_η) + reg r(η)
     dual_gap_ : float
         "sum": no η is better than objective_ (1 − dual_gap_). "product": how far η is from stationary, in
-        the same units (:mod:`multikernel.solvers.general`).
+        the same units (``multikernel.solvers.general``).
 
     References
     ----------

@@ -5,14 +5,16 @@ from typing import Annotated
 import typer
 
 import multikernel
-from multikernel.cli import data, reproduce
+from multikernel.cli import data, fit, predict, reproduce
 
 app = typer.Typer(
     name="multikernel",
-    help="Learn the kernel: data sets, and published tables computed again.",
+    help="Learn the kernel: models from tables, data sets, and published tables computed again.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.command("fit")(fit.fit)
+app.command("predict")(predict.predict)
 app.add_typer(data.app, name="data")
 app.command("reproduce")(reproduce.reproduce)
 

@@ -51,3 +51,28 @@ def plain_errors() -> Iterator[None]:
     except (ValueError, TypeError, OSError) as error:
         notes = " ".join(getattr(error, "__notes__", []))
         raise fail(f"{error} {notes}".rstrip(), REFUSED) from None
+
+
+@contextmanager
+def misuse() -> Iterator[None]:
+    """Turn a refusal of what was typed into one message and the exit code of misuse."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise fail(str(error), MISUSED) from None
+
+
+@contextmanager
+def stopped(message: str) -> Iterator[None]:
+    """Turn Ctrl-C into a message of what is left behind, and its exit code."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"Stopped. {message}")
+        raise typer.Exit(STOPPED) from None
+
+
+def say(*lines: str) -> None:
+    """Print lines that are no results: notes and warnings."""
+    for line in lines:
+        err().print(line, markup=False, highlight=False)

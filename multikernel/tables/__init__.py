@@ -9,7 +9,7 @@ from multikernel.tables.encoding import encode_columns, find_categories
 from multikernel.tables.fitting import Fitted, Stop, fit_plan, stop_on_interrupt, takes_callback
 from multikernel.tables.parameters import parse_parameters
 from multikernel.tables.planning import FitPlan, plan_fit
-from multikernel.tables.predicting import Predictions, predict_table
+from multikernel.tables.predicting import Predictions, predict_table, write_csv
 from multikernel.tables.reading import read_table
 from multikernel.tables.record import TUNING, file_sha256, make_record, require_free
 from multikernel.tables.tuning import Tuning, tune
@@ -39,4 +39,5 @@ __all__ = [
     "takes_callback",
     "tune",
     "views_of_kernels",
+    "write_csv",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -85,9 +86,20 @@ def takes_callback(model: Any) -> bool:
 
 
 @contextmanager
-def stop_on_interrupt() -> Iterator[Stop]:
+def stop_on_interrupt(message: str = "") -> Iterator[Stop]:
     """Within the block, the first Ctrl-C asks for an end and the second raises KeyboardInterrupt.
 
+    Parameters
+    ----------
+    message : str
+        Written to standard error at the first.
+
+    Yields
+    ------
+    Stop
+
+    Notes
+    -----
     In a thread other than the main one, nothing is changed: signals are not heard there.
     """
     stop = Stop()
@@ -99,6 +111,7 @@ def stop_on_interrupt() -> Iterator[Stop]:
         if stop.asked:
             raise KeyboardInterrupt
         stop.asked = True
+        os.write(2, message.encode())  # a handler may not wait for locks of others
 
     before = signal.signal(signal.SIGINT, hear)
     try:

@@ -116,22 +116,39 @@ def _task(data: TableData, task: str, method: Method) -> str:
 # --- views -------------------------------------------------------------------------------------------------
 
 
-def _kernels(data: TableData, views: ViewList | None, kernels: str | None) -> tuple[Any, Any, list[str]]:
-    """The kernels as a method takes them, what they read of the data, and notes."""
+def choose_kernels(data: TableData, views: ViewList | None = None, kernels: str | None = None) -> Any:
+    """The kernels that a fit of a table would have; whether they can read its columns is not looked at.
+
+    Parameters
+    ----------
+    data : TableData
+    views, kernels : as for `plan_fit`
+
+    Returns
+    -------
+    "auto", "precomputed" or list of View
+    """
     if views is not None and kernels is not None:
         raise ValueError("views and kernels cannot both be given: the file of views names its kernels.")
     if data.kind == "precomputed":
         if views is not None or kernels not in (None, "precomputed"):
             raise ValueError(f"{data.name} holds ready-made kernels: neither views nor kernels can be given.")
-        return "precomputed", data.X, []
+        return "precomputed"
     if kernels == "precomputed":
         raise ValueError(
             f"{data.name} holds a table; ready-made kernels are K or kernel_NAME in an .npz file."
         )
     if kernels == "auto" or (kernels is None and views is None and not data.view_columns):
-        return "auto", *_used_columns(data, as_views("auto"))
-    chosen = _views_of_table(data, kernels) if views is None else list(views)
-    return chosen, *_used_columns(data, chosen)
+        return "auto"
+    return _views_of_table(data, kernels) if views is None else list(views)
+
+
+def _kernels(data: TableData, views: ViewList | None, kernels: str | None) -> tuple[Any, Any, list[str]]:
+    """The kernels as a method takes them, what they read of the data, and notes."""
+    chosen = choose_kernels(data, views, kernels)
+    if data.kind == "precomputed":
+        return chosen, data.X, []
+    return chosen, *_used_columns(data, as_views("auto") if isinstance(chosen, str) else chosen)
 
 
 def _views_of_table(data: TableData, kernels: str | None) -> list[View]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ def predict_table(
     -------
     Predictions
     """
+    _require_record(record)
     for wanted, method in ((proba, "predict_proba"), (scores, "decision_function")):
         if wanted and not hasattr(model, method):
             raise ValueError(f"{type(model).__name__} {_LACKS[method]}")
@@ -68,6 +70,43 @@ def predict_table(
         fits = found.ndim == 2 and classes is not None and found.shape[1] == len(classes)
         columns |= _named("score", found, classes if fits else None)
     return Predictions(pd.DataFrame(columns), notes)
+
+
+def write_csv(frame: pd.DataFrame, path: str | Path, *, keep: Sequence[str | Path] = ()) -> None:
+    """Write a table to a file, whole or not at all.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    path : path
+        A file that is there is replaced.
+    keep : sequence of path
+        Files that must not be: those that were read.
+    """
+    place = Path(path)
+    if any(place.exists() and Path(other).exists() and place.samefile(other) for other in keep):
+        raise ValueError(f"{place} was read, and will not be overwritten. Name another file by --out.")
+    if place.is_dir():
+        raise ValueError(f"predictions are written to a file; {place} is a folder. Name a file by --out.")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    part = place.with_name(f".{place.name}.part")
+    try:
+        frame.to_csv(part, index=False)
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _require_record(record: Mapping[str, Any]) -> None:
+    """Refuse a record that `make_record` did not write."""
+    data = record.get("data")
+    wanted = {"kind": str, "columns": list, "kernels": list, "one_hot": dict, "n_samples": int}
+    sound = isinstance(data, Mapping) and all(isinstance(data.get(key), kind) for key, kind in wanted.items())
+    if not sound or data["kind"] not in _KINDS:  # type: ignore[index]
+        raise ValueError(
+            "the record beside the model must say which columns it was trained on, as `multikernel fit` "
+            "writes it. Fit the model again, or call predict of the loaded model yourself."
+        )
 
 
 _KINDS = {"table": "a table", "precomputed": "ready-made kernels (K or kernel_NAME in an .npz file)"}

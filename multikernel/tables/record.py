@@ -18,7 +18,7 @@ from multikernel.tables.tuning import Tuning
 from multikernel.views import View, as_views
 
 RECORD, TUNING = "fit.json", "tuning.jsonl"
-_OURS = frozenset({RECORD, TUNING, "model.skops"})
+_OURS = frozenset({RECORD, f"{RECORD}.next", TUNING, "model.skops"})
 
 
 def make_record(

@@ -1,0 +1,180 @@
+"""``multikernel fit``: a model from a table, kept in a folder."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from multikernel._resumable import progress_bar
+from multikernel.cli.console import (
+    STOPPED,
+    err,
+    misuse,
+    out,
+    plain_errors,
+    say,
+    show_table,
+    stopped,
+)
+from multikernel.cli.watching import watch_fit
+from multikernel.kernels.expressions import parse_kernels
+from multikernel.methods import get_method
+from multikernel.persistence import ModelFolder
+from multikernel.report import summarize
+from multikernel.tables import (
+    TUNING,
+    FitPlan,
+    Fitted,
+    Tuning,
+    encode_columns,
+    file_sha256,
+    find_categories,
+    fit_plan,
+    make_record,
+    parse_parameters,
+    plan_fit,
+    read_table,
+    read_views,
+    require_free,
+    stop_on_interrupt,
+    takes_callback,
+    tune,
+)
+
+_STOPPING = "\nStopping at the next iteration. Ctrl-C again ends at once, without a model.\n"
+
+
+def fit(
+    train: Annotated[Path, typer.Argument(help="The table: .csv, .tsv, .csv.gz, .parquet or .npz.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the model.")],
+    target: Annotated[
+        str | None, typer.Option("--target", "-y", help="The column (or array) to learn to predict.")
+    ] = None,
+    views: Annotated[
+        Path | None, typer.Option(help="TOML file with a [[view]] for each view: name, columns, kernel.")
+    ] = None,
+    kernels: Annotated[
+        str | None,
+        typer.Option(help="Kernels with commas between them, e.g. 'linear, gaussian(scale=2)', or auto."),
+    ] = None,
+    method: Annotated[str, typer.Option(help="How to learn, e.g. mkl, ridge, localized, EasyMKL.")] = "mkl",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method.")
+    ] = None,
+    task: Annotated[
+        str, typer.Option(help="What the target is: classes or values; found from it if not given.")
+    ] = "auto",
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out, such as an id.")
+    ] = None,
+    one_hot: Annotated[
+        list[str] | None,
+        typer.Option("--one-hot", metavar="COLUMN", help="A column of names: one of 0 and 1 for each name."),
+    ] = None,
+    tuned: Annotated[
+        bool, typer.Option("--tune", help="Choose the regularisation by cross-validation.")
+    ] = False,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of --tune.")] = 5,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes of --tune.")] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Replace a model that is there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the record of the fit as JSON.")] = False,
+) -> None:
+    """Fit a model to a table and keep it in a folder, for `predict` and `report`.
+
+    The folder has model.skops and fit.json. Ctrl-C stops at the next iteration and keeps the model as it
+    is by then; a second one ends at once. What --tune has computed is kept in either case, and the same
+    command goes on from there.
+    """
+    with misuse():
+        parameters = parse_parameters(settings or [])
+        get_method(method)
+        if kernels not in (None, "auto", "precomputed"):
+            parse_kernels(kernels)
+    with plain_errors(), stopped(f"No model was written to {folder}."):
+        require_free(folder, force=force)
+        raw = read_table(train, target, ignore=ignore or [])
+        categories = find_categories(raw, one_hot or [])
+        data = encode_columns(raw, categories)
+        chosen = None if views is None else read_views(views, data)
+        plan = plan_fit(data, method=method, views=chosen, kernels=kernels, task=task, parameters=parameters)
+        say(*plan.notes)
+        tuning = _tune(plan, folder, folds, jobs) if tuned else None
+        if tuning is not None:
+            best = {tuning.parameter: tuning.best}
+            plan = replace(plan, model=plan.with_parameters(**best), parameters=plan.parameters | best)
+        fitted = _fit(plan)
+        record = make_record(plan, fitted, sha256=file_sha256(train), categories=categories, tuning=tuning)
+        record["summary"] = summarize(fitted.model) if hasattr(fitted.model, "kernel_weights_") else None
+        ModelFolder(folder).save(fitted.model, record)
+    _show(record, tuning, folder, as_json)
+
+
+def _tune(plan: FitPlan, folder: Path, folds: int, jobs: int) -> Tuning:
+    place = folder / TUNING
+    done = [0, 0]
+    try:
+        with progress_bar(f"tuning {plan.method.name}") as move:
+
+            def progress(n_done: int, n_units: int) -> None:
+                done[:] = n_done, n_units
+                move(n_done, n_units)
+
+            return tune(plan, place, folds=folds, jobs=jobs, progress=progress)
+    except KeyboardInterrupt:
+        say(
+            f"Stopped: {done[0]} of {done[1]} fits are kept in {place}. Give the same command again to go on."
+        )
+        raise typer.Exit(STOPPED) from None
+
+
+def _fit(plan: FitPlan) -> Fitted:
+    if not takes_callback(plan.model):
+        with err().status(f"fitting {plan.method.name}"):
+            return fit_plan(plan)
+    tol = plan.model.get_params(deep=False).get("tol")
+    with stop_on_interrupt(_STOPPING) as stop, watch_fit(f"fitting {plan.method.name}", tol) as step:
+        return fit_plan(plan, on_step=step, stop=stop)
+
+
+def _show(record: dict[str, Any], tuning: Tuning | None, folder: Path, as_json: bool) -> None:
+    say(*(f"Warning: {warning}" for warning in record["warnings"]))
+    if as_json:
+        typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
+    else:
+        _show_results(record, tuning)
+        out().print(f"Written: {folder}", markup=False, highlight=False)
+    if record["status"] == "interrupted":
+        gap = "" if record["gap"] is None else f" with a gap of {float(record['gap']):.1e}"
+        say(
+            f"Stopped before the end: the model as it was then{gap} is kept in {folder}. The same command "
+            "fits it again from the beginning."
+        )
+        raise typer.Exit(STOPPED)
+
+
+def _show_results(record: dict[str, Any], tuning: Tuning | None) -> None:
+    if tuning is not None:
+        rows = [
+            [f"{each['value']:g}", f"{each['score']:.4f}", f"{each['sd']:.4f}"]
+            for each in tuning.to_dict()["candidates"]
+        ]
+        title = f"Cross-validation: {tuning.parameter} = {tuning.best:g} is taken"
+        show_table(title, [tuning.parameter, tuning.metric, "s.d."], rows)
+    summary = record["summary"]
+    if summary is not None:
+        rows = [[w["view"], _number(w["weight"]), _number(w["share"])] for w in summary["weights"]]
+        show_table("Weight of each view", ["view", "weight", "share"], rows)
+    data, gap = record["data"], record["gap"]
+    certificate = "" if not isinstance(gap, float) else f", gap {gap:.1e}"
+    out().print(
+        f"{record['model']} on {data['n_samples']} rows of {data['file']}: {record['status']} in "
+        f"{record['seconds']:.1f} s{certificate}.",
+        markup=False,
+        highlight=False,
+    )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"

@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.selection.holm import holm
-from multikernel.selection.paired_tests import without_rounding
-from multikernel.selection.win_tie_loss import LOSS, TIE, WIN, paired_f_tests
+from multikernel.selection.win_tie_loss import LOSS, TIE, WIN
 from multikernel.stats._rules_plot import draw_rules
 from multikernel.stats.comparison import Comparison
+from multikernel.stats.verdicts import verdicts_against
 
 PLAIN_SUM, SINGLE = "plain sum", "best single"
 _DATA = "given"
 _TEST = ("difference", "F", "p", "p_holm", "folds", "verdict")
-_ENOUGH = 8  # of the ten folds must fall on one side
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,20 +93,9 @@ class RulesComparison:
     @cached_property
     def _tests(self) -> dict[str, pd.DataFrame]:
         """The tests of all other rules against each of the two rules to beat."""
-        by_name = {rule: {_DATA: self.folds(rule)} for rule in self.rules}
-        return {rival: self._tests_against(rival, by_name) for rival in (PLAIN_SUM, SINGLE)}
-
-    def _tests_against(self, rival: str, by_name: Any) -> pd.DataFrame:
+        folds = {rule: self.folds(rule) for rule in self.rules}
         level = self.comparison.level
-        tests = paired_f_tests(by_name, reference=rival, level=level).set_index("estimator")
-        tests = tests.rename(columns={"statistic": "F", "pvalue": "p"})
-        tests = tests.assign(p_holm=holm(tests["p"]))
-        counts = [_folds_apart(self.folds(rule), self.folds(rival)) for rule in tests.index]
-        better, worse = np.array(counts).T
-        found, lead = tests["p_holm"] <= level, tests["difference"]
-        won, lost = found & (lead > 0) & (better >= _ENOUGH), found & (lead < 0) & (worse >= _ENOUGH)
-        folds = [f"{up}–{down}" for up, down in counts]
-        return tests.assign(folds=folds, verdict=np.select([won, lost], [WIN, LOSS], TIE))
+        return {rival: verdicts_against(rival, folds, level) for rival in (PLAIN_SUM, SINGLE)}
 
     # ------------------------------------------------------------------ words
     @property
@@ -184,10 +171,3 @@ class RulesComparison:
         order = list(self.frame().index)
         folds = {rule: self.folds(rule).ravel() for rule in order}
         return draw_rules(folds, (PLAIN_SUM, SINGLE), self.weights.loc[order], self._scoring, ax)
-
-
-def _folds_apart(ours: np.ndarray, theirs: np.ndarray) -> tuple[int, int]:
-    """On how many folds the first scores are better, and worse; a difference by rounding is none."""
-    largest = float(max(np.abs(ours).max(), np.abs(theirs).max()))
-    apart = without_rounding((ours - theirs).ravel(), largest, float(np.finfo(float).eps))
-    return int((apart > 0.0).sum()), int((apart < 0.0).sum())

@@ -1,0 +1,127 @@
+"""One contest on the same ten folds: the model, the model without each view, and simpler rivals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._resumable import Work
+from multikernel.evaluation._runs import Outcomes
+from multikernel.evaluation._subject import Subject, shares_of, subject_of
+from multikernel.selection.paired_tests import FOLDS, REPEATS
+from multikernel.stats._protocol import list_works, make_contest
+from multikernel.stats.verdicts import verdicts_against
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+LEARNED = "learned"
+LEVEL = 0.05
+METRICS = {"classes": "accuracy", "values": "R²"}
+N_FITS = REPEATS * FOLDS
+PROTOCOL = (
+    f"{REPEATS} repetitions of {FOLDS}-fold cross-validation on the same folds, so that each of the {N_FITS} "
+    "refits learns from half of the samples"
+)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An unfitted estimator, and one sentence on what it is."""
+
+    estimator: Any
+    what: str = ""
+
+
+@dataclass
+class Report:
+    """What a part of an evaluation cannot give, and what should be known of the rest."""
+
+    omitted: list[dict[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def omit(self, part: str, why: str) -> None:
+        entry = {"part": part, "why": why}
+        if entry not in self.omitted:
+            self.omitted.append(entry)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores and shares that a contest gave, by contender."""
+
+    folds: Mapping[str, Array]
+    shares: Mapping[str, list[dict[str, float]]]
+    failures: Mapping[str, str]
+
+    def mean(self, name: str) -> float:
+        return float(self.folds[name].mean())
+
+    def sd(self, name: str) -> float:
+        return float(self.folds[name].std(ddof=1))
+
+    def against(self, rivals: list[str]) -> dict[str, dict[str, Any]]:
+        """The model against each rival: its lead, Holm's p over the rivals, and the verdict on the model."""
+        rivals = [name for name in rivals if name in self.folds]
+        if LEARNED not in self.folds or not rivals:
+            return {}
+        folds = {name: self.folds[name] for name in (LEARNED, *rivals)}
+        tests = verdicts_against(LEARNED, folds, LEVEL)
+        verdicts = {"win": "worse", "loss": "better", "tie": "tie"}  # the tests speak of the rival
+        return {
+            name: {
+                "difference": -float(row["difference"]) + 0.0,
+                "p": float(row["p_holm"]),
+                "verdict": verdicts[row["verdict"]],
+            }
+            for name, row in tests.iterrows()
+        }
+
+
+def contest_works(
+    contenders: Mapping[str, Contender], subject: Subject, data: tuple[Any, Any], seed: int, *, stored: bool
+) -> dict[str, list[Work]]:
+    """The refits of each contender.
+
+    Raises
+    ------
+    ValueError
+        If there are no ten folds, e.g. because a class has one sample.
+    """
+    X, y = data
+    targets = np.zeros(n_samples(X)) if y is None else y
+    scoring = no_score if subject.task == "nothing" else None
+    models = {name: contender.estimator for name, contender in contenders.items()}
+    contest = make_contest(models, {"given": (X, targets)}, scoring, seed)
+    contest = replace(contest, keep=kept_shares, label="{estimator!r}")
+    works = list_works(contest, stored=stored)
+    return {name: works[k * N_FITS : (k + 1) * N_FITS] for k, name in enumerate(models)}
+
+
+def scores_of(outcomes: Outcomes, names: Mapping[str, Any]) -> Scores:
+    """The scores of the contenders that came through."""
+    there = {name: outcomes.results[name] for name in names if name in outcomes.results}
+    return Scores(
+        {
+            name: np.array([r["score"] for r in found]).reshape(REPEATS, FOLDS)
+            for name, found in there.items()
+        },
+        {name: [dict(r["shares"]) for r in found] for name, found in there.items()},
+        {name: outcomes.failures[name] for name in names if name in outcomes.failures},
+    )
+
+
+def kept_shares(model: Any) -> dict[str, Any]:
+    """What is kept of each refit beside its score."""
+    return {"shares": shares_of(subject_of(model).final)}
+
+
+def no_score(model: Any, X: Any, y: Any) -> float:
+    """The score where there is nothing to predict."""
+    return 0.0
+
+
+def n_samples(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

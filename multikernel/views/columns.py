@@ -160,6 +160,12 @@ def _position_of(name: Any, X: Any, label: str) -> int:
             f"{label} asks for column {name!r} by name, but X is no DataFrame. "
             "Give a DataFrame, or positions instead of names."
         )
+    try:
+        place = X.columns.get_loc(name)  # by hash: views may name thousands of columns
+    except (KeyError, TypeError):
+        place = None
+    if isinstance(place, int):
+        return place
     found = [position for position, column in enumerate(X.columns) if column == name]
     if len(found) == 1:
         return found[0]

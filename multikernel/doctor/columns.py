@@ -1,0 +1,249 @@
+"""The columns of a feature table: what they hold, and what of it a kernel of numbers cannot use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+from multikernel._validation import is_frame
+from multikernel.doctor.diagnosis import Finding, named, percent
+from multikernel.kernels._rows import take_rows
+from multikernel.views.columns import n_columns, n_rows
+
+_LARGEST_TABLE = 20_000_000  # entries; of a larger table a sample of rows is examined
+FEW_ROWS = 20  # with fewer rows, distinct whole numbers are no sign of an identifier
+_SHARED_ENTRIES = 5  # equal columns that differ from their usual value in fewer rows may be equal by chance
+_ID_NAMES = ("id", "index", "row", "rowid", "unnamed: 0", "nr", "no")
+
+
+@dataclass
+class Columns:
+    """The columns of a table, numbers apart from the rest.
+
+    Attributes
+    ----------
+    names : list
+        Of all columns: names of a DataFrame, else positions.
+    positions : ndarray of int
+        Of the columns of numbers in the table.
+    numbers : ndarray of shape (n, n_numbers), float64
+        NaN where a value is missing or infinite.
+    others : dict of int to Series
+        The columns that are no numbers, by position.
+    n_infinite : ndarray of shape (n_numbers,)
+    rows : ndarray of int
+        Which rows of the table these are.
+    """
+
+    names: list[Any]
+    positions: np.ndarray
+    numbers: np.ndarray
+    others: dict[int, pd.Series]
+    n_infinite: np.ndarray
+    rows: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """How many rows were read."""
+        return len(self.rows)
+
+    def missing(self) -> np.ndarray:
+        """Which entries are missing or infinite; shape (n, n_columns)."""
+        found = np.zeros((self.n, len(self.names)), dtype=bool)
+        found[:, self.positions] = np.isnan(self.numbers)
+        for position, column in self.others.items():
+            found[:, position] = column.isna().to_numpy()
+        return found
+
+
+def read_columns(table: Any, rng: np.random.Generator) -> Columns | None:
+    """The columns of what `as_table` returned; None for a list of objects."""
+    d, n = n_columns(table), n_rows(table)
+    if d is None or n == 0 or d == 0:
+        return None
+    rows = np.arange(n)
+    if n * d > _LARGEST_TABLE:
+        rows = np.sort(rng.choice(n, max(100, _LARGEST_TABLE // d), replace=False))
+        table = take_rows(table, rows)
+    names = list(table.columns) if is_frame(table) else list(range(d))
+    numbers, positions, others = _split(table, d)
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        numbers = np.where(infinite, np.nan, numbers)
+    return Columns(names, positions, numbers, others, infinite.sum(axis=0), rows)
+
+
+def _split(table: Any, d: int) -> tuple[np.ndarray, np.ndarray, dict[int, pd.Series]]:
+    if scipy.sparse.issparse(table):
+        table = table.toarray()
+    if not is_frame(table) and table.dtype.kind in "fiub":
+        return table.astype(np.float64), np.arange(d), {}
+    frame = table if is_frame(table) else pd.DataFrame(table).infer_objects()
+    columns = [frame.iloc[:, j] for j in range(d)]
+    others = {j: column for j, column in enumerate(columns) if not _is_number(column)}
+    kept = [j for j in range(d) if j not in others]
+    if not kept:
+        return np.empty((len(frame), 0)), np.array([], dtype=int), others
+    # the columns of one type together: a frame of ten thousand columns is read at once
+    numbers = frame.iloc[:, kept].to_numpy(dtype=np.float64, na_value=np.nan)
+    return numbers, np.array(kept), others
+
+
+def _is_number(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c"
+
+
+# --- what they hold ----------------------------------------------------------------------------------------
+
+
+def describe_columns(columns: Columns) -> list[dict[str, Any]]:
+    """One dictionary for each column: name, kind, missing, distinct, low, high."""
+    ordered = np.sort(columns.numbers, axis=0)  # missing values come last
+    with np.errstate(invalid="ignore"):
+        distinct = (np.diff(ordered, axis=0) > 0.0).sum(axis=0) + 1
+    gaps = columns.missing().sum(axis=0)
+    described: list[dict[str, Any]] = [{}] * len(columns.names)
+    for place, position in enumerate(columns.positions):
+        present = columns.n - int(gaps[position])
+        described[position] = {
+            "kind": "number",
+            "distinct": int(distinct[place]) if present else 0,
+            "low": float(ordered[0, place]) if present else None,
+            "high": float(ordered[present - 1, place]) if present else None,
+        }
+    for position, column in columns.others.items():
+        filled = column.dropna()
+        described[position] = {
+            "kind": _kind(filled),
+            "distinct": int(filled.astype(str).nunique()),
+            "low": None,
+            "high": None,
+        }
+    return [
+        {"name": str(name), "missing": int(gap), "alone": None} | facts
+        for name, gap, facts in zip(columns.names, gaps, described, strict=True)
+    ]
+
+
+def _kind(filled: pd.Series) -> str:
+    if filled.dtype.kind in "mM":
+        return "date"
+    return "text" if filled.empty or filled.map(lambda entry: isinstance(entry, str)).all() else "objects"
+
+
+# --- what is wrong with them -------------------------------------------------------------------------------
+
+
+def check_columns(columns: Columns, facts: list[dict[str, Any]], used: set[int]) -> Iterator[Finding]:
+    """Findings on the columns at the positions `used`, apart from those that are no numbers."""
+    yield from _check_infinite(columns, used)
+    flat = [columns.names[p] for p in columns.positions if p in used and facts[p]["distinct"] == 1]
+    if flat:
+        what = f"{'it holds' if len(flat) == 1 else 'each holds'} one value only and tells nothing."
+        yield Finding("note", named("column", flat), what, drop_line(flat))
+    for place, position in enumerate(columns.positions):
+        if position in used and _counts_rows(
+            columns.numbers[:, place], columns.names[position], facts[position]
+        ):
+            what = f"whole numbers, different in all {columns.n} rows: it seems to count or name the rows."
+            name = columns.names[position]
+            yield Finding("warning", named("column", [name]), what, drop_line([name]))
+    yield from _check_equal(columns, facts, used)
+
+
+def drop_line(names: list[Any]) -> str:
+    """The line of code that leaves columns out."""
+    shown = ", ".join(repr(name) for name in names[:4]) + (", ..." if len(names) > 4 else "")
+    if all(isinstance(name, int) for name in names):
+        return f"X = np.delete(X, [{shown}], axis=1)"
+    return f"X = X.drop(columns=[{shown}])"
+
+
+def _check_infinite(columns: Columns, used: set[int]) -> Iterator[Finding]:
+    places = [p for p, position in enumerate(columns.positions) if columns.n_infinite[p] and position in used]
+    if places:
+        what = f"{int(columns.n_infinite[places].sum())} entries are infinite."
+        names = [columns.names[columns.positions[p]] for p in places]
+        yield Finding(
+            "error", named("column", names), what, "X = X.replace([np.inf, -np.inf], np.nan), then fill."
+        )
+
+
+def _counts_rows(numbers: np.ndarray, name: Any, facts: dict[str, Any]) -> bool:
+    """Whole numbers, all different, that rise with the rows, fill a range, or are called an identifier."""
+    n = len(numbers)
+    if facts["distinct"] < n or n < FEW_ROWS or not (numbers == np.round(numbers)).all():
+        return False
+    text = str(name).strip().lower()
+    called = text in _ID_NAMES or text.endswith(("_id", " id"))
+    return bool(called or numbers.max() - numbers.min() == n - 1 or (np.diff(numbers) > 0.0).all())
+
+
+def _check_equal(columns: Columns, facts: list[dict[str, Any]], used: set[int]) -> Iterator[Finding]:
+    groups: dict[bytes, list[Any]] = {}
+    usual = np.array([usual_value(column) for column in columns.numbers.T])
+    for place, position in enumerate(columns.positions):
+        column = columns.numbers[:, place]
+        if position in used and (column != usual[place]).sum() >= _SHARED_ENTRIES:
+            groups.setdefault(np.ascontiguousarray(column).tobytes(), []).append(columns.names[position])
+    equal = [group for group in groups.values() if len(group) > 1]
+    if equal:
+        extra = [name for group in equal for name in group[1:]]
+        what = f"equal in every row to another: {extra[0]!r} to {equal[0][0]!r}."
+        yield Finding("note", named("column", extra), what, drop_line(extra))
+
+
+def usual_value(column: np.ndarray) -> float:
+    """The value in the middle, which is the usual one of a column of counts."""
+    return float(np.partition(column, len(column) // 2)[len(column) // 2])
+
+
+def check_rows(columns: Columns, target: np.ndarray | None, used: set[int]) -> Iterator[Finding]:
+    """Rows that occur several times, and those of them that contradict one another in the target."""
+    hashes = _row_hashes(columns, used)
+    _, groups, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    again = int((counts - 1).sum())
+    if not again:
+        return
+    repeated = counts[groups] > 1
+    example = np.flatnonzero(groups == groups[int(np.flatnonzero(repeated)[0])])[:2]
+    at = [int(columns.rows[row]) for row in example]
+    yield Finding(
+        "note",
+        "rows",
+        f"{again} of {columns.n} ({percent(again, columns.n)}) repeat an earlier one, for example rows "
+        f"{at[0]} and {at[1]}; where one trains and the other tests, the score flatters.",
+        "X.drop_duplicates(), or keep copies in one fold: GroupKFold.",
+    )
+    if target is not None:
+        yield from _check_contradictions(groups, target, columns.n)
+
+
+def _check_contradictions(groups: np.ndarray, target: np.ndarray, n: int) -> Iterator[Finding]:
+    pairs = pd.DataFrame({"group": groups, "target": target}).value_counts().reset_index()
+    by_group = pairs.groupby("group")["count"].agg(["size", "sum", "max"])
+    by_group = by_group[by_group["size"] > 1]
+    mixed, lost = int(by_group["sum"].sum()), int((by_group["sum"] - by_group["max"]).sum())
+    if mixed:
+        level = "warning" if lost > 0.01 * n else "note"
+        what = (
+            f"{mixed} rows equal another of a different target; no model can be right on {lost} of them "
+            f"({percent(lost, n)} of all)."
+        )
+        yield Finding(level, "rows", what, "Look for lost columns or mistaken labels in these rows.")
+
+
+def _row_hashes(columns: Columns, used: set[int]) -> np.ndarray:
+    kept = [place for place, position in enumerate(columns.positions) if position in used]
+    numbers = np.ascontiguousarray(columns.numbers[:, kept] + 0.0)  # −0 becomes 0
+    hashes = np.array([hash(row.tobytes()) for row in numbers])
+    for position, column in columns.others.items():
+        if position in used:
+            texts = column.astype(str)
+            hashes = hashes * 31 + np.array([hash(text) for text in texts])
+    return hashes

@@ -1,0 +1,264 @@
+"""The examination from head to foot: target, columns, rows, views, kernels, leaks, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from multikernel._validation import check_choice, check_positive_integer, check_seed
+from multikernel.doctor.columns import Columns, check_columns, check_rows, describe_columns, read_columns
+from multikernel.doctor.diagnosis import Diagnosis, Finding
+from multikernel.doctor.kernels import Examined, align, check_mean_diagonals, check_shapes, examine_kernel
+from multikernel.doctor.leakage import can_tell, check_columns_alone, check_kernels_alone, predict_alone
+from multikernel.doctor.memory import examine_memory
+from multikernel.doctor.stacks import read_matrices
+from multikernel.doctor.target import Target, examine_target
+from multikernel.doctor.text import check_missing, check_refused
+from multikernel.doctor.views import (
+    ViewedTable,
+    check_same_views,
+    check_scales,
+    compute_grams,
+    fill_gaps,
+    find_views,
+)
+from multikernel.kernels._rows import take_rows
+from multikernel.views.columns import as_table, n_columns, n_rows
+from multikernel.weights.targets import as_targets
+
+_TASKS = ("auto", "classes", "values")
+_LARGEST_STACK = 60_000_000  # entries of all kernels on the sample: half a gigabyte
+_FEW_ROWS = 30  # with fewer, one sample more or less in a fold decides which model is the better
+_FEWEST_EXAMINED = 50
+
+
+@dataclass
+class _Chart:
+    """What is written down during the examination."""
+
+    n: int
+    task: str
+    max_samples: int
+    rng: np.random.Generator
+    findings: list[Finding] = field(default_factory=list)
+    target: Target | None = None
+    n_columns: int = 0
+    examined: list[Examined] = field(default_factory=list)
+    rows: np.ndarray = field(default_factory=lambda: np.arange(0))
+    columns: list[dict[str, Any]] = field(default_factory=list)
+
+    def sample(self, n_kernels: int) -> np.ndarray:
+        """The rows to compute kernels on, in order."""
+        bound = max(_FEWEST_EXAMINED, int((_LARGEST_STACK / max(n_kernels, 1)) ** 0.5))
+        size = min(self.n, self.max_samples, bound)
+        if size < self.n:
+            self.findings.append(
+                Finding(
+                    "note",
+                    "rows",
+                    f"kernels were examined on {size} of the {self.n} rows, drawn by chance.",
+                    f"diagnose(..., max_samples={self.n}) examines all.",
+                )
+            )
+        return np.sort(self.rng.choice(self.n, size, replace=False))
+
+
+def diagnose(
+    X: Any,
+    y: Any = None,
+    kernels: Any = "auto",
+    *,
+    task: str = "auto",
+    max_samples: int = 1000,
+    random_state: int | None = 0,
+) -> Diagnosis:
+    """Say what is wrong with data, views and kernels, and what to do, before anything is fitted.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or DataFrame of shape (n, d); stack of shape (n, n, m); or dict of matrices
+        As an estimator takes it. A stack, or a dict of name to square matrix, is taken for ready-made
+        kernels; nothing of it is modified.
+    y : array-like of shape (n,), optional
+        Classes or values.
+    kernels : as in an estimator, default="auto"
+        ``"precomputed"`` for ready-made kernels.
+    task : {"auto", "classes", "values"}
+        What the target is; ``"auto"`` takes text and few whole numbers for classes.
+    max_samples : int, default=1000
+        Kernels are examined on at most so many rows, drawn by chance; the memory estimate is for all rows.
+    random_state : int, default=0
+
+    Returns
+    -------
+    Diagnosis
+        With `findings`, gravest first, and the tables of kernels and columns.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((60, 3)), np.repeat([0, 1], 30)
+    >>> X[:, 2] = 5 * y - 1
+    >>> found = diagnose(X, y)
+    >>> print(found.findings[0])
+    error    column 2: it is the target itself, or the target in other words.
+             Leave it out: X = np.delete(X, [2], axis=1)
+    >>> found.ok
+    False
+    """
+    check_choice("task", task, _TASKS)
+    limit = check_positive_integer("max_samples", max_samples)
+    rng = np.random.default_rng(check_seed("random_state", random_state))
+    if _is_ready_made(X, kernels):
+        chart, dtype = _examine_matrices(X, y, task, limit, rng)
+    else:
+        chart, dtype = _examine_table(X, y, kernels, task, limit, rng), "float64"
+    memory, findings = examine_memory(chart.n, len(chart.examined), dtype)
+    return Diagnosis(
+        findings=chart.findings + findings,
+        n_samples=chart.n,
+        n_columns=chart.n_columns,
+        n_examined=len(chart.rows),
+        task="nothing" if chart.target is None else chart.target.task,
+        kernels=[kernel.to_row() for kernel in chart.examined],
+        columns=chart.columns,
+        memory=memory,
+    )
+
+
+def _is_ready_made(X: Any, kernels: Any) -> bool:
+    if isinstance(kernels, str) and kernels == "precomputed":
+        return True
+    is_stack = isinstance(X, Mapping) or (not scipy.sparse.issparse(X) and getattr(X, "ndim", 2) == 3)
+    return is_stack and isinstance(kernels, str)
+
+
+# --- ready-made kernels ------------------------------------------------------------------------------------
+
+
+def _examine_matrices(X: Any, y: Any, task: str, limit: int, rng: np.random.Generator) -> tuple[_Chart, str]:
+    """Examine groups of kernels over the same samples; the target is that of the first group."""
+    groups, findings = read_matrices(X, None if y is None else len(y))
+    first: _Chart | None = None
+    for group in groups:
+        chart = _Chart(len(next(iter(group.values()))), task, limit, rng)
+        _examine_group(chart, group, y if first is None else None)
+        if first is None:
+            first = chart
+        else:
+            first.findings += chart.findings
+            first.examined += chart.examined
+    if first is None:
+        return _Chart(0, task, limit, rng, findings), "float64"
+    first.findings = findings + first.findings
+    single = all(K.dtype == np.float32 for group in groups for K in group.values())
+    return first, "float32" if single else "float64"
+
+
+def _examine_group(chart: _Chart, matrices: dict[str, np.ndarray], y: Any) -> None:
+    chart.target, findings = examine_target(y, chart.n, chart.task)
+    chart.findings += findings
+    chart.rows = chart.sample(len(matrices))
+    for name, K in matrices.items():
+        examined, findings = examine_kernel(name, K, chart.rows)
+        chart.examined.append(examined)
+        chart.findings += findings
+    chart.findings += _check_kernels(chart, automatic=False, ready_made=True)
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+
+def _examine_table(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.random.Generator) -> _Chart:
+    try:
+        table = as_table(X)
+        n = n_rows(table)
+    except (TypeError, ValueError) as error:
+        return _Chart(0, task, limit, rng, [Finding("error", "X", str(error), "Give a table, or a stack.")])
+    chart = _Chart(n, task, limit, rng)
+    if n == 0 or n_columns(table) == 0 or len(getattr(table, "shape", (0, 0))) > 2:
+        shape = getattr(table, "shape", (n,))
+        remedy = "Give a table of shape (n_samples, n_features)."
+        chart.findings.append(
+            Finding("error", "X", f"there is nothing to learn from in shape {shape}.", remedy)
+        )
+        return chart
+    chart.target, findings = examine_target(y, n, task)
+    chart.findings += findings
+    found, findings = find_views(kernels, table, n_columns(table))
+    chart.findings += findings
+    columns = read_columns(table, rng)
+    chart.rows = chart.sample(len(found.views))
+    sample = take_rows(table, chart.rows)
+    sample_columns = columns if columns is None else read_columns(sample, rng)
+    text = set() if columns is None else set(columns.others)
+    chart.findings += compute_grams(found, fill_gaps(sample, sample_columns), text)
+    if columns is not None:
+        _examine_columns(chart, columns, found)
+    _examine_grams(chart, found, automatic=isinstance(kernels, str))
+    return chart
+
+
+def _examine_columns(chart: _Chart, columns: Columns, found: ViewedTable) -> None:
+    assert chart.target is not None
+    chart.n_columns = len(columns.names)
+    chart.columns = describe_columns(columns)
+    used = found.used
+    findings = chart.findings
+    findings += check_missing(columns, found.positions)
+    findings += check_refused(columns, chart.columns, found.refused)
+    findings += check_columns(columns, chart.columns, used)
+    findings += check_scales(found, columns)
+    known = chart.target.task == "classes" and chart.target.known.all()
+    findings += check_rows(columns, chart.target.values[columns.rows] if known else None, used)
+    if can_tell(chart.target):
+        skills = predict_alone(columns, chart.target, chart.columns)
+        findings += check_columns_alone(columns, chart.target, skills, used)
+        for position, skill in skills.items():
+            chart.columns[position]["alone"] = skill
+
+
+def _examine_grams(chart: _Chart, found: ViewedTable, automatic: bool) -> None:
+    for name, K in found.grams.items():
+        examined, findings = examine_kernel(name, K)
+        chart.examined.append(examined)
+        chart.findings += findings
+    if not automatic:
+        chart.findings += check_same_views(found.views)
+    chart.findings += _check_kernels(chart, automatic=automatic, ready_made=False)
+
+
+# --- all kernels together ----------------------------------------------------------------------------------
+
+
+def _check_kernels(chart: _Chart, *, automatic: bool, ready_made: bool) -> Iterator[Finding]:
+    target = chart.target
+    assert target is not None
+    known = target.known[chart.rows]
+    told = can_tell(target) and bool(known.all())
+    part = Target(target.task, target.values[chart.rows], known, target.classes)
+    told = told and part.n_distinct > 1
+    ideal = as_targets(_relabelled(part), len(chart.rows), task=part.task).ideal if told else None
+    yield from align(chart.examined, ideal, automatic)
+    yield from check_shapes(chart.examined, automatic, ready_made)
+    yield from check_mean_diagonals(chart.examined, ready_made)
+    if told:
+        yield from check_kernels_alone(chart.examined, part)
+    if chart.n < _FEW_ROWS:
+        what = f"{chart.n} are few: scores of cross-validation will differ much from fold to fold."
+        yield Finding(
+            "note", "rows", what, "Repeat it: RepeatedStratifiedKFold(n_repeats=20), or bring more."
+        )
+    elif len(chart.examined) > chart.n:
+        what = f"{len(chart.examined)} kernels for {chart.n} rows: chance will choose among them."
+        yield Finding(
+            "note", "kernels", what, "MKLClassifier(norm=2) spreads the weights; or take fewer kernels."
+        )
+
+
+def _relabelled(part: Target) -> np.ndarray:
+    return part.values.astype(int) if part.task == "classes" else part.values

@@ -1,0 +1,220 @@
+"""What the doctor found: findings in the order of their weight, and the tables they were read from."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from multikernel._validation import check_choice
+
+LEVELS = ("error", "warning", "note")
+_SHOWN_ROWS = 30
+_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know before a model is fitted.
+
+    Attributes
+    ----------
+    level : {"error", "warning", "note"}
+        error: a fit refuses it, or what is learned from it is worthless; warning: it will probably mislead;
+        note: true and good to know.
+    subject : str
+        What it is about, for example ``"view 'shape'"``, ``"column 'id'"`` or ``"target"``.
+    what : str
+        What was found, with its numbers.
+    remedy : str
+        What to do: a line of code, or an option.
+    """
+
+    level: str
+    subject: str
+    what: str
+    remedy: str
+
+    def __post_init__(self) -> None:
+        check_choice("the level of a finding", self.level, LEVELS)
+
+    def __str__(self) -> str:
+        return f"{self.level:<7}  {self.subject}: {self.what}\n         {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All findings of `diagnose`, gravest first, and the tables behind them.
+
+    Attributes
+    ----------
+    findings : list of Finding
+    n_samples, n_columns : int
+        Of what was given; without a table of features, `n_columns` is 0.
+    n_examined : int
+        Rows that the kernels were computed on.
+    task : {"classes", "values", "nothing"}
+        What the target was taken for.
+    kernels : list of dict
+        For each kernel ``name``, ``mean_diagonal``, ``smallest_eigenvalue`` (divided by the mean diagonal),
+        ``effective_rank`` ((Σ λ)² / Σ λ² of the centred kernel) and ``alignment`` (centred, with the target);
+        None where it cannot be had.
+    columns : list of dict
+        For each column ``name``, ``kind``, ``missing``, ``distinct``, ``low``, ``high`` and ``alone``, how
+        well it predicts the target by itself (0 as guessing, 1 without a mistake).
+    memory : dict
+        What a fit on all rows will occupy, in bytes: ``stack``, ``workspace``, ``total``, ``available``.
+
+    Examples
+    --------
+    >>> sound = Diagnosis([Finding("note", "X", "5 rows.", "Bring more.")], 5, 2, 5, "nothing")
+    >>> sound.ok, len(sound.errors)
+    (True, 0)
+    >>> print(sound)
+    5 rows, 2 columns, 0 kernels: no error, no warning, 1 note
+    <BLANKLINE>
+    note     X: 5 rows.
+             Bring more.
+    """
+
+    findings: list[Finding]
+    n_samples: int
+    n_columns: int
+    n_examined: int
+    task: str
+    kernels: list[dict[str, Any]] = field(default_factory=list)
+    columns: list[dict[str, Any]] = field(default_factory=list)
+    memory: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "findings", sorted(self.findings, key=lambda f: LEVELS.index(f.level)))
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is an error."""
+        return not self.errors
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The findings that are errors."""
+        return [finding for finding in self.findings if finding.level == "error"]
+
+    @property
+    def headline(self) -> str:
+        """The size of what was examined, and how many findings of each level there are."""
+        counts = []
+        for level in LEVELS:
+            number = sum(finding.level == level for finding in self.findings)
+            counts.append(f"{number or 'no'} {level}{'s' if number > 1 else ''}")
+        sizes = [
+            _count(self.n_samples, "row"),
+            _count(self.n_columns, "column"),
+            _count(len(self.kernels), "kernel"),
+        ]
+        return f"{', '.join(sizes)}: {', '.join(counts)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, strings, lists and dictionaries, ready for JSON."""
+        return {"ok": self.ok, "headline": self.headline} | _plain(asdict(self))
+
+    def __str__(self) -> str:
+        parts = [self.headline, *map(str, self.findings)]
+        if self.kernels:
+            parts.append(_text_table(KERNEL_HEAD, kernel_rows(self)))
+        if self.memory:
+            parts.append(f"memory: {self.memory['text']}")
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        items = "".join(
+            f"<li><strong>{finding.level}</strong> {html.escape(finding.subject)}: "
+            f"{html.escape(finding.what)}<br><code>{html.escape(finding.remedy)}</code></li>"
+            for finding in self.findings
+        )
+        table = _html_table(KERNEL_HEAD, kernel_rows(self)) if self.kernels else ""
+        return f"<div><p>{html.escape(self.headline)}</p><ul>{items}</ul>{table}</div>"
+
+
+KERNEL_HEAD = ("kernel", "mean diagonal", "smallest eigenvalue", "effective rank", "alignment")
+
+
+def kernel_rows(diagnosis: Diagnosis) -> list[list[str]]:
+    """The table of kernels as text, the first thirty of them."""
+    keys = ("mean_diagonal", "smallest_eigenvalue", "effective_rank", "alignment")
+    rows = [
+        [kernel["name"], *(_number(kernel[key]) for key in keys)]
+        for kernel in diagnosis.kernels[:_SHOWN_ROWS]
+    ]
+    left_out = len(diagnosis.kernels) - len(rows)
+    return rows + ([[f"and {left_out} more", "", "", "", ""]] if left_out else [])
+
+
+def named(kind: str, names: Sequence[Any]) -> str:
+    """A subject: ``column 'a'``, or ``columns 'a', 'b' and 7 more``.
+
+    Examples
+    --------
+    >>> named("column", ["a"]), named("column", list("abcdef"))
+    ("column 'a'", "columns 'a', 'b', 'c', 'd' and 2 more")
+    """
+    shown = ", ".join(repr(name) for name in names[:_NAMED])
+    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{kind}{'s' if len(names) > 1 else ''} {shown}{rest}"
+
+
+def percent(part: float, whole: float) -> str:
+    """A share in percent that never rounds to all or nothing.
+
+    Examples
+    --------
+    >>> percent(1, 3), percent(999, 1000), percent(999_999, 10**6), percent(1, 1000)
+    ('33 %', '99.9 %', 'over 99.99 %', '0.1 %')
+    """
+    share = 100.0 * part / whole
+    if 99.99 < share < 100.0:
+        return "over 99.99 %"
+    if 1.0 <= share <= 99.0 or share in (0.0, 100.0):
+        return f"{share:.0f} %"
+    return f"{share:.2f} %" if share > 99.0 and share != round(share, 1) else f"{share:.3g} %"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)
+
+
+def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
+    lines = []
+    for row in (head, *rows):
+        cells = [
+            row[0].ljust(widths[0]),
+            *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True)),
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def line(tag: str, cells: Sequence[str]) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    body = "".join(line("td", row) for row in rows)
+    return f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,245 @@
+"""Gram matrices: finite, symmetric, positive semidefinite, of like scale, neither flat nor an identity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from multikernel._validation import all_finite, is_indefinite
+from multikernel.criteria.alignment import align_stack
+from multikernel.doctor.diagnosis import Finding, named
+from multikernel.kernels import center
+from multikernel.kernels._rows import row_blocks
+
+_SAME = 0.9999  # centred alignment: weights of such kernels cannot be told apart
+_FLAT = 1e-3  # of the trace left after centring: different samples are as alike as a sample and itself
+_LONELY = 0.05  # largest similarity to another sample, of a sample in the middle: nothing is like anything
+_APART, _FAR_APART = 10.0, 100.0  # ratios of mean diagonals: weights of the simplex follow the scale
+
+
+@dataclass
+class Examined:
+    """A kernel on the sample, made symmetric where it was not, and what became of it.
+
+    Attributes
+    ----------
+    name : str
+    K : ndarray of shape (n, n) or None
+        None where no more can be said of it: not finite, or zero, or constant.
+    mean_diagonal, lowest, rank : float or None
+        Mean of the diagonal, smallest eigenvalue divided by it, (Σ λ)² / Σ λ² of the centred kernel.
+    shape : str
+        ``""``, ``"flat"`` or ``"identity"``.
+    alignment : float or None
+    """
+
+    name: str
+    K: np.ndarray | None = None
+    mean_diagonal: float | None = None
+    lowest: float | None = None
+    rank: float | None = None
+    shape: str = ""
+    alignment: float | None = None
+
+    def to_row(self) -> dict[str, Any]:
+        """A row of the table of kernels."""
+        return {
+            "name": self.name,
+            "mean_diagonal": self.mean_diagonal,
+            "smallest_eigenvalue": self.lowest,
+            "effective_rank": self.rank,
+            "alignment": self.alignment,
+        }
+
+
+def examine_kernel(
+    name: str, K: np.ndarray, rows: np.ndarray | None = None
+) -> tuple[Examined, list[Finding]]:
+    """Examine one square matrix: all of it for what is not finite or not symmetric, the rest on `rows`.
+
+    `rows` are given for kernels that the caller brought, None for those that a view made of the sample.
+    """
+    subject = named("kernel", [name])
+    if not all_finite(K):
+        bad = ~np.isfinite(K)
+        i, j = np.argwhere(bad)[0]
+        what = f"{int(bad.sum())} of {K.size} entries are NaN or infinite, the first at ({i}, {j})."
+        remedy = "Look for missing or very large values in what it was computed from."
+        return Examined(name), [Finding("error", subject, what, remedy)]
+    findings = []
+    single = K.dtype == np.float32
+    gap = _asymmetry(K, 1e-5 if single else 1e-8)
+    if gap:
+        findings.append(Finding("error", subject, gap, "K = (K + K.T) / 2"))
+    part = (K if rows is None else K[np.ix_(rows, rows)]).astype(np.float64)
+    symmetric = part / 2.0 + part.T / 2.0
+    largest = float(np.abs(symmetric).max())
+    if largest == 0.0 or float(np.ptp(symmetric)) <= (1e-6 if single else 1e-12) * largest:
+        what = "it is all zero." if largest == 0.0 else f"it is constant, {symmetric.flat[0]:g} everywhere."
+        remedy = "Leave it out, or change its columns or its parameters."
+        return Examined(name), [*findings, Finding("error", subject, what, remedy)]
+    examined = _measure(name, symmetric)
+    findings += _check_definite(examined, subject, single, ready_made=rows is not None)
+    examined.shape = _shape(examined)
+    return examined, findings
+
+
+def _asymmetry(K: np.ndarray, tolerance: float) -> str:
+    """What is asymmetric, and where; empty if nothing is. A block of rows at a time: K may be large."""
+    largest = max(float(K.max()), -float(K.min()))
+    worst, place, n_entries = 0.0, (0, 0), 0
+    for block in row_blocks(len(K), len(K), 1 << 20):
+        gaps = np.abs(K[block] / 2.0 - K[:, block].T / 2.0)  # halves do not overflow
+        n_entries += int((gaps > tolerance * largest / 2.0).sum())
+        row, column = divmod(int(gaps.argmax()), len(K))
+        if gaps[row, column] > worst:
+            worst, place = float(gaps[row, column]), (block.start + row, column)
+    if not n_entries:
+        return ""
+    i, j = place
+    return (
+        f"not symmetric: {n_entries // 2} pairs differ, most ({i}, {j}) with {K[i, j]:.4g} against "
+        f"{K[j, i]:.4g}, by {2.0 * worst / largest:.1e} of the largest entry."
+    )
+
+
+def _measure(name: str, K: np.ndarray) -> Examined:
+    unit = float(np.abs(K).max())
+    scaled = K / unit  # nothing overflows
+    mean = float(np.mean(scaled.diagonal()))
+    eigenvalues = scipy.linalg.eigvalsh(scaled)
+    centred = center(scaled)
+    square = float(np.vdot(centred, centred))
+    # what centring a constant matrix leaves is rounding
+    rank = float(np.trace(centred)) ** 2 / square if square > (1e-11 * len(K)) ** 2 else None
+    lowest = float(eigenvalues[0]) / (abs(mean) or 1.0)
+    return Examined(name, K, mean * unit, lowest, rank)
+
+
+def _check_definite(examined: Examined, subject: str, single: bool, ready_made: bool) -> Iterator[Finding]:
+    K = examined.K
+    assert K is not None and examined.lowest is not None
+    # in the precision it came in, so that the verdict is that of a fit
+    if is_indefinite(K.astype(np.float32) if single else K, full=True):
+        negative = scipy.linalg.eigvalsh(K)
+        share = -float(negative[negative < 0.0].sum()) / float(np.abs(negative).sum())
+        what = (
+            f"not positive semidefinite: smallest eigenvalue {negative[0]:.3g} "
+            f"({examined.lowest:.2g} of the mean diagonal), {share:.2%} of the spectrum is negative."
+        )
+        where = 'kernels="precomputed", ' if ready_made else ""
+        yield Finding("error", subject, what, f'MKLClassifier({where}psd="clip"), or K = repair_psd(K)')
+
+
+def _shape(examined: Examined) -> str:
+    K = examined.K
+    assert K is not None
+    roots = np.sqrt(np.maximum(K.diagonal(), 0.0))
+    if len(K) < 3 or not (roots > 0.0).any():
+        return ""
+    scaled = K / max(float(np.abs(K).max()), 1e-300)
+    left = float(np.trace(center(scaled))) / float(np.trace(scaled))
+    if 0.0 <= left < _FLAT:
+        return "flat"
+    with np.errstate(all="ignore"):
+        similarity = np.abs(K) / np.outer(roots, roots)
+    similarity[~np.isfinite(similarity)] = 0.0
+    np.fill_diagonal(similarity, 0.0)
+    return "identity" if float(np.median(similarity.max(axis=1))) < _LONELY else ""
+
+
+# --- what their shape says ---------------------------------------------------------------------------------
+
+_SHAPES = {
+    "flat": (
+        "every sample is as like every other as itself (centring takes away more than 99.9 % of it): a width "
+        "too large, or columns far from 0.",
+        'View(name, Gaussian("median"), columns), or transforms=("center", "unit_trace").',
+        "K = unit_trace(center(K))",
+    ),
+    "identity": (
+        f"nearly the identity: half of the samples have no other that is more than {_LONELY} like them, so "
+        "that nothing can be learned from one about another. A width too small?",
+        'View(name, Gaussian("median"), columns), or Gaussian("median", scale=2) for a larger width.',
+        "Compute it again with a larger width or on fewer features, or leave it out.",
+    ),
+}
+
+
+def check_shapes(examined: list[Examined], automatic: bool, ready_made: bool) -> Iterator[Finding]:
+    """Kernels that are flat or an identity.
+
+    The widths of ``kernels="auto"`` reach from too small to too large, so that the learner can choose: only
+    where all of them are bad is there something to say.
+    """
+    bad = [kernel for kernel in examined if kernel.shape]
+    if automatic and len(bad) < len(examined):
+        return
+    for shape, (what, for_views, for_matrices) in _SHAPES.items():
+        names = [kernel.name for kernel in bad if kernel.shape == shape]
+        if names:
+            yield Finding("warning", named("kernel", names), what, for_matrices if ready_made else for_views)
+
+
+def check_mean_diagonals(examined: list[Examined], ready_made: bool) -> Iterator[Finding]:
+    """Kernels of very different scale."""
+    sized = [kernel for kernel in examined if kernel.mean_diagonal is not None and kernel.mean_diagonal > 0.0]
+    if len(sized) < 2:
+        return
+    sized.sort(key=lambda kernel: kernel.mean_diagonal or 0.0)
+    small, large = sized[0], sized[-1]
+    ratio = (large.mean_diagonal or 0.0) / (small.mean_diagonal or 1.0)
+    if ratio > _APART:
+        what = (
+            f"of different scale: mean diagonal {small.mean_diagonal:.3g} of {small.name!r}, "
+            f"{large.mean_diagonal:.3g} of {large.name!r}; the same weight means {ratio:.3g} times more."
+        )
+        remedy = (
+            "Ks = [unit_trace(K) for K in Ks], or unit_diagonal"
+            if ready_made
+            else 'View(name, kernel, columns, transforms="unit_trace"), or "unit_diagonal"'
+        )
+        yield Finding("warning" if ratio > _FAR_APART else "note", "kernels", what, remedy)
+
+
+def align(examined: list[Examined], ideal: np.ndarray | None, automatic: bool) -> Iterator[Finding]:
+    """Write the alignment with the target into each kernel, and find kernels that are the same."""
+    usable = [
+        kernel
+        for kernel in examined
+        if kernel.K is not None and kernel.K.diagonal().min() >= 0.0 and kernel.rank is not None
+    ]
+    if not usable:
+        return
+    Ks = np.stack([kernel.K / float(np.abs(kernel.K).max()) for kernel in usable if kernel.K is not None])
+    anything = np.arange(float(len(Ks[0])))  # without a target, only the kernels are compared
+    table = align_stack(Ks, anything if ideal is None else ideal, centered=True)
+    if ideal is not None:
+        for kernel, value in zip(usable, table.target, strict=True):
+            kernel.alignment = float(value)
+    if not automatic:
+        yield from _check_doubles(usable, table.pairs)
+
+
+def _check_doubles(usable: list[Examined], pairs: np.ndarray) -> Iterator[Finding]:
+    taken: set[int] = set()
+    for first, kernel in enumerate(usable):
+        if first in taken or kernel.shape == "identity":  # identities are all alike, and named already
+            continue
+        same = [
+            other
+            for other in range(first + 1, len(usable))
+            if pairs[first, other] > _SAME and other not in taken and usable[other].shape != "identity"
+        ]
+        taken |= set(same)
+        if same:
+            doubles = [usable[other].name for other in same]
+            what = (
+                f"up to its scale the same as kernel {kernel.name!r} (centred alignment "
+                f"{pairs[first, same[0]]:.6f}): their weights cannot be told apart."
+            )
+            yield Finding("warning", named("kernel", doubles), what, f"Leave {doubles[0]!r} out.")

@@ -1,0 +1,178 @@
+"""The kernels of a set of views, computed one by one: what cannot be computed is a finding, not a crash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from multikernel._validation import is_frame
+from multikernel.doctor.columns import Columns
+from multikernel.doctor.diagnosis import Finding, named, percent
+from multikernel.kernels import Chain, Cosine, FunctionKernel, Kernel, Pairwise, Precomputed
+from multikernel.kernels._rows import Pair, Rows
+from multikernel.views import View, as_views, distinct_views
+from multikernel.views.columns import resolve_columns
+from multikernel.views.scaling import Scaling
+
+_DOMINATION = 0.99  # of the variance of a view in one column: the others hardly count
+_SCALE_FREE = (Cosine, FunctionKernel, Pairwise, Precomputed)
+
+
+@dataclass
+class ViewedTable:
+    """A sample of the rows with its views.
+
+    Attributes
+    ----------
+    views : list of View
+        Those whose columns could be found.
+    positions : dict of str to list of int
+        The columns of each view; empty for a list of objects.
+    grams : dict of str to ndarray of shape (n, n)
+        Of the views whose kernel could be computed.
+    refused : dict of int to str
+        Columns that are no numbers, and a view whose kernel needs numbers there.
+    """
+
+    views: list[View]
+    positions: dict[str, list[int]]
+    grams: dict[str, np.ndarray] = field(default_factory=dict)
+    refused: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def used(self) -> set[int]:
+        """The columns that some view reads."""
+        return {position for positions in self.positions.values() for position in positions}
+
+
+def find_views(kernels: Any, table: Any, d: int | None) -> tuple[ViewedTable, list[Finding]]:
+    """The views of a ``kernels=`` argument whose columns the table has."""
+    try:
+        views = as_views(kernels)
+    except (TypeError, ValueError) as error:
+        return ViewedTable([], {}), [Finding("error", "kernels", str(error), "Correct kernels=.")]
+    found = ViewedTable([], {})
+    findings = []
+    for view in views:
+        subject = named("view", [view.name])
+        try:
+            positions = resolve_columns(table, view.columns, subject).positions
+        except (TypeError, ValueError) as error:
+            findings.append(Finding("error", subject, _without(subject, error), "Correct its columns."))
+            continue
+        found.views.append(view)
+        found.positions[view.name] = list(range(d or 0)) if positions is None else list(positions)
+    return found, findings
+
+
+def compute_grams(found: ViewedTable, table: Any, text: set[int]) -> Iterator[Finding]:
+    """Compute the kernel of each view on the rows of a table; `text` are the columns that are no numbers."""
+    for view in found.views:
+        subject = named("view", [view.name])
+        try:
+            found.grams[view.name] = _gram(view, table)
+        except Exception as error:  # a kernel may be a function of the user, which may raise anything
+            positions = found.positions[view.name]
+            rest = [position for position in positions if position not in text]
+            K = _gram_or_none(replace(view, columns=rest), table) if 0 < len(rest) < len(positions) else None
+            if K is None and not (positions and not rest):
+                yield Finding(
+                    "error", subject, _without(subject, error), "Correct its columns or its kernel."
+                )
+                continue
+            found.refused |= {position: view.name for position in positions if position in text}
+            if K is not None:
+                found.grams[view.name] = K
+
+
+def _gram(view: View, table: Any) -> np.ndarray:
+    """The training Gram of a view after its transforms; a bank would refuse a bad one."""
+    label = named("view", [view.name])
+    selection = resolve_columns(table, view.columns, label)
+    rows = Rows(selection.take(table, label), label, one_column=selection.scalar)
+    if view.standardize:
+        rows = Rows(Scaling.fit(rows.values).apply(rows.values, label), label)
+    K = np.empty((len(rows), len(rows)))
+    view.kernel.fit(rows).evaluate(Pair(rows, rows), K)
+    with np.errstate(all="ignore"):
+        return Chain(view.transforms).fit_train(K, overwrite=True)[1]
+
+
+def _gram_or_none(view: View, table: Any) -> np.ndarray | None:
+    try:
+        return _gram(view, table)
+    except Exception:  # the same
+        return None
+
+
+def _without(subject: str, error: Exception) -> str:
+    """The message without the name that the finding bears already."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text.removeprefix(f"{subject}: ").removeprefix(f"{subject} ")
+
+
+def fill_gaps(table: Any, columns: Columns | None) -> Any:
+    """The table with the median of the column where a number is missing, so that kernels can be computed."""
+    if scipy.sparse.issparse(table):
+        return _fill_sparse(table)
+    if columns is None or not np.isnan(columns.numbers).any():
+        return table
+    places = np.flatnonzero(np.isnan(columns.numbers).any(axis=0))
+    filled: Any = table.copy() if is_frame(table) else np.array(table, dtype=np.float64)
+    for place in places:
+        column, position = columns.numbers[:, place], columns.positions[place]
+        present = column[~np.isnan(column)]
+        whole = np.where(np.isnan(column), np.median(present) if len(present) else 0.0, column)
+        if is_frame(filled):
+            filled.isetitem(position, whole)
+        else:
+            filled[:, position] = whole
+    return filled
+
+
+def _fill_sparse(table: Any) -> Any:
+    filled = table.astype(np.float64)
+    filled.data = np.where(np.isfinite(filled.data), filled.data, 0.0)
+    return filled
+
+
+# --- what can be said of views without their kernels -------------------------------------------------------
+
+
+def check_same_views(views: list[View]) -> Iterator[Finding]:
+    """Views that differ from another in nothing but their name."""
+    distinct, sources = distinct_views(views)
+    for view, source in zip(views, sources, strict=True):
+        first = distinct[source].name
+        if view.name != first:
+            what = (
+                f"the same kernel on the same columns as view {first!r}: their weights cannot be told apart."
+            )
+            yield Finding("warning", named("view", [view.name]), what, f"Leave {view.name!r} out.")
+
+
+def check_scales(found: ViewedTable, columns: Columns) -> Iterator[Finding]:
+    """Columns that are so much larger than the others of their view that they alone make its kernel."""
+    place_of = {int(position): place for place, position in enumerate(columns.positions)}
+    variances = np.nanvar(columns.numbers, axis=0) if columns.numbers.size else np.array([])
+    for view in found.views:
+        places = [place_of[p] for p in found.positions[view.name] if p in place_of]
+        if view.standardize or len(places) < 2 or _has_part(view.kernel, _SCALE_FREE):
+            continue
+        shares = variances[places] / max(variances[places].sum(), 1e-300)
+        if shares.max() > _DOMINATION and (variances[places] > 0.0).sum() > 1:
+            name = columns.names[columns.positions[places[int(shares.argmax())]]]
+            what = (
+                f"column {name!r} has {percent(shares.max(), 1.0)} of the variance of its {len(places)} "
+                "columns, so that the kernel hardly sees the others."
+            )
+            remedy = f"View({view.name!r}, kernel, columns, standardize=True)"
+            yield Finding("warning", named("view", [view.name]), what, remedy)
+
+
+def _has_part(kernel: Kernel, kinds: tuple[type[Kernel], ...]) -> bool:
+    return isinstance(kernel, kinds) or any(_has_part(part, kinds) for part in getattr(kernel, "_parts", ()))

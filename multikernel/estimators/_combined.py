@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
 from ..views import make_bank
@@ -77,6 +78,13 @@ class CombinedKernel(SeveralKernels):
         self._bank = self._bank.restrict(np.arange(len(K)), self.learner_.active_kernels)
         return K
 
+    def _keep(self, machine: Any) -> None:
+        """Store the fitted machine, and of the training samples by themselves those that it reads."""
+        self.machine_ = machine
+        self._kept = None if self._precomputed or not self.learner_.is_linear else read_columns(machine)
+        if self._kept is not None:
+            self._kept_bank = self._bank.restrict(self._kept, self.learner_.active_kernels)
+
     def _store_weights(self, learner: WeightLearner) -> None:
         """The weights, and how they were found if they are the solution of a problem."""
         self.kernel_weights_ = learner.kernel_weights_
@@ -113,7 +121,10 @@ class CombinedKernel(SeveralKernels):
 
     # ------------------------------------------------------------------ predict
     def combined_kernel(self, X: Any) -> Array:
-        """The learned kernel between new samples and the training samples, as the machine sees it.
+        """The learned kernel between new samples and the training samples.
+
+        A model that was loaded from a file has only the training samples that its machine reads, and no such
+        kernel.
 
         Parameters
         ----------
@@ -123,11 +134,26 @@ class CombinedKernel(SeveralKernels):
         -------
         array (n_samples, n_train)
         """
-        return np.concatenate(list(self._by_batches(X, self._combined_rows)))
+        check_is_fitted(self)
+        if not hasattr(self, "_bank"):
+            raise ValueError(
+                "combined_kernel needs all training samples, and a model from a file has only the support "
+                "samples. Ask the model that was fitted, or fit again."
+            )
+        return np.concatenate(list(self._by_batches(X, lambda rows: self._combine(self._bank, rows))))
+
+    def _combine(self, bank: Any, X: Any) -> Array:
+        K = self.learner_.combine_rows(bank.iter_kernels(X))
+        K *= self.scale_
+        return K
 
     def _combined_rows(self, X: Any) -> Array:
-        K = self.learner_.combine_rows(self._bank.iter_kernels(X))
-        K *= self.scale_
+        """The learned kernel as the machine gets it, with zeros for the training samples it does not read."""
+        if getattr(self, "_kept", None) is None:
+            return self._combine(self._bank, X)
+        part = self._combine(self._kept_bank, X)
+        K = np.zeros((len(part), self.learner_.n_train_))
+        K[:, self._kept] = part
         return K
 
     def _ask(self, X: Any, question: str) -> Array:
@@ -149,6 +175,17 @@ class CombinedKernel(SeveralKernels):
         check_is_fitted(self)
         columns = {"weight": self.kernel_weights_, "share": self.kernel_shares_}
         return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))
+
+
+def read_columns(machine: Any) -> Array | None:
+    """The training samples whose similarities a fitted machine reads, where these are not all.
+
+    Support vector machines of scikit-learn read their support samples, also as the best of a search.
+    """
+    machine = getattr(machine, "best_estimator_", machine)
+    if isinstance(machine, SVC | SVR | NuSVC | NuSVR | OneClassSVM) and machine.kernel == "precomputed":
+        return np.asarray(machine.support_)
+    return None
 
 
 def machine_has(method: str) -> Callable[[Any], bool]:

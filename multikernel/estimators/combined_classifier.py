@@ -81,7 +81,7 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
         self.classes_, codes = encode_labels(self, X, y)
         require_two_classes(self.classes_, codes)
         K = self._fit_kernel(X, class_targets(codes, self.classes_))
-        self.machine_ = machine.fit(K, self.classes_[codes])
+        self._keep(machine.fit(K, self.classes_[codes]))
         return self
 
     def predict(self, X: Any) -> Array:

@@ -60,7 +60,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedKernel):
         X = self._validate_table(X, reset=True)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         K = self._fit_kernel(X, no_targets(n))
-        self.machine_ = machine.fit(K)
+        self._keep(machine.fit(K))
         self.offset_ = float(np.ravel(self.machine_.offset_)[0])
         return self
 

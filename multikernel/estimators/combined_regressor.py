@@ -64,7 +64,7 @@ class CombinedKernelRegressor(RegressorMixin, CombinedKernel):
         K = self._fit_kernel(X, value_targets(values))
         targets = values[:, 0] if np.asarray(y).ndim == 1 or not self._many_outputs() else values
         self.offset_ = targets.mean(axis=0)  # kernel ridge regression has no intercept of its own
-        self.machine_ = machine.fit(K, targets - self.offset_)
+        self._keep(machine.fit(K, targets - self.offset_))
         return self
 
     def _many_outputs(self) -> bool:

@@ -1,0 +1,155 @@
+"""The file around a model: a zip archive without compression whose last bytes are the checksum of the rest.
+
+Nothing is compressed, so that no member is larger than the file, and nothing is ever unpacked to disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from .errors import ModelFileError, shown
+
+_MARK = b"multikernel model, sha256 "
+_TAIL = len(_MARK) + 64
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_RESTORE = "Copy it again from where it came, or save the model again"
+
+
+def pack(members: dict[str, bytes]) -> bytes:
+    """The bytes of an archive; the same members give the same bytes.
+
+    Examples
+    --------
+    >>> unpack(pack({"a.txt": b"hello"}))
+    {'a.txt': b'hello'}
+    """
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression=zipfile.ZIP_STORED) as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), content)
+        archive.comment = b" " * _TAIL
+    data = buffer.getvalue()[:-_TAIL]
+    return data + _MARK + hashlib.sha256(data).hexdigest().encode()
+
+
+def unpack(data: bytes) -> dict[str, bytes]:
+    """The members of an archive, after its checksum has been compared.
+
+    Raises
+    ------
+    ModelFileError
+        If the bytes are not those of `pack`.
+    """
+    _require_whole(data)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return _read_members(archive)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"is no readable archive ({shown(error)}). {_RESTORE}.") from error
+
+
+def _require_whole(data: bytes) -> None:
+    if not data:
+        raise ModelFileError(f"is empty. {_RESTORE}.")
+    if not data.startswith(b"PK\x03\x04"):
+        raise ModelFileError("is no model file. Give a file that save_model has written.")
+    tail = data[-_TAIL:]
+    if not tail.startswith(_MARK):
+        raise ModelFileError(
+            f"does not end as model files do: it is cut off, or save_model has not written it. {_RESTORE}."
+        )
+    found = hashlib.sha256(data[:-_TAIL]).hexdigest().encode()
+    if found != tail[len(_MARK) :]:
+        raise ModelFileError(f"is damaged or was changed: its checksum does not match. {_RESTORE}.")
+
+
+def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:
+    members: dict[str, bytes] = {}
+    for entry in archive.infolist():
+        if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
+            raise ModelFileError(
+                f"holds the compressed part {shown(entry.filename)}, which save_model never writes: it "
+                "may be made to fill the memory. Do not use it."
+            )
+        if entry.filename in members:
+            raise ModelFileError(f"holds {shown(entry.filename)} twice. It was tampered with: do not use it.")
+        members[entry.filename] = archive.read(entry)
+    return members
+
+
+def check_array(name: str, content: bytes) -> None:
+    """Refuse a saved array that announces another size than it has, or objects.
+
+    Examples
+    --------
+    >>> buffer = io.BytesIO()
+    >>> np.save(buffer, np.zeros(3))
+    >>> check_array("0.npy", buffer.getvalue())
+    >>> check_array("0.npy", buffer.getvalue()[:-8])
+    Traceback (most recent call last):
+    multikernel.persistence.errors.ModelFileError: holds '0.npy', which announces 24 bytes and has 16. ...
+    """
+    stream = io.BytesIO(content)
+    try:
+        version = np.lib.format.read_magic(stream)
+        reader = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }[version]
+        shape, _, dtype = reader(stream)
+    except (ValueError, KeyError, EOFError, TypeError, SyntaxError) as error:
+        raise ModelFileError(f"holds {shown(name)} without a readable header. {_RESTORE}.") from error
+    if dtype.hasobject:
+        raise ModelFileError(f"holds pickled objects in the array {shown(name)}. Do not use this file.")
+    announced = dtype.itemsize
+    for length in shape:
+        announced *= int(length)
+    if announced != len(content) - stream.tell():
+        raise ModelFileError(
+            f"holds {shown(name)}, which announces {announced} bytes and has "
+            f"{len(content) - stream.tell()}. "
+            f"{_RESTORE}."
+        )
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that after a stop at any moment the old or the new one is there, never a part."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, _usual_mode())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _usual_mode() -> int:
+    """What a new file may be used for: a temporary one is for its owner alone."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let the new name survive a loss of power, where folders can be opened."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

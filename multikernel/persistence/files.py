@@ -1,0 +1,203 @@
+"""Saving a model in one file, and loading it again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .archive import write_whole
+from .coding import decode, encode, needed_names, open_file
+from .errors import ModelFileError, shown
+from .trusted import trusted_names
+from .versions import warn_of_versions
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
+    """Save a model in one file that is read without running anything from it.
+
+    The file holds what predictions need: the kernels with weight and the support samples where the method
+    has such, and all training samples where it needs them (kernel ridge regression, nearest neighbours,
+    discriminant analysis, Bayesian, compositional and spectral models, kernel PCA and k-means, views with
+    centred or clipped kernels, learners of local weights). The predictions of the loaded model are the same
+    to the last bit. The same model gives the same bytes.
+
+    Parameters
+    ----------
+    model : estimator, pipeline, search, weight learner, kernel bank or kernel
+        Fitted or not.
+    path : str or path
+        Written whole or not at all: a file that was there is replaced at the end.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ModelFileError
+        If the model holds something that cannot be saved, such as a lambda as a kernel.
+
+    Notes
+    -----
+    A function is saved as the module and the name under which it is found, not as code; loading it must be
+    allowed by name (see :func:`load_model`). Not saved, and absent after loading, are a ``callback`` (None
+    then), ``kernel_`` of :class:`ConformalKernel` and of a :class:`TransductiveMKLClassifier` that extends to
+    new samples, and ``posteriors_`` of :class:`PosteriorSVC`. A combined kernel with a support vector machine
+    keeps the support samples: it predicts the same, but its ``combined_kernel`` is no longer there. A kernel
+    that was given as a parameter, such as ``Precomputed(matrix)``, is saved with the parameters.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import MKLClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = save_model(model, f"{folder}/iris.skops")
+    ...     again = load_model(path)
+    >>> bool((again.decision_function(X) == model.decision_function(X)).all())
+    True
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise ModelFileError(f"{target} is a folder. Name a file in it, or use ModelFolder.")
+    if not target.parent.is_dir():
+        raise ModelFileError(f"the folder {target.parent} of {target.name} does not exist. Make it first.")
+    data = checked_bytes(model)
+    try:
+        write_whole(target, data)
+    except OSError as error:
+        raise ModelFileError(f"{target} cannot be written: {error.strerror}. Choose another.") from error
+    return target
+
+
+def load_model(path: str | os.PathLike[str], *, trusted: Iterable[Any] = ()) -> Any:
+    """Load a model that `save_model` has saved; nothing in the file is run.
+
+    Parameters
+    ----------
+    path : str or path
+    trusted : iterable of str, classes or functions
+        Full names (``"my_module.my_kernel"``) of functions and classes outside this package that the file may
+        use. They are imported, and called when the model predicts: trust only what you know, since a file
+        from a stranger could name anything there.
+
+    Returns
+    -------
+    estimator, or what was saved
+
+    Raises
+    ------
+    ModelFileError
+        If the file is missing, damaged, cut off, changed, of a newer format, or names what is not trusted.
+
+    Warns
+    -----
+    ModelVersionWarning
+        If another release of multikernel or scikit-learn saved the model.
+
+    Notes
+    -----
+    That nothing is run does not make a stranger's model right: its numbers are what he put there.
+    """
+    data = read_file(path)
+    return model_from(data, path, trusted, stacklevel=2)
+
+
+def describe_model(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What is in a model file, without loading the model.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    dict
+        ``model`` (its class), ``views`` and ``classes`` (lists of str), ``versions`` (of the libraries that
+        saved it), ``when`` (the file was written, ISO 8601), ``size`` in bytes, ``format_version``, and
+        ``needs_trust``: the names that :func:`load_model` must be given as ``trusted``. All of it is what
+        the file says: escape it where it is shown.
+    """
+    data = read_file(path)
+    try:
+        about, schema = open_file(data)
+        _, needs_trust = needed_names(data, schema, set())
+    except ModelFileError as error:
+        raise _about(path, error) from error
+    written = datetime.fromtimestamp(Path(path).stat().st_mtime, UTC).isoformat(timespec="seconds")
+    stamps = about.get("versions")
+    return {
+        "model": str(about.get("model")),
+        "views": _texts(about.get("views")),
+        "classes": _texts(about.get("classes")),
+        "versions": {str(k): str(v) for k, v in stamps.items()} if isinstance(stamps, dict) else {},
+        "when": written,
+        "size": len(data),
+        "format_version": about["format_version"],
+        "needs_trust": needs_trust,
+    }
+
+
+def checked_bytes(model: Any) -> bytes:
+    """The bytes of a model file, which have been read back and give the same model."""
+    data = encode(model)
+    try:
+        _, schema = open_file(data)
+        allowed, unknown = needed_names(data, schema, set())
+        again = decode(data, allowed.union(unknown))  # what was just written is known
+    except ModelFileError as error:
+        raise ModelFileError(f"the model was not saved, since it could not be loaded: it {error}") from error
+    if encode(again) != data:
+        raise ModelFileError(
+            "the model would be another one after loading, so it was not saved. Some parameter or attribute "
+            "is of a type that cannot be saved: use numbers, strings, arrays, lists and dicts."
+        )
+    return data
+
+
+def model_from(data: bytes, path: str | os.PathLike[str], trusted: Iterable[Any], stacklevel: int) -> Any:
+    """The model in the bytes of a file; `path` is what errors call it."""
+    try:
+        about, schema = open_file(data)
+        allowed, unknown = needed_names(data, schema, trusted_names(trusted))
+        if unknown:
+            raise ModelFileError(_not_trusted(unknown))
+        warn_of_versions(about, stacklevel + 1)
+        return decode(data, allowed)
+    except ModelFileError as error:
+        raise _about(path, error) from error
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """All bytes of a file."""
+    source = Path(path)
+    if source.is_dir():
+        raise ModelFileError(f"{source} is a folder. Give a file that save_model has written.")
+    try:
+        return source.read_bytes()
+    except FileNotFoundError as error:
+        raise ModelFileError(f"there is no file {source}. Look for the name and the folder.") from error
+    except OSError as error:
+        raise ModelFileError(f"{source} cannot be read: {error.strerror}.") from error
+
+
+def _not_trusted(names: list[str]) -> str:
+    listed = ", ".join(shown(name) for name in names[:10])
+    return (
+        f"uses {listed}, which is not among what a model file may use. If it is code that you know, load the "
+        f"file with trusted=[{listed}]: it is then imported, and runs with the model. Else do not use this "
+        "file: it may have been made to run something on your machine."
+    )
+
+
+def _about(path: str | os.PathLike[str], error: ModelFileError) -> ModelFileError:
+    return ModelFileError(f"{Path(path)} {error}")
+
+
+def _texts(values: Any) -> list[str]:
+    return [str(value) for value in values] if isinstance(values, list) else []

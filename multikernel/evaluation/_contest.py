@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -100,17 +100,26 @@ def contest_works(
     return {name: works[k * N_FITS : (k + 1) * N_FITS] for k, name in enumerate(models)}
 
 
-def scores_of(outcomes: Outcomes, names: Mapping[str, Any]) -> Scores:
-    """The scores of the contenders that came through."""
+def scores_of(outcomes: Outcomes, names: Iterable[str], views: list[str] | None = None) -> Scores:
+    """The scores of the contenders that came through.
+
+    `views` are the names of ready-made kernels, which only have numbers in a refit.
+    """
     there = {name: outcomes.results[name] for name in names if name in outcomes.results}
     return Scores(
         {
             name: np.array([r["score"] for r in found]).reshape(REPEATS, FOLDS)
             for name, found in there.items()
         },
-        {name: [dict(r["shares"]) for r in found] for name, found in there.items()},
+        {name: [_renamed(r["shares"], views) for r in found] for name, found in there.items()},
         {name: outcomes.failures[name] for name in names if name in outcomes.failures},
     )
+
+
+def _renamed(shares: Mapping[str, float], views: list[str] | None) -> dict[str, float]:
+    if views is None or len(views) != len(shares):
+        return dict(shares)
+    return dict(zip(views, shares.values(), strict=True))
 
 
 def kept_shares(model: Any) -> dict[str, Any]:

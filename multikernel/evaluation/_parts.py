@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from multikernel.evaluation._contenders import PLAIN_SUM, SINGLE, without_name
-from multikernel.evaluation._contest import LEARNED, METRICS, N_FITS, PROTOCOL, Contender, Report, Scores
+from multikernel.evaluation._contest import (
+    LEARNED,
+    LEVEL,
+    METRICS,
+    N_FITS,
+    PROTOCOL,
+    Contender,
+    Report,
+    Scores,
+)
 from multikernel.evaluation._subject import Subject
 
 Part = dict[str, Any]
@@ -183,13 +192,20 @@ def answer(rows: list[Part], metric: str) -> str:
     for verdict, text in words.items():
         rivals = [f"the {row['name']} ({_test_text(row)})" for row in others if row["verdict"] == verdict]
         if rivals:
-            texts.append(f"{text} {_listed(rivals)}")
-    return f"{head}: {metric} {first['score']:.3f}, {_listed(texts)}."
+            texts.append(f"{text} {listed(rivals)}")
+    return f"{head}: {metric} {first['score']:.3f}, {listed(texts)}."
 
 
 def _test_text(row: Part) -> str:
-    return f"{row['score']:.3f}, p = {row['p']:.2g}"
+    return f"{row['score']:.3f}, {p_text(row)}"
 
 
-def _listed(texts: list[str]) -> str:
+def p_text(test: Part) -> str:
+    """The p-value, and why a small one is a tie all the same."""
+    few = test["verdict"] == "tie" and test["p"] <= LEVEL
+    return f"p = {test['p']:.2g}" + (", but on too few folds" if few else "")
+
+
+def listed(texts: list[str]) -> str:
+    """Texts in a row: a, b and c."""
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

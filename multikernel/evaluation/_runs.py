@@ -35,10 +35,12 @@ class Outcomes:
     results: dict[str, list[Result]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
-    def warnings_of(self, group: str) -> list[str]:
-        """What the refits of a group warned of, one text for each refit that did."""
-        found = [result.get("warnings") or [] for result in self.results.get(group, [])]
-        return [texts[0] for texts in found if texts]
+    def note_warnings(self, notes: list[str]) -> None:
+        """Add what the refits warned of, a note for each group that did."""
+        for group, results in self.results.items():
+            texts = [result["warnings"][0] for result in results if result.get("warnings")]
+            if texts:
+                notes.append(f"{len(texts)} of {len(results)} refits of {group!r} gave a warning: {texts[0]}")
 
 
 class RefitError(Exception):

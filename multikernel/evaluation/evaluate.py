@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from multikernel.evaluation._contest import (
 )
 from multikernel.evaluation._fold_predictions import fold_works
 from multikernel.evaluation._parts import baselines_part, stability_part, without_part
+from multikernel.evaluation._plain import plain
 from multikernel.evaluation._rows import choose_rows, marks
 from multikernel.evaluation._runs import Outcomes, Settings, run_groups
 from multikernel.evaluation._subject import Subject, subject_of
@@ -112,7 +112,7 @@ def evaluate(
     rows = choose_rows(targets, subject.task, max_points, random_state, n_samples(X))
     pictures = _Pictures(subject, X, targets, rows, held_out, report)
     found.update(pictures.parts([part for part in wanted if part in ("heat_maps", "embedding", "gate")]))
-    _note_warnings(outcomes, report)
+    outcomes.note_warnings(report.notes)
     _note_rows(rows.size, n_samples(X), report)
     head = {
         "task": subject.task,
@@ -120,7 +120,7 @@ def evaluate(
         "views": subject.views,
         "classes": _classes(subject, targets),
     }
-    return _plain({**head, **found, "omitted": report.omitted, "notes": report.notes})
+    return plain({**head, **found, "omitted": report.omitted, "notes": report.notes})
 
 
 def _checked_parts(parts: Iterable[str]) -> list[str]:
@@ -196,7 +196,7 @@ def _can_be_refitted(part: str, subject: Subject, y: Any, report: Report) -> boo
 def _contest_parts(subject: Subject, plan: Plan, outcomes: Outcomes, wanted: list[str]) -> Part:
     if not plan.contest:
         return {}
-    scores = scores_of(outcomes, plan.contest)
+    scores = scores_of(outcomes, plan.contest, subject.views if subject.is_precomputed else None)
     report = plan.report
     makers: dict[str, Callable[[], Part | None]] = {
         "stability": lambda: stability_part(subject, scores, report),
@@ -260,30 +260,6 @@ class _Pictures:
             return None
 
 
-def _note_warnings(outcomes: Outcomes, report: Report) -> None:
-    for group, results in outcomes.results.items():
-        texts = outcomes.warnings_of(group)
-        if texts:
-            report.notes.append(
-                f"{len(texts)} of {len(results)} refits of {group!r} gave a warning, e.g.: {texts[0]}"
-            )
-
-
 def _note_rows(shown: int, n: int, report: Report) -> None:
     if shown < n:
         report.notes.append(f"Pictures and tables show {shown} of {n} samples, drawn at random.")
-
-
-def _plain(value: Any) -> Any:
-    """Python's own numbers, and None for what is not finite."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
-    return value

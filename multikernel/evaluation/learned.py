@@ -127,7 +127,9 @@ def view_kernels(final: Any, X: Any, rows: Array) -> Iterator[tuple[int, Array]]
     bank = make_bank(views, psd=final.psd)
     fitted, positions = _distinct(final, X, rows)
     bank.fit(fitted)
-    if list(bank.view_names_) != list(final.view_names_):
+    named = range(bank.n_kernels_) if final._precomputed else bank.view_names_
+    known = range(len(final.view_names_)) if final._precomputed else final.view_names_
+    if list(named) != list(known):
         raise ValueError(
             f"X must hold the samples that the model was fitted to; its views would be {bank.view_names_}, "
             f"and those of the model are {final.view_names_}."

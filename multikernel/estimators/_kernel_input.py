@@ -11,11 +11,12 @@ from sklearn.utils import Tags, _safe_indexing, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import NotFiniteError, is_frame
+from ..weights._html import FittedTable
 
 _BATCH_ROWS = 2048
 
 
-class KernelInput(BaseEstimator):
+class KernelInput(FittedTable, BaseEstimator):
     """Tags and input checks common to all estimators on kernels; `_precomputed` says what X is."""
 
     @property

@@ -33,6 +33,7 @@ from ..solvers.localized.projections import (
     learn_projections,
 )
 from ..views.scaling import Scaling
+from ..weights._html import FittedTable
 from ._about import PROJECTION
 from ._descent_record import record_descents
 from ._localized import MACHINE_TOL
@@ -49,7 +50,7 @@ _CONSTANT = 0.05  # scores that spread by less, in the unit of the targets, are 
 _NOTHING = 2e-3  # ... where ½‖w‖² is less than this share of the objective, too
 
 
-class BaseProjection(TransformerMixin, BaseEstimator):
+class BaseProjection(TransformerMixin, FittedTable, BaseEstimator):
     """Parameters and methods common to the estimators on projection kernels."""
 
     about = PROJECTION

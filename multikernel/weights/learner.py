@@ -21,6 +21,7 @@ from ..combine.stack_sums import mean_diagonals
 from ..solvers.options import Options
 from ..solvers.result import Status
 from ..views.stacks import stack_kernels
+from ._html import FittedTable
 from ._inputs import kernels_first
 from .targets import Targets, as_targets, class_targets
 
@@ -73,7 +74,7 @@ class Learned:
     history: list[dict[str, float]] = field(default_factory=list)
 
 
-class WeightLearner(BaseEstimator):
+class WeightLearner(FittedTable, BaseEstimator):
     """Base of all weight learners.
 
     Attributes

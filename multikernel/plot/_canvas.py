@@ -1,0 +1,134 @@
+"""What all pictures share: axes that are given or made, colours for every eye, names drawn as they are."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib import rcParams
+from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
+from matplotlib.ticker import MaxNLocator
+
+# Okabe and Ito's colours, told apart by every eye; markers and lines tell apart without any colour.
+BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9"
+COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
+MARKERS = "os^Dv<>P*X"
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 3)))
+GREY = "0.55"
+
+# A name with $, _ or % is no formula.
+LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
+_LONGEST_NAME = 40
+_SMALLEST_FONT = 4.0
+
+
+def axes_for(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Axes:
+    """The axes given, or those of a new figure of a size in inches."""
+    if ax is None:
+        from matplotlib import pyplot
+
+        return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    if not isinstance(ax, Axes):
+        raise TypeError(
+            f"ax must be one matplotlib Axes, such as that of plt.subplots(); got {type(ax).__name__}. "
+            "Leave it out for a new figure."
+        )
+    return ax
+
+
+def axes_for_rows(ax: Any, names: Sequence[Any], *, extra: float = 0.0) -> Axes:
+    """The axes given, or new ones with room for a row for each name, and more inches in height if asked."""
+    longest = max((len(plain(name)) for name in names), default=0)
+    width = 6.4 + 0.08 * max(longest - 15, 0)
+    return axes_for(ax, width=width, height=1.4 + 0.3 * max(len(names), 2) + extra)
+
+
+def plain(name: Any, longest: int = _LONGEST_NAME) -> str:
+    """A name on one line, without what cannot be printed; of a long one both ends are kept.
+
+    Examples
+    --------
+    >>> plain("two\\nlines")
+    'two lines'
+    >>> plain("gaussian(gamma=0.001)", longest=12)
+    'gauss…0.001)'
+    """
+    characters = [c if c.isprintable() or c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in str(name)]
+    text = " ".join("".join(characters).split())
+    if len(text) <= longest:
+        return text
+    head = (longest - 1) // 2
+    return f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
+
+
+def label_rows(ax: Axes, names: Sequence[Any], notes: Sequence[str] = ()) -> None:
+    """Names down the left side, first on top, and notes down the right, small enough for their rows."""
+    font = row_font(ax, len(names))
+    ax.set_yticks(range(len(names)), [plain(name) for name in names], fontsize=font, **LITERAL)
+    spare = max(3 - len(names), 0) / 2.0  # a single bar is no wall
+    ax.set_ylim(len(names) - 0.4 + spare, -0.6 - spare)
+    for place, note in enumerate(notes):
+        ax.text(1.02, place, note, va="center", fontsize=font, transform=ax.get_yaxis_transform())
+
+
+def row_font(ax: Axes, n_rows: int) -> float:
+    """The size in points of text that `n_rows` rows leave room for."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    points = ax.get_position().height * figure.get_figheight() * 72.0 / max(n_rows, 1)
+    usual = FontProperties(size=rcParams["ytick.labelsize"]).get_size_in_points()
+    return max(min(float(usual), 0.8 * points), _SMALLEST_FONT)
+
+
+def add_legend(ax: Axes, entries: Sequence[tuple[Any, Any]], **where: Any) -> None:
+    """A legend of pairs of what is drawn and its name; a name may start with _ or hold formulas."""
+    if not entries:
+        return
+    legend = ax.legend([handle for handle, _ in entries], ["·"] * len(entries), frameon=False, **where)
+    for text, (_, name) in zip(legend.get_texts(), entries, strict=True):
+        text.update({"text": plain(name, longest=80), **LITERAL})
+
+
+def add_legend_below(ax: Axes, entries: Sequence[tuple[Any, Any]]) -> None:
+    """A legend below the axis, four names a line, where it hides nothing."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    inches = ax.get_position().height * figure.get_figheight()
+    add_legend(
+        ax, entries, loc="upper center", bbox_to_anchor=(0.5, -0.5 / inches), ncols=min(len(entries), 4)
+    )
+
+
+def add_colour_bar(ax: Axes, drawn: Any, label: str) -> None:
+    """A bar of the colours beside the axes, as high as they are."""
+    bar = ax.figure.colorbar(drawn, cax=ax.inset_axes((1.03, 0.0, 0.045, 1.0)))
+    bar.set_label(label, **LITERAL)
+
+
+def style_of(number: int) -> dict[str, Any]:
+    """Colour and marker of the class of that number; no two of the first thirty are the same."""
+    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+
+
+def bar_style(value: float) -> dict[str, Any]:
+    """How a bar is drawn: those below zero are hatched, so that they are told apart without colours too."""
+    if value < 0:
+        return {"color": VERMILION, "hatch": "///", "edgecolor": "white"}
+    return {"color": BLUE}
+
+
+def whole_ticks(ax: Axes) -> None:
+    """Whole numbers only along the horizontal axis."""
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value can be drawn."""
+    return value is not None and math.isfinite(value)
+
+
+def check_most(most: Any) -> int:
+    """How many rows to draw at the most."""
+    if not isinstance(most, int) or most < 1:
+        raise ValueError(f"most must be a whole number above 0; got {most!r}.")
+    return most

@@ -1,0 +1,239 @@
+"""Pictures of an evaluation: what is drawn are its numbers; what is missing is named with its reason."""
+
+import copy
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from multikernel import plot
+from tests.plot.data import CLASSES, VIEWS, make_evaluation
+
+EVALUATION = make_evaluation()
+VALUES = make_evaluation("values")
+PARTS = {
+    "stability": plot.stability,
+    "without_view": plot.without_view,
+    "baselines": plot.baselines,
+    "heat_maps": plot.heat_map,
+    "embedding": plot.embedding,
+    "gate": plot.gate,
+    "held_out.confusion": plot.confusion,
+    "held_out.roc": plot.roc,
+    "held_out.calibration": plot.calibration,
+    "held_out.residuals": plot.residuals,
+}
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+def row_names(ax):
+    return [tick.get_text() for tick in ax.get_yticklabels()]
+
+
+def notes(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def legend_names(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize("path", PARTS)
+def test_every_picture_leaves_what_it_is_given_as_it_was(ax, path):
+    evaluation = VALUES if path.endswith("residuals") else EVALUATION
+    before = copy.deepcopy(evaluation)
+    assert PARTS[path](evaluation, ax=ax) is ax
+    assert evaluation == before
+    assert ax.get_title()
+    assert ax.get_xlabel()
+    ax.figure.draw_without_rendering()  # whatever the names
+
+
+@pytest.mark.parametrize("path", PARTS)
+def test_a_part_that_is_missing_is_named_with_its_reason(ax, path):
+    first, last = path.split(".")[0], path.split(".")[-1]
+    evaluation = {**EVALUATION, first: None, "omitted": [{"part": first, "why": "the model has none."}]}
+    with pytest.raises(ValueError, match=rf"no {last.replace('_', ' ')}: the model has none\. .*'{first}'"):
+        PARTS[path](evaluation, ax=ax)
+
+
+def test_a_part_of_a_part_may_be_missing_alone(ax):
+    with pytest.raises(ValueError, match=r"no residuals\. It is part of .*parts=\['held_out'\]"):
+        plot.residuals(EVALUATION, ax=ax)
+
+
+def test_other_things_are_no_evaluation(ax):
+    with pytest.raises(TypeError, match="got list"):
+        plot.stability([], ax=ax)
+
+
+# ---------------------------------------------------------------------- views
+def test_stability(ax):
+    plot.stability(EVALUATION, ax=ax)
+    rows = {row["view"]: row for row in EVALUATION["stability"]["rows"]}
+    assert row_names(ax) == [VIEWS[1], VIEWS[2], VIEWS[0]]  # by mean
+    whole, thick, fits, own = ax.lines[:4]
+    row = rows[VIEWS[1]]
+    np.testing.assert_allclose(whole.get_xdata(), [100 * row["low"], 100 * row["high"]])
+    np.testing.assert_allclose(
+        thick.get_xdata(), [100 * (row["mean"] - row["sd"]), 100 * (row["mean"] + row["sd"])]
+    )
+    np.testing.assert_allclose(fits.get_xdata(), 100 * np.array(row["values"]))
+    assert own.get_xdata() == [60.0]
+    assert notes(ax) == ["used in 90% of fits"] * 3
+    assert legend_names(ax) == ["a fit", "mean ± sd", "lowest to highest", "the model"]
+
+
+def test_without_view(ax):
+    plot.without_view(EVALUATION, ax=ax)
+    assert row_names(ax) == [VIEWS[0], VIEWS[2], VIEWS[1]]
+    assert [bar.get_width() for bar in ax.patches] == [0.2, 0.05, -0.01]
+    assert [bar.get_hatch() for bar in ax.patches] == [None, None, "///"]
+    assert notes(ax) == ["p = 0.004", "p = 0.2", ""]
+    assert ax.get_xlabel() == "loss of accuracy; with all views it is 0.9 ± 0.02"
+    few = plot.without_view(EVALUATION, most=2, ax=Figure().subplots())
+    assert row_names(few) == [VIEWS[0], VIEWS[2]]  # those of largest effect
+
+
+def test_baselines(ax):
+    plot.baselines(EVALUATION, ax=ax)
+    assert row_names(ax) == ["learned", "plain sum", "best single view", "tuned $RBF_1$"]
+    assert notes(ax) == ["", "learning is better, p = 0.003", "a tie, p = 0.4", "learning is worse, p = 0.02"]
+    marks = [container.lines[0] for container in ax.containers]
+    assert [mark.get_xdata()[0] for mark in marks] == [0.9, 0.8, 0.89, 0.95]
+    assert len({mark.get_marker() for mark in marks}) == 4  # told apart without colours
+    assert 0.9 in [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
+    assert ax.get_title() == "Yes"
+
+
+# ---------------------------------------------------------------------- held out
+def test_confusion(ax):
+    plot.confusion(EVALUATION, ax=ax)
+    assert notes(ax) == ["25", "5", "1", "29"]
+    shares = ax.images[0].get_array().data
+    np.testing.assert_allclose(shares.sum(axis=1), 100.0)
+    np.testing.assert_allclose(shares[0], [2500 / 30, 500 / 30])
+    assert row_names(ax) == CLASSES
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == CLASSES
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("predicted class", "true class")
+
+
+def test_roc(ax):
+    plot.roc(EVALUATION, ax=ax)
+    assert ax.lines[0].get_xydata().tolist() == [[0.0, 0.0], [0.1, 0.8], [1.0, 1.0]]
+    assert legend_names(ax) == ["_yes $a$: area 0.850", "chance: area 0.5"]
+    curve = EVALUATION["held_out"]["roc"]["curves"][0]
+    many = {**EVALUATION, "held_out": {"roc": {"curves": [curve] * 12}}}
+    other = plot.roc(many, ax=Figure().subplots())
+    styles = {(line.get_color(), str(line._dash_pattern)) for line in other.lines[:12]}
+    assert len(styles) == 12  # told apart, all of them
+    assert legend_names(other)[-1] == "chance: area 0.5; 2 more classes are not named"
+
+
+def test_calibration(ax):
+    plot.calibration(EVALUATION, ax=ax)
+    bins = EVALUATION["held_out"]["calibration"]["bins"]
+    np.testing.assert_allclose(
+        ax.collections[0].get_offsets(), [[b["predicted"], b["observed"]] for b in bins]
+    )
+    assert np.argsort(ax.collections[0].get_sizes()).tolist() == [0, 1, 2, 3, 4]  # as many as are in them
+    assert notes(ax) == [str(b["n"]) for b in bins]
+    assert legend_names(ax)[0].endswith("Brier score 0.08")
+
+
+def test_residuals(ax):
+    plot.residuals(VALUES, ax=ax)
+    points = VALUES["held_out"]["residuals"]["points"]
+    drawn = next(line for line in ax.lines if line.get_marker() == "o")
+    np.testing.assert_allclose(
+        drawn.get_xydata(), [[p["predicted"], p["observed"] - p["predicted"]] for p in points]
+    )
+    assert [line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == "--"] == [-0.3, 0.3]
+    assert "R² = 0.910" in legend_names(ax)[0]
+
+
+# ---------------------------------------------------------------------- kernels
+def test_heat_map(ax):
+    plot.heat_map(EVALUATION, ax=ax)
+    values = ax.images[0].get_array().data
+    assert (values[0, 0], values[0, 9]) == (2.5, 0.5)  # in the units of the kernel
+    assert values[0, 5] == pytest.approx(0.9)
+    assert row_names(ax) == CLASSES
+    np.testing.assert_allclose(ax.get_yticks(), [1.5, 6.5])  # in the middle of their blocks
+    assert [line.get_ydata()[0] for line in ax.lines[:1]] == [3.5]
+    other = plot.heat_map(EVALUATION, VIEWS[0], ax=Figure().subplots())
+    assert other.get_title() == f"{VIEWS[0]} (60.0% of the weight)"
+    with pytest.raises(ValueError, match=r"name must be one of .*got 'smell'"):
+        plot.heat_map(EVALUATION, "smell", ax=ax)
+
+
+def test_a_gram_of_the_users_own(ax):
+    K = np.diag([1.0, 2.0, 3.0, 4.0])
+    K[0, 2] = K[2, 0] = 0.5
+    plot.kernel_matrix(K, [1, 0, 1, 0], ax=ax)
+    order = [1, 3, 0, 2]
+    np.testing.assert_array_equal(ax.images[0].get_array().data, K[np.ix_(order, order)])
+    assert row_names(ax) == ["0", "1"]
+    by_value = plot.kernel_matrix(K, [0.5, -1.0, 3.0, 0.2], ax=Figure().subplots())
+    order = [1, 3, 0, 2]
+    np.testing.assert_array_equal(by_value.images[0].get_array().data, K[np.ix_(order, order)])
+    assert not row_names(by_value)
+    as_given = plot.kernel_matrix(K, ax=Figure().subplots())
+    np.testing.assert_array_equal(as_given.images[0].get_array().data, K)
+
+
+@pytest.mark.parametrize(
+    ("K", "y", "message"),
+    [
+        (np.ones((2, 3)), None, r"square matrix.*\(2, 3\)"),
+        (np.array([[1.0, np.nan], [0.0, 1.0]]), None, r"at \(0, 1\) is nan"),
+        (np.eye(2), [1, 2, 3], "one label for each of the 2 samples"),
+    ],
+)
+def test_what_is_no_gram_is_refused(ax, K, y, message):
+    with pytest.raises(ValueError, match=message):
+        plot.kernel_matrix(K, y, ax=ax)
+
+
+# ---------------------------------------------------------------------- samples
+def test_embedding_by_class(ax):
+    plot.embedding(EVALUATION, ax=ax)
+    points = EVALUATION["embedding"]["points"]
+    for line, label in zip(ax.lines, CLASSES, strict=False):
+        assert line.get_xydata().tolist() == [[p["x"], p["y"]] for p in points if p["label"] == label]
+    assert ax.lines[0].get_marker() != ax.lines[1].get_marker()
+    wrong = [[p["x"], p["y"]] for p in points if p["predicted"] != p["label"]]
+    assert wrong
+    assert ax.lines[2].get_xydata().tolist() == wrong
+    assert legend_names(ax) == [*CLASSES, f"predicted wrongly when held out ({len(wrong)})"]
+    assert ax.get_xlabel() == "component 1 (41% of the variance)"
+
+
+def test_embedding_by_value(ax):
+    plot.embedding(VALUES, ax=ax)
+    assert ax.collections[0].get_array().tolist() == [float(k) for k in range(60)]
+
+
+def test_the_gate_over_the_embedding(ax):
+    plot.gate(EVALUATION, VIEWS[2], ax=ax)
+    weights = {row["row"]: row["weights"][2] for row in EVALUATION["gate"]["rows"]}
+    points = EVALUATION["embedding"]["points"]
+    for marks, label in zip(ax.collections, CLASSES, strict=True):
+        own = [point for point in points if point["label"] == label]
+        np.testing.assert_allclose(marks.get_offsets(), [[p["x"], p["y"]] for p in own])
+        np.testing.assert_allclose(marks.get_array(), [weights[p["row"]] for p in own])
+        assert marks.norm.vmin == 0.0
+        assert marks.norm.vmax == max(weights.values())  # the same for all classes
+    assert ax.get_title() == f"Where does {VIEWS[2]} count?"
+    with pytest.raises(ValueError, match="view must be one of"):
+        plot.gate(EVALUATION, "smell", ax=ax)
+
+
+def test_of_the_gate_the_view_that_varies_most_is_drawn(ax):
+    weights = np.array([row["weights"] for row in EVALUATION["gate"]["rows"]])
+    plot.gate(EVALUATION, ax=ax)
+    assert VIEWS[int(weights.std(axis=0).argmax())] in ax.get_title()

@@ -1,0 +1,188 @@
+"""Fitted models in a notebook: scikit-learn's diagram, and what was learned below it."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import multikernel
+from multikernel import KernelKNNClassifier, MKLClassifier
+from multikernel.weights import EasyMKL, MeanRule
+from multikernel.weights._html import FittedTable, fitted_html
+from tests.estimators.data import VIEWS, make_binary
+
+HOSTILE = ["<script>alert(1)</script>", "a & \"b\" 'c'", "{0} %s"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y = make_binary()
+    views = [(name, *view[1:]) for name, view in zip(HOSTILE, VIEWS, strict=True)]
+    return MKLClassifier(views).fit(X, y)
+
+
+class Cells(HTMLParser):
+    """The rows of all tables as a browser reads them, and all tags with their attributes."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.rows, self.tags = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag in ("tr", "caption"):
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_data(self, data):
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+
+def table_of(model):
+    return Cells(fitted_html(model))
+
+
+def facts_of(model):
+    return {row[0]: row[1] for row in table_of(model).rows if len(row) == 2}
+
+
+class Fitted(FittedTable, BaseEstimator):
+    """Stands for models that take long to fit."""
+
+    def __init__(self, **attributes):
+        self.__dict__.update(attributes)
+
+    def fit(self, X, y=None):
+        return self
+
+
+# ---------------------------------------------------------------------- where it stands
+def test_the_diagram_stays_and_the_table_is_below_it(model):
+    page = model._repr_html_()
+    own = fitted_html(model)
+    assert page.endswith(own)
+    assert "sk-top-container" in page[: -len(own)]
+    assert model._repr_mimebundle_()["text/html"].endswith(own)
+
+
+def test_what_is_not_fitted_has_no_table(model):
+    assert "multikernel-fitted" not in clone(model)._repr_html_()
+    assert "multikernel-fitted" not in clone(model)._repr_mimebundle_()["text/html"]
+
+
+def test_as_text_there_is_no_page(model):
+    with sklearn.config_context(display="text"):
+        assert not hasattr(model, "_repr_html_")
+        assert set(model._repr_mimebundle_()) == {"text/plain"}
+
+
+def test_a_pipeline_draws_its_own_diagram(model):
+    page = make_pipeline(StandardScaler(), model)._repr_html_()
+    assert "StandardScaler" in page
+    assert "MKLClassifier" in page
+
+
+def test_shown_twice_no_id_clashes(model):
+    both = Cells(model._repr_html_() + model._repr_html_())
+    ids = [attributes["id"] for _, attributes in both.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    own = table_of(model)
+    assert not [tag for tag, attributes in own.tags if "id" in attributes or tag in ("script", "img", "link")]
+
+
+def test_every_public_estimator_and_learner_has_it():
+    public = [getattr(multikernel, name) for name in multikernel.__all__]
+    estimators = [each for each in public if isinstance(each, type) and hasattr(each, "fit")]
+    without = {each.__name__ for each in estimators if not issubclass(each, FittedTable)}
+    assert without == {"KernelBank"}  # which learns nothing
+    assert issubclass(EasyMKL, FittedTable)
+
+
+# ---------------------------------------------------------------------- what it says
+def test_names_are_escaped_and_weights_are_those_of_the_model(model):
+    assert "<script" not in fitted_html(model)
+    rows = {row[0]: row for row in table_of(model).rows if len(row) == 4}
+    for name, weight in zip(HOSTILE, model.kernel_weights_, strict=True):
+        share = f"{100 * weight / model.kernel_weights_.sum():.1f}%" if weight else "0"
+        assert rows[name][1:3] == [f"{weight:.4g}", share]
+    assert f"Learned: {np.count_nonzero(model.kernel_weights_)} of 3 views with weight" in fitted_html(model)
+
+
+def test_how_it_was_fitted(model):
+    facts = facts_of(model)
+    assert facts["status"] == "optimal"
+    assert facts["gap"].startswith(f"{model.dual_gap_:.1e} (asked for: 1.0e-03): the objective is at most")
+    assert facts["iterations"] == str(model.n_iter_)
+    assert facts["support samples"] == str(model.support_.size)
+
+
+def test_bars_are_as_long_as_the_shares():
+    fitted = Fitted(kernel_weights_=np.array([1.0, -4.0, 0.0]), view_names_=["a", "b", "c"])
+    bars = [attributes for tag, attributes in table_of(fitted).tags if tag == "span"]
+    assert [bar["style"] for bar in bars] == ["width: 100.0%", "width: 25.0%", "width: 0.0%"]
+    assert ["negative" in bar["class"] for bar in bars] == [True, False, False]
+    assert [row[2] for row in table_of(fitted).rows if len(row) == 4][1:] == ["-80.0%", "20.0%", "0"]
+
+
+def test_of_many_views_the_first_twenty():
+    weights = np.arange(50.0, 0.0, -1.0) / 1275.0
+    rows = table_of(Fitted(kernel_weights_=weights, view_names_=[f"view {k}" for k in range(50)])).rows
+    assert [row[0] for row in rows if len(row) == 4][1:] == [f"view {k}" for k in range(20)]
+    assert [f"… 30 more views, {100 * weights[20:].sum():.1f}% together"] in rows
+
+
+def test_weights_of_machines_and_of_samples_are_means():
+    table = np.array([[0.9, 0.1], [0.4, 0.6]])
+    fitted = Fitted(
+        kernel_weights_=table.mean(axis=0),
+        view_names_=["a", "b"],
+        machine_weights_=table,
+        machine_names_=["x", "y"],
+    )
+    assert table_of(fitted).rows[1][1] == "mean weight"
+    assert facts_of(fitted)["machines"].startswith("2, each with weights of its own")
+
+
+@pytest.mark.parametrize(
+    ("certificate", "gap", "told"),
+    [
+        ("stationarity", 0.5, "5.0e-01 (asked for: 1.0e-03): zero where no further step would gain"),
+        ("machine", 0.5, "5.0e-01: of the machines on the learned kernel"),
+        ("optimality", 0.0, "0 (asked for: 1.0e-03): the objective"),
+        ("stationarity", np.inf, "nothing was certified"),
+        ("optimality", np.nan, ""),
+    ],
+)
+def test_the_gap_says_what_it_certifies(certificate, gap, told):
+    fitted = Fitted(dual_gap_=gap, certificate=certificate, tol=1e-3, status_="<b>")
+    assert facts_of(fitted).get("gap", "").startswith(told)
+    assert bool(facts_of(fitted).get("gap")) == bool(told)
+    assert facts_of(fitted)["status"] == "<b>"
+    assert "<b>" not in fitted_html(fitted)
+
+
+def test_models_without_weights_show_what_they_have():
+    X, y = make_binary()
+    assert re.match(r"Gaussian\(gamma=0\.\d+\)", facts_of(KernelKNNClassifier().fit(X, y))["kernel"])
+    shown = facts_of(
+        Fitted(projection_=np.ones((5, 2)), cores_=np.arange(3), n_kernels_=4, objective_=np.nan)
+    )
+    assert shown == {"kernels": "4", "directions": "2", "cores": "3"}
+
+
+def test_a_learner_has_a_table_too():
+    learner = MeanRule().fit({"a": np.eye(3), "b": np.eye(3)})
+    assert "2 of 2 views with weight" in learner._repr_html_()
+
+
+def test_a_fit_that_broke_off_is_displayed_all_the_same():
+    assert fitted_html(Fitted(view_names_=["a"])) == ""
+    assert fitted_html(Fitted(kernel_weights_=np.array([np.nan]), view_names_=["a"])) == ""

@@ -12,6 +12,7 @@ import scipy.sparse
 
 from multikernel._validation import is_frame
 from multikernel.doctor.diagnosis import Finding, named, percent
+from multikernel.doctor.target import Target
 from multikernel.kernels._rows import take_rows
 from multikernel.views.columns import n_columns, n_rows
 
@@ -203,9 +204,15 @@ def usual_value(column: np.ndarray) -> float:
     return float(np.partition(column, len(column) // 2)[len(column) // 2])
 
 
-def check_rows(columns: Columns, target: np.ndarray | None, used: set[int]) -> Iterator[Finding]:
-    """Rows that occur several times, and those of them that contradict one another in the target."""
+def check_rows(columns: Columns, target: Target, used: set[int]) -> Iterator[Finding]:
+    """Rows that occur several times, and those of them that contradict one another in the target.
+
+    Rows that agree in the columns but not in a value to be learned are measurements, not copies.
+    """
     hashes = _row_hashes(columns, used)
+    y = target.values[columns.rows]
+    if target.task == "values":
+        hashes = hashes * 31 + np.array([hash(value) for value in y.tolist()])
     _, groups, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     again = int((counts - 1).sum())
     if not again:
@@ -220,8 +227,8 @@ def check_rows(columns: Columns, target: np.ndarray | None, used: set[int]) -> I
         f"{at[0]} and {at[1]}; where one trains and the other tests, the score flatters.",
         "X.drop_duplicates(), or keep copies in one fold: GroupKFold.",
     )
-    if target is not None:
-        yield from _check_contradictions(groups, target, columns.n)
+    if target.task == "classes" and target.known.all():
+        yield from _check_contradictions(groups, y, columns.n)
 
 
 def _check_contradictions(groups: np.ndarray, target: np.ndarray, n: int) -> Iterator[Finding]:

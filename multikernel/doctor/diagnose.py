@@ -17,7 +17,7 @@ from multikernel.doctor.leakage import can_tell, check_columns_alone, check_kern
 from multikernel.doctor.memory import examine_memory
 from multikernel.doctor.stacks import read_matrices
 from multikernel.doctor.target import Target, examine_target
-from multikernel.doctor.text import check_missing, check_refused
+from multikernel.doctor.text import check_dates, check_missing, check_refused
 from multikernel.doctor.views import (
     ViewedTable,
     check_same_views,
@@ -211,10 +211,10 @@ def _examine_columns(chart: _Chart, columns: Columns, found: ViewedTable) -> Non
     findings = chart.findings
     findings += check_missing(columns, found.positions)
     findings += check_refused(columns, chart.columns, found.refused)
+    findings += check_dates(columns, chart.columns, used, found.refused)
     findings += check_columns(columns, chart.columns, used)
     findings += check_scales(found, columns)
-    known = chart.target.task == "classes" and chart.target.known.all()
-    findings += check_rows(columns, chart.target.values[columns.rows] if known else None, used)
+    findings += check_rows(columns, chart.target, used)
     if can_tell(chart.target):
         skills = predict_alone(columns, chart.target, chart.columns)
         findings += check_columns_alone(columns, chart.target, skills, used)

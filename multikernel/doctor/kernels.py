@@ -11,7 +11,7 @@ import scipy.linalg
 
 from multikernel._validation import all_finite, is_indefinite
 from multikernel.criteria.alignment import align_stack
-from multikernel.doctor.diagnosis import Finding, named
+from multikernel.doctor.diagnosis import Finding, named, percent
 from multikernel.kernels import center
 from multikernel.kernels._rows import row_blocks
 
@@ -129,7 +129,7 @@ def _check_definite(examined: Examined, subject: str, single: bool, ready_made: 
         share = -float(negative[negative < 0.0].sum()) / float(np.abs(negative).sum())
         what = (
             f"not positive semidefinite: smallest eigenvalue {negative[0]:.3g} "
-            f"({examined.lowest:.2g} of the mean diagonal), {share:.2%} of the spectrum is negative."
+            f"({examined.lowest:.2g} of the mean diagonal), {percent(share, 1.0)} of the spectrum negative."
         )
         where = 'kernels="precomputed", ' if ready_made else ""
         yield Finding("error", subject, what, f'MKLClassifier({where}psd="clip"), or K = repair_psd(K)')

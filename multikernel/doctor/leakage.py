@@ -141,7 +141,7 @@ def _is_target(columns: Columns, position: int, target: Target) -> bool:
     else:
         column = columns.numbers[:, int(np.flatnonzero(columns.positions == position)[0])]
         kept = ~np.isnan(column)
-    kept &= target.known[columns.rows]
+    kept = kept & target.known[columns.rows]
     x, y = column[kept], target.values[columns.rows][kept]
     if target.task == "classes":
         pairs = len(np.unique(np.stack([x, y]), axis=1).T)

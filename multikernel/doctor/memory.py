@@ -34,7 +34,7 @@ def _remedy(estimate: MemoryEstimate) -> str:
     n, m, limit = estimate.n, estimate.n_kernels, estimate.available
     choices = {
         'dtype="float32"': estimate_memory(n, m, "float32", limit=limit),
-        'gram="memmap" (the stack in a file)': estimate_memory(n, m, gram="memmap", limit=limit),
+        'gram="memmap"': estimate_memory(n, m, gram="memmap", limit=limit),
     }
     fitting = [option for option, smaller in choices.items() if smaller.fits]
     rows = int(n * (0.5 * (limit or 0) / estimate.total) ** 0.5)

@@ -26,6 +26,19 @@ def check_refused(
         )
 
 
+def check_dates(
+    columns: Columns, facts: list[dict[str, Any]], used: set[int], refused: dict[int, str]
+) -> Iterator[Finding]:
+    """Dates that kernels do read, as numbers that nobody had in mind."""
+    for position, column in columns.others.items():
+        if facts[position]["kind"] == "date" and position in used and position not in refused:
+            name = columns.names[position]
+            what, remedy = _describe(name, column.dropna(), facts[position], columns.n)
+            yield Finding(
+                "note", named("column", [name]), f"{what} Kernels read them as nanoseconds.", remedy
+            )
+
+
 def _describe(name: Any, filled: pd.Series, facts: dict[str, Any], n: int) -> tuple[str, str]:
     """What a column holds, and how it becomes numbers."""
     texts = filled.astype(str)

@@ -158,7 +158,7 @@ def check_same_views(views: list[View]) -> Iterator[Finding]:
 def check_scales(found: ViewedTable, columns: Columns) -> Iterator[Finding]:
     """Columns that are so much larger than the others of their view that they alone make its kernel."""
     place_of = {int(position): place for place, position in enumerate(columns.positions)}
-    variances = np.nanvar(columns.numbers, axis=0) if columns.numbers.size else np.array([])
+    variances = _variances(columns.numbers)
     for view in found.views:
         places = [place_of[p] for p in found.positions[view.name] if p in place_of]
         if view.standardize or len(places) < 2 or _has_part(view.kernel, _SCALE_FREE):
@@ -172,6 +172,16 @@ def check_scales(found: ViewedTable, columns: Columns) -> Iterator[Finding]:
             )
             remedy = f"View({view.name!r}, kernel, columns, standardize=True)"
             yield Finding("warning", named("view", [view.name]), what, remedy)
+
+
+def _variances(numbers: np.ndarray) -> np.ndarray:
+    """Of each column, without what is missing; 0 for a column without anything."""
+    present = ~np.isnan(numbers)
+    counts = np.maximum(present.sum(axis=0), 1)
+    means = np.where(present, numbers, 0.0).sum(axis=0) / counts
+    rest = np.where(present, numbers - means, 0.0)
+    with np.errstate(over="ignore"):
+        return np.asarray((rest**2).sum(axis=0) / counts)
 
 
 def _has_part(kernel: Kernel, kinds: tuple[type[Kernel], ...]) -> bool:

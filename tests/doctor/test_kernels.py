@@ -1,0 +1,125 @@
+"""The doctor on ready-made kernels: stacks and dicts of matrices, sound and unsound."""
+
+import numpy as np
+import pytest
+
+from multikernel.doctor import diagnose
+from multikernel.views import stack_kernels
+from tests.shared_data import needs_shared_data, shared_data_folder
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1], 20)
+
+
+def gram(seed, columns=5):
+    A = np.random.default_rng(seed).standard_normal((40, columns))
+    return A @ A.T / columns
+
+
+def find(found, level, subject):
+    hits = [f for f in found.findings if (f.level, f.subject) == (level, subject)]
+    assert len(hits) == 1, found
+    return hits[0]
+
+
+def test_sound_kernels_have_no_findings():
+    stack = stack_kernels([gram(1), gram(2)])
+    before = stack.copy()
+    found = diagnose(stack, Y, "precomputed")
+    assert found.findings == []
+    assert [kernel["name"] for kernel in found.kernels] == ["kernel-0", "kernel-1"]
+    np.testing.assert_array_equal(stack, before)
+    assert diagnose(stack, Y).findings == []  # a stack is known by its shape
+
+
+def test_asymmetric_and_indefinite_kernels_are_told_with_their_remedies():
+    skewed, indefinite = gram(1), gram(2)
+    skewed[3, 7] += 0.5
+    indefinite -= 0.5 * np.eye(40)
+    found = diagnose({"skewed": skewed, "indefinite": indefinite, "good": gram(3)}, Y)
+    asymmetry = next(f for f in found.errors if "not symmetric" in f.what)
+    assert asymmetry.subject == "kernel 'skewed'"
+    assert "1 pairs differ, most (3, 7)" in asymmetry.what
+    assert asymmetry.remedy == "K = (K + K.T) / 2"
+    finding = find(found, "error", "kernel 'indefinite'")
+    assert "smallest eigenvalue -0.5" in finding.what
+    assert 'psd="clip"' in finding.remedy
+    assert not any(f.subject == "kernel 'good'" for f in found.findings)
+
+
+def test_defects_outside_of_the_sample_are_found_too():
+    skewed, holed = gram(1), gram(2)
+    skewed[3, 7] += 0.5
+    holed[0, 1] = holed[1, 0] = np.nan
+    found = diagnose({"skewed": skewed, "holed": holed}, Y, max_samples=2)
+    assert {f.subject for f in found.errors} == {"kernel 'skewed'", "kernel 'holed'"}
+    assert "2 of 1600 entries are NaN or infinite, the first at (0, 1)" in str(found)
+    assert found.kernels[1]["mean_diagonal"] is None
+
+
+@pytest.mark.parametrize(
+    ("K", "said"), [(np.zeros((40, 40)), "all zero"), (np.ones((40, 40)), "constant, 1")]
+)
+def test_kernels_that_tell_nothing(K, said):
+    assert said in find(diagnose({"nothing": K, "good": gram(1)}, Y), "error", "kernel 'nothing'").what
+
+
+def test_doubles_are_found_whatever_their_scale_and_shift():
+    K = gram(1)
+    found = diagnose({"one": K, "two": 3.0 * K + 0.5, "other": gram(2)}, Y)
+    assert "same as kernel 'one'" in find(found, "warning", "kernel 'two'").what
+    assert len(found.findings) == 1
+
+
+def test_scales():
+    found = diagnose({"one": gram(1), "large": 5000.0 * gram(2)}, Y)
+    assert "unit_trace(K) for K in Ks" in find(found, "warning", "kernels").remedy
+    assert find(diagnose({"one": gram(1), "large": 20.0 * gram(2)}, Y), "note", "kernels")
+    assert diagnose({"one": gram(1), "large": 5.0 * gram(2)}, Y).findings == []
+
+
+def test_flat_kernels_and_identities():
+    found = diagnose({"flat": 1.0 + 1e-5 * gram(1), "identity": np.eye(40) + 0.001 * gram(2)}, Y)
+    assert "center" in find(found, "warning", "kernel 'flat'").remedy
+    assert find(found, "warning", "kernel 'identity'")
+
+
+def test_a_kernel_made_of_the_target():
+    signs = np.where(Y == 1, 1.0, -1.0)
+    ideal = np.outer(signs, signs) + 3.0 * np.eye(40)
+    assert (
+        "made of the target"
+        in find(diagnose({"ideal": ideal, "good": gram(1)}, Y), "error", "kernel 'ideal'").what
+    )
+    near = np.outer(signs, signs) + 0.1 * gram(1)
+    assert (
+        "does the target leak"
+        in find(diagnose({"near": near, "good": gram(1)}, Y), "warning", "kernel 'near'").what
+    )
+    values = np.linspace(0.1, 3.0, 40)[RNG.permutation(40)]
+    found = diagnose({"values": np.outer(values, values) + 1e-3 * np.eye(40)}, values)
+    assert find(found, "warning", "kernel 'values'")
+
+
+def test_matrices_of_other_shapes_are_named():
+    small = np.eye(4) + 1.0
+    found = diagnose({"row": np.ones((3, 40)), "small": small, "good": gram(1), "text": np.array([["a"]])}, Y)
+    assert find(found, "error", "kernel 'row'")
+    assert find(found, "error", "kernel 'text'")
+    assert "1 over 4, 1 over 40" in find(found, "warning", "kernels").what
+    assert found.n_samples == 40  # those that the target fits
+    assert {kernel["name"] for kernel in found.kernels} == {"small", "good"}
+    for X in ({}, np.ones((2, 2, 0)), np.ones((2, 2, 2, 2)), [["a"]]):
+        assert not diagnose(X, None, "precomputed").ok
+
+
+@needs_shared_data
+def test_real_kernels_as_they_were_published():
+    """Asymmetric and indefinite, over drugs and over their targets."""
+    with np.load(shared_data_folder() / "dti_nr.npz") as file:
+        kernels = {key: file[key] for key in file.files if key.startswith("K_")}
+    found = diagnose(kernels, None)
+    told = {(f.subject, f.what.split(":")[0]) for f in found.errors}
+    assert ("kernel 'K_drug_simcomp'", "not symmetric") in told
+    assert ("kernel 'K_target_go'", "not positive semidefinite") in told
+    assert len(found.kernels) == 18

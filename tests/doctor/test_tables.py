@@ -1,0 +1,361 @@
+"""The doctor on tables: each finding on a made case, and none on a clean one."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.datasets import load_diabetes, load_iris, load_wine
+
+from multikernel.datasets import load_digits_views
+from multikernel.doctor import diagnose
+from multikernel.kernels import FunctionKernel, Gaussian, Linear
+from multikernel.views import View
+from multikernel.views import memory as views_memory
+
+
+@pytest.fixture
+def table():
+    """Sixty clean rows of three columns, and two classes that the columns hint at."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], 30)
+    X = pd.DataFrame(rng.standard_normal((60, 3)) + (y == "yes")[:, None], columns=["a", "b", "c"])
+    return X, y
+
+
+def find(found, level, subject):
+    """The one finding of a level on a subject."""
+    hits = [f for f in found.findings if (f.level, f.subject) == (level, subject)]
+    assert len(hits) == 1, found
+    assert hits[0].remedy
+    return hits[0]
+
+
+def told(X, y=None, kernels="auto", **options):
+    return {(f.level, f.subject) for f in diagnose(X, y, kernels, **options).findings}
+
+
+# --- clean -------------------------------------------------------------------------------------------------
+
+
+def test_clean_data_have_no_findings(table):
+    found = diagnose(*table)
+    assert found.findings == []
+    assert found.ok
+    assert (found.n_samples, found.n_columns, found.n_examined, found.task) == (60, 3, 60, "classes")
+    assert "60 rows, 3 columns, 7 kernels: no error, no warning, no note" in str(found)
+    linear = found.kernels[0]
+    assert linear["name"] == "linear"
+    assert linear["mean_diagonal"] == pytest.approx(1.0)
+    assert linear["smallest_eigenvalue"] == pytest.approx(0.0, abs=1e-9)
+    assert 1.0 <= linear["effective_rank"] <= 3.0
+    assert 0.0 < linear["alignment"] < 1.0
+    assert found.memory["stack"] == 7 * 60 * 60 * 8
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_diabetes])
+def test_the_sets_of_scikit_learn_raise_no_alarm(load):
+    X, y = load(return_X_y=True)
+    assert all(f.level == "note" for f in diagnose(X, y).findings)
+
+
+def test_views_of_digits_raise_no_alarm():
+    digits = load_digits_views(["row_profile", "orientations"])
+    kernels = [(name, Gaussian(), columns) for name, columns in digits.views.items()]
+    found = diagnose(digits.X, digits.y, kernels, max_samples=200)
+    assert {f.level for f in found.findings} <= {"note"}
+    assert find(found, "note", "rows").what.startswith("kernels were examined on 200 of the 1797 rows")
+    assert found.memory["stack"] == 2 * 1797**2 * 8  # of all rows
+
+
+def test_nothing_is_modified_and_the_same_comes_out_again(table):
+    X, y = table
+    X.loc[3, "a"] = np.nan
+    before = X.copy()
+    first, second = (diagnose(X, y).to_dict() | {"memory": None} for _ in range(2))
+    pd.testing.assert_frame_equal(X, before)
+    assert first == second
+
+
+def test_the_dictionary_is_json_and_html_is_escaped(table):
+    X, y = table
+    X = X.rename(columns={"a": "<b>"})
+    X.loc[[1, 2], "<b>"] = [np.nan, np.inf]
+    found = diagnose(X, y)
+    again = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert again["ok"] is False
+    assert again["findings"][0]["subject"] == "column '<b>'"
+    page = found._repr_html_()
+    assert "<b>" not in page.replace("<strong>", "")
+    assert "&lt;b&gt;" in page
+
+
+# --- columns -----------------------------------------------------------------------------------------------
+
+
+def test_missing_values_name_columns_rows_and_views(table):
+    X, y = table
+    X.loc[:4, "a"] = np.nan
+    X.loc[4:5, "b"] = np.nan
+    found = diagnose(X, y, [("first", Linear(), ["a", "c"]), ("second", Linear(), ["b"])])
+    finding = find(found, "error", "columns 'a', 'b'")
+    assert "6 of 60 rows (10 %)" in finding.what
+    assert "5 in 'a' alone" in finding.what
+    assert "view 'first' lacks 5 rows, view 'second' lacks 2 rows" in finding.what
+    assert len(found.kernels) == 2  # they are examined all the same
+    X["c"] = np.where(np.arange(60) < 40, np.nan, X["c"])
+    assert "X.drop(columns=['c'])" in find(diagnose(X[["c"]], y), "error", "column 'c'").remedy
+
+
+def test_columns_that_no_view_reads_are_left_in_peace(table):
+    X, y = table
+    X["text"], X["gap"] = "words", np.nan
+    assert told(X, y, [("first", Linear(), ["a", "b"])]) == set()
+
+
+def test_infinite_constant_equal_and_counting_columns(table):
+    X, y = table
+    X["huge"] = np.where(np.arange(60) == 7, np.inf, X["a"] ** 2)
+    X["same"], X["flat"], X["id"] = X["a"], 2.0, np.random.default_rng(1).permutation(60) + 1000
+    found = told(X, y)
+    assert ("error", "column 'huge'") in found
+    assert {("note", "column 'same'"), ("note", "column 'flat'"), ("warning", "column 'id'")} <= found
+
+
+def test_whole_numbers_that_differ_by_nature_are_no_identifier(table):
+    X, y = table
+    X["price"] = np.random.default_rng(2).choice(10_000, 60, replace=False)
+    assert told(X, y) == set()
+    X = X.rename(columns={"price": "customer_id"})
+    assert told(X, y) == {("warning", "column 'customer_id'")}
+
+
+@pytest.mark.parametrize(
+    ("column", "said", "remedy"),
+    [
+        (["red", "green", "blue"] * 20, "text of 3 kinds ('red', 'green', 'blue')", "pd.get_dummies"),
+        ([f"row {i}" for i in range(60)], "different in every row", "X.drop(columns=['new'])"),
+        ([*map(str, range(59)), "?"], "numbers written as text, except '?'", "pd.to_numeric"),
+        (np.array([[1], None] * 30, dtype=object), "objects of 1 kinds", "pd.get_dummies"),
+    ],
+)
+def test_what_is_no_number_says_how_it_becomes_one(table, column, said, remedy):
+    X, y = table
+    X["new"] = column
+    found = diagnose(X, y)
+    hits = [f for f in found.errors if f.subject == "column 'new'" and "needs numbers" in f.what]
+    assert said in hits[0].what
+    assert remedy in hits[0].remedy
+    assert len(found.kernels) == 7  # computed on the other columns
+
+
+def test_dates_are_read_as_nanoseconds(table):
+    X, y = table
+    X["day"] = pd.date_range("2020-01-01", periods=60)
+    finding = find(diagnose(X[["a", "day"]], y), "note", "column 'day'")
+    assert "dates, such as '2020-01-01" in finding.what
+    assert "dt.total_seconds()" in finding.remedy
+
+
+def test_a_kernel_that_reads_text_is_left_in_peace(table):
+    X, y = table
+    X["word"] = ["red", "green", "blue"] * 20
+    same = FunctionKernel(lambda A, B: np.equal.outer(np.asarray(A), np.asarray(B)).astype(float))
+    assert told(X, y, [("word", same, "word"), ("rest", Gaussian(), ["a", "b", "c"])]) == set()
+
+
+def test_one_column_that_drowns_the_others(table):
+    X, y = table
+    X["c"] *= 1000.0
+    found = diagnose(X, y, [View("all", Gaussian())])
+    finding = find(found, "warning", "view 'all'")
+    assert "column 'c' has over 99.99 % of the variance of its 3 columns" in finding.what
+    assert "standardize=True" in finding.remedy
+    assert told(X, y, [View("all", Gaussian(), standardize=True)]) == set()
+
+
+def test_repeated_rows_and_contradictions(table):
+    X, y = table
+    X.iloc[30] = X.iloc[0]
+    X.iloc[1] = X.iloc[0]
+    found = diagnose(X, y)
+    contradiction, finding = (f for f in found.findings if f.subject == "rows")
+    assert "2 of 60 (3 %) repeat an earlier one, for example rows 0 and 1" in finding.what
+    assert contradiction.level == "warning"
+    assert "3 rows equal another of a different target; no model can be right on 1" in contradiction.what
+    assert told(X.iloc[:30], None) == {("note", "rows")}
+    # measurements at the same place are no copies
+    assert told(X, np.random.default_rng(5).standard_normal(60)) == set()
+
+
+# --- target ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("y", "task", "level", "said"),
+    [
+        (["a"] * 60, "auto", "error", "one class, 'a'"),
+        ([1.5] * 60, "auto", "error", "all 60 rows have the value 1.5"),
+        ([*"ab" * 29, None, None], "auto", "error", "2 of 60 rows (3 %) have none, the first is row 58"),
+        ([0.5, math.inf] * 30, "auto", "error", "30 values are infinite, the first in row 1"),
+        ([1, "a"] * 30, "auto", "error", "several kinds (int, str)"),
+        ([f"x{i}" for i in range(60)], "auto", "error", "60 different labels in 60 rows"),
+        ([*map(str, range(59)), "?"], "auto", "warning", "numbers written as text, except '?'"),
+        (["a", "b"] * 30, "values", "error", "values were asked for, but it holds 'a'"),
+        ([0.25, 0.5] * 30, "classes", "error", "fractions"),
+        ([1, 2, 3] * 20, "values", "warning", "3 different values only, 1 to 3: they look like classes"),
+        ([3, 5, 8] * 20, "auto", "note", "3 whole numbers, 3 to 8, were taken for classes"),
+        (list(range(5, 65)), "auto", "note", "60 whole numbers, 5 to 64, look like values"),
+        ([*np.linspace(0.5, 9.7, 60)], "auto", "warning", "rows are sorted by it"),
+        (
+            [0] * 57 + [1] * 3,
+            "auto",
+            "note",
+            "57 rows of 0, 3 of 1; to guess the first always is right in 95 %",
+        ),
+        ([0, 1], "auto", "error", "one entry for each of the 60 rows; got shape (2,)"),
+        (np.eye(60)[:, :3], "auto", "note", "there are 3 targets for each row"),
+    ],
+)
+def test_targets(table, y, task, level, said):
+    hits = [f for f in diagnose(table[0], y, task=task).findings if f.subject == "target" and said in f.what]
+    assert [f.level for f in hits] == [level]
+
+
+def test_rare_classes_are_counted_against_the_folds(table):
+    X, _ = table
+    y = np.array(["many"] * 30 + ["some"] * 26 + ["few"] * 4)
+    finding = find(diagnose(X, y), "warning", "class 'few'")
+    assert "fewer than 5 rows, the smallest 4" in finding.what
+    assert "cv=4" in finding.remedy
+    assert ("warning", "classes 'one', 'few'") in told(X, np.where(np.arange(60) == 0, "one", y))
+
+
+@pytest.mark.parametrize("y", [[0, 1, 2] * 20, ["a", "b"] * 30, [True, False] * 30, [-1.0, 1.0] * 30])
+def test_plain_targets_are_left_in_peace(table, y):
+    assert told(table[0], y) == set()
+
+
+# --- leakage -----------------------------------------------------------------------------------------------
+
+
+def test_a_column_that_is_the_target_is_an_error(table):
+    X, y = table
+    X["late"] = np.where(y == "yes", 7.0, -1.0)
+    assert "it is the target itself" in find(diagnose(X, y), "error", "column 'late'").what
+    X["late"] = np.where(y == "yes", "paid", "open")
+    found = diagnose(
+        X, y, [("numbers", Gaussian(), ["a", "b", "c"]), ("late", lambda A, B: np.eye(len(A)), "late")]
+    )
+    assert find(found, "error", "column 'late'").remedy == "Leave it out: X = X.drop(columns=['late'])"
+
+
+def test_a_column_that_predicts_alone_is_a_warning(table):
+    X, y = table
+    X["late"] = np.where(y == "yes", 10.0, 0.0) + X["a"]
+    found = diagnose(X, y)
+    assert "100 % of what there is to be gained" in find(found, "warning", "column 'late'").what
+    assert found.columns[3]["alone"] == 1.0
+    assert found.columns[0]["alone"] < 0.9
+
+
+def test_columns_that_give_a_value_away():
+    rng = np.random.default_rng(3)
+    y = rng.standard_normal(80)
+    X = pd.DataFrame({"noise": rng.standard_normal(80), "scaled": 3.0 * y - 1.0, "cube": y**3})
+    found = told(X, y)
+    assert ("error", "column 'scaled'") in found
+    assert not any(subject == "column 'noise'" for _, subject in found)
+
+
+def test_few_rows_are_never_called_a_leak():
+    found = told(pd.DataFrame({"x": [0.0, 0.1, 1.0, 1.1]}), [0, 0, 1, 1])
+    assert not any(subject == "column 'x'" for _, subject in found)
+    assert ("note", "rows") in found
+
+
+# --- views and kernels -------------------------------------------------------------------------------------
+
+
+def test_bad_views_are_findings_and_the_others_are_examined(table):
+    X, y = table
+
+    def breaks(A, B):
+        raise RuntimeError("no [licence]")
+
+    views = [("typo", Linear(), ["aa"]), ("broken", breaks, ["a"]), ("good", Gaussian(), ["b"])]
+    found = diagnose(X, y, views)
+    assert "'aa'" in find(found, "error", "view 'typo'").what
+    assert "no [licence]" in find(found, "error", "view 'broken'").what
+    assert [kernel["name"] for kernel in found.kernels] == ["good"]
+
+
+@pytest.mark.parametrize("kernels", ["wrong", 3, [], [("twice", Linear()), ("twice", Linear())]])
+def test_what_is_no_set_of_kernels_is_a_finding(table, kernels):
+    assert ("error", "kernels") in told(*table, kernels)
+
+
+def test_the_same_view_twice_and_kernels_of_different_scale(table):
+    X, y = table
+    views = [("one", Gaussian()), ("again", Gaussian()), ("big", 1000.0 * Linear(), ["a"])]
+    found = diagnose(X, y, views)
+    assert "same kernel on the same columns as view 'one'" in find(found, "warning", "view 'again'").what
+    assert "unit_trace" in find(found, "warning", "kernels").remedy
+
+
+def test_widths_that_are_too_small_or_too_large(table):
+    X, y = table
+    found = diagnose(
+        X, y, [("narrow", Gaussian(gamma=1e6)), ("wide", Gaussian(gamma=1e-9)), ("good", Gaussian())]
+    )
+    assert "nearly the identity" in find(found, "warning", "kernel 'narrow'").what
+    assert "every sample is as like every other" in find(found, "warning", "kernel 'wide'").what
+    assert len(found.findings) == 2
+
+
+@pytest.mark.parametrize("X", [None, 3, np.empty((0, 3)), np.empty((5, 0)), [1.0, 2.0, 3.0]])
+def test_what_is_no_table_is_a_finding(X):
+    assert not diagnose(X).ok
+
+
+def test_sparse_tables_and_lists_of_objects_are_examined(table):
+    X, y = table
+    sparse = scipy.sparse.csr_matrix(np.where(X > 0.5, X, 0.0))
+    assert {level for level, _ in told(sparse, y)} <= {"note"}
+    sparse.data[0] = np.nan
+    assert "error" in {level for level, _ in told(sparse, y)}
+    words = [["ab", "abc", "b"][i % 3] + "c" * (i % 7) for i in range(60)]
+    shared = FunctionKernel(lambda A, B: np.array([[len(set(a) & set(b)) for b in B] for a in A], float))
+    found = diagnose(words, y, [("words", shared)])
+    assert found.ok
+    assert found.n_columns == 0
+
+
+def test_many_kernels_for_few_rows(table):
+    X, y = table
+    kernels = [(f"k{i}", Gaussian(gamma=0.05 * 1.05**i)) for i in range(61)]
+    assert "chance will choose" in find(diagnose(X, y, kernels), "note", "kernels").what
+
+
+# --- memory and options ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("share", "level", "said"),
+    [(0.7, "error", 'dtype="float32"'), (1.2, "warning", "float32"), (0.01, "error", "Take")],
+)
+def test_memory(table, monkeypatch, share, level, said):
+    needed = diagnose(*table).memory["total"]
+    monkeypatch.setattr(views_memory, "available_memory", lambda: int(share * needed) + 1)
+    finding = find(diagnose(*table), level, "memory")
+    assert "7 kernels of 60 × 60" in finding.what
+    assert said in finding.remedy
+
+
+def test_options_are_checked(table):
+    with pytest.raises(ValueError, match="task must be one of"):
+        diagnose(*table, task="guess")
+    with pytest.raises(ValueError, match="max_samples"):
+        diagnose(*table, max_samples=0)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import multikernel
-from multikernel.cli import compare, data, fit, predict, reproduce
+from multikernel.cli import compare, data, doctor, fit, predict, reproduce
 
 app = typer.Typer(
     name="multikernel",
@@ -16,6 +16,7 @@ app = typer.Typer(
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command("compare")(compare.compare)
+app.command("doctor")(doctor.doctor)
 app.add_typer(data.app, name="data")
 app.command("reproduce")(reproduce.reproduce)
 

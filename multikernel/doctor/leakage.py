@@ -34,7 +34,7 @@ def can_tell(target: Target) -> bool:
 def predict_alone(columns: Columns, target: Target, facts: list[dict[str, Any]]) -> dict[int, float]:
     """How well each column predicts the target by itself, left out one row at a time: 0 guess, 1 perfect.
 
-    Columns of few values predict by the other rows of the same value, others by the nearest other row.
+    The rows of the same value, or else of the nearest, predict it.
     """
     y = target.values[columns.rows]
     known = target.known[columns.rows]
@@ -68,43 +68,32 @@ def _least_unusual(y: np.ndarray, task: str) -> float:
 
 
 def _skill(column: np.ndarray, y: np.ndarray, classes: bool) -> float:
+    """Predict each row from the others of the same value, or else from those of the nearest value."""
     values, groups = np.unique(column, return_inverse=True)
-    if 5 * len(values) <= len(column):
-        predicted = _by_value(groups, y) if not classes else _class_by_value(groups, y.astype(int))
-    else:
-        predicted = y[_nearest(column)]
+    sizes = np.bincount(groups)
+    near = np.where(sizes[groups] > 1, groups, _nearest(values)[groups])
+    himself = near == groups
     if classes:
-        guess = np.bincount(y.astype(int)).max() / len(y)
-        return float(((predicted == y).mean() - guess) / max(1.0 - guess, 1e-12))
+        codes = y.astype(int)
+        votes = np.zeros((len(values), codes.max() + 1))
+        np.add.at(votes, (groups, codes), 1.0)
+        votes = votes[near]
+        # without himself; and who wins by a tie does not win
+        votes[np.arange(len(codes)), codes] -= np.where(himself, 1.5, 0.5)
+        guess = np.bincount(codes).max() / len(codes)
+        hits = float((votes.argmax(axis=1) == codes).mean())
+        return (hits - guess) / max(1.0 - guess, 1e-12)
+    sums, counts = np.bincount(groups, y)[near], sizes[near]
+    predicted = (sums - himself * y) / (counts - himself)
     spread = float(((y - y.mean()) ** 2).sum())
     return float(1.0 - ((predicted - y) ** 2).sum() / spread) if spread > 0.0 else 0.0
 
 
-def _by_value(groups: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The mean of the other rows of the same value; of all rows where there is none."""
-    sums, counts = np.bincount(groups, y)[groups] - y, np.bincount(groups)[groups] - 1
-    return np.where(counts > 0, sums / np.maximum(counts, 1), y.mean())
-
-
-def _class_by_value(groups: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The most frequent class of the other rows of the same value."""
-    counts = np.zeros((groups.max() + 1, codes.max() + 1))
-    np.add.at(counts, (groups, codes), 1.0)
-    others = counts[groups]
-    others[np.arange(len(codes)), codes] -= 1.5  # itself, and a tie does not count as known
-    predicted: np.ndarray = others.argmax(axis=1)
-    return predicted
-
-
-def _nearest(column: np.ndarray) -> np.ndarray:
-    """The position of the nearest other row of each row, by one number."""
-    order = np.argsort(column, kind="stable")
-    steps = np.diff(column[order])
+def _nearest(values: np.ndarray) -> np.ndarray:
+    """The position of the nearest other one, for each of some distinct numbers in order (two or more)."""
+    steps = np.diff(values)
     left, right = np.append(np.inf, steps), np.append(steps, np.inf)
-    places = np.arange(len(column))
-    nearest = np.empty(len(column), dtype=int)
-    nearest[order] = order[np.where(left <= right, places - 1, places + 1)]
-    return nearest
+    return np.arange(len(values)) + np.where(left <= right, -1, 1)
 
 
 def check_columns_alone(

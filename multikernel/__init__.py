@@ -35,6 +35,7 @@ from .estimators import (
     TransductiveMKLClassifier,
     cost_path,
 )
+from .persistence import load_model, save_model
 from .selection import generalization_bound
 from .stats import compare_rules
 from .views import KernelBank, View, combine_kernels, per_feature, stack_kernels
@@ -78,6 +79,8 @@ __all__ = [
     "compare_rules",
     "cost_path",
     "generalization_bound",
+    "load_model",
     "per_feature",
+    "save_model",
     "stack_kernels",
 ]

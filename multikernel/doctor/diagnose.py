@@ -61,7 +61,7 @@ class _Chart:
                     "note",
                     "rows",
                     f"kernels were examined on {size} of the {self.n} rows, drawn by chance.",
-                    f"diagnose(..., max_samples={self.n}) examines all.",
+                    f"max_samples={self.n} (--max-samples {self.n}) examines all.",
                 )
             )
         return np.sort(self.rng.choice(self.n, size, replace=False))

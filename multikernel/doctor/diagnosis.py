@@ -137,7 +137,8 @@ class Diagnosis:
         return f"<div><p>{html.escape(self.headline)}</p><ul>{items}</ul>{table}</div>"
 
 
-KERNEL_HEAD = ("kernel", "mean diagonal", "smallest eigenvalue", "effective rank", "alignment")
+# short, so that names of kernels have room on 80 columns
+KERNEL_HEAD = ("kernel", "diagonal", "lowest eig.", "rank", "alignment")
 
 
 def kernel_rows(diagnosis: Diagnosis) -> list[list[str]]:

@@ -171,7 +171,7 @@ def _check_classes(
     if numbers is not None and task == "auto" and not _coded(np.unique(numbers)):
         what = f"its {len(counts)} whole numbers, {_range(numbers)}, were taken for classes."
         yield Finding(
-            "note", "target", what, 'If they are amounts: diagnose(..., task="values"), a regressor.'
+            "note", "target", what, 'If they are amounts: task="values" (--task values), and a regressor.'
         )
     yield from _check_counts(target.classes, counts)
 

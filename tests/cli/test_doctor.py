@@ -1,0 +1,124 @@
+"""multikernel doctor: what it prints, as text and as JSON, and its exit codes."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from multikernel.cli import app
+
+
+def call(*arguments):
+    # wide enough that rich breaks no line that a test looks for
+    result = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, ["doctor", *map(str, arguments)])
+    if result.exception is not None:
+        assert isinstance(result.exception, SystemExit), result.exception
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], 30)
+    X = rng.standard_normal((60, 3)) + (y == "yes")[:, None]
+    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y)
+
+
+def written(frame, tmp_path):
+    path = tmp_path / "table.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_a_healthy_table(table, tmp_path):
+    result = call(written(table, tmp_path), "--target", "y")
+    assert result.exit_code == 0
+    assert "60 rows, 3 columns, 7 kernels: no error, no warning, no note" in result.stdout
+    assert "gaussian-0.25" in result.stdout
+    assert "7 kernels of 60 × 60" in result.stdout
+
+
+def test_errors_have_exit_code_1_and_are_escaped(table, tmp_path):
+    table["[red]x[/]"] = "text"
+    table.loc[3, "y"] = None
+    result = call(written(table, tmp_path), "--target", "y")
+    assert result.exit_code == 1
+    assert "error column '[red]x[/]': it holds text of 1 kinds ('text')." in result.stdout
+    assert "1 of 60 rows (2 %) have none, the first is row 3" in result.stdout
+    assert call(written(table, tmp_path), "--target", "y", "--ignore", "[red]x[/]").exit_code == 1
+    healthy = table.dropna()
+    assert call(written(healthy, tmp_path), "--target", "y", "--ignore", "[red]x[/]").exit_code == 0
+
+
+def test_json_is_all_that_is_printed(table, tmp_path):
+    result = call(written(table.assign(leak=table["y"] == "yes"), tmp_path), "--target", "y", "--json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert found["ok"] is False
+    assert found["findings"][0]["subject"] == "column 'leak'"
+    assert found["task"] == "classes"
+    assert [column["name"] for column in found["columns"]] == ["a", "b", "c", "leak"]
+
+
+def test_views_kernels_and_options(table, tmp_path):
+    path = written(table, tmp_path)
+    views = tmp_path / "views.toml"
+    views.write_text('[[view]]\nname = "first"\ncolumns = ["a", "b"]\nkernel = "linear"\n')
+    found = json.loads(call(path, "--target", "y", "--views", views, "--json").stdout)
+    assert [kernel["name"] for kernel in found["kernels"]] == ["first"]
+    found = json.loads(
+        call(
+            path, "--target", "y", "--kernels", "linear, gaussian(gamma=1e9)", "--max-samples", 40, "--json"
+        ).stdout
+    )
+    assert [kernel["name"] for kernel in found["kernels"]] == ["linear", "gaussian"]
+    assert found["n_examined"] == 40
+    assert "nearly the identity" in json.dumps(found)
+
+
+def test_ready_made_kernels_of_an_archive(tmp_path):
+    A = np.random.default_rng(1).standard_normal((30, 4))
+    skewed = A @ A.T
+    skewed[0, 1] += 1.0
+    np.savez(tmp_path / "k.npz", kernel_good=A @ A.T + np.eye(30), K_skewed=skewed, y=np.repeat([0, 1], 15))
+    result = call(tmp_path / "k.npz", "--target", "y")
+    assert result.exit_code == 1
+    assert "error kernel 'skewed': not symmetric" in result.stdout
+    assert "K = (K + K.T) / 2" in result.stdout
+    stack = np.stack([A @ A.T, np.eye(30) + A[:, :2] @ A[:, :2].T], axis=2)
+    np.savez(tmp_path / "stack.npz", K=stack, kernel_names=np.array(["one", "two"]))
+    found = json.loads(call(tmp_path / "stack.npz", "--json").stdout)
+    assert [kernel["name"] for kernel in found["kernels"]] == ["one", "two"]
+    missing = call(tmp_path / "k.npz", "--target", "z")
+    assert missing.exit_code == 1
+    assert "k.npz has no array 'z'" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("table.csv", "", "table.csv"),
+        ("table.npz", "no archive", "must be an .npz file"),
+        ("table.docx", "x", "must end with one of"),
+    ],
+)
+def test_what_cannot_be_read_is_a_plain_error(tmp_path, name, content, said):
+    (tmp_path / name).write_text(content)
+    result = call(tmp_path / name)
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+def test_misuse(table, tmp_path):
+    path = written(table, tmp_path)
+    wrong = call(path, "--target", "yy")
+    assert wrong.exit_code == 1
+    assert "has no column 'yy'. Did you mean 'y'?" in wrong.stderr
+    assert call(path, "--task", "guess").exit_code == 1
+    assert call(tmp_path / "nowhere.csv").exit_code == 1
+    assert call().exit_code == 2
+    assert "Exit code 0" in call("--help").stdout

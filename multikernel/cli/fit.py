@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from multikernel._resumable import progress_bar
+from multikernel._validation import check_choice
 from multikernel.cli.console import (
     STOPPED,
     err,
@@ -20,7 +21,7 @@ from multikernel.cli.console import (
 )
 from multikernel.cli.watching import watch_fit
 from multikernel.kernels.expressions import parse_kernels
-from multikernel.methods import get_method
+from multikernel.methods import TASKS, get_method, list_methods
 from multikernel.persistence import ModelFolder
 from multikernel.report import summarize
 from multikernel.tables import (
@@ -45,6 +46,8 @@ from multikernel.tables import (
 
 _STOPPING = "\nStopping at the next iteration. Ctrl-C again ends at once, without a model.\n"
 
+_METHODS = ", ".join(method.name for method in list_methods() if method.predicts)
+
 
 def fit(
     train: Annotated[Path, typer.Argument(help="The table: .csv, .tsv, .csv.gz, .parquet or .npz.")],
@@ -59,7 +62,7 @@ def fit(
         str | None,
         typer.Option(help="Kernels with commas between them, e.g. 'linear, gaussian(scale=2)', or auto."),
     ] = None,
-    method: Annotated[str, typer.Option(help="How to learn, e.g. mkl, ridge, localized, EasyMKL.")] = "mkl",
+    method: Annotated[str, typer.Option(help=f"How to learn: {_METHODS}.")] = "mkl",
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method.")
     ] = None,
@@ -90,6 +93,7 @@ def fit(
     with misuse():
         parameters = parse_parameters(settings or [])
         get_method(method)
+        check_choice("--task", task, ("auto", *TASKS))
         if kernels not in (None, "auto", "precomputed"):
             parse_kernels(kernels)
     with plain_errors(), stopped(f"No model was written to {folder}."):
@@ -99,7 +103,7 @@ def fit(
         data = encode_columns(raw, categories)
         chosen = None if views is None else read_views(views, data)
         plan = plan_fit(data, method=method, views=chosen, kernels=kernels, task=task, parameters=parameters)
-        say(*plan.notes)
+        say(*(f"Note: {note}" for note in plan.notes))
         tuning = _tune(plan, folder, folds, jobs) if tuned else None
         if tuning is not None:
             best = {tuning.parameter: tuning.best}

@@ -29,7 +29,7 @@ def predict(
     with plain_errors(), stopped("Nothing was written."):
         model, record = ModelFolder(folder).load()
         found = predict_table(model, record, read_table(new), proba=proba, scores=scores)
-        say(*found.notes)
+        say(*(f"Note: {note}" for note in found.notes))
         if file is not None:
             write_csv(found.frame, file, keep=[new])
     if as_json:

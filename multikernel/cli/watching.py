@@ -31,36 +31,54 @@ def watch_fit(label: str, tol: float | None) -> Iterator[Callable[[dict[str, Any
         progress.TimeRemainingColumn(elapsed_when_finished=False),
     )
     console = Console(stderr=True, soft_wrap=True)
-    first: dict[str, float] = {}
+    if not console.is_terminal:
+        yield lambda entry: None
+        return
     with progress.Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(escape(label), total=None, told="")
+        path = _Path(tol)
 
         def step(entry: dict[str, Any]) -> None:
-            gap = entry.get("gap")
-            if gap is None or tol is None:
-                told = ", ".join(f"{key} {_short(entry[key])}" for key in _SHOWN if key in entry)
-                bar.update(task, told=escape(told))
-                return
-            if entry.get("iteration", 1) <= 1 or "gap" not in first:
-                first["gap"] = gap  # each machine of several begins anew
-            done = _fraction(first["gap"], gap, tol)
-            bar.update(
-                task,
-                completed=done,
-                total=1.0,
-                told=f"iteration {entry.get('iteration', 0):.0f}, gap {gap:.1e}",
-            )
+            done = path.add(entry)
+            if done is None:
+                bar.update(task, told=escape(path.told))
+            else:
+                bar.update(task, completed=done, total=1.0, told=path.told)
 
         yield step
 
 
-_SHOWN = ("iteration", "evaluation", "objective", "score", "best_score")
+class _Path:
+    """How far a fit has come, machine by machine: from the first gap to the last, counted in digits."""
+
+    def __init__(self, tol: float | None) -> None:
+        self.tol = tol
+        self.told = ""
+        self._first, self._iteration, self._machine = math.inf, 0.0, 1
+
+    def add(self, entry: dict[str, Any]) -> float | None:
+        """The part of the way that is gone after an iteration; None where no gap tells it."""
+        iteration, gap = float(entry.get("iteration", self._iteration + 1)), entry.get("gap")
+        if iteration <= self._iteration:  # the next machine of several begins anew
+            self._first, self._machine = math.inf, self._machine + 1
+        self._iteration = iteration
+        self.told = ", ".join(f"{key} {_short(entry[key])}" for key in _SHOWN if key in entry)
+        if self._machine > 1:
+            self.told = f"machine {self._machine}, {self.told}"
+        if gap is None or self.tol is None or not math.isfinite(gap):
+            return None
+        self.told += f", gap {gap:.1e}"
+        self._first = gap if math.isinf(self._first) else self._first
+        return _fraction(self._first, gap, self.tol)
+
+
+_SHOWN = ("iteration", "evaluation", "score", "best_score")
 
 
 def _fraction(start: float, gap: float, tol: float) -> float:
     """How much of the way from the first gap to the last has been gone, counted in digits."""
-    if not (start > tol > 0 and gap > 0 and math.isfinite(start) and math.isfinite(gap)):
-        return 0.0
+    if not start > tol > 0 or not gap > 0:
+        return 1.0
     return min(1.0, max(0.0, math.log(start / gap) / math.log(start / tol)))
 
 

@@ -60,24 +60,19 @@ def read_npz(path: Path, target: str | None) -> TableData:
 
 
 def _arrays(path: Path) -> Arrays:
+    wanted = f"{path.name} must be an .npz file of plain arrays"
+    remedy = "Save it with numpy.savez_compressed, without arrays of objects."
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{wanted}; it is no archive of NumPy, or not whole. {remedy}")
     try:
         with np.load(path, allow_pickle=False) as file:
-            if not hasattr(file, "files"):
-                raise ValueError("it holds one array without a name.")
-            return {key: file[key] for key in file.files}
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        raise _no_arrays(path, error) from None
-    except (ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-        raise _no_arrays(path, error) from None
-
-
-def _no_arrays(path: Path, error: Exception) -> ValueError:
-    return ValueError(
-        f"{path.name} must be an .npz file of plain arrays: {error} Save it with numpy.savez_compressed, "
-        "without arrays of objects."
-    )
+            arrays = {key: file[key] for key in file.files}
+    except (ValueError, OSError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{wanted}: {error} {remedy}") from None
+    for key, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{wanted}; {key!r} is none. {remedy}")
+    return arrays
 
 
 def _target(path: Path, arrays: Arrays, target: str) -> np.ndarray:

@@ -15,7 +15,9 @@ from multikernel.methods import Method, get_method
 from multikernel.tables.data import TableData
 from multikernel.tables.views_file import ViewList, views_of_kernels
 from multikernel.views import View, as_views
-from multikernel.weights.targets import as_targets
+from multikernel.weights.targets import Targets, as_targets
+
+_MANY_CLASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +85,13 @@ def plan_fit(
     chosen = get_method(method)
     if not chosen.predicts:
         raise ValueError(f"{chosen.name} does not predict, and cannot be fitted here. Choose another method.")
-    found = _task(data, task, chosen)
+    found, doubts = _task(data, task, chosen)
     given = dict(parameters or {})
+    for name in ("kernels", "task"):
+        if name in given:
+            raise ValueError(f"{name} cannot be set as a parameter; it is given on its own (--{name}).")
     used, X, notes = _kernels(data, views, kernels)
-    notes += _add_costs(given, views, chosen, found)
+    notes += doubts + _add_costs(given, views, chosen, found)
     model = chosen.make(found, kernels=used, **given)
     y = None if found == "nothing" else data.y
     if found == "values":
@@ -94,23 +99,45 @@ def plan_fit(
     return FitPlan(data, X, y, found, chosen, model, given, used, [*data.notes, *notes])
 
 
-def _task(data: TableData, task: str, method: Method) -> str:
+def _task(data: TableData, task: str, method: Method) -> tuple[str, list[str]]:
+    """What the target is, and what should be said of it."""
     if data.y is None:
-        if task not in ("auto", "nothing") or "nothing" not in method.tasks:
-            raise ValueError(
-                f"{method.name} learns from {' or '.join(method.tasks)}: a target must be named (--target)."
-            )
-        return "nothing"
-    targets = as_targets(data.y, data.n_samples, task, method.tasks)
+        if task == "nothing" or (task == "auto" and method.tasks == ("nothing",)):
+            method.estimator_class("nothing")
+            return "nothing", []
+        raise ValueError(
+            f"{method.name} learns from {' or '.join(method.tasks)}: name the target (--target)"
+            + (", or say that there is none (--task nothing)." if "nothing" in method.tasks else ".")
+        )
+    if data.y.dtype.kind in "USO" and (task == "values" or "classes" not in method.tasks):
+        raise ValueError(
+            f"the target {data.target!r} of {data.name} must hold numbers, to learn from values; it holds "
+            f"{str(data.y.flat[0])!r}. Encode it as numbers, or learn from classes."
+        )
+    try:
+        targets = as_targets(data.y, data.n_samples, task, method.tasks)
+    except ValueError as error:
+        raise ValueError(f"the target {data.target!r} of {data.name}: {error}") from None
     method.estimator_class(targets.task)  # refuses a task that the method does not know
-    if targets.task == "classes" and np.bincount(targets.codes).min() < 2:
-        rare = targets.labels[np.flatnonzero(np.bincount(targets.codes)[targets.codes] < 2)[0]]
+    return targets.task, _check_classes(data, targets) if targets.task == "classes" else []
+
+
+def _check_classes(data: TableData, targets: Targets) -> list[str]:
+    """Refuse classes of one sample; doubt whole numbers of which there are many."""
+    counts = np.bincount(targets.codes)
+    if counts.min() < 2:
+        rare = targets.labels[np.flatnonzero(counts[targets.codes] < 2)[0]]
         raise ValueError(
             f"the target {data.target!r} of {data.name} holds whole numbers or names, which are taken for "
             f"classes, and class {str(rare)!r} has a single sample. If it is a number to predict, say so "
             "(--task values); leave that class out otherwise."
         )
-    return targets.task
+    if data.y is not None and data.y.dtype.kind in "iuf" and targets.n_classes > _MANY_CLASSES:
+        return [
+            f"the target {data.target!r} holds {targets.n_classes} whole numbers, taken for classes; if they "
+            "are numbers to predict, say so (--task values)."
+        ]
+    return []
 
 
 # --- views -------------------------------------------------------------------------------------------------

@@ -37,13 +37,25 @@ def read_text(path: Path) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
         with _opened(path) as file:
             header, lines = _scan(path, csv.reader(file, delimiter=separator))
         with _opened(path) as file:
-            frame = pd.read_csv(
-                file, sep=separator, header=0, names=header, index_col=False, low_memory=False
-            )
+            frame = _parse(file, separator, header, ".")
+        if separator == ";" and _n_texts(frame):
+            with _opened(path) as file:  # where columns end with semicolons, numbers often have commas
+                other = _parse(file, separator, header, ",")
+            frame = other if _n_texts(other) < _n_texts(frame) else frame
     if header[0] == "":
         frame = frame.iloc[:, 1:]
         notes.append(f"the first column of {path.name} has no name and is taken for row numbers: left out.")
     return frame, lines, notes
+
+
+def _parse(file: IO[str], separator: str, header: list[str], decimal: str) -> pd.DataFrame:
+    return pd.read_csv(
+        file, sep=separator, decimal=decimal, header=0, names=header, index_col=False, low_memory=False
+    )
+
+
+def _n_texts(frame: pd.DataFrame) -> int:
+    return sum(not pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes)
 
 
 def _opened(path: Path) -> IO[str]:
@@ -119,9 +131,10 @@ def _plain_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
+        guess = "utf16" if error.start == 0 else "latin1"
         raise ValueError(
             f"{path.name} must be UTF-8 text; byte {error.start} is not. Save it as UTF-8, for example by "
-            f"`iconv -f latin1 -t utf8 {path.name}`."
+            f"`iconv -f {guess} -t utf8`."
         ) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{path.name} must be compressed by gzip, and whole; {error}.") from None

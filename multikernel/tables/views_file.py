@@ -144,6 +144,8 @@ class _Place:
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file():
+        raise ValueError(f"views must be in a TOML file; {path} does not exist.")
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:

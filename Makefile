@@ -12,7 +12,7 @@ help:
 	@echo "make run     learn a multi-view model of the digits and write run/report.html"
 	@echo "make test    ruff, mypy, import-linter and pytest (doctests and README code included)"
 	@echo "make lint    the same without pytest"
-	@echo "make docs    refresh the source that CONTRIBUTING.md shows, and docs/methods.md"
+	@echo "make docs    the documentation site in build/docs, from refreshed sources, all its code run"
 	@echo "make format  let ruff sort the imports and format the code"
 	@echo "make bench   the benchmarks (see benchmarks/)"
 	@echo "make tables  the published tables, computed again (needs MULTIKERNEL_DATA; can be stopped and resumed)"
@@ -29,8 +29,13 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: $(VENV)/.installed-test
+# Live sources first, then the code of every page, then the site with warnings as errors, then a look at it.
+docs: $(VENV)/.installed-docs
 	$(BIN)/python -m pytest tests/test_project.py -k live_source --refresh-docs
+	$(BIN)/python docs/check_code.py
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -n -q -j 2 -b html -d build/doctrees docs build/docs
+	$(BIN)/python docs/check_site.py build/docs
+	@echo "The site is in build/docs/index.html"
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .
@@ -71,5 +76,10 @@ $(VENV)/.installed-test: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing multikernel and its test tools into $(VENV) (a minute or two, once) ..."
 	$(PIP_INSTALL) -e ".[test]"
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing multikernel and its documentation tools into $(VENV) (a minute or two, once) ..."
+	$(PIP_INSTALL) -e ".[test,docs]"
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
 
 -include benchmarks/bench.mk

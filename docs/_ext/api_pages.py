@@ -109,7 +109,7 @@ def autosummary(names: list[str], toctree: bool) -> str:
 
 
 def filename_map() -> dict[str, str]:
-    """Other file names for functions that differ from a class in capitals only: some disks see no difference."""
+    """File names of functions that differ from a class in capitals only: some disks see no difference."""
     found: dict[str, str] = {}
     renamed = {}
     for address in sorted(home_of_each().values()):  # capitals first: the class keeps its name

@@ -86,7 +86,9 @@ def study_section(name: str, results: list[dict[str, Any]], folder: Path) -> str
         subject = str(result["title"]).partition(":")[2].strip() or str(result["title"])
         rows.append([link, escaped(subject), agreement_text(*agreement(result)), str(result["splits"])])
     head = ["page", "what", "within two standard errors", "splits"]
-    notes = f"[What to know before reading](reproduce/{name}/README.md).\n\n" if has_notes(folder, name) else ""
+    notes = (
+        f"[What to know before reading](reproduce/{name}/README.md).\n\n" if has_notes(folder, name) else ""
+    )
     title = f"({anchor(name)})=\n## {escaped(short_title(results))}"
     return f"{title}\n\n{escaped(results[0]['citation'])}\n\n{notes}{table(head, rows)}"
 

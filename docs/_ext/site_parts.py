@@ -1,4 +1,4 @@
-"""What the site needs beyond the extensions of Sphinx: pages made of code and results, pictures, mathematics."""
+"""What the site needs beyond Sphinx: pages made of code and results, pictures, mathematics."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import api_pages
+import docstrings
 import reproduction
 from docutils import nodes
 from sphinx.addnodes import pending_xref
@@ -53,6 +54,10 @@ def skip_what_is_not_ours(
     return None
 
 
+def make_safe(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    lines[:] = docstrings.safe_lines(lines)
+
+
 class NameRole(PyXRefRole):
     """`name`: a link where the reference has the name, and code where it has not."""
 
@@ -69,7 +74,7 @@ class NameRole(PyXRefRole):
 def leave_as_code(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Element
 ) -> nodes.Element | None:
-    """A name between backticks need not be in the reference, nor the words of a type; what a role names must."""
+    """Names between backticks and words of types need not be in the reference; what a role names must."""
     is_type = "refwarn" not in node
     return content if node.get("is_plain_name") or is_type else None
 
@@ -124,6 +129,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", fill_in)
     app.connect("include-read", aim_links)
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
+    app.connect("autodoc-process-docstring", make_safe, priority=600)  # after napoleon
     app.connect("missing-reference", leave_as_code)
     app.connect("build-finished", tidy_examples)
     app.connect("build-finished", copy_mathjax)

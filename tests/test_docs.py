@@ -1,0 +1,196 @@
+"""The documentation site, without building it: its API reference is whole, its pages are made of results."""
+
+import importlib
+import json
+import pkgutil
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import multikernel
+
+DOCS = Path(__file__).parents[1] / "docs"
+sys.path.insert(0, str(DOCS / "_ext"))
+
+import api_pages  # noqa: E402
+import docstrings  # noqa: E402
+import reproduction  # noqa: E402
+
+from docs import check_code, check_site  # noqa: E402
+
+# --- API ---------------------------------------------------------------------------------------------------
+
+
+def test_every_room_of_the_package_is_in_the_reference_or_declared_internal():
+    rooms = {module.name for module in pkgutil.iter_modules(multikernel.__path__)}
+    public = {name.removeprefix("multikernel.") for name in api_pages.PUBLIC[1:]}
+    assert {room for room in rooms if not room.startswith("_")} == public | set(api_pages.INTERNAL)
+
+
+def test_every_public_name_is_in_the_reference_once_and_has_a_docstring():
+    pages = api_pages.pages()
+    listed = []
+    for name in api_pages.PUBLIC:
+        page = pages[f"{name}.rst"]
+        entries = re.findall(r"^   (\w+)$", page, re.MULTILINE)
+        links = re.findall(r"^\* :obj:`(\w+) <", page, re.MULTILINE)
+        module = importlib.import_module(name)
+        assert sorted(entries + links) == sorted(getattr(module, "__all__", ())), name
+        listed += [getattr(module, entry) for entry in entries]
+        assert name in pages["index.rst"]
+    assert len({id(value) for value in listed}) == len(listed)
+    silent = [value for value in listed if callable(value) and not (value.__doc__ or "").strip()]
+    assert not silent
+
+
+def test_no_two_pages_differ_in_capitals_only():
+    names = api_pages.home_of_each().values()
+    renamed = api_pages.filename_map()
+    files = [renamed.get(name, name).lower() for name in names]
+    assert len(set(files)) == len(files)
+    assert "multikernel.kernels.center" in renamed
+
+
+@pytest.mark.parametrize(
+    ("line", "safe"),
+    [
+        ("below objective_ (1 − dual_gap_).", "below ``objective_`` (1 − ``dual_gap_``)."),
+        ("relative to |objective_|", r"relative to \|objective\_\|"),
+        ("``C_`` and :math:`|w|_p` stay", "``C_`` and :math:`|w|_p` stay"),
+        (r":ivar gap\_: of objective_", r":ivar gap\_: of ``objective_``"),
+        ("K_m and x_i stay", "K_m and x_i stay"),
+    ],
+)
+def test_fitted_attributes_and_bars_of_docstrings_are_no_markup(line, safe):
+    assert docstrings.safe_lines([line]) == [safe]
+
+
+def test_code_in_docstrings_is_left_alone():
+    lines = [">>> model.gap_ | 1", "x_ | y_", "", "Code::", "", "    a_ | b_", "", "c_"]
+    assert docstrings.safe_lines(lines) == [*lines[:-1], "``c_``"]
+
+
+# --- reproduction ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def results(tmp_path_factory):
+    root = tmp_path_factory.mktemp("results")
+
+    def write(study, kind, number, counts):
+        folder = root / study
+        folder.mkdir(exist_ok=True)
+        result = {
+            "study": study,
+            "citation": "A. Author (1999). *A title*.",
+            kind: number,
+            "title": f"Author (1999), {kind} {number}: what | it has",
+            "splits": 30,
+            "agreement": [{"section": "a", "compared": n, "beyond": k} for n, k in counts],
+        }
+        (folder / f"{kind}{number}.json").write_text(json.dumps(result), encoding="utf-8")
+        (folder / f"{kind}{number}.md").touch()
+
+    write("author1999", "table", "5.10", [(10, 1), (10, 2)])
+    write("author1999", "table", "5.6", [(4, 0)])
+    write("author1999", "figure", "1", [])
+    return root
+
+
+def test_the_overview_counts_what_the_results_say(results):
+    page = reproduction.overview(results)
+    assert "| [Author (1999)](#reproduced-author1999) | 2 and 1 | 21 of 24 (88 %) |" in page
+    assert page.index("table 5.6]") < page.index("table 5.10]") < page.index("figure 1]")
+    assert "| what \\| it has | 17 of 20 (85 %) | 30 |" in page
+    assert "| what \\| it has | – | 30 |" in page
+    assert "\\*A title\\*" in page
+    assert "Author (1999), table 5.6 <reproduce/author1999/table5.6>" in page
+
+
+def test_every_stored_result_is_on_the_page_of_reproduction():
+    page = reproduction.overview(DOCS / "reproduce")
+    stored = sorted(path.relative_to(DOCS).with_suffix("") for path in DOCS.glob("reproduce/*/*.json"))
+    assert len(stored) >= 40
+    assert all(f"({path.as_posix()}.md)" in page and f"<{path.as_posix()}>" in page for path in stored)
+    assert reproduction.MARK in (DOCS / "reproduction.md").read_text(encoding="utf-8")
+
+
+# --- code of the pages -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _refusing_command(tmp_path, monkeypatch):
+    """A `multikernel` that refuses everything at once, beside the Python that the pages are run by."""
+    command = tmp_path / "bin" / "multikernel"
+    command.parent.mkdir()
+    command.write_text('#!/bin/sh\necho "no $1"\nexit 2\n')
+    command.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(command.with_name("python")))
+
+
+def run(tmp_path, text):
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    return check_code.run_page(page, tmp_path)
+
+
+def test_blocks_share_a_namespace_and_their_output_is_compared(tmp_path):
+    tally = run(tmp_path, "```python\nx = 1\n```\n\n```python\nprint(x, 2)\n```\n\n```text\n1 ...\n```\n")
+    assert (tally.n_run, tally.n_compared) == (2, 1)
+    assert run(tmp_path, "<!-- not run: no -->\n```python\n1 / 0\n```\n").n_run == 0
+    refused = (
+        "```sh\n$ multikernel a  # exits 2\nno a\n$ multikernel b  # exits 2\n```\n\n```text\nno b\n```\n"
+    )
+    assert run(tmp_path, refused).n_compared == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# Title\n\n```python\nx = 1\nx / 0\n```\n", r"page\.md:5: ZeroDivisionError"),
+        ("```python\nx = (\n```\n", r"page\.md:2: .*SyntaxError"),
+        ("```python\nprint(1)\n```\n\n```text\n2\n```\n", r"page\.md:6: the page shows\n2\n\nbut .*\n1"),
+        (
+            "```sh\n# first\nmultikernel nonsense\n```\n",
+            r"page\.md:3: `multikernel nonsense` exits 2.*no non",
+        ),
+        ("```sh\n$ multikernel a # exits 2\nyes\n```\n", r"page\.md:2: the page shows\nyes"),
+    ],
+)
+def test_a_page_that_is_wrong_is_named_with_its_line(tmp_path, text, message):
+    with pytest.raises(check_code.PageError, match=re.compile(message, re.DOTALL)):
+        run(tmp_path, text)
+
+
+def test_commands_have_prompts_continuations_outputs_and_exit_codes():
+    body = "$ multikernel fit a \\\n    --out b\nDone\n$ multikernel predict c  # exits 1\n"
+    first, second = check_code.commands_of(check_code.Block("sh", body, 10))
+    assert first.text.split() == ["multikernel", "fit", "a", "--out", "b"]
+    assert (first.line, first.code, first.expected) == (10, 0, "Done\n")
+    assert (second.line, second.code, second.expected) == (13, 1, None)
+    assert check_code.commands_of(check_code.Block("sh", "make docs\n", 1)) == []
+
+
+# --- the built site ----------------------------------------------------------------------------------------
+
+
+def test_what_is_loaded_from_elsewhere_and_dead_links_are_found(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<link rel="stylesheet" href="https://x.org/a.css"><script src="//x.org/b.js"></script>'
+        '<img src="here.png"><a href="https://x.org">fine</a><a href="b.html#there">fine</a>'
+        '<a href="b.html#nowhere">dead</a><a href="c.html">dead</a><a href="#top">dead</a>'
+    )
+    (tmp_path / "b.html").write_text('<h1 id="there"></h1>')
+    (tmp_path / "site.css").write_text("@font-face { src: url(https://x.org/f.woff) }")
+    (tmp_path / "here.png").touch()
+    pages = check_site.read_pages(tmp_path)
+    loads = check_site.foreign_loads(tmp_path, pages)
+    assert [load.split("loads ")[1] for load in loads] == [
+        "https://x.org/a.css",
+        "//x.org/b.js",
+        "https://x.org/f.woff",
+    ]
+    dead = check_site.dead_links(pages)
+    assert [link.split(": ")[1].split()[0] for link in dead] == ["b.html#nowhere", "c.html", "#top"]

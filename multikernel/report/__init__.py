@@ -1,6 +1,7 @@
 """Reports: summarise a fitted model as a dictionary, then render it as a page, Markdown or JSON."""
 
-from multikernel.report.render import render_html, render_markdown, save_report
+from multikernel.report.markdown import render_markdown
+from multikernel.report.render import render_html, save_report
 from multikernel.report.summary import summarize
 
 __all__ = ["render_html", "render_markdown", "save_report", "summarize"]

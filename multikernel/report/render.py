@@ -1,30 +1,41 @@
-"""From the dictionary of `summarize` to a page, to Markdown, to a file."""
+"""From the dictionary of `summarize` to a page that stands alone, and to a file."""
 
+import base64
+import hashlib
 import json
-import re
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
-from multikernel.report.convergence import convergence_plot
+from multikernel.report import drawings, tables
+from multikernel.report.markdown import render_markdown
 from multikernel.report.summary import Summary
+from multikernel.report.words import (
+    PART_NAMES,
+    certificate,
+    findings,
+    format_cell,
+    format_gap,
+    format_share,
+    format_weight,
+    part,
+)
 
-# What the gap of a model is the distance to, by what it certifies.
-_REACH = {
-    "optimality": "the best possible",
-    "stationarity": "what a further turn could reach; the problem is not convex, and another start may end "
-    "lower",
-    "machine": "the best machines for the kernel that was learned; the kernel is where a descent ended, and "
-    "another start may end lower",
-}
+# Rows of a table that stand in the page itself; of longer ones the script shows as many at a time.
+MOST_ROWS = 500
+# Fewer sections than this are seen at a glance.
+_CONTENTS_FROM = 5
 
 
 def render_html(summary: Summary) -> str:
-    """Render a summary as one HTML page that needs nothing else: no script, no font, no image file.
+    """Render a summary as one HTML page that needs nothing else: no network, no font, no other file.
 
-    Whatever comes from the data (names of views, of classes, of contenders) is escaped.
+    Whatever comes from the data (names of views, of classes, of contenders) is escaped, and the page forbids
+    its browser every request. Tables can be sorted and searched; without scripts, they are read as they are.
 
     Parameters
     ----------
@@ -44,60 +55,27 @@ def render_html(summary: Summary) -> str:
     >>> "&lt;b&gt;" in render_html(summarize(model))
     True
     """
+    environment = _environment()
     convergence = summary["convergence"]
-    return _page().render(
+    script = _source("script.js")
+    sections = _sections(summary)
+    return environment.get_template("page.html").render(
         summary=summary,
         heaviest_first=sorted(summary["weights"], key=lambda row: -abs(row["weight"] or 0.0)),
         heaviest=max((abs(row["weight"] or 0.0) for row in summary["weights"]), default=0.0),
-        headline=headline(summary),
+        findings=" ".join(findings(summary)),
+        certificate=" ".join(certificate(summary)),
         optimal=convergence["certificate"] == "optimality",
-        plot=convergence_plot(convergence["history"], convergence["tol"]),
+        plot=drawings.convergence_plot(convergence["history"], convergence["tol"]),
+        evaluation={"omitted": [], "notes": []} | (summary.get("evaluation") or {}),
+        sections=sections if len(sections) >= _CONTENTS_FROM else [],
+        styles=Markup(_source("styles.css")),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        most_rows=MOST_ROWS,
+        part_names=PART_NAMES,
+        **_pictures(summary),
     )
-
-
-def render_markdown(summary: Summary) -> str:
-    """Render a summary as Markdown with tables, as GitHub and Pandoc read them.
-
-    Parameters
-    ----------
-    summary : dict
-        As `summarize` returns it.
-
-    Returns
-    -------
-    str
-        The text, ending in a newline.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> from multikernel.report import summarize
-    >>> model = SimpleNamespace(kernel_weights_=[0.2, 0.6], view_names_=["sound", "image"])
-    >>> print(render_markdown(summarize(model, title="Two senses")))
-    # Two senses
-    <BLANKLINE>
-    image carries most of the weight (75%). 2 of 2 views are used.
-    <BLANKLINE>
-    ## Weights
-    <BLANKLINE>
-    | view | weight | share |
-    | --- | --- | --- |
-    | sound | 0.2000 | 25.0% |
-    | image | 0.6000 | 75.0% |
-    <BLANKLINE>
-    """
-    weights = [
-        [row["view"], format_weight(row["weight"]), format_share(row["share"])] for row in summary["weights"]
-    ]
-    parts = [f"# {_escape_markdown(summary['title'])}", _escape_markdown(headline(summary))]
-    parts += ["## Weights", _markdown_table(["view", "weight", "share"], weights)]
-    if summary["comparison"]["rows"]:
-        parts += ["## Comparison", _markdown_table(**summary["comparison"])]
-    steps = summary["convergence"]["history"]
-    if steps:
-        parts += ["## Convergence", _markdown_table(list(steps[0]), [list(step.values()) for step in steps])]
-    parts += [_escape_markdown(note) for note in summary["notes"]]
-    return "\n\n".join(parts) + "\n"
 
 
 def save_report(summary: Summary, path: str | Path) -> Path:
@@ -116,67 +94,134 @@ def save_report(summary: Summary, path: str | Path) -> Path:
         The file that was written.
     """
     path = Path(path)
-    renderers = {".html": render_html, ".md": render_markdown, ".json": _render_json}
-    if path.suffix not in renderers:
-        raise ValueError(
-            f"path must end in one of {', '.join(renderers)}; got {path.name!r}. "
-            "Call it report.html, for example."
-        )
-    text = renderers[path.suffix](summary)
+    text = find_renderer(path)(summary)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    # half a surrogate pair in a name has no bytes of its own
+    path.write_bytes(text.encode("utf-8", "replace"))
     return path
 
 
-def headline(summary: Summary) -> str:
-    """Say in words which view counts most, how many are used, and how close to the optimum the model is."""
-    weights, convergence = summary["weights"], summary["convergence"]
-    top = max(weights, key=lambda row: abs(row["share"] or 0.0))
-    n_used = sum((row["weight"] or 0.0) != 0 for row in weights)
-    sentences = [f"{n_used} of {len(weights)} views {'is' if n_used == 1 else 'are'} used."]
-    if n_used and sum(row["share"] == top["share"] for row in weights) == 1:
-        most = "carries most of the weight" if abs(top["share"]) > 0.5 else "carries the largest weight"
-        sentences.insert(0, f"{top['view']} {most} ({100 * top['share']:.0f}%).")
-    if convergence["dual_gap"] is not None:
-        reach = _REACH[convergence["certificate"]]
-        sentences.append(
-            f"The objective is within {format_gap(convergence['dual_gap'])} (relative) of {reach}."
+def find_renderer(path: str | Path) -> Callable[[Summary], str]:
+    """Return the function that renders what the suffix of a file names.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ValueError
+        If the suffix is none of ``.html``, ``.md`` and ``.json``.
+    """
+    renderers = {".html": render_html, ".md": render_markdown, ".json": _render_json}
+    suffix = Path(path).suffix
+    if suffix not in renderers:
+        raise ValueError(
+            f"path must end in one of {', '.join(renderers)}; got {Path(path).name!r}. "
+            "Call it report.html, for example."
         )
-    if convergence["certified"] is False:
-        sentences.append(f"That is more than the {format_gap(convergence['tol'])} asked for.")
-    return " ".join(sentences)
+    return renderers[suffix]
 
 
-def format_weight(weight: float | None) -> str:
-    """Write a weight with four decimals, and an exact zero as 0, so that what is unused is seen at once."""
-    if weight is None:
-        return "–"
-    return "0" if weight == 0 else f"{weight:.4f}"
+def _render_json(summary: Summary) -> str:
+    return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def format_share(share: float | None) -> str:
-    """Write a share as a percentage with one decimal."""
-    return "–" if share is None else f"{100 * share:.1f}%"
+def _sections(summary: Summary) -> list[dict[str, str]]:
+    """What the page has, in its order: identifier and heading."""
+    have = {name: bool(part(summary, name)) for name in (*PART_NAMES, "omitted")}
+    listed = [
+        ("weights", "Weight of each view", True),
+        ("baselines", PART_NAMES["baselines"], have["baselines"]),
+        ("comparison", "Comparison", bool(summary["comparison"]["rows"])),
+        ("held-out", PART_NAMES["held_out"], have["held_out"]),
+        ("kernels", PART_NAMES["heat_maps"], have["heat_maps"]),
+        ("embedding", PART_NAMES["embedding"], have["embedding"]),
+        ("gate", PART_NAMES["gate"], have["gate"]),
+        ("convergence", "Convergence", True),
+        ("omitted", "Left out", have["omitted"]),
+        ("model", "Model", True),
+    ]
+    return [{"id": identifier, "title": title} for identifier, title, there in listed if there]
 
 
-def format_gap(gap: float | None) -> str:
-    """Write a gap with two digits."""
-    return "–" if gap is None else f"{gap:.1e}"
+def _pictures(summary: Summary) -> dict[str, Any]:
+    """Everything that the parts of the evaluation need to be drawn, None for those that are not there."""
+    classes = (summary.get("evaluation") or {}).get("classes") or []
+    made: dict[str, Any] = {
+        name: None for name in ("stability", "without_view", "baselines", "heat_maps", "embedding", "gate")
+    }
+    if stability := part(summary, "stability"):
+        table = tables.stability_table(stability)
+        made["stability"] = table | {"strips": drawings.stability_strips(stability["rows"])}
+    if without := part(summary, "without_view"):
+        effects = [row["effect"] for row in without["rows"]]
+        made["without_view"] = tables.without_view_table(without) | {
+            "strips": drawings.difference_strips(effects, [_is_clear(row) for row in without["rows"]])
+        }
+    if baselines := part(summary, "baselines"):
+        differences = [row["difference"] if row["verdict"] else None for row in baselines["rows"]]
+        made["baselines"] = tables.baselines_table(baselines) | {
+            "strips": drawings.difference_strips(
+                differences, [row["verdict"] in ("better", "worse") for row in baselines["rows"]]
+            )
+        }
+    if heat_maps := part(summary, "heat_maps"):
+        made["heat_maps"] = {
+            "drawing": drawings.draw_heat_maps(heat_maps, classes),
+            "table": tables.heat_maps_table(heat_maps),
+        }
+    if embedding := part(summary, "embedding"):
+        made["embedding"] = {
+            "plot": drawings.embedding_plot(embedding, classes),
+            "table": tables.embedding_table(embedding),
+        }
+    if gate := part(summary, "gate"):
+        made["gate"] = {
+            "plot": drawings.gate_plot(gate, part(summary, "embedding")),
+            "table": tables.gate_table(gate),
+            "means": tables.gate_means_table(gate),
+        }
+    return {f"{name}_part": value for name, value in made.items()} | {
+        "held_out_part": _held_out_pictures(part(summary, "held_out"), classes)
+    }
 
 
-def format_cell(value: Any) -> str:
-    """Write the cell of a table: text and whole numbers as they are, other numbers with four decimals."""
-    if value is None:
-        return "–"
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e6 else f"{value:.3e}"
+def _is_clear(row: Any) -> bool:
+    """Whether the effect of a view is more than chance, by its verdict, or by its p where it has none."""
+    if row.get("verdict"):
+        return row["verdict"] in ("better", "worse")
+    return row["p"] is not None and row["p"] < 0.05
+
+
+def _held_out_pictures(held_out: Any, classes: list[str]) -> dict[str, Any] | None:
+    if not held_out:
+        return None
+    makers: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+        "confusion": (_confusion_shades, tables.confusion_table),
+        "roc": (lambda roc: drawings.roc_plot(roc["curves"], classes), tables.roc_table),
+        "calibration": (lambda it: drawings.calibration_plot(it["bins"]), tables.calibration_table),
+        "residuals": (lambda it: drawings.residuals_plot(it["points"]), tables.residuals_table),
+    }
+    return {
+        key: {"plot": draw(held_out[key]), "table": tabulate(held_out[key])} if held_out.get(key) else None
+        for key, (draw, tabulate) in makers.items()
+    }
+
+
+def _confusion_shades(confusion: Any) -> list[list[int]]:
+    """How dark each cell is, in per cent: its part of the samples of its row."""
+    return [[round(100 * count / (sum(row) or 1)) for count in row] for row in confusion["counts"]]
 
 
 @lru_cache(maxsize=1)
-def _page() -> Template:
+def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("multikernel", "report"),
+        loader=PackageLoader("multikernel.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -187,22 +232,13 @@ def _page() -> Template:
         "share": format_share,
         "gap": format_gap,
         "cell": format_cell,
+        "upper_first": tables.upper_first,
+        "sentence": tables.sentence,
     }
-    return environment.get_template("page.html")
+    return environment
 
 
-def _render_json(summary: Summary) -> str:
-    return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _markdown_table(columns: list[str], rows: list[list[Any]]) -> str:
-    lines = [[_escape_markdown(format_cell(value)) for value in row] for row in [columns, *rows]]
-    lines.insert(1, ["---"] * len(columns))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _escape_markdown(text: str) -> str:
-    """Keep names from becoming markup: no tags, no links, no emphasis, no table cells, no line breaks."""
-    one_line = " ".join(text.split())
-    without_tags = one_line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*\[\]|#~]|(?<!\w)_|_(?!\w))", r"\\\1", without_tags)
+@lru_cache(maxsize=2)
+def _source(name: str) -> str:
+    """Return a file that is no template: what it says is not from the data."""
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")

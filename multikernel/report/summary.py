@@ -18,6 +18,7 @@ def summarize(
     *,
     title: str = "What the model learned",
     notes: Iterable[str] = (),
+    evaluation: Mapping[str, Any] | None = None,
 ) -> Summary:
     """Summarise a fitted model in a dictionary that `json.dumps` accepts as it is.
 
@@ -40,6 +41,9 @@ def summarize(
         The heading of the report.
     notes : iterable of str, default=()
         Paragraphs that say how the figures were made.
+    evaluation : mapping, default=None
+        What `multikernel.evaluation.evaluate` found on data: stability, baselines, held-out predictions and
+        so on. Parts that are None or missing are not shown.
 
     Returns
     -------
@@ -47,7 +51,7 @@ def summarize(
         ``title``, ``model`` (name and parameters), ``weights`` (view, weight, share), ``machines`` (the
         weights of each binary machine, where they differ), ``convergence`` (objective, dual_gap, tol,
         certified, certificate, n_iter, status, history), ``prediction`` (n_support, total_cost), ``classes``,
-        ``comparison`` (columns, rows) and ``notes``.
+        ``comparison`` (columns, rows), ``notes`` and ``evaluation`` (a copy, None where none was given).
 
     Examples
     --------
@@ -67,7 +71,29 @@ def summarize(
         "classes": [str(label) for label in getattr(model, "classes_", [])],
         "comparison": _comparison(comparison),
         "notes": [str(note) for note in notes],
+        "evaluation": _evaluation(evaluation),
     }
+
+
+def _evaluation(evaluation: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if evaluation is None:
+        return None
+    if not isinstance(evaluation, Mapping):
+        raise ValueError(
+            f"evaluation must be a dictionary as evaluate(model, X, y) returns it; got "
+            f"{type(evaluation).__name__}."
+        )
+    plain: dict[str, Any] = _plain_tree(evaluation)
+    return plain
+
+
+def _plain_tree(value: Any) -> Any:
+    """Copy nested mappings and sequences, with leaves that JSON can hold."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain_tree(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain_tree(item) for item in value]
+    return _plain(value)
 
 
 def _weights(model: Any) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multikernel.report.convergence import convergence_plot
+from multikernel.report.drawings.convergence import convergence_plot
 
 gaps = st.lists(st.floats(0, 1e6) | st.none(), min_size=1, max_size=40)
 tolerances = st.none() | st.floats(1e-12, 1)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-WIDTH, HEIGHT = 440, 270
+WIDTH, HEIGHT = 380, 270
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 44
 _MOST_TICKS = 8
 

@@ -1,0 +1,159 @@
+"""From the dictionary of `summarize` to Markdown."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from multikernel.report import tables
+from multikernel.report.summary import Summary
+from multikernel.report.words import (
+    PART_NAMES,
+    format_cell,
+    format_share,
+    format_weight,
+    headline,
+    part,
+)
+
+_MOST_ROWS = 50
+
+
+def render_markdown(summary: Summary) -> str:
+    """Render a summary as Markdown with tables, as GitHub and Pandoc read them.
+
+    Parameters
+    ----------
+    summary : dict
+        As `summarize` returns it.
+
+    Returns
+    -------
+    str
+        The text, ending in a newline.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from multikernel.report import summarize
+    >>> model = SimpleNamespace(kernel_weights_=[0.2, 0.6], view_names_=["sound", "image"])
+    >>> print(render_markdown(summarize(model, title="Two senses")))
+    # Two senses
+    <BLANKLINE>
+    image carries most of the weight (75%). 2 of 2 views are used.
+    <BLANKLINE>
+    ## Weights
+    <BLANKLINE>
+    | view | weight | share |
+    | --- | --- | --- |
+    | sound | 0.2000 | 25.0% |
+    | image | 0.6000 | 75.0% |
+    <BLANKLINE>
+    """
+    weights = [
+        [row["view"], format_weight(row["weight"]), format_share(row["share"])] for row in summary["weights"]
+    ]
+    parts = [f"# {escape_markdown(summary['title'])}", escape_markdown(headline(summary))]
+    parts += ["## Weights", _lines(["view", "weight", "share"], weights)]
+    parts += _of_views(summary)
+    if summary["comparison"]["rows"]:
+        parts += ["## Comparison", _lines(**summary["comparison"])]
+    parts += _held_out(summary) + _of_samples(summary)
+    steps = summary["convergence"]["history"]
+    if steps:
+        parts += ["## Convergence", _lines(list(steps[0]), [list(step.values()) for step in steps])]
+    parts += _omitted(summary)
+    parts += [escape_markdown(note) for note in [*(part(summary, "notes") or []), *summary["notes"]]]
+    return "\n\n".join(parts) + "\n"
+
+
+def _of_views(summary: Summary) -> list[str]:
+    parts = []
+    if stability := part(summary, "stability"):
+        parts += _section("stability", tables.stability_table(stability), stability)
+    if without := part(summary, "without_view"):
+        parts += _section("without_view", tables.without_view_table(without), without)
+    if baselines := part(summary, "baselines"):
+        parts += _section("baselines", tables.baselines_table(baselines), baselines)
+        what = [
+            f"- {escape_markdown(row['name'])}: {escape_markdown(row['what'])}" for row in baselines["rows"]
+        ]
+        parts.append("\n".join(what))
+    return parts
+
+
+def _held_out(summary: Summary) -> list[str]:
+    held_out = part(summary, "held_out")
+    if not held_out:
+        return []
+    score = (
+        f"{tables.upper_first(held_out['metric'])} {format_cell(held_out['score'])}. {held_out['protocol']}"
+    )
+    parts = [f"## {PART_NAMES['held_out']}", escape_markdown(score)]
+    if residuals := held_out["residuals"]:
+        figures = [f"{name} {format_cell(residuals[key])}" for name, key in _RESIDUAL_FIGURES]
+        parts.append(escape_markdown(", ".join(figures)))
+    for key, make in _HELD_OUT_TABLES.items():
+        if held_out[key]:
+            parts += _table(make(held_out[key]))
+    return parts
+
+
+_RESIDUAL_FIGURES = (("RMSE", "rmse"), ("MAE", "mae"), ("R²", "r2"))
+_HELD_OUT_TABLES = {
+    "confusion": tables.confusion_table,
+    "roc": tables.roc_table,
+    "calibration": tables.calibration_table,
+    "residuals": tables.residuals_table,
+}
+
+
+def _of_samples(summary: Summary) -> list[str]:
+    parts = []
+    if heat_maps := part(summary, "heat_maps"):
+        parts += _section("heat_maps", tables.heat_maps_table(heat_maps))
+    if embedding := part(summary, "embedding"):
+        parts += _section("embedding", tables.embedding_table(embedding))
+    if gate := part(summary, "gate"):
+        parts += _section("gate", tables.gate_means_table(gate))
+        whole = tables.gate_table(gate)
+        parts += _table(whole | {"rows": whole["rows"][:_MOST_ROWS]})
+        if len(whole["rows"]) > _MOST_ROWS:
+            parts.append(f"The first {_MOST_ROWS} of {len(whole['rows'])} samples.")
+    return parts
+
+
+def _omitted(summary: Summary) -> list[str]:
+    omitted = part(summary, "omitted")
+    if not omitted:
+        return []
+    lines = [
+        f"- {escape_markdown(PART_NAMES.get(row['part'], row['part']))}: {escape_markdown(row['why'])}"
+        for row in omitted
+    ]
+    return ["## Left out", "\n".join(lines)]
+
+
+def _section(name: str, table: tables.Table, content: Mapping[str, Any] | None = None) -> list[str]:
+    answer = (content or {}).get("answer")
+    return [f"## {PART_NAMES[name]}", *([escape_markdown(answer)] if answer else []), *_table(table)]
+
+
+def _table(table: tables.Table) -> list[str]:
+    return [
+        escape_markdown(table["caption"]),
+        _lines([column["name"] for column in table["columns"]], table["rows"]),
+        *([escape_markdown(table["note"])] if table["note"] else []),
+    ]
+
+
+def _lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [[escape_markdown(format_cell(value)) for value in row] for row in [columns, *rows]]
+    lines.insert(1, ["---"] * len(columns))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def escape_markdown(text: str) -> str:
+    """Keep names from becoming markup: no tags, no links, no emphasis, no table cells, no line breaks."""
+    one_line = " ".join(text.split())
+    without_tags = one_line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*\[\]|#~]|(?<!\w)_|_(?!\w))", r"\\\1", without_tags)

@@ -1,0 +1,229 @@
+"""The tables of a report, as text in rows: the page, Markdown and the search field show the same."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from multikernel.report.drawings.heat_maps import draw_heat_maps
+from multikernel.report.words import format_cell, format_difference, format_p, format_share
+
+Table = dict[str, Any]
+
+_VERDICTS = {"better": "better", "worse": "worse", "tie": "not clear"}
+_WORST = 10
+
+
+def make_table(
+    caption: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    words: int = 1,
+    given: Sequence[str] = (),
+    note: str = "",
+) -> Table:
+    """Return a table whose first `words` columns are words and whose others are numbers.
+
+    Names of further columns that come from the data are `given`; the `note` says how the figures were made.
+    """
+    heads = [{"name": name, "number": i >= words, "given": False} for i, name in enumerate(columns)]
+    heads += [{"name": str(name), "number": True, "given": True} for name in given]
+    cells = [list(map(str, row)) for row in rows]
+    return {"caption": caption, "columns": heads, "rows": cells, "note": note, "strips": None}
+
+
+def stability_table(stability: Mapping[str, Any]) -> Table:
+    """How much the share of each view varies between fits."""
+    rows = [
+        [
+            row["view"],
+            format_share(row["share"]),
+            format_share(row["mean"]),
+            _plus_minus(row["sd"]),
+            f"{format_share(row['low'])} to {format_share(row['high'])}",
+            _per_cent(row["used"]),
+        ]
+        for row in stability["rows"]
+    ]
+    caption = "Share of the weight of each view: in this model, and over fits on parts of the data."
+    columns = ["View", "This model", "Mean", "SD", "Range", "Used in"]
+    return make_table(caption, columns, rows, note=sentence(stability["protocol"]))
+
+
+def without_view_table(without: Mapping[str, Any]) -> Table:
+    """What is lost when a view is left out."""
+    rows = [
+        [
+            row["view"],
+            format_difference(row["effect"]),
+            format_cell(row["score"]),
+            _plus_minus_score(row["sd"]),
+            format_p(row["p"]),
+        ]
+        for row in without["rows"]
+    ]
+    caption = (
+        f"{upper_first(without['metric'])} with all views: {format_cell(without['score'])}. The effect of a "
+        "view is that minus the score without it."
+    )
+    columns = ["View", "Effect", "Score without", "SD", "p"]
+    return make_table(caption, columns, rows, note=sentence(without["protocol"]))
+
+
+def baselines_table(baselines: Mapping[str, Any]) -> Table:
+    """The learned kernel beside simpler ones."""
+    rows = [
+        [
+            row["name"],
+            format_cell(row["score"]),
+            _plus_minus_score(row["sd"]),
+            # the model itself has nothing to be compared with
+            format_difference(row["difference"]) if row["verdict"] else "–",
+            format_p(row["p"]),
+            _VERDICTS.get(row["verdict"] or "", "–"),
+        ]
+        for row in baselines["rows"]
+    ]
+    caption = (
+        f"{upper_first(baselines['metric'])} of each model. Difference: learned minus the other; the verdict "
+        "is on the learned."
+    )
+    columns = ["Model", "Score", "SD", "Difference", "p", "Verdict"]
+    table = make_table(caption, columns, rows, note=sentence(baselines["protocol"]))
+    table["columns"][-1]["number"] = False
+    return table
+
+
+def confusion_table(confusion: Mapping[str, Any]) -> Table:
+    """How many of each class were taken for which."""
+    rows = [
+        [label, *map(format_cell, counts)]
+        for label, counts in zip(confusion["labels"], confusion["counts"], strict=True)
+    ]
+    caption = "Rows: the class observed. Columns: the class predicted."
+    return make_table(caption, ["Observed"], rows, given=confusion["labels"])
+
+
+def roc_table(roc: Mapping[str, Any]) -> Table:
+    """The area under each curve."""
+    rows = [[curve["label"], format_cell(curve["auc"])] for curve in roc["curves"]]
+    return make_table("Area under each ROC curve: 1 is perfect, 0.5 is chance.", ["Class", "Area"], rows)
+
+
+def calibration_table(calibration: Mapping[str, Any]) -> Table:
+    """The bins of predicted probabilities."""
+    rows = [
+        [format_cell(row["predicted"]), format_cell(row["observed"]), format_cell(row["n"])]
+        for row in calibration["bins"]
+    ]
+    caption = f"{sentence(calibration['how'])} Brier score: {format_cell(calibration['brier'])}."
+    return make_table(caption, ["Mean predicted", "Observed", "Samples"], rows, words=0)
+
+
+def residuals_table(residuals: Mapping[str, Any]) -> Table:
+    """The samples that were missed most."""
+    known = [point for point in residuals["points"] if None not in (point["observed"], point["predicted"])]
+    worst = sorted(known, key=lambda point: -abs(point["observed"] - point["predicted"]))[:_WORST]
+    rows = [
+        [
+            format_cell(point["observed"]),
+            format_cell(point["predicted"]),
+            format_difference(point["observed"] - point["predicted"]),
+        ]
+        for point in worst
+    ]
+    caption = f"The {len(rows)} largest misses of {len(known)} samples."
+    return make_table(caption, ["Observed", "Predicted", "Difference"], rows, words=0)
+
+
+def heat_maps_table(heat_maps: Mapping[str, Any]) -> Table:
+    """How similar samples of one group and of two groups are to each kernel."""
+    drawn = draw_heat_maps(heat_maps) or {"maps": []}
+    rows = [
+        [kernel["name"], *(format_cell(kernel[key]) for key in ("within", "between", "low", "high"))]
+        for kernel in drawn["maps"]
+    ]
+    caption = "Mean similarity of samples of the same group and of two groups, and the range that is drawn."
+    return make_table(caption, ["Kernel", "Same group", "Two groups", "Least", "Greatest"], rows)
+
+
+def embedding_table(embedding: Mapping[str, Any]) -> Table:
+    """Where the samples of each class lie."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for point in embedding["points"]:
+        if None in (point["x"], point["y"]):
+            continue
+        label = point.get("label")
+        groups.setdefault("all samples" if label is None else str(label), []).append(point)
+    rows = []
+    for label, points in groups.items():
+        said = [point for point in points if point.get("predicted") is not None and "label" in point]
+        wrong = sum(str(point["predicted"]) != str(point["label"]) for point in said)
+        centre = [format_cell(fmean(point[axis] for point in points)) for axis in ("x", "y")]
+        rows.append([label, str(len(points)), *centre, str(wrong) if said else "–"])
+    caption = "Where the samples of each class lie."
+    return make_table(
+        caption, ["Class", "Samples", "Mean of axis 1", "Mean of axis 2", "Predicted wrongly"], rows
+    )
+
+
+def gate_table(gate: Mapping[str, Any]) -> Table:
+    """The weights of every sample."""
+    rows = gate["rows"]
+    kind = "label" if any(row.get("label") is not None for row in rows) else "value"
+    known = [key for key in (kind, "predicted") if any(row.get(key) is not None for row in rows)]
+    names = {"label": "Class", "value": "Value", "predicted": "Predicted"}
+    cells = [
+        [
+            str(row["row"]),
+            *(format_cell(row.get(key)) for key in known),
+            *map(_three_decimals, row["weights"]),
+        ]
+        for row in rows
+    ]
+    heads = ["Row", *(names[key] for key in known)]
+    table = make_table(sentence(gate["what"]), heads, cells, given=gate["views"])
+    for head, key in zip(table["columns"], ["row", *known], strict=False):
+        head["number"] = key == "row" or all(not isinstance(row.get(key), str) for row in rows)
+    return table
+
+
+def gate_means_table(gate: Mapping[str, Any]) -> Table:
+    """The mean weights of the samples of each class."""
+    groups: dict[str, list[Sequence[float | None]]] = {}
+    for row in gate["rows"]:
+        label = row.get("label")
+        groups.setdefault("all samples" if label is None else str(label), []).append(row["weights"])
+    rows = []
+    for label, weights in groups.items():
+        means = [fmean(weight or 0.0 for weight in view) for view in zip(*weights, strict=True)]
+        rows.append([label, str(len(weights)), *map(_three_decimals, means)])
+    return make_table(
+        "Mean weights of the samples of each class.", ["Class", "Samples"], rows, given=gate["views"]
+    )
+
+
+def _three_decimals(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _plus_minus(sd: float | None) -> str:
+    return "–" if sd is None else f"±{100 * sd:.1f}%"
+
+
+def _plus_minus_score(sd: float | None) -> str:
+    return "–" if sd is None else f"±{format_cell(sd)}"
+
+
+def _per_cent(part: float | None) -> str:
+    return "–" if part is None else f"{100 * part:.0f}%"
+
+
+def upper_first(text: str) -> str:
+    """Begin a sentence with a phrase."""
+    return text[:1].upper() + text[1:]
+
+
+def sentence(text: str) -> str:
+    """End a phrase with one full stop."""
+    return f"{text.rstrip('.')}."

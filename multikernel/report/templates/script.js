@@ -1,0 +1,107 @@
+"use strict";
+(() => {
+  // A number as the page writes it; what is none comes last.
+  const number = (text) => parseFloat(text.replace("−", "-").replace(/^[<±]/, ""));
+
+  const compare = (numeric) => (a, b) => {
+    if (!numeric) return a.localeCompare(b, undefined, { numeric: true });
+    const x = number(a), y = number(b);
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y);
+    return x - y;
+  };
+
+  // Rows are read from the page, or, where there are too many for it, from the data beside the table.
+  const readRows = (table, heads) => {
+    const data = document.getElementById(table.id + "-data");
+    if (data) return JSON.parse(data.textContent).map((cells) => ({ cells, node: null }));
+    return Array.from(table.tBodies[0].rows, (node) => ({
+      cells: heads.map((head) => node.cells[head.cellIndex].textContent.trim()),
+      node,
+    }));
+  };
+
+  const makeNode = (cells, heads) => {
+    const node = document.createElement("tr");
+    cells.forEach((text, i) => {
+      const cell = document.createElement(i ? "td" : "th");
+      if (!i) cell.scope = "row";
+      if (heads[i].classList.contains("number")) cell.className = "number";
+      cell.dir = "auto";
+      cell.textContent = text;
+      node.append(cell);
+    });
+    return node;
+  };
+
+  const enliven = (table) => {
+    const heads = Array.from(table.tHead.rows[0].querySelectorAll("th"));
+    const most = Number(table.dataset.most);
+    const tools = document.getElementById(table.id + "-tools");
+    const field = tools && tools.querySelector("input");
+    const status = document.getElementById(table.id + "-status");
+    const rows = readRows(table, heads);
+    let order = rows;
+
+    const show = () => {
+      const wanted = field ? field.value.toLowerCase().split(/\s+/).filter(Boolean) : [];
+      const found = order.filter((row) => {
+        row.text ??= row.cells.join(" ").toLowerCase();
+        return wanted.every((word) => row.text.includes(word));
+      });
+      const shown = most ? found.slice(0, most) : found;
+      table.tBodies[0].replaceChildren(...shown.map((row) => (row.node ??= makeNode(row.cells, heads))));
+      if (!status) return;
+      const first = shown.length < found.length ? `the first ${shown.length} of ${found.length}` : `${shown.length}`;
+      status.textContent = wanted.length
+        ? `Showing ${first} matching rows, of ${rows.length} in all.`
+        : shown.length < rows.length ? `Showing ${first} rows.` : `Showing all ${rows.length} rows.`;
+    };
+
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const falls = head.getAttribute("aria-sort") === "ascending";
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", falls ? "descending" : "ascending");
+        const numeric = head.classList.contains("number");
+        const by = compare(numeric);
+        const missing = (row) => numeric && Number.isNaN(number(row.cells[column]));
+        order = rows.slice().sort((a, b) => {
+          const rank = by(a.cells[column], b.cells[column]);
+          return falls && !missing(a) && !missing(b) ? -rank : rank;
+        });
+        show();
+      });
+    });
+    if (field) field.addEventListener("input", show);
+    if (tools) tools.hidden = false;
+    if (status) show();
+  };
+
+  document.querySelectorAll("table[data-most]").forEach(enliven);
+
+  const choice = document.getElementById("gate-view");
+  if (choice) {
+    const points = document.querySelectorAll("#gate-points .weighed");
+    const name = document.getElementById("gate-shown");
+    const colour = () => {
+      points.forEach((point) => point.setAttribute("class", "weighed q" + point.dataset.levels[choice.value]));
+      name.textContent = choice.selectedOptions[0].textContent;
+    };
+    choice.addEventListener("change", colour);
+    document.getElementById("gate-tools").hidden = false;
+    colour(); // a page that was reloaded keeps its choice
+  }
+
+  // Paper cannot be unfolded.
+  const folded = [];
+  addEventListener("beforeprint", () => {
+    document.querySelectorAll("details:not([open])").forEach((part) => { folded.push(part); part.open = true; });
+  });
+  addEventListener("afterprint", () => {
+    folded.splice(0).forEach((part) => { part.open = false; });
+  });
+})();

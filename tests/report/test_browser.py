@@ -1,0 +1,259 @@
+"""The page in a browser: no errors, no requests; tables, pictures, phones, paper and keyboards work."""
+
+import re
+import shutil
+from collections import Counter
+
+import pytest
+
+from multikernel.report import save_report, summarize
+from tests.report.conftest import ToyClassifier, history
+from tests.report.evaluations import VIEWS, evaluation
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH (Debian: apt install chromium)")
+
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+HOSTILE = ["</script><script>alert(1)</script>", '"onload="alert(1)', "x" * 300, "\u202eצליל", "🦊", ""]
+
+
+def write_report(path, views, **options):
+    weights = [0.5, 0.25] + [0.125] * (len(views) - 2)
+    model = ToyClassifier(
+        list(views),
+        weights,
+        dual_gap_=5e-4,
+        history_=history([0.5, 0.0625, 0.0005]),
+        machine_names_=["a", "b"],
+        machine_weights_=[weights, weights[::-1]],
+    )
+    return save_report(summarize(model, evaluation=evaluation(views=views, gate=True, **options)), path)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    return {
+        "sound": write_report(folder / "sound.html", VIEWS, n=40),
+        "large": write_report(folder / "large.html", VIEWS, n=5000),
+        "hostile": write_report(folder / "hostile.html", HOSTILE, classes=HOSTILE, n=600),
+    }
+
+
+@pytest.fixture
+def open_page(browser, pages):
+    """Opens a page, and insists at the end that nothing went wrong and nothing was fetched."""
+    opened, trouble, requests = [], [], []
+
+    def open_(name, **context):
+        page = browser.new_page(**context)
+        opened.append(page)
+        page.on("console", lambda message: trouble.append(message.text))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
+        # pictures within the page are requests of the browser to itself
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(pages[name].as_uri())
+        return page
+
+    yield open_
+    for page in opened:
+        page.close()
+    assert trouble == []
+    assert len(opened) == sum(url.startswith("file:") for url in requests)
+    assert all(url.startswith(("file:", "data:image/png;base64,")) for url in requests)
+
+
+def column(page, number, table="gate-table"):
+    return page.locator(f"#{table} tbody tr > :nth-child({number})").all_text_contents()
+
+
+def test_a_click_on_a_heading_sorts(open_page):
+    page = open_page("sound")
+    assert column(page, 1)[:3] == ["0", "1", "2"]
+    head = page.get_by_role("columnheader", name="sound").last
+    head.get_by_role("button").click()
+    weights = list(map(float, column(page, 4)))
+    assert weights == sorted(weights) and head.get_attribute("aria-sort") == "ascending"
+    head.get_by_role("button").click()
+    assert list(map(float, column(page, 4))) == weights[::-1]
+    assert head.get_attribute("aria-sort") == "descending"
+    page.locator("#gate-table").get_by_role("button", name="Class").click()
+    assert head.get_attribute("aria-sort") is None
+    assert column(page, 2) == sorted(column(page, 2))
+    assert len(column(page, 1)) == 40
+
+
+def test_signs_and_missing_values_are_sorted_as_numbers(open_page):
+    page = open_page("sound")
+    difference = page.locator("#baselines-table").get_by_role("button", name="Difference")
+    difference.press("Enter")
+    assert column(page, 5, "baselines-table") == ["−0.0300", "+0.0100", "+0.0500", "–"]
+    difference.press("Space")
+    assert column(page, 5, "baselines-table") == ["+0.0500", "+0.0100", "−0.0300", "–"]
+    # the small pictures move with their rows
+    bars = page.locator("#baselines-table tbody rect")
+    assert [bar.get_attribute("class") for bar in bars.all()] == ["positive", "even", "negative"]
+
+
+def test_the_search_field_filters_and_says_how_many(open_page):
+    page = open_page("sound")
+    status = page.get_by_role("status")
+    assert status.text_content() == "Showing all 40 rows."
+    field = page.get_by_label("Search the samples")
+    field.focus()
+    page.keyboard.type("DOG 3")
+    assert status.text_content() == f"Showing {len(column(page, 1))} matching rows, of 40 in all."
+    assert 0 < len(column(page, 1)) < 40 and "dog" in column(page, 2)
+    field.fill("no such sample")
+    assert column(page, 1) == []
+    assert status.text_content() == "Showing 0 matching rows, of 40 in all."
+    field.fill("")
+    assert len(column(page, 1)) == 40
+
+
+def test_long_tables_are_searched_and_sorted_as_a_whole(open_page):
+    page = open_page("large")
+    status = page.get_by_role("status")
+    assert len(column(page, 1)) == 500
+    assert status.text_content() == "Showing the first 500 of 5000 rows."
+    row = page.locator("#gate-table").get_by_role("button", name="Row")
+    row.click()
+    row.click()
+    assert column(page, 1)[:2] == ["4999", "4998"]
+    page.get_by_label("Search the samples").fill("4321")
+    assert column(page, 1) == ["4321"]
+    assert page.locator("#gate-table tbody th").get_attribute("scope") == "row"
+    assert page.locator("#gate-table tbody td").last.get_attribute("class") == "number"
+
+
+def test_choosing_a_view_colours_the_samples(open_page):
+    page = open_page("sound")
+    made = evaluation(gate=True, n=40)["gate"]["rows"]
+    classes = (
+        "() => Array.from(document.querySelectorAll('#gate-points .weighed'), p => p.getAttribute('class'))"
+    )
+    choice = page.get_by_label("Colour the samples by the weight of")
+    seen = {}
+    for view in VIEWS:
+        choice.select_option(label=view)
+        assert page.locator("#gate-shown").text_content() == view
+        seen[view] = page.evaluate(classes)
+    assert seen["sound"] != seen["image"] != seen["text"]
+    heaviest = max(range(40), key=lambda i: made[i]["weights"][1])
+    assert (
+        seen["image"][heaviest] >= max(seen["image"]) == "weighed q6"
+        or seen["image"][heaviest] > "weighed q5"
+    )
+    fill = "() => getComputedStyle(document.querySelector('#gate-points .q6')).fill"
+    light = page.evaluate(fill)
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(fill) != light
+
+
+@pytest.mark.parametrize("name", ["sound", "hostile"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_page_is_wider_than_its_window(open_page, name, width):
+    page = open_page(name, viewport={"width": width, "height": 800})
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_paper_shows_everything(open_page):
+    page = open_page("sound")
+    folded = page.locator("#calibration-table")
+    assert not folded.is_visible()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator("section").count() == 8
+    hidden = """() => Array.from(document.querySelectorAll("section, table, figure, svg[role=img]"))
+        .filter(part => !part.checkVisibility() || part.getBoundingClientRect().height < 10).length"""
+    assert page.evaluate(hidden) == 0
+    assert folded.is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.get_by_role("navigation").is_visible()
+    height = page.locator("#gate-table").evaluate("t => t.offsetHeight - t.parentElement.offsetHeight")
+    assert height <= 0
+    page.emulate_media(media="screen")
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    assert page.locator("details[open]").count() == 0
+
+
+def test_the_dark_scheme_is_dark(open_page):
+    page = open_page("sound", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
+
+
+def test_everything_has_a_name(open_page):
+    page = open_page("sound")
+    tree = page.locator("body").aria_snapshot()
+    roles = "img|region|table|combobox|searchbox|button|link|heading|navigation|columnheader|rowheader"
+    parts = re.findall(rf"^\s*- '?({roles})\b( \"[^\"]+)?", tree, re.MULTILINE)
+    assert [role for role, name in parts if not name] == []
+    counts = Counter(role for role, _ in parts)
+    assert counts["img"] == 9 and counts["navigation"] == counts["combobox"] == counts["searchbox"] == 1
+    assert counts["button"] > 10 and counts["table"] == 7
+
+
+def test_the_keyboard_reaches_the_content_first(open_page):
+    page = open_page("sound")
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to the findings")
+    assert skip.evaluate("link => link === document.activeElement && link.getBoundingClientRect().left >= 0")
+    outline = skip.evaluate("link => getComputedStyle(link).outlineStyle")
+    assert outline == "solid"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.querySelector('main').contains(document.activeElement)")
+
+
+def test_hostile_names_do_not_run_and_are_shown(open_page):
+    page = open_page("hostile")
+    page.get_by_label("Search the samples").fill("alert")
+    assert set(column(page, 2)) <= set(HOSTILE)
+    options = page.locator("#gate-view option").all_text_contents()
+    assert options[0] == HOSTILE[0] and options[1] == HOSTILE[1]
+    page.locator("#gate-table").get_by_role("button", name=HOSTILE[0]).click()
+    page.get_by_label("Colour the samples").select_option(index=1)
+    assert page.locator("#gate-shown").text_content() == HOSTILE[1]
+
+
+def test_a_script_that_is_not_ours_is_refused(open_page, pages, browser):
+    page = browser.new_page()
+    page.goto(pages["sound"].as_uri())
+    page.evaluate(
+        """() => {
+            const script = document.createElement("script");
+            script.textContent = "window.ran = true";
+            document.body.append(script);
+            fetch("https://example.org/").catch(() => { window.refused = true; });
+        }"""
+    )
+    page.wait_for_function("window.refused")
+    assert page.evaluate("window.ran") is None
+    page.close()
+
+
+def test_without_scripts_the_tables_are_read_as_they_are(open_page):
+    page = open_page("large", java_script_enabled=False)
+    assert len(column(page, 1)) == 500
+    assert page.get_by_role("button").count() == 0
+    assert not page.get_by_label("Search the samples").is_visible()
+    assert page.get_by_text("The first 500 of 5000 rows. All are in the report as JSON.").is_visible()

@@ -1,0 +1,174 @@
+"""The parts of an evaluation on the page and in Markdown: each where its data is there, and only there."""
+
+import json
+import re
+
+import pytest
+
+from multikernel.report import render_html, render_markdown, summarize
+from multikernel.report.words import PART_NAMES
+from tests.report.evaluations import VIEWS, evaluation
+from tests.report.test_render import Page, luminance
+
+HOSTILE = ["</script><script>alert(1)</script>", '"onload="alert(1)', "x" * 400, "\u202eצליל", "🦊", ""]
+
+
+def report(make_model, task="classes", views=VIEWS, **options):
+    model = make_model(list(views), [0.5, 0.25] + [0.125] * (len(views) - 2))
+    return summarize(model, evaluation=evaluation(task, views=views, **options))
+
+
+def headings(page):
+    return re.findall(r'<h2 id="[\w-]+">(.*?)</h2>', page)
+
+
+def test_every_part_has_its_section_in_order_and_in_the_contents(make_model):
+    page = render_html(report(make_model, gate=True))
+    assert headings(page) == [
+        "Weight of each view",
+        "Against baselines",
+        "Held out",
+        "Kernels",
+        "Samples in two dimensions",
+        "Weights of each sample",
+        "Convergence",
+        "Model",
+    ]
+    contents = page[page.index("<nav") : page.index("</nav>")]
+    assert re.findall(r'<a href="#[\w-]+">(.*?)</a>', contents) == headings(page)
+    identifiers = [attributes["id"] for _, attributes in Page(page).tags if "id" in attributes]
+    assert len(set(identifiers)) == len(identifiers)
+    assert set(re.findall(r'href="#([\w-]+)"', page)) <= set(identifiers)
+
+
+def test_what_the_parts_say(make_model):
+    text = Page(render_html(report(make_model, gate=True))).text
+    assert "3 of 3 views are used. Learning the weights helped against the best single view." in text
+    assert "sound 54.0% 54.0% ±2.8% 50.0% to 58.0% 100%" in text
+    assert "image +0.0100 0.8900 ±0.0200 0.210" in text
+    assert "best single view 0.8500 ±0.0120 +0.0500 0.004 better" in text
+    assert "tuned RBF SVM 0.9300 ±0.0120 −0.0300 <0.001 worse" in text
+    assert "learned 0.9000 ±0.0120 – – –" in text
+    assert "dog 1 9 1" in text
+    assert "Brier score 0.0800." in text
+    assert "All 30 samples, by kernel PCA of the learned kernel." in text
+    assert "axis 1 (42% of the spread)" in text
+
+
+def test_a_regression_shows_residuals_and_no_classes(make_model):
+    page = Page(render_html(report(make_model, "values")))
+    assert "Root mean squared error 0.3500" in page.text
+    assert "The 10 largest misses of 40 samples." in page.text
+    assert "Confusion" not in page.text and "ROC" not in page.text
+
+
+def test_parts_that_are_missing_are_not_shown_and_reasons_are(make_model):
+    made = evaluation("nothing")
+    made |= {"stability": None, "heat_maps": None, "embedding": None}
+    summary = summarize(make_model(VIEWS, [0.5, 0.25, 0.25]), evaluation=made)
+    page = render_html(summary)
+    assert headings(page) == ["Weight of each view", "Convergence", "Left out", "Model"]
+    assert "<svg" not in page and "<nav" not in page
+    assert "Weights of each sample</dt><dd>The model weighs all samples alike." in page
+    assert "Folds are drawn with seed 0." in page
+    assert "- Weights of each sample: The model weighs all samples alike." in render_markdown(summary)
+
+
+def test_markdown_has_the_tables(make_model):
+    lines = render_markdown(report(make_model, gate=True, n=60)).splitlines()
+    for row in (
+        "| sound | 54.0% | 54.0% | ±2.8% | 50.0% to 58.0% | 100% |",
+        "| image | +0.0100 | 0.8900 | ±0.0200 | 0.210 |",
+        "| plain sum | 0.8900 | ±0.0120 | +0.0100 | 0.400 | not clear |",
+        "| dog | 1 | 9 | 1 |",
+        "| dog | 0.9300 |",
+        "| learned kernel | 2.0000 | 0.5000 | 0.0000 | 2.0000 |",
+        "The first 50 of 60 samples.",
+    ):
+        assert row in lines
+    assert [line[3:] for line in lines if line.startswith("## ")] == ["Weights", *PART_NAMES.values()]
+
+
+def test_the_summary_holds_a_plain_copy(make_model):
+    made = evaluation()
+    made["held_out"]["score"] = float("nan")
+    summary = summarize(make_model(VIEWS, [0.5, 0.25, 0.25]), evaluation=made)
+    assert summary["evaluation"]["held_out"]["score"] is None
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    summary["evaluation"]["views"].clear()
+    assert made["views"] == VIEWS
+    with pytest.raises(ValueError, match=r"evaluation must be a dictionary .* got list"):
+        summarize(make_model(VIEWS, [0.5, 0.25, 0.25]), evaluation=[])
+
+
+def test_hostile_names_are_text_everywhere(make_model):
+    summary = report(make_model, views=HOSTILE, classes=HOSTILE, n=600, gate=True)
+    for row in summary["evaluation"]["baselines"]["rows"] + summary["evaluation"]["omitted"]:
+        row |= {key: HOSTILE[0] for key in row if isinstance(row[key], str) and key != "verdict"}
+    text = render_html(summary)
+    page = Page(text)
+    scripts = page.all("script")
+    assert scripts == [{"type": "application/json", "id": "gate-table-data"}, {}]
+    assert "alert(1)</script>" not in text
+    assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
+    data = re.search(r'id="gate-table-data">(.*?)</script>', text, re.DOTALL)[1]
+    assert [row[1] for row in json.loads(data)[:6]] == [*HOSTILE[:5], ""]
+    assert "<script" not in render_markdown(summary)
+
+
+def test_large_reports_stay_small(make_model):
+    views = [f"view {m}" for m in range(10)]
+    summary = report(make_model, views=views, n=400, gate=True)
+    for kernel in summary["evaluation"]["heat_maps"]["maps"]:
+        kernel["values"] = [[(37 * i * j % 101) / 100 for j in range(60)] for i in range(60)]
+    assert len(render_html(summary).encode()) < 1_000_000
+
+
+def test_long_tables_are_cut_and_handed_to_the_script(make_model):
+    page = render_html(report(make_model, n=700, gate=True))
+    table = page[page.index('<table id="gate-table"') :]
+    assert table[: table.index("</table>")].count("<tr>") == 501
+    assert len(json.loads(re.search(r'id="gate-table-data">(.*?)</script>', page)[1])) == 700
+
+
+def colours(theme):
+    style = re.findall(r":root \{([^}]*)\}", render_html_of_nothing())[theme]
+    return dict(re.findall(r"--(\w+): (#\w{6})", style))
+
+
+def render_html_of_nothing():
+    model = type("Model", (), {"view_names_": ["a"], "kernel_weights_": [1.0]})()
+    return render_html(summarize(model))
+
+
+def contrast(ink, ground):
+    dark, light = sorted([luminance(ink), luminance(ground)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+def mixed(ink, ground, part):
+    pairs = [(int(ink[i : i + 2], 16), int(ground[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part * a + (1 - part) * b):02x}" for a, b in pairs)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_pictures_and_shaded_cells_have_contrast(theme):
+    found = colours(theme)
+    for name in [f"c{i}" for i in range(8)] + ["quiet", "good", "warn", "bar"]:
+        assert contrast(found[name], found["page"]) >= 3.0, name
+    # the strongest shade of a confusion matrix, as in the style sheet
+    assert "calc(var(--part) * .35)" in render_html_of_nothing()
+    assert contrast(found["text"], mixed(found["bar"], found["page"], 0.35)) >= 4.5
+    levels = [luminance(found[f"q{i}"]) for i in range(7)]
+    assert levels == sorted(levels, reverse=theme == 0)
+
+
+def test_tables_are_labelled(make_model):
+    page = render_html(report(make_model, gate=True))
+    tables = re.findall(r"<table.*?</table>", page, re.DOTALL)
+    assert len(tables) == 10
+    assert all("<caption>" in table for table in tables)
+    assert all("scope" in cell for cell in Page(page).all("th"))
+    pictures = [svg for svg in Page(page).all("svg") if svg.get("role") == "img"]
+    assert len(pictures) == 4 + 4
+    assert all("aria-labelledby" in svg for svg in pictures)

@@ -27,6 +27,7 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
     "site_parts",
+    "method_pages",
 ]
 exclude_patterns = ["_ext", "_templates", "Thumbs.db"]
 templates_path = ["_templates"]

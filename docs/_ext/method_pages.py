@@ -1,0 +1,223 @@
+"""The pages of the methods: what is written by hand, and what each class says about itself.
+
+A page of docs/methods has a line such as ``<!-- about: mkl -->``, which becomes picture, formula, papers,
+solver and cost; every block of Python on it is run, and what it prints follows it. Only `setup` needs Sphinx.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import method_pictures
+from docstrings import safe_lines
+from reproduction import escaped
+
+from multikernel.methods import Method, get_method, list_methods
+
+ABOUT = re.compile(r"^<!-- about: (\w+) -->$", re.MULTILINE)
+LEARNERS = re.compile(r"^<!-- learners: (\w+) -->$", re.MULTILINE)
+BY_FAMILY = "<!-- methods by family -->"
+LEARNER_PAGES = "<!-- learner pages -->"
+CODE = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+FOLDER = "methods"
+_NO_TARGET = "nothing"
+
+
+def complete(text: str) -> str:
+    """A page as it is shown, from the page as it is written."""
+    text = CODE.sub(with_output({"__name__": "__main__"}), text)
+    text = text.replace(BY_FAMILY, by_family()).replace(LEARNER_PAGES, learner_pages())
+    text = LEARNERS.sub(lambda mark: learner_sections(mark[1]), text)
+    named = ABOUT.search(text)
+    if named is None:
+        return text
+    method = get_method(named[1])
+    text = (
+        text.rstrip()
+        + f"\n\n## Command line\n\n{command_line(method)}\n\n## Reference\n\n{classes(method)}\n"
+    )
+    return text.replace(named[0], about(method))
+
+
+# --- one method --------------------------------------------------------------------------------------------
+
+
+def about(method: Method) -> str:
+    """Picture, formula, facts and when to use it."""
+    formula = docstring_head(next(iter(method.estimators.values())), "multikernel", skip_first=True)
+    parts = [picture(method.name), "## The problem", formula, facts(method)]
+    return "\n\n".join([*parts, "## When to use it", escaped(method.about.use)])
+
+
+def picture(name: str) -> str:
+    caption = method_pictures.caption_of(name)
+    return f"```{{figure}} ../{method_pictures.FOLDER}/{name}.png\n:alt: {caption}\n\n{caption}\n```"
+
+
+def docstring_head(cls: type, module: str, *, skip_first: bool) -> str:
+    """What a docstring says before its parameters: the formula and its symbols."""
+    head = re.split(r"\n(?:Parameters|Attributes|Examples)\n-+\n", inspect.getdoc(cls) or "")[0].strip()
+    head = head.split("\n", 1)[1].strip() if skip_first else head
+    safe = "\n".join(safe_lines(formulas_as_written(head).splitlines()))
+    return f"```{{eval-rst}}\n.. currentmodule:: {module}\n\n{safe}\n```"
+
+
+def formulas_as_written(head: str) -> str:
+    """Formulas in Unicode line by line as they stand: paragraphs that are indented, or set with two blanks."""
+    shown: list[str] = []
+    for paragraph in head.split("\n\n"):
+        is_mathematics = bool(shown) and shown[-1].endswith("::")
+        if is_mathematics or not re.match(r"    ", paragraph) and not re.search(r"\S {2,}\S", paragraph):
+            shown.append(paragraph)
+        else:
+            shown.append("::\n\n" + textwrap.indent(textwrap.dedent(paragraph), "    "))
+    return "\n\n".join(shown)
+
+
+def facts(method: Method) -> str:
+    rows = [
+        ("learns from", ", ".join(method.tasks)),
+        ("solver and certificate", escaped(method.about.solver)),
+        ("cost", escaped(method.about.cost)),
+        ("papers", "<br>".join(map(escaped, papers(method)))),
+    ]
+    lines = [f"| {name} | {fact} |" for name, fact in rows]
+    return "\n".join(["| | |", "|---|---|", *lines])
+
+
+def papers(method: Method) -> list[str]:
+    """The references of the class, one sentence each; those of its row where it has none."""
+    owner: Any = method.learner or next(iter(method.estimators.values()))
+    found = re.search(r"\nReferences\n-+\n(.*?)(?=\n\n\w+\n---|\Z)", inspect.getdoc(owner) or "", re.DOTALL)
+    if found is None:
+        return [method.about.reference]
+    entries = re.split(r"(?<=\d\.)\s*\n", found[1].strip())
+    return [
+        " ".join(entry.replace(":math:", "").replace("`", "").split()) for entry in entries if entry.strip()
+    ]
+
+
+def command_line(method: Method) -> str:
+    target = "" if method.tasks == (_NO_TARGET,) else " --target y"
+    call = f"multikernel fit data.csv{target} --method {method.name} --out model/"
+    return f"```sh\n{call}\n```"
+
+
+def classes(method: Method) -> str:
+    """Links to the reference, by what there is to learn from."""
+    tasks: dict[str, list[str]] = {}
+    for task, cls in method.estimators.items():
+        tasks.setdefault(cls.__name__, []).append(task)
+    links = [f"- {link('multikernel', name)}: {', '.join(found)}" for name, found in tasks.items()]
+    made = "makes any of them" if len(links) > 1 else "makes it"
+    return "\n".join([*links, f'- `multikernel.methods.get_method("{method.name}")` {made}.'])
+
+
+def link(module: str, name: str) -> str:
+    return f"{{py:obj}}`{name} <{module}.{name}>`"
+
+
+# --- weight learners ---------------------------------------------------------------------------------------
+
+
+def learner_sections(family: str) -> str:
+    """The picture of a family, and a section for each of its learners."""
+    methods = [method for method in list_methods(family=family) if method.learner is not None]
+    return "\n\n".join([picture(f"weights_{family}"), *map(learner_section, methods)])
+
+
+def learner_section(method: Method) -> str:
+    assert method.learner is not None
+    name = method.learner.__name__
+    return "\n\n".join(
+        [
+            f"({label(method)})=\n## {name}",
+            escaped(method.about.use),
+            docstring_head(method.learner, "multikernel.weights", skip_first=False),
+            facts(method),
+            f"{command_line(method)}\n\nReference: {link('multikernel.weights', name)}.",
+        ]
+    )
+
+
+def label(method: Method) -> str:
+    return f"method-{method.name.replace('_', '-')}"
+
+
+def learner_pages() -> str:
+    families: dict[str, list[Method]] = {}
+    for method in list_methods():
+        if method.learner is not None:
+            families.setdefault(method.page, []).append(method)
+    return "\n".join(
+        f"- [{page_title(page)}]({Path(page).name}.md): {', '.join(f'`{m.class_names[0]}`' for m in methods)}"
+        for page, methods in families.items()
+    )
+
+
+# --- all methods -------------------------------------------------------------------------------------------
+
+
+def by_family() -> str:
+    """Every method with a link and when to use it, family by family."""
+    families: dict[str, list[Method]] = {}
+    for method in list_methods():
+        families.setdefault(method.about.family, []).append(method)
+    parts = []
+    for family, methods in families.items():
+        rows = [f"- {methods_link(method)}: {escaped(method.about.use)}" for method in methods]
+        parts.append(f"## {family.capitalize()}\n\n" + "\n".join(rows))
+    return "\n\n".join(parts)
+
+
+def methods_link(method: Method) -> str:
+    if method.learner is None:
+        return f"[{method.title}]({method.name}.md) (`{method.name}`)"
+    return f"[{method.class_names[0]}](#{label(method)})"
+
+
+def page_title(page: str) -> str:
+    """The heading of a page of docs, as it is written."""
+    text = (Path(__file__).parents[1] / f"{page}.md").read_text(encoding="utf-8")
+    return text.split("\n", 1)[0].removeprefix("# ")
+
+
+# --- examples ----------------------------------------------------------------------------------------------
+
+
+def with_output(namespace: dict[str, Any]) -> Any:
+    """A function that runs a block of Python and puts what it prints behind it; blocks share their names."""
+
+    def run(block: re.Match[str]) -> str:
+        return f"{block[0]}\n```text\n{printed(block[1], namespace)}```\n"
+
+    return run
+
+
+def printed(code: str, namespace: dict[str, Any]) -> str:
+    """What a piece of code prints."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile(code, "<example>", "exec"), namespace)
+    return said.getvalue()
+
+
+# --- Sphinx ------------------------------------------------------------------------------------------------
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Enter the pages into the build."""
+
+    def fill_in(app: Any, docname: str, source: list[str]) -> None:
+        if docname.startswith(f"{FOLDER}/"):
+            source[0] = complete(source[0])
+
+    app.connect("builder-inited", lambda app: method_pictures.draw_all(Path(app.srcdir)))
+    app.connect("source-read", fill_in)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,394 @@
+"""Pictures of the methods, each drawn from a fit at the time of the build: no number in them is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from drawing import COLOURS, Gallery, bare, bars, grid_of, points, regions, shares_table
+from learner_pictures import LEARNERS
+from matplotlib.figure import Figure
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import scale
+
+import multikernel as mk
+from multikernel import View
+from multikernel.datasets import load_digits_views, make_gauss, make_piecewise, piecewise_curve
+from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.weights import CenteredAlignment, EasyMKL
+
+ESTIMATORS = Gallery()
+FOLDER = "auto_methods"
+_DPI = 120
+
+
+def draw_all(docs: Path) -> None:
+    """Draw every picture into docs/auto_methods; one that is newer than all code stays as it is."""
+    folder = docs / FOLDER
+    folder.mkdir(exist_ok=True)
+    code = [*Path(mk.__file__).parent.rglob("*.py"), *Path(__file__).parent.glob("*.py")]
+    newest = max(path.stat().st_mtime for path in code)
+    for name in ESTIMATORS | LEARNERS:
+        path = folder / f"{name}.png"
+        if not path.exists() or path.stat().st_mtime < newest:
+            save(name, path)
+
+
+def save(name: str, path: Path) -> None:
+    """Draw one picture."""
+    picture = (ESTIMATORS | LEARNERS)[name]
+    fig = Figure(figsize=(picture.width, picture.height), layout="constrained")
+    picture.draw(fig)
+    fig.savefig(path, dpi=_DPI, metadata={"Software": None})
+
+
+def caption_of(name: str) -> str:
+    return (ESTIMATORS | LEARNERS)[name].caption
+
+
+# --- made-up data ------------------------------------------------------------------------------------------
+
+
+def shapes() -> list[View]:
+    """A line, a quadratic and two Gaussians of the same two columns."""
+    kernels: dict[str, Any] = {"line": Linear(), "quadratic": Polynomial(2, gamma="scale")}
+    kernels |= {"wide": Gaussian(scale=1.0), "narrow": Gaussian(scale=0.4)}
+    return [View(name, k, None, ("unit_diagonal",), standardize=True) for name, k in kernels.items()]
+
+
+def three_groups(n: int = 120) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    centres = np.array([[-1.6, 0.0], [1.6, 0.0], [0.0, 2.2]])
+    return centres[y] + 0.85 * rng.normal(size=(n, 2)), y
+
+
+def wine_views() -> tuple[np.ndarray, np.ndarray, list[View]]:
+    X, y = load_wine(return_X_y=True)
+    parts = {"colour": [9, 10, 11], "titration": [0, 1, 2, 3, 4], "laboratory": [5, 6, 7, 8, 12]}
+    return X, y, [View(name, Gaussian(), columns, standardize=True) for name, columns in parts.items()]
+
+
+def two_panels(fig: Figure, ratios: tuple[float, float] = (3, 2)) -> Any:
+    return fig.subplots(1, 2, width_ratios=ratios)
+
+
+# --- margins -----------------------------------------------------------------------------------------------
+
+
+@ESTIMATORS.shows("mkl", "The border that is learned from four kernels of the plane, and their weights.")
+def mkl(fig: Figure) -> None:
+    X, y = make_gauss("GAUSS4", n_samples=200, random_state=0)
+    model = mk.MKLClassifier(shapes(), C=1).fit(X, y)
+    left, right = two_panels(fig)
+    regions(left, model, X, y, f"{model.support_.size} support samples of {len(y)}")
+    bars(right, model.view_names_, model.kernel_weights_, f"weights, gap {model.dual_gap_:.0e}")
+
+
+@ESTIMATORS.shows(
+    "ridge", "A slope with a wave on it, fitted with a line and two Gaussians, and their weights."
+)
+def ridge(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-4, 4, 70))
+    y = 0.7 * x + np.sin(3 * x) + 0.25 * rng.normal(size=x.size)
+    kernels = [("line", Linear()), ("wide", Gaussian(0.05)), ("narrow", Gaussian(2.0))]
+    model = mk.MKLRidge(kernels, alpha=0.1).fit(x[:, None], y)
+    left, right = two_panels(fig)
+    fine = np.linspace(-4.2, 4.2, 300)
+    left.plot(x, y, "o", ms=3, color=COLOURS[1])
+    left.plot(fine, model.predict(fine[:, None]), color=COLOURS[0])
+    bare(left, f"R² of the samples {model.score(x[:, None], y):.2f}")
+    bars(right, model.view_names_, model.kernel_weights_, "weights")
+
+
+@ESTIMATORS.shows("multiclass", "Three classes in one machine, and the weights that they share.")
+def multiclass(fig: Figure) -> None:
+    X, y = three_groups()
+    model = mk.MulticlassSVC(shapes(), C=1).fit(X, y)
+    left, right = two_panels(fig)
+    regions(left, model, X, y, f"{model.support_.size} support samples of {len(y)}")
+    bars(right, model.view_names_, model.kernel_weights_, "weights")
+
+
+@ESTIMATORS.shows(
+    "regularized",
+    "A very narrow kernel fits the training samples best (left); costs that cross-validation chose hold it "
+    "back (right).",
+)
+def regularized(fig: Figure) -> None:
+    X, y = make_gauss("GAUSS2", n_samples=150, random_state=0)
+    kernels = {"line": Linear(), "wide": Gaussian(scale=2.0), "very narrow": Gaussian(scale=0.15)}
+    views = [View(name, k, None, ("unit_diagonal",), standardize=True) for name, k in kernels.items()]
+    models = {"no costs": mk.MKLClassifier(views, C=10), "costs": mk.RegularizedMKLClassifier(views, C=10)}
+    for ax, (name, model) in zip(fig.subplots(1, 2), models.items(), strict=True):
+        model.fit(X, y)
+        if name == "costs":
+            name += " " + ", ".join(f"{cost:.1f}" for cost in model.costs_)
+        regions(ax, model, X, y, f"{name}: {model.support_.size} support samples")
+
+
+@ESTIMATORS.shows(
+    "posterior",
+    "One label in ten is wrong. Support samples, ringed, of the plain machine and of soft labels.",
+)
+def posterior(fig: Figure) -> None:
+    X, y = make_gauss("GAUSS2", n_samples=160, random_state=0)
+    y[np.random.default_rng(0).permutation(160)[:16]] *= -1
+    models = (mk.MKLClassifier(Polynomial(2), C=10), mk.PosteriorSVC(Polynomial(2), C=10))
+    for ax, model in zip(fig.subplots(1, 2), models, strict=True):
+        model.fit(X, y)
+        regions(ax, model, X, y, f"{type(model).__name__}: {model.support_.size} support samples")
+        ax.scatter(*X[model.support_].T, s=45, facecolors="none", edgecolors="#222222", linewidths=0.6)
+
+
+@ESTIMATORS.shows(
+    "transductive",
+    "Labelled points, and unlabelled ones (hollow) in the colour of the class they were given; the "
+    "matrix that was learned, its points ordered by class.",
+)
+def transductive(fig: Figure) -> None:
+    X, y = make_gauss("GAUSS2", n_samples=120, random_state=1)
+    views = [view for view in shapes() if view.name != "wide"]
+    model = mk.TransductiveMKLClassifier(views, criterion="soft2", weights="free")
+    model.fit(X[:40], y[:40], X_unlabeled=X[40:])
+    given = np.concatenate([y[:40], model.transduction_])
+    left, right = two_panels(fig)
+    points(left, X, given, faded=np.arange(120) >= 40)
+    bare(left, f"{np.mean(model.transduction_ == y[40:]):.0%} of 80 unlabelled points right")
+    order = np.argsort(given, kind="stable")
+    right.imshow(model.kernel_[np.ix_(order, order)], cmap="viridis")
+    bare(right, "learned kernel matrix")
+
+
+# --- weights that depend on the place ----------------------------------------------------------------------
+
+
+@ESTIMATORS.shows(
+    "localized",
+    "Three lines with a gate: the border of pieces, and how far the gate opens for each line from left "
+    "to right.",
+)
+def localized(fig: Figure) -> None:
+    X, y = make_gauss("GAUSS4", n_samples=300, random_state=0)
+    lines = [View(f"line {k}", Linear(), transforms="unit_diagonal", standardize=True) for k in (1, 2, 3)]
+    model = mk.LocalizedMKLClassifier(lines, C=10).fit(X, y)
+    left, right = two_panels(fig)
+    regions(left, model, X, y, f"{model.support_.size} support samples of {len(y)}")
+    across = np.linspace(X[:, 0].min(), X[:, 0].max(), 100)
+    gate = model.gate(np.column_stack([across, np.full(100, X[:, 1].mean())]))
+    curves(right, across, gate, model.view_names_, "gate")
+
+
+def curves(ax: Any, across: np.ndarray, values: np.ndarray, names: Any, title: str) -> None:
+    for k, name in enumerate(names):
+        ax.plot(across, values[:, k], color=COLOURS[k], ls=("-", "--", "-.", ":")[k % 4], label=name)
+    ax.legend(fontsize=7, frameon=False)
+    ax.tick_params(labelsize=7)
+    ax.set_title(title, fontsize=9)
+
+
+@ESTIMATORS.shows(
+    "projection",
+    "Wines of three growers in the plane that was learned from 13 columns; hollow: not seen in the fit.",
+)
+def projection(fig: Figure) -> None:
+    X, y = load_wine(return_X_y=True)
+    new = np.arange(len(y)) % 2 == 1
+    model = mk.ProjectionKernelClassifier(n_components=2, C=1, random_state=0).fit(X[~new], y[~new])
+    ax = fig.subplots()
+    points(ax, model.transform(X), y, faded=new)
+    bare(ax, f"accuracy on the wines not seen {model.score(X[new], y[new]):.2f}")
+
+
+@ESTIMATORS.shows(
+    "nonstationary",
+    "Classes that meet in a line on the left and in a parabola on the right, and the weight of the two "
+    "kernels along the border.",
+)
+def nonstationary(fig: Figure) -> None:
+    X, y = make_piecewise(150, random_state=0)
+    model = mk.NonstationaryClassifier([("line", Linear()), ("parabola", Polynomial(2))], C=1e4).fit(X, y)
+    left, right = two_panels(fig)
+    regions(left, model, X, y, "one border, two mechanisms")
+    across = np.linspace(-3, 3, 100)
+    above, _ = model.kernel_weights(np.column_stack([across, piecewise_curve(across) + 0.2]))
+    curves(right, across, above, model.view_names_, "weights just above the border")
+
+
+@ESTIMATORS.shows(
+    "compositional",
+    "The border of a wide and a narrow Gaussian and of the kernels between them, beside that of their "
+    "plain sum.",
+)
+def compositional(fig: Figure) -> None:
+    X, y = make_gauss("GAUSS4", n_samples=150, random_state=0)
+    widths = [Gaussian(0.05), Gaussian(1.0)]
+    plain = mk.CombinedKernelClassifier(mk.weights.SumRule(), kernels=widths).fit(X, y)
+    model = mk.CompositionalKernelClassifier(widths, cross="gaussian").fit(X, y)
+    left, right = fig.subplots(1, 2)
+    regions(left, model, X, y, "kernels and cross-kernels")
+    regions(right, plain, X, y, "plain sum")
+
+
+@ESTIMATORS.shows(
+    "column_boosting",
+    "The few columns in use: each sign is a sample at which a wide (triangle) or a narrow Gaussian "
+    "(cross) stands.",
+)
+def column_boosting(fig: Figure) -> None:
+    X, y = make_gauss("GAUSS4", n_samples=200, random_state=0)
+    model = mk.ColumnBoostingClassifier([("wide", Gaussian(0.1)), ("narrow", Gaussian(1.0))], C=1).fit(X, y)
+    left, right = two_panels(fig)
+    regions(left, model, X, y, f"{len(model.columns_)} columns of {2 * len(y)}")
+    for kernel, mark in enumerate("^X"):
+        at = X[model.columns_[model.columns_[:, 0] == kernel, 1]]
+        left.scatter(*at.T, marker=mark, s=70, c="#222222", edgecolors="white", zorder=3)
+    bars(right, model.view_names_, model.kernel_weights_, "share of the coefficients")
+
+
+# --- posteriors, discriminants, one kernel -----------------------------------------------------------------
+
+
+@ESTIMATORS.shows(
+    "bayesian",
+    "Predictions with a band of two deviations, and the weights with theirs.",
+)
+def bayesian(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-4, 4, 60))
+    y = np.sin(2 * x) + 0.2 * rng.normal(size=x.size)
+    model = mk.BayesianMKLRegressor([("line", Linear()), ("wide", Gaussian(0.1)), ("narrow", Gaussian(2.0))])
+    model.fit(x[:, None], y)
+    fine = np.linspace(-4.5, 4.5, 300)
+    mean, std = model.predict(fine[:, None], return_std=True)
+    left, right = two_panels(fig)
+    left.fill_between(fine, mean - 2 * std, mean + 2 * std, color="#c9dfec")
+    left.plot(fine, mean, color=COLOURS[0])
+    left.plot(x, y, "o", ms=3, color=COLOURS[1])
+    bare(left, f"noise {model.noise_:.2f} (in truth 0.20)")
+    bars(right, model.view_names_, model.kernel_weights_, "weights", model.kernel_weights_std_)
+
+
+@ESTIMATORS.shows(
+    "discriminant",
+    "Wines of three growers on the two directions of the learned kernel (hollow: not seen), and the "
+    "shares of the views.",
+)
+def discriminant(fig: Figure) -> None:
+    X, y, views = wine_views()
+    new = np.arange(len(y)) % 2 == 1
+    model = mk.KernelDiscriminantClassifier(views, reg="learn").fit(X[~new], y[~new])
+    left, right = two_panels(fig)
+    points(left, model.transform(X), y, faded=new)
+    bare(left, f"accuracy on the wines not seen {model.score(X[new], y[new]):.2f}")
+    shares = model.weights_frame()["share"]
+    bars(right, list(shares.index), shares, "shares")
+
+
+@ESTIMATORS.shows(
+    "kdda",
+    "Wines of three growers on the two directions between the means of the classes; hollow: not seen "
+    "in the fit.",
+)
+def kdda(fig: Figure) -> None:
+    X, y = load_wine(return_X_y=True)
+    X, new = scale(X), np.arange(len(y)) % 2 == 1
+    model = mk.KDDAClassifier().fit(X[~new], y[~new])
+    ax = fig.subplots()
+    points(ax, model.transform(X), y, faded=new)
+    bare(ax, f"accuracy on the wines not seen {model.score(X[new], y[new]):.2f}")
+
+
+@ESTIMATORS.shows("knn", "One neighbour, and nine of them, by a Gaussian kernel.")
+def knn(fig: Figure) -> None:
+    X, y = make_gauss("GAUSS4", n_samples=150, random_state=0)
+    for ax, n_neighbors in zip(fig.subplots(1, 2), (1, 9), strict=True):
+        model = mk.KernelKNNClassifier(n_neighbors=n_neighbors).fit(X, y)
+        regions(ax, model, X, y, "one neighbour" if n_neighbors == 1 else f"{n_neighbors} neighbours")
+
+
+@ESTIMATORS.shows(
+    "spectral",
+    "The eigenvalues of the kernel of the wines, and those that were learned from every fifth label.",
+)
+def spectral(fig: Figure) -> None:
+    X, y = load_wine(return_X_y=True)
+    known = np.arange(len(y)) % 5 == 0
+    model = mk.SpectralKernelClassifier(classifier="svm", center=True).fit(
+        X[known], y[known], X_unlabeled=X[~known]
+    )
+    ax = fig.subplots()
+    places = np.arange(model.eigenvalues_.size)
+    learned = model.spectral_weights_**2
+    ax.bar(places - 0.2, model.eigenvalues_ / model.eigenvalues_.sum(), 0.4, color=COLOURS[0], label="given")
+    ax.bar(places + 0.2, learned / learned.sum(), 0.4, color=COLOURS[1], hatch="//", label="learned")
+    ax.set(xticks=places, xticklabels=places + 1, xlabel="eigenvector", ylabel="share of the trace")
+    ax.legend(frameon=False)
+    ax.set_title(f"{np.mean(model.transduction_ == y[~known]):.0%} of the unlabelled right", fontsize=9)
+
+
+@ESTIMATORS.shows(
+    "conformal",
+    "The factor q(x) by which the kernel is multiplied, learned from the classes of these samples.",
+)
+def conformal(fig: Figure) -> None:
+    X, y = make_gauss("GAUSS2", n_samples=150, random_state=0)
+    model = mk.ConformalKernel(random_state=0).fit(X, y)
+    ax = fig.subplots()
+    across, up, places = grid_of(ax, X)
+    K = model.base_kernel_(places, X[model.cores_])
+    factor = (model.coefficients_[0] + K @ model.coefficients_[1:]).reshape(up.size, across.size)
+    fig.colorbar(ax.pcolormesh(across, up, factor, cmap="Greys", rasterized=True), ax=ax, label="q(x)")
+    points(ax, X, y)
+    bare(ax, f"separability {model.history_[0]['objective']:.2f} to {model.objective_:.2f}")
+
+
+# --- no targets, and any rule ------------------------------------------------------------------------------
+
+
+@ESTIMATORS.shows(
+    "kmeans",
+    "The same clusters in two views, one with three groups and one that is noise, and the weights that "
+    "were learned.",
+)
+def kmeans(fig: Figure) -> None:
+    groups, _ = three_groups()
+    noise = np.random.default_rng(1).normal(size=groups.shape)
+    views = [("groups", Gaussian(), [0, 1]), ("noise", Gaussian(), [2, 3])]
+    model = mk.MultipleKernelKMeans(3, views, random_state=0).fit(np.hstack([groups, noise]))
+    one, two, three = fig.subplots(1, 3)
+    for ax, places, name in ((one, groups, "view of groups"), (two, noise, "view of noise")):
+        points(ax, places, model.labels_)
+        bare(ax, name)
+    bars(three, model.view_names_, model.kernel_weights_, "weights")
+
+
+@ESTIMATORS.shows("pca", "Digits 0 to 4 on the first two components of the mean of five kernels.", height=3.6)
+def pca(fig: Figure) -> None:
+    digits = load_digits_views()
+    some = np.flatnonzero(digits.y[:600] < 5)
+    views = [(name, Gaussian(), columns) for name, columns in digits.views.items()]
+    model = mk.CombinedKernelPCA(kernels=views).fit(digits.X.iloc[some])
+    ax = fig.subplots()
+    points(ax, model.embedding_, digits.y[some])
+    bare(ax, f"{model.explained_variance_ratio_.sum():.0%} of the spread")
+
+
+@ESTIMATORS.shows(
+    "combined",
+    "What three rules make of five views of the digits: shares in the learned kernel, and the accuracy "
+    "of a support vector machine on new digits.",
+    height=1.8,
+)
+def combined(fig: Figure) -> None:
+    digits = load_digits_views()
+    views = [(name, Gaussian(), columns) for name, columns in digits.views.items()]
+    learners = (mk.weights.MeanRule(), CenteredAlignment(), EasyMKL())
+    models = [mk.CombinedKernelClassifier(learner, kernels=views) for learner in learners]
+    for model in models:
+        model.fit(digits.X[:200], digits.y[:200])
+    notes = [f"accuracy {model.score(digits.X[200:600], digits.y[200:600]):.2f}" for model in models]
+    names = [type(learner).__name__ for learner in learners]
+    shares_table(fig.subplots(), names, list(digits.views), [model.kernel_shares_ for model in models], notes)

@@ -87,7 +87,7 @@ def draw(summary: pd.DataFrame, path: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--splits", type=int, default=10, help="random splits (default 10)")
     parser.add_argument("--picture", type=Path, default=Path("run/regularisation.png"))
     options = parser.parse_args(arguments)

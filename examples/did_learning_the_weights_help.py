@@ -38,7 +38,7 @@ def with_noise(X: pd.DataFrame, views: dict[str, list[str]]) -> tuple[pd.DataFra
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--digits", type=int, default=120, help="of the 1797 (default 120)")
     parser.add_argument("--picture", type=Path, default=Path("run/did_learning_the_weights_help.png"))
     options = parser.parse_args(arguments)

@@ -71,7 +71,7 @@ def summarise(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--splits", type=int, default=5, help="random splits (default 5)")
     parser.add_argument("--points", type=int, default=300, help="of the 569 (default 300)")
     options = parser.parse_args(arguments)

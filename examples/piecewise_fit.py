@@ -162,7 +162,7 @@ def draw_picture(path: Path, X: np.ndarray, y: np.ndarray, table: pd.DataFrame) 
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--folds", type=int, default=10, help="folds of the cross-validation (default 10)")
     parser.add_argument(
         "--picture", type=Path, default=Path("run/piecewise_fit.png"), help="where the picture goes"

@@ -177,7 +177,7 @@ def draw_picture(path: Path, table: pd.DataFrame) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--draws", type=int, default=10, help="training sets for the table (default 10)")
     parser.add_argument(
         "--picture", type=Path, default=Path("run/what_do_outliers_cost.png"), help="where the picture goes"

@@ -79,7 +79,7 @@ def draw(path: CostPath, file: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--digits", type=int, default=600, help="digits to learn from (default 600)")
     parser.add_argument("--folds", type=int, default=5, help="folds of the cross-validation (default 5)")
     parser.add_argument("--picture", type=Path, default=Path("run/cost.png"))

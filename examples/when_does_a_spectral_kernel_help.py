@@ -146,7 +146,7 @@ def scatter(ax: Axes, Z: np.ndarray, y: np.ndarray, title: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--draws", type=int, default=20, help="random draws of each problem (default 20)")
     parser.add_argument(
         "--picture", type=Path, default=Path("run/spectral_kernels.png"), help="where the picture goes"

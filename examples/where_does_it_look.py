@@ -236,7 +236,7 @@ def draw_picture(path: Path, data: Pictures, table: pd.DataFrame, n_folds: int) 
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
         "--folds", type=int, default=4, help="2 to 4 folds, of a woman each at least (default 4)"
     )

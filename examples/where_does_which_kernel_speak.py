@@ -200,7 +200,7 @@ def describe_wines(table: pd.DataFrame, y: np.ndarray, shares: np.ndarray) -> No
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--splits", type=int, default=5, help="random halves of the wines (default 5)")
     parser.add_argument(
         "--picture", type=Path, default=Path("run/nonstationary_kernels.png"), help="where the picture goes"

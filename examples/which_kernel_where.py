@@ -225,7 +225,7 @@ def draw_picture(path: Path, table: pd.DataFrame) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--draws", type=int, default=6, help="training sets for the table (default 6)")
     parser.add_argument("--points", type=int, default=10000, help="points to test on (default 10000)")
     parser.add_argument(

@@ -115,7 +115,7 @@ def score(first: Outcome, second: Outcome) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--train", type=int, default=898, help="number of training digits (default: half)")
     parser.add_argument("--report", default="run/report.html", help="where to write the page")
     options = parser.parse_args(arguments)

@@ -71,12 +71,23 @@ class NameRole(PyXRefRole):
         return title, target.removesuffix("()")
 
 
-def leave_as_code(
+def find_elsewhere(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Element
 ) -> nodes.Element | None:
-    """Names between backticks and words of types need not be in the reference; what a role names must."""
-    is_type = "refwarn" not in node
-    return content if node.get("is_plain_name") or is_type else None
+    """A name that another module of the reference has; else, of a plain name or a type, the words themselves.
+
+    What a role names must be somewhere: without an answer from here, Sphinx warns.
+    """
+    if node.get("refdomain") != "py":
+        return None
+    is_type, is_plain = "refwarn" not in node, bool(node.get("is_plain_name"))
+    name = node["reftarget"]
+    if not is_type and (name[:1].isupper() or not is_plain):  # `compare` may be a word, `View` is none
+        python = env.domains.python_domain
+        for module in api_pages.PUBLIC:
+            if (address := f"{module}.{name}") in python.objects:
+                return python.resolve_xref(env, node["refdoc"], app.builder, "obj", address, node, content)
+    return content if is_plain or is_type else None
 
 
 # --- pictures of the examples ------------------------------------------------------------------------------
@@ -130,7 +141,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("include-read", aim_links)
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
     app.connect("autodoc-process-docstring", make_safe, priority=600)  # after napoleon
-    app.connect("missing-reference", leave_as_code)
+    app.connect("missing-reference", find_elsewhere)
     app.connect("build-finished", tidy_examples)
     app.connect("build-finished", copy_mathjax)
     app.add_role("name", NameRole())

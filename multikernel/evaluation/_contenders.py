@@ -69,24 +69,15 @@ def _without(subject: Subject, view: str) -> Any:
 # ------------------------------------------------------------------ rivals
 def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str, Contender]:
     """The best single view, the plain sum and the tuned RBF machine, as far as they are to be had."""
-    found: dict[str, Contender] = {}
-    if not hasattr(subject.final, "kernels"):
-        report.omit("baselines", f"{type(subject.final).__name__} has no views that could be summed.")
-        return found
     if subject.task == "values" and np.ndim(data[1]) > 1:
         report.omit("baselines", "the rivals predict one value a sample, and y has several columns.")
-        return found
-    machine, words = same_machine(subject)
-    single, mean = BestSingle(machine), MeanRule()
-    under = f"under {words}"
-    found[SINGLE] = Contender(
-        subject.around(_combined(subject, single, machine)),
-        f"The view that does best by cross-validation within the training part, alone, {under}.",
-    )
-    found[PLAIN_SUM] = Contender(
-        subject.around(_combined(subject, mean, machine)),
-        f"The mean of all views, each at a mean diagonal of 1, {under}.",
-    )
+        return {}
+    found: dict[str, Contender] = {}
+    if hasattr(subject.final, "kernels"):
+        found = _simple_rules(subject)
+    else:
+        name = type(subject.final).__name__
+        report.omit("baselines", f"{SINGLE} and {PLAIN_SUM}: {name} has no views to choose from or to sum.")
     why = why_no_rbf(data[0], subject)
     if why:
         report.omit("baselines", f"{RBF}: {why}")
@@ -97,6 +88,21 @@ def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str,
             "cross-validation within the training part.",
         )
     return found
+
+
+def _simple_rules(subject: Subject) -> dict[str, Contender]:
+    """One view alone, and the sum of all, under the machine of the model."""
+    machine, words = same_machine(subject)
+    return {
+        SINGLE: Contender(
+            subject.around(_combined(subject, BestSingle(machine), machine)),
+            f"The view that does best by cross-validation within the training part, alone, under {words}.",
+        ),
+        PLAIN_SUM: Contender(
+            subject.around(_combined(subject, MeanRule(), machine)),
+            f"The mean of all views, each at a mean diagonal of 1, under {words}.",
+        ),
+    }
 
 
 def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
@@ -152,11 +158,10 @@ def rbf_machine(task: str, data: tuple[Any, Any]) -> Any:
     """StandardScaler and an SVM whose C and gamma are searched for on what it is fitted to."""
     X, y = data
     machine = SVC(kernel="rbf", random_state=0) if task == "classes" else SVR(kernel="rbf")
-    whole = make_pipeline(StandardScaler(with_mean=not scipy.sparse.issparse(X)), machine)
-    step = whole.steps[-1][0]
     width = np.shape(X)[1]
-    grid = {f"{step}__C": list(_PRICES), f"{step}__gamma": [factor / width for factor in _WIDTHS]}
+    grid = {"C": list(_PRICES), "gamma": [factor / width for factor in _WIDTHS]}
     smallest = n_samples(X) // 2
     if task == "classes":
         smallest = int(np.unique(np.asarray(y), return_counts=True)[1].min()) // 2
-    return GridSearchCV(whole, grid, cv=int(np.clip(smallest, 2, 3)))
+    search = GridSearchCV(machine, grid, cv=int(np.clip(smallest, 2, 3)))
+    return make_pipeline(StandardScaler(with_mean=not scipy.sparse.issparse(X)), search)

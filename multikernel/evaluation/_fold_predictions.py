@@ -36,7 +36,7 @@ def fold_works(subject: Subject, data: tuple[Any, Any], cv: int, settings: Setti
     """
     X, y = data
     splits = list_folds(subject.task, n_samples(X), np.asarray(y), cv, settings.random_state)
-    model = subject.fresh()
+    model = subject.fresh(probabilities=True)
     mark = ""
     if settings.is_stored:
         mark = fingerprint(model, X, y, _VERSION, version("multikernel"), version("scikit-learn"))

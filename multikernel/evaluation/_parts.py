@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel.estimators._projection import BaseProjection
 from multikernel.evaluation._contenders import PLAIN_SUM, SINGLE, without_name
 from multikernel.evaluation._contest import (
     LEARNED,
@@ -30,6 +31,11 @@ def stability_part(subject: Subject, scores: Scores, report: Report) -> Part | N
     """The shares of the views over the refits, beside those of the model itself."""
     if not subject.shares():
         report.omit("stability", f"{type(subject.final).__name__} has no weights of views.")
+        return None
+    if isinstance(subject.final, BaseProjection):
+        report.omit(
+            "stability", "regions are numbered anew in every fit, so that their weights do not compare."
+        )
         return None
     if LEARNED in scores.failures:
         report.omit("stability", f"a refit failed: {scores.failures[LEARNED]}")
@@ -193,7 +199,7 @@ def answer(rows: list[Part], metric: str) -> str:
         rivals = [f"the {row['name']} ({_test_text(row)})" for row in others if row["verdict"] == verdict]
         if rivals:
             texts.append(f"{text} {listed(rivals)}")
-    return f"{head}: {metric} {first['score']:.3f}, {listed(texts)}."
+    return f"{head}: {metric} {first['score']:.3f}, {'; '.join(texts)}."
 
 
 def _test_text(row: Part) -> str:

@@ -192,7 +192,7 @@ def _answer(rows: list[Part], metric: str) -> str:
         texts += [f"{text} {listed(found)}"] if found else []
     head = f"{best['name']} has the best mean {metric}" + (f" of {len(own)} models" if len(own) > 1 else "")
     head = head if len(own) > 1 else f"{best['name']} has a mean {metric}"
-    told = f": {listed(texts)}, as far as {N_FITS} folds can tell" if texts else ""
+    told = f": {'; '.join(texts)}, as far as {N_FITS} folds can tell" if texts else ""
     return f"{head}, {best['score']:.3f}{told}."
 
 

@@ -156,7 +156,7 @@ def _plan(subject: Subject, data: tuple[Any, Any], wanted: list[str], cv: int, s
     if "baselines" in possible:
         plan.rivals = rivals(subject, data, plan.report)
     if contest_parts:
-        contenders = {LEARNED: Contender(_learned(subject)), **plan.without, **plan.rivals}
+        contenders = {LEARNED: Contender(subject.fresh()), **plan.without, **plan.rivals}
         try:
             plan.contest = contest_works(
                 contenders, subject, data, settings.random_state, stored=settings.is_stored
@@ -171,12 +171,6 @@ def _plan(subject: Subject, data: tuple[Any, Any], wanted: list[str], cv: int, s
         except ValueError as error:
             plan.report.omit("held_out", str(error))
     return plan
-
-
-def _learned(subject: Subject) -> Any:
-    """The model itself; probabilities, which cost five fits more, are not needed here."""
-    known = subject.model.get_params(deep=True)
-    return subject.fresh(**({"probability": False} if f"{subject.prefix}probability" in known else {}))
 
 
 def _can_be_refitted(part: str, subject: Subject, y: Any, report: Report) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import tempfile
+import secrets
 import zipfile
 from pathlib import Path
 
@@ -123,25 +123,17 @@ def check_array(name: str, content: bytes) -> None:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that after a stop at any moment the old or the new one is there, never a part."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    part = path.parent / f".multikernel-{secrets.token_hex(8)}.part"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with part.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, _usual_mode())
-        os.replace(name, path)
+        os.replace(part, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
-
-
-def _usual_mode() -> int:
-    """What a new file may be used for: a temporary one is for its owner alone."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def _sync_folder(folder: Path) -> None:

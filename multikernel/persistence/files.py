@@ -11,6 +11,7 @@ from typing import Any
 from .archive import write_whole
 from .coding import decode, encode, needed_names, open_file
 from .errors import ModelFileError, shown
+from .schema import check_uses
 from .trusted import trusted_names
 from .versions import warn_of_versions
 
@@ -149,6 +150,7 @@ def checked_bytes(model: Any) -> bytes:
     try:
         _, schema = open_file(data)
         allowed, unknown = needed_names(data, schema, set())
+        check_uses(schema, set(unknown))
         again = decode(data, allowed.union(unknown))  # what was just written is known
     except ModelFileError as error:
         raise ModelFileError(f"the model was not saved, since it could not be loaded: it {error}") from error
@@ -182,8 +184,8 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
         return source.read_bytes()
     except FileNotFoundError as error:
         raise ModelFileError(f"there is no file {source}. Look for the name and the folder.") from error
-    except OSError as error:
-        raise ModelFileError(f"{source} cannot be read: {error.strerror}.") from error
+    except (OSError, ValueError) as error:
+        raise ModelFileError(f"{source} cannot be read: {error}.") from error
 
 
 def _not_trusted(names: list[str]) -> str:

@@ -86,6 +86,10 @@ class _Preparing:
         return Member.holding(name, value.value)
 
     def _array(self, value: Any, path: str) -> Any:
+        if type(value) not in (np.ndarray, np.memmap):
+            raise ModelFileError(
+                f"{path} is a {type(value).__name__}, which cannot be saved. Make it an array."
+            )
         array = np.asarray(value)  # a memory map is saved as what it maps
         if array.dtype == object:
             items = [self.of(item, f"{path}[{position}]") for position, item in enumerate(array.ravel())]

@@ -11,6 +11,8 @@ from .trusted import trusted_uses
 
 OLDEST_PROTOCOL = 2  # of skops: no older one has written a file of this format
 _MEMBER = re.compile(r"[0-9]{1,9}\.(npy|bin)")
+# Ways of skops to use a name without calling it; a partial is made, not called.
+_CALLERS_USES = ("ObjectNode", "FunctionNode", "TupleNode", "PartialNode", "TreeNode")
 _LABELS = ("__class__", "__module__", "__loader__")
 
 
@@ -77,19 +79,20 @@ def check_uses(schema: Any, trusted: set[str]) -> None:
     ----------
     schema : dict
     trusted : set of str
-        What the caller trusts, in any use.
+        What the caller trusts: to be handed over or to be given attributes, not to be called on loading.
     """
     protocol = schema.get("protocol") if isinstance(schema, dict) else None
     if type(protocol) is not int or protocol < OLDEST_PROTOCOL:
         raise ModelFileError(
-            f"claims protocol {shown(protocol)} of skops, and model files have {OLDEST_PROTOCOL} or "
-            "higher. It was not made by save_model: do not use it."
+            f"claims protocol {shown(protocol)} of skops, and model files have {OLDEST_PROTOCOL} or higher. It "
+            "was not made by save_model: do not use it."
         )
-    uses = trusted_uses()
+    ours = trusted_uses()
     for node in nodes(schema):
         name = f"{node.get('__module__')}.{node.get('__class__')}"
-        if name in uses and node["__loader__"] != uses[name] and name not in trusted:
+        allowed = (ours[name],) if name in ours else _CALLERS_USES if name in trusted else None
+        if allowed is not None and node["__loader__"] not in allowed:
             raise ModelFileError(
-                f"uses {shown(name)} as {shown(node['__loader__'])}, which save_model never writes. "
-                "It was tampered with: do not use it."
+                f"uses {shown(name)} as {shown(node['__loader__'])}, which model files never do. It was "
+                "tampered with, or holds a class that cannot be saved: do not use it."
             )

@@ -1,0 +1,228 @@
+"""``fit`` and ``predict`` as a user has them: files in, a folder and a table out, and what is said where."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from multikernel import MKLClassifier
+from multikernel.cli import app
+from multikernel.cli.watching import _Path
+from multikernel.tables import tuning
+
+VIEWS = """
+[[view]]
+name = "shape"
+columns = ["a", "b"]
+kernel = ["linear", "gaussian(scale=2)"]
+[[view]]
+name = "rest"
+columns = "c*"
+kernel = "gaussian"
+cost = 2
+"""
+
+
+def call(*arguments):
+    result = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, list(map(str, arguments)))
+    if result.exception is not None:
+        assert isinstance(result.exception, SystemExit), result.exception
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Files of one table, and a model of them."""
+    folder = tmp_path_factory.mktemp("fit")
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(48, 3)), columns=["a", "b", "c"])
+    train = X[:40].assign(kind=np.where(X["a"] + X["c"] ** 2 > 0.5, "[big]", "small")[:40], name="x")
+    train.to_csv(folder / "train.csv", index=False)
+    X[40:][["c", "a", "b"]].assign(more=1).to_csv(folder / "new.csv", index=False)
+    (folder / "views.toml").write_text(VIEWS)
+    result = call("fit", folder / "train.csv", "-y", "kind", "--ignore", "name", "-o", folder / "model")
+    assert result.exit_code == 0, result.output
+    (folder / "printed.txt").write_text(result.stdout)
+    return folder
+
+
+def test_a_fit_prints_the_weights_and_writes_the_model(place):
+    printed = (place / "printed.txt").read_text()
+    assert "gaussian-0.25" in printed and "MKLClassifier on 40 rows of train.csv: done" in printed
+    assert printed.endswith(f"Written: {place / 'model'}\n")
+    assert sorted(path.name for path in (place / "model").iterdir()) == ["fit.json", "model.skops"]
+    record = json.loads((place / "model" / "fit.json").read_text())
+    assert record["summary"]["weights"][0]["view"] == "linear"
+
+
+def test_predictions_are_those_of_the_model(place):
+    train, new = (pd.read_csv(place / f"{name}.csv") for name in ("train", "new"))
+    columns = ["a", "b", "c"]
+    model = MKLClassifier().fit(train[columns], train["kind"].to_numpy(dtype=str))
+    result = call("predict", place / "model", place / "new.csv", "--scores")
+    assert result.exit_code == 0
+    assert "Note: not used of new.csv: 'more'." in result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0] == "row,prediction,score"
+    expected = zip(model.predict(new[columns]), model.decision_function(new[columns]), strict=True)
+    assert lines[1:] == [f"{row},{label},{score}" for row, (label, score) in enumerate(expected)]
+    out = place / "deep" / "p.csv"
+    assert f"Written: {out} (8 rows)" in call("predict", place / "model", place / "new.csv", "-o", out).stdout
+    assert out.read_text().splitlines() == [line.rpartition(",")[0] for line in lines]
+    assert [path.name for path in out.parent.iterdir()] == ["p.csv"]
+    rows = json.loads(call("predict", place / "model", place / "new.csv", "--json").stdout)
+    assert rows[0] == {"row": 0, "prediction": lines[1].split(",")[1]}
+
+
+def test_views_costs_and_probabilities(place, tmp_path):
+    result = call(
+        "fit", place / "train.csv", "-y", "kind", "--views", place / "views.toml", "-o", tmp_path / "m",
+        "--set", "probability=true", "--set", "C=10", "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0
+    record = json.loads(result.stdout)
+    assert [view["name"] for view in record["views"]] == ["shape/linear", "shape/gaussian", "rest"]
+    assert record["parameters"] == {"probability": True, "C": 10, "costs": {"rest": 2.0}}
+    assert "Note: no view reads column 'name'" in result.stderr
+    head, first = call("predict", tmp_path / "m", place / "new.csv", "--proba").stdout.splitlines()[:2]
+    assert head == "row,prediction,probability[[big]],probability[small]"
+    assert sum(map(float, first.split(",")[2:])) == pytest.approx(1.0)
+
+
+def test_a_column_of_names_is_encoded_and_encoded_again(place, tmp_path):
+    fit = (
+        "fit",
+        place / "train.csv",
+        "-y",
+        "kind",
+        "--one-hot",
+        "name",
+        "--kernels",
+        "linear",
+        "-o",
+        tmp_path,
+    )
+    assert call(*fit).exit_code == 0
+    refused = call("predict", tmp_path, place / "new.csv")
+    assert refused.exit_code == 1 and "it has no 'name'" in refused.stderr
+    assert call("predict", tmp_path, place / "train.csv").exit_code == 0
+
+
+def test_tuning_is_shown_kept_and_gone_on_with(place, tmp_path, monkeypatch):
+    fit = ("fit", place / "train.csv", "-y", "kind", "--ignore", "name", "--kernels", "linear, gaussian")
+    fit = (*fit, "--tune", "--folds", 2, "-o", tmp_path)
+    score, calls = tuning.score_quietly, []
+
+    def until_stopped(**arguments):
+        calls.append(arguments)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return score(**arguments)
+
+    monkeypatch.setattr(tuning, "score_quietly", until_stopped)
+    stopped = call(*fit)
+    assert stopped.exit_code == 130
+    assert "3 of 12 fits are kept" in stopped.stderr and "same command again" in stopped.stderr
+    result = call(*fit)
+    assert result.exit_code == 0 and len(calls) == 4 + 9
+    assert "Cross-validation: C =" in result.stdout
+    record = json.loads((tmp_path / "fit.json").read_text())
+    assert record["parameters"] == {"C": record["tuning"]["best"]}
+
+
+def test_a_folder_is_not_overwritten_by_accident(place, tmp_path):
+    fit = ("fit", place / "train.csv", "-y", "kind", "--kernels", "linear", "--ignore", "name", "-o")
+    again = call(*fit, place / "model")
+    assert again.exit_code == 1 and "--force" in again.stderr
+    (tmp_path / "thesis.txt").touch()
+    assert call(*fit, tmp_path, "--force").exit_code == 1
+    assert call(*fit, tmp_path / "m").exit_code == call(*fit, tmp_path / "m", "--force").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--method", "mlk"), 2, "did you mean 'mkl'"),
+        (("--kernels", "gausian"), 2, "Did you mean 'gaussian'"),
+        (("--set", "C"), 2, "name=value"),
+        (("--task", "guess"), 2, "--task must be one of"),
+        (("--ignore", "name", "--set", "Cc=1"), 1, "no parameter 'Cc'"),
+        (("--ignore", "name", "--set", "C=-1"), 1, "C must be greater than 0"),
+        (("--views", "none.toml"), 1, "none.toml does not exist"),
+        (("--one-hot", "colour"), 1, "no column 'colour'"),
+        ((), 1, "column 'name' of train.csv holds something else"),
+    ],
+)
+def test_refusals_name_the_remedy_and_write_nothing(place, tmp_path, options, code, said):
+    result = call("fit", place / "train.csv", "-y", "kind", "-o", tmp_path / "m", *options)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert said in result.stderr
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_model_that_was_changed_is_refused(place, tmp_path):
+    for name in ("fit.json", "model.skops"):
+        (tmp_path / name).write_bytes((place / "model" / name).read_bytes())
+    with (tmp_path / "model.skops").open("ab") as file:
+        file.write(b" ")
+    result = call("predict", tmp_path, place / "new.csv")
+    assert result.exit_code == 1 and "Error:" in result.stderr and result.stdout == ""
+
+
+def test_what_was_read_is_not_overwritten(place):
+    before = (place / "new.csv").read_bytes()
+    result = call("predict", place / "model", place / "new.csv", "-o", place / "new.csv")
+    assert result.exit_code == 1 and "will not be overwritten" in result.stderr
+    assert (place / "new.csv").read_bytes() == before
+
+
+INTERRUPTED = """
+import contextlib, os, signal, sys
+from multikernel import __main__
+from multikernel.cli import fit
+
+@contextlib.contextmanager
+def watch(label, tol):
+    yield lambda entry: os.kill(os.getpid(), signal.SIGINT)
+
+fit.watch_fit = watch
+__main__.main()
+"""
+
+
+def test_an_interrupted_fit_keeps_its_model_and_may_be_given_again(place, tmp_path):
+    fit = ["fit", place / "train.csv", "-y", "kind", "--ignore", "name", "-o", tmp_path, "--set", "tol=1e-9"]
+    fit = list(map(str, fit))
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *fit], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 130, done.stderr
+    assert "Ctrl-C again ends at once" in done.stderr and "Stopped before the end" in done.stderr
+    assert json.loads((tmp_path / "fit.json").read_text())["status"] == "interrupted"
+    assert call("predict", tmp_path, place / "new.csv").exit_code == 0
+    assert call(*fit).exit_code == 0
+    assert json.loads((tmp_path / "fit.json").read_text())["status"] == "done"
+
+
+def test_an_interrupt_where_nothing_can_be_kept_says_so(place, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "multikernel.cli.fit.read_table", lambda *_, **__: signal.default_int_handler(2, None)
+    )
+    result = call("fit", place / "train.csv", "-y", "kind", "-o", tmp_path / "m")
+    assert result.exit_code == 130 and "No model was written" in result.stderr
+
+
+def test_how_far_a_fit_has_come():
+    path = _Path(1e-3)
+    assert path.add({"iteration": 1, "gap": float("inf")}) is None
+    assert path.add({"iteration": 2, "gap": 1e-1}) == 0.0
+    assert path.add({"iteration": 3, "gap": 1e-2}) == pytest.approx(0.5)
+    assert path.told == "iteration 3, gap 1.0e-02"
+    assert path.add({"iteration": 4, "gap": 0.0}) == 1.0
+    assert path.add({"iteration": 1, "gap": 1.0}) == 0.0
+    assert path.told.startswith("machine 2, iteration 1")

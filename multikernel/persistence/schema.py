@@ -84,7 +84,7 @@ def check_uses(schema: Any, trusted: set[str]) -> None:
     protocol = schema.get("protocol") if isinstance(schema, dict) else None
     if type(protocol) is not int or protocol < OLDEST_PROTOCOL:
         raise ModelFileError(
-            f"claims protocol {shown(protocol)} of skops, and model files have {OLDEST_PROTOCOL} or more. It was "
+            f"claims protocol {shown(protocol)} of skops, model files {OLDEST_PROTOCOL} or more. It was "
             "not made by save_model: do not use it."
         )
     ours = trusted_uses()

@@ -1,33 +1,66 @@
 """``multikernel data``: which data sets there are, what they are, and whether they are sound."""
 
-from typing import Annotated
+import json
+from typing import Annotated, Any
 
 import typer
 
-from multikernel.cli.console import out, plain_errors, show_table
+from multikernel._validation import check_choice
+from multikernel.cli.console import REFUSED, fail, misuse, out, plain_errors, show_table
 from multikernel.datasets import check_dataset, list_datasets, load_dataset
+from multikernel.datasets.loading import TASKS
 
 app = typer.Typer(help="List, show and check data sets.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="Name of a data set; `multikernel data list` shows them.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 
 
 @app.command("list")
-def list_() -> None:
+def list_(
+    views: Annotated[bool, typer.Option("--views", help="Only sets with named views.")] = False,
+    task: Annotated[
+        str | None, typer.Option("--task", help="Only sets for classes, values or (several) labels.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """List the data sets that can be loaded; `show` says what they are."""
+    with misuse():
+        if task is not None:
+            check_choice("--task", task, TASKS)
     with plain_errors():
-        table = list_datasets().reset_index().drop(columns="target")
-        show_table("Data sets", list(table.columns), table.astype(str).to_numpy().tolist())
+        table = list_datasets(views=views, task=task).reset_index()
+    if as_json:
+        _print_json(table.to_dict(orient="records"))
+        return
+    # short enough for 80 columns: how many classes, or else what the target is
+    table["classes"] = table["classes"].where(table["classes"] > 0, table["task"])
+    shown = table[["name", "n", "d", "views", "classes", "source"]].astype(str)
+    show_table("Data sets", list(shown.columns), shown.to_numpy().tolist())
 
 
 @app.command()
-def show(name: Name) -> None:
+def show(name: Name, as_json: AsJson = False) -> None:
     """Show what a data set is and which arrays it has."""
     with plain_errors():
         dataset = load_dataset(name)
-        out().print(dataset.description, markup=False, highlight=False)
-        rows = [[key, str(array.shape), str(array.dtype)] for key, array in dataset.arrays.items()]
-        show_table("Arrays", ["name", "shape", "dtype"], rows)
+    if as_json:
+        about = {key: value for key, value in dataset.fields.items() if key != "arrays"}
+        found = {
+            "name": name,
+            "sha256": dataset.sha256,
+            "views": {view: len(columns) for view, columns in dataset.view_columns.items()},
+            "kernels": list(dataset.kernels),
+            "arrays": {
+                key: {"shape": list(array.shape), "dtype": str(array.dtype)}
+                for key, array in dataset.arrays.items()
+            },
+        }
+        _print_json({**about, **found})
+        return
+    out().print(dataset.description, markup=False, highlight=False)
+    rows = [[key, str(array.shape), str(array.dtype)] for key, array in dataset.arrays.items()]
+    show_table("Arrays", ["name", "shape", "dtype"], rows)
 
 
 @app.command()
@@ -35,10 +68,31 @@ def check(
     names: Annotated[
         list[str] | None, typer.Argument(help="Names of data sets; all on disk if none.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Check data sets against their checksums and the arrays that the manifest promises."""
+    """Check data sets against their checksums and the arrays that the manifest promises.
+
+    All are checked; the exit code is 1 if one of them is not sound.
+    """
     with plain_errors():
-        table = list_datasets()
-        for name in names or table.index[table["where"] != "OpenML"]:
-            report = check_dataset(name)
-            out().print(f"{name}: sound, sha256 {report['sha256']}", markup=False, highlight=False)
+        chosen = names or list(list_datasets(on_disk=True).index)
+    reports = [_check(name, as_json) for name in chosen]
+    if as_json:
+        _print_json(reports)
+    if not all(report["sound"] for report in reports):
+        raise typer.Exit(REFUSED)
+
+
+def _check(name: str, as_json: bool) -> dict[str, Any]:
+    try:
+        report = check_dataset(name)
+    except (ValueError, OSError) as error:
+        fail(str(error), REFUSED)
+        return {"name": name, "sound": False, "error": str(error)}
+    if not as_json:
+        out().print(f"{name}: sound, sha256 {report['sha256']}", markup=False, highlight=False)
+    return {"name": name, "sound": True, **report}
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=1, ensure_ascii=False))

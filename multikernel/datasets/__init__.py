@@ -1,5 +1,6 @@
 """Data to learn from: data sets by name with checksums, scikit-learn's digits as views, and made-up data."""
 
+from multikernel.datasets.dataset import Dataset
 from multikernel.datasets.digits import ViewedDataset, load_digits_views
 from multikernel.datasets.faces import Faces, load_faces
 from multikernel.datasets.generators import (
@@ -11,7 +12,6 @@ from multikernel.datasets.generators import (
     piecewise_curve,
 )
 from multikernel.datasets.loading import (
-    Dataset,
     check_dataset,
     dataset_fingerprint,
     list_datasets,

@@ -11,15 +11,20 @@ by default ``~/.cache/multikernel``).
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import numpy as np
 
 VARIABLE = "MULTIKERNEL_DATA"
 MANIFEST = "manifest.json"
 _FORMAT = 1
 _BLOCK = 1 << 20
+_FETCHED = "fetched"
+_REPLACE = "Replace the file by an undamaged copy"
 
 
 @dataclass(frozen=True)
@@ -71,10 +76,21 @@ class CatalogueEntry:
             )
         found = file_sha256(self.path)
         if found != promised:
+            remedy = "Delete the file, and it is fetched again" if self.is_fetched else _REPLACE
             raise ValueError(
                 f"data set {self.name!r}: {self.path} does not match its checksum; the manifest says sha256 "
-                f"{promised}, the file has {found}. Replace the file by an undamaged copy."
+                f"{promised}, the file has {found}. {remedy}."
             )
+
+    @property
+    def is_fetched(self) -> bool:
+        """Whether the file is a copy of what was fetched over the network."""
+        return _FETCHED in self.fields
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the content: the promised sha256, or of what was fetched its name there."""
+        return str(self.fields[_FETCHED]) if self.is_fetched else self.sha256
 
 
 def data_folders() -> list[Path]:
@@ -104,6 +120,45 @@ def read_catalogue() -> dict[str, CatalogueEntry]:
         for name, fields in _read_manifest(folder).items():
             catalogue.setdefault(name, CatalogueEntry(name, folder, fields))
     return catalogue
+
+
+def keep_fetched(
+    name: str, arrays: Mapping[str, np.ndarray], fields: Mapping[str, Any], fingerprint: str
+) -> None:
+    """Put what was fetched over the network into the cache, with its sha256, so that damage is noticed later.
+
+    The sum is that of what was fetched: it guards the copy, and says nothing of the source. A stop in between
+    leaves the cache as it was.
+
+    Parameters
+    ----------
+    name : str
+    arrays, fields : mappings
+        What the file holds, and what the manifest says of it.
+    fingerprint : str
+        What identifies the content, the same before and after it was kept.
+    """
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.npz"
+    _replace(path, lambda file: np.savez_compressed(file, **dict(arrays)))  # type: ignore[arg-type]
+    shapes = {key: {"shape": list(array.shape), "dtype": str(array.dtype)} for key, array in arrays.items()}
+    own = {"file": path.name, "sha256": file_sha256(path), "arrays": shapes, _FETCHED: fingerprint}
+    manifest = {"format": _FORMAT, "datasets": {**_read_manifest(folder), name: {**fields, **own}}}
+    text = json.dumps(manifest, indent=1)
+    _replace(folder / MANIFEST, lambda file: file.write(text.encode("utf-8")))
+
+
+def _replace(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
+    """Write a file beside its place and move it there when it is whole."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        try:
+            write(file)
+            file.close()
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
 
 
 def file_sha256(path: Path) -> str:

@@ -43,13 +43,19 @@ class ViewedDataset:
         One row per sample; the name of a column begins with the name of its view.
     y : ndarray of shape (n_samples,)
         The labels.
-    views : dict of str to list of str
-        The columns of each view, ready for ``(name, kernel, columns)`` in an estimator's `kernels`.
+    view_columns : dict of str to list of str
+        The columns of each view, ready for ``(name, kernel, columns)`` in an estimator's `kernels`, as a
+        multi-view `Dataset` has them.
     """
 
     X: pd.DataFrame
     y: NDArray[np.int64]
-    views: dict[str, list[str]]
+    view_columns: dict[str, list[str]]
+
+    @property
+    def views(self) -> dict[str, list[str]]:
+        """The same as `view_columns`."""
+        return self.view_columns
 
 
 def load_digits_views(views: Sequence[str] | None = None) -> ViewedDataset:
@@ -75,14 +81,14 @@ def load_digits_views(views: Sequence[str] | None = None) -> ViewedDataset:
     Returns
     -------
     ViewedDataset
-        With the table ``X``, the labels ``y`` (0 to 9) and the columns of each view, ``views``.
+        With the table ``X``, the labels ``y`` (0 to 9) and the columns of each view, ``view_columns``.
 
     Examples
     --------
     >>> digits = load_digits_views()
     >>> digits.X.shape
     (1797, 146)
-    >>> {name: len(columns) for name, columns in digits.views.items()}
+    >>> {name: len(columns) for name, columns in digits.view_columns.items()}
     {'pixels': 64, 'row_profile': 8, 'column_profile': 8, 'fourier': 34, 'orientations': 32}
     >>> load_digits_views(["row_profile"]).X.columns[:2].tolist()
     ['row_profile_r0', 'row_profile_r1']
@@ -94,7 +100,7 @@ def load_digits_views(views: Sequence[str] | None = None) -> ViewedDataset:
     return ViewedDataset(
         X=pd.concat(tables.values(), axis="columns"),
         y=np.asarray(data.target, dtype=np.int64),
-        views={name: table.columns.tolist() for name, table in tables.items()},
+        view_columns={name: table.columns.tolist() for name, table in tables.items()},
     )
 
 

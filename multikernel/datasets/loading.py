@@ -1,64 +1,34 @@
 """Data sets by name: found in a folder, checked by their sha256, read without pickles."""
 
+import contextlib
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
-import scipy.sparse
 
+from multikernel._validation import check_choice
 from multikernel.datasets import openml
-from multikernel.datasets.catalogue import VARIABLE, CatalogueEntry, data_folders, read_catalogue
+from multikernel.datasets.catalogue import (
+    VARIABLE,
+    CatalogueEntry,
+    cache_folder,
+    data_folders,
+    keep_fetched,
+    read_catalogue,
+)
+from multikernel.datasets.dataset import Dataset, make_dataset
+from multikernel.datasets.shipped import SHIPPED, describe_shipped, load_shipped
 
-_VIEW_PREFIX = "view_"
-_CSR = ("csr_data", "csr_indices", "csr_indptr", "csr_shape")
-_DESCRIBED = ("target", "notes", "source", "licence", "verified")
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A data set as it was read.
-
-    Attributes
-    ----------
-    name : str
-    X : ndarray or csr_matrix of shape (n, d), or None
-        The single table, where the set has one; None where it has views, networks or kernels only.
-    y : ndarray of shape (n,) or (n, n_labels), or None
-        Classes as integers from 0, numbers for regression, or a 0/1 table of several labels.
-    views : dict of str to ndarray of shape (n, d_view)
-        The tables of a multi-view set, without the ``view_`` of their arrays' names.
-    arrays : dict of str to ndarray
-        Everything that the file holds.
-    fields : mapping
-        What the manifest says of the set.
-    sha256 : str
-        The checksum of the file; for a set from OpenML its name and version there.
-    """
-
-    name: str
-    X: Any
-    y: np.ndarray | None
-    views: dict[str, np.ndarray]
-    arrays: dict[str, np.ndarray]
-    fields: Mapping[str, Any]
-    sha256: str
-
-    @property
-    def description(self) -> str:
-        """What the manifest says of the set, in lines of text."""
-        lines = [f"{self.name}: n={self.fields.get('n')}, d={self.fields.get('d')}"]
-        for key in _DESCRIBED:
-            value = self.fields.get(key)
-            if value:
-                lines.append(f"{key}: {'; '.join(map(str, value)) if isinstance(value, list) else value}")
-        return "\n".join(lines)
+TASKS = ("classes", "values", "labels")
 
 
 def load_dataset(name: str) -> Dataset:
     """Load a data set: from ``$MULTIKERNEL_DATA``, else from the cache, else from OpenML where it has it.
+
+    Files are checked against the sha256 of their manifest. What comes from OpenML is kept in the cache with
+    the sha256 of what was fetched, which guards the copy from then on. ``"digits"`` is there always.
 
     Parameters
     ----------
@@ -73,17 +43,38 @@ def load_dataset(name: str) -> Dataset:
     ------
     ValueError
         If no folder has the set (the message says what to set), or if its file does not match its sha256.
+
+    Examples
+    --------
+    A set of several views goes straight into an estimator:
+
+    >>> digits = load_dataset("digits")
+    >>> {name: len(columns) for name, columns in digits.view_columns.items()}
+    {'pixels': 64, 'row_profile': 8, 'column_profile': 8, 'fourier': 34, 'orientations': 32}
+    >>> from multikernel import MKLClassifier
+    >>> from multikernel.kernels import Gaussian
+    >>> views = [(name, Gaussian(), columns) for name, columns in digits.view_columns.items()]
+    >>> rows = digits.y < 2
+    >>> model = MKLClassifier(views).fit(digits.X[rows][:60], digits.y[rows][:60])
+    >>> model.view_names_ == list(digits.view_columns)
+    True
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be the name of a data set, a string; got {name!r}.")
     catalogue = read_catalogue()
-    if name in catalogue:
-        entry = catalogue[name]
+    entry = catalogue.get(name)
+    if entry is not None and not (entry.is_fetched and not entry.path.is_file()):
         entry.verify()
-        return _as_dataset(name, _read_arrays(entry), entry.fields, entry.sha256)
+        return make_dataset(name, _read_arrays(entry), entry.fields, entry.fingerprint)
+    if name in SHIPPED:
+        return make_dataset(name, *load_shipped(name))
     if name not in openml.OPENML:
         _raise_unknown(name, catalogue)
-    source = openml.OPENML[name]
+    return _fetch(name)
+
+
+def _fetch(name: str) -> Dataset:
+    """Fetch a set from OpenML and keep it in the cache."""
     try:
         arrays, fields = openml.fetch(name)
     except OSError as error:
@@ -91,7 +82,10 @@ def load_dataset(name: str) -> Dataset:
             f"data set {name!r} is in none of the folders {_folders()}, and OpenML cannot be asked "
             f"({error}). Set {VARIABLE} to a folder with a manifest.json that lists it."
         ) from error
-    return _as_dataset(name, arrays, fields, f"openml:{source.name}:{source.version}")
+    fingerprint = openml.OPENML[name].fingerprint
+    with contextlib.suppress(OSError):  # a cache that cannot be written to is no reason to refuse the data
+        keep_fetched(name, arrays, fields, fingerprint)
+    return make_dataset(name, arrays, fields, fingerprint)
 
 
 def dataset_fingerprint(name: str) -> str:
@@ -107,45 +101,80 @@ def dataset_fingerprint(name: str) -> str:
     """
     catalogue = read_catalogue()
     if name in catalogue:
-        return catalogue[name].sha256
+        return catalogue[name].fingerprint
+    if name in SHIPPED:
+        return load_shipped(name)[2]
     if name not in openml.OPENML:
         _raise_unknown(name, catalogue)
-    return f"openml:{openml.OPENML[name].name}:{openml.OPENML[name].version}"
+    return openml.OPENML[name].fingerprint
 
 
-def list_datasets() -> pd.DataFrame:
+def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool = False) -> pd.DataFrame:
     """Return what can be loaded, one row for each set, in the order of their names.
+
+    Parameters
+    ----------
+    views : bool, default=False
+        Whether to leave out sets without named views.
+    task : {"classes", "values", "labels"}, optional
+        Leave out sets for anything else: classes, a number to predict, or a 0/1 table of several labels.
+    on_disk : bool, default=False
+        Whether to leave out what would be fetched or made when it is loaded.
 
     Returns
     -------
     DataFrame
         With the index ``name`` and the columns ``n``, ``d`` (0 without a table), ``views`` (how many),
-        ``classes`` (0 without classes), ``where`` (the folder, or ``OpenML``) and ``target``.
+        ``classes`` (0 without classes), ``task``, ``source`` (``"folder"``, ``"cache"``, ``"scikit-learn"``
+        or ``"OpenML"``), ``where`` (the folder, or the source again) and ``target``.
+
+    Examples
+    --------
+    >>> list_datasets(views=True).loc["digits", ["n", "d", "views", "classes"]].tolist()
+    [1797, 146, 5, 10]
     """
-    rows: dict[str, dict[str, Any]] = {}
-    for name, entry in read_catalogue().items():
-        fields = entry.fields
-        rows[name] = {
-            "n": int(fields.get("n") or 0),
-            "d": int(fields.get("d") or 0),
-            "views": len(fields.get("views") or {}),
-            "classes": int(fields.get("classes") or 0),
-            "where": str(entry.folder),
-            "target": str(fields.get("target") or ""),
-        }
-    for name, source in openml.OPENML.items():
-        missing = {
-            "n": 0,
-            "d": 0,
-            "views": 0,
-            "classes": len(source.classes),
-            "where": "OpenML",
-            "target": "",
-        }
-        rows.setdefault(name, missing)
-    columns = ["n", "d", "views", "classes", "where", "target"]
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).sort_index()
-    return table.rename_axis("name")
+    if task is not None:
+        check_choice("task", task, TASKS)
+    rows = {
+        name: _row(entry.fields, _source(entry), str(entry.folder))
+        for name, entry in read_catalogue().items()
+    }
+    if not on_disk:
+        for name in SHIPPED:
+            rows.setdefault(name, _row(describe_shipped(name), "scikit-learn", "scikit-learn"))
+        for name, source in openml.OPENML.items():
+            rows.setdefault(name, _row({"classes": len(source.classes)}, "OpenML", "OpenML"))
+    columns = ["n", "d", "views", "classes", "task", "source", "where", "target"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).sort_index().rename_axis("name")
+    kept = (table["views"] > 0) | (not views)
+    return table[kept & ((table["task"] == task) | (task is None))]
+
+
+def _source(entry: CatalogueEntry) -> str:
+    return "cache" if entry.folder == cache_folder() else "folder"
+
+
+def _row(fields: Mapping[str, Any], source: str, where: str) -> dict[str, Any]:
+    return {
+        "n": int(fields.get("n") or 0),
+        "d": int(fields.get("d") or 0),
+        "views": len(fields.get("views") or {}),
+        "classes": int(fields.get("classes") or 0),
+        "task": _task(fields),
+        "source": source,
+        "where": where,
+        "target": str(fields.get("target") or ""),
+    }
+
+
+def _task(fields: Mapping[str, Any]) -> str:
+    """What the targets are, by what the manifest promises; empty where it does not say."""
+    arrays = fields.get("arrays") or {}
+    if fields.get("classes"):
+        return "classes"
+    if "y" in arrays:
+        return "values" if np.dtype(arrays["y"]["dtype"]).kind == "f" else "classes"
+    return "labels" if "Y" in arrays else ""
 
 
 def check_dataset(name: str) -> dict[str, Any]:
@@ -198,19 +227,8 @@ def _read_arrays(entry: CatalogueEntry) -> dict[str, np.ndarray]:
         ) from error
 
 
-def _as_dataset(name: str, arrays: dict[str, np.ndarray], fields: Mapping[str, Any], sha256: str) -> Dataset:
-    X = arrays.get("X")
-    if X is None and all(key in arrays for key in _CSR):
-        data, indices, indptr, shape = (arrays[key] for key in _CSR)
-        X = scipy.sparse.csr_matrix((data, indices, indptr), shape=tuple(map(int, shape)))
-    views = {
-        key.removeprefix(_VIEW_PREFIX): array for key, array in arrays.items() if key.startswith(_VIEW_PREFIX)
-    }
-    return Dataset(name, X, arrays.get("y", arrays.get("Y")), views, arrays, fields, sha256)
-
-
 def _raise_unknown(name: str, catalogue: Mapping[str, CatalogueEntry]) -> NoReturn:
-    known = sorted(set(catalogue) | set(openml.OPENML))
+    known = sorted({*catalogue, *openml.OPENML, *SHIPPED})
     raise ValueError(
         f"data set {name!r} is in none of the folders {_folders()}. Set {VARIABLE} to a folder with a "
         f"manifest.json that lists it, or choose from: {', '.join(known)}."

@@ -22,6 +22,11 @@ class OpenMLSource:
     version: int
     classes: tuple[str, ...]
 
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the content there."""
+        return f"openml:{self.name}:{self.version}"
+
 
 OPENML: dict[str, OpenMLSource] = {
     "breast_cancer_wisconsin": OpenMLSource("breast-w", 1, ("benign", "malignant")),
@@ -74,6 +79,7 @@ def fetch(name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     fields = {
         "n": int(complete.sum()),
         "d": X.shape[1],
+        "classes": len(source.classes),
         "target": f"y: {coding}",
         "source": [f"openml:{source.name} version {source.version}"],
     }

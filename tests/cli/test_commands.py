@@ -257,3 +257,30 @@ def test_data_that_are_missing_or_damaged_are_errors(data):
     assert damaged.exit_code == 1
     assert "does not match its checksum" in damaged.stderr
     assert damaged.stdout == ""
+    told = call("data", "check", "--json", "tiny", "nothing")
+    assert told.exit_code == 1
+    assert [(report["name"], report["sound"]) for report in json.loads(told.stdout)] == [
+        ("tiny", False),
+        ("nothing", False),
+    ]
+
+
+def test_data_as_json(data):
+    rows = {row["name"]: row for row in json.loads(call("data", "list", "--json").stdout)}
+    assert (rows["tiny"]["n"], rows["tiny"]["source"], rows["tiny"]["where"]) == (2, "folder", str(data))
+    assert rows["digits"]["views"] == 5
+    listed = json.loads(call("data", "list", "--json", "--views").stdout)
+    assert [row["name"] for row in listed] == ["digits"]
+    assert call("data", "list", "--task", "guess").exit_code == 2
+    shown = json.loads(call("data", "show", "digits", "--json").stdout)
+    assert shown["views"]["orientations"] == 32
+    assert shown["arrays"]["y"] == {"shape": [1797], "dtype": "int64"}
+    checked = json.loads(call("data", "check", "--json").stdout)
+    assert [(report["name"], report["sound"]) for report in checked] == [("tiny", True)]
+
+
+def test_the_list_of_data_is_readable_on_80_columns(data):
+    printed = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, ["data", "list"]).stdout
+    assert "breast_cancer_wisconsin" in printed
+    assert "…" not in printed
+    assert max(map(len, printed.splitlines())) <= 80

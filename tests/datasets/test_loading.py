@@ -10,7 +10,14 @@ import scipy.sparse
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from multikernel.datasets import check_dataset, dataset_fingerprint, list_datasets, load_dataset
+from multikernel.datasets import (
+    check_dataset,
+    dataset_fingerprint,
+    list_datasets,
+    load_dataset,
+    load_digits_views,
+)
+from tests.shared_data import needs_shared_data, shared_data_folder
 
 
 def write_folder(folder, datasets, **fields):
@@ -92,6 +99,40 @@ def test_views_sparse_tables_and_several_labels_have_their_places(monkeypatch, t
     assert {name: view.shape for name, view in data.views.items()} == {"a": (4, 2), "b": (4, 3)}
 
 
+def test_a_set_of_views_is_one_table_with_the_columns_of_each(monkeypatch, tmp_path):
+    arrays = {
+        "y": np.array([0, 1, 0]),
+        "view_a": np.arange(6, dtype=np.int16).reshape(3, 2),
+        "view_b": np.ones((3, 2)),
+        "names_a": np.array(["left", "right"]),
+        "names_b": np.array(["same", "same"]),
+    }
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", {"pair": arrays})))
+    data = load_dataset("pair")
+    assert data.view_columns == {"a": ["a:left", "a:right"], "b": ["b:0", "b:1"]}
+    np.testing.assert_array_equal(data.X[data.view_columns["a"]], arrays["view_a"])
+    assert data.X.shape == (3, 4)
+    assert "views: a (2), b (2)" in data.description
+
+
+def test_ready_made_kernels_have_their_names(monkeypatch, tmp_path):
+    arrays = {"K_one": np.eye(2), "K_two": np.ones((3, 3)), "Y": np.eye(2)}
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", {"pair": arrays})))
+    data = load_dataset("pair")
+    assert data.X is None
+    assert {name: K.shape for name, K in data.kernels.items()} == {"one": (2, 2), "two": (3, 3)}
+
+
+def test_the_digits_are_there_always():
+    data, digits = load_dataset("digits"), load_digits_views()
+    assert list(data.view_columns) == list(digits.view_columns)
+    assert data.view_columns["row_profile"][0] == "row_profile:r0"
+    np.testing.assert_array_equal(data.X, digits.X)
+    assert data.sha256 == dataset_fingerprint("digits") == load_dataset("digits").sha256
+    assert list_datasets().loc["digits", ["n", "d"]].tolist() == list(data.X.shape)
+    assert {name: table.shape[1] for name, table in data.views.items()} == data.fields["views"]
+
+
 def test_the_named_folder_comes_before_the_cache(monkeypatch, tmp_path, folder):
     other = {"X": np.zeros((1, 1)), "y": np.array([1])}
     write_folder(tmp_path / "cache" / "multikernel", {"tiny": other, "cached": other})
@@ -106,6 +147,23 @@ def test_the_list_has_every_set_with_its_size_and_its_place(folder):
     assert table.index.is_monotonic_increasing
     assert table.loc["tiny", ["n", "d", "views", "where"]].tolist() == [3, 2, 0, str(folder)]
     assert table.loc["sonar", "where"] == "OpenML"
+    assert table.loc[["tiny", "sonar", "digits"], "source"].tolist() == ["folder", "OpenML", "scikit-learn"]
+    assert list_datasets(on_disk=True).index.tolist() == ["tiny"]
+
+
+def test_the_list_is_filtered_by_views_and_task(monkeypatch, tmp_path):
+    sets = {
+        "numbers": {"X": np.ones((3, 2)), "y": np.array([0.5, 1.5, 2.0])},
+        "several": {"X": np.ones((3, 2)), "Y": np.eye(3, dtype=np.uint8)},
+        "graphs": {"edges": np.ones((3, 2))},
+    }
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", sets)))
+    assert list_datasets(task="values").index.tolist() == ["numbers"]
+    assert list_datasets(task="labels").index.tolist() == ["several"]
+    assert list_datasets(views=True).index.tolist() == ["digits"]
+    assert list_datasets().loc["graphs", "task"] == ""
+    with pytest.raises(ValueError, match="task must be one of"):
+        list_datasets(task="nothing")
 
 
 # --- checks ------------------------------------------------------------------------------------------------
@@ -232,7 +290,84 @@ def test_openml_is_asked_last_and_coded_as_the_manifest_is(monkeypatch):
     assert data.sha256 == dataset_fingerprint("sonar")
 
 
+def test_what_was_fetched_is_kept_and_checked_from_then_on(monkeypatch, tmp_path):
+    asked = []
+
+    def fetch(name, **options):
+        asked.append(name)
+        return answer(["Mine", "Mine", "Rock"])
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+    first, second = load_dataset("sonar"), load_dataset("sonar")
+    assert asked == ["sonar"]
+    assert first.sha256 == second.sha256 == dataset_fingerprint("sonar") == "openml:sonar:1"
+    for key in ("X", "y", "class_names", "feature_names"):
+        np.testing.assert_array_equal(first.arrays[key], second.arrays[key])
+    assert list_datasets().loc["sonar", ["n", "source"]].tolist() == [2, "cache"]
+    assert check_dataset("sonar")["arrays"]["X"]["shape"] == [2, 2]
+    path = tmp_path / "cache" / "multikernel" / "sonar.npz"
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["manifest.json", "sonar.npz"]
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match=r"sonar\.npz does not match its checksum.*Delete the file"):
+        load_dataset("sonar")
+    path.unlink()
+    np.testing.assert_array_equal(load_dataset("sonar").X, first.X)
+    assert asked == ["sonar", "sonar"]
+    load_dataset("digits")
+    assert path.is_file()
+
+
+def test_a_cache_that_cannot_be_written_is_no_reason_to_refuse(monkeypatch, tmp_path):
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda *a, **k: answer(["Mine", "Mine", "Rock"]))
+    assert load_dataset("sonar").X.shape == (2, 2)
+
+
+def test_an_interrupted_write_leaves_the_cache_as_it_was(monkeypatch, tmp_path):
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda *a, **k: answer(["Mine", "Mine", "Rock"]))
+
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez_compressed", stop)
+    with pytest.raises(KeyboardInterrupt):
+        load_dataset("sonar")
+    assert list((tmp_path / "cache" / "multikernel").iterdir()) == []
+
+
 def test_other_classes_than_expected_are_refused(monkeypatch):
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda *a, **k: answer(["Mine", "Cat", "Rock"]))
     with pytest.raises(ValueError, match="classes Rock, Mine; got Cat, Mine, Rock"):
         load_dataset("sonar")
+
+
+# --- the data sets of this project -------------------------------------------------------------------------
+
+
+@needs_shared_data
+def test_every_set_of_the_manifest_is_described(monkeypatch):
+    """By the manifest alone: the files are read where a test needs one."""
+    folder = shared_data_folder()
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(folder))
+    table = list_datasets(on_disk=True)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["datasets"]
+    assert set(table.index) == set(manifest)
+    for name, fields in manifest.items():
+        assert (folder / fields["file"]).is_file(), name
+        assert fields["target"], name
+        assert len(fields["sha256"]) == 64, name
+        assert table.loc[name, "n"] > 0, name
+        assert table.loc[name, "task"] in ("classes", "values", "labels"), name
+        widths = {
+            key.removeprefix("view_"): a["shape"][1] for key, a in fields["arrays"].items() if "view_" in key
+        }
+        assert widths == (fields.get("views") or {}), name
+
+
+@needs_shared_data
+def test_a_real_set_of_views(monkeypatch):
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+    data = load_dataset("nutrimouse")
+    assert {name: len(columns) for name, columns in data.view_columns.items()} == {"gene": 120, "lipid": 21}
+    np.testing.assert_array_equal(data.X[data.view_columns["lipid"]], data.views["lipid"])
+    assert data.X.shape == (40, 141)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import multikernel
-from multikernel.cli import compare, data, doctor, fit, predict, reproduce
+from multikernel.cli import compare, data, doctor, fit, predict, report, reproduce
 
 app = typer.Typer(
     name="multikernel",
@@ -15,6 +15,7 @@ app = typer.Typer(
 )
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
+app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("doctor")(doctor.doctor)
 app.add_typer(data.app, name="data")

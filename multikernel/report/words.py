@@ -38,8 +38,9 @@ def findings(summary: Summary) -> list[str]:
     n_used = sum((row["weight"] or 0.0) != 0 for row in weights)
     sentences = [f"{n_used} of {len(weights)} views {'is' if n_used == 1 else 'are'} used."]
     if n_used and sum(row["share"] == top["share"] for row in weights) == 1:
-        most = "carries most of the weight" if abs(top["share"]) > 0.5 else "carries the largest weight"
-        sentences.insert(0, f"{isolate(top['view'])} {most} ({100 * top['share']:.0f}%).")
+        per_cent = round(100 * top["share"])
+        most = "carries most of the weight" if abs(per_cent) > 50 else "carries the largest weight"
+        sentences.insert(0, f"{isolate(top['view'])} {most} ({per_cent}%).")
     baselines = part(summary, "baselines")
     if baselines and baselines["answer"]:
         sentences.append(str(baselines["answer"]))

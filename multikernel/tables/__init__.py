@@ -9,7 +9,7 @@ from multikernel.tables.encoding import encode_columns, find_categories
 from multikernel.tables.fitting import Fitted, Stop, fit_plan, stop_on_interrupt, takes_callback
 from multikernel.tables.parameters import parse_parameters
 from multikernel.tables.planning import FitPlan, plan_fit
-from multikernel.tables.predicting import Predictions, predict_table, write_csv
+from multikernel.tables.predicting import Predictions, match_training, predict_table, write_csv
 from multikernel.tables.reading import read_table
 from multikernel.tables.record import TUNING, file_sha256, make_record, require_free
 from multikernel.tables.tuning import Tuning, tune
@@ -29,6 +29,7 @@ __all__ = [
     "find_categories",
     "fit_plan",
     "make_record",
+    "match_training",
     "parse_parameters",
     "plan_fit",
     "predict_table",

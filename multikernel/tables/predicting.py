@@ -53,13 +53,10 @@ def predict_table(
     -------
     Predictions
     """
-    _require_record(record)
+    X, notes = match_training(record, data)
     for wanted, method in ((proba, "predict_proba"), (scores, "decision_function")):
         if wanted and not hasattr(model, method):
             raise ValueError(f"{type(model).__name__} {_LACKS[method]}")
-    if data.kind != record["data"]["kind"]:
-        raise ValueError(f"{data.name} must hold {_KINDS[record['data']['kind']]}, as training had.")
-    X, notes = _kernels(record, data) if data.kind == "precomputed" else _columns(record, data)
     columns: dict[str, Any] = {"row": np.arange(data.n_samples)}
     columns |= _named("prediction", np.asarray(model.predict(X)), None)
     classes = getattr(model, "classes_", None)
@@ -70,6 +67,27 @@ def predict_table(
         fits = found.ndim == 2 and classes is not None and found.shape[1] == len(classes)
         columns |= _named("score", found, classes if fits else None)
     return Predictions(pd.DataFrame(columns), notes)
+
+
+def match_training(record: Mapping[str, Any], data: TableData) -> tuple[Any, list[str]]:
+    """The columns, or the kernels, that a model was trained on, in their order.
+
+    Parameters
+    ----------
+    record : mapping
+        What `make_record` wrote beside the model.
+    data : TableData
+
+    Returns
+    -------
+    X : DataFrame of shape (n, d), or ndarray of shape (n, n_train, n_kernels)
+    notes : list of str
+        What was not used.
+    """
+    _require_record(record)
+    if data.kind != record["data"]["kind"]:
+        raise ValueError(f"{data.name} must hold {_KINDS[record['data']['kind']]}, as training had.")
+    return _kernels(record, data) if data.kind == "precomputed" else _columns(record, data)
 
 
 def write_csv(frame: pd.DataFrame, path: str | Path, *, keep: Sequence[str | Path] = ()) -> None:

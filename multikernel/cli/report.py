@@ -1,0 +1,131 @@
+"""``multikernel report``: a page about a kept model, and about what it is worth on data."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from multikernel._resumable import progress_bar
+from multikernel.cli.console import STOPPED, misuse, out, plain_errors, say, stopped
+from multikernel.evaluation import ALL_PARTS, evaluate
+from multikernel.persistence import ModelFolder
+from multikernel.report import find_renderer, headline, save_report, summarize
+from multikernel.tables import file_sha256, match_training, read_table
+
+# Each needs ten fits of several models; the others need fifteen of one in all.
+_SLOW = ("without_view", "baselines")
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="Folder that `multikernel fit` has written.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            "-d",
+            help="The table of the fit; without it, the report says what the model alone knows.",
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="File, ending in .html, .md or .json; FOLDER/report.html if not given."
+        ),
+    ] = None,
+    parts: Annotated[
+        str | None, typer.Option(help=f"Parts with commas between them, of {', '.join(ALL_PARTS)}.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help=f"Without the parts that need most fits: {', '.join(_SLOW)}.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Draws folds and samples.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes at the same time.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Write a report about a model: one page that needs no network.
+
+    With --data, copies of the model are fitted to parts of the table: how stable are the weights, what does
+    each view add, did learning help? Every finished fit is kept in the folder of the model: a run that was
+    stopped goes on where it ended when the same command is given again.
+    """
+    place = file or folder / "report.html"
+    with misuse():
+        chosen = _parts(parts, quick, data)
+        find_renderer(place)
+    with plain_errors(), stopped("No report was written."):
+        kept = ModelFolder(folder)
+        _require_other(place, [kept.record_path, *([] if data is None else [data])])
+        model, record = kept.load()
+        summary = summarize(model, title=f"What {type(model).__name__} learned")
+        if data is not None:
+            X, y, notes = _read(data, record)
+            options = {"parts": chosen, "random_state": seed, "n_jobs": jobs}
+            found = _evaluate(model, (X, y), folder / "evaluation.jsonl", options)
+            title = f"{summary['title']} from {data.name}"
+            summary = summarize(model, title=title, notes=notes, evaluation=found)
+        save_report(summary, place)
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        for line in (headline(summary), f"Written: {place}"):
+            out().print(line, markup=False, highlight=False)
+
+
+def _parts(parts: str | None, quick: bool, data: Path | None) -> list[str]:
+    """The parts that were asked for."""
+    if data is None and (parts is not None or quick):
+        given = "--quick" if parts is None else "--parts"
+        raise ValueError(f"{given} says what to compute on a table: give it too (--data train.csv).")
+    if parts is not None and quick:
+        raise ValueError("one of --parts and --quick can be given; got both.")
+    if parts is None:
+        return [part for part in ALL_PARTS if not (quick and part in _SLOW)]
+    names = [name.strip().replace("-", "_") for name in parts.split(",") if name.strip()]
+    unknown = [name for name in names if name not in ALL_PARTS]
+    if unknown or not names:
+        raise ValueError(f"--parts must be of {', '.join(ALL_PARTS)}; got {', '.join(unknown) or 'none'}.")
+    return names
+
+
+def _require_other(place: Path, read: list[Path]) -> None:
+    """Refuse to write over what is read."""
+    if any(place.exists() and path.exists() and place.samefile(path) for path in read):
+        raise ValueError(f"{place} is read, and will not be overwritten. Name another file by --out.")
+    if place.is_dir():
+        raise ValueError(f"a report is written to a file; {place} is a folder. Name a file by --out.")
+
+
+def _read(path: Path, record: dict[str, Any]) -> tuple[Any, Any, list[str]]:
+    """The columns and the target of the fit, and what a reader of the report should know of them."""
+    fit = record.get("data") or {}
+    table = read_table(path, fit.get("target"))
+    X, notes = match_training(record, table)
+    say(*notes)
+    y = None if record.get("task") == "nothing" else table.y
+    if record.get("task") == "values":
+        y = np.asarray(y, dtype=np.float64)
+    if file_sha256(path) == fit.get("sha256"):
+        return X, y, []
+    other = (
+        f"The model was fitted to {fit.get('file')} as it was then; what data tell here is of {path.name}."
+    )
+    say(f"Note: {path.name} is not the file that the model was fitted to.")
+    return X, y, [other]
+
+
+def _evaluate(model: Any, data: tuple[Any, Any], store: Path, options: dict[str, Any]) -> dict[str, Any]:
+    done = [0, 0]
+    try:
+        with progress_bar("fits on parts of the data") as move:
+
+            def progress(n_done: int, n_units: int) -> None:
+                done[:] = n_done, n_units
+                move(n_done, n_units)
+
+            return evaluate(model, *data, **options, store=store, progress=progress)
+    except KeyboardInterrupt:
+        kept = f"{done[0]} of {done[1]} fits are kept in {store}"
+        say(f"Stopped: {kept}. Give the same command again to go on.")
+        raise typer.Exit(STOPPED) from None

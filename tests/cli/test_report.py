@@ -1,0 +1,113 @@
+"""``multikernel report``: what it writes, what it keeps when it is stopped, and what it refuses."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from multikernel.cli import report
+from tests.cli.test_commands import call
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A folder with a model of a table of two classes and two views, and the table."""
+    place = tmp_path_factory.mktemp("report")
+    rng = np.random.default_rng(0)
+    label = np.repeat(["calm", "wild"], 20)
+    shift = np.where(label == "calm", 0.0, 1.5)
+    columns = {"a:1": rng.normal(size=40) + shift, "a:2": rng.normal(size=40), "b:1": rng.normal(size=40)}
+    pd.DataFrame(columns | {"mood": label}).to_csv(place / "train.csv", index=False)
+    done = call("fit", place / "train.csv", "--target", "mood", "--out", place / "model")
+    assert done.exit_code == 0, done.output
+    return place
+
+
+def test_without_data_the_model_speaks_for_itself(fitted):
+    result = call("report", fitted / "model")
+    assert result.exit_code == 0
+    assert "carries" in result.stdout and f"Written: {fitted / 'model' / 'report.html'}" in result.stdout
+    page = (fitted / "model" / "report.html").read_text(encoding="utf-8")
+    assert "What MKLClassifier learned" in page and "Held out" not in page
+
+
+def test_with_data_the_parts_are_computed_and_kept(fitted, tmp_path):
+    asked = ("report", fitted / "model", "--data", fitted / "train.csv", "--parts", "held-out,embedding")
+    result = call(*asked, "--out", tmp_path / "new" / "report.md", "--json")
+    assert result.exit_code == 0, result.output
+    printed = json.loads(result.stdout)
+    found = printed["evaluation"]
+    assert found["classes"] == ["calm", "wild"] and len(found["embedding"]["points"]) == 40
+    assert np.sum(found["held_out"]["confusion"]["counts"]) == 40
+    assert found["baselines"] is None and printed["notes"] == []
+    text = (tmp_path / "new" / "report.md").read_text(encoding="utf-8")
+    assert text.startswith("# What MKLClassifier learned from train.csv")
+    store = fitted / "model" / "evaluation.jsonl"
+    assert len(store.read_text(encoding="utf-8").splitlines()) == 5
+    again = call(*asked, "--out", tmp_path / "report.html")
+    assert again.exit_code == 0
+    assert len(store.read_text(encoding="utf-8").splitlines()) == 5
+
+
+def test_other_data_are_named_as_such(fitted, tmp_path):
+    frame = pd.read_csv(fitted / "train.csv").assign(extra=1)
+    frame.to_csv(tmp_path / "later.csv", index=False)
+    result = call(
+        *("report", fitted / "model", "--data", tmp_path / "later.csv", "--parts", "embedding", "--json"),
+        *("--out", tmp_path / "report.json"),
+    )
+    assert result.exit_code == 0
+    assert "not used of later.csv: 'extra'" in result.stderr
+    assert "later.csv is not the file that the model was fitted to" in result.stderr
+    assert "The model was fitted to train.csv" in json.loads(result.stdout)["notes"][0]
+
+
+def test_an_interrupt_says_what_is_kept(fitted, tmp_path, monkeypatch):
+    asked = []
+
+    def stop(model, X, y, *, progress, **options):
+        asked.append(options)
+        progress(3, 15)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report, "evaluate", stop)
+    out = tmp_path / "report.html"
+    result = call(
+        "report", fitted / "model", "--data", fitted / "train.csv", "--quick", "-j", 2, "--out", out
+    )
+    assert result.exit_code == 130
+    assert f"3 of 15 fits are kept in {fitted / 'model' / 'evaluation.jsonl'}" in result.stderr
+    assert "same command again" in result.stderr
+    assert not out.exists()
+    assert asked[0]["parts"] == ["stability", "held_out", "heat_maps", "embedding", "gate"]
+    assert asked[0]["n_jobs"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--quick",), "--quick says what to compute on a table"),
+        (("--data", "TRAIN", "--parts", "weights,gate"), "got weights."),
+        (("--data", "TRAIN", "--parts", "gate", "--quick"), "one of --parts and --quick"),
+        (("--out", "report.pdf"), "must end in one of .html, .md, .json; got 'report.pdf'"),
+    ],
+)
+def test_what_is_not_understood_has_exit_code_2(fitted, options, said):
+    result = call("report", fitted / "model", *(fitted / "train.csv" if o == "TRAIN" else o for o in options))
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_refusals_are_plain(fitted, tmp_path):
+    missing = call("report", tmp_path / "nowhere")
+    assert missing.exit_code == 1 and "there is no folder" in missing.stderr
+    record = fitted / "model" / "fit.json"
+    before = record.read_bytes()
+    own = call("report", fitted / "model", "--out", record)
+    assert own.exit_code == 1 and "will not be overwritten" in own.stderr
+    assert record.read_bytes() == before
+    (tmp_path / "short.csv").write_text("a:1,mood\n1,calm\n2,wild\n", encoding="utf-8")
+    short = call("report", fitted / "model", "--data", tmp_path / "short.csv", "--out", tmp_path / "r.html")
+    assert short.exit_code == 1 and "it has no 'a:2', 'b:1'" in short.stderr
+    assert not (tmp_path / "r.html").exists()

@@ -26,6 +26,7 @@ BY_FAMILY = "<!-- methods by family -->"
 LEARNER_PAGES = "<!-- learner pages -->"
 CODE = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 FOLDER = "methods"
+CHOOSE = "choose"
 _NO_TARGET = "nothing"
 
 
@@ -69,14 +70,13 @@ def docstring_head(cls: type, module: str, *, skip_first: bool) -> str:
 
 
 def formulas_as_written(head: str) -> str:
-    """Formulas in Unicode line by line as they stand: paragraphs that are indented, or set with two blanks."""
+    """Formulas in Unicode line by line as they stand: paragraphs that are indented or set with two blanks."""
     shown: list[str] = []
     for paragraph in head.split("\n\n"):
         is_mathematics = bool(shown) and shown[-1].endswith("::")
-        if is_mathematics or not re.match(r"    ", paragraph) and not re.search(r"\S {2,}\S", paragraph):
-            shown.append(paragraph)
-        else:
-            shown.append("::\n\n" + textwrap.indent(textwrap.dedent(paragraph), "    "))
+        if re.search(r"^    |\S {2,}\S", paragraph) and not is_mathematics:
+            paragraph = "::\n\n" + textwrap.indent(textwrap.dedent(paragraph), "    ")
+        shown.append(paragraph)
     return "\n\n".join(shown)
 
 
@@ -104,6 +104,8 @@ def papers(method: Method) -> list[str]:
 
 
 def command_line(method: Method) -> str:
+    if not method.predicts:
+        return "It does not predict, it is a step before another model: in Python only."
     target = "" if method.tasks == (_NO_TARGET,) else " --target y"
     call = f"multikernel fit data.csv{target} --method {method.name} --out model/"
     return f"```sh\n{call}\n```"
@@ -215,7 +217,7 @@ def setup(app: Any) -> dict[str, bool]:
     """Enter the pages into the build."""
 
     def fill_in(app: Any, docname: str, source: list[str]) -> None:
-        if docname.startswith(f"{FOLDER}/"):
+        if docname.startswith(f"{FOLDER}/") or docname == CHOOSE:
             source[0] = complete(source[0])
 
     app.connect("builder-inited", lambda app: method_pictures.draw_all(Path(app.srcdir)))

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from multikernel.cli.console import REFUSED, out, plain_errors, show_table
+from multikernel._validation import check_choice
+from multikernel.cli.console import REFUSED, misuse, out, plain_errors, show_table
 from multikernel.doctor import Diagnosis, diagnose
+from multikernel.doctor.diagnose import TASKS
 from multikernel.doctor.diagnosis import KERNEL_HEAD, kernel_rows
 from multikernel.doctor.files import kernels_in
 from multikernel.tables import TableData, read_table, read_views
@@ -54,6 +56,8 @@ def doctor(
 
     Exit code 0: no errors (there may be warnings and notes); 1: errors, or a file that cannot be read.
     """
+    with misuse():
+        check_choice("--task", task, TASKS)
     with plain_errors():
         found = _examine(file, target, views, kernels, ignore or [], task, max_samples)
     if as_json:

@@ -30,7 +30,7 @@ from multikernel.kernels._rows import take_rows
 from multikernel.views.columns import as_table, n_columns, n_rows
 from multikernel.weights.targets import as_targets
 
-_TASKS = ("auto", "classes", "values")
+TASKS = ("auto", "classes", "values")
 _LARGEST_STACK = 60_000_000  # entries of all kernels on the sample: half a gigabyte
 _FEW_ROWS = 30  # with fewer, one sample more or less in a fold decides which model is the better
 _FEWEST_EXAMINED = 50
@@ -110,7 +110,7 @@ def diagnose(
     >>> found.ok
     False
     """
-    check_choice("task", task, _TASKS)
+    check_choice("task", task, TASKS)
     limit = check_positive_integer("max_samples", max_samples)
     rng = np.random.default_rng(check_seed("random_state", random_state))
     if _is_ready_made(X, kernels):

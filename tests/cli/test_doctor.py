@@ -118,7 +118,7 @@ def test_misuse(table, tmp_path):
     wrong = call(path, "--target", "yy")
     assert wrong.exit_code == 1
     assert "has no column 'yy'. Did you mean 'y'?" in wrong.stderr
-    assert call(path, "--task", "guess").exit_code == 1
+    assert call(path, "--task", "guess").exit_code == 2
     assert call(tmp_path / "nowhere.csv").exit_code == 1
     assert call().exit_code == 2
     assert "Exit code 0" in call("--help").stdout

@@ -95,7 +95,7 @@ def contest_works(
     scoring = no_score if subject.task == "nothing" else None
     models = {name: contender.estimator for name, contender in contenders.items()}
     contest = make_contest(models, {"given": (X, targets)}, scoring, seed)
-    contest = replace(contest, keep=kept_shares, label="{estimator!r}")
+    contest = replace(contest, keep=kept_shares, label="the fit")
     works = list_works(contest, stored=stored)
     return {name: works[k * N_FITS : (k + 1) * N_FITS] for k, name in enumerate(models)}
 

@@ -38,7 +38,7 @@ def stability_part(subject: Subject, scores: Scores, report: Report) -> Part | N
         )
         return None
     if LEARNED in scores.failures:
-        report.omit("stability", f"a refit failed: {scores.failures[LEARNED]}")
+        report.omit("stability", scores.failures[LEARNED])
         return None
     refits = scores.shares[LEARNED]
     rows = [_spread(view, share, refits) for view, share in subject.shares().items()]
@@ -84,7 +84,7 @@ def without_part(
     if not contenders:
         return None
     if LEARNED in scores.failures:
-        report.omit(part, f"a refit failed: {scores.failures[LEARNED]}")
+        report.omit(part, scores.failures[LEARNED])
         return None
     names = {without_name(view): view for view in subject.views if without_name(view) in contenders}
     tests = scores.against(list(names))
@@ -137,7 +137,7 @@ def baselines_part(
     if not contenders:
         return None
     if LEARNED in scores.failures:
-        report.omit("baselines", f"a refit failed: {scores.failures[LEARNED]}")
+        report.omit("baselines", scores.failures[LEARNED])
         return None
     for name in contenders:
         if name in scores.failures:
@@ -183,9 +183,10 @@ def answer(rows: list[Part], metric: str) -> str:
     Learning the kernel helped: accuracy 0.900, better than the plain sum (0.700, p = 0.01).
     """
     first, others = rows[0], rows[1:]
-    asked = [row for row in others if row["name"] in (SINGLE, PLAIN_SUM)] or others
-    verdicts = {row["verdict"] for row in asked}
-    if verdicts == {"better"}:
+    verdicts = {row["verdict"] for row in others if row["name"] in (SINGLE, PLAIN_SUM)}
+    if not verdicts:
+        head = "Against one tuned kernel"
+    elif verdicts == {"better"}:
         head = "Learning the kernel helped"
     elif verdicts == {"tie"}:
         head = "Learning the kernel did not help, as far as ten folds can tell"

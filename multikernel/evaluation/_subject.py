@@ -14,7 +14,7 @@ from multikernel.estimators import TransductiveMKLClassifier
 from multikernel.views import as_views
 
 # What a refit for a figure does not need.
-_QUIET = {"callback": None, "verbose": 0}
+_QUIET: dict[str, Any] = {"callback": None, "verbose": 0}
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,9 @@ class Subject:
         """
         copied = clone(self.model)
         known = copied.get_params(deep=True)
-        unused = _QUIET if probabilities else {**_QUIET, "probability": False}
-        wanted = {name: value for name, value in unused.items() if self.prefix + name in known}
+        wanted = {name: value for name, value in _QUIET.items() if self.prefix + name in known}
+        if not probabilities and known.get(f"{self.prefix}probability") is True:
+            wanted["probability"] = False
         wanted |= parameters
         return copied.set_params(**{self.prefix + name: value for name, value in wanted.items()})
 

@@ -220,15 +220,18 @@ class _Pictures:
     report: Report
 
     def parts(self, wanted: list[str]) -> Part:
-        K = self._learned_kernel(wanted) if {"heat_maps", "embedding"} & set(wanted) else None
         task = self.subject.task
         points = marks(self.y, task, self.rows)
         predicted = None if self.held_out is None else self.held_out.shown(task)
         found: Part = {}
-        if "heat_maps" in wanted:
-            found["heat_maps"] = self._heat_maps(K)
-        if "embedding" in wanted and K is not None:
-            found["embedding"] = embedding_part(K, points, predicted)
+        if {"heat_maps", "embedding"} & set(wanted):
+            K, why = self._learned_kernel()
+            if "heat_maps" in wanted:
+                found["heat_maps"] = self._heat_maps(K, why)
+            if "embedding" in wanted and K is not None:
+                found["embedding"] = embedding_part(K, points, predicted)
+            elif "embedding" in wanted:
+                self.report.omit("embedding", why)
         if "gate" in wanted:
             found["gate"] = gate_part(self.subject, self.X, points, predicted)
             if found["gate"] is None:
@@ -236,22 +239,22 @@ class _Pictures:
                 self.report.omit("gate", f"{name} weighs its views alike at every sample.")
         return found
 
-    def _learned_kernel(self, wanted: list[str]) -> Array | None:
+    def _learned_kernel(self) -> tuple[Array | None, str]:
+        """The kernel of the chosen samples, or why there is none."""
         try:
-            return learned_kernel(self.subject.model, self.X, self.rows)
+            return learned_kernel(self.subject.model, self.X, self.rows), ""
         except NoLearnedKernel as error:
-            if "embedding" in wanted:
-                self.report.omit("embedding", str(error))
-            if "heat_maps" in wanted:
-                self.report.omit("heat_maps", f"learned kernel: {error}")
-            return None
+            return None, str(error)
 
-    def _heat_maps(self, K: Array | None) -> Part | None:
+    def _heat_maps(self, K: Array | None, why: str) -> Part | None:
         try:
-            return heat_maps_part(self.subject, self.X, self.y, self.rows, K)
-        except NoLearnedKernel as error:
-            self.report.omit("heat_maps", str(error))
+            maps = heat_maps_part(self.subject, self.X, self.y, self.rows, K)
+        except NoLearnedKernel:
+            self.report.omit("heat_maps", why)
             return None
+        if K is None:
+            self.report.omit("heat_maps", f"learned kernel: {why}")
+        return maps
 
 
 def _note_rows(shown: int, n: int, report: Report) -> None:

@@ -157,7 +157,10 @@ def held_out_part(
     if found.scores is None:
         report.omit("held_out", f"ROC: {name} has no score for each class.")
     if found.probabilities is None:
-        report.omit("held_out", f"calibration: {name} has no scores or probabilities of each class.")
+        why = (
+            f"{name} has no score for each class." if found.scores is None else "a class has too few samples."
+        )
+        report.omit("held_out", f"calibration: {why}")
     return {
         **part,
         "score": float(accuracy_score(y, found.predicted)),

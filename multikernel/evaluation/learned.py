@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from multikernel.estimators import NonstationaryClassifier, TransductiveMKLClassifier
+from multikernel.estimators import (
+    ConformalKernel,
+    NonstationaryClassifier,
+    SpectralKernelClassifier,
+    TransductiveMKLClassifier,
+)
 from multikernel.estimators._bayesian import BayesianMKL
 from multikernel.estimators._columns import ColumnMachine
 from multikernel.estimators._combined import CombinedKernel
@@ -66,8 +71,16 @@ def learned_kernel(model: Any, X: Any, rows: Any = None) -> Array:
     """
     subject = subject_of(model)
     chosen = np.arange(n_samples(X)) if rows is None else np.asarray(rows)
+    _require_samples_of_fit(subject.final, n_samples(X))
     K = _kernel_of(subject.final, subject.inputs(X), chosen)
     return np.asarray((K + K.T) / 2.0)
+
+
+def _require_samples_of_fit(final: Any, n: int) -> None:
+    """Equal samples are one in the bank of a machine, so that it may know of less than there are."""
+    known = getattr(getattr(final, "_bank", None), "n_train_", n)
+    if known > n or (known != n and isinstance(final, CombinedKernel)):
+        raise ValueError(f"X must hold the {known} samples that the model was fitted to; got {n}.")
 
 
 def _kernel_of(final: Any, X: Any, rows: Array) -> Array:
@@ -76,7 +89,7 @@ def _kernel_of(final: Any, X: Any, rows: Array) -> Array:
         return _of_projections(final, _safe_indexing(X, rows))
     if isinstance(final, CombinedKernel):
         return np.asarray(final.combined_kernel(_safe_indexing(X, rows))[:, rows])
-    if isinstance(final, TransductiveMKLClassifier):
+    if isinstance(final, TransductiveMKLClassifier | SpectralKernelClassifier | ConformalKernel):
         kernel = final.kernel_ if final.kernel_.ndim == 2 else final.kernel_.mean(axis=0)
         return np.asarray(kernel[np.ix_(rows, rows)])
     if isinstance(final, ColumnMachine):

@@ -36,7 +36,7 @@ def views() -> list[View]:
 @pytest.fixture(scope="session")
 def stack(table: Any) -> np.ndarray:
     X = table[0].to_numpy()
-    return stack_kernels([np.outer(X[:, 0], X[:, 0]), np.exp(-np.subtract.outer(X[:, 1], X[:, 1]) ** 2)])
+    return stack_kernels([np.outer(X[:, 0], X[:, 0]), np.exp(-(np.subtract.outer(X[:, 1], X[:, 1]) ** 2))])
 
 
 @pytest.fixture(scope="session")

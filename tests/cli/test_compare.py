@@ -1,0 +1,116 @@
+"""``multikernel compare``: a table of methods, resumable, with plain errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import Result
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
+from typer.testing import CliRunner
+
+from multikernel import MKLClassifier
+from multikernel.cli import app, compare
+from multikernel.evaluation import comparison_markdown
+from multikernel.kernels.expressions import parse_kernels
+from multikernel.tables import views_of_kernels
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
+    table["kind"] = np.where(table["x"] + 0.4 * rng.normal(size=40) > 0, "up", "[red]down")
+    table.to_csv(tmp_path / "small.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, ["compare", *words])
+
+
+_USUAL = ("small.csv", "--target", "kind", "--kernels", "linear, gaussian", "--no-baselines")
+
+
+def test_methods_beside_each_other(place: Path) -> None:
+    done = run(*_USUAL, "--methods", "mkl, MeanRule,mkl", "--out", "results", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert json.loads((place / "results/compare.json").read_text()) == found
+    rows = {row["name"]: row for row in found["rows"]}
+    assert rows.keys() == {"mkl", "mean_rule"}
+    table = pd.read_csv("small.csv")
+    model = MKLClassifier(list(views_of_kernels(parse_kernels("linear, gaussian"))), random_state=0)
+    folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
+    scores = cross_val_score(model, table[["x", "z"]], table["kind"], cv=folds)
+    assert rows["mkl"]["folds"] == pytest.approx(scores.tolist())
+    best, other = found["rows"]
+    assert best["tests"] == [] and best["score"] >= other["score"]
+    [test] = other["tests"]
+    assert test["rival"] == best["name"]
+    assert test["difference"] == pytest.approx(other["score"] - best["score"])
+    assert found["answer"].startswith(f"{best['name']} has the best mean accuracy of 2 models")
+
+
+def test_a_second_run_only_adds(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(*_USUAL, "--methods", "mean_rule,sum_rule").exit_code == 0
+    kept = (place / "compare/small/compare.jsonl").read_bytes()
+
+    def no_fit(*_: Any) -> None:
+        raise AssertionError("fitted again")
+
+    monkeypatch.setattr("multikernel.CombinedKernelClassifier.fit", no_fit)
+    again = run(*_USUAL, "--methods", "mean_rule,sum_rule")
+    assert again.exit_code == 0 and "mean_rule" in again.stdout and "Written: compare" in again.stdout
+    assert (place / "compare/small/compare.jsonl").read_bytes() == kept
+
+
+def test_with_the_simple_rivals(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("multikernel.evaluation._contenders._PRICES", (1.0,))
+    monkeypatch.setattr("multikernel.evaluation._contenders._WIDTHS", (1.0,))
+    done = run(*_USUAL[:-1], "--methods", "SumRule", "--json")
+    found = json.loads(done.stdout)
+    assert {row["name"] for row in found["rows"] if row["is_rival"]} == {
+        "best single view",
+        "plain sum",
+        "tuned RBF SVM",
+    }
+    assert "the plain sum" in found["answer"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--methods", "mlk"), 2, "did you mean"),
+        (("--methods", ","), 2, "one method at least"),
+        (("--target", "kindd"), 1, "kind"),
+        (("--methods", "one_class"), 2, "no method"),
+        (("--methods", "mkl"), 1, "two models at least"),
+    ],
+)
+def test_errors_are_plain(place: Path, words: tuple[str, ...], code: int, told: str) -> None:
+    done = run(*_USUAL, *words)
+    assert done.exit_code == code and told in done.output and "Traceback" not in done.output
+
+
+def test_ctrl_c_keeps_what_is_done(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: Any, progress: Any, **__: Any) -> None:
+        progress(3, 20)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compare, "compare_models", stopped)
+    done = run(*_USUAL, "--methods", "mkl,SumRule")
+    assert done.exit_code == 130 and "3 of 20 fits are kept in compare" in done.output
+    assert "same command again" in done.output
+
+
+def test_names_do_not_break_the_page() -> None:
+    row = {"name": "a|b*<i>", "what": "", "is_rival": False, "score": 0.5, "sd": 0.1, "seconds": 0.1}
+    found = {"metric": "accuracy", "protocol": "p", "answer": "a|b", "omitted": [], "notes": ["<b>"]}
+    page = comparison_markdown({**found, "rows": [{**row, "tests": []}]}, "T")
+    assert r"| a\|b\*\<i\> | 0.500 |" in page and r"- \<b\>" in page

@@ -33,6 +33,7 @@ exclude_patterns = ["_ext", "_templates", "Thumbs.db"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # the scraper of the gallery is an object
 nitpicky = True
+smartquotes = False  # quoted values of parameters are code
 
 # --- API ---------------------------------------------------------------------------------------------------
 default_role = "name"
@@ -61,6 +62,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"\.py$",
+    "default_thumb_file": str(DOCS / "_static" / "logo.svg"),
     "image_scrapers": (SavedPictures(), "matplotlib"),
     "abort_on_example_error": True,
     "download_all_examples": False,

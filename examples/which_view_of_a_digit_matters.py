@@ -12,13 +12,15 @@ import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
-from multikernel import MKLClassifier
+from multikernel import MKLClassifier, plot
 from multikernel.datasets import ViewedDataset, load_digits_views
 from multikernel.kernels import Gaussian
 from multikernel.report import save_report, summarize
@@ -141,6 +143,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = [table_row(outcome) for outcome in outcomes]
     summary = summarize(learned, rows, title="Which view of a digit matters?", notes=notes)
     print(f"\nWrote {save_report(summary, options.report)}")
+    figure, ax = plt.subplots(figsize=(7.0, 3.2), layout="constrained")
+    plot.weights(learned, ax=ax)
+    figure.savefig(Path(options.report).with_suffix(".png"), dpi=120)
+    plt.close(figure)
 
 
 if __name__ == "__main__":

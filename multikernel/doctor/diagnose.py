@@ -113,6 +113,11 @@ def diagnose(
     check_choice("task", task, TASKS)
     limit = check_positive_integer("max_samples", max_samples)
     rng = np.random.default_rng(check_seed("random_state", random_state))
+    with np.errstate(all="ignore"):  # numbers that overflow are what is looked for, not a reason to stop
+        return _examine(X, y, kernels, task, limit, rng)
+
+
+def _examine(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.random.Generator) -> Diagnosis:
     if _is_ready_made(X, kernels):
         chart, dtype = _examine_matrices(X, y, task, limit, rng)
     else:
@@ -225,8 +230,13 @@ def _examine_columns(chart: _Chart, columns: Columns, found: ViewedTable) -> Non
 def _examine_grams(chart: _Chart, found: ViewedTable, automatic: bool) -> None:
     for name, K in found.grams.items():
         examined, findings = examine_kernel(name, K)
+        if automatic and examined.shape == "constant":
+            continue  # a fit leaves it out
         chart.examined.append(examined)
         chart.findings += findings
+    if automatic and found.grams and not chart.examined:
+        what = "every kernel is constant: the samples do not differ in the columns."
+        chart.findings.append(Finding("error", "X", what, "Check the columns of X."))
     if not automatic:
         chart.findings += check_same_views(found.views)
     chart.findings += _check_kernels(chart, automatic=automatic, ready_made=False)

@@ -89,7 +89,9 @@ class Diagnosis:
     memory: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "findings", sorted(self.findings, key=lambda f: LEVELS.index(f.level)))
+        object.__setattr__(
+            self, "findings", sorted(_merged(self.findings), key=lambda f: LEVELS.index(f.level))
+        )
 
     @property
     def ok(self) -> bool:
@@ -152,6 +154,21 @@ def kernel_rows(diagnosis: Diagnosis) -> list[list[str]]:
     return rows + ([[f"and {left_out} more", "", "", "", ""]] if left_out else [])
 
 
+def _merged(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings that differ in their subject only, as one."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for finding in findings:
+        groups.setdefault((finding.level, finding.what, finding.remedy), []).append(finding.subject)
+    return [
+        Finding(level, ", ".join(subjects[:_NAMED]) + _rest(subjects), what, remedy)
+        for (level, what, remedy), subjects in groups.items()
+    ]
+
+
+def _rest(names: Sequence[Any]) -> str:
+    return f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+
+
 def named(kind: str, names: Sequence[Any]) -> str:
     """A subject: ``column 'a'``, or ``columns 'a', 'b' and 7 more``.
 
@@ -161,8 +178,7 @@ def named(kind: str, names: Sequence[Any]) -> str:
     ("column 'a'", "columns 'a', 'b', 'c', 'd' and 2 more")
     """
     shown = ", ".join(repr(name) for name in names[:_NAMED])
-    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{kind}{'s' if len(names) > 1 else ''} {shown}{rest}"
+    return f"{kind}{'s' if len(names) > 1 else ''} {shown}{_rest(names)}"
 
 
 def percent(part: float, whole: float) -> str:

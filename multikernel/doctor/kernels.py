@@ -33,7 +33,7 @@ class Examined:
     mean_diagonal, lowest, rank : float or None
         Mean of the diagonal, smallest eigenvalue divided by it, (Σ λ)² / Σ λ² of the centred kernel.
     shape : str
-        ``""``, ``"flat"`` or ``"identity"``.
+        ``""``, ``"constant"``, ``"flat"`` or ``"identity"``.
     alignment : float or None
     """
 
@@ -81,7 +81,7 @@ def examine_kernel(
     if largest == 0.0 or float(np.ptp(symmetric)) <= (1e-6 if single else 1e-12) * largest:
         what = "it is all zero." if largest == 0.0 else f"it is constant, {symmetric.flat[0]:g} everywhere."
         remedy = "Leave it out, or change its columns or its parameters."
-        return Examined(name), [*findings, Finding("error", subject, what, remedy)]
+        return Examined(name, shape="constant"), [*findings, Finding("error", subject, what, remedy)]
     examined = _measure(name, symmetric)
     findings += _check_definite(examined, subject, single, ready_made=rows is not None)
     examined.shape = _shape(examined)
@@ -123,8 +123,9 @@ def _measure(name: str, K: np.ndarray) -> Examined:
 def _check_definite(examined: Examined, subject: str, single: bool, ready_made: bool) -> Iterator[Finding]:
     K = examined.K
     assert K is not None and examined.lowest is not None
+    scaled = K / float(np.abs(K).max())
     # in the precision it came in, so that the verdict is that of a fit
-    if is_indefinite(K.astype(np.float32) if single else K, full=True):
+    if is_indefinite(scaled.astype(np.float32) if single else scaled, full=True):
         negative = scipy.linalg.eigvalsh(K)
         share = -float(negative[negative < 0.0].sum()) / float(np.abs(negative).sum())
         what = (
@@ -211,7 +212,7 @@ def align(examined: list[Examined], ideal: np.ndarray | None, automatic: bool) -
     usable = [
         kernel
         for kernel in examined
-        if kernel.K is not None and kernel.K.diagonal().min() >= 0.0 and kernel.rank is not None
+        if kernel.K is not None and kernel.rank is not None and _has_sound_diagonal(kernel.K)
     ]
     if not usable:
         return
@@ -223,6 +224,10 @@ def align(examined: list[Examined], ideal: np.ndarray | None, automatic: bool) -
             kernel.alignment = float(value)
     if not automatic:
         yield from _check_doubles(usable, table.pairs)
+
+
+def _has_sound_diagonal(K: np.ndarray) -> bool:
+    return bool(K.diagonal().min() >= 0.0 and K.diagonal().max() > 0.0)
 
 
 def _check_doubles(usable: list[Examined], pairs: np.ndarray) -> Iterator[Finding]:

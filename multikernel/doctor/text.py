@@ -20,6 +20,8 @@ def check_refused(
     """Columns that some kernel cannot read: position to the name of its view."""
     for position, view in sorted(refused.items()):
         name, column = columns.names[position], columns.others[position].dropna()
+        if column.empty:  # which is told with the missing values
+            continue
         what, remedy = _describe(name, column, facts[position], columns.n)
         yield Finding(
             "error", named("column", [name]), f"{what} The kernel of view {view!r} needs numbers.", remedy
@@ -44,8 +46,9 @@ def _describe(name: Any, filled: pd.Series, facts: dict[str, Any], n: int) -> tu
     texts = filled.astype(str)
     shown = ", ".join(repr(text) for text in texts.unique()[:3])
     if facts["kind"] == "date":
-        remedy = f"X[{name!r}] = (X[{name!r}] - X[{name!r}].min()).dt.total_seconds()"
-        return f"it holds dates, such as {shown}.", remedy
+        since = f"X[{name!r}]" if filled.dtype.kind == "m" else f"(X[{name!r}] - X[{name!r}].min())"
+        remedy = f"X[{name!r}] = {since}.dt.total_seconds()"
+        return f"it holds dates or times, such as {shown}.", remedy
     parsed = pd.to_numeric(texts, errors="coerce")
     if len(filled) and parsed.notna().mean() > 0.5:
         odd = texts[parsed.isna()].unique().tolist()

@@ -84,7 +84,9 @@ def compute_grams(found: ViewedTable, table: Any, text: set[int]) -> Iterator[Fi
                     "error", subject, _without(subject, error), "Correct its columns or its kernel."
                 )
                 continue
-            found.refused |= {position: view.name for position in positions if position in text}
+            for position in positions:
+                if position in text:
+                    found.refused.setdefault(position, view.name)
             if K is not None:
                 found.grams[view.name] = K
 

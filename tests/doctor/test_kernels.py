@@ -1,5 +1,7 @@
 """The doctor on ready-made kernels: stacks and dicts of matrices, sound and unsound."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,20 @@ def test_asymmetric_and_indefinite_kernels_are_told_with_their_remedies():
     assert "smallest eigenvalue -0.5" in finding.what
     assert 'psd="clip"' in finding.remedy
     assert not any(f.subject == "kernel 'good'" for f in found.findings)
+
+
+@pytest.mark.parametrize(
+    "K",
+    [
+        np.ones((40, 40)) - np.eye(40),
+        -np.eye(40),
+        1e308 * np.where(np.triu(np.ones((40, 40))) > 0, 1.0, -1.0),
+    ],
+)
+def test_matrices_without_a_sound_diagonal_stop_nothing(K):
+    found = diagnose({"bad": K, "good": gram(1)}, Y)
+    assert {f.subject for f in found.errors} == {"kernel 'bad'"}
+    json.dumps(found.to_dict(), allow_nan=False)
 
 
 def test_defects_outside_of_the_sample_are_found_too():

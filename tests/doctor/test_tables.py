@@ -155,7 +155,7 @@ def test_dates_are_read_as_nanoseconds(table):
     X, y = table
     X["day"] = pd.date_range("2020-01-01", periods=60)
     finding = find(diagnose(X[["a", "day"]], y), "note", "column 'day'")
-    assert "dates, such as '2020-01-01" in finding.what
+    assert "dates or times, such as '2020-01-01" in finding.what
     assert "dt.total_seconds()" in finding.remedy
 
 
@@ -340,6 +340,22 @@ def test_sparse_tables_and_lists_of_objects_are_examined(table):
     found = diagnose(words, y, [("words", shared)])
     assert found.ok
     assert found.n_columns == 0
+
+
+def test_what_all_kernels_share_is_told_once():
+    found = diagnose(np.ones((40, 3)), np.repeat([0, 1], 20))
+    assert [f.subject for f in found.errors] == ["X"]
+    found = diagnose(np.ones(40), np.repeat([0, 1], 20), [Gaussian(), Linear()])
+    assert [f.subject for f in found.errors] == ["view 'gaussian', view 'linear'"]
+
+
+def test_huge_and_tiny_numbers_stop_nothing(table):
+    X, y = table
+    for factor in (1e300, 1e-310):
+        assert diagnose(X * factor, y).ok
+    diagnose(X * 1e300, y, [Gaussian(), Linear()])
+    diagnose(X, np.random.default_rng(6).standard_normal(60) * 1e300)
+    diagnose(X.assign(edge=np.where(y == "no", 1e308, -1e308)), y)
 
 
 def test_many_kernels_for_few_rows(table):

@@ -1,0 +1,38 @@
+"""Draw the picture of the README: the weights of five views of digits over refits, and the learned kernel's plane.
+
+python docs/draw_front_picture.py      writes docs/images/digits.png
+"""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+
+from multikernel import MKLClassifier, plot
+from multikernel.datasets import load_digits_views
+from multikernel.evaluation import evaluate
+from multikernel.kernels import Gaussian
+
+PATH = Path(__file__).parent / "images" / "digits.png"
+
+
+def main() -> None:
+    """Fit the model of the README, evaluate it, draw."""
+    digits = load_digits_views()
+    X, y = digits.X[:500], digits.y[:500]
+    views = [(name, Gaussian(), columns) for name, columns in digits.views.items()]
+    model = MKLClassifier(views, C=10, multiclass="shared").fit(X, y)
+    evaluation = evaluate(model, X, y, parts=("stability", "embedding"))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    plot.stability(evaluation, ax=left)
+    plot.embedding(evaluation, ax=right)
+    right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)  # not over the points
+    PATH.parent.mkdir(exist_ok=True)
+    figure.savefig(PATH, dpi=110)
+
+
+if __name__ == "__main__":
+    main()

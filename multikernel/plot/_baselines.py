@@ -55,7 +55,7 @@ def baselines(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
             ax.axvline(row["score"], color=BLUE, linestyle="--", linewidth=1.0, zorder=0)
     label_rows(ax, [row["name"] for row in rows], [_verdict(row) for row in rows])
     ax.xaxis.set_major_locator(MaxNLocator(5))
-    ax.set_title(textwrap.fill(plain(part["answer"].split(":")[0], longest=200), 60), **LITERAL)
+    ax.set_title(textwrap.fill(plain(part["answer"].split(":")[0], longest=200), 50), **LITERAL)
     ax.set_xlabel(f"{plain(part['metric'])}, mean ± standard deviation", **LITERAL)
     return ax
 

@@ -1,5 +1,6 @@
 """Whether probabilities keep their word."""
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,7 +41,8 @@ def calibration(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axe
         place = (row["predicted"], row["observed"])
         ax.annotate(str(row["n"]), place, (7, -9), textcoords="offset points", fontsize="x-small")
     ax.set(title="Do the probabilities keep their word?", ylabel="observed part", aspect="equal")
-    ax.set_xlabel(f"predicted probability ({plain(part['how'], longest=60)})", **LITERAL)
+    how = textwrap.fill(plain(part["how"], longest=200), 60)
+    ax.set_xlabel(f"predicted probability\n{how}", **LITERAL)
     entries = [(points, f"samples in a bin; Brier score {part['brier']:.3g}"), (line, "as predicted")]
-    add_legend(ax, entries, loc="upper left")
+    add_legend(ax, entries, loc="lower right", fontsize="small")
     return ax

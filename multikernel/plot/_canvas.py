@@ -125,10 +125,3 @@ def whole_ticks(ax: Axes) -> None:
 def is_number(value: Any) -> bool:
     """Whether a value can be drawn."""
     return value is not None and math.isfinite(value)
-
-
-def check_most(most: Any) -> int:
-    """How many rows to draw at the most."""
-    if not isinstance(most, int) or most < 1:
-        raise ValueError(f"most must be a whole number above 0; got {most!r}.")
-    return most

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ._canvas import BLUE, GREY, LITERAL, VERMILION, axes_for_rows, bar_style, check_most, label_rows, plain
+from .._validation import check_positive_integer
+from ._canvas import BLUE, GREY, LITERAL, VERMILION, axes_for_rows, bar_style, label_rows, plain
+from ._models import last_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -21,7 +23,7 @@ def contributions(
     Parameters
     ----------
     model : estimator
-        Fitted, with the method ``contributions``.
+        Fitted, with the method ``contributions``; or a pipeline or a search that ends in one.
     X : as for ``predict``
         One row, such as ``X[:1]``, or several.
     machine : str, optional
@@ -36,6 +38,7 @@ def contributions(
     -------
     Axes
     """
+    model, X = last_of(model, X)
     if not hasattr(model, "contributions"):
         raise ValueError(
             f"model must tell what each view adds to a decision; {type(model).__name__} has no method "
@@ -46,7 +49,7 @@ def contributions(
     intercepts = np.broadcast_to(np.asarray(getattr(model, "intercept_", 0.0), float).ravel(), every.shape[1])
     number = _number_of(model, every, intercepts, machine)
     parts = every[:, number]
-    order = np.argsort(-np.abs(parts).mean(axis=0), kind="stable")[: check_most(most)]
+    order = np.argsort(-np.abs(parts).mean(axis=0), kind="stable")[: check_positive_integer("most", most)]
     names = [str(model.view_names_[m]) for m in order]
     ax = axes_for_rows(ax, [*names, "intercept", "sum"])
     if len(parts) == 1:

@@ -7,6 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from ._canvas import BLUE, COLOURS, GREY, LINES, VERMILION, add_legend, axes_for, is_number, whole_ticks
+from ._models import last_of
 
 _MOST_NAMED = 6  # machines; more are drawn alike
 _GAP = {"optimality": "relative gap to the best possible", "stationarity": "distance to a stationary point"}
@@ -21,7 +22,7 @@ def convergence(model: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : estimator or weight learner
-        Fitted, with ``history_``.
+        Fitted, with ``history_``; or a pipeline or a search that ends in one.
     ax : Axes, optional
         Where to draw; a new figure if left out.
 
@@ -38,6 +39,7 @@ def convergence(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.lines[0].get_ydata().tolist()
     [0.1, 0.0001]
     """
+    model, _ = last_of(model)
     key = "gap" if _has(model, "gap") else "objective"
     if not _has(model, key):
         raise ValueError(

@@ -108,7 +108,8 @@ def _order(y: Any, n: int) -> tuple[Array, list[tuple[str, float, float]], str]:
 
 def _draw_map(values: Array, groups: Sequence[tuple[str, float, float]], ax: Axes | None) -> Axes:
     """The map, with lines between the groups and their names in the middle of them."""
-    ax = axes_for(ax, width=6.0, height=4.8)
+    names = [plain(label, longest=20) for label, _, _ in groups]
+    ax = axes_for(ax, width=6.0 + 0.1 * max(map(len, names), default=0), height=4.8)
     image = ax.imshow(values, cmap="viridis", interpolation="nearest")
     add_colour_bar(ax, image, "similarity")
     ax.set_xticks([])
@@ -120,6 +121,6 @@ def _draw_map(values: Array, groups: Sequence[tuple[str, float, float]], ax: Axe
         ax.axhline(cells * start - 0.5, color="white", linewidth=1.0)
         ax.axvline(cells * start - 0.5, color="white", linewidth=1.0)
     middles = [cells * (start + stop) / 2.0 - 0.5 for _, start, stop in groups]
-    ax.set_yticks(middles, [plain(label, longest=20) for label, _, _ in groups], **LITERAL)
+    ax.set_yticks(middles, names, **LITERAL)
     ax.tick_params(axis="y", length=0)
     return ax

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+# Parts of held-out predictions, by what is predicted.
+_TASKS = {"confusion": "classes", "roc": "classes", "calibration": "classes", "residuals": "values"}
+
 
 def part_of(evaluation: Any, *path: str) -> Any:
     """One part of an evaluation, such as ``part_of(evaluation, "held_out", "roc")``.
@@ -10,7 +13,7 @@ def part_of(evaluation: Any, *path: str) -> Any:
     Raises
     ------
     ValueError
-        If it is not there: why, as the evaluation itself says it, and how to get it.
+        If it is not there: why, as the evaluation itself says it, or how to get it.
     """
     if not isinstance(evaluation, Mapping) or "omitted" not in evaluation:
         raise TypeError(
@@ -26,11 +29,19 @@ def part_of(evaluation: Any, *path: str) -> Any:
 
 
 def _absence(evaluation: Mapping[str, Any], path: tuple[str, ...]) -> str:
-    known = {str(entry["part"]): str(entry["why"]) for entry in evaluation["omitted"]}
-    names = [".".join(path), *reversed(path)]
-    why = next((known[name] for name in names if name in known), None)
-    reason = f": {why.rstrip('.')}." if why else "."
-    return (
-        f"this evaluation has no {path[-1].replace('_', ' ')}{reason} It is part of "
-        f"evaluate(model, X, y, parts=[{path[0]!r}]), where the model and y allow it."
-    )
+    name, task = path[-1], _TASKS.get(path[-1])
+    head = f"this evaluation has no {name.replace('_', ' ')}"
+    reasons = _reasons(evaluation, path)
+    if reasons:
+        return f"{head}: {' '.join(reasons)} What each part needs stands at multikernel.evaluation.evaluate."
+    if task is not None and evaluation["task"] != task:
+        return f"{head}: that is of models that predict {task}; this one predicts {evaluation['task']}."
+    return f"{head}. Ask for it: evaluate(model, X, y, parts=[{path[0]!r}])."
+
+
+def _reasons(evaluation: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    """Why the part is missing; of a part of a part, what is said of it alone ("ROC: …") where others are."""
+    told = [str(entry["why"]) for entry in evaluation["omitted"] if entry["part"] == path[0]]
+    if evaluation.get(path[0]) is not None:
+        told = [why for why in told if why.lower().startswith(f"{path[-1]}:")]
+    return told

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.utils.validation import check_is_fitted
 
 from ._canvas import BLUE, COLOURS, LITERAL, VERMILION, add_colour_bar, add_legend, axes_for, plain, style_of
@@ -23,7 +23,7 @@ def decision_regions(
     Parameters
     ----------
     model : estimator
-        Fitted on two columns.
+        Fitted on two columns; a pipeline or a search too.
     X : array or DataFrame (n, 2)
         Samples to draw, and how far the plane reaches.
     y : array-like (n,), optional
@@ -54,7 +54,7 @@ def decision_regions(
     table = _table_like(X, np.column_stack([side.ravel() for side in grid]))
     if is_classifier(model):
         _draw_classes(ax, model, grid, table, points, targets)
-    elif hasattr(model, "offset_"):
+    elif is_outlier_detector(model):
         _draw_border(ax, model, grid, table, points)
     else:
         _draw_values(ax, model, grid, table, points, targets)

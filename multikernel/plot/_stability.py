@@ -5,7 +5,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from ._canvas import BLUE, GREY, SKY, VERMILION, add_legend_below, axes_for_rows, check_most, label_rows
+from .._validation import check_positive_integer
+from ._canvas import BLUE, GREY, SKY, VERMILION, add_legend_below, axes_for_rows, label_rows
 from ._parts import part_of
 
 
@@ -30,7 +31,7 @@ def stability(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | None 
     Axes
     """
     part = part_of(evaluation, "stability")
-    rows = sorted(part["rows"], key=lambda row: -abs(row["mean"]))[: check_most(most)]
+    rows = sorted(part["rows"], key=lambda row: -abs(row["mean"]))[: check_positive_integer("most", most)]
     ax = axes_for_rows(ax, [row["view"] for row in rows], extra=0.4)
     entries: list[tuple[Any, str]] = []
     for place, row in enumerate(rows):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from .._validation import check_positive_integer
 from ..weights._fitted import ViewShare, heaviest_first, is_local, machine_shares, percent, view_shares
 from ._canvas import (
     GREY,
@@ -13,11 +14,11 @@ from ._canvas import (
     add_legend_below,
     axes_for_rows,
     bar_style,
-    check_most,
     label_rows,
     plain,
     style_of,
 )
+from ._models import last_of
 
 _MOST_NAMED = 8  # machines; more are drawn alike
 
@@ -31,7 +32,7 @@ def weights(model: Any, *, most: int = 30, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : estimator or weight learner
-        Fitted, with ``kernel_weights_``.
+        Fitted, with ``kernel_weights_``; or a pipeline or a search that ends in one.
     most : int, default=30
         The most views to draw; the last row tells how much the others have together.
     ax : Axes, optional
@@ -50,8 +51,9 @@ def weights(model: Any, *, most: int = 30, ax: Axes | None = None) -> Axes:
     >>> [tick.get_text() for tick in ax.get_yticklabels()], [round(bar.get_width()) for bar in ax.patches]
     (['image', 'sound'], [75, 25])
     """
+    model, _ = last_of(model)
     rows = view_shares(model)
-    shown = heaviest_first(rows)[: check_most(most)]
+    shown = heaviest_first(rows)[: check_positive_integer("most", most)]
     order = [rows.index(row) for row in shown]
     machines = {name: shares[order] for name, shares in machine_shares(model).items()}
     names, notes = [row.view for row in shown], [percent(row.share) for row in shown]

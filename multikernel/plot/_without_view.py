@@ -5,7 +5,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from ._canvas import GREY, LITERAL, axes_for_rows, bar_style, check_most, label_rows, plain
+from .._validation import check_positive_integer
+from ._canvas import GREY, LITERAL, axes_for_rows, bar_style, label_rows, plain
 from ._parts import part_of
 
 
@@ -29,7 +30,7 @@ def without_view(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | No
     Axes
     """
     part = part_of(evaluation, "without_view")
-    rows = sorted(part["rows"], key=lambda row: -abs(row["effect"]))[: check_most(most)]
+    rows = sorted(part["rows"], key=lambda row: -abs(row["effect"]))[: check_positive_integer("most", most)]
     rows.sort(key=lambda row: -row["effect"])
     ax = axes_for_rows(ax, [row["view"] for row in rows])
     for place, row in enumerate(rows):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-VIEWS = ["$x_1^2$ sound", "_image 100%", "text & <b>"]
-CLASSES = ["no", "_yes $a$"]
+VIEWS = [r"$\no_1$ sound", "_image 100%", "text & <b>"]
+CLASSES = ["no", r"_yes $\a$"]
 
 
 def make_evaluation(task="classes"):
@@ -26,7 +26,7 @@ def make_evaluation(task="classes"):
             "sd": 0.02,
             "rows": [
                 {"view": VIEWS[0], "score": 0.7, "sd": 0.03, "effect": 0.2, "p": 0.004},
-                {"view": VIEWS[1], "score": 0.91, "sd": 0.03, "effect": -0.01, "p": None},
+                {"view": VIEWS[1], "score": 1.0, "sd": 0.03, "effect": -0.1, "p": None},
                 {"view": VIEWS[2], "score": 0.85, "sd": 0.02, "effect": 0.05, "p": 0.2},
             ],
         },

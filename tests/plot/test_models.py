@@ -7,12 +7,14 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, plot
 from multikernel.weights import MeanRule
 from tests.estimators.data import VIEWS, make_binary, make_regression, make_three
 
-NAMES = ["$x_1^2$", "_hidden", "100% \\frac", "line\nbreak\x00"]
+NAMES = [r"$\no$", "_hidden", "100% \\frac", "line\nbreak\x00"]
 
 
 @pytest.fixture
@@ -87,7 +89,7 @@ def test_bars_are_the_shares_heaviest_first(ax):
     plot.weights(model_of([1.0, 0.0, 3.0, -4.0], NAMES), ax=ax)
     assert widths(ax) == [-50.0, 37.5, 12.5, 0.0]
     assert notes(ax) == ["-50.0%", "37.5%", "12.5%", "0"]
-    assert row_names(ax) == ["line break\N{REPLACEMENT CHARACTER}", "100% \\frac", "$x_1^2$", "_hidden"]
+    assert row_names(ax) == ["line break\N{REPLACEMENT CHARACTER}", "100% \\frac", r"$\no$", "_hidden"]
     assert [bar.get_hatch() for bar in ax.patches] == ["///", None, None, None]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first on top
     ax.figure.draw_without_rendering()  # no name is taken for a formula
@@ -149,10 +151,20 @@ def test_weights_that_cannot_be_drawn_are_refused(ax, model, message):
         plot.weights(model, ax=ax)
 
 
-@pytest.mark.parametrize("most", [0, 2.5])
-def test_how_many_rows_is_a_whole_number(ax, most):
-    with pytest.raises(ValueError, match="whole number above 0"):
-        plot.weights(model_of([1.0]), most=most, ax=ax)
+def test_at_least_one_row_is_drawn(ax):
+    with pytest.raises(ValueError, match="most must be a positive integer; got 0"):
+        plot.weights(model_of([1.0]), most=0, ax=ax)
+
+
+def test_models_are_found_behind_pipelines_and_searches(ax, binary):
+    model, X, _ = binary
+    scaled = make_pipeline(StandardScaler().fit(X), model)
+    search = SimpleNamespace(best_estimator_=scaled)
+    plot.weights(search, ax=ax)
+    assert widths(ax) == widths(plot.weights(model, ax=Figure().subplots()))
+    assert plot.convergence(search, ax=Figure().subplots()).lines
+    reasons = plot.contributions(scaled, X[:1], ax=Figure().subplots())
+    assert widths(reasons)[-1] == pytest.approx(scaled.decision_function(X[:1])[0])
 
 
 # ---------------------------------------------------------------------- convergence
@@ -254,11 +266,11 @@ def test_regions_are_the_predictions(ax, plane):
 
 def test_three_classes_on_named_columns(ax):
     X, y = make_three()
-    frame = pd.DataFrame(X[:, :2], columns=["$a_1$", "_b"])
+    frame = pd.DataFrame(X[:, :2], columns=[r"$\a_1$", "_b"])
     model = MKLClassifier(C=2.0).fit(frame, y)
     plot.decision_regions(model, frame, y, n_steps=25, ax=ax)
     assert len(areas(ax)) == 3
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("$a_1$", "_b")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (r"$\a_1$", "_b")
     ax.figure.draw_without_rendering()
 
 

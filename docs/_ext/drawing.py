@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-COLOURS = ("#0b5c8a", "#d1661b", "#3a7d44", "#7a4d9f", "#8a6d0b")
-PALE = ("#c9dfec", "#f6dcc8", "#cfe5d2", "#e0d3ea", "#ece2c0")
+from multikernel import plot
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8A6D0B")  # those of multikernel.plot first
 MARKS = ("o", "s", "^", "D", "v")
 
 
@@ -60,43 +60,23 @@ def grid_of(ax: Axes, X: Any, n: int = 90) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def regions(ax: Axes, model: Any, X: Any, y: Any, title: str = "") -> None:
-    """Which class a model predicts where, with its samples."""
-    across, up, places = grid_of(ax, X)
-    labels = list(np.unique(y))
-    codes = np.searchsorted(labels, model.predict(places)).reshape(up.size, across.size)
-    colours = ListedColormap(PALE[: len(labels)])
-    ax.pcolormesh(across, up, codes, cmap=colours, vmin=-0.5, vmax=len(labels) - 0.5, rasterized=True)
-    if len(labels) == 2:
-        ax.contour(across, up, codes, levels=[0.5], colors="#444444", linewidths=1)
-    points(ax, X, y)
+    """Which class a model predicts where, with its samples; the caption says the rest."""
+    plot.decision_regions(model, X, y, n_steps=100, ax=ax)
+    ax.set(xlabel="", ylabel="")
+    if (legend := ax.get_legend()) is not None:
+        legend.remove()
     bare(ax, title)
+
+
+def weights(ax: Axes, model: Any, title: str) -> None:
+    """The weight of each view of a model."""
+    plot.weights(model, ax=ax)
+    ax.set_title(title)
 
 
 def bare(ax: Axes, title: str = "") -> None:
     ax.set(xticks=[], yticks=[])
-    ax.set_title(title, fontsize=9)
-
-
-def bars(ax: Axes, names: Sequence[str], values: Any, title: str, errors: Any = None) -> None:
-    """A weight for each name, the first on top, written beside its bar."""
-    values = np.asarray(values, dtype=float)
-    rows = np.arange(len(values))
-    ax.barh(rows, values, xerr=errors, color=COLOURS[0], height=0.6, ecolor="#444444")
-    for row, value in enumerate(values):
-        ax.annotate(
-            f"{value:.2f}",
-            (max(value, 0.0), row),
-            (4, 9 if errors is not None else 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
-    ax.set(yticks=rows, yticklabels=names, ylim=(len(values) - 0.4, -0.6), xticks=[])
-    ax.set_xlim(min(0.0, 1.1 * values.min()), 1.25 * max(values.max(), 1e-9))
-    ax.tick_params(axis="y", labelsize=8, length=0)
-    for side in ("top", "right", "bottom"):
-        ax.spines[side].set_visible(False)
-    ax.set_title(title, fontsize=9)
+    ax.set_title(title)
 
 
 def shares_table(
@@ -108,11 +88,9 @@ def shares_table(
     for (row, column), share in np.ndenumerate(shares):
         if np.isfinite(share):
             colour = "white" if share > 0.6 else "#222222"
-            ax.text(column, row, f"{share:.2f}", ha="center", va="center", fontsize=8, color=colour)
+            ax.text(column, row, f"{share:.2f}", ha="center", va="center", color=colour)
     ax.set(xticks=range(len(views)), xticklabels=views, yticks=range(len(names)), yticklabels=names)
     ax.xaxis.tick_top()
-    ax.tick_params(labelsize=8, length=0)
+    ax.tick_params(length=0)
     for row, note in enumerate(notes):
-        ax.annotate(
-            note, (len(views) - 0.5, row), (6, 0), textcoords="offset points", va="center", fontsize=8
-        )
+        ax.annotate(note, (len(views) - 0.5, row), (6, 0), textcoords="offset points", va="center")

@@ -28,6 +28,7 @@ CODE = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 FOLDER = "methods"
 CHOOSE = "choose"
 _NO_TARGET = "nothing"
+_WIDTH = 88  # of what is printed on a page; longer sentences are broken
 
 
 def complete(text: str) -> str:
@@ -75,7 +76,8 @@ def formulas_as_written(head: str) -> str:
     for paragraph in head.split("\n\n"):
         is_mathematics = bool(shown) and shown[-1].endswith("::")
         if re.search(r"^    |\S {2,}\S", paragraph) and not is_mathematics:
-            paragraph = "::\n\n" + textwrap.indent(textwrap.dedent(paragraph), "    ")
+            lines = re.sub(r", {4,}", ",\n", textwrap.dedent(paragraph))  # what stands far apart, apart
+            paragraph = "::\n\n" + textwrap.indent(lines, "    ")
         shown.append(paragraph)
     return "\n\n".join(shown)
 
@@ -207,7 +209,10 @@ def printed(code: str, namespace: dict[str, Any]) -> str:
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         exec(compile(code, "<example>", "exec"), namespace)
-    return said.getvalue()
+    return "".join(
+        textwrap.fill(line, _WIDTH) + "\n" if len(line) > _WIDTH else f"{line}\n"
+        for line in said.getvalue().splitlines()
+    )
 
 
 # --- Sphinx ------------------------------------------------------------------------------------------------

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from drawing import COLOURS, Gallery, bare, bars, grid_of, points, regions, shares_table
+from drawing import COLOURS, Gallery, bare, grid_of, points, regions, shares_table, weights
 from learner_pictures import LEARNERS
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
@@ -38,9 +39,10 @@ def draw_all(docs: Path) -> None:
 def save(name: str, path: Path) -> None:
     """Draw one picture."""
     picture = (ESTIMATORS | LEARNERS)[name]
-    fig = Figure(figsize=(picture.width, picture.height), layout="constrained")
-    picture.draw(fig)
-    fig.savefig(path, dpi=_DPI, metadata={"Software": None})
+    with rc_context({"font.size": 8, "axes.titlesize": 9}):
+        fig = Figure(figsize=(picture.width, picture.height), layout="constrained")
+        picture.draw(fig)
+        fig.savefig(path, dpi=_DPI, metadata={"Software": None})
 
 
 def caption_of(name: str) -> str:
@@ -83,7 +85,7 @@ def mkl(fig: Figure) -> None:
     model = mk.MKLClassifier(shapes(), C=1).fit(X, y)
     left, right = two_panels(fig)
     regions(left, model, X, y, f"{model.support_.size} support samples of {len(y)}")
-    bars(right, model.view_names_, model.kernel_weights_, f"weights, gap {model.dual_gap_:.0e}")
+    weights(right, model, f"weights, gap {model.dual_gap_:.0e}")
 
 
 @ESTIMATORS.shows(
@@ -100,7 +102,7 @@ def ridge(fig: Figure) -> None:
     left.plot(x, y, "o", ms=3, color=COLOURS[1])
     left.plot(fine, model.predict(fine[:, None]), color=COLOURS[0])
     bare(left, f"R² of the samples {model.score(x[:, None], y):.2f}")
-    bars(right, model.view_names_, model.kernel_weights_, "weights")
+    weights(right, model, "weights")
 
 
 @ESTIMATORS.shows("multiclass", "Three classes in one machine, and the weights that they share.")
@@ -109,7 +111,7 @@ def multiclass(fig: Figure) -> None:
     model = mk.MulticlassSVC(shapes(), C=1).fit(X, y)
     left, right = two_panels(fig)
     regions(left, model, X, y, f"{model.support_.size} support samples of {len(y)}")
-    bars(right, model.view_names_, model.kernel_weights_, "weights")
+    weights(right, model, "weights")
 
 
 @ESTIMATORS.shows(
@@ -184,9 +186,8 @@ def localized(fig: Figure) -> None:
 def curves(ax: Any, across: np.ndarray, values: np.ndarray, names: Any, title: str) -> None:
     for k, name in enumerate(names):
         ax.plot(across, values[:, k], color=COLOURS[k], ls=("-", "--", "-.", ":")[k % 4], label=name)
-    ax.legend(fontsize=7, frameon=False)
-    ax.tick_params(labelsize=7)
-    ax.set_title(title, fontsize=9)
+    ax.legend(frameon=False)
+    ax.set_title(title)
 
 
 @ESTIMATORS.shows(
@@ -245,7 +246,7 @@ def column_boosting(fig: Figure) -> None:
     for kernel, mark in enumerate("^X"):
         at = X[model.columns_[model.columns_[:, 0] == kernel, 1]]
         left.scatter(*at.T, marker=mark, s=70, c="#222222", edgecolors="white", zorder=3)
-    bars(right, model.view_names_, model.kernel_weights_, "share of the coefficients")
+    weights(right, model, "share of the coefficients")
 
 
 # --- posteriors, discriminants, one kernel -----------------------------------------------------------------
@@ -264,11 +265,11 @@ def bayesian(fig: Figure) -> None:
     fine = np.linspace(-4.5, 4.5, 300)
     mean, std = model.predict(fine[:, None], return_std=True)
     left, right = two_panels(fig)
-    left.fill_between(fine, mean - 2 * std, mean + 2 * std, color="#c9dfec")
+    left.fill_between(fine, mean - 2 * std, mean + 2 * std, color=COLOURS[0], alpha=0.2)
     left.plot(fine, mean, color=COLOURS[0])
     left.plot(x, y, "o", ms=3, color=COLOURS[1])
     bare(left, f"noise {model.noise_:.2f} (in truth 0.20)")
-    bars(right, model.view_names_, model.kernel_weights_, "weights", model.kernel_weights_std_)
+    weights(right, model, "weights")
 
 
 @ESTIMATORS.shows(
@@ -283,8 +284,7 @@ def discriminant(fig: Figure) -> None:
     left, right = two_panels(fig)
     points(left, model.transform(X), y, faded=new)
     bare(left, f"accuracy on the wines not seen {model.score(X[new], y[new]):.2f}")
-    shares = model.weights_frame()["share"]
-    bars(right, list(shares.index), shares, "shares")
+    weights(right, model, "shares")
 
 
 @ESTIMATORS.shows(
@@ -326,7 +326,7 @@ def spectral(fig: Figure) -> None:
     ax.bar(places + 0.2, learned / learned.sum(), 0.4, color=COLOURS[1], hatch="//", label="learned")
     ax.set(xticks=places, xticklabels=places + 1, xlabel="eigenvector", ylabel="share of the trace")
     ax.legend(frameon=False)
-    ax.set_title(f"{np.mean(model.transduction_ == y[~known]):.0%} of the unlabelled right", fontsize=9)
+    ax.set_title(f"{np.mean(model.transduction_ == y[~known]):.0%} of the unlabelled right")
 
 
 @ESTIMATORS.shows(
@@ -362,7 +362,7 @@ def kmeans(fig: Figure) -> None:
     for ax, places, name in ((one, groups, "view of groups"), (two, noise, "view of noise")):
         points(ax, places, model.labels_)
         bare(ax, name)
-    bars(three, model.view_names_, model.kernel_weights_, "weights")
+    weights(three, model, "weights")
 
 
 @ESTIMATORS.shows("pca", "Digits 0 to 4 on the first two components of the mean of five kernels.", height=3.6)

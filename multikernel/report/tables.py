@@ -1,6 +1,7 @@
 """The tables of a report, as text in rows: the page, Markdown and the search field show the same."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
@@ -148,23 +149,16 @@ def heat_maps_table(heat_maps: Mapping[str, Any]) -> Table:
 
 
 def embedding_table(embedding: Mapping[str, Any]) -> Table:
-    """Where the samples of each class lie."""
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for point in embedding["points"]:
-        if None in (point["x"], point["y"]):
-            continue
-        label = point.get("label")
-        groups.setdefault("all samples" if label is None else str(label), []).append(point)
+    """Where the samples of each class lie, or those of each quarter of the values."""
+    points = [point for point in embedding["points"] if None not in (point["x"], point["y"])]
     rows = []
-    for label, points in groups.items():
-        said = [point for point in points if point.get("predicted") is not None and "label" in point]
+    for label, group in _groups(points).items():
+        said = [point for point in group if None not in (point.get("label"), point.get("predicted"))]
         wrong = sum(str(point["predicted"]) != str(point["label"]) for point in said)
-        centre = [format_cell(fmean(point[axis] for point in points)) for axis in ("x", "y")]
-        rows.append([label, str(len(points)), *centre, str(wrong) if said else "–"])
-    caption = "Where the samples of each class lie."
-    return make_table(
-        caption, ["Class", "Samples", "Mean of axis 1", "Mean of axis 2", "Predicted wrongly"], rows
-    )
+        centre = [format_cell(fmean(point[axis] for point in group)) for axis in ("x", "y")]
+        rows.append([label, str(len(group)), *centre, str(wrong) if said else "–"])
+    columns = ["Group", "Samples", "Mean of axis 1", "Mean of axis 2", "Predicted wrongly"]
+    return make_table("Where the samples of each group lie.", columns, rows)
 
 
 def gate_table(gate: Mapping[str, Any]) -> Table:
@@ -189,18 +183,31 @@ def gate_table(gate: Mapping[str, Any]) -> Table:
 
 
 def gate_means_table(gate: Mapping[str, Any]) -> Table:
-    """The mean weights of the samples of each class."""
-    groups: dict[str, list[Sequence[float | None]]] = {}
-    for row in gate["rows"]:
-        label = row.get("label")
-        groups.setdefault("all samples" if label is None else str(label), []).append(row["weights"])
+    """The mean weights of the samples of each class, or of each quarter of the values."""
     rows = []
-    for label, weights in groups.items():
-        means = [fmean(weight or 0.0 for weight in view) for view in zip(*weights, strict=True)]
-        rows.append([label, str(len(weights)), *map(_three_decimals, means)])
+    for label, group in _groups(gate["rows"]).items():
+        views = zip(*(row["weights"] for row in group), strict=True)
+        means = [fmean(weight or 0.0 for weight in view) for view in views]
+        rows.append([label, str(len(group)), *map(_three_decimals, means)])
     return make_table(
-        "Mean weights of the samples of each class.", ["Class", "Samples"], rows, given=gate["views"]
+        "Mean weights of the samples of each group.", ["Group", "Samples"], rows, given=gate["views"]
     )
+
+
+def _groups(samples: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Samples by class, in the order of appearance; by value, in four groups of one size; or all together."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    if samples and all(sample.get("value") is not None for sample in samples):
+        ordered = sorted(samples, key=lambda sample: sample["value"])
+        cuts = [len(ordered) * i // 4 for i in range(5)]
+        for group in (ordered[a:b] for a, b in pairwise(cuts) if b > a):
+            ends = f"{group[0]['value']:.4g} to {group[-1]['value']:.4g}"
+            groups.setdefault(ends, []).extend(group)
+        return groups
+    for sample in samples:
+        label = sample.get("label")
+        groups.setdefault("all samples" if label is None else str(label), []).append(sample)
+    return groups
 
 
 def _three_decimals(value: float | None) -> str:

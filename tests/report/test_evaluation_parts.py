@@ -59,6 +59,7 @@ def test_a_regression_shows_residuals_and_no_classes(make_model):
     page = Page(render_html(report(make_model, "values")))
     assert "Root mean squared error 0.3500" in page.text
     assert "The 10 largest misses of 40 samples." in page.text
+    assert "0 to 1.5 7 " in page.text and "5.5 to 7.25 8 " in page.text
     assert "Confusion" not in page.text and "ROC" not in page.text
 
 

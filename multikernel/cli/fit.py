@@ -56,7 +56,7 @@ def fit(
         str | None, typer.Option("--target", "-y", help="The column (or array) to learn to predict.")
     ] = None,
     views: Annotated[
-        Path | None, typer.Option(help="TOML file with a [[view]] for each view: name, columns, kernel.")
+        Path | None, typer.Option(help="TOML file of views: name, columns and kernel of each.")
     ] = None,
     kernels: Annotated[
         str | None,
@@ -64,7 +64,8 @@ def fit(
     ] = None,
     method: Annotated[str, typer.Option(help=f"How to learn: {_METHODS}.")] = "mkl",
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, e.g. C=10."),
     ] = None,
     task: Annotated[
         str, typer.Option(help="What the target is: classes or values; found from it if not given.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -70,7 +71,7 @@ def fit_plan(plan: FitPlan, *, on_step: OnStep | None = None, stop: Stop | None 
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model.fit(plan.X) if plan.y is None else model.fit(plan.X, plan.y)
+        _fit_named(model, plan)
     seconds = time.perf_counter() - start
     if takes_callback(model):
         model.set_params(callback=None)
@@ -78,6 +79,20 @@ def fit_plan(plan: FitPlan, *, on_step: OnStep | None = None, stop: Stop | None 
         _name_kernels(model, plan.data.kernel_names)
     told = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
     return Fitted(model, INTERRUPTED if stop.answered else DONE, seconds, list(told))
+
+
+def _fit_named(model: Any, plan: FitPlan) -> None:
+    """Fit; an error names a ready-made kernel as its file does, and not by its number."""
+    try:
+        model.fit(plan.X) if plan.y is None else model.fit(plan.X, plan.y)
+    except ValueError as error:
+        names = plan.data.kernel_names
+        told = (
+            re.sub(r"'kernel-(\d+)'", lambda found: repr(names[int(found[1])]), str(error)) if names else ""
+        )
+        if told and told != str(error):
+            raise ValueError(told) from error
+        raise
 
 
 def takes_callback(model: Any) -> bool:

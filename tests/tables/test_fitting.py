@@ -285,6 +285,10 @@ def test_ready_made_kernels_keep_their_names(tmp_path):
             predict_table(fitted.model, record, wrong)
     with pytest.raises(ValueError, match="must hold ready-made kernels"):
         predict_table(fitted.model, record, table())
+    kernels["q"][0, 1] += 1.0
+    np.savez(tmp_path / "t.npz", y=LABELS, **{f"kernel_{name}": K for name, K in kernels.items()})
+    with pytest.raises(ValueError, match="kernel 'q' differs from its transpose"):
+        fit_plan(plan_fit(read_table(tmp_path / "t.npz", "y")))
 
 
 def test_folders_that_a_fit_may_write_to(tmp_path):

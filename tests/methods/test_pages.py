@@ -39,6 +39,8 @@ def test_every_method_has_its_page_and_its_picture(method):
 def test_there_are_no_other_pages_nor_pictures():
     names = {Path(method.page).name for method in METHODS}
     assert {page.stem for page in PAGES} == names | {"index"}
+    tree = re.search(r"```\{toctree\}\n:hidden:\n\n(.*?)\n```", text_of("methods/index"), re.DOTALL)
+    assert sorted(tree[1].splitlines()) == sorted(names)
     assert set(method_pictures.ESTIMATORS | method_pictures.LEARNERS) == names
 
 
@@ -97,5 +99,6 @@ def test_learners_have_a_section_each_and_transformers_no_command():
         if method.learner is not None:
             assert f"({method_pages.label(method)})=\n## {method.class_names[0]}\n" in sections
     assert "::\n\n    min_{γ ∈ Γ}  (1 − Λ)" in sections  # the formula of EasyMKL, as it is written
+    assert "\n    η_m ∝ γ'YK̂_mYγ,  Σ η = 1,\n" in sections
     assert "in Python only" in method_pages.command_line(get_method("pca"))
     assert "--target" not in method_pages.command_line(get_method("kmeans"))

@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help run test lint docs format clean tables
+.PHONY: help run test browser lint docs format clean tables
 
 help:
 	@echo "make run     learn a multi-view model of the digits and write run/report.html"
@@ -20,8 +20,15 @@ help:
 run: $(VENV)/.installed
 	$(BIN)/python examples/which_view_of_a_digit_matters.py
 
-test: lint
+test: lint browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4
+
+# Pages are tested in Chromium: where there is none, Debian's is installed if that can be done.
+browser:
+	@command -v chromium >/dev/null || { \
+	  echo "Installing Debian's chromium for the tests of pages ..."; \
+	  [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium >/dev/null 2>&1; \
+	} || echo "There is no chromium, and none can be installed here: tests of pages in a browser are skipped."
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

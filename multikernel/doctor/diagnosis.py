@@ -59,8 +59,9 @@ class Diagnosis:
         What the target was taken for.
     kernels : list of dict
         For each kernel ``name``, ``mean_diagonal``, ``smallest_eigenvalue`` (divided by the mean diagonal),
-        ``effective_rank`` ((Σ λ)² / Σ λ² of the centred kernel) and ``alignment`` (centred, with the target);
-        None where it cannot be had.
+        ``effective_rank`` ((Σ λ)² / Σ λ² of the centred kernel), ``alignment`` (centred, with the target) and
+        ``alone``, how well the nearest other sample by this kernel predicts the target (0 as guessing, 1
+        without a mistake); None where it cannot be had.
     columns : list of dict
         For each column ``name``, ``kind``, ``missing``, ``distinct``, ``low``, ``high`` and ``alone``, how
         well it predicts the target by itself (0 as guessing, 1 without a mistake).
@@ -140,18 +141,18 @@ class Diagnosis:
 
 
 # short, so that names of kernels have room on 80 columns
-KERNEL_HEAD = ("kernel", "diagonal", "lowest eig.", "rank", "alignment")
+KERNEL_HEAD = ("kernel", "diagonal", "lowest eig.", "rank", "alignment", "alone")
 
 
 def kernel_rows(diagnosis: Diagnosis) -> list[list[str]]:
     """The table of kernels as text, the first thirty of them."""
-    keys = ("mean_diagonal", "smallest_eigenvalue", "effective_rank", "alignment")
+    keys = ("mean_diagonal", "smallest_eigenvalue", "effective_rank", "alignment", "alone")
     rows = [
         [kernel["name"], *(_number(kernel[key]) for key in keys)]
         for kernel in diagnosis.kernels[:_SHOWN_ROWS]
     ]
     left_out = len(diagnosis.kernels) - len(rows)
-    return rows + ([[f"and {left_out} more", "", "", "", ""]] if left_out else [])
+    return rows + ([[f"and {left_out} more", *[""] * len(keys)]] if left_out else [])
 
 
 def _merged(findings: Sequence[Finding]) -> list[Finding]:

@@ -35,6 +35,8 @@ class Examined:
     shape : str
         ``""``, ``"constant"``, ``"flat"`` or ``"identity"``.
     alignment : float or None
+    alone : float or None
+        How well the nearest other sample predicts the target: 0 as guessing, 1 without a mistake.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Examined:
     rank: float | None = None
     shape: str = ""
     alignment: float | None = None
+    alone: float | None = None
 
     def to_row(self) -> dict[str, Any]:
         """A row of the table of kernels."""
@@ -53,6 +56,7 @@ class Examined:
             "smallest_eigenvalue": self.lowest,
             "effective_rank": self.rank,
             "alignment": self.alignment,
+            "alone": self.alone,
         }
 
 

@@ -80,11 +80,16 @@ def _skill(column: np.ndarray, y: np.ndarray, classes: bool) -> float:
         votes = votes[near]
         # without himself; and who wins by a tie does not win
         votes[np.arange(len(codes)), codes] -= np.where(himself, 1.5, 0.5)
-        guess = np.bincount(codes).max() / len(codes)
-        hits = float((votes.argmax(axis=1) == codes).mean())
-        return (hits - guess) / max(1.0 - guess, 1e-12)
+        return _gain(votes.argmax(axis=1), codes, classes)
     sums, counts = np.bincount(groups, y)[near], sizes[near]
-    predicted = (sums - himself * y) / (counts - himself)
+    return _gain((sums - himself * y) / (counts - himself), y, classes)
+
+
+def _gain(predicted: np.ndarray, y: np.ndarray, classes: bool) -> float:
+    """The share of what guessing (the largest class, the mean) gets wrong that a prediction gets right."""
+    if classes:
+        guess = np.bincount(y.astype(int)).max() / len(y)
+        return (float((predicted == y).mean()) - guess) / max(1.0 - guess, 1e-12)
     spread = float(((y - y.mean()) ** 2).sum())
     return float(1.0 - ((predicted - y) ** 2).sum() / spread) if spread > 0.0 else 0.0
 
@@ -100,11 +105,16 @@ def check_columns_alone(
     columns: Columns, target: Target, skills: dict[int, float], used: set[int]
 ) -> Iterator[Finding]:
     """Columns that give the target away."""
+    known = _functions_of(columns, target) if target.task == "classes" else []
     suspects = [p for p in sorted(skills, key=lambda p: -skills[p]) if skills[p] >= _ALONE and p in used]
+    suspects += [p for p in known if p in used and p not in suspects]
     for position in suspects[:_NAMED]:
         name = columns.names[position]
         if _is_target(columns, position, target):
             what = "it is the target itself, or the target in other words."
+            level, remedy = "error", f"Leave it out: {drop_line([name])}"
+        elif position in known:
+            what = "it is the same for all rows of a class: it was made of the target."
             level, remedy = "error", f"Leave it out: {drop_line([name])}"
         else:
             level, remedy = "warning", f"{_REMEDY}{drop_line([name])}"
@@ -121,6 +131,17 @@ def check_columns_alone(
     if len(suspects) > _NAMED:
         rest = [columns.names[p] for p in suspects[_NAMED:]]
         yield Finding("warning", named("column", rest), "each predicts the target alone too.", "See above.")
+
+
+def _functions_of(columns: Columns, target: Target) -> list[int]:
+    """Columns of numbers that vary, but not within a class."""
+    known = target.known[columns.rows]
+    codes, numbers = target.values[columns.rows][known], columns.numbers[known]
+    fixed = numbers.max(axis=0) > numbers.min(axis=0)  # NaN is neither
+    for code in np.unique(codes):
+        rows = numbers[codes == code]
+        fixed &= rows.max(axis=0) == rows.min(axis=0)
+    return [int(position) for position in columns.positions[fixed]]
 
 
 def _is_target(columns: Columns, position: int, target: Target) -> bool:
@@ -145,6 +166,8 @@ def check_kernels_alone(examined: list[Examined], target: Target) -> Iterator[Fi
     """Kernels that are made of the target; `target` is that of their rows, all known."""
     for kernel in examined:
         subject = named("kernel", [kernel.name])
+        if kernel.K is not None:
+            kernel.alone = _skill_of_neighbours(kernel.K, target)
         if (
             target.task == "classes"
             and kernel.K is not None
@@ -158,6 +181,14 @@ def check_kernels_alone(examined: list[Examined], target: Target) -> Iterator[Fi
                 "(1 is the same): does the target leak into it?"
             )
             yield Finding("warning", subject, what, f"{_REMEDY}{kernel.name!r}.")
+
+
+def _skill_of_neighbours(K: np.ndarray, target: Target) -> float:
+    """How well the nearest other sample predicts, in the space of the kernel."""
+    scaled = K / float(np.abs(K).max())
+    distances = scaled.diagonal()[:, None] + scaled.diagonal() - 2.0 * scaled
+    np.fill_diagonal(distances, np.inf)
+    return _gain(target.values[distances.argmin(axis=1)], target.values, target.task == "classes")
 
 
 def _is_blocks(K: np.ndarray, codes: np.ndarray) -> bool:

@@ -8,6 +8,9 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.datasets import load_diabetes, load_iris, load_wine
+from sklearn.model_selection import LeaveOneOut, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 
 from multikernel.datasets import load_digits_views
 from multikernel.doctor import diagnose
@@ -52,6 +55,9 @@ def test_clean_data_have_no_findings(table):
     assert linear["smallest_eigenvalue"] == pytest.approx(0.0, abs=1e-9)
     assert 1.0 <= linear["effective_rank"] <= 3.0
     assert 0.0 < linear["alignment"] < 1.0
+    neighbours = KNeighborsClassifier(1)
+    scores = cross_val_score(neighbours, StandardScaler().fit_transform(table[0]), table[1], cv=LeaveOneOut())
+    assert found.kernels[4]["alone"] == pytest.approx(2.0 * scores.mean() - 1.0)  # a Gaussian keeps the order
     assert found.memory["stack"] == 7 * 60 * 60 * 8
 
 
@@ -59,6 +65,12 @@ def test_clean_data_have_no_findings(table):
 def test_the_sets_of_scikit_learn_raise_no_alarm(load):
     X, y = load(return_X_y=True)
     assert all(f.level == "note" for f in diagnose(X, y).findings)
+
+
+def test_widths_that_the_learner_may_choose_from_raise_no_alarm():
+    """In sixty dimensions all distances are alike, and the smallest width of kernels="auto" is an identity."""
+    X = np.random.default_rng(8).standard_normal((60, 60))
+    assert diagnose(X, np.repeat([0, 1], 30)).findings == []
 
 
 def test_views_of_digits_raise_no_alarm():
@@ -250,6 +262,13 @@ def test_a_column_that_is_the_target_is_an_error(table):
         X, y, [("numbers", Gaussian(), ["a", "b", "c"]), ("late", lambda A, B: np.eye(len(A)), "late")]
     )
     assert find(found, "error", "column 'late'").remedy == "Leave it out: X = X.drop(columns=['late'])"
+
+
+def test_an_indicator_of_one_of_several_classes_is_an_error():
+    rng = np.random.default_rng(7)
+    y = np.repeat(["a", "b", "c"], 30)
+    X = pd.DataFrame({"x": rng.standard_normal(90), "is_b": (y == "b").astype(float)})
+    assert "same for all rows of a class" in find(diagnose(X, y), "error", "column 'is_b'").what
 
 
 def test_a_column_that_predicts_alone_is_a_warning(table):

@@ -16,7 +16,7 @@ from multikernel.persistence import (
 )
 from multikernel.persistence.archive import pack, unpack
 from multikernel.persistence.coding import ABOUT, SCHEMA
-from tests.persistence.models import answers, assert_same_bits
+from tests.persistence.models import Counting, answers, assert_same_bits
 
 
 def with_about(data, **changes):
@@ -123,4 +123,6 @@ def test_a_model_that_would_change_is_not_saved(tmp_path):
     for value in (np.ones(2).view(np.recarray), open, cycle, (item for item in "ab")):
         with pytest.raises(ModelFileError):
             save_model([value], tmp_path / "model.skops")
+    with pytest.raises(ModelFileError, match="would be another one"):
+        save_model([Counting()], tmp_path / "model.skops")
     assert not list(tmp_path.iterdir())

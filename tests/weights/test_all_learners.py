@@ -27,6 +27,7 @@ from multikernel import (
     stack_kernels,
 )
 from multikernel.kernels import Gaussian
+from multikernel.persistence import load_model, save_model
 from tests.methods_page import learners
 
 ESTIMATORS = {
@@ -151,13 +152,15 @@ def unit(K):
 
 
 @pytest.mark.parametrize("case", cases())
-def test_it_is_an_object_of_scikit_learn(case):
+def test_it_is_an_object_of_scikit_learn(case, tmp_path):
     learner = case.learner
     again = clone(learner)
     assert repr(again) == repr(learner) and again.get_params().keys() == learner.get_params().keys()
     fitted = case.once
     restored = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(restored.combine(case.Ks), fitted.combine(case.Ks))
+    loaded = load_model(save_model(fitted, tmp_path / "learner.skops"))
+    for other in (restored, loaded):
+        np.testing.assert_array_equal(other.combine(case.Ks), fitted.combine(case.Ks))
 
 
 @pytest.mark.parametrize("case", cases(each=True))

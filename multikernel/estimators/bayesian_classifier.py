@@ -82,6 +82,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
 
     Notes
     -----
+    Predictions read all training samples, so that a saved model holds them all.
     An iteration takes :math:`O(L n^3 + L P n^2 + P^3)` for L outputs and P kernels, the start
     :math:`O(P n^3)`. Memory: the stack, about four (n, n) matrices, and :math:`L P n`.
 

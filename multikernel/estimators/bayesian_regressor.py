@@ -51,6 +51,10 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     n_iter_, status_, history_
         As for :class:`BayesianMKLClassifier`.
 
+    Notes
+    -----
+    Predictions read all training samples, so that a saved model holds them all.
+
     References
     ----------
     Gönen, Bayesian efficient multiple kernel learning, ICML 2012; for regression, our reading of it.

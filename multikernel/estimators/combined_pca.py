@@ -50,6 +50,10 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     kernel_weights_, kernel_shares_, scale_, learner_, view_names_
         As for :class:`CombinedKernelClassifier`.
 
+    Notes
+    -----
+    Predictions read all training samples, so that a saved model holds them all.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -38,6 +38,10 @@ class CombinedKernelRegressor(RegressorMixin, CombinedKernel):
         As for :class:`CombinedKernelClassifier`.
     offset_ : float or array (n_outputs,), the mean of the targets
 
+    Notes
+    -----
+    A saved model holds all training samples for kernel ridge regression, the support samples for SVR.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

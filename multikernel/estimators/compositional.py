@@ -62,6 +62,10 @@ class CompositionalKernelClassifier(ClassifierMixin, SeveralKernels):
     view_names_ : list of str
     classes_ : array (n_classes,)
 
+    Notes
+    -----
+    Predictions read all training samples, so that a saved model holds them all.
+
     References
     ----------
     Lee, Verzakov & Duin, Kernel combination versus classifier combination, MCS 2007.

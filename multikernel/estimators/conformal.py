@@ -65,6 +65,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
 
     Notes
     -----
+    Predictions read all training samples, so that a saved model holds them all.
     A class of one point has no scatter of its own and takes part through its mean; at least one class must
     have two points that differ. `fit_transform` gives `kernel_`; `transform` of the training points does too,
     but for a kernel repaired with ``psd="shift"``, whose diagonal is larger on the training points.

@@ -63,6 +63,7 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
 
     Notes
     -----
+    Predictions read all training samples, so that a saved model holds them all.
     Features are not scaled: put a ``StandardScaler`` before it. A class of one point has no scatter of its
     own and takes part through its mean. Where the means of all classes agree, there is no direction, and
     `fit` says so.

@@ -110,6 +110,7 @@ class KernelDiscriminantClassifier(
 
     Notes
     -----
+    Predictions read all training samples, so that a saved model holds them all.
     *The approximation.* The published multi-class problem has one matrix inequality for each class. Its
     single-inequality approximation, ``formulation="approximate"``, bounds :math:`C = H'M^{-1}H` by a diagonal
     matrix: its value is :math:`\max \langle Z, C \rangle` over :math:`Z \succeq 0` with unit diagonal. For

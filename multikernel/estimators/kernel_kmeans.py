@@ -71,6 +71,7 @@ class MultipleKernelKMeans(ClusterMixin, SeveralKernels):
 
     Notes
     -----
+    Predictions read all training samples, so that a saved model holds them all.
     The end of each start is a local minimum: more starts may find a better one.
 
     References

@@ -50,6 +50,7 @@ class KernelKNNClassifier(NeighbourVote):
 
     Notes
     -----
+    Predictions read all training samples, so that a saved model holds them all.
     Features are not scaled: put a ``StandardScaler`` before it. The fit computes the matrix of all training
     points, to check the kernel, and keeps only its diagonal.
 

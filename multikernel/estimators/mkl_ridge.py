@@ -43,6 +43,10 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
     kernel_weights_, view_names_, support_, total_cost_, dual_gap_, n_iter_, status_, history_
         As for :class:`MKLClassifier`.
 
+    Notes
+    -----
+    Predictions read all training samples, so that a saved model holds them all.
+
     References
     ----------
     Cortes, Mohri & Rostamizadeh, L2 regularization for learning kernels, UAI 2009.

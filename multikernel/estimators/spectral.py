@@ -145,6 +145,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
     Notes
     -----
+    Predictions read all training samples, so that a saved model holds them all.
     Leave-one-out learns :math:`\mu` again without each labelled point, all at once in
     :math:`O(n_{labelled}^2 n_{components})`; only "nnls" solves a problem for each, and the factor of a
     conformal kernel is kept. Of kernels with the same score the first is taken: widths outermost, then

@@ -69,7 +69,7 @@ tables: $(VENV)/.installed
 	done
 
 clean:
-	rm -rf $(VENV) run build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) run build dist docs/auto_* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

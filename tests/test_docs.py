@@ -53,6 +53,16 @@ def test_no_two_pages_differ_in_capitals_only():
     assert "multikernel.kernels.center" in renamed
 
 
+def test_pages_of_names_that_are_gone_are_dropped(tmp_path):
+    folder = tmp_path / api_pages.FOLDER
+    folder.mkdir()
+    for name in ("multikernel.View", "multikernel.views.View", "multikernel.kernels.center-function"):
+        (folder / f"{name}.rst").touch()
+    api_pages.write_pages(tmp_path)
+    left = {path.name for path in folder.iterdir()} - api_pages.pages().keys()
+    assert left == {"multikernel.View.rst", "multikernel.kernels.center-function.rst"}
+
+
 @pytest.mark.parametrize(
     ("line", "safe"),
     [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -119,10 +120,25 @@ def filename_map() -> dict[str, str]:
     return renamed
 
 
+def names_of_stubs() -> set[str]:
+    """The files that autosummary makes, one for each name that a page lists."""
+    renamed = filename_map()
+    names = set()
+    for page, text in pages().items():
+        module = page.removesuffix(".rst")
+        addresses = [f"{module}.{entry}" for entry in re.findall(r"^   (\w+)$", text, re.MULTILINE)]
+        names |= {f"{renamed.get(address, address)}.rst" for address in addresses}
+    return names
+
+
 def write_pages(docs: Path) -> None:
-    """Write the pages that have changed; a page that has not keeps its date, and Sphinx its work."""
+    """Write the pages that have changed (the others keep their date, and Sphinx its work), drop the rest."""
     folder = docs / FOLDER
     folder.mkdir(exist_ok=True)
+    kept = pages().keys() | names_of_stubs()
+    for path in folder.glob("*.rst"):
+        if path.name not in kept:
+            path.unlink()  # of a name that is gone or lives elsewhere now
     for name, text in pages().items():
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:

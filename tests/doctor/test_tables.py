@@ -283,9 +283,9 @@ def test_a_column_that_predicts_alone_is_a_warning(table):
 def test_rows_in_the_order_of_the_classes_give_nothing_away():
     """Equal values stand side by side in the order of the rows; a neighbour by that order knows nothing."""
     rng = np.random.default_rng(4)
-    X = pd.DataFrame({"count": rng.integers(0, 40, 120) + 0.5})
+    X = pd.DataFrame({"count": rng.permutation(np.repeat(np.arange(60), 2)) + 0.5})
     found = diagnose(X, np.repeat([0, 1], 60))
-    assert found.columns[0]["alone"] < 0.5
+    assert found.columns[0]["alone"] < 0.2
     assert found.ok
 
 

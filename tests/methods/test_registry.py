@@ -50,6 +50,7 @@ def test_every_method_is_made_for_its_tasks_and_clones(method):
 
 def test_lists_are_by_task_and_family():
     assert len({method.name for method in METHODS}) == len(METHODS)
+    assert len({id(method.about) for method in METHODS}) == len(METHODS)  # none is inherited from another
     assert {"ridge", "mse_rule"} <= {method.name for method in list_methods("values")}
     assert "ridge" not in {method.name for method in list_methods("classes")}
     assert {method.about.family for method in list_methods(family="margin")} == {"margin"}

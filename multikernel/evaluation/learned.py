@@ -78,9 +78,14 @@ def learned_kernel(model: Any, X: Any, rows: Any = None) -> Array:
 
 def _require_samples_of_fit(final: Any, n: int) -> None:
     """Equal samples are one in the bank of a machine, so that it may know of less than there are."""
-    known = getattr(getattr(final, "_bank", None), "n_train_", n)
+    known = final.learner_.n_train_ if isinstance(final, CombinedKernel) else _n_in_bank(final, n)
     if known > n or (known != n and isinstance(final, CombinedKernel)):
         raise ValueError(f"X must hold the {known} samples that the model was fitted to; got {n}.")
+
+
+def _n_in_bank(final: Any, n: int) -> int:
+    """How many samples the bank of the model was fitted to; `n` if it has no bank."""
+    return int(getattr(getattr(final, "_bank", None), "n_train_", n))
 
 
 def _kernel_of(final: Any, X: Any, rows: Array) -> Array:
@@ -88,7 +93,11 @@ def _kernel_of(final: Any, X: Any, rows: Array) -> Array:
     if isinstance(final, BaseProjection):
         return _of_projections(final, _safe_indexing(X, rows))
     if isinstance(final, CombinedKernel):
-        return np.asarray(final.combined_kernel(_safe_indexing(X, rows))[:, rows])
+        return _of_learner(final, X, rows)
+    if isinstance(final, ConformalKernel) and not hasattr(final, "kernel_"):  # it is not saved
+        return np.asarray(final.transform(_safe_indexing(X, rows))[:, rows])
+    if isinstance(final, TransductiveMKLClassifier) and not hasattr(final, "kernel_"):
+        return _of_views(final, X, rows)
     if isinstance(final, TransductiveMKLClassifier | SpectralKernelClassifier | ConformalKernel):
         kernel = final.kernel_ if final.kernel_.ndim == 2 else final.kernel_.mean(axis=0)
         return np.asarray(kernel[np.ix_(rows, rows)])
@@ -99,6 +108,15 @@ def _kernel_of(final: Any, X: Any, rows: Array) -> Array:
     if not isinstance(final, SeveralKernels) or not hasattr(final, "kernel_weights_"):
         raise NoLearnedKernel(f"{name} learns no kernel of several views.")
     return _of_views(final, X, rows)
+
+
+def _of_learner(final: Any, X: Any, rows: Array) -> Array:
+    """The combined kernel; by views fitted again to the samples, where the model was loaded without them."""
+    if hasattr(final, "_bank"):
+        return np.asarray(final.combined_kernel(_safe_indexing(X, rows))[:, rows])
+    active = set(final.learner_.active_kernels.tolist())
+    K = final.learner_.combine_rows((m, part) for m, part in view_kernels(final, X, rows) if m in active)
+    return np.asarray(K * final.scale_)
 
 
 def _of_views(final: Any, X: Any, rows: Array) -> Array:
@@ -157,9 +175,9 @@ def _distinct(final: Any, X: Any, rows: Array) -> tuple[Any, Array]:
     Machines merge equal samples before they fit the views.
     """
     n = n_samples(X)
-    if final._bank.n_train_ == n or final._precomputed:
+    if _n_in_bank(final, n) == n or final._precomputed:
         return X, rows
     samples = distinct_samples(X, np.zeros((n, 1)), np.ones(n))
-    if samples.rows.size != final._bank.n_train_:
+    if samples.rows.size != _n_in_bank(final, n):
         return X, rows
     return samples.take(X), samples.group[rows]

@@ -17,6 +17,7 @@ from multikernel import (
     PosteriorSVC,
     TransductiveMKLClassifier,
 )
+from multikernel.evaluation import learned_kernel
 from multikernel.kernels import Gaussian, Linear
 from multikernel.persistence.archive import unpack
 from multikernel.persistence.coding import decode, needed_names, open_file
@@ -81,6 +82,20 @@ def test_matrices_of_the_training_samples_are_not_saved():
         assert max(len(content) for content in _arrays(data)) < 60 * 60 * 8
         assert_same_bits(answers(model), answers(load(data)))
     assert not hasattr(load(checked_bytes(conformal)), "kernel_")
+    assert not hasattr(load(checked_bytes(PosteriorSVC(TWO).fit(X, labels))), "posteriors_")
+
+
+def test_the_learned_kernel_is_still_there_for_the_samples_of_fit():
+    X, labels, _ = make_data(40)
+    for model in (
+        CombinedKernelClassifier(kernels=TWO).fit(X, labels),
+        ConformalKernel(Gaussian(0.5)).fit(X, labels),
+        TransductiveMKLClassifier(TWO).fit(X, labels),
+    ):
+        loaded = load(checked_bytes(model))
+        np.testing.assert_allclose(learned_kernel(loaded, X), learned_kernel(model, X), rtol=1e-9, atol=1e-12)
+        part = learned_kernel(loaded, X, rows=[3, 1])
+        np.testing.assert_allclose(part, learned_kernel(model, X)[np.ix_([3, 1], [3, 1])], rtol=1e-9)
 
 
 def _arrays(data):

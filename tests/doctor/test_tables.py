@@ -68,7 +68,7 @@ def test_the_sets_of_scikit_learn_raise_no_alarm(load):
 
 
 def test_widths_that_the_learner_may_choose_from_raise_no_alarm():
-    """In sixty dimensions all distances are alike, and the smallest width of kernels="auto" is an identity."""
+    """In sixty dimensions all distances are alike: the smallest width of kernels="auto" is an identity."""
     X = np.random.default_rng(8).standard_normal((60, 60))
     assert diagnose(X, np.repeat([0, 1], 30)).findings == []
 

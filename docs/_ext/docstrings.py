@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 LITERAL = re.compile(r"(``.*?``|`[^`]*`_{0,2})")
+EMPHASIS = re.compile(r"(?<!\*)(\*[^*\s][^*]*\*)(?!\*)")  # napoleon's types, in which code cannot stand
 FREE = re.compile(r"(?<![^\s(\[])([A-Za-z]\w*_)(?=$|[\s.,;?!)\]])")
 HANGING = re.compile(r"(?<=\w)(?<!\\)_(?!\w)")
 FIELD = re.compile(r"(\s*:(?:ivar|vartype) .*?: )(.*)")
@@ -43,12 +44,15 @@ def safe_line(line: str) -> str:
         return field[1] + safe_line(field[2])
     if line.lstrip().startswith((".. ", "| ", ":ivar", ":vartype")):
         return line
-    parts = LITERAL.split(line)
-    parts[::2] = [safe_text(part) for part in parts[::2]]
+    words = LITERAL.split(line)
+    words[::2] = [with_code(part) for part in words[::2]]
+    parts = LITERAL.split("".join(words))
+    parts[::2] = [HANGING.sub(r"\_", part).replace("|", r"\|") for part in parts[::2]]
     return "".join(parts)
 
 
-def safe_text(text: str) -> str:
-    parts = LITERAL.split(FREE.sub(r"``\1``", text))
-    parts[::2] = [HANGING.sub(r"\_", part).replace("|", r"\|") for part in parts[::2]]
+def with_code(text: str) -> str:
+    """Fitted attributes that stand free as code, but for those in a type."""
+    parts = EMPHASIS.split(text)
+    parts[::2] = [FREE.sub(r"``\1``", part) for part in parts[::2]]
     return "".join(parts)

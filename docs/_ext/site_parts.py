@@ -127,6 +127,17 @@ def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
             shutil.copyfile(source / name, target / name)
 
 
+# --- the sidebar -------------------------------------------------------------------------------------------
+
+
+def shorten_sidebar(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Open the branch of the page only: hundreds of names on each of hundreds of pages are slow to load."""
+    if whole := context.get("toctree"):
+        context["toctree"] = lambda **options: whole(**options | {"collapse": True})
+
+
 # --- pages of the repository that are also pages of the site ------------------------------------------------
 
 
@@ -142,6 +153,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-skip-member", skip_what_is_not_ours)
     app.connect("autodoc-process-docstring", make_safe, priority=600)  # after napoleon
     app.connect("missing-reference", find_elsewhere)
+    app.connect("html-page-context", shorten_sidebar, priority=400)  # before the theme draws it
     app.connect("build-finished", tidy_examples)
     app.connect("build-finished", copy_mathjax)
     app.add_role("name", NameRole())

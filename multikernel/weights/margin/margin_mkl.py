@@ -27,7 +27,7 @@ class MarginMKL(MarginLearner):
     C : float
         Price of the slacks, for the kernels as they are: of kernels scaled by s it is C/s.
     norm : float ≥ 1 or infinity
-        p.
+        The p of the set of weights.
     costs : array (n_kernels,), optional
         The positive d_m, 1 each by default.
     epsilon : float

@@ -92,10 +92,11 @@ def evaluate(
     >>> from sklearn.datasets import load_iris
     >>> from multikernel import MKLClassifier
     >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = X[::3], y[::3]
     >>> model = MKLClassifier().fit(X, y)
     >>> found = evaluate(model, X, y, parts=["stability", "embedding"])
     >>> found["stability"]["rows"][0]["view"], len(found["embedding"]["points"]), found["baselines"]
-    ('linear', 150, None)
+    ('linear', 50, None)
     """
     wanted = _checked_parts(parts)
     subject = subject_of(model)

@@ -46,6 +46,7 @@ def weight_stability(
     >>> from sklearn.datasets import load_iris
     >>> from multikernel import MKLClassifier
     >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = X[::3], y[::3]
     >>> found = weight_stability(MKLClassifier().fit(X, y), X, y)
     >>> bool(abs(sum(row["mean"] for row in found["rows"]) - 1.0) < 1e-9)
     True

@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 from multikernel import MKLClassifier
 from multikernel.cli import app, compare
 from multikernel.evaluation import comparison_markdown
+from multikernel.evaluation._contest import Scores
+from multikernel.evaluation.comparison import _tests
 from multikernel.kernels.expressions import parse_kernels
 from multikernel.tables import views_of_kernels
 
@@ -107,6 +109,15 @@ def test_ctrl_c_keeps_what_is_done(place: Path, monkeypatch: pytest.MonkeyPatch)
     done = run(*_USUAL, "--methods", "mkl,SumRule")
     assert done.exit_code == 130 and "3 of 20 fits are kept in compare" in done.output
     assert "same command again" in done.output
+
+
+def test_verdicts_speak_of_the_model() -> None:
+    base = np.linspace(0.5, 0.6, 10).reshape(5, 2)
+    noise = 0.01 * np.array([[1, -1], [-1, 1], [1, 0], [0, -1], [-1, 1]])
+    folds = {"sum": base, "good": base + 0.2 + noise, "poor": base - 0.2 + noise}
+    found = _tests("sum", ["good", "poor"], Scores(folds, {}, {}))
+    assert found["good"]["verdict"] == "better" and found["poor"]["verdict"] == "worse"
+    assert found["good"]["difference"] == pytest.approx(0.2)
 
 
 def test_names_do_not_break_the_page() -> None:

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from multikernel import CombinedKernelClassifier, MKLClassifier
 from multikernel.evaluation import held_out_predictions, leave_one_view_out, weight_stability
+from multikernel.evaluation._contest import Scores
 from multikernel.evaluation._parts import answer
 from multikernel.kernels import Linear
 from multikernel.stats import f_test_5x2cv, holm
@@ -123,6 +124,16 @@ def test_a_pipeline_is_refitted_as_a_whole(table: Any) -> None:
     rows = leave_one_view_out(model, X, label)["rows"]
     alone = clone(model).set_params(mklclassifier__kernels=views[1:])
     assert rows[0]["score"] == pytest.approx(cross_val_score(alone, X, label, cv=_TEN).mean())
+
+
+def test_verdicts_speak_of_the_model() -> None:
+    """Better by the same on all folds but for a little noise; and the rule of eight folds."""
+    base = np.linspace(0.5, 0.6, 10).reshape(5, 2)
+    noise = 0.01 * np.array([[1, -1], [-1, 1], [1, 0], [0, -1], [-1, 1]])
+    folds = {"learned": base, "poor": base - 0.2 + noise, "good": base + 0.2 + noise, "same": base + noise}
+    found = Scores(folds, {}, {}).against(["poor", "good", "same"])
+    assert [found[name]["verdict"] for name in ("poor", "good", "same")] == ["better", "worse", "tie"]
+    assert found["poor"]["difference"] == pytest.approx(0.2) and found["good"]["difference"] < 0
 
 
 @pytest.mark.parametrize(

@@ -172,9 +172,11 @@ def _show_results(record: dict[str, Any], tuning: Tuning | None) -> None:
         rows = [[w["view"], _number(w["weight"]), _number(w["share"])] for w in summary["weights"]]
         show_table("Weight of each view", ["view", "weight", "share"], rows)
     data, gap = record["data"], record["gap"]
+    solver = "optimal" if summary is None else summary["convergence"]["status"]
+    ended = record["status"] if solver in ("optimal", "unknown") else f"ended as {solver!r}"
     certificate = "" if not isinstance(gap, float) else f", gap {gap:.1e}"
     out().print(
-        f"{record['model']} on {data['n_samples']} rows of {data['file']}: {record['status']} in "
+        f"{record['model']} on {data['n_samples']} rows of {data['file']}: {ended} in "
         f"{record['seconds']:.1f} s{certificate}.",
         markup=False,
         highlight=False,

@@ -33,8 +33,7 @@ def predict(
         if file is not None:
             write_csv(found.frame, file, keep=[new])
     if as_json:
-        rows = json.loads(found.frame.to_json(orient="records", double_precision=15))
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        typer.echo(json.dumps(found.frame.to_dict(orient="records"), ensure_ascii=False))
     elif file is None:
         typer.echo(found.frame.to_csv(index=False), nl=False)
     else:

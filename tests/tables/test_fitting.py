@@ -3,6 +3,7 @@
 import json
 import signal
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -259,6 +260,20 @@ def test_what_cannot_be_predicted_is_refused(kept, frame, options, said):
         predict_table(*kept, TableData(pd.DataFrame(frame), None, {}, "table", "n.csv"), **options)
 
 
+def test_encoded_columns_are_those_of_training():
+    data = {
+        "kind": "table",
+        "columns": ["c=q", "a"],
+        "kernels": [],
+        "one_hot": {"c": ["p", "q"]},
+        "n_samples": 2,
+    }
+    model = SimpleNamespace(predict=lambda X: X.to_numpy())
+    new = TableData(pd.DataFrame({"a": [5.0, 6.0], "c": ["q", "p"]}), None, {}, "table", "n.csv")
+    found = predict_table(model, {"data": data}, new).frame
+    assert found.drop(columns="row").to_numpy().tolist() == [[1.0, 5.0], [0.0, 6.0]]
+
+
 def test_a_record_of_something_else_is_refused(kept):
     with pytest.raises(ValueError, match="record beside the model"):
         predict_table(kept[0], {"data": {"kind": "table"}}, table())
@@ -274,8 +289,8 @@ def test_ready_made_kernels_keep_their_names(tmp_path):
     record = make_record(plan, fitted, sha256="0")
     stack = np.stack([kernels["q"], kernels["p"]], axis=2)[:5]
     new = TableData(stack, None, {}, "precomputed", "n.npz", kernel_names=["q", "p"])
-    found = predict_table(fitted.model, record, new)
-    assert found.frame["prediction"].tolist() == fitted.model.predict(stack[:, :, ::-1]).tolist()
+    found = predict_table(fitted.model, record, new, scores=True)
+    assert found.frame["score"].tolist() == fitted.model.decision_function(stack[:, :, ::-1]).tolist()
     for names, shape, said in (
         (["q", "r"], 40, "kernels p, q.* got q, r"),
         (["p", "q"], 39, "40 training rows"),

@@ -28,6 +28,7 @@ CODE = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 FOLDER = "methods"
 CHOOSE = "choose"
 _NO_TARGET = "nothing"
+_KERNELS = {"functional_form": '--kernels "linear, gaussian"'}  # of exactly two
 _WIDTH = 88  # of what is printed on a page; longer sentences are broken
 
 
@@ -108,9 +109,15 @@ def papers(method: Method) -> list[str]:
 def command_line(method: Method) -> str:
     if not method.predicts:
         return "It does not predict, it is a step before another model: in Python only."
-    target = "" if method.tasks == (_NO_TARGET,) else " --target y"
-    call = f"multikernel fit data.csv{target} --method {method.name} --out model/"
-    return f"```sh\n{call}\n```"
+    alone = method.tasks == (_NO_TARGET,)
+    call = f"multikernel fit data.csv{'' if alone else ' --target y'} --method {method.name}"
+    call += f" {_KERNELS[method.name]}" if method.name in _KERNELS else ""
+    lines = [f"{call} --out model/"]
+    if _NO_TARGET in method.tasks and not alone:
+        lines.append(
+            lines[0].replace("--target y", "--task nothing") + "   # one class: what is foreign to it?"
+        )
+    return "```sh\n" + "\n".join(lines) + "\n```"
 
 
 def classes(method: Method) -> str:

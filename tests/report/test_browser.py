@@ -229,18 +229,24 @@ def test_hostile_names_do_not_run_and_are_shown(open_page):
     assert page.locator("#gate-shown").text_content() == HOSTILE[1]
 
 
-def test_a_script_that_is_not_ours_is_refused(pages, browser):
+def test_the_policy_refuses_other_scripts_and_every_request(pages, browser):
     page = browser.new_page()
+    page.route("http**", lambda route: route.abort())  # nothing leaves, even if the policy fails
     page.goto(pages["sound"].as_uri())
     page.evaluate(
         """() => {
+            window.refused = [];
+            const note = (event) => window.refused.push(event.effectiveDirective);
+            document.addEventListener("securitypolicyviolation", note);
             const script = document.createElement("script");
             script.textContent = "window.ran = true";
             document.body.append(script);
-            fetch("https://example.org/").catch(() => { window.refused = true; });
+            fetch("http://localhost/").catch(() => null);
+            new Image().src = "http://localhost/";
         }"""
     )
-    page.wait_for_function("window.refused")
+    page.wait_for_function("window.refused.length >= 3", timeout=10_000)
+    assert sorted(page.evaluate("window.refused")) == ["connect-src", "img-src", "script-src-elem"]
     assert page.evaluate("window.ran") is None
     page.close()
 

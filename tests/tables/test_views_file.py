@@ -32,7 +32,7 @@ def test_views_are_what_the_file_says(tmp_path):
         cost = 3
         [[view]]
         name = "legs"
-        columns = ["leg_*", 0, "width", "size [*"]
+        columns = ["leg_*", 0, "width", "size [m*]"]
         kernel = ["linear", "chi2", "linear"]
         cost = 0.5
         [[view]]

@@ -17,6 +17,7 @@ from multikernel.persistence import ModelFileError, describe_model, load_model
 from multikernel.persistence.archive import pack, unpack
 from multikernel.persistence.coding import SCHEMA
 from multikernel.persistence.files import checked_bytes
+from multikernel.persistence.stand_ins import Sparse
 from tests.persistence import models
 from tests.persistence.models import tampered
 
@@ -179,6 +180,11 @@ def test_a_schema_may_not_read_other_members(data, write):
     array = node("numpy", "ndarray", "NdArrayNode", type="numpy", file="../../etc/passwd")
     with pytest.raises(ModelFileError, match="names a part"):
         load_model(write(tampered(data, put(array))))
+
+
+def test_a_sparse_matrix_does_not_point_outside():
+    with pytest.raises(ValueError, match="indices"):
+        Sparse("csr_matrix", np.ones(1), np.array([9]), np.array([0, 1]), (1, 2))
 
 
 def test_nesting_without_end(data, write):

@@ -8,7 +8,6 @@ import warnings
 import zipfile
 from typing import Any
 
-import skops.io
 from sklearn.exceptions import InconsistentVersionWarning
 
 from .archive import check_array, pack, unpack
@@ -22,11 +21,18 @@ ABOUT = "multikernel.json"
 SCHEMA = "schema.json"
 
 
+def _skops() -> Any:
+    """skops.io, when it is needed: its import takes as long as that of half of this library."""
+    import skops.io
+
+    return skops.io
+
+
 def encode(model: Any) -> bytes:
     """The bytes of a model file."""
     prepared = prepare(model)
     try:
-        raw = skops.io.dumps(prepared)
+        raw = _skops().dumps(prepared)
     except RecursionError as error:
         raise ModelFileError("the model is nested too deeply to be saved.") from error
     except Exception as error:  # whatever an attribute of unknown type does when it is asked for its state
@@ -76,7 +82,7 @@ def needed_names(data: bytes, schema: dict[str, Any], trusted: set[str]) -> tupl
         The others.
     """
     check_uses(schema, trusted)
-    named = set(_guarded(lambda: skops.io.get_untrusted_types(data=data)))
+    named = set(_guarded(lambda: _skops().get_untrusted_types(data=data)))
     unknown = named - trusted_uses().keys() - trusted
     return named - unknown, sorted(unknown)
 
@@ -86,7 +92,7 @@ def decode(data: bytes, names: set[str]) -> Any:
     with warnings.catch_warnings():
         # of scikit-learn's own parts; ModelVersionWarning speaks for the whole
         warnings.simplefilter("ignore", InconsistentVersionWarning)
-        return _guarded(lambda: skops.io.loads(data, trusted=sorted(names)))
+        return _guarded(lambda: _skops().loads(data, trusted=sorted(names)))
 
 
 def _guarded(read: Any) -> Any:

@@ -80,6 +80,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/logo.svg"
 html_logo = "_static/logo.svg"
+html_show_search_summary = False  # it would fetch pages, which browsers refuse on file://
 html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False

@@ -29,7 +29,7 @@ extensions = [
     "site_parts",
     "method_pages",
 ]
-exclude_patterns = ["_ext", "_templates", "Thumbs.db"]
+exclude_patterns = ["_ext", "_templates", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # the scraper of the gallery is an object
 nitpicky = True

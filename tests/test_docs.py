@@ -70,7 +70,7 @@ def test_pages_of_names_that_are_gone_are_dropped(tmp_path):
         ("relative to |objective_|", r"relative to \|objective\_\|"),
         ("``C_`` and :math:`|w|_p` stay", "``C_`` and :math:`|w|_p` stay"),
         (r":ivar gap\_: of objective_", r":ivar gap\_: of ``objective_``"),
-        (r"* **C\_** (*float, of gap_ (x)*) -- gap_", r"* **C\_** (*float, of gap\_ (x)*) -- ``gap_``"),
+        (r"* **C\_** (*float, of gap_ (x)*) -- gap_", r"* **C\_** (*float, of gap\_ (x)*) – ``gap_``"),
         ("K_m and x_i stay", "K_m and x_i stay"),
     ],
 )

@@ -47,7 +47,7 @@ def safe_line(line: str) -> str:
     words = LITERAL.split(line)
     words[::2] = [with_code(part) for part in words[::2]]
     parts = LITERAL.split("".join(words))
-    parts[::2] = [HANGING.sub(r"\_", part).replace("|", r"\|") for part in parts[::2]]
+    parts[::2] = [HANGING.sub(r"\_", part).replace("|", r"\|").replace(" -- ", " – ") for part in parts[::2]]
     return "".join(parts)
 
 

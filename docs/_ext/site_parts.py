@@ -138,6 +138,26 @@ def shorten_sidebar(
         context["toctree"] = lambda **options: whole(**options | {"collapse": True})
 
 
+# --- source pages ------------------------------------------------------------------------------------------
+
+LINK_BACK = re.compile(rf'(href="[^"]*{api_pages.FOLDER}/)([\w.]+?)((?:-function)?\.html)#([\w.]+)"')
+
+
+def aim_links_back(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Links from source pages to the reference: viewcode takes a name's place from any module that has it."""
+    if page.startswith("_modules/"):
+        context["body"] = LINK_BACK.sub(aimed, context["body"])
+
+
+def aimed(link: re.Match[str]) -> str:
+    head, address, end, place = link.groups()
+    if not place.startswith(address):
+        place = address + place.partition("." + address.rpartition(".")[2])[2]
+    return f'{head}{address}{end}#{place}"'
+
+
 # --- pages of the repository that are also pages of the site ------------------------------------------------
 
 
@@ -154,6 +174,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", make_safe, priority=600)  # after napoleon
     app.connect("missing-reference", find_elsewhere)
     app.connect("html-page-context", shorten_sidebar, priority=400)  # before the theme draws it
+    app.connect("html-page-context", aim_links_back)
     app.connect("build-finished", tidy_examples)
     app.connect("build-finished", copy_mathjax)
     app.add_role("name", NameRole())

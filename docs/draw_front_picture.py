@@ -1,4 +1,4 @@
-"""Draw the picture of the README: the weights of five views of digits over refits, and the learned kernel's plane.
+"""Draw the picture of the README: weights of five views of digits over refits, and the learned kernel.
 
 python docs/draw_front_picture.py      writes docs/images/digits.png
 """

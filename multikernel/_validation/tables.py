@@ -131,6 +131,8 @@ def check_numeric_table(X: Any, label: str = "X", *, one_column: bool = False) -
 
 def _to_float(X: Any, label: str, names: list[Any] | None) -> np.ndarray:
     if names is not None:
+        if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in X.dtypes):
+            return np.array(X, dtype=np.float64, order="C")  # much faster than column by column
         columns = [
             _column_to_float(X.iloc[:, j], label, f"column {j} ({names[j]!r})") for j in range(len(names))
         ]

@@ -263,6 +263,7 @@ class SquaredHinge(_PricedLoss):
         y, C = self.target, self._C
         points = y - scores
         low, high = float(points.min()), float(points.max())
+        rounding = 1e-15 * max(abs(low), abs(high), 1.0)  # of 1 − y(scores + b): no b is better known
         b = 0.5 * (low + high)
         for _ in range(100):
             slack = np.maximum(1.0 - y * (scores + b), 0.0)
@@ -272,8 +273,10 @@ class SquaredHinge(_PricedLoss):
             low, high = (b, high) if slope < 0 else (low, b)
             curvature = float(C[slack > 0].sum())
             step = b - slope / curvature if curvature > 0 else 0.5 * (low + high)
+            if abs(step - b) <= rounding:
+                break
             new = step if low < step < high else 0.5 * (low + high)  # an end of the bracket would cycle
-            if abs(new - b) <= 1e-15 * max(abs(low), abs(high), 1e-300):
+            if abs(new - b) <= rounding:
                 break
             b = new
         slack = np.maximum(1.0 - y * (scores + b), 0.0)

@@ -123,7 +123,7 @@ def escaped(text):
 
 
 def readme_table():
-    """The table of methods in the README: a row for each estimator, one for each family of weight learners."""
+    """The table of methods in the README: a row for each estimator, one for each family of learners."""
     head = ["method", "learns from", "when to use it", "paper"]
     several = [method for method in list_methods() if method.learner is None]
     rows = [

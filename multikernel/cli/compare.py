@@ -8,6 +8,7 @@ import typer
 
 from multikernel._resumable import progress_bar
 from multikernel.cli.console import STOPPED, misuse, out, plain_errors, say, show_table
+from multikernel.cli.options import Ignore, Kernels, OneHot, TableFile, Task, Views
 from multikernel.evaluation import compare_models, comparison_markdown, comparison_table
 from multikernel.kernels.expressions import parse_kernels
 from multikernel.methods import get_method
@@ -15,31 +16,19 @@ from multikernel.tables import encode_columns, find_categories, plan_fit, read_t
 
 
 def compare(
-    data: Annotated[Path, typer.Argument(help="The table: .csv, .tsv, .csv.gz, .parquet or .npz.")],
+    data: TableFile,
     target: Annotated[str, typer.Option("--target", "-y", help="The column (or array) to learn to predict.")],
     methods: Annotated[
         str, typer.Option("--methods", "-m", help="Methods with commas between them, e.g. mkl,EasyMKL,ridge.")
     ] = "mkl",
-    views: Annotated[
-        Path | None, typer.Option(help="TOML file with a [[view]] for each view: name, columns, kernel.")
-    ] = None,
-    kernels: Annotated[
-        str | None,
-        typer.Option(help="Kernels with commas between them, e.g. 'linear, gaussian(scale=2)', or auto."),
-    ] = None,
+    views: Views = None,
+    kernels: Kernels = None,
     baselines: Annotated[
         bool, typer.Option(help="Also the best single view, the plain sum and a tuned RBF machine.")
     ] = True,
-    task: Annotated[
-        str, typer.Option(help="What the target is: classes or values; found from it if not given.")
-    ] = "auto",
-    ignore: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out, such as an id.")
-    ] = None,
-    one_hot: Annotated[
-        list[str] | None,
-        typer.Option("--one-hot", metavar="COLUMN", help="A column of names: one of 0 and 1 for each name."),
-    ] = None,
+    task: Task = "auto",
+    ignore: Ignore = None,
+    one_hot: OneHot = None,
     seed: Annotated[int, typer.Option(min=0, help="Draws the folds.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes at the same time.")] = 1,
     folder: Annotated[

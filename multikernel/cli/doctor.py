@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from multikernel._validation import check_choice
 from multikernel.cli.console import REFUSED, misuse, out, plain_errors, show_table
+from multikernel.cli.options import Ignore, Kernels, Target, Task, Views
 from multikernel.doctor import Diagnosis, diagnose
 from multikernel.doctor.diagnose import TASKS
 from multikernel.doctor.diagnosis import KERNEL_HEAD, kernel_rows
@@ -29,20 +30,11 @@ def doctor(
             help="A table (.csv, .tsv, .parquet), or an .npz file with a table, views or kernels."
         ),
     ],
-    target: Annotated[
-        str | None, typer.Option("--target", help="The column, or the array, to be learned.")
-    ] = None,
-    views: Annotated[Path | None, typer.Option("--views", help="A TOML file of views.")] = None,
-    kernels: Annotated[
-        str | None,
-        typer.Option("--kernels", help='Kernels on the columns, such as "linear, gaussian(scale=2)".'),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", help="A column to leave out; may be given again.")
-    ] = None,
-    task: Annotated[
-        str, typer.Option("--task", help="What the target is: auto, classes or values.")
-    ] = "auto",
+    target: Target = None,
+    views: Views = None,
+    kernels: Kernels = None,
+    ignore: Ignore = None,
+    task: Task = "auto",
     max_samples: Annotated[
         int, typer.Option("--max-samples", min=2, help="Kernels are examined on at most so many rows.")
     ] = 1000,

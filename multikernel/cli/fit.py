@@ -19,6 +19,7 @@ from multikernel.cli.console import (
     show_table,
     stopped,
 )
+from multikernel.cli.options import Ignore, Kernels, OneHot, TableFile, Target, Task, Views
 from multikernel.cli.watching import watch_fit
 from multikernel.kernels.expressions import parse_kernels
 from multikernel.methods import TASKS, get_method, list_methods
@@ -50,33 +51,19 @@ _METHODS = ", ".join(method.name for method in list_methods() if method.predicts
 
 
 def fit(
-    train: Annotated[Path, typer.Argument(help="The table: .csv, .tsv, .csv.gz, .parquet or .npz.")],
+    train: TableFile,
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the model.")],
-    target: Annotated[
-        str | None, typer.Option("--target", "-y", help="The column (or array) to learn to predict.")
-    ] = None,
-    views: Annotated[
-        Path | None, typer.Option(help="TOML file of views: name, columns and kernel of each.")
-    ] = None,
-    kernels: Annotated[
-        str | None,
-        typer.Option(help="Kernels with commas between them, e.g. 'linear, gaussian(scale=2)', or auto."),
-    ] = None,
+    target: Target = None,
+    views: Views = None,
+    kernels: Kernels = None,
     method: Annotated[str, typer.Option(help=f"How to learn: {_METHODS}.")] = "mkl",
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, e.g. C=10."),
     ] = None,
-    task: Annotated[
-        str, typer.Option(help="What the target is: classes or values; found from it if not given.")
-    ] = "auto",
-    ignore: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out, such as an id.")
-    ] = None,
-    one_hot: Annotated[
-        list[str] | None,
-        typer.Option("--one-hot", metavar="COLUMN", help="A column of names: one of 0 and 1 for each name."),
-    ] = None,
+    task: Task = "auto",
+    ignore: Ignore = None,
+    one_hot: OneHot = None,
     tuned: Annotated[
         bool, typer.Option("--tune", help="Choose the regularisation by cross-validation.")
     ] = False,

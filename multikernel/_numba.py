@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
@@ -25,6 +26,17 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Like :func:`compiled`, for short loops that must be optimised together with their caller."""
     return numba.njit(cache=True, fastmath=_FAST, error_model="numpy", nogil=True, inline="always")(function)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view that cannot be written to, without a copy.
+
+    Arrays that can and that cannot be written to are two types for the compiler. Where a loop only reads an
+    array that callers give, it gets this view: what it needs is then compiled once, not twice.
+    """
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def _select(comparison: str) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 from numba import njit
 
-from .._numba import larger
+from .._numba import larger, read_only
 from .tables import all_finite
 
 PSD_CHOICES = ("error", "clip", "shift")
@@ -60,7 +60,7 @@ def check_real_matrix(K: Any, label: str, dtype: Any = np.float64) -> np.ndarray
 
 def check_gram(K: np.ndarray, label: str) -> GramFacts:
     """Require a finite, symmetric K (n, n), float32 or float64; report the rest. A sound K is read once."""
-    K = np.asarray(K)
+    K = read_only(K)
     tolerance, flat = (1e-5, 1e-6) if K.dtype == np.float32 else (1e-8, 1e-12)
     diagonal = K.diagonal().astype(np.float64)
     if all_finite(diagonal) and diagonal.min() >= 0.0 and diagonal.max() > 0.0 and K.flags.c_contiguous:
@@ -218,6 +218,7 @@ def is_indefinite(K: np.ndarray, *, full: bool) -> bool:
     if full or n <= _BLOCK_SIZE:
         return not _has_cholesky(K)
     jitter = _jitter(K)
+    K = read_only(K)
     return any(not _block_is_definite(K, chosen, jitter) for chosen in _blocks(n))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._numba import read_only
 from .linear import WeightedStack
 from .passes import gated_rows, support_products
 
@@ -30,7 +31,7 @@ class GatedStack(WeightedStack):
     def __init__(self, Ks: Array, sources: Array) -> None:
         combined = np.empty(Ks.shape[1:])  # double precision, whatever the stack's
         super().__init__(Ks, np.ones(len(Ks)), np.zeros(Ks.shape[1]), combined=combined)
-        self.sources = np.asarray(sources, np.intp)
+        self.sources = np.array(sources, np.intp)
         self.active, self.effective, self.shift = self.sources, self.scales, self._shift
         self.diag = np.zeros(self.n)
 
@@ -58,8 +59,9 @@ def gated_contributions(Ks: Array, sources: Array, eta: Array, B: Array) -> Arra
     for source in np.unique(sources):
         own = np.flatnonzero(sources == source)
         U = (gates[own, None] * support).reshape(own.size * B.shape[1], rows.size)
+        U = np.ascontiguousarray(U)  # one layout, which the loop is compiled for
         products = np.empty_like(U)
-        support_products(Ks[source], rows, U, products)
+        support_products(read_only(Ks[source]), rows, U, products)
         products *= U
         c[rows[:, None], own] = products.reshape(own.size, B.shape[1], rows.size).sum(axis=1).T
     return c

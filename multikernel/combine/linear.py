@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor
 
+from .._numba import read_only
 from .passes import (
     adjoint_rows,
     combine_and_adjoint_rows,
@@ -62,7 +63,7 @@ class WeightedStack:
         identity: Array | None = None,
         combined: Array | None = None,
     ) -> None:
-        self.Ks = Ks
+        self.Ks = read_only(Ks)
         self.n_stored, self.n = Ks.shape[0], Ks.shape[1]
         self.n_kernels = self.n_stored + int(identity is not None)
         self.identity = identity
@@ -180,14 +181,15 @@ class WeightedStack:
         self.form_rows(rows)
         out = np.zeros((1, self.n))
         if rows.size:
-            adjoint_rows(self.combined[None], np.zeros(1, np.intp), np.ones(1), rows, beta[rows], out, True)
+            combined = read_only(self.combined[None])
+            adjoint_rows(combined, np.zeros(1, np.intp), np.ones(1), rows, beta[rows], out, True)
         return out[0]
 
     def block(self, rows: Array, dtype: Any) -> Array:
         """K(μ)[rows, rows], a new array."""
         self.form_rows(rows)
         out = np.empty((rows.size, rows.size), dtype)
-        gather_block(self.combined, rows, out)
+        gather_block(read_only(self.combined), rows, out)
         return out
 
     def factor(self) -> Any:

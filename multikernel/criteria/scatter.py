@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numba import compiled
+from .._numba import compiled, read_only
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -88,9 +88,9 @@ class CenteredStack:
     """
 
     def __init__(self, Ks: Array) -> None:
-        self.Ks = Ks
+        self.Ks = read_only(Ks)
         self.m, self.n = Ks.shape[0], Ks.shape[1]
-        self.row_means = _row_means(Ks)
+        self.row_means = _row_means(self.Ks)
         diagonals = np.einsum("mii->m", Ks)
         self.traces = diagonals - self.row_means.sum(axis=1)
         self.usable = self.traces > _CONSTANT * diagonals

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
+from .._numba import read_only
 from .._validation import check_number, check_positive_integer, is_indefinite, raise_indefinite, warn_caller
 from ..combine.passes import gather_stack
 from ..solvers import Status
@@ -40,7 +41,7 @@ def on_rows(Ks: Array, rows: Array) -> Array:
     if rows.size == Ks.shape[1]:
         return Ks
     subset = np.empty((Ks.shape[0], rows.size, rows.size), Ks.dtype)
-    gather_stack(np.asarray(Ks), rows, subset)
+    gather_stack(read_only(Ks), rows, subset)
     return subset
 
 

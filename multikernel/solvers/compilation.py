@@ -18,8 +18,8 @@ _busy = threading.local()
 
 def compiled_once(Ks: Array) -> None:
     """Compile (or load from the cache) all that learning weights needs for stacks of this precision."""
-    dtype, writeable = Ks.dtype, Ks.flags.writeable  # read-only arrays are another type for the compiler
-    compile_first(f"weights {dtype} {writeable}", lambda: _solve_tiny(dtype, writeable))
+    dtype = Ks.dtype
+    compile_first(f"weights {dtype}", lambda: _solve_tiny(dtype))
 
 
 def compile_first(name: str, solve_tiny: Callable[[], object]) -> None:
@@ -46,7 +46,7 @@ def compile_first(name: str, solve_tiny: Callable[[], object]) -> None:
     _done.add(name)
 
 
-def _solve_tiny(dtype: Any, writeable: bool) -> None:
+def _solve_tiny(dtype: Any) -> None:
     from ..criteria.margin import Hinge
     from .learn import learn_weights
     from .options import Options
@@ -56,5 +56,4 @@ def _solve_tiny(dtype: Any, writeable: bool) -> None:
     x = rng.normal(size=(2, n, 3))
     y = np.where(x[0, :, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
     Ks = np.ascontiguousarray((x @ x.transpose(0, 2, 1)).astype(dtype))
-    Ks.flags.writeable = writeable
     learn_weights(Ks, [Hinge(y, 1.0)], options=Options(tol=1e-4))

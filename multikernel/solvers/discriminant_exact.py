@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
+from .._numba import read_only
 from ..combine.passes import gather_stack
 from ..criteria.scatter import SingularScatterError, separation_columns
 from .discriminant_problem import (
@@ -99,7 +100,7 @@ def _start(problem: DiscriminantProblem, members: Members, options: Options) -> 
     if not options.coarse or half.size < _COARSE_SIZE or np.bincount(codes).min() < _COARSE_CLASS:
         return members.start()
     Ks = np.empty((members.stack.m, half.size, half.size))
-    gather_stack(problem.Ks, half, Ks)
+    gather_stack(read_only(problem.Ks), half, Ks)
     coarse = replace(options, tol=max(_COARSE_GAP, options.tol), callback=None)
     try:
         shares = learn_exact(DiscriminantProblem(Ks, codes, problem.reg), coarse).shares * members.usable

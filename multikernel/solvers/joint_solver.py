@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._numba import read_only
 from ..criteria.joint import JointHinge
 from . import class_cycles as cycles
 from .free_duals import FreeDuals, invert_on_balanced
@@ -106,8 +107,7 @@ class JointSolver:
     def __init__(self, K: Array, loss: JointHinge, alpha: Array, scores: Array | None = None) -> None:
         n_classes, n = alpha.shape
         codes = loss.codes
-        self.K = K.view()
-        self.K.flags.writeable = False  # one type for the compiler, whatever the caller gives
+        self.K = read_only(K)
         self.order = np.argsort(codes, kind="stable")
         self.own = codes[self.order]
         starts = np.searchsorted(self.own, np.arange(n_classes + 1))

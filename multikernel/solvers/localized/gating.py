@@ -45,7 +45,7 @@ class GatedObjective:
     def __init__(
         self, Ks: Array, sources: Array, X: Array, gate: Gate, machines: Machines, ridge: float = 0.0
     ) -> None:
-        self.Ks, self.sources, self.X = Ks, np.asarray(sources, np.intp), X
+        self.Ks, self.sources, self.X = Ks, np.array(sources, np.intp), X
         self.gate, self.machines, self.ridge = gate, machines, ridge
         self.kernel = GatedStack(Ks, self.sources)
 

@@ -69,8 +69,8 @@ def learn_gates(
     scale : float
         Half the width of the interval from which linear gates are drawn.
     """
-    dtype, writeable = objective.Ks.dtype, objective.Ks.flags.writeable
-    compile_first(f"gates {dtype} {writeable}", lambda: _learn_tiny(dtype, writeable))
+    dtype = objective.Ks.dtype
+    compile_first(f"gates {dtype}", lambda: _learn_tiny(dtype))
     starts = [
         objective.gate.draw(objective.sources.size, objective.X, child, scale) for child in rng.spawn(n_init)
     ]
@@ -124,12 +124,11 @@ def _result(
     )
 
 
-def _learn_tiny(dtype: Any, writeable: bool) -> None:
+def _learn_tiny(dtype: Any) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=60) > 0, 1.0, -1.0)
     Ks = np.ascontiguousarray((X @ X.T)[None].astype(dtype))
-    Ks.flags.writeable = writeable
     machines = BinaryMachines([Hinge(y, 1.0)])
     objective = GatedObjective(Ks, np.zeros(2, np.intp), X, GATES["softmax"], machines)
     descend(objective, objective.gate.draw(2, X, rng).ravel(), DescentOptions(max_iter=2))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..._numba import read_only
 from ...combine.gated import GatedStack
 from ...combine.linear import WeightedStack, WholeKernel
 from ...combine.passes import gather_block
@@ -139,7 +140,7 @@ class BinaryMachines:
         """The kernel of one machine's samples, always in the same memory."""
         assert self.rows is not None
         block = self._blocks.setdefault(k, np.empty((self.rows[k].size,) * 2))
-        gather_block(K, self.rows[k], block)
+        gather_block(read_only(K), self.rows[k], block)
         return WholeKernel(block)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._numba import compiled
+from ..._numba import compiled, read_only
 from .mixtures import Array, Pair
 from .projection import Projection
 
@@ -68,7 +68,7 @@ def setting_of(projection: Projection) -> Setting:
     linear[first:, positive], linear[:first, negative] = (f.T for f in projection.linear)
     sides[negative] = 1
     return Setting(
-        np.ascontiguousarray(mixtures.Ks),
+        read_only(np.ascontiguousarray(mixtures.Ks)),
         np.ascontiguousarray(mixtures.diagonals, float),
         np.concatenate(mixtures.kernels).astype(np.int64),
         shares,

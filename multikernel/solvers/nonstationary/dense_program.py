@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._numba import compiled
+from ..._numba import compiled, read_only
 from ...views import available_memory
 from .mixtures import Array, Pair
 from .projection import Projection
@@ -121,7 +121,8 @@ def dense_program(projection: Projection, variables: Variables) -> DenseProgram:
     n = variables.replica.size
     _require_memory(n)
     H = np.empty((n, n))
-    _fill_hessian(mixtures.Ks, mixtures.kernels, rows, shares, variables.start, variables.replica, H)
+    Ks = read_only(mixtures.Ks)
+    _fill_hessian(Ks, mixtures.kernels, rows, shares, variables.start, variables.replica, H)
     return DenseProgram(
         H,
         variables.gather(projection.linear),

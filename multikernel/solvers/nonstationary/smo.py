@@ -79,7 +79,7 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
             'Use solver="ipm".'
         )
     Ks = projection.mixtures.Ks
-    compile_first(f"smo {Ks.dtype} {Ks.flags.writeable}", lambda: project_smo(_tiny(Ks)))
+    compile_first(f"smo {Ks.dtype}", lambda: project_smo(_tiny(Ks)))
     setting = setting_of(projection)
     state = start_of(setting)
     sweeps(setting, state, kinships(setting), _N_SWEEPS)
@@ -98,10 +98,9 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
 
 
 def _tiny(Ks: Array) -> Projection:
-    """A problem of four samples whose kernel is of the same type."""
+    """A problem of four samples whose kernel is of the same precision."""
     x = np.array([-2.0, -1.0, 1.0, 2.0])
     K = np.outer(x, x)[None].astype(Ks.dtype)
-    K.flags.writeable = Ks.flags.writeable
     one, ones = np.array([0]), np.ones((2, 1))
     rows = np.array([2, 3]), np.array([0, 1])
     return Projection(Mixtures(K, (one, one), rows, np.ones(4), np.ones(4)), (ones, ones))

@@ -202,7 +202,7 @@ def test_what_is_given_stays_as_it_is(dtype):
     copies = [array.copy() for array in given]
     for array in (problem.X, theta):
         array.flags.writeable = False
-    Ks.flags.writeable = dtype == np.float32  # with the flag in single precision too, all is compiled anew
+    Ks.flags.writeable = False
     machines = make_machines("hinge", problem, 1e-8)
     objective = GatedObjective(Ks, sources, problem.X, gates.GATES["gaussian"], machines)
     rounding = 1e-7 if dtype == np.float64 else 1e-5

@@ -218,7 +218,7 @@ def _search_down(score: float, d_i: float, g: Array, down: Array, diag: Array, r
         if gain > best:
             best = gain
             block = k
-    j = -1
+    j: Any = np.int64(-1)  # a literal would have the functions that get it compiled twice
     best = -1.0
     if block >= 0:
         for t in range(block * BLOCK, min(g.size, block * BLOCK + BLOCK)):

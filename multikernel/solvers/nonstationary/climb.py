@@ -6,6 +6,8 @@ and the next step starts from there. A whole step ends the climb. How the slopes
 system alone: the scores are brought up to date once, after the climb.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..._numba import HUGE, compiled, larger
@@ -101,7 +103,8 @@ def _turn(setting: Setting, state: State, face: Face, t: int) -> None:
         state.duals[face.pivots[t], t] = 0.0
         face.member[face.pivots[t], t] = False
     n_components = state.duals.shape[0]
-    slopes, free, pivot = np.zeros(n_components), np.zeros(n_components, np.bool_), -1
+    slopes, free = np.zeros(n_components), np.zeros(n_components, np.bool_)
+    pivot: Any = np.int64(-1)  # a literal would have the functions that get it compiled twice
     for a in range(face.size[0] - 1, -1, -1):
         if face.samples[a] == t:
             c = face.components[a]

@@ -9,7 +9,7 @@ circles. Then one linear program finds the multipliers with the least upper boun
 vertex that the gradient points to; a step towards it raises the dual value as long as there is a gap.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -262,7 +262,7 @@ def admit(setting: Setting, state: State, face: Face, quote: Quote, most: int) -
     """Set free what is fixed most wrongly."""
     worst = 0.0
     for _ in range(most):
-        t = 0
+        t: Any = np.int64(0)  # a literal would have the functions that get it compiled twice
         for s in range(1, quote.violations.size):
             if quote.violations[s] > quote.violations[t]:
                 t = s

@@ -20,8 +20,9 @@ help:
 run: $(VENV)/.installed
 	$(BIN)/python examples/which_view_of_a_digit_matters.py
 
+# Bytecode is written even where the environment says otherwise: every process would compile all sources anew.
 test: lint browser
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4
 
 # Pages are tested in Chromium: where there is none, Debian's is installed if that can be done.
 browser:

@@ -6,6 +6,7 @@ Numba's own ``max`` on floats keeps NaN semantics, which defeats vectorisation; 
 :func:`smaller` compile to one instruction.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,16 +17,42 @@ from numba.extending import intrinsic
 
 HUGE = 1e300
 _FAST = {"nnan", "nsz", "arcp", "contract", "afn", "reassoc"}
+_said: set[str] = set()
+
+
+def kept_njit(**settings: Any) -> Callable[[Callable[..., Any]], Any]:
+    """``numba.njit`` whose result is kept for the next process, where there is a folder to keep it in."""
+
+    def compile_lazily(function: Callable[..., Any]) -> Any:
+        try:
+            return numba.njit(cache=True, **settings)(function)
+        except RuntimeError as error:  # the package and the user's cache are both read-only
+            if "cannot cache" not in str(error):
+                raise
+        _say_once(
+            "compiled loops cannot be kept: neither the folder of multikernel nor the user's cache can be "
+            "written to. They are compiled again in every process, up to half a minute. Set NUMBA_CACHE_DIR "
+            "to a folder of yours."
+        )
+        return numba.njit(**settings)(function)
+
+    return compile_lazily
+
+
+def _say_once(text: str) -> None:
+    if text not in _said:
+        _said.add(text)
+        warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` with the library's settings and keep the result for the next process."""
-    return numba.njit(cache=True, fastmath=_FAST, error_model="numpy", nogil=True)(function)
+    return kept_njit(fastmath=_FAST, error_model="numpy", nogil=True)(function)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Like :func:`compiled`, for short loops that must be optimised together with their caller."""
-    return numba.njit(cache=True, fastmath=_FAST, error_model="numpy", nogil=True, inline="always")(function)
+    return kept_njit(fastmath=_FAST, error_model="numpy", nogil=True, inline="always")(function)
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

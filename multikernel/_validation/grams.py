@@ -12,9 +12,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
-from numba import njit
 
-from .._numba import larger, read_only
+from .._numba import kept_njit, larger, read_only
 from .tables import all_finite
 
 PSD_CHOICES = ("error", "clip", "shift")
@@ -81,7 +80,7 @@ def _directions(n: int) -> np.ndarray:
     return rng.choice([-1.0, 1.0], n) * rng.uniform(0.75, 1.25, n)
 
 
-@njit(cache=True, fastmath={"nsz", "reassoc", "contract"})
+@kept_njit(fastmath={"nsz", "reassoc", "contract"})
 def _probe(K, v, bounds):  # type: ignore[no-untyped-def]  # pragma: no cover
     """The largest |(Kv − K'v)_i| and the largest |K_ij| − b_i b_j, in one read of K from front to back.
 
@@ -233,7 +232,7 @@ def _jitter(K: np.ndarray) -> float:
     return 1e-5 if K.dtype == np.float32 else 1e-8
 
 
-@njit(cache=True, fastmath={"nsz", "reassoc", "contract"})
+@kept_njit(fastmath={"nsz", "reassoc", "contract"})
 def _block_is_definite(K, chosen, jitter):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Whether the principal block, scaled to mean diagonal 1 and with jitter, has a Cholesky factor."""
     k = chosen.size

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numba import njit
 from scipy.spatial.distance import cdist
+
+from .._numba import kept_njit
 
 _KINDS = {"sqeuclidean": 0, "cityblock": 1, "chi2": 2}
 _BLOCK_ROWS = 256
@@ -43,7 +44,7 @@ def direct_distances(kind: str, left: Any, right: Any, out: np.ndarray) -> None:
             out[rows] = cdist(left[rows], right, kind)
 
 
-@njit(cache=True, error_model="numpy")
+@kept_njit(error_model="numpy")
 def _term(kind, x, z):  # type: ignore[no-untyped-def]  # pragma: no cover
     """One coordinate's share of the distance."""
     gap = abs(x - z)
@@ -55,7 +56,7 @@ def _term(kind, x, z):  # type: ignore[no-untyped-def]  # pragma: no cover
     return 0.5 * gap * (gap / half) if half > 0.0 else 0.0
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
+@kept_njit(error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 def _dense_chi2(left, right, symmetric, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     for i in range(left.shape[0]):
         x = left[i]
@@ -72,7 +73,7 @@ def _dense_chi2(left, right, symmetric, out):  # type: ignore[no-untyped-def]  #
                 out[j, i] = total
 
 
-@njit(cache=True, error_model="numpy")
+@kept_njit(error_model="numpy")
 def _sparse_distances(  # type: ignore[no-untyped-def]  # pragma: no cover
     kind, symmetric, a_start, a_column, a_value, b_start, b_column, b_value, out
 ):

@@ -6,15 +6,14 @@ NumPy's own solver works there too, but numba takes ten seconds to compile what 
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from .._numba import HUGE
+from .._numba import HUGE, kept_njit
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
 # Without the library's fast mathematics, which may assume that there is no NaN: here it is looked for.
-@njit(cache=True, error_model="numpy", nogil=True)
+@kept_njit(error_model="numpy", nogil=True)
 def solve_small(A: Array, B: Array) -> None:
     """Solve A X = B by elimination with row pivots, in place: B becomes X, and A is used up.
 

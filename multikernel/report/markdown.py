@@ -13,6 +13,8 @@ from multikernel.report.words import (
     format_weight,
     headline,
     part,
+    refit_warnings,
+    score_note,
 )
 
 _MOST_ROWS = 50
@@ -49,21 +51,29 @@ def render_markdown(summary: Summary) -> str:
     | image | 0.6000 | 75.0% |
     <BLANKLINE>
     """
-    weights = [
-        [row["view"], format_weight(row["weight"]), format_share(row["share"])] for row in summary["weights"]
-    ]
     parts = [f"# {escape_markdown(summary['title'])}", escape_markdown(headline(summary))]
-    parts += ["## Weights", _lines(["view", "weight", "share"], weights)]
-    parts += _of_views(summary)
+    parts += _weights(summary) + _of_views(summary)
     if summary["comparison"]["rows"]:
         parts += ["## Comparison", _lines(**summary["comparison"])]
     parts += _held_out(summary) + _of_samples(summary)
     steps = summary["convergence"]["history"]
     if steps:
         parts += ["## Convergence", _lines(list(steps[0]), [list(step.values()) for step in steps])]
+    warned, notes = refit_warnings(summary)
+    if warned:
+        parts += ["## Warnings of refits", "\n".join(f"- {escape_markdown(text)}" for text in warned)]
     parts += _omitted(summary)
-    parts += [escape_markdown(note) for note in [*(part(summary, "notes") or []), *summary["notes"]]]
+    parts += [escape_markdown(note) for note in [*notes, *summary["notes"]]]
     return "\n\n".join(parts) + "\n"
+
+
+def _weights(summary: Summary) -> list[str]:
+    if not summary["weights"]:
+        return []
+    rows = [
+        [row["view"], format_weight(row["weight"]), format_share(row["share"])] for row in summary["weights"]
+    ]
+    return ["## Weights", _lines(["view", "weight", "share"], rows)]
 
 
 def _of_views(summary: Summary) -> list[str]:
@@ -88,7 +98,10 @@ def _held_out(summary: Summary) -> list[str]:
     score = (
         f"{tables.upper_first(held_out['metric'])} {format_cell(held_out['score'])}. {held_out['protocol']}"
     )
-    parts = [f"## {PART_NAMES['held_out']}", escape_markdown(score)]
+    notes = [f"{name}: {figure}." for name, figure in tables.held_out_figures(held_out)]
+    notes += [score_note(summary)]
+    text = " ".join([f"{score.rstrip('.')}.", *filter(None, notes)])
+    parts = [f"## {PART_NAMES['held_out']}", escape_markdown(text)]
     if residuals := held_out["residuals"]:
         figures = [f"{name} {format_cell(residuals[key])}" for name, key in _RESIDUAL_FIGURES]
         parts.append(escape_markdown(", ".join(figures)))

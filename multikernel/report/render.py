@@ -22,7 +22,12 @@ from multikernel.report.words import (
     format_gap,
     format_share,
     format_weight,
+    has_convergence,
+    has_warned,
     part,
+    refit_warnings,
+    score_note,
+    views_title,
 )
 
 # Rows of a table that stand in the page itself; of longer ones the script shows as many at a time.
@@ -59,10 +64,13 @@ def render_html(summary: Summary) -> str:
     convergence = summary["convergence"]
     script = _source("script.js")
     sections = _sections(summary)
+    warned, other_notes = refit_warnings(summary)
     return environment.get_template("page.html").render(
         summary=summary,
-        heaviest_first=sorted(summary["weights"], key=lambda row: -abs(row["weight"] or 0.0)),
-        heaviest=max((abs(row["weight"] or 0.0) for row in summary["weights"]), default=0.0),
+        heaviest_first=sorted(summary["weights"], key=lambda row: -abs(row["share"] or 0.0)),
+        heaviest=max((abs(row["share"] or 0.0) for row in summary["weights"]), default=0.0),
+        views_title=views_title(summary),
+        converged=has_convergence(summary),
         findings=" ".join(findings(summary)),
         certificate=" ".join(certificate(summary)),
         optimal=convergence["certificate"] == "optimality",
@@ -72,6 +80,9 @@ def render_html(summary: Summary) -> str:
         styles=Markup(_source("styles.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        warnings=warned,
+        eval_notes=other_notes,
+        score_note=score_note(summary),
         most_rows=MOST_ROWS,
         part_names=PART_NAMES,
         **_pictures(summary),
@@ -86,7 +97,7 @@ def save_report(summary: Summary, path: str | Path) -> Path:
     summary : dict
         As `summarize` returns it.
     path : str or Path
-        Ending in ``.html``, ``.md`` or ``.json``.
+        Ending in ``.html``, ``.md`` or ``.json``, in letters of any case.
 
     Returns
     -------
@@ -118,7 +129,7 @@ def find_renderer(path: str | Path) -> Callable[[Summary], str]:
         If the suffix is none of ``.html``, ``.md`` and ``.json``.
     """
     renderers = {".html": render_html, ".md": render_markdown, ".json": _render_json}
-    suffix = Path(path).suffix
+    suffix = Path(path).suffix.lower()
     if suffix not in renderers:
         raise ValueError(
             f"path must end in one of {', '.join(renderers)}; got {Path(path).name!r}. "
@@ -135,14 +146,15 @@ def _sections(summary: Summary) -> list[dict[str, str]]:
     """What the page has, in its order: identifier and heading."""
     have = {name: bool(part(summary, name)) for name in (*PART_NAMES, "omitted")}
     listed = [
-        ("weights", "Weight of each view", True),
+        ("weights", views_title(summary), bool(views_title(summary))),
         ("baselines", PART_NAMES["baselines"], have["baselines"]),
         ("comparison", "Comparison", bool(summary["comparison"]["rows"])),
         ("held-out", PART_NAMES["held_out"], have["held_out"]),
         ("kernels", PART_NAMES["heat_maps"], have["heat_maps"]),
         ("embedding", PART_NAMES["embedding"], have["embedding"]),
         ("gate", PART_NAMES["gate"], have["gate"]),
-        ("convergence", "Convergence", True),
+        ("convergence", "Convergence", has_convergence(summary)),
+        ("warnings", "Warnings of refits", bool(refit_warnings(summary)[0])),
         ("omitted", "Left out", have["omitted"]),
         ("model", "Model", True),
     ]
@@ -161,14 +173,20 @@ def _pictures(summary: Summary) -> dict[str, Any]:
     if without := part(summary, "without_view"):
         effects = [row["effect"] for row in without["rows"]]
         made["without_view"] = tables.without_view_table(without) | {
-            "strips": drawings.difference_strips(effects, [_is_clear(row) for row in without["rows"]])
+            "strips": drawings.difference_strips(
+                effects, [_is_clear(row) for row in without["rows"]], _spreads(without["rows"])
+            ),
+            "marked": [has_warned(summary, f"without {row['view']}") for row in without["rows"]],
         }
     if baselines := part(summary, "baselines"):
         differences = [row["difference"] if row["verdict"] else None for row in baselines["rows"]]
         made["baselines"] = tables.baselines_table(baselines) | {
             "strips": drawings.difference_strips(
-                differences, [row["verdict"] in ("better", "worse") for row in baselines["rows"]]
-            )
+                differences,
+                [row["verdict"] in ("better", "worse") for row in baselines["rows"]],
+                _spreads(baselines["rows"]),
+            ),
+            "marked": [has_warned(summary, row["name"]) for row in baselines["rows"]],
         }
     if heat_maps := part(summary, "heat_maps"):
         made["heat_maps"] = {
@@ -191,6 +209,10 @@ def _pictures(summary: Summary) -> dict[str, Any]:
     }
 
 
+def _spreads(rows: Any) -> list[float | None]:
+    return [row.get("difference_sd") for row in rows]
+
+
 def _is_clear(row: Any) -> bool:
     """Whether the effect of a view is more than chance, by its verdict, or by its p where it has none."""
     if row.get("verdict"):
@@ -207,10 +229,11 @@ def _held_out_pictures(held_out: Any, classes: list[str]) -> dict[str, Any] | No
         "calibration": (lambda it: drawings.calibration_plot(it["bins"]), tables.calibration_table),
         "residuals": (lambda it: drawings.residuals_plot(it["points"]), tables.residuals_table),
     }
-    return {
+    parts: dict[str, Any] = {
         key: {"plot": draw(held_out[key]), "table": tabulate(held_out[key])} if held_out.get(key) else None
         for key, (draw, tabulate) in makers.items()
     }
+    return parts | {"figures": tables.held_out_figures(held_out)}
 
 
 def _confusion_shades(confusion: Any) -> list[list[int]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 Summary = dict[str, Any]
 
@@ -22,18 +23,18 @@ def summarize(
 ) -> Summary:
     """Summarise a fitted model in a dictionary that `json.dumps` accepts as it is.
 
-    Only fitted attributes are read: ``kernel_weights_`` and ``view_names_`` must be there; ``dual_gap_``,
-    ``objective_``, ``n_iter_``, ``status_``, ``history_``, ``classes_``, ``machine_weights_``,
-    ``machine_names_``, ``total_cost_`` and ``support_`` are used where the model has them, and
-    ``weight_names_`` where its weights are not those of views; ``certificate`` says what the gap certifies,
-    where that is not "optimality". The share of a view is its part of all the weight,
-    ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``: negative where the weight is; a model whose
-    weights depend on the scale of its kernels says its shares itself, in ``kernel_shares_``.
+    Only fitted attributes are read: ``kernel_weights_`` with ``view_names_``, ``dual_gap_``, ``objective_``,
+    ``n_iter_``, ``status_``, ``history_``, ``classes_``, ``machine_weights_``, ``machine_names_``,
+    ``total_cost_`` and ``support_`` where the model has them, and ``weight_names_`` where its weights are not
+    those of views; ``certificate`` says what the gap certifies, where that is not "optimality". The share of
+    a view is its part of all the weight, ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``:
+    negative where the weight is; a model whose weights depend on the scale of its kernels says its shares
+    itself, in ``kernel_shares_``.
 
     Parameters
     ----------
     model : estimator
-        Fitted. It is not modified.
+        Fitted; or a pipeline or a search that ends in one. It is not modified.
     comparison : sequence of mappings, default=()
         One mapping per contender, all with the same keys in the same order, which become the columns of
         a table; the first key names the contender.
@@ -43,15 +44,17 @@ def summarize(
         Paragraphs that say how the figures were made.
     evaluation : mapping, default=None
         What `multikernel.evaluation.evaluate` found on data: stability, baselines, held-out predictions and
-        so on. Parts that are None or missing are not shown.
+        so on. Parts that are None or missing are not shown. It must be of this model: an evaluation of other
+        views, other classes or another task is refused.
 
     Returns
     -------
     dict
-        ``title``, ``model`` (name and parameters), ``weights`` (view, weight, share), ``machines`` (the
-        weights of each binary machine, where they differ), ``convergence`` (objective, dual_gap, tol,
-        certified, certificate, n_iter, status, history), ``prediction`` (n_support, total_cost), ``classes``,
-        ``comparison`` (columns, rows), ``notes`` and ``evaluation`` (a copy, None where none was given).
+        ``title``, ``model`` (name and parameters), ``weights`` (view, weight, share; none for a model that
+        learns no kernel weights), ``machines`` (the weights of each binary machine, where they differ),
+        ``convergence`` (objective, dual_gap, tol, certified, certificate, n_iter, status, history),
+        ``prediction`` (n_support, total_cost), ``classes``, ``comparison`` (columns, rows), ``notes`` and
+        ``evaluation`` (a copy, None where none was given).
 
     Examples
     --------
@@ -60,6 +63,7 @@ def summarize(
     >>> summarize(model)["weights"][0]
     {'view': 'sound', 'weight': 0.75, 'share': 0.75}
     """
+    model = _look_through(model)
     weights = _weights(model)
     return {
         "title": str(title),
@@ -71,11 +75,18 @@ def summarize(
         "classes": [str(label) for label in getattr(model, "classes_", [])],
         "comparison": _comparison(comparison),
         "notes": [str(note) for note in notes],
-        "evaluation": _evaluation(evaluation),
+        "evaluation": _evaluation(evaluation, model),
     }
 
 
-def _evaluation(evaluation: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _look_through(model: Any) -> Any:
+    """Return the last step of a pipeline, or the best model of a search."""
+    if hasattr(model, "best_estimator_"):
+        return _look_through(model.best_estimator_)
+    return _look_through(model[-1]) if hasattr(model, "steps") else model
+
+
+def _evaluation(evaluation: Mapping[str, Any] | None, model: Any) -> dict[str, Any] | None:
     if evaluation is None:
         return None
     if not isinstance(evaluation, Mapping):
@@ -84,7 +95,35 @@ def _evaluation(evaluation: Mapping[str, Any] | None) -> dict[str, Any] | None:
             f"{type(evaluation).__name__}."
         )
     plain: dict[str, Any] = _plain_tree(evaluation)
+    _require_same_model(plain, model)
     return plain
+
+
+def _require_same_model(evaluation: Mapping[str, Any], model: Any) -> None:
+    """Refuse the evaluation of a model that has another task, other views or other classes."""
+    views, classes = _view_names(model), [str(label) for label in getattr(model, "classes_", [])]
+    task = "classes" if classes else "values" if _is_regressor(model) else None
+    found_views, found_classes = evaluation.get("views") or [], evaluation.get("classes") or []
+    # data may lack a class that the model knows, and hold samples without a label
+    one_holds_other = set(classes) <= set(found_classes) or set(found_classes) <= set(classes)
+    for what, own, other, same in (
+        ("task", task, evaluation.get("task"), task == evaluation.get("task")),
+        ("views", views, found_views, views == found_views),
+        ("classes", classes, found_classes, one_holds_other),
+    ):
+        if own and other and not same:
+            raise ValueError(
+                f"evaluation must be of this model; the {what} of {type(model).__name__}: {_short(own)}, of "
+                f"the evaluation: {_short(other)}. Give what evaluate(model, X, y) returns for this model."
+            )
+
+
+def _is_regressor(model: Any) -> bool:
+    return hasattr(model, "__sklearn_tags__") and is_regressor(model)
+
+
+def _view_names(model: Any) -> list[str]:
+    return [str(view) for view in getattr(model, "weight_names_", getattr(model, "view_names_", []))]
 
 
 def _plain_tree(value: Any) -> Any:
@@ -98,12 +137,12 @@ def _plain_tree(value: Any) -> Any:
 
 def _weights(model: Any) -> list[dict[str, Any]]:
     name = type(model).__name__
-    if hasattr(model, "classes_") and not hasattr(model, "kernel_weights_"):
-        raise ValueError(f"model must have learned kernel weights; {name} has none.")
-    if not hasattr(model, "kernel_weights_"):
-        raise ValueError(f"model must be fitted; {name} has no kernel_weights_. Call its fit first.")
+    if getattr(model, "kernel_weights_", None) is None:
+        if not any(key.endswith("_") and key[0] != "_" for key in getattr(model, "__dict__", {})):
+            raise ValueError(f"model must be fitted; {name} has no kernel_weights_. Call its fit first.")
+        return []
     weights = np.asarray(model.kernel_weights_, dtype=np.float64)
-    views = [str(view) for view in getattr(model, "weight_names_", model.view_names_)]
+    views = _view_names(model)
     if weights.shape != (len(views),):
         raise ValueError(
             f"kernel_weights_ must hold one weight for each of the {len(views)} views of {name}; "

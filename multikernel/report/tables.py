@@ -10,7 +10,7 @@ from multikernel.report.words import format_cell, format_difference, format_p, f
 
 Table = dict[str, Any]
 
-_VERDICTS = {"better": "better", "worse": "worse", "tie": "not clear"}
+_VERDICTS = {"better": "better", "worse": "worse", "tie": "tie"}
 _WORST = 10
 
 
@@ -30,7 +30,7 @@ def make_table(
     heads = [{"name": name, "number": i >= words, "given": False} for i, name in enumerate(columns)]
     heads += [{"name": str(name), "number": True, "given": True} for name in given]
     cells = [list(map(str, row)) for row in rows]
-    return {"caption": caption, "columns": heads, "rows": cells, "note": note, "strips": None}
+    return {"caption": caption, "columns": heads, "rows": cells, "note": note, "strips": None, "marked": []}
 
 
 def stability_table(stability: Mapping[str, Any]) -> Table:
@@ -63,11 +63,15 @@ def without_view_table(without: Mapping[str, Any]) -> Table:
         ]
         for row in without["rows"]
     ]
+    columns = ["View", "Effect", "Score without", "SD", "p"]
+    if _is_paired(without["rows"]):
+        columns.insert(2, "Its SD")
+        for cells, row in zip(rows, without["rows"], strict=True):
+            cells.insert(2, _plus_minus_score(row.get("difference_sd")))
     caption = (
         f"{upper_first(without['metric'])} with all views: {format_cell(without['score'])}. The effect of a "
         "view is that minus the score without it."
     )
-    columns = ["View", "Effect", "Score without", "SD", "p"]
     return make_table(caption, columns, rows, note=sentence(without["protocol"]))
 
 
@@ -90,6 +94,10 @@ def baselines_table(baselines: Mapping[str, Any]) -> Table:
         "is on the learned."
     )
     columns = ["Model", "Score", "SD", "Difference", "p", "Verdict"]
+    if _is_paired(baselines["rows"]):
+        columns.insert(4, "Its SD")
+        for cells, row in zip(rows, baselines["rows"], strict=True):
+            cells.insert(4, _plus_minus_score(row.get("difference_sd") if row["verdict"] else None))
     table = make_table(caption, columns, rows, note=sentence(baselines["protocol"]))
     table["columns"][-1]["number"] = False
     return table
@@ -124,17 +132,24 @@ def calibration_table(calibration: Mapping[str, Any]) -> Table:
 def residuals_table(residuals: Mapping[str, Any]) -> Table:
     """The samples that were missed most."""
     known = [point for point in residuals["points"] if None not in (point["observed"], point["predicted"])]
-    worst = sorted(known, key=lambda point: -abs(point["observed"] - point["predicted"]))[:_WORST]
+    # the points may be a part of the samples, "worst" is of all
+    worst = residuals.get("worst") or known
+    worst = sorted(worst, key=lambda point: -abs(point["observed"] - point["predicted"]))[:_WORST]
+    has_rows = bool(worst) and all(point.get("row") is not None for point in worst)
     rows = [
         [
+            *([str(point["row"])] if has_rows else []),
             format_cell(point["observed"]),
             format_cell(point["predicted"]),
             format_difference(point["observed"] - point["predicted"]),
         ]
         for point in worst
     ]
-    caption = f"The {len(rows)} largest misses of {len(known)} samples."
-    return make_table(caption, ["Observed", "Predicted", "Difference"], rows, words=0)
+    samples = "all samples" if residuals.get("worst") else f"{len(known)} samples"
+    numbered = ", by row of the data, from 0" if has_rows else ""
+    caption = f"The {len(rows)} largest misses of {samples}{numbered}."
+    columns = ["Observed", "Predicted", "Difference"]
+    return make_table(caption, ["Row", *columns] if has_rows else columns, rows, words=0)
 
 
 def heat_maps_table(heat_maps: Mapping[str, Any]) -> Table:
@@ -144,7 +159,7 @@ def heat_maps_table(heat_maps: Mapping[str, Any]) -> Table:
         [kernel["name"], *(format_cell(kernel[key]) for key in ("within", "between", "low", "high"))]
         for kernel in drawn["maps"]
     ]
-    caption = "Mean similarity of samples of the same group and of two groups, and the range that is drawn."
+    caption = "Mean similarity of samples of the same group and of two groups, and the whole range."
     return make_table(caption, ["Kernel", "Same group", "Two groups", "Least", "Greatest"], rows)
 
 
@@ -208,6 +223,18 @@ def _groups(samples: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str,
         label = sample.get("label")
         groups.setdefault("all samples" if label is None else str(label), []).append(sample)
     return groups
+
+
+def held_out_figures(held_out: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the score is to be compared with, of those that the evaluation tells: name and figure."""
+    names = {"majority": "Always the most frequent class", "balanced_accuracy": "Balanced accuracy"}
+    figures = [(name, held_out.get(key)) for key, name in names.items()]
+    return [(name, format_cell(figure)) for name, figure in figures if figure is not None]
+
+
+def _is_paired(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the spread of the differences is known, fold by fold."""
+    return any(row.get("difference_sd") is not None for row in rows)
 
 
 def _three_decimals(value: float | None) -> str:

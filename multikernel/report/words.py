@@ -1,6 +1,7 @@
 """How a report says things: figures as text, and the findings in a few sentences."""
 
 import unicodedata
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from multikernel.report.summary import Summary
@@ -13,6 +14,12 @@ _REACH = {
     "machine": "the best machines for the kernel that was learned; the kernel is where a descent ended, and "
     "another start may end lower",
 }
+
+# How evaluations tell that a refit gave a warning.
+_WARNED = " gave a warning: "
+# Shares closer than this, or than a tenth of the largest, share the first place.
+_NEAR = 0.01
+_MOST_NAMED = 3
 
 # What the parts of an evaluation are called.
 PART_NAMES = {
@@ -34,17 +41,75 @@ def headline(summary: Summary) -> str:
 def findings(summary: Summary) -> list[str]:
     """Say which view counts most, how many are used, and whether learning the weights helped."""
     weights = summary["weights"]
-    top = max(weights, key=lambda row: abs(row["share"] or 0.0))
+    sentences = [_heaviest(weights)] if weights else [f"{summary['model']['name']} learns no kernel weights."]
     n_used = sum((row["weight"] or 0.0) != 0 for row in weights)
-    sentences = [f"{n_used} of {len(weights)} views {'is' if n_used == 1 else 'are'} used."]
-    if n_used and sum(row["share"] == top["share"] for row in weights) == 1:
-        per_cent = round(100 * top["share"])
-        most = "carries most of the weight" if abs(per_cent) > 50 else "carries the largest weight"
-        sentences.insert(0, f"{isolate(top['view'])} {most} ({per_cent}%).")
-    baselines = part(summary, "baselines")
+    if weights:
+        sentences.append(f"{n_used} of {len(weights)} views {'is' if n_used == 1 else 'are'} used.")
+    baselines, held_out = part(summary, "baselines"), part(summary, "held_out")
     if baselines and baselines["answer"]:
         sentences.append(str(baselines["answer"]))
-    return sentences
+    elif held_out and not weights:
+        sentences.append(f"Held out, its {held_out['metric']} is {format_cell(held_out['score'])}.")
+    return [sentence for sentence in sentences if sentence]
+
+
+def _heaviest(weights: Sequence[Mapping[str, Any]]) -> str:
+    """Name the view of the largest share, or those that cannot be told apart; nothing if all weigh alike."""
+    shares = {row["view"]: abs(row["share"] or 0.0) for row in weights}
+    top = max(weights, key=lambda row: abs(row["share"] or 0.0))
+    size = abs(top["share"] or 0.0)
+    near = [view for view, share in shares.items() if size - share < min(_NEAR, 0.1 * size)]
+    if size == 0 or (len(near) == len(weights) > 1):
+        return ""
+    if len(near) == 1:
+        most = "carries most of the weight" if round(100 * size) > 50 else "carries the largest weight"
+        return f"{isolate(top['view'])} {most} ({round(100 * top['share'])}%)."
+    names = [isolate(view) for view in near]
+    said = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= _MOST_NAMED else f"{len(names)} views"
+    return f"{said} share the largest weight (about {round(100 * size)}% each)."
+
+
+def views_title(summary: Summary) -> str:
+    """Return the heading over weights, stability and what each view adds; empty where there is none."""
+    if summary["weights"]:
+        return "Weight of each view"
+    return "Views" if part(summary, "stability") or part(summary, "without_view") else ""
+
+
+def has_convergence(summary: Summary) -> bool:
+    """Whether the model tells anything of how it was solved."""
+    told = summary["convergence"]
+    return (
+        bool(told["history"])
+        or told["status"] != "unknown"
+        or any(told[key] is not None for key in ("objective", "dual_gap", "n_iter"))
+    )
+
+
+def refit_warnings(summary: Summary) -> tuple[list[str], list[str]]:
+    """Return what refits warned of, and the other notes of the evaluation."""
+    notes = part(summary, "notes") or []
+    warned = [note for note in notes if _WARNED in note]
+    return warned, [note for note in notes if _WARNED not in note]
+
+
+def score_note(summary: Summary) -> str:
+    """Say why the held-out score is not that of the comparisons, where both are shown."""
+    held_out, baselines, without = (part(summary, name) for name in ("held_out", "baselines", "without_view"))
+    contest = baselines or without
+    if not held_out or not contest or contest["metric"] != held_out["metric"]:
+        return ""
+    score = contest["rows"][0]["score"] if baselines else contest["score"]
+    if format_cell(score) == format_cell(held_out["score"]):
+        return ""
+    halves = "half of the samples" in contest["protocol"]
+    why = "there, each refit learns from half of the samples" if halves else "those are other folds"
+    return f"The comparisons give the same model {format_cell(score)}: {why}."
+
+
+def has_warned(summary: Summary, contender: str) -> bool:
+    """Whether a refit of that contender gave a warning."""
+    return any(f"refits of {contender!r}{_WARNED}" in note for note in refit_warnings(summary)[0])
 
 
 def certificate(summary: Summary) -> list[str]:

@@ -55,6 +55,12 @@ def pages(tmp_path_factory):
     return {
         "sound": write_report(folder / "sound.html", VIEWS, n=40),
         "large": write_report(folder / "large.html", VIEWS, n=5000),
+        "wide": write_report(
+            folder / "wide.html",
+            [f"view {m}" for m in range(50)],
+            classes=[f"class {k}" for k in range(30)],
+            n=60,
+        ),
         "hostile": write_report(folder / "hostile.html", HOSTILE, classes=HOSTILE, n=600),
     }
 
@@ -142,6 +148,7 @@ def test_long_tables_are_searched_and_sorted_as_a_whole(open_page):
     assert column(page, 1)[:2] == ["4999", "4998"]
     page.get_by_label("Search the samples").fill("4321")
     assert column(page, 1) == ["4321"]
+    assert status.text_content() == "Showing 1 matching row, of 5000 in all."
     assert page.locator("#gate-table tbody th").get_attribute("scope") == "row"
     assert page.locator("#gate-table tbody td").last.get_attribute("class") == "number"
 
@@ -193,6 +200,36 @@ def test_paper_shows_everything(open_page):
     page.emulate_media(media="screen")
     assert page.pdf(format="A4").startswith(b"%PDF")
     assert page.locator("details[open]").count() == 0
+
+
+def test_paper_cuts_no_table_off(open_page):
+    page = open_page("wide")
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 with its usual margins
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    tables = "() => Array.from(document.querySelectorAll('table')).filter(t => t.checkVisibility())"
+    edges = page.evaluate(f"({tables})().map(t => t.getBoundingClientRect().right)")
+    assert max(edges) <= 718
+    heads = page.locator("table.confusion.block thead th.name").all_text_contents()
+    assert heads == [f"class {k}" for k in range(30)]
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("table.block, table.blocked").count() == 0
+
+
+def test_a_table_that_scrolls_says_so_and_keeps_its_labels(open_page):
+    page = open_page("wide")
+    page.set_viewport_size({"width": 360, "height": 800})
+    box = page.get_by_role("region", name="Confusion matrix")
+    hint = "box => getComputedStyle(box, '::before').content"
+    assert "Scrolls sideways" in box.evaluate(hint)
+    assert page.get_by_role("region", name="Weights of the views").evaluate(hint) == "none"
+    box.evaluate("box => { box.scrollLeft = 500; }")
+    first = box.locator("tbody th").first
+    assert abs(first.bounding_box()["x"] - box.bounding_box()["x"]) < 1
+    # the ends of a scale stay apart
+    for ends in page.locator(".ends").all():
+        low, high = (span.bounding_box() for span in ends.locator("span").all())
+        assert low["x"] + low["width"] + 4 < high["x"]
 
 
 def test_everything_has_a_name(open_page):

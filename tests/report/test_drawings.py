@@ -54,10 +54,11 @@ def test_levels_rise_with_the_value():
 def test_strips_share_one_scale():
     rows = evaluation()["stability"]["rows"]
     strips = drawings.stability_strips(rows)
-    assert strips["low"] == "0" and strips["high"] == "0.58"
+    assert strips["low"] == "0%" and strips["high"] == "58%"
     first, second = strips["rows"][:2]
     assert first["dots"] == sorted(first["dots"]) and len(first["dots"]) == 5
     assert first["range"] == [first["dots"][0], first["dots"][-1]]
+    assert first["own"] == first["mean"]  # the share of the model itself
     assert second["range"][1] < first["range"][0] < first["mean"] < first["range"][1] == 96.0
 
 
@@ -69,6 +70,13 @@ def test_bars_begin_at_zero_and_tell_chance_from_effect():
     assert bars[0]["x"] == 50.0 and bars[1]["x"] + bars[1]["width"] == 50.0
     assert bars[0]["width"] == pytest.approx(2 * bars[1]["width"])
     assert drawings.difference_strips([0.0, None], [True, True]) is None
+
+
+def test_the_spread_of_a_difference_is_at_the_end_of_its_bar():
+    first, second = drawings.difference_strips([0.2, -0.1], [True, True], [0.05, None])["rows"]
+    middle = first["bar"]["x"] + first["bar"]["width"]
+    assert first["range"][0] < middle < first["range"][1] == 96.0
+    assert second["range"] == []
 
 
 def test_a_curve_has_the_colour_of_its_class():
@@ -134,6 +142,15 @@ def test_a_heat_map_is_a_sound_png():
     assert struct.unpack(">II", chunks[b"IHDR"][:8]) == (3, 2)
     assert zlib.decompress(chunks[b"IDAT"]) == bytes([0, 0, 64, 127, 0, 127, 64, 0])
     assert len(chunks[b"PLTE"]) == 3 * 128
+
+
+def test_one_outlier_does_not_take_all_colours():
+    values = [[0.01 * (i // 5 == j // 5) for j in range(10)] for i in range(10)]
+    values[9][9] = 1.0
+    kernel = {"name": "k", "share": None, "low": 0.0, "high": 1.0, "values": values}
+    uri = drawings.draw_heat_maps({"groups": [], "maps": [kernel]})["maps"][0]["uri"]
+    blocks = [[127 * (i // 5 == j // 5) for j in range(10)] for i in range(10)]
+    assert uri == png_uri(blocks)
 
 
 def test_heat_maps_know_their_groups():

@@ -31,7 +31,6 @@ def test_every_part_has_its_section_in_order_and_in_the_contents(make_model):
         "Kernels",
         "Samples in two dimensions",
         "Weights of each sample",
-        "Convergence",
         "Model",
     ]
     contents = page[page.index("<nav") : page.index("</nav>")]
@@ -55,6 +54,35 @@ def test_what_the_parts_say(make_model):
     assert "axis 1 (42% of the spread)" in text
 
 
+def test_what_newer_evaluations_tell_is_shown(make_model):
+    made = evaluation()
+    for row in made["without_view"]["rows"] + made["baselines"]["rows"]:
+        row["difference_sd"] = 0.013
+    made["held_out"] |= {"score": 0.95, "majority": 0.4, "balanced_accuracy": 0.88}
+    made["baselines"]["protocol"] = "Ten refits, each from half of the samples"
+    made["notes"] += [
+        f"1 of 10 refits of {name!r} gave a warning: slow." for name in ("plain sum", "without text")
+    ]
+    summary = summarize(make_model(VIEWS, [0.5, 0.25, 0.25]), evaluation=made)
+    page, markdown = Page(render_html(summary)).text, render_markdown(summary)
+    assert "image +0.0100 ±0.0130 0.8900 ±0.0200 0.210" in page
+    assert "learned 0.9000 ±0.0120 – – – –" in page
+    assert "plain sum † 0.8900 ±0.0120 +0.0100 ±0.0130 0.400 tie" in page
+    assert "text † −0.0300" in page and "sound †" not in page
+    assert "one standard deviation of the difference" in page
+    assert "Always the most frequent class 0.4000 Balanced accuracy 0.8800" in page
+    assert "The comparisons give the same model 0.9000: there, each refit learns from half" in page
+    assert "Warnings of refits 1 of 10 refits of 'plain sum'" in page
+    assert "## Warnings of refits\n\n- 1 of 10" in markdown and "Balanced accuracy: 0.8800." in markdown
+
+
+def test_the_worst_misses_have_their_rows(make_model):
+    made = evaluation("values")
+    made["held_out"]["residuals"]["worst"] = [{"row": 4711, "observed": 9.0, "predicted": 2.0}]
+    page = Page(render_html(summarize(make_model(VIEWS, [0.5, 0.25, 0.25]), evaluation=made))).text
+    assert "4711 9.0000 2.0000 +7.0000" in page
+
+
 def test_a_regression_shows_residuals_and_no_classes(make_model):
     page = Page(render_html(report(make_model, "values")))
     assert "Root mean squared error 0.3500" in page.text
@@ -68,7 +96,7 @@ def test_parts_that_are_missing_are_not_shown_and_reasons_are(make_model):
     made |= {"stability": None, "heat_maps": None, "embedding": None}
     summary = summarize(make_model(VIEWS, [0.5, 0.25, 0.25]), evaluation=made)
     page = render_html(summary)
-    assert headings(page) == ["Weight of each view", "Convergence", "Left out", "Model"]
+    assert headings(page) == ["Weight of each view", "Left out", "Model"]
     assert "<svg" not in page and "<nav" not in page
     assert "Weights of each sample</dt><dd>The model weighs all samples alike." in page
     assert "Folds are drawn with seed 0." in page
@@ -80,7 +108,7 @@ def test_markdown_has_the_tables(make_model):
     for row in (
         "| sound | 54.0% | 54.0% | ±2.8% | 50.0% to 58.0% | 100% |",
         "| image | +0.0100 | 0.8900 | ±0.0200 | 0.210 |",
-        "| plain sum | 0.8900 | ±0.0120 | +0.0100 | 0.400 | not clear |",
+        "| plain sum | 0.8900 | ±0.0120 | +0.0100 | 0.400 | tie |",
         "| dog | 1 | 9 | 1 |",
         "| dog | 0.9300 |",
         "| learned kernel | 2.0000 | 0.5000 | 0.0000 | 2.0000 |",

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from multikernel import (
     BayesianMKLClassifier,
@@ -177,10 +179,21 @@ def test_negative_weights_are_shown_as_such():
     assert "2 of 3 views are used" in page
 
 
-def test_a_model_on_one_kernel_has_no_weights_to_report():
+def test_a_model_on_one_kernel_is_reported_without_weights():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="KernelKNNClassifier has none"):
-        summarize(KernelKNNClassifier().fit(X, y))
+    summary = summarize(KernelKNNClassifier().fit(X, y))
+    assert summary["weights"] == [] and summary["model"]["name"] == "KernelKNNClassifier"
+    page, markdown = render_html(summary), render_markdown(summary)
+    assert "KernelKNNClassifier learns no kernel weights." in page
+    assert 'id="weights"' not in page and 'id="convergence"' not in page and "## Weights" not in markdown
+
+
+def test_a_pipeline_and_a_search_are_reported_by_the_model_in_them():
+    X, y = load_iris(return_X_y=True)
+    scaled = make_pipeline(StandardScaler(), MKLClassifier(VIEWS, multiclass="shared")).fit(X[::3], y[::3])
+    expected = summarize(scaled[-1])
+    assert expected["weights"] and expected["model"]["name"] == "MKLClassifier"
+    assert summarize(scaled) == summarize(SimpleNamespace(best_estimator_=scaled)) == expected
 
 
 def test_the_headline_names_the_view_of_the_largest_share():

@@ -161,6 +161,20 @@ def test_equal_weights_name_no_winner(make_model):
     assert "carries" not in render_markdown(summarize(make_model(["a", "b"], [0.5, 0.5])))
 
 
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([0.47, 0.469, 0.061], "a and b share the largest weight (about 47% each). 3 of 3"),
+        ([0.47, 0.45, 0.08], "a carries the largest weight (47%). 3 of 3"),
+        ([0.02, *[0.008] * 110, 0.1], "view 111 carries the largest weight (10%)."),
+        ([0.2] * 4 + [0.1] * 2, "4 views share the largest weight (about 20% each)."),
+    ],
+)
+def test_near_ties_share_the_first_place(make_model, weights, said):
+    names = ["a", "b", "c"] if len(weights) == 3 else [f"view {m}" for m in range(len(weights))]
+    assert said in render_markdown(summarize(make_model(names, weights)))
+
+
 def test_without_history_and_comparison_the_page_has_neither(make_model):
     page = Page(render_html(summarize(make_model(["a"], [1.0]), notes=["A note."])))
     assert page.all("svg") == []
@@ -196,6 +210,7 @@ def test_saving_chooses_the_format_by_the_suffix(summary, tmp_path):
     folder = tmp_path / "new" / "folder"
     assert save_report(summary, folder / "a.html").read_text(encoding="utf-8") == render_html(summary)
     assert save_report(summary, str(folder / "a.md")).read_text(encoding="utf-8") == render_markdown(summary)
+    assert save_report(summary, folder / "b.HTML").read_text(encoding="utf-8") == render_html(summary)
     assert json.loads(save_report(summary, folder / "a.json").read_text(encoding="utf-8")) == summary
 
 

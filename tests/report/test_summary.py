@@ -6,6 +6,8 @@ import json
 import numpy as np
 import pytest
 
+from multikernel import MKLRegressor
+from multikernel.kernels import Linear
 from multikernel.report import summarize
 
 
@@ -116,3 +118,26 @@ def test_weights_that_do_not_match_the_views_are_refused(make_model):
 def test_a_comparison_with_different_columns_is_refused(model):
     with pytest.raises(ValueError, match=r"row 0 has \['model', 'accuracy'\] and row 1 has \['model'\]"):
         summarize(model, [{"model": "a", "accuracy": 1}, {"model": "b"}])
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"task": "values", "classes": []}, "the task of ToyClassifier: classes, of the evaluation: values"),
+        ({"views": ["a", "b"]}, r"the views of ToyClassifier: \['sound', 'image', 'text'\], of"),
+        ({"classes": ["3", "8"]}, r"classes .*\['3', '7'\], of the evaluation: \['3', '8'\]"),
+    ],
+)
+def test_the_evaluation_of_another_model_is_refused(model, other, message):
+    own = {"task": "classes", "views": ["sound", "image", "text"], "classes": ["3", "7"]}
+    assert summarize(model, evaluation=own)["evaluation"] == own
+    assert summarize(model, evaluation=own | {"classes": ["3"]})  # data may lack a class
+    with pytest.raises(ValueError, match=message):
+        summarize(model, evaluation=own | other)
+
+
+def test_the_evaluation_of_a_classifier_is_none_of_a_regressor():
+    model = MKLRegressor([Linear()])
+    model.kernel_weights_, model.view_names_ = np.ones(1), ["linear"]
+    with pytest.raises(ValueError, match="the task of MKLRegressor: values, of the evaluation: classes"):
+        summarize(model, evaluation={"task": "classes", "views": ["linear"]})

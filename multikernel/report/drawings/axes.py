@@ -105,6 +105,18 @@ def tick_label(value: float) -> str:
     return f"{value:.6g}".replace("-", "−")
 
 
+def room_for_labels(ends: tuple[float, float]) -> int:
+    """Return how far from the left edge the axis stands, so that its labels leave room for its name.
+
+    Examples
+    --------
+    >>> room_for_labels((0.0, 1.0)), room_for_labels((-0.02, 0.03))
+    (48, 60)
+    """
+    longest = max(len(tick_label(value)) for value in round_ticks(*ends))
+    return max(48, round(26 + 6.9 * longest))
+
+
 def _part(value: float, ends: tuple[float, float]) -> float:
     low, high = ends
     return (value - low) / (high - low)

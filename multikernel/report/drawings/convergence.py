@@ -61,7 +61,9 @@ def convergence_plot(history: Sequence[Mapping[str, Any]], tol: float | None) ->
     return {
         "points": points,
         "lines": [_line([point for point in points if point["machine"] == machine]) for machine in machines],
-        "x_ticks": [{"x": place_x(i), "label": str(i)} for i in _whole_ticks(first, last)],
+        "x_ticks": [
+            {"x": place_x(i), "label": str(i)} for i in _whole_ticks(math.ceil(first), math.floor(last))
+        ],
         "y_ticks": [
             {"y": place_y(10.0**exponent), "label": f"{10.0**exponent:g}"}
             for exponent in reversed(_whole_ticks(foot, head))

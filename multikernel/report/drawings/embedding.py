@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from multikernel.report.drawings.axes import Plane, extent
+from multikernel.report.drawings.axes import Plane, extent, room_for_labels
 from multikernel.report.drawings.marks import SHAPES, group_marks, level
 
 
@@ -51,10 +51,9 @@ def embedding_plot(embedding: Mapping[str, Any], classes: Sequence[str] = ()) ->
 
 def place_points(points: Sequence[Mapping[str, Any]]) -> Plane:
     """Return the plane that holds the points of an embedding."""
+    y = extent([point["y"] for point in points], margin=0.04)
     return Plane(
-        extent([point["x"] for point in points], margin=0.04),
-        extent([point["y"] for point in points], margin=0.04),
-        height=340,
+        extent([point["x"] for point in points], margin=0.04), y, height=340, left=room_for_labels(y)
     )
 
 

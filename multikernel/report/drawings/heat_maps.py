@@ -11,6 +11,8 @@ from multikernel.report.drawings.marks import group_marks
 # From little to much, equally dark in both colour schemes.
 _ANCHORS = ((22, 26, 66), (44, 84, 140), (38, 143, 148), (122, 197, 122), (250, 236, 150))
 _N_SHADES = 128
+# The part of the blocks that has the last colour at each end: one outlier does not take them all.
+_CUT = 0.05
 
 
 def draw_heat_maps(heat_maps: Mapping[str, Any], classes: Sequence[str] = ()) -> dict[str, Any] | None:
@@ -45,7 +47,11 @@ def draw_heat_maps(heat_maps: Mapping[str, Any], classes: Sequence[str] = ()) ->
         within, between = group_means(kernel, groups)
         drawn.append(
             {key: kernel[key] for key in ("name", "share", "low", "high")}
-            | {"uri": png_uri(_shades(kernel["values"])), "within": within, "between": between}
+            | {
+                "uri": png_uri(_shades(kernel["values"], *colour_range(kernel["values"]))),
+                "within": within,
+                "between": between,
+            }
         )
     return {"maps": drawn, "groups": groups, "scale": png_uri([list(range(_N_SHADES))])}
 
@@ -101,9 +107,30 @@ def _palette() -> bytes:
     return bytes(shades)
 
 
-def _shades(values: Sequence[Sequence[float | None]]) -> list[list[int]]:
+def colour_range(values: Sequence[Sequence[float | None]]) -> tuple[float, float]:
+    """Return the values of the first and the last colour: quantiles, or the ends where most are alike.
+
+    Examples
+    --------
+    >>> colour_range([[i / 100 for i in range(101)]])
+    (0.05, 0.95)
+    >>> colour_range([[0.0] * 50 + [1.0]])
+    (0.0, 1.0)
+    """
+    known = sorted(value for row in values for value in row if value is not None)
+    if not known:
+        return 0.0, 1.0
+    cut = round(_CUT * (len(known) - 1))
+    low, high = known[cut], known[len(known) - 1 - cut]
+    return (low, high) if high - low > 1e-9 else (min(0.0, low), max(1.0, high))
+
+
+def _shades(values: Sequence[Sequence[float | None]], low: float, high: float) -> list[list[int]]:
     top = _N_SHADES - 1
-    return [[round(top * min(1.0, max(0.0, value or 0.0))) for value in row] for row in values]
+    return [
+        [round(top * min(1.0, max(0.0, ((value or 0.0) - low) / (high - low)))) for value in row]
+        for row in values
+    ]
 
 
 def _place_groups(groups: Sequence[Mapping[str, Any]], classes: Sequence[str]) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from multikernel.report.drawings.axes import Plane, extent
+from multikernel.report.drawings.axes import Plane, extent, room_for_labels
 
 
 def residuals_plot(points: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -29,7 +29,7 @@ def residuals_plot(points: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None
     if not known:
         return None
     ends = extent([point[key] for point in known for key in ("observed", "predicted")], margin=0.04)
-    plane = Plane(ends, ends)
+    plane = Plane(ends, ends, left=room_for_labels(ends))
     places = [
         {"x": plane.place_x(point["observed"]), "y": plane.place_y(point["predicted"])} for point in known
     ]

@@ -41,7 +41,7 @@ def roc_plot(curves: Sequence[Mapping[str, Any]], classes: Sequence[str] = ()) -
                 "auc": curve["auc"],
                 "points": plane.line(curve["false_positive"], curve["true_positive"]),
                 "colour": position % N_COLOURS,
-                "dash": (position // N_COLOURS) % 3,
+                "dash": (position // N_COLOURS) % 4,
             }
         )
     return plane.describe() | {"curves": drawn, "diagonal": plane.line([0, 1], [0, 1])}

@@ -15,12 +15,13 @@ def stability_strips(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None
     Parameters
     ----------
     rows : sequence of mappings
-        With ``low``, ``high``, ``mean`` and ``values``.
+        With ``low``, ``high``, ``mean`` and ``values``, and ``share`` where the model itself has one.
 
     Returns
     -------
     dict or None
-        ``low`` and ``high`` (labels of the ends) and ``rows``, each with ``range``, ``dots`` and ``mean``.
+        ``low`` and ``high`` (labels of the ends) and ``rows``, each with ``range``, ``dots``, ``mean`` and
+        ``own``.
         None where no value is known.
 
     Examples
@@ -32,7 +33,8 @@ def stability_strips(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None
     known = [value for row in rows for value in (row["low"], row["high"]) if value is not None]
     if not known:
         return None
-    ends = extent([0.0, *known])
+    own = [row["share"] for row in rows if row.get("share") is not None]
+    ends = extent([0.0, *known, *own])
     placed = [
         {
             "zero": _place(0.0, ends),
@@ -40,13 +42,17 @@ def stability_strips(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None
             "range": _places([row["low"], row["high"]], ends),
             "dots": _places(row["values"], ends),
             "mean": None if row["mean"] is None else _place(row["mean"], ends),
+            "own": None if row.get("share") is None else _place(row["share"], ends),
         }
         for row in rows
     ]
-    return {"low": tick_label(round(ends[0], 2)), "high": tick_label(round(ends[1], 2)), "rows": placed}
+    low, high = (f"{tick_label(round(100 * end, 1))}%" for end in ends)
+    return {"low": low, "high": high, "rows": placed}
 
 
-def difference_strips(differences: Sequence[float | None], clear: Sequence[bool]) -> dict[str, Any] | None:
+def difference_strips(
+    differences: Sequence[float | None], clear: Sequence[bool], spreads: Sequence[float | None] = ()
+) -> dict[str, Any] | None:
     """Place bars that begin at zero, which stands in the middle.
 
     Parameters
@@ -55,30 +61,36 @@ def difference_strips(differences: Sequence[float | None], clear: Sequence[bool]
         One for each row; a row without one has no bar.
     clear : sequence of bool
         Which of them are more than chance.
+    spreads : sequence of float or None
+        The standard deviation of each difference over the folds, drawn to both sides of the end of its bar.
 
     Returns
     -------
     dict or None
-        ``low`` and ``high`` (labels of the ends) and ``rows``, each with ``zero`` and ``bar`` (x, width,
-        tone: "positive", "negative" or "even"). None where there is no difference at all.
+        ``low`` and ``high`` (labels of the ends) and ``rows``, each with ``zero``, ``bar`` (x, width,
+        tone: "positive", "negative" or "even") and ``range``. None where there is no difference at all.
 
     Examples
     --------
     >>> difference_strips([0.5, None, -0.25], [True, False, True])["rows"][2]["bar"]
     {'x': 27.0, 'width': 23.0, 'tone': 'negative'}
     """
-    reach = max((abs(value) for value in differences if value is not None), default=0.0)
+    spreads = spreads or [None] * len(differences)
+    pairs = list(zip(differences, spreads, strict=True))
+    reach = max((abs(value) + (sd or 0.0) for value, sd in pairs if value is not None), default=0.0)
     if reach == 0:
         return None
     ends = (-reach, reach)
     rows: list[dict[str, Any]] = []
-    for value, is_clear in zip(differences, clear, strict=True):
-        bar = None
+    for (value, sd), is_clear in zip(pairs, clear, strict=True):
+        bar, spread = None, []
         if value is not None:
+            spread = [] if sd is None else _places([value - sd, value + sd], ends)
             start, stop = sorted([_place(0.0, ends), _place(value, ends)])
             tone = ("positive" if value > 0 else "negative") if is_clear else "even"
             bar = {"x": start, "width": round(stop - start, 2), "tone": tone}
-        rows.append({"zero": _place(0.0, ends), "bar": bar, "range": [], "dots": [], "mean": None})
+        row = {"zero": _place(0.0, ends), "bar": bar, "range": spread, "dots": [], "mean": None}
+        rows.append(row | {"own": None})
     label = f"{reach:.2g}"
     return {"low": f"−{label}", "high": f"+{label}", "rows": rows}
 

@@ -53,7 +53,7 @@
       if (!status) return;
       const first = shown.length < found.length ? `the first ${shown.length} of ${found.length}` : `${shown.length}`;
       status.textContent = wanted.length
-        ? `Showing ${first} matching rows, of ${rows.length} in all.`
+        ? `Showing ${first} matching ${found.length === 1 ? "row" : "rows"}, of ${rows.length} in all.`
         : shown.length < rows.length ? `Showing ${first} rows.` : `Showing all ${rows.length} rows.`;
     };
 
@@ -96,12 +96,50 @@
     colour(); // a page that was reloaded keeps its choice
   }
 
+  // A table that is wider than its window says that it scrolls.
+  const measure = (box) => box.toggleAttribute("data-wide", box.scrollWidth > box.clientWidth + 1);
+  const observer = new ResizeObserver((entries) => entries.forEach((entry) => measure(entry.target)));
+  document.querySelectorAll(".scroll").forEach((box) => observer.observe(box));
+
+  // Paper does not scroll: a table of very many columns is printed in blocks of them, each with its row heads.
+  const widest = 20;
+  const makeBlocks = (table) => {
+    const heads = Array.from(table.tHead.rows[0].cells);
+    const given = heads.flatMap((head, i) => head.classList.contains("name") ? [i] : []);
+    if (given.length <= widest) return [];
+    const count = Math.ceil(given.length / widest), size = Math.ceil(given.length / count);
+    return Array.from({ length: count }, (_, b) => {
+      const left = new Set(given.filter((_, i) => Math.floor(i / size) !== b));
+      const block = table.cloneNode(true);
+      block.removeAttribute("id");
+      for (const row of block.rows) Array.from(row.cells).forEach((cell, i) => { if (left.has(i)) cell.remove(); });
+      block.classList.add("block");
+      block.caption.firstElementChild.append(` Part ${b + 1} of ${count}.`);
+      return block;
+    });
+  };
+  let blocks = [];
+  const unblock = () => {
+    blocks.forEach((block) => block.remove());
+    blocks = [];
+    document.querySelectorAll("table.blocked").forEach((table) => table.classList.remove("blocked"));
+  };
+
   // Paper cannot be unfolded.
   const folded = [];
   addEventListener("beforeprint", () => {
+    unblock();
+    document.querySelectorAll("table.crowd").forEach((table) => {
+      const made = makeBlocks(table);
+      if (!made.length) return;
+      table.after(...made);
+      table.classList.add("blocked");
+      blocks.push(...made);
+    });
     document.querySelectorAll("details:not([open])").forEach((part) => { folded.push(part); part.open = true; });
   });
   addEventListener("afterprint", () => {
+    unblock();
     folded.splice(0).forEach((part) => { part.open = false; });
   });
 })();

@@ -9,13 +9,13 @@ import typer
 from rich.markup import escape
 
 from multikernel._validation import check_choice
-from multikernel.cli.console import REFUSED, misuse, out, plain_errors, show_table
-from multikernel.cli.options import Ignore, Kernels, Target, Task, Views
+from multikernel.cli.console import REFUSED, misuse, out, plain_errors, show_table, stopped
+from multikernel.cli.options import Ignore, Kernels, OneHot, Target, Task, Views
 from multikernel.doctor import Diagnosis, diagnose
 from multikernel.doctor.diagnose import TASKS
 from multikernel.doctor.diagnosis import KERNEL_HEAD, kernel_rows
 from multikernel.doctor.files import kernels_in
-from multikernel.tables import TableData, read_table, read_views
+from multikernel.tables import TableData, encode_columns, find_categories, read_table, read_views
 from multikernel.tables.data import views_in_names
 from multikernel.tables.planning import choose_kernels
 from multikernel.tables.reading import require_column
@@ -34,6 +34,7 @@ def doctor(
     views: Views = None,
     kernels: Kernels = None,
     ignore: Ignore = None,
+    one_hot: OneHot = None,
     task: Task = "auto",
     max_samples: Annotated[
         int, typer.Option("--max-samples", min=2, help="Kernels are examined on at most so many rows.")
@@ -43,15 +44,17 @@ def doctor(
     """Say what is wrong with data, views and kernels, and what to do about it.
 
     Looks for kernels that are not finite, symmetric or positive semidefinite, of different scale, doubled,
-    flat or an identity; for missing values, constant, doubled and numbering columns, text and dates; for
-    columns, views and kernels that give the target away; for rare classes; and says what memory a fit needs.
+    flat or an identity; for missing and extreme values, constant, doubled and numbering columns, text and
+    dates; for columns, views and kernels that give the target away; for rare classes; and says what memory a
+    fit needs.
 
     Exit code 0: no errors (there may be warnings and notes); 1: errors, or a file that cannot be read.
     """
     with misuse():
         check_choice("--task", task, TASKS)
-    with plain_errors():
-        found = _examine(file, target, views, kernels, ignore or [], task, max_samples)
+    with plain_errors(), stopped("Nothing was changed."):
+        X, y, chosen = _open(file, target, views, kernels, ignore=ignore or [], one_hot=one_hot or [])
+        found = diagnose(X, y, chosen, task=task, max_samples=max_samples)
     if as_json:
         typer.echo(json.dumps(found.to_dict(), indent=1, ensure_ascii=False))
     else:
@@ -60,33 +63,28 @@ def doctor(
         raise typer.Exit(REFUSED)
 
 
-def _examine(
-    file: Path,
-    target: str | None,
-    views: Path | None,
-    kernels: str | None,
-    ignore: list[str],
-    task: str,
-    max_samples: int,
-) -> Diagnosis:
-    options: dict[str, Any] = {"task": task, "max_samples": max_samples}
+def _open(
+    file: Path, target: str | None, views: Path | None, kernels: str | None, **columns: list[str]
+) -> tuple[Any, Any, Any]:
+    """X, y and kernels as `diagnose` takes them."""
     matrices = kernels_in(file, target)
     if matrices is not None:
-        return diagnose(*matrices, "precomputed", **options)
-    data = _read(file, target, ignore)
-    chosen = choose_kernels(data, None if views is None else read_views(views, data), kernels)
-    return diagnose(data.X, data.y, chosen, **options)
+        return (*matrices, "precomputed")
+    data = _read(file, target, **columns)
+    return data.X, data.y, choose_kernels(data, None if views is None else read_views(views, data), kernels)
 
 
-def _read(file: Path, target: str | None, ignore: list[str]) -> TableData:
+def _read(file: Path, target: str | None, ignore: list[str], one_hot: list[str]) -> TableData:
     """A table with its target, which may be missing in some rows: a fit would refuse that, a doctor tells."""
     if target is None or file.suffix.lower() == ".npz":
-        return read_table(file, target, ignore=ignore)
-    whole = read_table(file, ignore=ignore)
-    require_column(target, whole.columns, whole.name)
-    X = whole.X.drop(columns=target)
-    views = views_in_names(list(X.columns))
-    return replace(whole, X=X, y=whole.X[target].to_numpy(), view_columns=views, target=target)
+        data = read_table(file, target, ignore=ignore)
+    else:
+        whole = read_table(file, ignore=ignore)
+        require_column(target, whole.columns, whole.name)
+        X = whole.X.drop(columns=target)
+        views = views_in_names(list(X.columns))
+        data = replace(whole, X=X, y=whole.X[target].to_numpy(), view_columns=views, target=target)
+    return encode_columns(data, find_categories(data, one_hot))
 
 
 def _show(found: Diagnosis) -> None:
@@ -95,7 +93,8 @@ def _show(found: Diagnosis) -> None:
     for finding in found.findings:
         colour = _COLOURS[finding.level]
         told = f"{escape(finding.subject)}: {escape(finding.what)}"
-        console.print(f"[{colour}]{finding.level}[/] {told}\n    {escape(finding.remedy)}", highlight=False)
+        remedy = escape(finding.command or finding.remedy)
+        console.print(f"[{colour}]{finding.level}[/] {told}\n    {remedy}", highlight=False)
     if found.kernels:
         show_table("Kernels", KERNEL_HEAD, kernel_rows(found))
     if found.memory:

@@ -12,6 +12,7 @@ import scipy.sparse
 
 from multikernel._validation import is_frame
 from multikernel.doctor.diagnosis import Finding, named, percent
+from multikernel.doctor.remedies import Recipes, option
 from multikernel.doctor.target import Target
 from multikernel.kernels._rows import take_rows
 from multikernel.views.columns import n_columns, n_rows
@@ -19,6 +20,8 @@ from multikernel.views.columns import n_columns, n_rows
 _LARGEST_TABLE = 20_000_000  # entries; of a larger table a sample of rows is examined
 FEW_ROWS = 20  # with fewer rows, distinct whole numbers are no sign of an identifier
 _SHARED_ENTRIES = 5  # equal columns that differ from their usual value in fewer rows may be equal by chance
+_EXTREME = 0.01  # how far out the others are beside the farthest entry
+_MOST_COMPARED = 500_000_000  # entries, in the search for copies among columns with gaps
 _ID_NAMES = ("id", "index", "row", "rowid", "unnamed: 0", "nr", "no")
 
 
@@ -36,17 +39,20 @@ class Columns:
         NaN where a value is missing or infinite.
     others : dict of int to Series
         The columns that are no numbers, by position.
-    n_infinite : ndarray of shape (n_numbers,)
+    infinite : ndarray of bool, shape (n, n_numbers)
     rows : ndarray of int
         Which rows of the table these are.
+    recipes : Recipes
+        How remedies are written for this table.
     """
 
     names: list[Any]
     positions: np.ndarray
     numbers: np.ndarray
     others: dict[int, pd.Series]
-    n_infinite: np.ndarray
+    infinite: np.ndarray
     rows: np.ndarray
+    recipes: Recipes
 
     @property
     def n(self) -> int:
@@ -54,15 +60,15 @@ class Columns:
         return len(self.rows)
 
     def missing(self) -> np.ndarray:
-        """Which entries are missing or infinite; shape (n, n_columns)."""
+        """Which entries are missing; shape (n, n_columns)."""
         found = np.zeros((self.n, len(self.names)), dtype=bool)
-        found[:, self.positions] = np.isnan(self.numbers)
+        found[:, self.positions] = np.isnan(self.numbers) & ~self.infinite
         for position, column in self.others.items():
             found[:, position] = column.isna().to_numpy()
         return found
 
 
-def read_columns(table: Any, rng: np.random.Generator) -> Columns | None:
+def read_columns(table: Any, rng: np.random.Generator, recipes: Recipes) -> Columns | None:
     """The columns of what `as_table` returned; None for a list of objects."""
     d, n = n_columns(table), n_rows(table)
     if d is None or n == 0 or d == 0:
@@ -76,7 +82,7 @@ def read_columns(table: Any, rng: np.random.Generator) -> Columns | None:
     infinite = np.isinf(numbers)
     if infinite.any():
         numbers = np.where(infinite, np.nan, numbers)
-    return Columns(names, positions, numbers, others, infinite.sum(axis=0), rows)
+    return Columns(names, positions, numbers, others, infinite, rows, recipes)
 
 
 def _split(table: Any, d: int) -> tuple[np.ndarray, np.ndarray, dict[int, pd.Series]]:
@@ -107,10 +113,10 @@ def describe_columns(columns: Columns) -> list[dict[str, Any]]:
     ordered = np.sort(columns.numbers, axis=0)  # missing values come last
     with np.errstate(invalid="ignore"):
         distinct = (np.diff(ordered, axis=0) > 0.0).sum(axis=0) + 1
-    gaps = columns.missing().sum(axis=0)
+    gaps, absent = columns.missing().sum(axis=0), np.isnan(columns.numbers).sum(axis=0)
     described: list[dict[str, Any]] = [{}] * len(columns.names)
     for place, position in enumerate(columns.positions):
-        present = columns.n - int(gaps[position])
+        present = columns.n - int(absent[place])
         described[position] = {
             "kind": "number",
             "distinct": int(distinct[place]) if present else 0,
@@ -146,33 +152,68 @@ def check_columns(columns: Columns, facts: list[dict[str, Any]], used: set[int])
     flat = [columns.names[p] for p in columns.positions if p in used and facts[p]["distinct"] == 1]
     if flat:
         what = f"{'it holds' if len(flat) == 1 else 'each holds'} one value only and tells nothing."
-        yield Finding("note", named("column", flat), what, drop_line(flat))
+        yield drop_finding("note", columns, flat, what)
+    yield from _check_extremes(columns, used)
     for place, position in enumerate(columns.positions):
         if position in used and _counts_rows(
             columns.numbers[:, place], columns.names[position], facts[position]
         ):
             what = f"whole numbers, different in all {columns.n} rows: it seems to count or name the rows."
-            name = columns.names[position]
-            yield Finding("warning", named("column", [name]), what, drop_line([name]))
-    yield from _check_equal(columns, facts, used)
+            yield drop_finding("warning", columns, [columns.names[position]], what)
+    yield from _check_equal(columns, used)
 
 
-def drop_line(names: list[Any]) -> str:
-    """The line of code that leaves columns out."""
-    shown = ", ".join(repr(name) for name in names[:4]) + (", ..." if len(names) > 4 else "")
-    if all(isinstance(name, int) for name in names):
-        return f"X = np.delete(X, [{shown}], axis=1)"
-    return f"X = X.drop(columns=[{shown}])"
+def drop_finding(level: str, columns: Columns, names: list[Any], what: str, before: str = "") -> Finding:
+    """A finding on columns that are to be left out; `before` begins its remedy."""
+    line, options = columns.recipes.drop(names), option("--ignore", names)
+    return Finding(level, named("column", names), what, f"{before}{line}", f"{before}{options}")
 
 
 def _check_infinite(columns: Columns, used: set[int]) -> Iterator[Finding]:
-    places = [p for p, position in enumerate(columns.positions) if columns.n_infinite[p] and position in used]
+    counts = columns.infinite.sum(axis=0)
+    places = [p for p, position in enumerate(columns.positions) if counts[p] and position in used]
     if places:
-        what = f"{int(columns.n_infinite[places].sum())} entries are infinite."
+        what = f"{int(counts[places].sum())} entries are infinite."
         names = [columns.names[columns.positions[p]] for p in places]
-        yield Finding(
-            "error", named("column", names), what, "X = X.replace([np.inf, -np.inf], np.nan), then fill."
+        recipes = columns.recipes
+        remedy = (
+            f"Fill them as missing: {recipes.infinite_to_missing()}; {recipes.fill(bool(columns.others))}"
         )
+        command = f"Correct them in the file, or {option('--ignore', names)}"
+        yield Finding("error", named("column", names), what, remedy, command)
+
+
+def _check_extremes(columns: Columns, used: set[int]) -> Iterator[Finding]:
+    """A few entries so far out that beside them all others are one and the same, standardised or not."""
+    if columns.n < FEW_ROWS:
+        return
+    for place, position in enumerate(columns.positions):
+        column = columns.numbers[:, place]
+        values = column[~np.isnan(column)]
+        rest = _without_extremes(values) if position in used and len(values) >= FEW_ROWS else values
+        if len(rest) == len(values):
+            continue
+        low, high, name = float(rest.min()), float(rest.max()), columns.names[position]
+        row = int(np.nanargmax(np.maximum(column - high, low - column)))
+        what = (
+            f"{column[row]:.6g} in row {int(columns.rows[row])} is more than {1.0 / _EXTREME:.0f} times as "
+            f"far out as {percent(len(rest), len(values))} of the entries ({low:.4g} to {high:.4g}), which "
+            "beside it are all alike to a kernel, standardised or not."
+        )
+        cut = columns.recipes.clip(name, low, high)
+        remedy = f"Correct it if it is a mistake, or take logarithms, or cut it off: {cut}"
+        command = f"Correct it in the file, or {option('--ignore', [name])}"
+        yield Finding("warning", named("column", [name]), what, remedy, command)
+
+
+def _without_extremes(values: np.ndarray) -> np.ndarray:
+    """The values without the farthest ones, one in twenty at most; all of them if none is extreme."""
+    far = np.abs(values / 2.0 - np.median(values) / 2.0)  # halves do not overflow
+    most = max(1, len(values) // 20)
+    bound = _EXTREME * float(far.max())
+    # where half of the column is one value it is one of counts, or an indicator
+    extreme = float(np.partition(far, -most - 1)[-most - 1]) < bound and np.median(far) > 0.0
+    return values[far < bound] if extreme else values
 
 
 def _counts_rows(numbers: np.ndarray, name: Any, facts: dict[str, Any]) -> bool:
@@ -185,18 +226,47 @@ def _counts_rows(numbers: np.ndarray, name: Any, facts: dict[str, Any]) -> bool:
     return bool(called or numbers.max() - numbers.min() == n - 1 or (np.diff(numbers) > 0.0).all())
 
 
-def _check_equal(columns: Columns, facts: list[dict[str, Any]], used: set[int]) -> Iterator[Finding]:
-    groups: dict[bytes, list[Any]] = {}
-    usual = np.array([usual_value(column) for column in columns.numbers.T])
-    for place, position in enumerate(columns.positions):
-        column = columns.numbers[:, place]
-        if position in used and (column != usual[place]).sum() >= _SHARED_ENTRIES:
-            groups.setdefault(np.ascontiguousarray(column).tobytes(), []).append(columns.names[position])
-    equal = [group for group in groups.values() if len(group) > 1]
-    if equal:
-        extra = [name for group in equal for name in group[1:]]
-        what = f"equal in every row to another: {extra[0]!r} to {equal[0][0]!r}."
-        yield Finding("note", named("column", extra), what, drop_line(extra))
+def _check_equal(columns: Columns, used: set[int]) -> Iterator[Finding]:
+    places = [p for p, position in enumerate(columns.positions) if position in used]
+    numbers = columns.numbers[:, places] + 0.0  # −0 becomes 0
+    present = ~np.isnan(numbers)
+    places = [p for p, column in enumerate(numbers.T) if _n_unusual(column[present[:, p]]) >= _SHARED_ENTRIES]
+    names = [columns.names[position] for position in columns.positions if position in used]
+    first: dict[bytes, int] = {}
+    copies = {}
+    for place in places:
+        source = first.setdefault(np.ascontiguousarray(numbers[:, place]).tobytes(), place)
+        if source != place:
+            copies[place] = source
+    copies |= _copies_with_gaps(numbers, present, list(first.values()))
+    if copies:
+        extra = [names[place] for place in sorted(copies)]
+        source = names[copies[min(copies)]]
+        what = f"equal to another in every row that has both: {extra[0]!r} to {source!r}."
+        yield drop_finding("note", columns, extra, what)
+
+
+def _copies_with_gaps(numbers: np.ndarray, present: np.ndarray, places: list[int]) -> dict[int, int]:
+    """Columns with gaps, and another with fewer of them that has the same in at least half of the rows."""
+    counts = present.sum(axis=0)
+    copies: dict[int, int] = {}
+    holed = [place for place in places if counts[place] < len(numbers)]
+    for place in holed[: max(1, _MOST_COMPARED // max(numbers.size, 1))]:
+        shared = present & present[:, [place]]
+        same = ((numbers == numbers[:, [place]]) | ~shared).all(axis=0) & (
+            2 * shared.sum(axis=0) > len(numbers)
+        )
+        others = [
+            o for o in places if same[o] and o not in copies and (-counts[o], o) < (-counts[place], place)
+        ]
+        unusual = [o for o in others if _n_unusual(numbers[shared[:, o], place]) >= _SHARED_ENTRIES]
+        if unusual:
+            copies[place] = unusual[0]
+    return copies
+
+
+def _n_unusual(column: np.ndarray) -> int:
+    return int((column != usual_value(column)).sum()) if len(column) else 0
 
 
 def usual_value(column: np.ndarray) -> float:
@@ -220,12 +290,14 @@ def check_rows(columns: Columns, target: Target, used: set[int]) -> Iterator[Fin
     repeated = counts[groups] > 1
     example = np.flatnonzero(groups == groups[int(np.flatnonzero(repeated)[0])])[:2]
     at = [int(columns.rows[row]) for row in example]
+    once = columns.recipes.distinct_rows(sorted(used), len(columns.names), target.task == "values")
     yield Finding(
         "note",
         "rows",
         f"{again} of {columns.n} ({percent(again, columns.n)}) repeat an earlier one, for example rows "
         f"{at[0]} and {at[1]}; where one trains and the other tests, the score flatters.",
-        "X.drop_duplicates(), or keep copies in one fold: GroupKFold.",
+        f"Keep copies in one fold with GroupKFold. Or keep one of each: {once}",
+        "Keep one of each in the file.",
     )
     if target.task == "classes" and target.known.all():
         yield from _check_contradictions(groups, y, columns.n)

@@ -9,12 +9,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from multikernel._validation import check_choice, check_positive_integer, check_seed
+from multikernel._validation import check_choice, check_positive_integer, check_seed, is_frame
 from multikernel.doctor.columns import Columns, check_columns, check_rows, describe_columns, read_columns
 from multikernel.doctor.diagnosis import Diagnosis, Finding
 from multikernel.doctor.kernels import Examined, align, check_mean_diagonals, check_shapes, examine_kernel
-from multikernel.doctor.leakage import can_tell, check_columns_alone, check_kernels_alone, predict_alone
+from multikernel.doctor.leakage import (
+    can_tell,
+    check_columns_alone,
+    check_gaps_alone,
+    check_kernels_alone,
+    predict_alone,
+)
 from multikernel.doctor.memory import examine_memory
+from multikernel.doctor.remedies import Recipes
 from multikernel.doctor.stacks import read_matrices
 from multikernel.doctor.target import Target, examine_target
 from multikernel.doctor.text import check_dates, check_missing, check_refused
@@ -32,6 +39,7 @@ from multikernel.weights.targets import as_targets
 
 TASKS = ("auto", "classes", "values")
 _LARGEST_STACK = 60_000_000  # entries of all kernels on the sample: half a gigabyte
+_MORE_ROWS = ("max_samples=", "--max-samples ")
 _FEW_ROWS = 30  # with fewer, one sample more or less in a fold decides which model is the better
 _FEWEST_EXAMINED = 50
 
@@ -44,6 +52,7 @@ class _Chart:
     task: str
     max_samples: int
     rng: np.random.Generator
+    recipes: Recipes
     findings: list[Finding] = field(default_factory=list)
     target: Target | None = None
     n_columns: int = 0
@@ -53,17 +62,17 @@ class _Chart:
 
     def sample(self, n_kernels: int) -> np.ndarray:
         """The rows to compute kernels on, in order."""
-        bound = max(_FEWEST_EXAMINED, int((_LARGEST_STACK / max(n_kernels, 1)) ** 0.5))
-        size = min(self.n, self.max_samples, bound)
+        bound = min(self.n, max(_FEWEST_EXAMINED, int((_LARGEST_STACK / max(n_kernels, 1)) ** 0.5)))
+        size = min(self.max_samples, bound)
         if size < self.n:
-            self.findings.append(
-                Finding(
-                    "note",
-                    "rows",
-                    f"kernels were examined on {size} of the {self.n} rows, drawn by chance.",
-                    f"max_samples={self.n} (--max-samples {self.n}) examines all.",
-                )
-            )
+            what = f"kernels were examined on {size} of the {self.n} rows, drawn by chance"
+            remedies = [
+                f"{name}{bound} examines {'all' if bound == self.n else 'more'}." for name in _MORE_ROWS
+            ]
+            if size == bound:
+                what += f": no more than half a gigabyte of {n_kernels} kernels"
+                remedies = ["Examine fewer kernels at a time to see more rows of each."]
+            self.findings.append(Finding("note", "rows", f"{what}.", *remedies))
         return np.sort(self.rng.choice(self.n, size, replace=False))
 
 
@@ -122,7 +131,7 @@ def _examine(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.random
         chart, dtype = _examine_matrices(X, y, task, limit, rng)
     else:
         chart, dtype = _examine_table(X, y, kernels, task, limit, rng), "float64"
-    memory, findings = examine_memory(chart.n, len(chart.examined), dtype)
+    memory, findings = examine_memory(chart.n, len(chart.examined), dtype, chart.recipes)
     return Diagnosis(
         findings=chart.findings + findings,
         n_samples=chart.n,
@@ -148,9 +157,10 @@ def _is_ready_made(X: Any, kernels: Any) -> bool:
 def _examine_matrices(X: Any, y: Any, task: str, limit: int, rng: np.random.Generator) -> tuple[_Chart, str]:
     """Examine groups of kernels over the same samples; the target is that of the first group."""
     groups, findings = read_matrices(X, None if y is None else len(y))
+    recipes = Recipes("matrices" if isinstance(X, Mapping) else "kernels", y is not None)
     first: _Chart | None = None
     for group in groups:
-        chart = _Chart(len(next(iter(group.values()))), task, limit, rng)
+        chart = _Chart(len(next(iter(group.values()))), task, limit, rng, recipes)
         _examine_group(chart, group, y if first is None else None)
         if first is None:
             first = chart
@@ -158,14 +168,14 @@ def _examine_matrices(X: Any, y: Any, task: str, limit: int, rng: np.random.Gene
             first.findings += chart.findings
             first.examined += chart.examined
     if first is None:
-        return _Chart(0, task, limit, rng, findings), "float64"
+        return _Chart(0, task, limit, rng, recipes, findings), "float64"
     first.findings = findings + first.findings
     single = all(K.dtype == np.float32 for group in groups for K in group.values())
     return first, "float32" if single else "float64"
 
 
 def _examine_group(chart: _Chart, matrices: dict[str, np.ndarray], y: Any) -> None:
-    chart.target, findings = examine_target(y, chart.n, chart.task)
+    chart.target, findings = examine_target(y, chart.n, chart.task, chart.recipes)
     chart.findings += findings
     chart.rows = chart.sample(len(matrices))
     for name, K in matrices.items():
@@ -179,33 +189,43 @@ def _examine_group(chart: _Chart, matrices: dict[str, np.ndarray], y: Any) -> No
 
 
 def _examine_table(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.random.Generator) -> _Chart:
+    recipes = Recipes.for_table(X, y)
     try:
         table = as_table(X)
         n = n_rows(table)
     except (TypeError, ValueError) as error:
-        return _Chart(0, task, limit, rng, [Finding("error", "X", str(error), "Give a table, or a stack.")])
-    chart = _Chart(n, task, limit, rng)
-    if n == 0 or n_columns(table) == 0 or len(getattr(table, "shape", (0, 0))) > 2:
-        shape = getattr(table, "shape", (n,))
-        remedy = "Give a table of shape (n_samples, n_features)."
-        chart.findings.append(
-            Finding("error", "X", f"there is nothing to learn from in shape {shape}.", remedy)
-        )
+        refusal = Finding("error", "X", str(error), "Give a table, or a stack.")
+        return _Chart(0, task, limit, rng, recipes, [refusal])
+    chart = _Chart(n, task, limit, rng, recipes)
+    chart.findings += _check_table(table, n)
+    if chart.findings:
         return chart
-    chart.target, findings = examine_target(y, n, task)
+    chart.target, findings = examine_target(y, n, task, recipes)
     chart.findings += findings
     found, findings = find_views(kernels, table, n_columns(table))
     chart.findings += findings
-    columns = read_columns(table, rng)
+    columns = read_columns(table, rng, recipes)
     chart.rows = chart.sample(len(found.views))
     sample = take_rows(table, chart.rows)
-    sample_columns = columns if columns is None else read_columns(sample, rng)
+    sample_columns = columns if columns is None else read_columns(sample, rng, recipes)
     text = set() if columns is None else set(columns.others)
     chart.findings += compute_grams(found, fill_gaps(sample, sample_columns), text)
     if columns is not None:
         _examine_columns(chart, columns, found)
     _examine_grams(chart, found, automatic=isinstance(kernels, str))
     return chart
+
+
+def _check_table(table: Any, n: int) -> Iterator[Finding]:
+    """What makes it pointless to look further."""
+    shape = getattr(table, "shape", (n,))
+    dtypes = table.dtypes if is_frame(table) else [getattr(table, "dtype", np.dtype(float))]
+    if 0 in shape or len(shape) > 2:
+        remedy = "Give a table of shape (n_samples, n_features)."
+        yield Finding("error", "X", f"there is nothing to learn from in shape {shape}.", remedy)
+    elif any(dtype.kind == "c" for dtype in dtypes):
+        remedy = "Give both parts as columns: X = np.hstack([np.real(X), np.imag(X)])"
+        yield Finding("error", "X", "it holds complex numbers, which kernels of numbers do not read.", remedy)
 
 
 def _examine_columns(chart: _Chart, columns: Columns, found: ViewedTable) -> None:
@@ -223,6 +243,7 @@ def _examine_columns(chart: _Chart, columns: Columns, found: ViewedTable) -> Non
     if can_tell(chart.target):
         skills = predict_alone(columns, chart.target, chart.columns)
         findings += check_columns_alone(columns, chart.target, skills, used)
+        findings += check_gaps_alone(columns, chart.target, used)
         for position, skill in skills.items():
             chart.columns[position]["alone"] = skill
 
@@ -260,14 +281,15 @@ def _check_kernels(chart: _Chart, *, automatic: bool, ready_made: bool) -> Itera
         yield from check_kernels_alone(chart.examined, part)
     if chart.n < _FEW_ROWS:
         what = f"{chart.n} are few: scores of cross-validation will differ much from fold to fold."
+        folds = "RepeatedKFold" if target.task == "values" else "RepeatedStratifiedKFold"
         yield Finding(
-            "note", "rows", what, "Repeat it: RepeatedStratifiedKFold(n_repeats=20), or bring more."
+            "note", "rows", what, f"Repeat it, cv={folds}(n_repeats=20), or bring more.", "Bring more."
         )
     elif len(chart.examined) > chart.n:
         what = f"{len(chart.examined)} kernels for {chart.n} rows: chance will choose among them."
-        yield Finding(
-            "note", "kernels", what, "MKLClassifier(norm=2) spreads the weights; or take fewer kernels."
-        )
+        remedy = "{} spreads the weights; or take fewer kernels."
+        python, command = remedy.format("MKLClassifier(norm=2)"), remedy.format("--set norm=2")
+        yield Finding("note", "kernels", what, python, command)
 
 
 def _relabelled(part: Target) -> np.ndarray:

@@ -29,13 +29,16 @@ class Finding:
     what : str
         What was found, with its numbers.
     remedy : str
-        What to do: a line of code, or an option.
+        What to do in Python, mostly a line of code.
+    command : str
+        What to do on the command line, where that is something else.
     """
 
     level: str
     subject: str
     what: str
     remedy: str
+    command: str = ""
 
     def __post_init__(self) -> None:
         check_choice("the level of a finding", self.level, LEVELS)
@@ -157,12 +160,13 @@ def kernel_rows(diagnosis: Diagnosis) -> list[list[str]]:
 
 def _merged(findings: Sequence[Finding]) -> list[Finding]:
     """Findings that differ in their subject only, as one."""
-    groups: dict[tuple[str, str, str], list[str]] = {}
+    groups: dict[tuple[str, ...], list[str]] = {}
     for finding in findings:
-        groups.setdefault((finding.level, finding.what, finding.remedy), []).append(finding.subject)
+        alike = (finding.level, finding.what, finding.remedy, finding.command)
+        groups.setdefault(alike, []).append(finding.subject)
     return [
-        Finding(level, ", ".join(subjects[:_NAMED]) + _rest(subjects), what, remedy)
-        for (level, what, remedy), subjects in groups.items()
+        Finding(level, ", ".join(subjects[:_NAMED]) + _rest(subjects), *told)
+        for (level, *told), subjects in groups.items()
     ]
 
 

@@ -18,6 +18,7 @@ from multikernel.kernels._rows import row_blocks
 _SAME = 0.9999  # centred alignment: weights of such kernels cannot be told apart
 _FLAT = 1e-3  # of the trace left after centring: different samples are as alike as a sample and itself
 _LONELY = 0.05  # largest similarity to another sample, of a sample in the middle: nothing is like anything
+_SYMMETRISE = ("K = (K + K.T) / 2", "Symmetrise it in the file: K = (K + K.T) / 2")
 _APART, _FAR_APART = 10.0, 100.0  # ratios of mean diagonals: weights of the simplex follow the scale
 
 
@@ -78,7 +79,7 @@ def examine_kernel(
     single = K.dtype == np.float32
     gap = _asymmetry(K, 1e-5 if single else 1e-8)
     if gap:
-        findings.append(Finding("error", subject, gap, "K = (K + K.T) / 2"))
+        findings.append(Finding("error", subject, gap, *_SYMMETRISE))
     part = (K if rows is None else K[np.ix_(rows, rows)]).astype(np.float64)
     symmetric = part / 2.0 + part.T / 2.0
     largest = float(np.abs(symmetric).max())
@@ -137,7 +138,8 @@ def _check_definite(examined: Examined, subject: str, single: bool, ready_made: 
             f"({examined.lowest:.2g} of the mean diagonal), {percent(share, 1.0)} of the spectrum negative."
         )
         where = 'kernels="precomputed", ' if ready_made else ""
-        yield Finding("error", subject, what, f'MKLClassifier({where}psd="clip"), or K = repair_psd(K)')
+        remedy = f'MKLClassifier({where}psd="clip"). Or repair it: K = repair_psd(K)'
+        yield Finding("error", subject, what, remedy, "--set psd=clip")
 
 
 def _shape(examined: Examined) -> str:
@@ -159,18 +161,28 @@ def _shape(examined: Examined) -> str:
 
 # --- what their shape says ---------------------------------------------------------------------------------
 
+_SCALE_MATRICES = (
+    "Ks = [unit_trace(K) for K in Ks], or unit_diagonal",
+    "Divide each by its trace in the file: unit_trace(K)",
+)
+_SCALE_VIEWS = (
+    'View(name, kernel, columns, transforms="unit_trace"), or "unit_diagonal"',
+    'transforms = "unit_trace" in the file of views, or "unit_diagonal"',
+)
 _SHAPES = {
     "flat": (
         "every sample is as like every other as itself (centring takes away more than 99.9 % of it): a width "
         "too large, or columns far from 0.",
         'View(name, Gaussian("median"), columns), or transforms=("center", "unit_trace").',
         "K = unit_trace(center(K))",
+        '--kernels "gaussian(\'median\')", or transforms = ["center", "unit_trace"] in the file of views',
     ),
     "identity": (
         f"nearly the identity: half of the samples have no other that is more than {_LONELY} like them, so "
         "that nothing can be learned from one about another. A width too small?",
         'View(name, Gaussian("median"), columns), or Gaussian("median", scale=2) for a larger width.',
         "Compute it again with a larger width or on fewer features, or leave it out.",
+        "--kernels \"gaussian('median')\", or gaussian('median', scale=2) for a larger width",
     ),
 }
 
@@ -184,10 +196,11 @@ def check_shapes(examined: list[Examined], automatic: bool, ready_made: bool) ->
     bad = [kernel for kernel in examined if kernel.shape]
     if automatic and len(bad) < len(examined):
         return
-    for shape, (what, for_views, for_matrices) in _SHAPES.items():
+    for shape, (what, for_views, for_matrices, command) in _SHAPES.items():
         names = [kernel.name for kernel in bad if kernel.shape == shape]
         if names:
-            yield Finding("warning", named("kernel", names), what, for_matrices if ready_made else for_views)
+            remedies = (for_matrices, "") if ready_made else (for_views, command)
+            yield Finding("warning", named("kernel", names), what, *remedies)
 
 
 def check_mean_diagonals(examined: list[Examined], ready_made: bool) -> Iterator[Finding]:
@@ -203,12 +216,8 @@ def check_mean_diagonals(examined: list[Examined], ready_made: bool) -> Iterator
             f"of different scale: mean diagonal {small.mean_diagonal:.3g} of {small.name!r}, "
             f"{large.mean_diagonal:.3g} of {large.name!r}; the same weight means {ratio:.3g} times more."
         )
-        remedy = (
-            "Ks = [unit_trace(K) for K in Ks], or unit_diagonal"
-            if ready_made
-            else 'View(name, kernel, columns, transforms="unit_trace"), or "unit_diagonal"'
-        )
-        yield Finding("warning" if ratio > _FAR_APART else "note", "kernels", what, remedy)
+        remedies = _SCALE_MATRICES if ready_made else _SCALE_VIEWS
+        yield Finding("warning" if ratio > _FAR_APART else "note", "kernels", what, *remedies)
 
 
 def align(examined: list[Examined], ideal: np.ndarray | None, automatic: bool) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.doctor.columns import Columns, drop_line, usual_value
+from multikernel.doctor.columns import Columns, drop_finding, usual_value
 from multikernel.doctor.diagnosis import Finding, named, percent
 from multikernel.doctor.kernels import Examined
 from multikernel.doctor.target import Target
@@ -109,15 +109,13 @@ def check_columns_alone(
     suspects = [p for p in sorted(skills, key=lambda p: -skills[p]) if skills[p] >= _ALONE and p in used]
     suspects += [p for p in known if p in used and p not in suspects]
     for position in suspects[:_NAMED]:
-        name = columns.names[position]
+        level, before = "error", "Leave it out: "
         if _is_target(columns, position, target):
             what = "it is the target itself, or the target in other words."
-            level, remedy = "error", f"Leave it out: {drop_line([name])}"
         elif position in known:
             what = "it is the same for all rows of a class: it was made of the target."
-            level, remedy = "error", f"Leave it out: {drop_line([name])}"
         else:
-            level, remedy = "warning", f"{_REMEDY}{drop_line([name])}"
+            level, before = "warning", _REMEDY
             how = (
                 "hits the class as good as always"
                 if target.task == "classes"
@@ -127,10 +125,29 @@ def check_columns_alone(
                 f"this column alone {how} ({percent(min(skills[position], 1.0), 1.0)} of what there is to be "
                 "gained over guessing): does the target leak into it?"
             )
-        yield Finding(level, named("column", [name]), what, remedy)
+        yield drop_finding(level, columns, [columns.names[position]], what, before)
     if len(suspects) > _NAMED:
         rest = [columns.names[p] for p in suspects[_NAMED:]]
-        yield Finding("warning", named("column", rest), "each predicts the target alone too.", "See above.")
+        yield drop_finding("warning", columns, rest, "each predicts the target alone too.", _REMEDY)
+
+
+def check_gaps_alone(columns: Columns, target: Target, used: set[int]) -> Iterator[Finding]:
+    """Columns that give the target away by being missing, whatever they hold otherwise."""
+    known = target.known[columns.rows]
+    y, missing = target.values[columns.rows][known], columns.missing()[known]
+    for position in sorted(used):
+        gaps = missing[:, position]
+        if len(y) < _FEWEST_ROWS or not _FEWEST_OF_A_CLASS <= gaps.sum() <= len(y) - _FEWEST_OF_A_CLASS:
+            continue
+        if (
+            target.task == "classes"
+            and len(np.unique(y[gaps])) + len(np.unique(y[~gaps])) == target.n_distinct
+        ):
+            what = "it is missing in all rows of some classes and in none of the others: it tells the class."
+            yield drop_finding("error", columns, [columns.names[position]], what, "Leave it out: ")
+        elif _skill(gaps.astype(float), y, target.task == "classes") >= _ALONE:
+            what = "whether it is missing gives the target away as good as always."
+            yield drop_finding("warning", columns, [columns.names[position]], what, _REMEDY)
 
 
 def _functions_of(columns: Columns, target: Target) -> list[int]:

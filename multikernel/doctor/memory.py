@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from multikernel.doctor.diagnosis import Finding
+from multikernel.doctor.remedies import Recipes
 from multikernel.views.memory import MemoryEstimate, estimate_memory
 
 _TIGHT = 0.5  # of what is available: other programs, and copies of the caller, want some too
 
 
-def examine_memory(n: int, n_kernels: int, dtype: str = "float64") -> tuple[dict[str, Any], list[Finding]]:
+def examine_memory(
+    n: int, n_kernels: int, dtype: str, recipes: Recipes
+) -> tuple[dict[str, Any], list[Finding]]:
     """The estimate for n rows and so many kernels, as a dictionary, and what is wrong with it."""
     if n < 1 or n_kernels < 1:
         return {}, []
@@ -27,16 +30,21 @@ def examine_memory(n: int, n_kernels: int, dtype: str = "float64") -> tuple[dict
         return facts, []
     level = "warning" if estimate.fits else "error"
     what = f"{'a fit would just do with' if estimate.fits else 'a fit needs'} {estimate}."
-    return facts, [Finding(level, "memory", what, _remedy(estimate))]
+    return facts, [Finding(level, "memory", what, *_remedies(estimate, recipes))]
 
 
-def _remedy(estimate: MemoryEstimate) -> str:
+def _remedies(estimate: MemoryEstimate, recipes: Recipes) -> tuple[str, str]:
+    """What makes it fit, in Python and on the command line."""
     n, m, limit = estimate.n, estimate.n_kernels, estimate.available
     choices = {
-        'dtype="float32"': estimate_memory(n, m, "float32", limit=limit),
-        'gram="memmap"': estimate_memory(n, m, gram="memmap", limit=limit),
+        ("dtype", "float32"): estimate_memory(n, m, "float32", limit=limit),
+        ("gram", "memmap"): estimate_memory(n, m, gram="memmap", limit=limit),
     }
     fitting = [option for option, smaller in choices.items() if smaller.fits]
+    code = " or ".join(f'{name}="{value}"' for name, value in fitting)
+    options = " or ".join(f"--set {name}={value}" for name, value in fitting)
     rows = int(n * (0.5 * (limit or 0) / estimate.total) ** 0.5)
-    kept = f"fewer kernels, or about {rows} rows: X.sample({rows})" if rows else "fewer kernels and rows"
-    return f"MKLClassifier({' or '.join(fitting)}), {kept}." if fitting else f"Take {kept}."
+    fewer = f"Take fewer kernels, or about {rows} rows" if rows else "Take fewer kernels and rows"
+    remedy = (f"MKLClassifier({code}). Or " if fitting else "") + fewer
+    command = (f"{options}. Or " if fitting else "") + fewer + "."
+    return f"{remedy}: {recipes.draw_rows(rows, n)}" if rows else f"{remedy}.", command

@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from multikernel.doctor.diagnosis import Finding, named, percent
+from multikernel.doctor.remedies import Recipes
 
 FOLDS = 5  # what evaluations of this library use by default
 _FEW_CLASSES = 20
+_NAMED = 20  # classes in a line of code
 _IMBALANCE = 10.0  # the larger class predicted always is right in 10 of 11 cases: accuracy says nothing
 
 
@@ -47,7 +49,7 @@ def nothing(n: int) -> Target:
     return Target("nothing", np.zeros(n), np.zeros(n, dtype=bool), [])
 
 
-def examine_target(y: Any, n: int, task: str) -> tuple[Target, list[Finding]]:
+def examine_target(y: Any, n: int, task: str, recipes: Recipes) -> tuple[Target, list[Finding]]:
     """Read the target of n rows and say what is wrong with it; `task` may be ``"auto"``."""
     if y is None:
         return nothing(n), []
@@ -58,10 +60,12 @@ def examine_target(y: Any, n: int, task: str) -> tuple[Target, list[Finding]]:
         return nothing(n), [_misshapen(shape, n)]
     series = pd.Series(np.asarray(y, dtype=object) if isinstance(y, list) else np.asarray(y))
     known = series.notna().to_numpy()
-    findings = list(_missing(known))
+    findings = list(_missing(known, recipes))
     if not known.any():
         return nothing(n), findings
     found = series[known].infer_objects()
+    if found.dtype.kind == "c":
+        return nothing(n), [*findings, Finding("error", "target", "it is complex.", "y = np.real(y)")]
     if pd.api.types.infer_dtype(found, skipna=True).startswith("mixed"):
         return nothing(n), [*findings, _mixed(found)]
     numbers = _as_numbers(found)
@@ -69,10 +73,10 @@ def examine_target(y: Any, n: int, task: str) -> tuple[Target, list[Finding]]:
     if resolved == "values" and numbers is None:
         return nothing(n), [*findings, _no_numbers(found)]
     if numbers is not None and not np.isfinite(numbers).all():
-        return nothing(n), [*findings, _infinite(numbers, known)]
+        return nothing(n), [*findings, _infinite(numbers, known, recipes)]
     target = _make(resolved, found, numbers, known)
     checks = _check_classes if resolved == "classes" else _check_values
-    return target, [*findings, *checks(target, found, numbers, task)]
+    return target, [*findings, *checks(target, found, numbers, task, recipes)]
 
 
 def _misshapen(shape: tuple[int, ...], n: int) -> Finding:
@@ -83,7 +87,7 @@ def _misshapen(shape: tuple[int, ...], n: int) -> Finding:
     return Finding("error", "target", what, "Look for rows that were lost on the way: len(X), len(y).")
 
 
-def _missing(known: np.ndarray) -> Iterator[Finding]:
+def _missing(known: np.ndarray, recipes: Recipes) -> Iterator[Finding]:
     lost = int((~known).sum())
     if lost:
         yield Finding(
@@ -91,26 +95,34 @@ def _missing(known: np.ndarray) -> Iterator[Finding]:
             "target",
             f"{lost} of {len(known)} rows ({percent(lost, len(known))}) have none, the first is row "
             f"{int(np.argmin(known))}.",
-            "Leave them out, or give them to TransductiveMKLClassifier as X_unlabeled: "
-            "known = pd.notna(y); X[known], y[known]",
+            "Give them to TransductiveMKLClassifier as X_unlabeled. Or leave them out: "
+            + recipes.take_rows("keep", "pd.notna(np.asarray(y))"),
+            "Take these rows out of the file, or fill them in.",
         )
 
 
-def _infinite(numbers: np.ndarray, known: np.ndarray) -> Finding:
+def _infinite(numbers: np.ndarray, known: np.ndarray, recipes: Recipes) -> Finding:
     bad = ~np.isfinite(numbers)
     what = f"{int(bad.sum())} values are infinite, the first in row {int(np.flatnonzero(known)[bad][0])}."
-    return Finding("error", "target", what, "X, y = X[np.isfinite(y)], y[np.isfinite(y)]")
+    remedy = recipes.take_rows("keep", "np.isfinite(np.asarray(y, dtype=float))")
+    return Finding("error", "target", what, remedy, "Take these rows out of the file, or correct them.")
 
 
 def _mixed(found: pd.Series) -> Finding:
     kinds = sorted({type(label).__name__ for label in found})
     what = f"its entries are of several kinds ({', '.join(kinds)}), which cannot be put in order."
-    return Finding("error", "target", what, "y = y.astype(str), or correct the entries.")
+    return Finding(
+        "error",
+        "target",
+        what,
+        "Correct the entries. Or take them for names: y = np.asarray(y, dtype=object).astype(str)",
+        "Correct them in the file.",
+    )
 
 
 def _no_numbers(found: pd.Series) -> Finding:
     what = f"values were asked for, but it holds {found.iloc[0]!r}."
-    return Finding("error", "target", what, 'Use a classifier, or y = pd.to_numeric(y, errors="coerce").')
+    return Finding("error", "target", what, "Correct its entries, or use a classifier.", "--task classes")
 
 
 def _as_numbers(found: pd.Series) -> np.ndarray | None:
@@ -156,7 +168,7 @@ def _make(task: str, found: pd.Series, numbers: np.ndarray | None, known: np.nda
 
 
 def _check_classes(
-    target: Target, found: pd.Series, numbers: np.ndarray | None, task: str
+    target: Target, found: pd.Series, numbers: np.ndarray | None, task: str, recipes: Recipes
 ) -> Iterator[Finding]:
     counts = np.bincount(target.values[target.known].astype(int))
     n = int(counts.sum())
@@ -171,8 +183,9 @@ def _check_classes(
     if numbers is not None and task == "auto" and not _coded(np.unique(numbers)):
         what = f"its {len(counts)} whole numbers, {_range(numbers)}, were taken for classes."
         yield Finding(
-            "note", "target", what, 'If they are amounts: task="values" (--task values), and a regressor.'
+            "note", "target", what, 'If they are amounts, task="values" and a regressor.', "--task values"
         )
+    yield from _check_single(target.classes, counts, recipes)
     yield from _check_counts(target.classes, counts)
 
 
@@ -180,15 +193,17 @@ def _no_classes(target: Target, found: pd.Series, numbers: np.ndarray | None, n:
     k = len(target.classes)
     if numbers is not None and not _is_whole(numbers):
         what = f"classes were asked for, but it holds fractions ({k} different values in {n} rows)."
-        return Finding("error", "target", what, "Use a regressor, MKLRegressor, or cut it: pd.qcut(y, 3).")
+        remedy = "Use a regressor, MKLRegressor. Or cut it in two: y = np.asarray(y) > np.mean(y)"
+        return Finding("error", "target", what, remedy, "--task values")
     if numbers is None and found.dtype != bool:
         parsed = pd.to_numeric(found.astype(str), errors="coerce")
         if k > 2 and parsed.notna().mean() > 0.5:
             odd = found[parsed.isna()].astype(str).unique().tolist()
             rest = f", except {', '.join(map(repr, odd[:3]))}" if odd else ""
             what = f"its entries are numbers written as text{rest}."
-            return Finding("warning", "target", what, 'y = pd.to_numeric(y, errors="coerce")')
-    if 2 * k > n and n >= FOLDS:
+            remedy = 'y = pd.to_numeric(np.asarray(y), errors="coerce")'
+            return Finding("warning", "target", what, remedy, "Correct these entries in the file.")
+    if k == n or (2 * k > n and n >= FOLDS):
         what = f"{k} different labels in {n} rows: nearly every row has its own."
         return Finding("error", "target", what, "Choose another column: this one seems to name the rows.")
     return None
@@ -202,8 +217,28 @@ def _range(numbers: np.ndarray) -> str:
     return f"{numbers.min():g} to {numbers.max():g}"
 
 
+def _check_single(classes: list[Any], counts: np.ndarray, recipes: Recipes) -> Iterator[Finding]:
+    """Classes of one row, which cannot be in training and in a test at once."""
+    single = [str(classes[place]) for place in np.flatnonzero(counts == 1)]
+    if single:
+        of_one = [classes[place] for place in np.flatnonzero(counts == 1)]
+        listed = "[" + ", ".join(map(repr, single[:_NAMED])) + (", ...]" if len(single) > _NAMED else "]")
+        what = (
+            f"{'each has' if len(single) > 1 else 'it has'} one row: what is learned of it cannot be tested."
+        )
+        rows = recipes.take_rows("keep", f"~np.isin(np.asarray(y).astype(str), {listed})")
+        command = (
+            "Join them with others in the file or take their rows out, or --task values if they are numbers"
+        )
+        yield Finding("error", _named_classes(of_one), what, f"Leave it out: {rows}", command)
+
+
+def _named_classes(classes: list[Any]) -> str:
+    return named("class", classes).replace("classs", "classes")
+
+
 def _check_counts(classes: list[Any], counts: np.ndarray) -> Iterator[Finding]:
-    rare = [place for place in np.argsort(counts, kind="stable") if counts[place] < FOLDS]
+    rare = [place for place in np.argsort(counts, kind="stable") if 1 < counts[place] < FOLDS]
     if rare:
         smallest = int(counts[rare[0]])
         what = (
@@ -211,10 +246,9 @@ def _check_counts(classes: list[Any], counts: np.ndarray) -> Iterator[Finding]:
             f"{' each' if len(rare) > 1 else ''}, the smallest {smallest}: some folds of a {FOLDS}-fold "
             "cross-validation have none of it."
         )
-        remedy = f"Join rare classes or leave them out, or use cv={max(2, smallest)}."
-        yield Finding(
-            "warning", named("class", [classes[p] for p in rare]).replace("classs", "classes"), what, remedy
-        )
+        remedy = f"Join rare classes or leave them out, or use cv={smallest}."
+        command = f"Join rare classes in the file or leave them out, or --folds {smallest} with --tune"
+        yield Finding("warning", _named_classes([classes[p] for p in rare]), what, remedy, command)
     ratio = counts.max() / counts.min()
     if ratio >= _IMBALANCE:
         large, small = int(counts.argmax()), int(counts.argmin())
@@ -225,6 +259,7 @@ def _check_counts(classes: list[Any], counts: np.ndarray) -> Iterator[Finding]:
             f"{int(counts[small])} of {classes[small]!r}; to guess the first always is right in "
             f"{percent(counts[large], counts.sum())}.",
             'MKLClassifier(class_weight="balanced"), and judge by scoring="balanced_accuracy".',
+            "--set class_weight=balanced",
         )
 
 
@@ -232,7 +267,7 @@ def _check_counts(classes: list[Any], counts: np.ndarray) -> Iterator[Finding]:
 
 
 def _check_values(
-    target: Target, found: pd.Series, numbers: np.ndarray | None, task: str
+    target: Target, found: pd.Series, numbers: np.ndarray | None, task: str, recipes: Recipes
 ) -> Iterator[Finding]:
     assert numbers is not None
     distinct = np.unique(numbers)
@@ -243,16 +278,18 @@ def _check_values(
         return
     if task == "values" and len(distinct) <= 10 and 5 * len(distinct) <= len(numbers):
         what = f"it has {len(distinct)} different values only, {_range(numbers)}: they look like classes."
-        yield Finding("warning", "target", what, "Use a classifier, MKLClassifier, if they are.")
+        remedy = "Use a classifier, MKLClassifier, if they are."
+        yield Finding("warning", "target", what, remedy, "--task classes if they are")
     elif task == "auto" and _is_whole(numbers):
         what = (
             f"its {len(distinct)} whole numbers, {_range(numbers)}, look like values; a classifier would "
             "take each for a class."
         )
-        yield Finding("note", "target", what, "Use a regressor, MKLRegressor (--task values).")
+        yield Finding("note", "target", what, "Use a regressor, MKLRegressor.", "--task values")
     if len(numbers) >= 2 * FOLDS and _is_sorted(numbers):
         what = "rows are sorted by it, so that folds of neighbours leave a range of values out."
-        yield Finding("warning", "target", what, "cv=KFold(5, shuffle=True, random_state=0)")
+        remedy = "cv=KFold(5, shuffle=True, random_state=0)"
+        yield Finding("warning", "target", what, remedy, "Nothing: the commands shuffle before they fold.")
 
 
 def _is_sorted(numbers: np.ndarray) -> bool:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.doctor.columns import FEW_ROWS, Columns, drop_line
+from multikernel.doctor.columns import FEW_ROWS, Columns
 from multikernel.doctor.diagnosis import Finding, named, percent
+from multikernel.doctor.remedies import Recipes, option
 
 _NAMED_VIEWS = 3
+_DATE = r"\s*(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})(?:[ T]\d{1,2}:\d\d.*)?\s*$"
 
 
 def check_refused(
@@ -22,10 +24,9 @@ def check_refused(
         name, column = columns.names[position], columns.others[position].dropna()
         if column.empty:  # which is told with the missing values
             continue
-        what, remedy = _describe(name, column, facts[position], columns.n)
-        yield Finding(
-            "error", named("column", [name]), f"{what} The kernel of view {view!r} needs numbers.", remedy
-        )
+        what, remedy, command = _describe(name, column, facts[position], columns)
+        what = f"{what} The kernel of view {view!r} needs numbers."
+        yield Finding("error", named("column", [name]), what, remedy, command)
 
 
 def check_dates(
@@ -35,36 +36,54 @@ def check_dates(
     for position, column in columns.others.items():
         if facts[position]["kind"] == "date" and position in used and position not in refused:
             name = columns.names[position]
-            what, remedy = _describe(name, column.dropna(), facts[position], columns.n)
-            yield Finding(
-                "note", named("column", [name]), f"{what} Kernels read them as nanoseconds.", remedy
-            )
+            what, remedy, command = _describe(name, column.dropna(), facts[position], columns)
+            what = f"{what} Kernels read them as nanoseconds."
+            yield Finding("note", named("column", [name]), what, remedy, command)
 
 
-def _describe(name: Any, filled: pd.Series, facts: dict[str, Any], n: int) -> tuple[str, str]:
-    """What a column holds, and how it becomes numbers."""
-    texts = filled.astype(str)
+def _describe(name: Any, filled: pd.Series, facts: dict[str, Any], columns: Columns) -> tuple[str, str, str]:
+    """What a column holds, how it becomes numbers in Python, and what to do on the command line."""
+    texts, recipes = filled.astype(str), columns.recipes
     shown = ", ".join(repr(text) for text in texts.unique()[:3])
-    if facts["kind"] == "date":
-        since = f"X[{name!r}]" if filled.dtype.kind == "m" else f"(X[{name!r}] - X[{name!r}].min())"
-        remedy = f"X[{name!r}] = {since}.dt.total_seconds()"
-        return f"it holds dates or times, such as {shown}.", remedy
+    leave_out = option("--ignore", [name])
+    if facts["kind"] == "date" or _are_dates(texts):
+        remedy = _dates_to_numbers(name, filled.dtype.kind, texts, recipes)
+        command = f"{leave_out}, or write it in the file as a number, such as days since the first."
+        return f"it holds dates or times, such as {shown}.", remedy, command
     parsed = pd.to_numeric(texts, errors="coerce")
     if len(filled) and parsed.notna().mean() > 0.5:
         odd = texts[parsed.isna()].unique().tolist()
         rest = f", except {', '.join(map(repr, odd[:3]))}" if odd else ""
-        return (
-            f"it holds numbers written as text{rest}.",
-            f'X[{name!r}] = pd.to_numeric(X[{name!r}], errors="coerce")',
-        )
-    if facts["distinct"] == len(filled) and n >= FEW_ROWS:
+        frame, column = recipes.column(name)
+        remedy = f'{frame}{column} = pd.to_numeric({column}, errors="coerce")'
+        return f"it holds numbers written as text{rest}.", remedy, f"Correct it in the file, or {leave_out}"
+    if facts["distinct"] == len(filled) and columns.n >= FEW_ROWS:
         what = (
             f"it holds {facts['kind']}, different in every row ({shown}, ...): names of rows, or sequences."
         )
-        return what, f"{drop_line([name])}, or a kernel that reads it: View(name, kernel, {name!r})"
+        remedy = f"Give it a kernel that reads it, View(name, kernel, {name!r}). Or leave it out: "
+        return what, remedy + recipes.drop([name]), leave_out
     more = ", ..." if facts["distinct"] > 3 else ""
     what = f"it holds {facts['kind']} of {facts['distinct']} kinds ({shown}{more})."
-    return what, f"X = pd.get_dummies(X, columns=[{name!r}])"
+    return what, recipes.one_hot(name), f"{option('--one-hot', [name])}, or {leave_out}"
+
+
+def _are_dates(texts: pd.Series) -> bool:
+    """Whether texts are dates: as good as all begin with a year, a month and a day, or end with the year."""
+    return len(texts) > 0 and bool(texts.str.match(_DATE).mean() > 0.9)
+
+
+def _dates_to_numbers(name: Any, dtype: str, texts: pd.Series, recipes: Recipes) -> str:
+    """The line that makes seconds of dates, since the first of them, or of lengths of time."""
+    frame, column = recipes.column(name)
+    if dtype == "m":
+        return f"{frame}{column} = {column}.dt.total_seconds()"
+    if dtype == "M":
+        return f"{frame}{column} = ({column} - {column}.min()).dt.total_seconds()"
+    first = pd.to_numeric(texts.str.extract(r"^(\d+)", expand=False), errors="coerce")
+    order = ", dayfirst=True" if 12 < first.max() < 32 else ""
+    parsed = f'pd.to_datetime({column}, errors="coerce", format="mixed"{order}, utc=True)'
+    return f"{frame}day = {parsed}; {column} = (day - day.min()).dt.total_seconds()"
 
 
 def check_missing(columns: Columns, positions: dict[str, list[int]]) -> Iterator[Finding]:
@@ -81,10 +100,14 @@ def check_missing(columns: Columns, positions: dict[str, list[int]]) -> Iterator
     what = f"values are missing in {lost} of {columns.n} rows ({percent(lost, columns.n)})"
     what = "; ".join(part for part in (what, most, _losses(gaps, positions)) if part) + "."
     empty = [name for name, position in zip(names, holed, strict=True) if 2 * by_column[position] > columns.n]
-    remedy = "Fill them within the folds: make_pipeline(SimpleImputer(), model); or X = X.dropna()."
+    recipes, left_out = columns.recipes, option("--ignore", empty or names)
+    fill = f"ill them within the folds: {recipes.fill(bool(columns.others))}"
+    rows = f"Or leave the rows out: {recipes.known_rows(holed, len(columns.names))}"
+    remedy, command = f"F{fill}. {rows}", f"Fill them in the file or take these rows out, or {left_out}"
     if empty:
-        remedy = f"Leave out what is mostly empty: {drop_line(empty)}; fill the rest with SimpleImputer()."
-    yield Finding("error", named("column", names), what, remedy)
+        remedy = f"Leave out what is mostly empty: {recipes.drop(empty)}. Or f{fill}"
+        command = f"Leave out what is mostly empty, {left_out}, and fill the rest in the file."
+    yield Finding("error", named("column", names), what, remedy, command)
 
 
 def _losses(gaps: np.ndarray, positions: dict[str, list[int]]) -> str:

@@ -173,7 +173,8 @@ def check_scales(found: ViewedTable, columns: Columns) -> Iterator[Finding]:
                 "columns, so that the kernel hardly sees the others."
             )
             remedy = f"View({view.name!r}, kernel, columns, standardize=True)"
-            yield Finding("warning", named("view", [view.name]), what, remedy)
+            command = "standardize = true in the file of views, or --kernels auto"
+            yield Finding("warning", named("view", [view.name]), what, remedy, command)
 
 
 def _variances(numbers: np.ndarray) -> np.ndarray:

@@ -48,9 +48,13 @@ def test_errors_have_exit_code_1_and_are_escaped(table, tmp_path):
     assert result.exit_code == 1
     assert "error column '[red]x[/]': it holds text of 1 kinds ('text')." in result.stdout
     assert "1 of 60 rows (2 %) have none, the first is row 3" in result.stdout
+    assert "--one-hot '[red]x[/]', or --ignore '[red]x[/]'" in result.stdout  # its own options, no Python
+    assert "X = " not in result.stdout
     assert call(written(table, tmp_path), "--target", "y", "--ignore", "[red]x[/]").exit_code == 1
     healthy = table.dropna()
-    assert call(written(healthy, tmp_path), "--target", "y", "--ignore", "[red]x[/]").exit_code == 0
+    healthy["[red]x[/]"] = ["p", "q", "p"] * 19 + ["q", "p"]
+    for option in ("--ignore", "--one-hot"):
+        assert call(written(healthy, tmp_path), "--target", "y", option, "[red]x[/]").exit_code == 0
 
 
 def test_json_is_all_that_is_printed(table, tmp_path):
@@ -87,7 +91,7 @@ def test_ready_made_kernels_of_an_archive(tmp_path):
     result = call(tmp_path / "k.npz", "--target", "y")
     assert result.exit_code == 1
     assert "error kernel 'skewed': not symmetric" in result.stdout
-    assert "K = (K + K.T) / 2" in result.stdout
+    assert "Symmetrise it in the file: K = (K + K.T) / 2" in result.stdout
     stack = np.stack([A @ A.T, np.eye(30) + A[:, :2] @ A[:, :2].T], axis=2)
     np.savez(tmp_path / "stack.npz", K=stack, kernel_names=np.array(["one", "two"]))
     found = json.loads(call(tmp_path / "stack.npz", "--json").stdout)

@@ -28,9 +28,9 @@ def table():
     return X, y
 
 
-def find(found, level, subject):
+def find(found, level, subject, said=""):
     """The one finding of a level on a subject."""
-    hits = [f for f in found.findings if (f.level, f.subject) == (level, subject)]
+    hits = [f for f in found.findings if (f.level, f.subject) == (level, subject) and said in f.what]
     assert len(hits) == 1, found
     assert hits[0].remedy
     return hits[0]
@@ -131,9 +131,30 @@ def test_infinite_constant_equal_and_counting_columns(table):
     X, y = table
     X["huge"] = np.where(np.arange(60) == 7, np.inf, X["a"] ** 2)
     X["same"], X["flat"], X["id"] = X["a"], 2.0, np.random.default_rng(1).permutation(60) + 1000
-    found = told(X, y)
-    assert ("error", "column 'huge'") in found
-    assert {("note", "column 'same'"), ("note", "column 'flat'"), ("warning", "column 'id'")} <= found
+    found = diagnose(X, y)
+    assert [f.subject for f in found.errors] == ["column 'huge'"]  # once: what is infinite is not missing
+    assert found.columns[3]["missing"] == 0
+    told_of = {(f.level, f.subject) for f in found.findings}
+    assert {("note", "column 'same'"), ("note", "column 'flat'"), ("warning", "column 'id'")} <= told_of
+
+
+def test_a_copy_with_gaps_is_a_copy_and_the_fuller_one_stays(table):
+    X, y = table
+    X.insert(0, "copy", X["a"].where(np.arange(60) % 5 > 0))
+    X["half"] = X["b"].where(np.arange(60) < 20)  # too little of it to say
+    assert "'copy' to 'a'" in find(diagnose(X, y), "note", "column 'copy'").what
+    assert not any("half" in subject for level, subject in told(X, y) if level == "note")
+
+
+def test_one_entry_that_makes_all_others_alike(table):
+    X, y = table
+    X.loc[[7, 9], "b"] = -1e12
+    finding = find(diagnose(X, y), "warning", "column 'b'")
+    assert "-1e+12 in row 7 is more than 100 times as far out" in finding.what
+    X["b"] = np.exp(2.0 * X["a"])  # a long tail is none
+    X["rare"] = (np.arange(60) == 7).astype(float)
+    X.loc[7:10, "c"] = 1e12  # nor are four of sixty one in twenty
+    assert told(X, y) == set()
 
 
 def test_whole_numbers_that_differ_by_nature_are_no_identifier(table):
@@ -243,7 +264,9 @@ def test_rare_classes_are_counted_against_the_folds(table):
     finding = find(diagnose(X, y), "warning", "class 'few'")
     assert "fewer than 5 rows, the smallest 4" in finding.what
     assert "cv=4" in finding.remedy
-    assert ("warning", "classes 'one', 'few'") in told(X, np.where(np.arange(60) == 0, "one", y))
+    found = told(X, np.where(np.arange(60) == 0, "one", y))
+    assert {("error", "class 'one'"), ("warning", "class 'few'")} <= found  # a fit of the command refuses one
+    assert ("error", "target") in told(X[:3], ["a", "b", "c"])
 
 
 @pytest.mark.parametrize("y", [[0, 1, 2] * 20, ["a", "b"] * 30, [True, False] * 30, [-1.0, 1.0] * 30])
@@ -288,6 +311,18 @@ def test_rows_in_the_order_of_the_classes_give_nothing_away():
     found = diagnose(X, np.repeat([0, 1], 60))
     assert found.columns[0]["alone"] < 0.2
     assert found.ok
+
+
+def test_gaps_that_give_the_target_away(table):
+    X, y = table
+    X["after"] = np.where(y == "yes", np.nan, 1.0)
+    assert "in none of the others" in find(diagnose(X, y), "error", "column 'after'", "missing in all").what
+    X.loc[0, "after"] = np.nan
+    found = diagnose(X, np.random.default_rng(9).permutation(y))
+    assert find(found, "error", "column 'after'").what.startswith("values are missing")
+    X["after"] = X["a"].where(y == "no")
+    values = np.where(y == "no", 5.0, 0.0) + 0.1 * X["b"]
+    assert "whether it is missing" in find(diagnose(X, values), "warning", "column 'after'").what
 
 
 def test_columns_that_give_a_value_away():
@@ -344,9 +379,17 @@ def test_widths_that_are_too_small_or_too_large(table):
     assert len(found.findings) == 2
 
 
-@pytest.mark.parametrize("X", [None, 3, np.empty((0, 3)), np.empty((5, 0)), [1.0, 2.0, 3.0]])
+@pytest.mark.parametrize(
+    "X", [None, 3, np.empty((0, 3)), np.empty((5, 0)), [1.0, 2.0, 3.0], np.eye(30, 2) * 1j]
+)
 def test_what_is_no_table_is_a_finding(X):
     assert not diagnose(X).ok
+
+
+def test_complex_numbers_are_refused(table):
+    X, y = table
+    assert told(X.assign(wave=X["a"] * 1j), y) == {("error", "X")}
+    assert told(X, np.arange(60) * 1j) == {("error", "target")}
 
 
 def test_sparse_tables_and_lists_of_objects_are_examined(table):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -26,13 +27,15 @@ from multikernel.estimators import (
 from multikernel.evaluation._contest import Contender, Report, n_samples
 from multikernel.evaluation._subject import Subject, costs_without, without_view
 from multikernel.evaluation.adapters import WithoutKernel
+from multikernel.views import as_views
 from multikernel.weights import BestSingle, MeanRule
-from multikernel.weights._machines import default_machine
+from multikernel.weights._machines import default_machine, machine_for
 
 SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
 _MOST_VIEWS = 30  # that are left out one at a time
 _PRICES = (0.1, 1.0, 10.0, 100.0)
 _WIDTHS = (0.01, 0.1, 1.0, 10.0)  # times 1 / (number of columns), of standardised columns
+_OF_THE_WEIGHTS = ("kernels", "norm", "costs")  # parameters that one ready-made kernel does not need
 _PLAIN_MACHINES = (MKLClassifier, MKLRegressor, MKLRidge, KernelDiscriminantClassifier)
 
 
@@ -44,11 +47,9 @@ def without_name(view: str) -> str:
 def leave_out(subject: Subject, report: Report) -> dict[str, Contender]:
     """The model without each of its views, by `without_name`."""
     part, views = "without_view", subject.views
-    if not hasattr(subject.final, "kernels") or not hasattr(subject.final, "kernel_weights_"):
-        report.omit(part, f"{type(subject.final).__name__} has no weights of views.")
-        return {}
-    if len(views) < 2:
-        report.omit(part, "there is one view only: nothing is left without it.")
+    why = _why_no_view_is_left_out(subject)
+    if why:
+        report.omit(part, why)
         return {}
     if len(views) > _MOST_VIEWS:
         shares = subject.shares()
@@ -56,14 +57,45 @@ def leave_out(subject: Subject, report: Report) -> dict[str, Contender]:
         report.notes.append(
             f"Of {len(shares)} views, the {_MOST_VIEWS} of largest share were left out in turn."
         )
-    return {without_name(view): Contender(_without(subject, view)) for view in views}
+    if _chooses_kernels(subject):
+        report.notes.append(
+            "The search chooses the kernels: without a view, it chooses from the same kernels without it."
+        )
+    found = {}
+    for view in views:
+        try:
+            found[without_name(view)] = Contender(_without(subject, view))
+        except (TypeError, ValueError) as error:
+            report.omit(part, f"view {view!r}: {error}")
+    return found
+
+
+def _why_no_view_is_left_out(subject: Subject) -> str | None:
+    if not hasattr(subject.final, "kernels") or not hasattr(subject.final, "kernel_weights_"):
+        return f"{type(subject.final).__name__} has no weights of views."
+    if len(subject.views) < 2:
+        return "there is one view only: nothing is left without it."
+    if subject.search is not None and subject.search.chooses("costs"):
+        return "the search chooses the costs, one for each view: they do not fit fewer views."
+    return None
+
+
+def _chooses_kernels(subject: Subject) -> bool:
+    return subject.search is not None and not subject.is_precomputed and subject.search.chooses("kernels")
 
 
 def _without(subject: Subject, view: str) -> Any:
-    if not subject.is_precomputed:
-        return subject.fresh(**without_view(subject, view))
-    position = subject.views.index(view)
-    return WithoutKernel(subject.fresh(**costs_without(subject.final, position)), position)
+    if subject.is_precomputed:
+        position = subject.views.index(view)
+        return WithoutKernel(subject.fresh(**costs_without(subject.final, position)), position)
+    model = subject.fresh(**without_view(subject, view))
+    if subject.search is None or not _chooses_kernels(subject):
+        return model
+
+    def others(kernels: Any) -> Any:
+        return [each for each in as_views(kernels) if each.name != view] or None
+
+    return subject.search.with_choices(model, "kernels", others)
 
 
 # ------------------------------------------------------------------ rivals
@@ -72,27 +104,17 @@ def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str,
     if subject.task == "values" and np.ndim(data[1]) > 1:
         report.omit("baselines", "the rivals predict one value a sample, and y has several columns.")
         return {}
-    found: dict[str, Contender] = {}
-    if hasattr(subject.final, "kernels"):
-        found = _simple_rules(subject)
-    else:
-        name = type(subject.final).__name__
-        report.omit("baselines", f"{SINGLE} and {PLAIN_SUM}: {name} has no views to choose from or to sum.")
-    why = why_no_rbf(data[0], subject)
-    if why:
-        report.omit("baselines", f"{RBF}: {why}")
-    else:
-        found[RBF] = Contender(
-            rbf_machine(subject.task, data),
-            "A support vector machine with one Gaussian kernel on all columns, standardised; C and gamma by "
-            "cross-validation within the training part.",
-        )
-    return found
+    return {**simple_rules(subject, report), **rbf_rival(subject, data, report)}
 
 
-def _simple_rules(subject: Subject) -> dict[str, Contender]:
+def simple_rules(subject: Subject, report: Report) -> dict[str, Contender]:
     """One view alone, and the sum of all, under the machine of the model."""
+    why = _why_no_simple_rules(subject)
+    if why:
+        report.omit("baselines", f"{SINGLE} and {PLAIN_SUM}: {why}")
+        return {}
     machine, words = same_machine(subject)
+    machine, words = _searched(subject, machine, words)
     return {
         SINGLE: Contender(
             subject.around(_combined(subject, BestSingle(machine), machine)),
@@ -103,6 +125,37 @@ def _simple_rules(subject: Subject) -> dict[str, Contender]:
             f"The mean of all views, each at a mean diagonal of 1, under {words}.",
         ),
     }
+
+
+def _why_no_simple_rules(subject: Subject) -> str | None:
+    final = subject.final
+    if not hasattr(final, "kernels"):
+        return f"{type(final).__name__} has no views to choose from or to sum."
+    known = len(subject.views) or (len(final.kernels) if isinstance(final.kernels, list) else 2)
+    return "there is one view only, nothing to choose from or to sum." if known == 1 else None
+
+
+def _searched(subject: Subject, machine: Any, words: str) -> tuple[Any, str]:
+    """A machine whose parameters are searched for as those of the model are, as far as it has them."""
+    search = subject.search
+    if search is None:
+        return machine, words
+    head = "machine__" if hasattr(subject.final, "machine") else ""
+    found, names = search.over(machine_for(subject.task, machine), head, _OF_THE_WEIGHTS)
+    taken = {search.prefix + head + name for name in names}
+    kept = [name for name in search.names if name not in taken and _matters(name, search.prefix)]
+    kept = kept if search.names else ["the parameters"]
+    if names:
+        words += f", {', '.join(names)} searched for within the training part as for the model"
+    if kept:
+        words += f", {', '.join(kept)} as the search chose on all samples, those of the test included"
+    return found, words
+
+
+def _matters(name: str, prefix: str) -> bool:
+    """Whether a parameter of the model is one of its rivals as well: its kernels, or the steps before it."""
+    own = name.removeprefix(prefix) if name.startswith(prefix) else None
+    return own is None or own == "kernels" or own.split("__")[0] == "machine"
 
 
 def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
@@ -119,7 +172,7 @@ def same_machine(subject: Subject) -> tuple[Any, str]:
         return final.machine, "the same machine"
     if isinstance(final, _PLAIN_MACHINES) and not isinstance(final, RegularizedMKLClassifier):
         plain = clone(final)
-        unused = {"costs": None, "probability": False, "callback": None, "verbose": 0}
+        unused = {"norm": 1.0, "costs": None, "probability": False, "callback": None, "verbose": 0}
         known = plain.get_params(deep=False)
         plain.set_params(kernels="precomputed", **{k: v for k, v in unused.items() if k in known})
         return plain, f"the machine of {name} with the same parameters"
@@ -131,11 +184,48 @@ def same_machine(subject: Subject) -> tuple[Any, str]:
             if key in ("C", "epsilon", "class_weight", "multiclass", "random_state")
         }
         return kind("precomputed", **shared), "a support vector machine with the same C"
+    return _usual_machine(subject)
+
+
+def _usual_machine(subject: Subject) -> tuple[Any, str]:
+    """A machine for the rivals of a model that has none of its own; the units of the values do not matter."""
+    final = subject.final
+    C, epsilon = getattr(final, "C", None), getattr(final, "epsilon", None)
+    price = float(C) if isinstance(C, int | float) and np.isfinite(C) else None
+    if subject.task == "values":
+        if price is not None and isinstance(epsilon, int | float):
+            machine = MKLRegressor("precomputed", C=price, epsilon=epsilon, random_state=0)
+            return machine, "support vector regression with the same C and epsilon"
+        return MKLRidge("precomputed", random_state=0), "ridge regression with an intercept and alpha = 1"
     machine = default_machine(subject.task)
-    C = getattr(final, "C", None)
-    if isinstance(C, int | float) and np.isfinite(C) and "C" in machine.get_params():
-        return machine.set_params(C=float(C)), f"{type(machine).__name__} with the same C"
+    if price is not None and "C" in machine.get_params():
+        return machine.set_params(C=price), f"{type(machine).__name__} with the same C"
     return machine, f"{type(machine).__name__} with its defaults"
+
+
+def machine_label(subject: Subject) -> str:
+    """The machine of the rivals in a few words, such as "SVC with C=1"."""
+    machine = machine_for(subject.task, same_machine(subject)[0])
+    known = machine.get_params(deep=False)
+    prices = [name for name in ("C", "alpha", "reg") if isinstance(known.get(name), int | float)]
+    return type(machine).__name__ + "".join(f" with {name}={known[name]:g}" for name in prices[:1])
+
+
+# ------------------------------------------------------------------ one tuned kernel on all columns
+def rbf_rival(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str, Contender]:
+    """The tuned RBF machine, behind the same steps of a pipeline."""
+    inputs = data[0] if subject.is_precomputed else subject.inputs(data[0])
+    why = why_no_rbf(inputs, subject)
+    if why:
+        report.omit("baselines", f"{RBF}: {why}")
+        return {}
+    what = (
+        "A support vector machine with one Gaussian kernel on all columns, standardised"
+        + (", and so are the values" if subject.task == "values" else "")
+        + "; C and gamma by cross-validation within the training part"
+        + ("; behind the same steps of the pipeline." if subject.steps else ".")
+    )
+    return {RBF: Contender(subject.around(rbf_machine(subject.task, (inputs, data[1]))), what)}
 
 
 def why_no_rbf(X: Any, subject: Subject) -> str | None:
@@ -155,7 +245,10 @@ def why_no_rbf(X: Any, subject: Subject) -> str | None:
 
 
 def rbf_machine(task: str, data: tuple[Any, Any]) -> Any:
-    """StandardScaler and an SVM whose C and gamma are searched for on what it is fitted to."""
+    """StandardScaler and an SVM whose C and gamma are searched for on what it is fitted to.
+
+    Values are standardised too: C and epsilon are in their units.
+    """
     X, y = data
     machine = SVC(kernel="rbf", random_state=0) if task == "classes" else SVR(kernel="rbf")
     width = np.shape(X)[1]
@@ -163,5 +256,7 @@ def rbf_machine(task: str, data: tuple[Any, Any]) -> Any:
     smallest = n_samples(X) // 2
     if task == "classes":
         smallest = int(np.unique(np.asarray(y), return_counts=True)[1].min()) // 2
-    search = GridSearchCV(machine, grid, cv=int(np.clip(smallest, 2, 3)))
+    search: Any = GridSearchCV(machine, grid, cv=int(np.clip(smallest, 2, 3)))
+    if task == "values":
+        search = TransformedTargetRegressor(search, transformer=StandardScaler())
     return make_pipeline(StandardScaler(with_mean=not scipy.sparse.issparse(X)), search)

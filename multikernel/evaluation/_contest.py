@@ -13,11 +13,12 @@ from multikernel.evaluation._runs import Outcomes
 from multikernel.evaluation._subject import Subject, shares_of, subject_of
 from multikernel.selection.paired_tests import FOLDS, REPEATS
 from multikernel.stats._protocol import list_works, make_contest
-from multikernel.stats.verdicts import verdicts_against
+from multikernel.stats.verdicts import folds_apart, verdicts_against
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 LEARNED = "learned"
+_DATA = "given"
 LEVEL = 0.05
 METRICS = {"classes": "accuracy", "values": "R²"}
 N_FITS = REPEATS * FOLDS
@@ -63,7 +64,11 @@ class Scores:
         return float(self.folds[name].std(ddof=1))
 
     def against(self, rivals: list[str]) -> dict[str, dict[str, Any]]:
-        """The model against each rival: its lead, Holm's p over the rivals, and the verdict on the model."""
+        """The model against each rival: its lead, Holm's p over the rivals, and the verdict on the model.
+
+        With the standard deviation of the ten differences, p before the adjustment, and on how many folds the
+        model is better and worse.
+        """
         rivals = [name for name in rivals if name in self.folds]
         if LEARNED not in self.folds or not rivals:
             return {}
@@ -73,11 +78,19 @@ class Scores:
         return {
             name: {
                 "difference": -float(row["difference"]) + 0.0,
+                **paired(self.folds[LEARNED], self.folds[name], row["p"]),
                 "p": float(row["p_holm"]),
                 "verdict": verdicts[row["verdict"]],
             }
             for name, row in tests.iterrows()
         }
+
+
+def paired(ours: Array, theirs: Array, p: float) -> dict[str, Any]:
+    """What is said of the ten differences of two scores beside their mean."""
+    better, worse = folds_apart(ours, theirs)
+    sd = float((ours - theirs).std(ddof=1))
+    return {"difference_sd": sd, "p_alone": float(p), "better_folds": better, "worse_folds": worse}
 
 
 def contest_works(
@@ -94,7 +107,10 @@ def contest_works(
     targets = np.zeros(n_samples(X)) if y is None else y
     scoring = no_score if subject.task == "nothing" else None
     models = {name: contender.estimator for name, contender in contenders.items()}
-    contest = make_contest(models, {"given": (X, targets)}, scoring, seed)
+    try:
+        contest = make_contest(models, {_DATA: (X, targets)}, scoring, seed)
+    except ValueError as error:  # nobody has named the data set
+        raise ValueError(str(error).replace(f"data set {_DATA!r}", "the data")) from error
     contest = replace(contest, keep=kept_shares, label="the fit")
     works = list_works(contest, stored=stored)
     return {name: works[k * N_FITS : (k + 1) * N_FITS] for k, name in enumerate(models)}

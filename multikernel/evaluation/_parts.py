@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from multikernel.estimators._projection import BaseProjection
-from multikernel.evaluation._contenders import PLAIN_SUM, SINGLE, without_name
+from multikernel.evaluation._contenders import SINGLE, without_name
 from multikernel.evaluation._contest import (
     LEARNED,
-    LEVEL,
     METRICS,
     N_FITS,
     PROTOCOL,
@@ -20,10 +19,20 @@ from multikernel.evaluation._contest import (
     Scores,
 )
 from multikernel.evaluation._subject import Subject
+from multikernel.evaluation._words import answer, not_above, on_views
 
 Part = dict[str, Any]
 
 _TEST = "; p by the 5×2 cv F test, adjusted by Holm's method"
+_ITSELF: Part = {
+    "difference": 0.0,
+    "difference_sd": 0.0,
+    "p_alone": None,
+    "better_folds": None,
+    "worse_folds": None,
+    "p": None,
+    "verdict": None,
+}
 _NOTHING = 1e-9  # a share that is none
 
 
@@ -93,9 +102,9 @@ def without_part(
         if name in scores.failures:
             report.omit(part, f"view {view!r}: {scores.failures[name]}")
             continue
-        test = tests[name]
+        test = dict(tests[name])
         row = {"view": view, "score": scores.mean(name), "sd": scores.sd(name)}
-        rows.append({**row, "effect": test["difference"], "p": test["p"], "verdict": test["verdict"]})
+        rows.append({**row, "effect": test.pop("difference"), **test})
     if not rows:
         return None
     metric = METRICS[subject.task]
@@ -105,33 +114,13 @@ def without_part(
         "score": scores.mean(LEARNED),
         "sd": scores.sd(LEARNED),
         "rows": rows,
-        "answer": _on_views(rows, metric),
+        "answer": on_views(rows, metric),
     }
-
-
-def _on_views(rows: list[Part], metric: str) -> str:
-    needed = sorted((row for row in rows if row["verdict"] == "better"), key=lambda row: -row["effect"])
-    harmful = [row for row in rows if row["verdict"] == "worse"]
-    texts = [
-        f"without {row['view']}, {metric} falls by {row['effect']:.3f} (p = {row['p']:.2g})" for row in needed
-    ]
-    texts += [
-        f"without {row['view']}, it rises by {-row['effect']:.3f} (p = {row['p']:.2g})" for row in harmful
-    ]
-    if texts:
-        rest = "; for the other views no difference was found" if len(texts) < len(rows) else ""
-        text = "; ".join(texts)
-        return f"{text[0].upper()}{text[1:]}{rest}."
-    smallest = min(row["p"] for row in rows)
-    return (
-        f"No view is needed that the others could not replace, as far as {N_FITS} folds can tell (smallest "
-        f"p = {smallest:.2g})."
-    )
 
 
 # ------------------------------------------------------------------ against simpler models
 def baselines_part(
-    subject: Subject, scores: Scores, contenders: Mapping[str, Contender], report: Report
+    subject: Subject, scores: Scores, contenders: Mapping[str, Contender], y: Any, report: Report
 ) -> Part | None:
     """The model beside its rivals, and whether learning the weights helped."""
     if not contenders:
@@ -139,15 +128,15 @@ def baselines_part(
     if LEARNED in scores.failures:
         report.omit("baselines", scores.failures[LEARNED])
         return None
-    for name in contenders:
-        if name in scores.failures:
-            report.omit("baselines", f"{name}: {scores.failures[name]}")
+    missing = [name for name in contenders if name in scores.failures]
+    for name in missing:
+        report.omit("baselines", f"{name}: {scores.failures[name]}")
     tests = scores.against(list(contenders))
     if not tests:
         return None
     metric = METRICS[subject.task]
-    own = f"{type(subject.final).__name__} as it was given, fitted anew in each fold."
-    rows = [_row(LEARNED, own, scores, {"difference": 0.0, "p": None, "verdict": None})]
+    majority = majority_rate(subject.task, y)
+    rows = [_row(LEARNED, subject.what, scores, _ITSELF)]
     for name, test in tests.items():
         rows.append(_row(name, contenders[name].what + _chosen(name, scores), scores, test))
     return {
@@ -155,7 +144,7 @@ def baselines_part(
         "folds on one side as well.",
         "metric": metric,
         "rows": rows,
-        "answer": answer(rows, metric),
+        "answer": answer(rows, metric, missing, not_above(rows[0]["score"], majority, len(y))),
     }
 
 
@@ -172,47 +161,8 @@ def _chosen(name: str, scores: Scores) -> str:
     return f" Chosen most often: {first}, in {picked.count(first)} of {len(picked)} folds."
 
 
-def answer(rows: list[Part], metric: str) -> str:
-    """Did it help? One sentence of the verdicts on the first row against the others.
-
-    Examples
-    --------
-    >>> learned = {"name": "learned", "score": 0.9, "verdict": None}
-    >>> rival = {"name": "plain sum", "score": 0.7, "p": 0.01, "verdict": "better"}
-    >>> print(answer([learned, rival], "accuracy"))
-    Learning the kernel helped: accuracy 0.900, better than the plain sum (0.700, p = 0.01).
-    """
-    first, others = rows[0], rows[1:]
-    verdicts = {row["verdict"] for row in others if row["name"] in (SINGLE, PLAIN_SUM)}
-    if not verdicts:
-        head = "Against one tuned kernel"
-    elif verdicts == {"better"}:
-        head = "Learning the kernel helped"
-    elif verdicts == {"tie"}:
-        head = "Learning the kernel did not help, as far as ten folds can tell"
-    elif "better" in verdicts:
-        head = "Learning the kernel helped in part"
-    else:
-        head = "Learning the kernel did not help"
-    words = {"better": "better than", "tie": "no different from", "worse": "worse than"}
-    texts = []
-    for verdict, text in words.items():
-        rivals = [f"the {row['name']} ({_test_text(row)})" for row in others if row["verdict"] == verdict]
-        if rivals:
-            texts.append(f"{text} {listed(rivals)}")
-    return f"{head}: {metric} {first['score']:.3f}, {'; '.join(texts)}."
-
-
-def _test_text(row: Part) -> str:
-    return f"{row['score']:.3f}, {p_text(row)}"
-
-
-def p_text(test: Part) -> str:
-    """The p-value, and why a small one is a tie all the same."""
-    few = test["verdict"] == "tie" and test["p"] <= LEVEL
-    return f"p = {test['p']:.2g}" + (", but on too few folds" if few else "")
-
-
-def listed(texts: list[str]) -> str:
-    """Texts in a row: a, b and c."""
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+def majority_rate(task: str, y: Any) -> float | None:
+    """The part of the samples that the largest class has."""
+    if task != "classes":
+        return None
+    return float(np.unique(np.asarray(y), return_counts=True)[1].max() / len(y))

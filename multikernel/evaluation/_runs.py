@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,9 +39,18 @@ class Outcomes:
     def note_warnings(self, notes: list[str]) -> None:
         """Add what the refits warned of, a note for each group that did."""
         for group, results in self.results.items():
-            texts = [result["warnings"][0] for result in results if result.get("warnings")]
+            texts = [max(result["warnings"], key=_gap) for result in results if result.get("warnings")]
             if texts:
-                notes.append(f"{len(texts)} of {len(results)} refits of {group!r} gave a warning: {texts[0]}")
+                worst = max(texts, key=_gap)
+                which = ", the worst" if len(texts) > 1 and _gap(worst) > 0.0 else ""
+                count = f"{len(texts)} of {len(results)}"
+                notes.append(f"{count} refits of {group!r} gave a warning{which}: {worst}")
+
+
+def _gap(text: str) -> float:
+    """The gap that a warning tells of; 0 if it does not."""
+    found = re.search(r"gap\D{,60}?(\d[\d.]*e[+-]\d+)", text)
+    return float(found[1]) if found else 0.0
 
 
 class RefitError(Exception):

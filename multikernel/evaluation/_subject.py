@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel.estimators import TransductiveMKLClassifier
+from multikernel.evaluation._search import Search
 from multikernel.views import as_views
 
 # What a refit for a figure does not need.
@@ -27,12 +28,14 @@ class Subject:
     final : the fitted estimator on kernels
     prefix : str, what comes before the parameters of `final` in those of `model`
     steps : tuple, the fitted steps of a pipeline that come before `final`
+    search : the search that `final` was found by, if any
     """
 
     model: Any
     final: Any
     prefix: str = ""
     steps: tuple[Any, ...] = ()
+    search: Search | None = None
 
     def inputs(self, X: Any) -> Any:
         """What reaches the estimator on kernels."""
@@ -48,6 +51,18 @@ class Subject:
     def views(self) -> list[str]:
         names = getattr(self.final, "weight_names_", getattr(self.final, "view_names_", []))
         return [str(name) for name in names]
+
+    @property
+    def what(self) -> str:
+        """The model in words."""
+        name = type(self.final).__name__
+        if self.search is None:
+            return f"{name} as it was given, fitted anew in each fold."
+        found = ", ".join(self.search.names) or "its parameters"
+        return (
+            f"{type(self.search.fitted).__name__} of {name}, as it was given: {found} searched for anew "
+            "within the training part of each fold."
+        )
 
     @property
     def is_precomputed(self) -> bool:
@@ -104,10 +119,15 @@ def subject_of(model: Any) -> Subject:
         inner = subject_of(model.steps[-1][1])
         before = tuple(step for _, step in model.steps[:-1] if step not in (None, "passthrough"))
         prefix = f"{model.steps[-1][0]}__{inner.prefix}"
-        return replace(inner, model=model, prefix=prefix, steps=(*before, *inner.steps))
+        steps = (*before, *inner.steps)
+        search = inner.search
+        if search is not None:
+            search = replace(search, place=f"{model.steps[-1][0]}__{search.place}")
+        return replace(inner, model=model, prefix=prefix, steps=steps, search=search)
     if hasattr(model, "best_estimator_") and hasattr(model, "estimator"):
         inner = subject_of(model.best_estimator_)
-        return replace(inner, model=model, prefix=f"estimator__{inner.prefix}")
+        prefix = f"estimator__{inner.prefix}"
+        return replace(inner, model=model, prefix=prefix, search=Search(model, inner.prefix))
     return Subject(model, model)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from multikernel._resumable import Progress
-from multikernel.evaluation._contenders import rivals
+from multikernel.evaluation._contenders import RBF, machine_label, rbf_rival, simple_rules
 from multikernel.evaluation._contest import (
     LEVEL,
     METRICS,
@@ -21,12 +22,15 @@ from multikernel.evaluation._contest import (
     Scores,
     contest_works,
     n_samples,
+    paired,
     scores_of,
 )
-from multikernel.evaluation._parts import listed, p_text
+from multikernel.evaluation._given import check_settings
+from multikernel.evaluation._parts import majority_rate
 from multikernel.evaluation._plain import plain
 from multikernel.evaluation._runs import Outcomes, Settings, run_groups
 from multikernel.evaluation._subject import Subject
+from multikernel.evaluation._words import VERDICTS, listed, not_above, on_majority, p_text
 from multikernel.stats.verdicts import verdicts_against
 
 Part = dict[str, Any]
@@ -46,8 +50,9 @@ def compare_models(
     """Compare estimators on one data set, and with simpler rivals: who is better, as far as can be told?
 
     All are fitted to the same folds, five repetitions of two-fold cross-validation. With rivals, each model
-    is tested against each of them; without, each model against the one with the best mean. An estimator that
-    fails is left out with the reason.
+    is tested against those that have its own kernels and machine, so that a difference is one of the weights;
+    without, each model against the one with the best mean. An estimator that fails is left out with the
+    reason.
 
     Parameters
     ----------
@@ -55,8 +60,9 @@ def compare_models(
         Unfitted, all classifiers or all regressors.
     X, y : the samples, as for their ``fit``
     baselines : bool, default=True
-        Whether to add the best single view, the plain sum (both under the machine of the first model that has
-        views) and a tuned RBF machine, where there are columns of numbers.
+        Whether to add the best single view and the plain sum, under the machine of each model that has views
+        (where there are several machines, the names of the rivals say which), and a tuned RBF machine, where
+        there are columns of numbers.
     random_state, n_jobs, store, progress
         As for `evaluate`.
 
@@ -65,8 +71,9 @@ def compare_models(
     dict
         ``task``, ``n_samples``, ``metric``, ``protocol``; ``rows``, the best mean first: ``name``, ``what``,
         ``is_rival``, ``score``, ``sd``, ``seconds`` of a fit, the ten ``folds`` and ``tests``, a list of
-        ``rival``, ``difference``, ``p`` (Holm's, of all tests against that rival), ``verdict`` ("better",
-        "worse", "tie"); ``answer``, ``omitted``, ``notes``.
+        ``rival``, its ``kind`` ("plain sum", …), ``difference``, ``difference_sd``, ``p_alone``, ``p``
+        (Holm's, of all tests against that rival), ``verdict`` ("better", "worse", "tie"); ``answer``,
+        ``omitted``, ``notes``.
 
     Examples
     --------
@@ -80,38 +87,41 @@ def compare_models(
     >>> [row["name"] for row in found["rows"]], found["metric"]
     (['C=1.0', 'C=0.01'], 'accuracy')
     """
+    random_state = check_settings(random_state)
     subject = _subject(models)
+    y = _column(y)
     report = Report()
     contenders = {name: Contender(model, _what(model)) for name, model in models.items()}
-    simple = rivals(subject, (X, y), report) if baselines else {}
-    for name in simple.keys() & contenders.keys():
+    simple = _rivals(models, subject, (X, y), report) if baselines else _Rivals()
+    for name in simple.contenders.keys() & contenders.keys():
         raise ValueError(f"the models are compared with {name!r}: call that model otherwise.")
-    if len(contenders) + len(simple) < 2:
+    if len(contenders) + len(simple.contenders) < 2:
         raise ValueError("there must be two models at least, or one and its rivals; got one.")
     settings = Settings(n_jobs, store, progress, random_state)
-    everyone = {**contenders, **simple}
+    everyone = {**contenders, **simple.contenders}
     works = contest_works(everyone, subject, (X, y), random_state, stored=settings.is_stored)
     outcomes = run_groups(works, settings)
     scores = scores_of(outcomes, everyone)
     _note(scores, outcomes, report)
     if not any(name in scores.folds for name in models):
         raise ValueError("no model could be fitted: " + " ".join(scores.failures.values()))
-    rows = _rows(everyone, list(simple), scores, outcomes)
+    rows = _rows(everyone, simple, scores, outcomes)
+    metric = METRICS[subject.task]
     return {
         "task": subject.task,
         "n_samples": n_samples(X),
-        "metric": METRICS[subject.task],
+        "metric": metric,
         "protocol": f"{PROTOCOL}; p by the 5×2 cv F test, adjusted by Holm's method over all tests against "
         "the same rival; a verdict other than a tie needs eight of the ten folds on one side as well.",
         "rows": plain(rows),
-        "answer": _answer(rows, METRICS[subject.task]),
+        "answer": _answer(rows, metric) + _beside(rows, metric, majority_rate(subject.task, y), n_samples(X)),
         "omitted": report.omitted,
         "notes": report.notes,
     }
 
 
 def _subject(models: Mapping[str, Any]) -> Subject:
-    """The model that says what the rivals are made of."""
+    """The model that says what the task is."""
     if not isinstance(models, Mapping) or not models:
         raise TypeError(f"models must be a dictionary by name; got {models!r}.")
     first = next((model for model in models.values() if hasattr(model, "kernels")), None)
@@ -119,6 +129,62 @@ def _subject(models: Mapping[str, Any]) -> Subject:
     if not is_classifier(first) and not is_regressor(first):
         raise ValueError(f"models must be classifiers or regressors; {type(first).__name__} is neither.")
     return Subject(first, first)
+
+
+def _column(y: Any) -> Any:
+    """Targets in one column as a vector."""
+    values = np.asarray(y)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else y
+
+
+# ------------------------------------------------------------------ rivals of each machine
+@dataclass
+class _Rivals:
+    """The rivals, what kind each is of, and which models are tested against it."""
+
+    contenders: dict[str, Contender] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+    of_models: dict[str, list[str]] = field(default_factory=dict)
+
+
+def _rivals(models: Mapping[str, Any], subject: Subject, data: tuple[Any, Any], report: Report) -> _Rivals:
+    """The simple rules under the machine of each model, once for those that share it; the RBF machine."""
+    found = _Rivals()
+    if subject.task == "values" and np.ndim(data[1]) > 1:
+        report.omit("baselines", "the rivals predict one value a sample, and y has several columns.")
+        return found
+    groups: dict[str, list[str]] = {}
+    rules: dict[str, dict[str, Contender]] = {}
+    for name, model in models.items():
+        rules[name] = simple_rules(Subject(model, model), report)
+        if rules[name]:
+            mark = str([_content(contender.estimator) for contender in rules[name].values()])
+            groups.setdefault(mark, []).append(name)
+    labels = _labels([models[names[0]] for names in groups.values()])
+    for label, names in zip(labels, groups.values(), strict=True):
+        for kind, contender in rules[names[0]].items():
+            name = f"{kind} under {label}" if len(groups) > 1 else kind
+            found.contenders[name], found.kinds[name], found.of_models[name] = contender, kind, names
+    for name, contender in rbf_rival(subject, data, report).items():
+        found.contenders[name], found.kinds[name], found.of_models[name] = contender, RBF, list(models)
+    return found
+
+
+def _content(value: Any) -> str:
+    """An estimator with all its parameters, as text that two of the same content share."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        inside = {name: _content(each) for name, each in value.get_params(deep=False).items()}
+        return f"{type(value).__name__}{inside}"
+    return f"[{', '.join(map(_content, value))}]" if isinstance(value, list | tuple) else repr(value)
+
+
+def _labels(models: list[Any]) -> list[str]:
+    """The machine of each, and a number where several have machines of the same name."""
+    labels = [machine_label(Subject(model, model)) for model in models]
+    return [
+        f"{label} (no. {labels[:i].count(label) + 1})" if labels.count(label) > 1 else label
+        for i, label in enumerate(labels)
+    ]
 
 
 def _what(model: Any) -> str:
@@ -132,22 +198,29 @@ def _note(scores: Scores, outcomes: Outcomes, report: Report) -> None:
 
 
 def _rows(
-    everyone: Mapping[str, Contender], simple: list[str], scores: Scores, outcomes: Outcomes
+    everyone: Mapping[str, Contender], simple: _Rivals, scores: Scores, outcomes: Outcomes
 ) -> list[Part]:
     there = sorted(scores.folds, key=lambda name: -scores.mean(name))
-    own = [name for name in there if name not in simple]
-    against = [name for name in there if name in simple] or own[:1]
-    tests = {rival: _tests(rival, own, scores) for rival in against}
+    own = [name for name in there if name not in simple.contenders]
+    against = [name for name in simple.contenders if name in scores.folds] or own[:1]
+    tests = {
+        rival: _tests(rival, [name for name in own if name in simple.of_models.get(rival, own)], scores)
+        for rival in against
+    }
     return [
         {
             "name": name,
             "what": everyone[name].what,
-            "is_rival": name in simple,
+            "is_rival": name in simple.contenders,
             "score": scores.mean(name),
             "sd": scores.sd(name),
             "seconds": float(np.mean([result["fit_seconds"] for result in outcomes.results[name]])),
             "folds": scores.folds[name].ravel().tolist(),
-            "tests": [{"rival": rival, **tests[rival][name]} for rival in against if name in tests[rival]],
+            "tests": [
+                {"rival": rival, "kind": simple.kinds.get(rival, rival), **tests[rival][name]}
+                for rival in against
+                if name in tests[rival]
+            ],
         }
         for name in there
     ]
@@ -161,6 +234,7 @@ def _tests(rival: str, own: list[str], scores: Scores) -> dict[str, Part]:
     return {
         str(name): {
             "difference": float(row["difference"]),
+            **paired(folds[str(name)], folds[rival], row["p"]),
             "p": float(row["p_holm"]),
             "verdict": words[row["verdict"]],
         }
@@ -175,15 +249,14 @@ def _answer(rows: list[Part], metric: str) -> str:
     best = own[0]
     tests = best["tests"]
     if not tests:  # it is the rival of all others
-        turned = {"better": "worse", "worse": "better", "tie": "tie"}
         tests = [
-            {**test, "rival": row["name"], "verdict": turned[test["verdict"]]}
-            for row in own[1:]
+            _turned(test, row["name"])
+            for row in own
             for test in row["tests"]
+            if test["rival"] == best["name"]
         ]
-    words = {"better": "better than", "tie": "no different from", "worse": "worse than"}
     texts = []
-    for verdict, text in words.items():
+    for verdict, text in VERDICTS.items():
         found = [
             f"{_called(by_name[test['rival']])} ({by_name[test['rival']]['score']:.3f}, {p_text(test)})"
             for test in tests
@@ -194,6 +267,26 @@ def _answer(rows: list[Part], metric: str) -> str:
     head = head if len(own) > 1 else f"{best['name']} has a mean {metric}"
     told = f": {'; '.join(texts)}, as far as {N_FITS} folds can tell" if texts else ""
     return f"{head}, {best['score']:.3f}{told}."
+
+
+def _turned(test: Part, name: str) -> Part:
+    """A test seen from the other side."""
+    verdicts = {"better": "worse", "worse": "better", "tie": "tie"}
+    return {
+        **test,
+        "rival": name,
+        "difference": -test["difference"],
+        "better_folds": test["worse_folds"],
+        "worse_folds": test["better_folds"],
+        "verdict": verdicts[test["verdict"]],
+    }
+
+
+def _beside(rows: list[Part], metric: str, majority: float | None, n: int) -> str:
+    """That the best model is no better than naming the largest class always, if so."""
+    score = next(row["score"] for row in rows if not row["is_rival"])
+    found = not_above(score, majority, n)
+    return "" if found is None else f" {on_majority(score, metric, found)}"
 
 
 def _called(row: Part) -> str:
@@ -225,11 +318,11 @@ def comparison_markdown(found: Part, title: str) -> str:
 
 def comparison_table(found: Part) -> tuple[list[str], list[list[str]]]:
     """The head and the rows of the table, as text."""
-    against = list(dict.fromkeys(test["rival"] for row in found["rows"] for test in row["tests"]))
+    against = list(dict.fromkeys(test["kind"] for row in found["rows"] for test in row["tests"]))
     head = ["model", found["metric"], "s.d.", "seconds", *(f"against {rival}" for rival in against)]
     rows = []
     for row in found["rows"]:
-        tests = {test["rival"]: test for test in row["tests"]}
+        tests = {test["kind"]: test for test in row["tests"]}
         cells = [_test_cell(tests[rival]) if rival in tests else "" for rival in against]
         numbers = [f"{row['score']:.3f}", f"{row['sd']:.3f}", f"{row['seconds']:.2g}"]
         rows.append([row["name"], *numbers, *cells])

@@ -21,6 +21,7 @@ from multikernel.evaluation._contest import (
     scores_of,
 )
 from multikernel.evaluation._fold_predictions import fold_works
+from multikernel.evaluation._given import check_data, check_settings, needs_target
 from multikernel.evaluation._parts import baselines_part, stability_part, without_part
 from multikernel.evaluation._plain import plain
 from multikernel.evaluation._rows import choose_rows, marks
@@ -61,7 +62,8 @@ def evaluate(
     model : fitted estimator
         Of this library, or a pipeline or a search that ends in one. It is not modified.
     X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
-        The samples that the model was fitted to.
+        The samples that the model was fitted to, in the same order: this cannot be checked but for their
+        number.
     y : array-like (n,), optional
         Their labels or values; models of the samples alone need none.
     parts : iterable of str
@@ -87,6 +89,11 @@ def evaluate(
         where it was not asked for or is not to be had, ``omitted`` with the reasons (``part``, ``why``), and
         ``notes``.
 
+    Notes
+    -----
+    Refits give every sample the same weight: a ``sample_weight`` that the model was fitted with is not kept
+    by it, and so is not known here.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -99,13 +106,15 @@ def evaluate(
     ('linear', 50, None)
     """
     wanted = _checked_parts(parts)
+    random_state = check_settings(random_state, cv, max_points)
     subject = subject_of(model)
+    y = check_data(subject, X, y)
     settings = Settings(n_jobs, store, progress, random_state)
     plan = _plan(subject, (X, y), wanted, cv, settings)
     outcomes = run_groups({**plan.contest, **plan.folds}, settings)
     report = plan.report
     found: Part = dict.fromkeys(ALL_PARTS)
-    found.update(_contest_parts(subject, plan, outcomes, wanted))
+    found.update(_contest_parts(subject, y, plan, outcomes, wanted))
     targets = None if y is None else np.asarray(y)
     held_out = _held_out(subject, targets, plan, outcomes)
     if held_out is not None and targets is not None:
@@ -180,15 +189,15 @@ def _can_be_refitted(part: str, subject: Subject, y: Any, report: Report) -> boo
     why = subject.why_not_refitted()
     if why is None and part != "stability" and subject.task not in METRICS:
         why = f"{type(subject.final).__name__} predicts no target, so that there is no score."
-    if why is None and subject.task in METRICS and y is None:
-        raise TypeError("y must hold the labels or values that the model was fitted to; got None.")
-    if why is not None:
+    if why is None:
+        needs_target(subject, y)
+    else:
         report.omit(part, why)
     return why is None
 
 
 # ------------------------------------------------------------------ what came out
-def _contest_parts(subject: Subject, plan: Plan, outcomes: Outcomes, wanted: list[str]) -> Part:
+def _contest_parts(subject: Subject, y: Any, plan: Plan, outcomes: Outcomes, wanted: list[str]) -> Part:
     if not plan.contest:
         return {}
     scores = scores_of(outcomes, plan.contest, subject.views if subject.is_precomputed else None)
@@ -196,7 +205,7 @@ def _contest_parts(subject: Subject, plan: Plan, outcomes: Outcomes, wanted: lis
     makers: dict[str, Callable[[], Part | None]] = {
         "stability": lambda: stability_part(subject, scores, report),
         "without_view": lambda: without_part(subject, scores, plan.without, report),
-        "baselines": lambda: baselines_part(subject, scores, plan.rivals, report),
+        "baselines": lambda: baselines_part(subject, scores, plan.rivals, y, report),
     }
     return {part: make() for part, make in makers.items() if part in wanted}
 
@@ -237,7 +246,7 @@ class _Pictures:
             found["gate"] = gate_part(self.subject, self.X, points, predicted)
             if found["gate"] is None:
                 name = type(self.subject.final).__name__
-                self.report.omit("gate", f"{name} weighs its views alike at every sample.")
+                self.report.omit("gate", f"{name} has no gate: it gives no weights of views for each sample.")
         return found
 
     def _learned_kernel(self) -> tuple[Array | None, str]:

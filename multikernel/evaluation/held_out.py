@@ -20,9 +20,12 @@ from sklearn.metrics import (
 from multikernel._resumable import Progress, Result
 from multikernel.evaluation._contest import METRICS, Report
 from multikernel.evaluation._fold_predictions import OWN, fold_works
+from multikernel.evaluation._given import check_data, check_settings, needs_target
+from multikernel.evaluation._parts import majority_rate
 from multikernel.evaluation._rows import choose_rows
 from multikernel.evaluation._runs import Settings, run_groups
 from multikernel.evaluation._subject import Subject, subject_of
+from multikernel.evaluation._words import not_above, on_majority
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Part = dict[str, Any]
@@ -30,6 +33,7 @@ Part = dict[str, Any]
 GROUP = "held out"
 _CURVE_POINTS = 100
 _BINS = 10
+_WORST = 10  # of all predictions of values
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,9 @@ def held_out_predictions(
     Returns
     -------
     dict
-        ``protocol``, ``metric``, ``score``, ``confusion``, ``roc``, ``calibration``, ``residuals``; None for
+        ``protocol``, ``metric``, ``score``; ``majority``, the rate of the largest class, and
+        ``balanced_accuracy``, the mean over the classes of the part that is recognised; ``confusion``,
+        ``roc``, ``calibration``, ``residuals``, with the ten ``worst`` predictions of all samples; None for
         what the task or the model does not have.
 
     Examples
@@ -104,7 +110,10 @@ def held_out_predictions(
     >>> found["metric"], bool(found["score"] > 0.9), found["confusion"]["labels"]
     ('accuracy', True, ['0', '1', '2'])
     """
+    random_state = check_settings(random_state, cv, max_points)
     subject = subject_of(model)
+    y = check_data(subject, X, y)
+    needs_target(subject, y)
     why = subject.why_not_refitted() or (None if subject.task in METRICS else "there is nothing to predict.")
     if why:
         raise ValueError(why)
@@ -143,6 +152,8 @@ def held_out_part(
         "protocol": f"{found.n_folds} shuffled {kind}: each sample is predicted by the refit that did not "
         "see it, and all predictions are taken together.",
         "metric": METRICS[subject.task],
+        "majority": majority_rate(subject.task, y),
+        "balanced_accuracy": None,
         "confusion": None,
         "roc": None,
         "calibration": None,
@@ -161,9 +172,14 @@ def held_out_part(
             f"{name} has no score for each class." if found.scores is None else "a class has too few samples."
         )
         report.omit("held_out", f"calibration: {why}")
+    score = float(accuracy_score(y, found.predicted))
+    majority = not_above(score, part["majority"], len(y))
+    if majority is not None:
+        report.notes.append(f"Held-out predictions: {on_majority(score, part['metric'], majority)}")
     return {
         **part,
-        "score": float(accuracy_score(y, found.predicted)),
+        "score": score,
+        "balanced_accuracy": float(np.mean(np.diag(counts) / counts.sum(axis=1))),
         "confusion": {"labels": list(map(str, labels)), "counts": counts.tolist()},
         "roc": None if found.scores is None else _roc(y, labels, found.scores),
         "calibration": None if found.probabilities is None else _calibration(y, labels, found),
@@ -223,9 +239,15 @@ def _residuals(y: Array, predicted: Array, points: tuple[int, int], report: Repo
         return None
     observed, fitted = np.ravel(y).astype(float), np.ravel(predicted)
     rows = choose_rows(observed, "values", *points, observed.size)
+    worst = np.argsort(-np.abs(observed - fitted), kind="stable")[:_WORST]
     return {
         "rmse": float(np.sqrt(mean_squared_error(observed, fitted))),
         "mae": float(mean_absolute_error(observed, fitted)),
         "r2": float(r2_score(observed, fitted)),
-        "points": [{"observed": float(observed[i]), "predicted": float(fitted[i])} for i in rows],
+        "points": [_point(i, observed, fitted) for i in rows],
+        "worst": [_point(i, observed, fitted) for i in worst],
     }
+
+
+def _point(row: int, observed: Array, predicted: Array) -> Part:
+    return {"row": int(row), "observed": float(observed[row]), "predicted": float(predicted[row])}

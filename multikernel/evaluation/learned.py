@@ -71,12 +71,12 @@ def learned_kernel(model: Any, X: Any, rows: Any = None) -> Array:
     """
     subject = subject_of(model)
     chosen = np.arange(n_samples(X)) if rows is None else np.asarray(rows)
-    _require_samples_of_fit(subject.final, n_samples(X))
+    require_samples_of_fit(subject.final, n_samples(X))
     K = _kernel_of(subject.final, subject.inputs(X), chosen)
     return np.asarray((K + K.T) / 2.0)
 
 
-def _require_samples_of_fit(final: Any, n: int) -> None:
+def require_samples_of_fit(final: Any, n: int) -> None:
     """Equal samples are one in the bank of a machine, so that it may know of less than there are."""
     known = final.learner_.n_train_ if isinstance(final, CombinedKernel) else _n_in_bank(final, n)
     if known > n or (known != n and isinstance(final, CombinedKernel)):

@@ -14,15 +14,17 @@ _KEYS = {
     "stability": {"protocol", "rows", "answer"},
     "without_view": {"protocol", "metric", "score", "sd", "rows", "answer"},
     "baselines": {"protocol", "metric", "rows", "answer"},
-    "held_out": {"protocol", "metric", "score", "confusion", "roc", "calibration", "residuals"},
+    "held_out": {"protocol", "metric", "score", "majority", "balanced_accuracy"}
+    | {"confusion", "roc", "calibration", "residuals"},
     "heat_maps": {"order", "groups", "maps"},
     "embedding": {"method", "explained", "points"},
     "gate": {"what", "views", "rows"},
 }
+_TEST = {"difference_sd", "p_alone", "better_folds", "worse_folds", "p", "verdict"}
 _ROWS = {
     "stability": {"view", "share", "mean", "sd", "low", "high", "used", "values"},
-    "without_view": {"view", "score", "sd", "effect", "p", "verdict"},
-    "baselines": {"name", "what", "score", "sd", "difference", "p", "verdict"},
+    "without_view": {"view", "score", "sd", "effect", *_TEST},
+    "baselines": {"name", "what", "score", "sd", "difference", *_TEST},
 }
 _TOP = {"task", "n_samples", "views", "classes", "omitted", "notes", *ALL_PARTS}
 

@@ -110,6 +110,8 @@ def check_array(name: str, content: bytes) -> None:
         raise ModelFileError(f"holds {shown(name)} without a readable header. {_RESTORE}.") from error
     if dtype.hasobject:
         raise ModelFileError(f"holds pickled objects in the array {shown(name)}. Do not use this file.")
+    if dtype.itemsize == 0 and 0 not in shape:  # any number of items in no bytes
+        raise ModelFileError(f"holds {shown(name)}, whose items have no size. Do not use this file.")
     announced = dtype.itemsize
     for length in shape:
         announced *= int(length)

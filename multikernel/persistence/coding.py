@@ -12,6 +12,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from .archive import check_array, pack, unpack
 from .errors import ModelFileError, shown
+from .grammar import check_tree
 from .preparing import prepare
 from .schema import check_uses, members_of, tidy
 from .trusted import trusted_uses
@@ -60,6 +61,7 @@ def open_file(data: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
     about = _parse(members.pop(ABOUT), ABOUT)
     check_format(about)
     schema = _parse(members.pop(SCHEMA), SCHEMA)
+    check_tree(schema, {name: len(content) for name, content in members.items()})
     named = members_of(schema)
     if named != members.keys():
         different = sorted(named ^ members.keys())[0]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from .errors import ModelFileError, shown
+from .grammar import LABELS, name_in, nodes
 from .trusted import trusted_uses
 
 OLDEST_PROTOCOL = 2  # of skops: no older one has written a file of this format
 _MEMBER = re.compile(r"[0-9]{1,9}\.(npy|bin)")
 # Ways of skops to use a name without calling it; a partial is made, not called.
 _CALLERS_USES = ("ObjectNode", "FunctionNode", "TupleNode", "PartialNode", "TreeNode")
-_LABELS = ("__class__", "__module__", "__loader__")
 
 
 def tidy(schema: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -37,7 +36,7 @@ def tidy(schema: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         address = node.get("__id__") if "__loader__" in node else None
         if address is not None and node["__loader__"] != "JsonNode":
             if address in numbers:  # skops looks up what has a number that it has seen
-                return {**{label: node[label] for label in _LABELS}, "__id__": numbers[address]}
+                return {**{label: node[label] for label in LABELS}, "__id__": numbers[address]}
             numbers[address] = len(numbers) + 1
         result = {key: tidied(value) for key, value in node.items() if key not in ("__id__", "file")}
         if address in numbers:
@@ -48,19 +47,6 @@ def tidy(schema: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         return result
 
     return tidied(schema), renamed
-
-
-def nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    """Every node of a schema, in order."""
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            if "__loader__" in part:
-                yield part
-            waiting.extend(part.values())
-        elif isinstance(part, list):
-            waiting.extend(part)
 
 
 def members_of(schema: Any) -> set[str]:
@@ -89,7 +75,7 @@ def check_uses(schema: Any, trusted: set[str]) -> None:
         )
     ours = trusted_uses()
     for node in nodes(schema):
-        name = f"{node.get('__module__')}.{node.get('__class__')}"
+        name = name_in(node)
         allowed = (ours[name],) if name in ours else _CALLERS_USES if name in trusted else None
         if allowed is not None and node["__loader__"] not in allowed:
             raise ModelFileError(

@@ -54,9 +54,8 @@ class Layout(StandIn):
 
     def __new__(cls, array: Any, axes: Any, writeable: Any) -> Any:
         """`array` is in C order; its axes are permuted by `axes`."""
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"a layout is of an array; got {type(array).__name__}.")
-        permuted = array.transpose(tuple(map(int, axes)))
+        _require(array, np.ndarray)
+        permuted = array.transpose(_numbers(axes))
         if not writeable:
             permuted.flags.writeable = False
         return permuted
@@ -67,10 +66,11 @@ class ObjectArray(StandIn):
 
     def __new__(cls, items: Any, shape: Any) -> Any:
         """`items` in C order."""
+        _require(items, list)
         array = np.empty(len(items), dtype=object)
         for position, item in enumerate(items):
             array[position] = item
-        return array.reshape(tuple(map(int, shape)))
+        return array.reshape(_numbers(shape))
 
 
 class Plain(StandIn):
@@ -84,6 +84,7 @@ class Plain(StandIn):
 
     def __new__(cls, text: Any) -> Any:
         """The text."""
+        _require(text, str)
         return json.loads(text)
 
 
@@ -92,6 +93,8 @@ class Items(StandIn):
 
     def __new__(cls, keys: Any, values: Any) -> Any:
         """Keys and values in order."""
+        _require(keys, list)
+        _require(values, list)
         return dict(zip(keys, values, strict=True))
 
 
@@ -100,6 +103,7 @@ class Members(StandIn):
 
     def __new__(cls, items: Any, frozen: Any) -> Any:
         """Its members."""
+        _require(items, list)
         return frozenset(items) if frozen else set(items)
 
 
@@ -110,6 +114,8 @@ class Member(StandIn):
 
     def __new__(cls, enum: Any, value: Any) -> Any:
         """By the name of the enumeration and the value."""
+        _require(enum, str)
+        _require(value, str)
         return cls.enums[enum](value)
 
 
@@ -131,7 +137,10 @@ class Sparse(StandIn):
 
     def __new__(cls, kind: Any, data: Any, indices: Any, indptr: Any, shape: Any) -> Any:
         """The three arrays of the compressed form."""
-        matrix = cls.kinds[kind]((data, indices, indptr), shape=tuple(map(int, shape)))
+        _require(kind, str)
+        for part in (data, indices, indptr):
+            _require(part, np.ndarray)
+        matrix = cls.kinds[kind]((data, indices, indptr), shape=_numbers(shape))
         matrix.check_format(full_check=True)
         return matrix
 
@@ -142,7 +151,7 @@ class Labels(StandIn):
     def __new__(cls, values: Any, dtype: Any, name: Any) -> Any:
         """`values` is an array of a pandas or NumPy type, or (start, stop, step) of a range."""
         if isinstance(values, tuple):
-            return pd.RangeIndex(*map(int, values), name=name)
+            return pd.RangeIndex(*_numbers(values), name=name)
         return pd.Index(values, dtype=_column_type(values, dtype), name=name, tupleize_cols=False)
 
 
@@ -159,6 +168,8 @@ class Categories(StandIn):
 
     def __new__(cls, codes: Any, categories: Any, ordered: Any) -> Any:
         """`codes` are positions in `categories`, −1 where missing."""
+        _require(codes, np.ndarray)
+        _require(categories, pd.Index)
         return pd.Series(pd.Categorical.from_codes(codes, categories=categories, ordered=bool(ordered)))
 
 
@@ -167,7 +178,11 @@ class NamedSeries(StandIn):
 
     def __new__(cls, column: Any, index: Any, name: Any) -> Any:
         """What `Column` or `Categories` gave, with its index and name."""
-        return column.set_axis(index).rename(name)
+        _require(column, pd.Series)
+        _require(index, pd.Index)
+        series = column.set_axis(index)
+        series.name = name  # rename would call a function
+        return series
 
 
 class Frame(StandIn):
@@ -183,17 +198,35 @@ class Frame(StandIn):
 
     def __new__(cls, columns: Any, names: Any, index: Any) -> Any:
         """What `Column` and `Categories` gave, the names of the columns, and the index."""
+        _require(columns, list)
+        for column in columns:
+            _require(column, pd.Series)
+        _require(names, pd.Index)
+        _require(index, pd.Index)
         indexed = {position: column.set_axis(index) for position, column in enumerate(columns)}
         frame = pd.DataFrame(indexed, index=index, copy=False)
         frame.columns = names
         return frame
 
 
+def _require(part: Any, kind: type) -> None:
+    """Only what `save_model` puts there: other objects could answer with a function, or without end."""
+    if not isinstance(part, kind):
+        raise TypeError(f"a part must be of type {kind.__name__}; got {type(part).__name__}.")
+
+
+def _numbers(values: Any) -> tuple[int, ...]:
+    """A shape, an order of axes, or the limits of a range."""
+    if not isinstance(values, list | tuple) or not all(type(value) is int for value in values):
+        raise TypeError("a part must be a tuple of whole numbers.")
+    return tuple(values)
+
+
 def _column_type(values: Any, dtype: Any) -> Any:
-    if not isinstance(values, np.ndarray):
-        raise TypeError(f"a column is made of an array; got {type(values).__name__}.")
+    _require(values, np.ndarray)
     if dtype is None:
         return values.dtype
+    _require(dtype, str)
     if dtype not in COLUMN_TYPES:
         raise ValueError(f"a column cannot be of type {dtype!r}.")
     return dtype

@@ -3,7 +3,7 @@
 skops looks up names in a file only if they are trusted. It trusts scikit-learn's estimators, NumPy's arrays
 and plain containers by itself; to these come the classes here. A class on this list is made without calling
 anything but ``__new__`` and gets its attributes; a stand-in is called with parts that it checks; a function
-is handed over, never called.
+is handed over, never called (see also the module ``grammar``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+import sklearn.calibration
 import sklearn.model_selection
+import sklearn.multiclass
 from sklearn.metrics import _scorer as scorers
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils import Bunch
@@ -68,6 +70,13 @@ _SPLITTERS = (
     "TimeSeriesSplit",
 )
 _SCORERS = ("_MultimetricScorer", "_PassthroughScorer", "_Scorer")
+# What scikit-learn's meta-estimators keep within, where it has them: attributes, no code.
+_INNER = (
+    (sklearn.calibration, "_CalibratedClassifier"),
+    (sklearn.calibration, "_SigmoidCalibration"),
+    (sklearn.calibration, "_TemperatureScaling"),
+    (sklearn.multiclass, "_ConstantPredictor"),
+)
 
 
 @cache
@@ -117,6 +126,7 @@ def _classes() -> Iterator[type]:
     yield from _in_module(regions)
     yield from (getattr(sklearn.model_selection, name) for name in _SPLITTERS)
     yield from (getattr(scorers, name) for name in _SCORERS)
+    yield from (getattr(module, name) for module, name in _INNER if hasattr(module, name))
     yield from (requests.MetadataRequest, requests.MethodMetadataRequest)
 
 

@@ -88,7 +88,7 @@ def test_no_name_is_looked_up_that_is_not_trusted(data, write, module, name, for
         load_model(path)
     if form not in ("method", "operator"):
         assert f"{module}.{name}" in str(caught.value)
-        assert "trusted=[" in str(caught.value) or "cannot be read" in str(caught.value)
+        assert any(reason in str(caught.value) for reason in ("trusted=[", "cannot be read", "never do"))
 
 
 @pytest.mark.parametrize("form", ["constructor", "list", "set", "dict", "key", "type", "method", "reduced"])
@@ -194,7 +194,7 @@ def test_nesting_without_end(data, write):
         load_model(write(pack({**unpack(data), SCHEMA: text.encode()})))
     loop = node("builtins", "list", "ListNode", __id__=999, content=[TEXT])
     loop["content"] = [node("builtins", "list", "ListNode", __id__=999)]
-    with pytest.raises(ModelFileError, match="cannot be read"):
+    with pytest.raises(ModelFileError, match="refers back to itself"):
         load_model(write(tampered(data, put(loop))))
 
 

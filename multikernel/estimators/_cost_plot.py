@@ -66,9 +66,12 @@ def draw_cost_path(table: pd.DataFrame, ax: Any = None) -> Any:
 
 
 def _exponents_by_point(exponents: Any, shares: Any, scores: Any) -> dict[tuple[float, float], str]:
-    """What to write at each point: the exponents that fall on it, to the eye."""
+    """What to write at each point: the exponents that fall on it, or so near that their labels would meet."""
     found: dict[tuple[float, float], str] = {}
-    for exponent, share, score in zip(exponents, shares, scores, strict=True):
-        point = (round(share, 1), round(score, 3))
-        found[point] = f"{found[point]}, {exponent:g}" if point in found else f"{exponent:g}"
+    x, y = np.asarray(shares, float), np.asarray(scores, float)
+    near = np.maximum([0.06 * np.ptp(x), 0.05 * np.ptp(y)], [0.05, 0.0005])
+    for exponent, *place in zip(exponents, x.tolist(), y.tolist(), strict=True):
+        close = [point for point in found if (np.abs(np.subtract(point, place)) < near).all()]
+        point = close[0] if close else (place[0], place[1])
+        found[point] = f"{found[point]}, {exponent:g}" if close else f"{exponent:g}"
     return found

@@ -89,6 +89,11 @@ def add_legend(ax: Axes, entries: Sequence[tuple[Any, Any]], **where: Any) -> No
         text.update({"text": plain(name, longest=80), **LITERAL})
 
 
+def add_legend_beside(ax: Axes, entries: Sequence[tuple[Any, Any]]) -> None:
+    """A legend on the right of the axes, a line for each name, where it hides nothing."""
+    add_legend(ax, entries, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize="small")
+
+
 def add_legend_below(ax: Axes, entries: Sequence[tuple[Any, Any]]) -> None:
     """A legend below the axis, four names a line, where it hides nothing."""
     figure = ax.get_figure(root=True)
@@ -99,9 +104,9 @@ def add_legend_below(ax: Axes, entries: Sequence[tuple[Any, Any]]) -> None:
     )
 
 
-def add_colour_bar(ax: Axes, drawn: Any, label: str) -> None:
-    """A bar of the colours beside the axes, as high as they are."""
-    bar = ax.figure.colorbar(drawn, cax=ax.inset_axes((1.03, 0.0, 0.045, 1.0)))
+def add_colour_bar(ax: Axes, drawn: Any, label: str, *, extend: str = "neither") -> None:
+    """A bar of the colours beside the axes, as high as they are; with tips where values go beyond it."""
+    bar = ax.figure.colorbar(drawn, cax=ax.inset_axes((1.03, 0.0, 0.045, 1.0)), extend=extend)
     bar.set_label(label, **LITERAL)
 
 

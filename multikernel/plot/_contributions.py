@@ -25,7 +25,7 @@ def contributions(
     model : estimator
         Fitted, with the method ``contributions``; or a pipeline or a search that ends in one.
     X : as for ``predict``
-        One row, such as ``X[:1]``, or several.
+        One row, such as ``X[:1]`` or ``X[0]``, or several.
     machine : str, optional
         Which machine, by its name in ``machine_names_``; of one sample that with the highest score if left
         out.
@@ -38,7 +38,7 @@ def contributions(
     -------
     Axes
     """
-    model, X = last_of(model, X)
+    model, X = last_of(model, _as_rows(last_of(model)[0], X))
     if not hasattr(model, "contributions"):
         raise ValueError(
             f"model must tell what each view adds to a decision; {type(model).__name__} has no method "
@@ -53,7 +53,7 @@ def contributions(
     names = [str(model.view_names_[m]) for m in order]
     ax = axes_for_rows(ax, [*names, "intercept", "sum"])
     if len(parts) == 1:
-        rest = float(parts[0].sum() - parts[0, order].sum())
+        rest = None if len(order) == parts.shape[1] else float(np.delete(parts[0], order).sum())
         _draw_one(ax, names, parts[0, order], rest, float(intercepts[number]))
     else:
         _draw_several(ax, names, parts[:, order])
@@ -61,6 +61,15 @@ def contributions(
     ax.set_xlabel(_label(model, number), **LITERAL)
     ax.axvline(0.0, color=GREY, linewidth=0.8)
     return ax
+
+
+def _as_rows(model: Any, X: Any) -> Any:
+    """X, or a single row as a table of one."""
+    if hasattr(X, "to_frame"):
+        return X.to_frame().T.infer_objects()
+    kernels = getattr(model, "kernels", None)
+    n_axes = 3 if isinstance(kernels, str) and kernels == "precomputed" else 2
+    return np.asarray(X)[None] if np.ndim(X) == n_axes - 1 else X
 
 
 def _number_of(model: Any, every: Array, intercepts: Array, machine: str | None) -> int:
@@ -82,11 +91,11 @@ def _label(model: Any, number: int) -> str:
     )
 
 
-def _draw_one(ax: Axes, names: list[str], parts: Array, rest: float, intercept: float) -> None:
-    """A bar for each part, and the sum of all of them."""
+def _draw_one(ax: Axes, names: list[str], parts: Array, rest: float | None, intercept: float) -> None:
+    """A bar for each part, for those left out together, and for the sum of all of them."""
     rows = [*zip(names, parts.tolist(), strict=True)]
-    rows += [("other views", rest)] if rest else []
-    rows += [("intercept", intercept), ("sum", float(parts.sum()) + rest + intercept)]
+    rows += [] if rest is None else [("other views", rest)]
+    rows += [("intercept", intercept), ("sum", float(parts.sum()) + (rest or 0.0) + intercept)]
     label_rows(ax, [name for name, _ in rows], [f"{part:+.3g}" if part else "0" for _, part in rows])
     for place, (_, part) in enumerate(rows):
         ax.barh(place, part, height=0.7, **bar_style(part))

@@ -6,7 +6,18 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from ._canvas import BLUE, COLOURS, GREY, LINES, VERMILION, add_legend, axes_for, is_number, whole_ticks
+from ._canvas import (
+    BLUE,
+    COLOURS,
+    GREY,
+    LINES,
+    VERMILION,
+    add_legend,
+    add_legend_beside,
+    axes_for,
+    is_number,
+    whole_ticks,
+)
 from ._models import last_of
 
 _MOST_NAMED = 6  # machines; more are drawn alike
@@ -47,13 +58,16 @@ def convergence(model: Any, *, ax: Axes | None = None) -> Axes:
             "solved in closed form. Call its fit, or draw its weights."
         )
     lines = _lines(model, key)
-    ax = axes_for(ax)
+    ax = axes_for(ax, width=6.4 if len(lines) == 1 else 7.6)
     entries = _draw_gaps(ax, lines) if key == "gap" else _draw_objectives(ax, lines)
     names = _names(model, list(lines))
     legend = [(handle, name) for handle, name in zip(entries, names, strict=True) if name]
     if key == "gap":
         legend += _draw_tol(ax, model)
-    add_legend(ax, legend, loc="upper right")
+    if len(lines) == 1:
+        add_legend(ax, legend, loc="upper right")
+    else:
+        add_legend_beside(ax, legend)
     certificate = str(getattr(model, "certificate", "optimality"))
     label = _GAP.get(certificate, "relative gap of the machines") if key == "gap" else "objective"
     ax.set(title="Is it solved?", xlabel="iteration", ylabel=label)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ._canvas import MARKERS, add_colour_bar, add_legend, axes_for, plain, style_of
+from ._canvas import MARKERS, add_colour_bar, add_legend_beside, axes_for, plain, style_of
 from ._parts import part_of
 
 _MOST_NAMED = 12  # classes in the legend
@@ -30,7 +30,7 @@ def embedding(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """
     part = part_of(evaluation, "embedding")
     points = part["points"]
-    ax = axes_for(ax, width=6.4, height=5.2)
+    ax = axes_for(ax, width=7.6, height=5.2)
     if points and points[0].get("value") is not None:
         _draw_values(ax, points)
     else:
@@ -78,8 +78,8 @@ def _draw_classes(ax: Axes, points: Sequence[Mapping[str, Any]], classes: Sequen
         (rings,) = ax.plot(
             x, y, "o", markersize=11, markerfacecolor="none", markeredgecolor="black", alpha=0.7, linewidth=0
         )
-        entries.append((rings, f"predicted wrongly when held out ({len(wrong)})"))
-    add_legend(ax, entries, loc="best", fontsize="small")
+        entries.append((rings, f"wrong when held out ({len(wrong)})"))
+    add_legend_beside(ax, entries)
 
 
 def _is_wrong(point: Mapping[str, Any]) -> bool:

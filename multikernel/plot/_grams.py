@@ -12,13 +12,15 @@ from ._parts import part_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+_COLOURS = (0.05, 0.95)  # the quantiles that have the first and the last colour
 _MOST_GROUPS = 30  # classes; the lines between more would hide the map
 
 
 def heat_map(evaluation: Mapping[str, Any], name: str = "learned kernel", *, ax: Axes | None = None) -> Axes:
     """What does the kernel see? Its values as a map, with the samples ordered by class or by target.
 
-    A good kernel has bright blocks along the diagonal: samples of a class are alike.
+    A good kernel has bright blocks along the diagonal: samples of a class are alike. The colours run from the
+    5th to the 95th percentile, so that one outlier does not take them all.
 
     Parameters
     ----------
@@ -110,8 +112,13 @@ def _draw_map(values: Array, groups: Sequence[tuple[str, float, float]], ax: Axe
     """The map, with lines between the groups and their names in the middle of them."""
     names = [plain(label, longest=20) for label, _, _ in groups]
     ax = axes_for(ax, width=6.0 + 0.1 * max(map(len, names), default=0), height=4.8)
-    image = ax.imshow(values, cmap="viridis", interpolation="nearest")
-    add_colour_bar(ax, image, "similarity")
+    low, high = np.quantile(values, _COLOURS)
+    if high - low > 1e-9 * np.ptp(values):  # one outlier does not take all the colours
+        image = ax.imshow(values, cmap="viridis", interpolation="nearest", vmin=low, vmax=high)
+        add_colour_bar(ax, image, "similarity, 5th to 95th percentile", extend="both")
+    else:
+        image = ax.imshow(values, cmap="viridis", interpolation="nearest")
+        add_colour_bar(ax, image, "similarity")
     ax.set_xticks([])
     ax.set_yticks([])
     if not 1 <= len(groups) <= _MOST_GROUPS:

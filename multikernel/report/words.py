@@ -16,7 +16,7 @@ _REACH = {
 }
 
 # How evaluations tell that a refit gave a warning.
-_WARNED = " gave a warning: "
+_WARNED = " gave a warning"
 # Shares closer than this, or than a tenth of the largest, share the first place.
 _NEAR = 0.01
 _MOST_NAMED = 3

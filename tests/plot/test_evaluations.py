@@ -42,6 +42,12 @@ def legend_names(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
+def assert_beside(ax):
+    """The legend hides nothing of the picture."""
+    ax.figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+
+
 @pytest.mark.parametrize("path", PARTS)
 def test_every_picture_leaves_what_it_is_given_as_it_was(ax, path):
     evaluation = VALUES if path.endswith("residuals") else EVALUATION
@@ -104,9 +110,20 @@ def test_without_view(ax):
     assert [bar.get_width() for bar in ax.patches] == [0.2, 0.05, -0.1]
     assert [bar.get_hatch() for bar in ax.patches] == [None, None, "///"]
     assert notes(ax) == ["p = 0.004", "p = 0.2", ""]
-    assert ax.get_xlabel() == "loss of accuracy; with all views it is 0.9 ± 0.02"
+    assert not ax.containers[3:]  # the spread of a score is not that of a difference
+    assert ax.get_xlabel() == "loss of accuracy\nwith all views it is 0.9 ± 0.02"
     few = plot.without_view(EVALUATION, most=2, ax=Figure().subplots())
     assert row_names(few) == [VIEWS[0], VIEWS[1]]  # those of largest effect
+
+
+def test_the_spread_of_a_loss_is_that_of_the_differences(ax):
+    part = EVALUATION["without_view"]
+    rows = [{**row, "difference_sd": 0.01 * (k + 1)} for k, row in enumerate(part["rows"])]
+    plot.without_view({**EVALUATION, "without_view": {**part, "rows": rows}}, ax=ax)
+    bars = [box for box in ax.containers if hasattr(box, "has_xerr")]
+    ends = [bar.lines[2][0].get_paths()[0].vertices[:, 0] for bar in bars]
+    np.testing.assert_allclose(ends, [[0.19, 0.21], [0.02, 0.08], [-0.12, -0.08]])
+    assert ax.get_xlabel().startswith("loss of accuracy, ± standard deviation of the loss over the folds\n")
 
 
 def test_baselines(ax):
@@ -175,6 +192,7 @@ def test_heat_map(ax):
     assert row_names(ax) == CLASSES
     np.testing.assert_allclose(ax.get_yticks(), [1.5, 6.5])  # in the middle of their blocks
     assert [line.get_ydata()[0] for line in ax.lines[:1]] == [3.5]
+    assert ax.images[0].get_clim() == (pytest.approx(0.9), 2.5)
     other = plot.heat_map(EVALUATION, VIEWS[0], ax=Figure().subplots())
     assert other.get_title() == f"{VIEWS[0]} (60.0% of the weight)"
     with pytest.raises(ValueError, match=r"name must be one of .*got 'smell'"):
@@ -192,6 +210,11 @@ def test_a_gram_of_the_users_own(ax):
     order = [1, 3, 0, 2]
     np.testing.assert_array_equal(by_value.images[0].get_array().data, K[np.ix_(order, order)])
     assert not row_names(by_value)
+    outlier = np.eye(20)
+    outlier[:10, :10] = outlier[10:, 10:] = 1.0
+    outlier[19, 19] = 1e6
+    drawn = plot.kernel_matrix(outlier, ax=Figure().subplots())
+    assert drawn.images[0].get_clim() == (0.0, 1.0)  # one outlier does not take all the colours
     as_given = plot.kernel_matrix(K, ax=Figure().subplots())
     np.testing.assert_array_equal(as_given.images[0].get_array().data, K)
 
@@ -219,7 +242,8 @@ def test_embedding_by_class(ax):
     wrong = [[p["x"], p["y"]] for p in points if p["predicted"] != p["label"]]
     assert wrong
     assert ax.lines[2].get_xydata().tolist() == wrong
-    assert legend_names(ax) == [*CLASSES, f"predicted wrongly when held out ({len(wrong)})"]
+    assert legend_names(ax) == [*CLASSES, f"wrong when held out ({len(wrong)})"]
+    assert_beside(ax)
     assert ax.get_xlabel() == "component 1 (41% of the variance)"
 
 

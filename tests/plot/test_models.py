@@ -184,6 +184,8 @@ def test_each_machine_has_its_line(ax, three):
     lengths = np.bincount([step["machine"] for step in model.history_])
     assert [len(line.get_xdata()) for line in ax.lines[:3]] == lengths.tolist()
     assert legend_names(ax) == ["a", "b", "c", "tol = 0.001"]
+    ax.figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1  # over no line
 
 
 def test_a_gap_of_zero_stands_at_the_foot(ax):
@@ -214,6 +216,14 @@ def test_what_the_views_add_sums_up_to_the_score(ax, binary):
     assert parts["intercept"] == model.intercept_[0]
     assert parts["sum"] == pytest.approx(model.decision_function(X[:1])[0])
     assert ax.get_xlabel() == "part of the score for yes"
+
+
+@pytest.mark.parametrize("one_row", [lambda X: X[4], lambda X: list(X[4]), lambda X: pd.DataFrame(X).iloc[4]])
+def test_one_row_needs_no_second_axis(ax, binary, one_row):
+    model, X, _ = binary
+    plot.contributions(model, one_row(X), ax=ax)
+    assert widths(ax)[-1] == pytest.approx(model.decision_function(X[4:5])[0])
+    assert "other views" not in row_names(ax)  # all are drawn
 
 
 def test_several_samples_are_points(ax, binary):

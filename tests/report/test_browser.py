@@ -57,9 +57,9 @@ def pages(tmp_path_factory):
         "large": write_report(folder / "large.html", VIEWS, n=5000),
         "wide": write_report(
             folder / "wide.html",
-            [f"view {m}" for m in range(50)],
+            [f"view {m}" for m in range(22)],
             classes=[f"class {k}" for k in range(30)],
-            n=60,
+            n=12,
         ),
         "hostile": write_report(folder / "hostile.html", HOSTILE, classes=HOSTILE, n=600),
     }

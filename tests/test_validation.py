@@ -168,6 +168,7 @@ def test_an_indefinite_gram_is_named_with_its_smallest_eigenvalue():
         (np.array([[1.0, "x"]], dtype=object), "X must be numeric, but column 1 is not"),
         (np.array([["a"]]), "X must be numeric; got dtype <U1"),
         (np.array([[1j]]), "X must be numeric; got dtype complex128"),
+        (pd.DataFrame({"a": [1j]}), r"X must be numeric, but column 0 \('a'\) is not \(it is complex\)"),
         ([[1.0], [1.0, 2.0]], "X must be a table with rows of equal length"),
         (scipy.sparse.csr_matrix([[1j]]), "X must be a numeric 2-D sparse matrix"),
     ],

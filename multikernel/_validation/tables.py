@@ -158,6 +158,8 @@ def _column_to_float(column: Any, label: str, place: str) -> np.ndarray:
     if getattr(getattr(column, "dtype", None), "kind", "O") in "fiub" and not hasattr(column, "to_numpy"):
         return np.asarray(column, dtype=np.float64)
     try:
+        if np.iscomplexobj(column):  # NumPy would discard half of it with a warning
+            raise TypeError("it is complex")
         if hasattr(column, "to_numpy"):
             # pandas' missing values become NaN, which the finiteness check then reports with its place
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)

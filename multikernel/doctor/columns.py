@@ -149,7 +149,9 @@ def _kind(filled: pd.Series) -> str:
 def check_columns(columns: Columns, facts: list[dict[str, Any]], used: set[int]) -> Iterator[Finding]:
     """Findings on the columns at the positions `used`, apart from those that are no numbers."""
     yield from _check_infinite(columns, used)
-    flat = [columns.names[p] for p in columns.positions if p in used and facts[p]["distinct"] == 1]
+    # with gaps it is told with them: they may tell something
+    alike = [p for p in columns.positions if facts[p]["distinct"] == 1 and not facts[p]["missing"]]
+    flat = [columns.names[p] for p in alike if p in used]
     if flat:
         what = f"{'it holds' if len(flat) == 1 else 'each holds'} one value only and tells nothing."
         yield drop_finding("note", columns, flat, what)

@@ -288,7 +288,10 @@ def _check_kernels(chart: _Chart, *, automatic: bool, ready_made: bool) -> Itera
     elif len(chart.examined) > chart.n:
         what = f"{len(chart.examined)} kernels for {chart.n} rows: chance will choose among them."
         remedy = "{} spreads the weights; or take fewer kernels."
-        python, command = remedy.format("MKLClassifier(norm=2)"), remedy.format("--set norm=2")
+        python, command = (
+            remedy.format("model.set_params(norm=2)"),
+            remedy.format("Fit with --set norm=2: it"),
+        )
         yield Finding("note", "kernels", what, python, command)
 
 

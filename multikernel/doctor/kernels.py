@@ -138,8 +138,8 @@ def _check_definite(examined: Examined, subject: str, single: bool, ready_made: 
             f"({examined.lowest:.2g} of the mean diagonal), {percent(share, 1.0)} of the spectrum negative."
         )
         where = 'kernels="precomputed", ' if ready_made else ""
-        remedy = f'MKLClassifier({where}psd="clip"). Or repair it: K = repair_psd(K)'
-        yield Finding("error", subject, what, remedy, "--set psd=clip")
+        remedy = f'model.set_params({where}psd="clip"). Or repair it: K = repair_psd(K)'
+        yield Finding("error", subject, what, remedy, "Fit with --set psd=clip")
 
 
 def _shape(examined: Examined) -> str:

@@ -41,10 +41,10 @@ def _remedies(estimate: MemoryEstimate, recipes: Recipes) -> tuple[str, str]:
         ("gram", "memmap"): estimate_memory(n, m, gram="memmap", limit=limit),
     }
     fitting = [option for option, smaller in choices.items() if smaller.fits]
-    code = " or ".join(f'{name}="{value}"' for name, value in fitting)
-    options = " or ".join(f"--set {name}={value}" for name, value in fitting)
+    code = " or ".join(f'model.set_params({name}="{value}")' for name, value in fitting)
+    options = "it with " + " or ".join(f"--set {name}={value}" for name, value in fitting)
     rows = int(n * (0.5 * (limit or 0) / estimate.total) ** 0.5)
-    fewer = f"Take fewer kernels, or about {rows} rows" if rows else "Take fewer kernels and rows"
-    remedy = (f"MKLClassifier({code}). Or " if fitting else "") + fewer
-    command = (f"{options}. Or " if fitting else "") + fewer + "."
+    fewer = f"take fewer kernels, or about {rows} rows" if rows else "take fewer kernels and rows"
+    remedy = f"Keep the kernels smaller: {code}. Or {fewer}" if fitting else fewer.capitalize()
+    command = f"F{options}, or {fewer}." if fitting else f"{fewer.capitalize()}."
     return f"{remedy}: {recipes.draw_rows(rows, n)}" if rows else f"{remedy}.", command

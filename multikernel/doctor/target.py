@@ -258,8 +258,8 @@ def _check_counts(classes: list[Any], counts: np.ndarray) -> Iterator[Finding]:
             f"classes are of unequal size: {int(counts[large])} rows of {classes[large]!r}, "
             f"{int(counts[small])} of {classes[small]!r}; to guess the first always is right in "
             f"{percent(counts[large], counts.sum())}.",
-            'MKLClassifier(class_weight="balanced"), and judge by scoring="balanced_accuracy".',
-            "--set class_weight=balanced",
+            'model.set_params(class_weight="balanced"), and judge by scoring="balanced_accuracy".',
+            "Fit with --set class_weight=balanced",
         )
 
 

@@ -47,6 +47,7 @@ class Iterate:
     upper, lower, gap : exact bounds of the present weights and duals (lower −inf where only estimated)
     scaled_gap : the same at the best scaling of the duals, which steers but is not returned
     working_gap : gap over the working set, from the best upper bound
+    least_gap : the least of these since the working set last grew
     best_upper, best_lower, best_mu : the best bounds seen, and where the first was
     """
 
@@ -72,6 +73,7 @@ class Iterate:
             np.inf,
             np.inf,
         )
+        self.least_gap = np.inf
         self.best_upper, self.best_lower = np.inf, -np.inf
         self.best_mu = self.mu
         self.exact, self.always_exact = False, False
@@ -199,6 +201,7 @@ class Iterate:
         entering = ~self.working & (self.q > (1.0 - 0.5 * WORKING_MARGIN) * top)
         if entering.any():
             self.working |= entering
+            self.least_gap = np.inf
             for machine in self.machines:
                 machine.refresh(np.flatnonzero(self.working))
 

@@ -35,7 +35,7 @@ _MOST_POLISHING = 12
 _LEVEL_STEPS = 16  # the level method's first turn; each is twice as long as the one before
 _PATIENCE = 5  # stalls or null steps in a row before the level method takes over
 _NEGLIGIBLE = 1e-9
-_FALL = 1e-4  # of what the slope promised
+_FALL = 1e-2  # of what the slope promised; less is lost in the inner solutions' errors
 _NO_CURVATURE = 1e-12  # relative to the slopes: a Hessian of rounding alone
 
 
@@ -63,12 +63,18 @@ class OuterLoop(Iterate):
         self.center: _Center | None = None
         self.level_mode = False
         self.n_null = self.n_stalled = self.n_polished = self.n_closed = 0
-        self.previous_gap, self.least_dual = np.inf, np.inf
+        self.least_dual = np.inf
         self.fineness, self.level_steps = 1.0, _LEVEL_STEPS
 
     # ------------------------------------------------------------------ the loop
     def run(self) -> Status:
         """Iterate until the gap is small enough; the results stay in the attributes."""
+        status = self._iterate()
+        if np.isfinite(self.gap):  # what is returned has bounds of its own, not the best that were seen
+            self.history[-1] |= self._bounds(self.upper, self.lower)
+        return status
+
+    def _iterate(self) -> Status:
         self.stack.set_weights(self.mu)
         for machine in self.machines:
             if machine.beta.any():
@@ -107,14 +113,16 @@ class OuterLoop(Iterate):
         """A value in the caller's units; factor by factor, so that nothing overflows on the way."""
         return value * self.units[0] * self.units[1]
 
-    def _record(self) -> bool:
-        entry = {
-            "iteration": len(self.history) + 1,
-            "objective": self.in_units(float(self.best_upper)),
-            "lower_bound": self.in_units(float(self.best_lower)),
-            "gap": max(float(self._relative(self.best_upper, self.best_lower)), 0.0),  # rounding
+    def _bounds(self, upper: float, lower: float) -> dict[str, float]:
+        return {
+            "objective": self.in_units(float(upper)),
+            "lower_bound": self.in_units(float(lower)),
+            "gap": max(float(self._relative(upper, lower)), 0.0),  # rounding
             "n_active": int(np.count_nonzero(self.mu)),
         }
+
+    def _record(self) -> bool:
+        entry = {"iteration": len(self.history) + 1, **self._bounds(self.best_upper, self.best_lower)}
         self.history.append(entry)
         return bool(self.options.callback(entry)) if self.options.callback else False
 
@@ -151,16 +159,18 @@ class OuterLoop(Iterate):
         return self.fineness * max(0.2 * self.options.tol, min(0.02, 0.003 * gap, 10.0 * gap * gap))
 
     def _watch_progress(self, dual: float) -> None:
-        """Ask for a finer inner solution where a step brought little; count what looks like a kink."""
-        if 0.5 * self.previous_gap < self.working_gap < EARLY_CHECK:
+        """Ask for a finer inner solution where a step brought little; count what looks like a kink.
+
+        Little beside the least gap, not the last one: steps to and fro across a valley make it rise and fall.
+        """
+        if 0.5 * self.least_gap < self.working_gap < EARLY_CHECK:
             self.fineness = max(0.1 * self.fineness, 1e-9)
         if self.n_null == 0:
             little = self.least_dual - dual < 0.02 * self.working_gap * self._size(self.best_upper)
-            self.n_stalled = (
-                self.n_stalled + 1 if self.working_gap > 0.8 * self.previous_gap and little else 0
-            )
+            slow = self.working_gap > 0.8 * self.least_gap
+            self.n_stalled = self.n_stalled + 1 if slow and little else 0
             self.least_dual = min(self.least_dual, dual)
-        self.previous_gap = self.working_gap
+        self.least_gap = min(self.least_gap, self.working_gap)
         if (self.n_null >= _PATIENCE or self.n_stalled >= _PATIENCE) and not self.level_mode:
             self.level_mode = self.always_exact = True
             self.working[:] = True
@@ -297,7 +307,7 @@ class OuterLoop(Iterate):
         self._set_center(None)
         self.n_closed = 0
         self.n_null = self.n_stalled = 0
-        self.previous_gap = self.least_dual = np.inf
+        self.least_gap = self.least_dual = np.inf
 
     def _certify_mean(self, multipliers: Array) -> bool:
         """Where J has a kink, no single solution certifies the optimum; the mean of several does."""

@@ -64,6 +64,20 @@ def test_the_level_method_alone_solves_the_problem(monkeypatch):
     assert calls
 
 
+@pytest.mark.parametrize(("seed", "width"), [(342, 0.3), (621, 0.25), (2589, 0.25)])
+def test_steps_to_and_fro_across_a_valley_come_to_an_end(seed, width):
+    """Newton's steps led from one corner across the optimum and back, each a little better than the last."""
+    rng = np.random.default_rng(seed)
+    n = rng.integers(30, 51)
+    X = rng.normal(size=(n, 4))
+    y = np.where(np.abs(X[:, 0] + X[:, 1] ** 2 + 0.2 * rng.normal(size=n) - 0.35) < 0.65, 1.0, -1.0)
+    Ks, task = np.stack([gaussian(X[:, :2], width), gaussian(X[:, 2:], width)]), Task("hinge", y, 1.0)
+    result = learn_weights(Ks, [task.loss()])
+    require_solved(Ks, task, result, 1e-3)
+    assert result.history[-1]["gap"] == result.gap
+    assert result.n_iter < 30
+
+
 def test_closed_form_steps_alone_solve_lp_problems(monkeypatch):
     monkeypatch.setattr(outer_loop, "_PATIENCE", 0)
     calls = spy(monkeypatch, outer_loop.OuterLoop, "_closed_form_step")

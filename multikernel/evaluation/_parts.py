@@ -73,8 +73,8 @@ def _on_stability(rows: list[Part]) -> str:
     always = sum(row["used"] == 1.0 for row in rows)
     never = sum(row["used"] == 0.0 for row in rows)
     text = (
-        f"{top['view']} has the largest share on average, {top['mean']:.2f} (from {top['low']:.2f} to "
-        f"{top['high']:.2f} over {N_FITS} refits)"
+        f"{top['view']} has the largest share on average, {top['mean']:.1%} (from {top['low']:.1%} to "
+        f"{top['high']:.1%} over {N_FITS} refits)"
     )
     counts = [f"{_views(always)} used in every refit"] + ([f"{never} in none"] if never else [])
     return f"{text}; {' and '.join(counts)}."

@@ -29,7 +29,6 @@ def main() -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     plot.stability(evaluation, ax=left)
     plot.embedding(evaluation, ax=right)
-    right.get_legend().set(loc="upper left", bbox_to_anchor=(1.0, 1.0))  # not over the points
     PATH.parent.mkdir(exist_ok=True)
     figure.savefig(PATH, dpi=110)
 

@@ -6,20 +6,23 @@ import typer
 
 import multikernel
 from multikernel.cli import compare, data, doctor, fit, predict, report, reproduce
+from multikernel.cli.console import unexpected
+from multikernel.cli.help import Command, Group
 
 app = typer.Typer(
     name="multikernel",
     help="Learn the kernel: models from tables, data sets, and published tables computed again.",
     no_args_is_help=True,
+    cls=Group,
     pretty_exceptions_enable=False,
 )
-app.command("fit")(fit.fit)
-app.command("predict")(predict.predict)
-app.command("report")(report.report)
-app.command("compare")(compare.compare)
-app.command("doctor")(doctor.doctor)
+app.command("fit", cls=Command)(fit.fit)
+app.command("predict", cls=Command)(predict.predict)
+app.command("report", cls=Command)(report.report)
+app.command("compare", cls=Command)(compare.compare)
+app.command("doctor", cls=Command)(doctor.doctor)
 app.add_typer(data.app, name="data")
-app.command("reproduce")(reproduce.reproduce)
+app.command("reproduce", cls=Command)(reproduce.reproduce)
 
 
 def _print_version(wanted: bool) -> None:
@@ -40,4 +43,5 @@ def _before_every_command(
 
 def main() -> None:
     """Run the command line."""
-    app()
+    with unexpected():
+        app()

@@ -6,13 +6,32 @@ from typing import Annotated, Any
 
 import typer
 
-from multikernel._resumable import progress_bar
-from multikernel.cli.console import STOPPED, misuse, out, plain_errors, say, show_table
-from multikernel.cli.options import Ignore, Kernels, OneHot, TableFile, Task, Views
+from multikernel.cli.console import misuse, out, plain_errors, say, show_table
+from multikernel.cli.options import (
+    Ignore,
+    KeepNa,
+    Kernels,
+    OneHot,
+    TableFile,
+    Task,
+    Views,
+    find_method,
+    named,
+)
+from multikernel.cli.watching import count_fits
 from multikernel.evaluation import compare_models, comparison_markdown, comparison_table
 from multikernel.kernels.expressions import parse_kernels
-from multikernel.methods import get_method
-from multikernel.tables import encode_columns, find_categories, plan_fit, read_table, read_views
+from multikernel.tables import (
+    FitPlan,
+    encode_columns,
+    file_sha256,
+    find_categories,
+    plan_fit,
+    read_table,
+    read_views,
+)
+
+STORE = "compare.jsonl"
 
 
 def compare(
@@ -29,11 +48,22 @@ def compare(
     task: Task = "auto",
     ignore: Ignore = None,
     one_hot: OneHot = None,
+    keep_na: KeepNa = False,
     seed: Annotated[int, typer.Option(min=0, help="Draws the folds.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes at the same time.")] = 1,
     folder: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder of the results; compare/TABLE if not given.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            parser=named,
+            metavar="<path>",
+            help="Folder of the results; compare/TABLE if not given.",
+        ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a comparison on other data that is there.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
 ) -> None:
     """Compare methods on a table by paired tests, and with simpler rivals: does learning the kernel help?
@@ -47,45 +77,75 @@ def compare(
             parse_kernels(kernels)
     place = folder or Path("compare") / data.name.split(".")[0]
     with plain_errors():
-        raw = read_table(data, target, ignore=ignore or [])
+        _require_free(place)
+        raw = read_table(data, target, ignore=ignore or [], names=one_hot or [], keep_na=keep_na)
+        about = {"file": data.name, "sha256": file_sha256(data), "target": target}
+        _require_same_data(place, about, force)
         table = encode_columns(raw, find_categories(raw, one_hot or []))
         chosen = None if views is None else read_views(views, table)
         plans = {
             name: plan_fit(table, method=name, views=chosen, kernels=kernels, task=task) for name in names
         }
         first = next(iter(plans.values()))
-        say(*first.notes)
+        _require_targets(plans)
+        say(*(f"Note: {note}" for note in first.notes))
         models = {name: plan.model for name, plan in plans.items()}
-        options = {"baselines": baselines, "random_state": seed, "n_jobs": jobs}
-        found = _run(models, (first.X, first.y), options, place / "compare.jsonl")
+        options: dict[str, Any] = {"baselines": baselines, "random_state": seed, "n_jobs": jobs}
+        with count_fits("5×2 cv", place / STORE) as progress:
+            found = compare_models(
+                models, first.X, first.y, **options, store=place / STORE, progress=progress
+            )
+        found["data"] = about
         _write(found, place, f"Methods on {data.name}")
     _show(found, place, data.name, as_json)
 
 
 def _names(methods: str) -> list[str]:
     """The methods by the names that they have themselves."""
-    names = [get_method(name.strip()).name for name in methods.split(",") if name.strip()]
+    names = [find_method(name.strip()).name for name in methods.split(",") if name.strip()]
     if not names:
         raise ValueError("--methods must name one method at least, such as mkl.")
     return list(dict.fromkeys(names))
 
 
-def _run(
-    models: dict[str, Any], data: tuple[Any, Any], options: dict[str, Any], store: Path
-) -> dict[str, Any]:
-    done = [0, 0]
+def _require_targets(plans: dict[str, FitPlan]) -> None:
+    for name, plan in plans.items():
+        if plan.y is None:
+            raise ValueError(
+                f"{name} learns from the rows alone, so that there is no score to compare it by."
+            )
+
+
+def _require_free(folder: Path) -> None:
+    """Refuse a file, and a folder with other things, which are never touched."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"the results are written to a folder; {folder} is a file. Name another by --out.")
+    names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    foreign = sorted(name for name in names if not name.startswith((".", "compare.")))
+    if foreign and STORE not in names:
+        raise ValueError(
+            f"the folder {folder} holds other things ({', '.join(foreign[:3])}) and no comparison. Name "
+            "another by --out."
+        )
+
+
+def _require_same_data(folder: Path, about: dict[str, str], force: bool) -> None:
+    """Refuse to replace a comparison on other data, but by force."""
     try:
-        with progress_bar("5×2 cv") as move:
-
-            def progress(n_done: int, n_units: int) -> None:
-                done[:] = n_done, n_units
-                move(n_done, n_units)
-
-            return compare_models(models, *data, **options, store=store, progress=progress)
-    except KeyboardInterrupt:
-        kept = f"{done[0]} of {done[1]} fits are kept in {store}"
-        say(f"Stopped: {kept}. Give the same command again to go on.")
-        raise typer.Exit(STOPPED) from None
+        before = json.loads((folder / "compare.json").read_text(encoding="utf-8"))["data"]
+    except FileNotFoundError:
+        return
+    except (ValueError, KeyError, TypeError):
+        before = None
+    if before == about or force:
+        return
+    known = isinstance(before, dict)
+    told = (
+        f"of {before.get('target')!r} in {before.get('file')}, as it was then" if known else "on other data"
+    )
+    raise ValueError(
+        f"the folder {folder} holds a comparison {told}. Name another by --out, or replace it by --force."
+    )
 
 
 def _write(found: dict[str, Any], folder: Path, title: str) -> None:

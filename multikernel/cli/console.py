@@ -4,8 +4,10 @@ Exit codes: 0 done, 1 the library refused (missing data, a checksum), 2 the comm
 130 stopped by Ctrl-C.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import typer
 from rich.console import Console
@@ -15,6 +17,8 @@ from rich.table import Table
 REFUSED = 1
 MISUSED = 2
 STOPPED = 130
+TRACEBACK = "MULTIKERNEL_TRACEBACK"
+_LONGEST = 3000
 
 
 def out() -> Console:
@@ -39,6 +43,8 @@ def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 def fail(message: str, code: int) -> typer.Exit:
     """Print an error and return the exit to raise."""
+    if len(message) > _LONGEST:  # what was typed or read may be long, and the remedy stands at the end
+        message = f"{message[: _LONGEST // 2]} … {message[-_LONGEST // 2 :]}"
     err().print(f"[bold red]Error:[/] {escape(message)}", highlight=False)
     return typer.Exit(code)
 
@@ -49,8 +55,27 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, OSError) as error:
+        if os.environ.get(TRACEBACK):
+            raise
         notes = " ".join(getattr(error, "__notes__", []))
         raise fail(f"{error} {notes}".rstrip(), REFUSED) from None
+
+
+@contextmanager
+def unexpected() -> Iterator[None]:
+    """Turn an error that nobody foresaw into one line; the variable TRACEBACK shows all of it."""
+    try:
+        yield
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        told = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        fail(
+            f"this is a fault of multikernel, or memory or disk gave out: {told} Set {TRACEBACK}=1 to see "
+            "where it came from, and please report it.",
+            REFUSED,
+        )
+        raise SystemExit(REFUSED) from None
 
 
 @contextmanager
@@ -60,6 +85,12 @@ def misuse() -> Iterator[None]:
         yield
     except (ValueError, TypeError) as error:
         raise fail(str(error), MISUSED) from None
+
+
+def require_folder(folder: Path) -> None:
+    """Refuse a file in place of the folder of a model."""
+    if folder.is_file():
+        raise ValueError(f"{folder} is a file: give the folder that `multikernel fit` has written.")
 
 
 @contextmanager

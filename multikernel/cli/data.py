@@ -7,16 +7,17 @@ import typer
 
 from multikernel._validation import check_choice
 from multikernel.cli.console import REFUSED, fail, misuse, out, plain_errors, show_table
+from multikernel.cli.help import Command, Group
 from multikernel.datasets import check_dataset, list_datasets, load_dataset
 from multikernel.datasets.loading import TASKS
 
-app = typer.Typer(help="List, show and check data sets.", no_args_is_help=True)
+app = typer.Typer(help="List, show and check data sets.", no_args_is_help=True, cls=Group)
 
 Name = Annotated[str, typer.Argument(help="Name of a data set; `multikernel data list` shows them.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 def list_(
     views: Annotated[bool, typer.Option("--views", help="Only sets with named views.")] = False,
     task: Annotated[
@@ -36,10 +37,11 @@ def list_(
     # short enough for 80 columns: how many classes, or else what the target is
     table["classes"] = table["classes"].where(table["classes"] > 0, table["task"])
     shown = table[["name", "n", "d", "views", "classes", "source"]].astype(str)
+    shown.loc[table["n"] == 0, ["n", "d"]] = "?"  # not known before it is fetched
     show_table("Data sets", list(shown.columns), shown.to_numpy().tolist())
 
 
-@app.command()
+@app.command(cls=Command)
 def show(name: Name, as_json: AsJson = False) -> None:
     """Show what a data set is and which arrays it has."""
     with plain_errors():
@@ -63,7 +65,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
     show_table("Arrays", ["name", "shape", "dtype"], rows)
 
 
-@app.command()
+@app.command(cls=Command)
 def check(
     names: Annotated[
         list[str] | None, typer.Argument(help="Names of data sets; all on disk if none.")
@@ -85,6 +87,7 @@ def check(
 
 def _check(name: str, as_json: bool) -> dict[str, Any]:
     try:
+        _require_on_disk(name)
         report = check_dataset(name)
     except (ValueError, OSError) as error:
         fail(str(error), REFUSED)
@@ -92,6 +95,17 @@ def _check(name: str, as_json: bool) -> dict[str, Any]:
     if not as_json:
         out().print(f"{name}: sound, sha256 {report['sha256']}", markup=False, highlight=False)
     return {"name": name, "sound": True, **report}
+
+
+def _require_on_disk(name: str) -> None:
+    """What is known but not on disk has nothing to check."""
+    known = list_datasets()
+    if name in known.index and name not in list_datasets(on_disk=True).index:
+        source = known.loc[name, "source"]
+        raise ValueError(
+            f"data set {name!r} comes from {source} and is not on disk: there is nothing to check. "
+            f"`multikernel data show {name}` loads it."
+        )
 
 
 def _print_json(value: Any) -> None:

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from multikernel._resumable import progress_bar
 from multikernel._validation import check_choice
 from multikernel.cli.console import (
     STOPPED,
@@ -19,10 +18,21 @@ from multikernel.cli.console import (
     show_table,
     stopped,
 )
-from multikernel.cli.options import Ignore, Kernels, OneHot, TableFile, Target, Task, Views
-from multikernel.cli.watching import watch_fit
+from multikernel.cli.options import (
+    Ignore,
+    KeepNa,
+    Kernels,
+    OneHot,
+    TableFile,
+    Target,
+    Task,
+    Views,
+    find_method,
+    named,
+)
+from multikernel.cli.watching import count_fits, watch_fit
 from multikernel.kernels.expressions import parse_kernels
-from multikernel.methods import TASKS, get_method, list_methods
+from multikernel.methods import TASKS, list_methods
 from multikernel.persistence import ModelFolder
 from multikernel.report import summarize
 from multikernel.tables import (
@@ -30,6 +40,7 @@ from multikernel.tables import (
     FitPlan,
     Fitted,
     Tuning,
+    doubts_of_scale,
     encode_columns,
     file_sha256,
     find_categories,
@@ -39,6 +50,7 @@ from multikernel.tables import (
     plan_fit,
     read_table,
     read_views,
+    remove_stale,
     require_free,
     stop_on_interrupt,
     takes_callback,
@@ -52,7 +64,9 @@ _METHODS = ", ".join(method.name for method in list_methods() if method.predicts
 
 def fit(
     train: TableFile,
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the model.")],
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", parser=named, metavar="<path>", help="Folder for the model.")
+    ],
     target: Target = None,
     views: Views = None,
     kernels: Kernels = None,
@@ -64,6 +78,7 @@ def fit(
     task: Task = "auto",
     ignore: Ignore = None,
     one_hot: OneHot = None,
+    keep_na: KeepNa = False,
     tuned: Annotated[
         bool, typer.Option("--tune", help="Choose the regularisation by cross-validation.")
     ] = False,
@@ -80,45 +95,49 @@ def fit(
     """
     with misuse():
         parameters = parse_parameters(settings or [])
-        get_method(method)
+        find_method(method)
         check_choice("--task", task, ("auto", *TASKS))
         if kernels not in (None, "auto", "precomputed"):
             parse_kernels(kernels)
     with plain_errors(), stopped(f"No model was written to {folder}."):
         require_free(folder, force=force)
-        raw = read_table(train, target, ignore=ignore or [])
+        raw = read_table(train, target, ignore=ignore or [], names=one_hot or [], keep_na=keep_na)
         categories = find_categories(raw, one_hot or [])
         data = encode_columns(raw, categories)
         chosen = None if views is None else read_views(views, data)
         plan = plan_fit(data, method=method, views=chosen, kernels=kernels, task=task, parameters=parameters)
-        say(*(f"Note: {note}" for note in plan.notes))
+        say(*(f"Note: {note}" for note in (*plan.notes, *([] if tuned else doubts_of_scale(plan)))))
         tuning = _tune(plan, folder, folds, jobs) if tuned else None
         if tuning is not None:
             best = {tuning.parameter: tuning.best}
             plan = replace(plan, model=plan.with_parameters(**best), parameters=plan.parameters | best)
         fitted = _fit(plan)
-        record = make_record(plan, fitted, sha256=file_sha256(train), categories=categories, tuning=tuning)
+        record = make_record(
+            plan,
+            fitted,
+            sha256=file_sha256(train),
+            categories=categories,
+            tuning=tuning,
+            keep_na=keep_na,
+        )
         record["summary"] = summarize(fitted.model) if hasattr(fitted.model, "kernel_weights_") else None
-        ModelFolder(folder).save(fitted.model, record)
+        _save(folder, fitted, record)
     _show(record, tuning, folder, as_json)
 
 
+def _save(folder: Path, fitted: Fitted, record: dict[str, Any]) -> None:
+    kept = ModelFolder(folder)
+    replaces = kept.record_path.exists()
+    kept.save(fitted.model, record)
+    removed = remove_stale(folder, tuned=record["tuning"] is not None) if replaces else []
+    if removed:
+        say(f"Note: removed from {folder}, as of the model before: {', '.join(removed)}.")
+
+
 def _tune(plan: FitPlan, folder: Path, folds: int, jobs: int) -> Tuning:
-    place = folder / TUNING
-    done = [0, 0]
-    try:
-        with progress_bar(f"tuning {plan.method.name}") as move:
-
-            def progress(n_done: int, n_units: int) -> None:
-                done[:] = n_done, n_units
-                move(n_done, n_units)
-
-            return tune(plan, place, folds=folds, jobs=jobs, progress=progress)
-    except KeyboardInterrupt:
-        say(
-            f"Stopped: {done[0]} of {done[1]} fits are kept in {place}. Give the same command again to go on."
-        )
-        raise typer.Exit(STOPPED) from None
+    store = folder / TUNING
+    with count_fits(f"tuning {plan.method.name}", store) as progress:
+        return tune(plan, store, folds=folds, jobs=jobs, progress=progress)
 
 
 def _fit(plan: FitPlan) -> Fitted:

@@ -1,9 +1,12 @@
 """Arguments and options that several commands have, worded once."""
 
+import difflib
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from multikernel.methods import Method, get_method, list_methods
 
 TableFile = Annotated[Path, typer.Argument(help="The table: .csv, .tsv, .csv.gz, .parquet or .npz.")]
 Target = Annotated[
@@ -31,3 +34,29 @@ OneHot = Annotated[
         "--one-hot", metavar="COLUMN", help="A column of names: one of 0 and 1 for each; may be repeated."
     ),
 ]
+KeepNa = Annotated[
+    bool,
+    typer.Option(
+        "--keep-na", help="NA, None, null and the like are names, in the target and in --one-hot columns."
+    ),
+]
+
+
+def find_method(name: str) -> Method:
+    """The method of a name; of one that is not there, what may have been meant."""
+    try:
+        return get_method(name)
+    except ValueError:
+        known = [method.name for method in list_methods() if method.predicts]
+        near = difflib.get_close_matches(name.casefold().replace("-", "_"), known, 3, 0.4)
+        hint = f"Did you mean {', '.join(near)}? " if near else ""
+        raise ValueError(
+            f"there is no method {name[:40]!r}. {hint}`multikernel fit --help` has all of them."
+        ) from None
+
+
+def named(text: str) -> Path:
+    """The folder of a name; an empty one would mean the folder one is in."""
+    if not text.strip():
+        raise typer.BadParameter("name a folder; got an empty text.")
+    return Path(text)

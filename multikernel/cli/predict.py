@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from multikernel.cli.console import out, plain_errors, say, stopped
+from multikernel.cli.console import out, plain_errors, require_folder, say, stopped
 from multikernel.persistence import ModelFolder
-from multikernel.tables import predict_table, read_table, write_csv
+from multikernel.tables import predict_table, read_table, reading_options, write_csv
 
 
 def predict(
@@ -27,8 +27,10 @@ def predict(
     its prediction.
     """
     with plain_errors(), stopped("Nothing was written."):
+        require_folder(folder)
         model, record = ModelFolder(folder).load()
-        found = predict_table(model, record, read_table(new), proba=proba, scores=scores)
+        data = read_table(new, **reading_options(record))
+        found = predict_table(model, record, data, proba=proba, scores=scores)
         say(*(f"Note: {note}" for note in found.notes))
         if file is not None:
             write_csv(found.frame, file, keep=[new])

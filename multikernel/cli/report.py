@@ -4,18 +4,20 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from multikernel._resumable import progress_bar
-from multikernel.cli.console import STOPPED, misuse, out, plain_errors, say, stopped
+from multikernel.cli.console import misuse, out, plain_errors, require_folder, say, stopped
+from multikernel.cli.watching import count_fits
 from multikernel.evaluation import ALL_PARTS, evaluate
 from multikernel.persistence import ModelFolder
 from multikernel.report import find_renderer, headline, save_report, summarize
-from multikernel.tables import file_sha256, match_training, read_table
+from multikernel.tables import TableData, file_sha256, match_training, read_table, reading_options
+from multikernel.tables.record import EVALUATION, REPORT
 
 # Each needs ten fits of several models; the others need fifteen of one in all.
 _SLOW = ("without_view", "baselines")
+# These look at the model itself, and so at the rows that it was fitted to.
+_OF_THE_FIT = ("heat_maps", "embedding", "gate")
 
 
 def report(
@@ -50,19 +52,22 @@ def report(
     each view add, did learning help? Every finished fit is kept in the folder of the model: a run that was
     stopped goes on where it ended when the same command is given again.
     """
-    place = file or folder / "report.html"
+    place = file or folder / REPORT
     with misuse():
         chosen = _parts(parts, quick, data)
         find_renderer(place)
     with plain_errors(), stopped("No report was written."):
+        require_folder(folder)
         kept = ModelFolder(folder)
         _require_other(place, [kept.record_path, *([] if data is None else [data])])
         model, record = kept.load()
         summary = summarize(model, title=f"What {type(model).__name__} learned")
         if data is not None:
-            X, y, notes = _read(data, record)
-            options = {"parts": chosen, "random_state": seed, "n_jobs": jobs}
-            found = _evaluate(model, (X, y), folder / "evaluation.jsonl", options)
+            X, y, notes = _read(data, record, chosen)
+            options: dict[str, Any] = {"parts": chosen, "random_state": seed, "n_jobs": jobs}
+            store = folder / EVALUATION
+            with count_fits("fits on parts of the data", store) as progress:
+                found = evaluate(model, X, y, **options, store=store, progress=progress)
             title = f"{summary['title']} from {data.name}"
             summary = summarize(model, title=title, notes=notes, evaluation=found)
         save_report(summary, place)
@@ -97,15 +102,14 @@ def _require_other(place: Path, read: list[Path]) -> None:
         raise ValueError(f"a report is written to a file; {place} is a folder. Name a file by --out.")
 
 
-def _read(path: Path, record: dict[str, Any]) -> tuple[Any, Any, list[str]]:
+def _read(path: Path, record: dict[str, Any], parts: list[str]) -> tuple[Any, Any, list[str]]:
     """The columns and the target of the fit, and what a reader of the report should know of them."""
     fit = record.get("data") or {}
-    table = read_table(path, fit.get("target"))
+    table = read_table(path, fit.get("target"), **reading_options(record))
+    _require_rows(table, fit["n_samples"], parts)
     X, notes = match_training(record, table)
     say(*notes)
-    y = None if record.get("task") == "nothing" else table.y
-    if record.get("task") == "values":
-        y = np.asarray(y, dtype=np.float64)
+    y = table.target_as(str(record.get("task")))
     if file_sha256(path) == fit.get("sha256"):
         return X, y, []
     other = (
@@ -115,17 +119,12 @@ def _read(path: Path, record: dict[str, Any]) -> tuple[Any, Any, list[str]]:
     return X, y, [other]
 
 
-def _evaluate(model: Any, data: tuple[Any, Any], store: Path, options: dict[str, Any]) -> dict[str, Any]:
-    done = [0, 0]
-    try:
-        with progress_bar("fits on parts of the data") as move:
-
-            def progress(n_done: int, n_units: int) -> None:
-                done[:] = n_done, n_units
-                move(n_done, n_units)
-
-            return evaluate(model, *data, **options, store=store, progress=progress)
-    except KeyboardInterrupt:
-        kept = f"{done[0]} of {done[1]} fits are kept in {store}"
-        say(f"Stopped: {kept}. Give the same command again to go on.")
-        raise typer.Exit(STOPPED) from None
+def _require_rows(table: TableData, n_fitted: int, parts: list[str]) -> None:
+    """Refuse other rows than those of the fit before anything is computed, where a part needs those."""
+    needy = [part for part in parts if part in _OF_THE_FIT]
+    if needy and table.n_samples != n_fitted:
+        others = ",".join(part for part in ALL_PARTS if part not in _OF_THE_FIT)
+        raise ValueError(
+            f"{', '.join(needy)} need the {n_fitted} rows that the model was fitted to; {table.name} has "
+            f"{table.n_samples}. Give the table of the fit, or leave these parts out (--parts {others})."
+        )

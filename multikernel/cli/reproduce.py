@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from multikernel._resumable import progress_bar
-from multikernel.cli.console import MISUSED, STOPPED, err, fail, out, plain_errors, show_table
+from multikernel.cli.console import MISUSED, fail, out, plain_errors, show_table
+from multikernel.cli.watching import count_fits
 from multikernel.reproduce import Study, Table, get_study, list_studies, run_table
 from multikernel.reproduce.compare import sections
 from multikernel.reproduce.render import agreement_text, json_text, narrow_tables, remarks
@@ -71,19 +71,9 @@ def _find(study: str, table: str | None, figure: str | None) -> tuple[Study, Tab
 
 
 def _run(study: Study, table: Table, folder: Path, splits: int | None, jobs: int) -> Summary:
-    done = [0, 0]
-    try:
-        with progress_bar(f"{study.name} {table.kind} {table.name}") as move:
-
-            def progress(n_done: int, n_units: int) -> None:
-                done[:] = n_done, n_units
-                move(n_done, n_units)
-
-            return run_table(study, table, folder=folder, splits=splits, jobs=jobs, progress=progress)
-    except KeyboardInterrupt:
-        kept = f"{done[0]} of {done[1]} pieces are kept in {folder / f'{table.stem}.jsonl'}"
-        err().print(f"Stopped: {kept}. Give the same command again to go on.", markup=False, highlight=False)
-        raise typer.Exit(STOPPED) from None
+    store = folder / f"{table.stem}.jsonl"
+    with count_fits(f"{study.name} {table.kind} {table.name}", store, "pieces") as progress:
+        return run_table(study, table, folder=folder, splits=splits, jobs=jobs, progress=progress)
 
 
 def _show(summary: Summary) -> None:

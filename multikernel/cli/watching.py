@@ -1,15 +1,52 @@
-"""A fit while it runs: how far the gap has fallen, on standard error, with the time left."""
+"""Work while it runs, on standard error: how far a gap has fallen, how many fits are done, the time left."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
+import typer
 from rich import progress
 from rich.console import Console
 from rich.markup import escape
+
+from multikernel._resumable import Progress, progress_bar
+from multikernel.cli.console import STOPPED, say
+
+
+@contextmanager
+def count_fits(label: str, store: Path, what: str = "fits") -> Iterator[Progress]:
+    """Show a bar from the first count on, and say after Ctrl-C what is kept.
+
+    Parameters
+    ----------
+    label : str
+        What is run.
+    store : Path
+        The file that keeps each one.
+    what : str
+        What is counted.
+    """
+    done = [0, 0]
+    with ExitStack() as bars:
+        moves: list[Progress] = []
+
+        def count(n_done: int, n_units: int) -> None:
+            if not moves:  # what is refused before anything was done shows no bar
+                moves.append(bars.enter_context(progress_bar(label)))
+            done[:] = n_done, n_units
+            moves[0](n_done, n_units)
+
+        try:
+            yield count
+        except KeyboardInterrupt:
+            bars.close()
+            kept = f"{done[0]} of {done[1]} {what} are kept in {store}" if done[0] else "nothing was done yet"
+            say(f"Stopped: {kept}. Give the same command again to go on.")
+            raise typer.Exit(STOPPED) from None
 
 
 @contextmanager

@@ -9,10 +9,16 @@ from multikernel.tables.encoding import encode_columns, find_categories
 from multikernel.tables.fitting import Fitted, Stop, fit_plan, stop_on_interrupt, takes_callback
 from multikernel.tables.parameters import parse_parameters
 from multikernel.tables.planning import FitPlan, plan_fit
-from multikernel.tables.predicting import Predictions, match_training, predict_table, write_csv
+from multikernel.tables.predicting import (
+    Predictions,
+    match_training,
+    predict_table,
+    reading_options,
+    write_csv,
+)
 from multikernel.tables.reading import read_table
-from multikernel.tables.record import TUNING, file_sha256, make_record, require_free
-from multikernel.tables.tuning import Tuning, tune
+from multikernel.tables.record import TUNING, file_sha256, make_record, remove_stale, require_free
+from multikernel.tables.tuning import Tuning, doubts_of_scale, tune
 from multikernel.tables.views_file import ViewList, read_views, views_of_kernels
 
 __all__ = [
@@ -24,6 +30,7 @@ __all__ = [
     "TableData",
     "Tuning",
     "ViewList",
+    "doubts_of_scale",
     "encode_columns",
     "file_sha256",
     "find_categories",
@@ -35,6 +42,8 @@ __all__ = [
     "predict_table",
     "read_table",
     "read_views",
+    "reading_options",
+    "remove_stale",
     "require_free",
     "stop_on_interrupt",
     "takes_callback",

@@ -32,6 +32,8 @@ class TableData:
         What was left out, or taken for granted, in reading.
     lines : ndarray of int, or None
         The line of each row in a text file.
+    labels : ndarray of str, or None
+        The target as it is written, where a number would not tell it: 001, TRUE.
     """
 
     X: Any
@@ -43,6 +45,7 @@ class TableData:
     kernel_names: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     lines: np.ndarray | None = None
+    labels: np.ndarray | None = None
 
     @property
     def n_samples(self) -> int:
@@ -53,6 +56,14 @@ class TableData:
     def columns(self) -> list[str]:
         """The names of the features; none of ready-made kernels."""
         return [] if self.kind == "precomputed" else [str(name) for name in self.X.columns]
+
+    def target_as(self, task: str) -> np.ndarray | None:
+        """The target as a task wants it: classes by their names, values as numbers, nothing as None."""
+        if task == "nothing" or self.y is None:
+            return None
+        if task == "values":
+            return np.asarray(self.y, dtype=np.float64)
+        return self.y if self.labels is None else self.labels
 
     def place(self, row: int) -> str:
         """Where a row, counted from 0, stands in the file."""

@@ -44,6 +44,7 @@ def read_npz(path: Path, target: str | None) -> TableData:
     """
     arrays = _arrays(path)
     y = None if target is None else _target(path, arrays, target)
+    arrays = {key: array for key, array in arrays.items() if key != target}  # no feature of itself
     kernels = _kernels(path, arrays)
     if kernels is not None:
         X, names = kernels
@@ -81,6 +82,7 @@ def _target(path: Path, arrays: Arrays, target: str) -> np.ndarray:
             f"{path.name} has no array {target!r} for the target; it has {', '.join(sorted(arrays))}."
         )
     y = arrays[target]
+    y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
     if y.ndim not in (1, 2) or not y.size:
         raise ValueError(f"{path.name}: {target!r} must be a list of targets (n,); got shape {y.shape}.")
     missing = np.argwhere(np.isnan(y)) if y.dtype.kind == "f" else np.empty((0, 1), int)
@@ -140,7 +142,8 @@ def _table(path: Path, arrays: Arrays) -> tuple[pd.DataFrame, dict[str, list[str
         return (*_joined(path, arrays, tables), notes)
     if "X" not in arrays:
         raise ValueError(
-            f"{path.name} must hold a table X, views view_NAME, or kernels K or kernel_NAME; it has "
+            f"{path.name} must hold a table X, views view_NAME, or kernels K or kernel_NAME, beside its "
+            "target; it has "
             f"{', '.join(sorted(arrays)) or 'nothing'}."
         )
     X = arrays["X"]

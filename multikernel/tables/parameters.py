@@ -39,7 +39,7 @@ def parse_parameters(texts: Iterable[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         name = name.strip()
         if not equals or not name.isidentifier():
-            raise ValueError(f"a parameter must be given as name=value, such as C=10; got {text!r}.")
+            raise ValueError(f"a parameter must be given as name=value, such as C=10; got {text[:40]!r}.")
         if name in found:
             raise ValueError(f"parameter {name!r} must be given once; got it twice.")
         found[name] = _value(value.strip())

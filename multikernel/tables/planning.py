@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import get_tags
 
 from multikernel.kernels import Gaussian, Kernel
 from multikernel.kernels.expressions import parse_kernels
 from multikernel.methods import Method, get_method
 from multikernel.tables.data import TableData
+from multikernel.tables.targets import find_task
 from multikernel.tables.views_file import ViewList, views_of_kernels
 from multikernel.views import View, as_views
-from multikernel.weights.targets import Targets, as_targets
-
-_MANY_CLASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,60 +83,26 @@ def plan_fit(
     """
     chosen = get_method(method)
     if not chosen.predicts:
-        raise ValueError(f"{chosen.name} does not predict, and cannot be fitted here. Choose another method.")
-    found, doubts = _task(data, task, chosen)
+        raise ValueError(
+            f"{chosen.name} does not predict new rows, so that it has no place here. Choose another method, "
+            "such as mkl; in Python, multikernel has it."
+        )
+    found, doubts = find_task(data, task, chosen)
     given = dict(parameters or {})
     for name in ("kernels", "task"):
         if name in given:
             raise ValueError(f"{name} cannot be set as a parameter; it is given on its own (--{name}).")
+    if "callback" in given:
+        raise ValueError("callback is a function of Python, which cannot be set here.")
     used, X, notes = _kernels(data, views, kernels)
     notes += doubts + _add_costs(given, views, chosen, found)
     model = chosen.make(found, kernels=used, **given)
-    y = None if found == "nothing" else data.y
-    if found == "values":
-        y = np.asarray(y, dtype=np.float64)
-    return FitPlan(data, X, y, found, chosen, model, given, used, [*data.notes, *notes])
-
-
-def _task(data: TableData, task: str, method: Method) -> tuple[str, list[str]]:
-    """What the target is, and what should be said of it."""
-    if data.y is None:
-        if task == "nothing" or (task == "auto" and method.tasks == ("nothing",)):
-            method.estimator_class("nothing")
-            return "nothing", []
+    if data.y is not None and data.y.ndim == 2 and not get_tags(model).target_tags.multi_output:
         raise ValueError(
-            f"{method.name} learns from {' or '.join(method.tasks)}: name the target (--target)"
-            + (", or say that there is none (--task nothing)." if "nothing" in method.tasks else ".")
+            f"{chosen.name} learns from one column of targets; {data.target!r} of {data.name} has "
+            f"{data.y.shape[1]}. Save one of them as an array of its own."
         )
-    if data.y.dtype.kind in "USO" and (task == "values" or "classes" not in method.tasks):
-        raise ValueError(
-            f"the target {data.target!r} of {data.name} must hold numbers, to learn from values; it holds "
-            f"{str(data.y.flat[0])!r}. Encode it as numbers, or learn from classes."
-        )
-    try:
-        targets = as_targets(data.y, data.n_samples, task, method.tasks)
-    except ValueError as error:
-        raise ValueError(f"the target {data.target!r} of {data.name}: {error}") from None
-    method.estimator_class(targets.task)  # refuses a task that the method does not know
-    return targets.task, _check_classes(data, targets) if targets.task == "classes" else []
-
-
-def _check_classes(data: TableData, targets: Targets) -> list[str]:
-    """Refuse classes of one sample; doubt whole numbers of which there are many."""
-    counts = np.bincount(targets.codes)
-    if counts.min() < 2:
-        rare = targets.labels[np.flatnonzero(counts[targets.codes] < 2)[0]]
-        raise ValueError(
-            f"the target {data.target!r} of {data.name} holds whole numbers or names, which are taken for "
-            f"classes, and class {str(rare)!r} has a single sample. If it is a number to predict, say so "
-            "(--task values); leave that class out otherwise."
-        )
-    if data.y is not None and data.y.dtype.kind in "iuf" and targets.n_classes > _MANY_CLASSES:
-        return [
-            f"the target {data.target!r} holds {targets.n_classes} whole numbers, taken for classes; if they "
-            "are numbers to predict, say so (--task values)."
-        ]
-    return []
+    return FitPlan(data, X, data.target_as(found), found, chosen, model, given, used, [*data.notes, *notes])
 
 
 # --- views -------------------------------------------------------------------------------------------------
@@ -198,12 +163,14 @@ def _used_columns(data: TableData, views: Sequence[View]) -> tuple[pd.DataFrame,
     used = [column for column in data.columns if everything or column in named]
     X = data.X.loc[:, used]
     require_usable(X, data)
+    if len(X) > 1 and not X.ne(X.iloc[0]).to_numpy().any():
+        raise ValueError(f"all columns of {data.name} are constant: there is nothing to compare rows by.")
     left = [column for column in data.columns if column not in set(used)]
     return X, [f"no view reads {_some(left)} of {data.name}: left out."] if left else []
 
 
-def require_usable(X: pd.DataFrame, data: TableData) -> None:
-    """Refuse columns of a table that are no numbers, or empty in some row.
+def require_usable(X: pd.DataFrame, data: TableData, *, new: bool = False) -> None:
+    """Refuse columns of a table that are no numbers, or empty or infinite in some row.
 
     Parameters
     ----------
@@ -211,35 +178,50 @@ def require_usable(X: pd.DataFrame, data: TableData) -> None:
         The columns in use.
     data : TableData
         Where they come from, for the messages.
+    new : bool, default=False
+        Whether the rows are new ones for a model: its columns cannot be chosen any more.
     """
-    _require_numbers(X, data)
-    _require_known(X, data)
+    for name in X.columns:
+        if not pd.api.types.is_numeric_dtype(X[name].dtype):
+            _refuse_text(X, str(name), data, new)
+    _require_finite(X, data, new)
 
 
-def _require_numbers(X: pd.DataFrame, data: TableData) -> None:
-    text = [str(name) for name in X.columns if not pd.api.types.is_numeric_dtype(X[name].dtype)]
-    if not text:
-        return
-    values = [repr(str(value)) for value in X[text[0]].dropna().unique()[:3]]
+def _refuse_text(X: pd.DataFrame, column: str, data: TableData, new: bool) -> None:
+    texts = X[column].map(str).where(X[column].notna())
+    bad = np.flatnonzero((texts.notna() & pd.to_numeric(texts, errors="coerce").isna()).to_numpy())
+    row = int(bad[0]) if bad.size else 0
+    told = f"it holds {_short(texts.iloc[row])} in {data.place(row)}"
+    told += f", and {bad.size - 1} others that are none" if bad.size > 1 else ""
+    wanted = f"column {column!r} of {data.name} must hold numbers"
+    if new:
+        raise ValueError(f"{wanted}, as in training; {told}. Correct what is there, or remove the rows.")
+    if bad.size < len(X) / 2:
+        remedy = "Correct it; if it stands for what is missing, fill that in or remove the rows. Or leave the"
+        raise ValueError(f"{wanted}; {told}. {remedy} column out (--ignore {column}).")
     raise ValueError(
-        f"kernels here compare numbers, and {_some(text)} of {data.name} "
-        f"{'holds' if len(text) == 1 else 'hold'} something else ({text[0]!r}: {', '.join(values)} …). Leave "
-        f"it out (--ignore {text[0]}), give it one column of 0 and 1 for each value (--one-hot {text[0]}), "
-        "or encode it as numbers before."
+        f"{wanted}, which kernels here compare; {told}. Leave it out (--ignore {column}), give it one column "
+        f"of 0 and 1 for each value (--one-hot {column}), or encode it as numbers before."
     )
 
 
-def _require_known(X: pd.DataFrame, data: TableData) -> None:
-    missing = X.isna().to_numpy()
-    if not missing.any():
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:40]}…")
+
+
+def _require_finite(X: pd.DataFrame, data: TableData, new: bool) -> None:
+    numbers = X.to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = ~np.isfinite(numbers)
+    if not bad.any():
         return
-    column = int(np.flatnonzero(missing.any(axis=0))[0])
-    row = int(np.flatnonzero(missing[:, column])[0])
-    others = int(missing.sum()) - 1
-    more = f", and {others} other values" if others else ""
+    column = int(np.flatnonzero(bad.any(axis=0))[0])
+    row = int(np.flatnonzero(bad[:, column])[0])
+    what, others = "empty" if np.isnan(numbers[row, column]) else "infinite", int(bad.sum()) - 1
+    more = f", and {others} other {'value is' if others == 1 else 'values are'} missing" if others else ""
+    remedy = "fill it in, or remove the row" if new else "fill in or remove it, or leave the column out"
     raise ValueError(
-        f"column {str(X.columns[column])!r} of {data.name} is empty in {data.place(row)}{more}. Fill in or "
-        "remove what is missing, or leave the column out."
+        f"column {str(X.columns[column])!r} of {data.name} is {what} in {data.place(row)}{more}. A model "
+        f"needs a finite number in every row: {remedy}{'' if new else ' (--ignore)'}."
     )
 
 

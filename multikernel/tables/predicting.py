@@ -90,6 +90,23 @@ def match_training(record: Mapping[str, Any], data: TableData) -> tuple[Any, lis
     return _kernels(record, data) if data.kind == "precomputed" else _columns(record, data)
 
 
+def reading_options(record: Mapping[str, Any]) -> dict[str, Any]:
+    """How `read_table` must read new rows, so that they are read as the training rows were.
+
+    Parameters
+    ----------
+    record : mapping
+        What `make_record` wrote beside the model.
+
+    Returns
+    -------
+    dict
+        ``names`` and ``keep_na``.
+    """
+    _require_record(record)
+    return {"names": list(record["data"]["one_hot"]), "keep_na": record["data"].get("keep_na") is True}
+
+
 def write_csv(frame: pd.DataFrame, path: str | Path, *, keep: Sequence[str | Path] = ()) -> None:
     """Write a table to a file, whole or not at all.
 
@@ -120,6 +137,8 @@ def _require_record(record: Mapping[str, Any]) -> None:
     data = record.get("data")
     wanted = {"kind": str, "columns": list, "kernels": list, "one_hot": dict, "n_samples": int}
     sound = isinstance(data, Mapping) and all(isinstance(data.get(key), kind) for key, kind in wanted.items())
+    texts = [data["columns"], data["kernels"], *data["one_hot"].values()] if sound else []  # type: ignore[index]
+    sound = sound and all(isinstance(each, list) and all(isinstance(t, str) for t in each) for each in texts)
     if not sound or data["kind"] not in _KINDS:  # type: ignore[index]
         raise ValueError(
             "the record beside the model must say which columns it was trained on, as `multikernel fit` "
@@ -160,7 +179,7 @@ def _columns(record: Mapping[str, Any], data: TableData) -> tuple[pd.DataFrame, 
     slim = replace(data, X=data.X.loc[:, needed], view_columns={}, notes=notes)
     encoded = encode_columns(slim, {column: one_hot[column] for column in needed if column in one_hot})
     X = encoded.X.loc[:, columns]
-    require_usable(X, data)
+    require_usable(X, data, new=True)
     return X, encoded.notes
 
 

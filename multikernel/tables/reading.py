@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,16 @@ import pandas as pd
 
 from multikernel.tables.data import TableData, views_in_names
 from multikernel.tables.npz import read_npz
-from multikernel.tables.text import SUFFIXES, read_text, require_distinct
+from multikernel.tables.text import SUFFIXES, TextTable, read_text, require_distinct
 
 
 def read_table(
-    path: str | os.PathLike[str], target: str | None = None, *, ignore: Sequence[str] = ()
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    *,
+    ignore: Sequence[str] = (),
+    names: Sequence[str] = (),
+    keep_na: bool = False,
 ) -> TableData:
     """Read a table, its views or its ready-made kernels, and the target.
 
@@ -31,6 +37,11 @@ def read_table(
         The column, or the array, that holds the labels or values to learn.
     ignore : sequence of str, default=()
         Columns to leave out, such as row numbers or names of the samples.
+    names : sequence of str, default=()
+        Columns whose values are names, whatever they look like: in a text file, 01 stays another than 1.
+    keep_na : bool, default=False
+        Whether NA, None, null and the like are names in the target and in the columns of `names` of a text
+        file; only an empty cell is missing then.
 
     Returns
     -------
@@ -50,9 +61,9 @@ def read_table(
     if kind == "npz":
         return _without(read_npz(place, target), ignore)
     if kind == "parquet":
-        return _split(place.name, _read_parquet(place), target, ignore, [], None)
-    frame, lines, notes = read_text(place)
-    return _split(place.name, frame, target, ignore, notes, lines)
+        return _split(place.name, TextTable(_read_parquet(place), None, {}, []), target, ignore, keep_na)
+    text = read_text(place, [*names, *([] if target is None else [target])])
+    return _split(place.name, text, target, ignore, keep_na)
 
 
 def _kind(path: Path) -> str:
@@ -87,14 +98,9 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def _split(
-    name: str,
-    frame: pd.DataFrame,
-    target: str | None,
-    ignore: Sequence[str],
-    notes: list[str],
-    lines: np.ndarray | None,
+    name: str, table: TextTable, target: str | None, ignore: Sequence[str], keep_na: bool
 ) -> TableData:
-    columns = [str(column) for column in frame.columns]
+    columns = [str(column) for column in table.frame.columns]
     for column in (*ignore, *([] if target is None else [target])):
         require_column(column, columns, name)
     if target is not None and target in ignore:
@@ -102,34 +108,74 @@ def _split(
     kept = [column for column in columns if column != target and column not in ignore]
     if not kept:
         raise ValueError(f"{name} must hold features beside its target; nothing is left of {columns}.")
-    X = frame.loc[:, kept].reset_index(drop=True)
-    bare = TableData(X, None, views_in_names(kept), "table", name, target, notes=notes, lines=lines)
+    X = table.frame.loc[:, kept].reset_index(drop=True)
+    for column in (column for column in table.cells if column in kept):
+        cells, gaps = table.cells[column], _gaps(table, column, keep_na)
+        named = [None if gap else cell for cell, gap in zip(cells, gaps, strict=True)]
+        X[column] = pd.Series(named, dtype=object, index=X.index)
+    notes = list(table.notes)
+    bare = TableData(X, None, views_in_names(kept), "table", name, target, notes=notes, lines=table.lines)
     if target is None:
         return bare
-    y = _target_values(frame[target], bare)
-    return TableData(X, y, bare.view_columns, "table", name, target, notes=notes, lines=lines)
+    _require_targets(bare, _gaps(table, target, keep_na), table.cells.get(target))
+    y, labels = _target_values(table.frame[target], table.cells.get(target), notes)
+    return replace(bare, y=y, labels=labels)
 
 
-def _target_values(column: pd.Series, data: TableData) -> np.ndarray:
-    missing = np.flatnonzero(column.isna().to_numpy())
-    if missing.size:
-        more = f", and {missing.size - 1} more" if missing.size > 1 else ""
-        raise ValueError(
-            f"the target {data.target!r} of {data.name} must be known in every row; it is missing in "
-            f"{data.place(int(missing[0]))}{more}. Remove these rows, or predict them later."
-        )
-    if column.dtype.kind in "fiub" and isinstance(column.dtype, np.dtype):
-        return column.to_numpy()
-    if pd.api.types.is_numeric_dtype(column.dtype):  # pandas' own numbers
-        return column.to_numpy(dtype=column.dtype.numpy_dtype)
-    return np.asarray([str(label) for label in column.tolist()])
+def _gaps(table: TextTable, column: str, keep_na: bool) -> np.ndarray:
+    """Where a column of names, or the target, is missing."""
+    if keep_na and column in table.cells:
+        return np.array([not cell for cell in table.cells[column]])
+    return np.asarray(table.frame[column].isna().to_numpy())
+
+
+def _require_targets(data: TableData, gaps: np.ndarray, cells: list[str] | None) -> None:
+    missing = np.flatnonzero(gaps)
+    if not missing.size:
+        return
+    more = f", and {missing.size - 1} more" if missing.size > 1 else ""
+    word = "" if cells is None else cells[missing[0]]
+    hint = f" If {word!r} is the name of a class, say so (--keep-na)." if word else ""
+    raise ValueError(
+        f"the target {data.target!r} of {data.name} must be known in every row; it is missing in "
+        f"{data.place(int(missing[0]))}{more}. Remove these rows, or predict them later.{hint}"
+    )
+
+
+def _target_values(
+    column: pd.Series, cells: list[str] | None, notes: list[str]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The target, and how it is written where numbers would not tell that."""
+    if pd.api.types.is_numeric_dtype(column.dtype) and not column.isna().any():
+        plain = isinstance(column.dtype, np.dtype)
+        y = column.to_numpy() if plain else column.to_numpy(dtype=column.dtype.numpy_dtype)
+        return y, None if cells is None else _spelled(y, cells, notes)
+    return np.asarray([str(label).strip() for label in column.tolist()] if cells is None else cells), None
+
+
+def _spelled(y: np.ndarray, cells: list[str], notes: list[str]) -> np.ndarray | None:
+    """Labels as they are written, where a number would be written otherwise; None of fractions."""
+    if y.dtype.kind == "f" and (y != np.round(y)).any():
+        return None
+    spellings: dict[Any, set[str]] = {}
+    for value, cell in zip(y.tolist(), cells, strict=True):
+        spellings.setdefault(value, set()).add(cell.removeprefix("+"))
+    if all(written == {str(value)} for value, written in spellings.items()):
+        return None
+    doubled = [sorted(written) for written in spellings.values() if len(written) > 1]
+    if doubled:
+        told = " and ".join(map(repr, doubled[0][:3]))
+        notes.append(f"the target is written in several ways, such as {told}, which are taken for one.")
+        return None
+    return np.asarray(cells)
 
 
 def require_column(column: str, known: Sequence[str], name: str) -> None:
     """Refuse a column that a table does not have."""
     if column in known:
         return
-    near = difflib.get_close_matches(column, known, 3, 0.5)
+    folded = {name.casefold().strip(): name for name in known}
+    near = [folded[name] for name in difflib.get_close_matches(column.casefold().strip(), folded, 3, 0.5)]
     listed = ", ".join(known[:12]) + (f" … ({len(known)} in all)" if len(known) > 12 else "")
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {listed}."
     raise ValueError(f"{name} has no column {column!r}. {hint}")

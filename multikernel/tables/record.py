@@ -18,6 +18,7 @@ from multikernel.tables.tuning import Tuning
 from multikernel.views import View, as_views
 
 RECORD, TUNING = "fit.json", "tuning.jsonl"
+REPORT, EVALUATION = "report.html", "evaluation.jsonl"
 _OURS = frozenset({RECORD, f"{RECORD}.next", TUNING, "model.skops"})
 
 
@@ -28,6 +29,7 @@ def make_record(
     sha256: str,
     categories: Mapping[str, Sequence[str]] | None = None,
     tuning: Tuning | None = None,
+    keep_na: bool = False,
 ) -> dict[str, Any]:
     """What was fitted, as a dictionary that JSON can hold.
 
@@ -40,6 +42,8 @@ def make_record(
     categories : mapping, optional
         The values of the columns that were encoded, from `find_categories`.
     tuning : Tuning, optional
+    keep_na : bool, default=False
+        As it was given to `read_table`.
 
     Returns
     -------
@@ -58,6 +62,7 @@ def make_record(
             "columns": [] if data.kind == "precomputed" else [str(name) for name in plan.X.columns],
             "kernels": list(data.kernel_names),
             "one_hot": {column: list(values) for column, values in (categories or {}).items()},
+            "keep_na": keep_na,
         },
         "task": plan.task,
         "method": plan.method.name,
@@ -110,6 +115,28 @@ def require_free(folder: str | Path, *, force: bool = False) -> None:
         raise ValueError(
             f"the folder {place} holds a model already. Name another by --out, or replace it by --force."
         )
+
+
+def remove_stale(folder: str | Path, *, tuned: bool = False) -> list[str]:
+    """Remove what was written about a model that is replaced: its report, its evaluation, its tuning.
+
+    Parameters
+    ----------
+    folder : path
+        Of the new model.
+    tuned : bool, default=False
+        Whether the file of the tuning is that of the new model.
+
+    Returns
+    -------
+    list of str
+        The names of the files that were removed.
+    """
+    names = (REPORT, EVALUATION, *(() if tuned else (TUNING,)))
+    found = [path for path in (Path(folder) / name for name in names) if path.is_file()]
+    for path in found:
+        path.unlink()
+    return [path.name for path in found]
 
 
 def was_interrupted(folder: Path) -> bool:

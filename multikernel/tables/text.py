@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,25 +19,44 @@ import pandas as pd
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
-def read_text(path: Path) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
+@dataclass(frozen=True, eq=False)
+class TextTable:
+    """A table as a text file has it.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Every column, in the order of the file.
+    lines : ndarray of int
+        The line of each row; None of files without lines.
+    cells : dict of str to list of str
+        What is written in the columns asked for, without the blanks around it.
+    notes : list of str
+    """
+
+    frame: pd.DataFrame
+    lines: np.ndarray | None
+    cells: dict[str, list[str]]
+    notes: list[str]
+
+
+def read_text(path: Path, written: Sequence[str] = ()) -> TextTable:
     """Read a text table.
 
     Parameters
     ----------
     path : Path
+    written : sequence of str
+        Columns of which the cells are wanted as they are written: 01 is another name than 1.
 
     Returns
     -------
-    frame : DataFrame
-        Every column, in the order of the file.
-    lines : ndarray of int
-        The line of each row.
-    notes : list of str
+    TextTable
     """
     with _plain_errors(path):
         separator, notes = _separator(path)
         with _opened(path) as file:
-            header, lines = _scan(path, csv.reader(file, delimiter=separator))
+            header, lines, cells = _scan(path, csv.reader(file, delimiter=separator), written)
         with _opened(path) as file:
             frame = _parse(file, separator, header, ".")
         if separator == ";" and _n_texts(frame):
@@ -45,7 +66,12 @@ def read_text(path: Path) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
     if header[0] == "":
         frame = frame.iloc[:, 1:]
         notes.append(f"the first column of {path.name} has no name and is taken for row numbers: left out.")
-    return frame, lines, notes
+    for column, texts in cells.items():
+        bare = [text.strip() for text in texts]
+        if bare != texts:
+            notes.append(f"blanks around what column {column!r} of {path.name} holds are taken away.")
+        cells[column] = bare
+    return TextTable(frame, lines, cells, notes)
 
 
 def _parse(file: IO[str], separator: str, header: list[str], decimal: str) -> pd.DataFrame:
@@ -68,19 +94,23 @@ def _separator(path: Path) -> tuple[str, list[str]]:
     if ".tsv" in path.name.lower()[-7:]:
         return "\t", []
     with _opened(path) as file:
-        first = file.readline()
+        first = re.sub(r'"[^"]*"', "", file.readline())  # a name in quotes may hold either
     if "," in first or ";" not in first:
         return ",", []
     return ";", [f"{path.name} has semicolons between its columns."]
 
 
-def _scan(path: Path, rows: Any) -> tuple[list[str], np.ndarray]:
-    """The header, and the line of each row; refuses rows that are shorter or longer than the header."""
+def _scan(
+    path: Path, rows: Any, written: Sequence[str]
+) -> tuple[list[str], np.ndarray, dict[str, list[str]]]:
+    """The header, the line of each row, and some cells; refuses rows shorter or longer than the header."""
     header = [name.strip() for name in next(rows, [])]
     if not any(header):
         raise ValueError(f"{path.name} must begin with a line of column names; the file is empty.")
     _check_header(path, header)
     lines = []
+    cells: dict[str, list[str]] = {name: [] for name in written if name in header}
+    places = {name: header.index(name) for name in cells}
     for row in rows:
         if not row:  # a blank line, which pandas skips too
             continue
@@ -90,9 +120,11 @@ def _scan(path: Path, rows: Any) -> tuple[list[str], np.ndarray]:
                 f"header; line {rows.line_num} has {len(row)}. Put values that hold a separator in quotes."
             )
         lines.append(rows.line_num)
+        for name, place in places.items():
+            cells[name].append(row[place])
     if not lines:
         raise ValueError(f"{path.name} must hold rows below its header; it has none.")
-    return header, np.array(lines)
+    return header, np.array(lines), cells
 
 
 def _check_header(path: Path, header: list[str]) -> None:

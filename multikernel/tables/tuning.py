@@ -25,6 +25,8 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "reg": (1e-8, 1e-6, 1e-4, 1e-2, 0.1, 1.0),
 }
 _SCORINGS = {"classes": "accuracy", "values": "r2"}
+# A target is far from 1 where its standard deviation is larger than this, or smaller than one over it.
+_LARGE = 4.0
 # Raised when a stored score changes its meaning.
 _VERSION = 1
 
@@ -82,9 +84,31 @@ def tuned_parameter(plan: FitPlan) -> str:
         raise ValueError(f"{plan.method.name} learns from nothing here: there is no score to tune it by.")
     known = plan.method.parameters(plan.task)
     for name in GRIDS:
+        if name in known and name in plan.parameters:
+            raise ValueError(f"tuning chooses {name} itself: leave out --set {name}=…, or --tune.")
         if name in known:
             return name
     raise ValueError(f"{plan.method.name} has none of {', '.join(GRIDS)}: there is nothing to tune.")
+
+
+def doubts_of_scale(plan: FitPlan) -> list[str]:
+    """Notes on values that are far larger or smaller than the machine takes for granted.
+
+    Parameters
+    ----------
+    plan : FitPlan
+    """
+    if plan.task != "values":
+        return []
+    known, sd = plan.method.parameters(plan.task), float(np.std(np.asarray(plan.y)))
+    told = f"beside a target with a standard deviation of {sd:.3g}"
+    if sd > _LARGE and "C" in known and "C" not in plan.parameters:
+        return [f"C = {known['C']:g} is small {told}: try --tune, or --set C={float(f'{sd:.1g}'):g}."]
+    if 0 < sd < 1 / _LARGE and "epsilon" in known and "epsilon" not in plan.parameters:
+        return [
+            f"epsilon = {known['epsilon']:g} is wide {told}: try --set epsilon={float(f'{sd / 10:.1g}'):g}."
+        ]
+    return []
 
 
 def tune(

@@ -88,16 +88,36 @@ def test_with_the_simple_rivals(place: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("--methods", "mlk"), 2, "did you mean"),
+        (("--methods", "mlk"), 2, "Did you mean mkl"),
         (("--methods", ","), 2, "one method at least"),
         (("--target", "kindd"), 1, "kind"),
         (("--methods", "one_class"), 2, "no method"),
         (("--methods", "mkl"), 1, "two models at least"),
+        (("--methods", "kmeans,mkl"), 1, "kmeans learns from the rows alone"),
+        (("--out", "small.csv"), 1, "small.csv is a file"),
+        (("--out", "."), 1, "holds other things"),
     ],
 )
 def test_errors_are_plain(place: Path, words: tuple[str, ...], code: int, told: str) -> None:
     done = run(*_USUAL, *words)
     assert done.exit_code == code and told in done.output and "Traceback" not in done.output
+    assert "5×2 cv" not in done.output  # no bar of what never began
+
+
+def test_a_comparison_on_other_data_is_kept(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"rows": [], "omitted": [], "notes": [], "answer": "", "protocol": "", "metric": "accuracy"}
+    monkeypatch.setattr(compare, "compare_models", lambda *_, **__: dict(found))
+    monkeypatch.setattr(compare, "_show", lambda *_: None)
+    Path("other").mkdir()
+    assert run(*_USUAL, "--out", "other").exit_code == 0
+    assert run(*_USUAL, "--out", "other").exit_code == 0
+    table = pd.read_csv("small.csv")
+    table.iloc[::-1].to_csv("turned.csv", index=False)
+    words = ("turned.csv", *_USUAL[1:], "--out", "other")
+    refused = run(*words)
+    assert refused.exit_code == 1 and "a comparison of 'kind' in small.csv" in refused.output
+    assert run(*words, "--force").exit_code == 0
+    assert json.loads(Path("other/compare.json").read_text())["data"]["file"] == "turned.csv"
 
 
 def test_ctrl_c_keeps_what_is_done(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from multikernel import MKLClassifier
-from multikernel.cli import app
+from multikernel.cli import app, main
 from multikernel.cli.watching import _Path
 from multikernel.tables import tuning
 
@@ -147,7 +147,9 @@ def test_a_folder_is_not_overwritten_by_accident(place, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (("--method", "mlk"), 2, "did you mean 'mkl'"),
+        (("--method", "mlk"), 2, "Did you mean mkl"),
+        (("--set", "C=7", "--tune", "--ignore", "name"), 1, "tuning chooses C itself"),
+        (("--ignore", "name", "--set", f"C={'x' * 9000}"), 1, " … "),
         (("--kernels", "gausian"), 2, "Did you mean 'gaussian'"),
         (("--set", "C"), 2, "name=value"),
         (("--task", "guess"), 2, "--task must be one of"),
@@ -155,7 +157,7 @@ def test_a_folder_is_not_overwritten_by_accident(place, tmp_path):
         (("--ignore", "name", "--set", "C=-1"), 1, "C must be greater than 0"),
         (("--views", "none.toml"), 1, "none.toml does not exist"),
         (("--one-hot", "colour"), 1, "no column 'colour'"),
-        ((), 1, "column 'name' of train.csv holds something else"),
+        ((), 1, "column 'name' of train.csv must hold numbers"),
     ],
 )
 def test_refusals_name_the_remedy_and_write_nothing(place, tmp_path, options, code, said):
@@ -226,3 +228,33 @@ def test_how_far_a_fit_has_come():
     assert path.add({"iteration": 4, "gap": 0.0}) == 1.0
     assert path.add({"iteration": 1, "gap": 1.0}) == 0.0
     assert path.told.startswith("machine 2, iteration 1")
+
+
+def test_what_was_written_about_the_model_before_goes_with_it(place, tmp_path):
+    words = ("fit", place / "train.csv", "-y", "kind", "--ignore", "name", "--kernels", "linear")
+    assert call(*words, "-o", tmp_path / "m").exit_code == 0
+    for name in ("report.html", "evaluation.jsonl", "tuning.jsonl", "mine.txt"):
+        (tmp_path / "m" / name).write_text("old")
+    again = call(*words, "-o", tmp_path / "m", "--force")
+    assert "as of the model before: report.html, evaluation.jsonl, tuning.jsonl" in again.stderr
+    assert sorted(path.name for path in (tmp_path / "m").iterdir()) == ["fit.json", "mine.txt", "model.skops"]
+    assert call(*words, "-o", "").exit_code == 2
+
+
+def test_flags_show_no_value_in_the_help():
+    for words in ((), ("fit",), ("data", "list")):
+        assert "bool" not in call(*words, "--help").output
+
+
+def test_an_error_that_nobody_foresaw_is_one_line(monkeypatch, capsys):
+    def broken():
+        raise KeyError("[odd]")
+
+    monkeypatch.setattr(sys.modules["multikernel.cli.app"], "app", broken)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    assert "a fault of multikernel" in (told := capsys.readouterr().err) and "KeyError: '[odd]'" in told
+    monkeypatch.setenv("MULTIKERNEL_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        main()

@@ -108,6 +108,12 @@ def test_refusals_are_plain(fitted, tmp_path):
     assert own.exit_code == 1 and "will not be overwritten" in own.stderr
     assert record.read_bytes() == before
     (tmp_path / "short.csv").write_text("a:1,mood\n1,calm\n2,wild\n", encoding="utf-8")
-    short = call("report", fitted / "model", "--data", tmp_path / "short.csv", "--out", tmp_path / "r.html")
-    assert short.exit_code == 1 and "it has no 'a:2', 'b:1'" in short.stderr
+    words = ("report", fitted / "model", "--data", tmp_path / "short.csv", "--out", tmp_path / "r.html")
+    short = call(*words)
+    assert short.exit_code == 1 and "rows that the model was fitted to; short.csv has 2" in short.stderr
+    assert "fits on parts" not in short.stderr  # nothing was computed before
+    narrow = call(*words, "--parts", "stability")
+    assert narrow.exit_code == 1 and "it has no 'a:2', 'b:1'" in narrow.stderr
+    inner = call("report", fitted / "model" / "model.skops")
+    assert inner.exit_code == 1 and "give the folder" in inner.stderr
     assert not (tmp_path / "r.html").exists()

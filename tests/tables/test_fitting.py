@@ -21,12 +21,13 @@ from multikernel.tables import (
     plan_fit,
     predict_table,
     read_table,
+    reading_options,
     require_free,
     stop_on_interrupt,
     tune,
     tuning,
 )
-from multikernel.tables.tuning import Tuning
+from multikernel.tables.tuning import Tuning, doubts_of_scale
 
 N = 40
 
@@ -66,7 +67,7 @@ def test_only_columns_that_a_view_reads_must_be_numbers_and_known():
     assert list(plan.X.columns) == ["a", "b"]
     assert plan.notes == ["no view reads columns 'c', 'd' of t.csv: left out."]
     with pytest.raises(
-        ValueError, match=r"column 'c' of t.csv holds something else \('c': 'text' …\).*--one-hot c"
+        ValueError, match=r"column 'c' of t.csv must hold numbers.*'text' in row 0.*--one-hot c"
     ):
         plan_fit(data)
     with pytest.raises(ValueError, match=r"column 'd' of t.csv is empty in row 0.* and 39 other values"):
@@ -251,7 +252,11 @@ def test_columns_are_found_by_name(kept):
     [
         ({"b": [1.0]}, {}, "n.csv must have the columns.* no 'a', 'c'"),
         ({"a": [1.0], "b": [np.nan], "c": [1.0]}, {}, "'b' of n.csv is empty"),
-        ({"a": [1.0], "b": ["x"], "c": [1.0]}, {}, "'b' of n.csv holds something else"),
+        (
+            {"a": [1.0], "b": ["x"], "c": [1.0]},
+            {},
+            "'b' of n.csv must hold numbers, as in training; it holds 'x'",
+        ),
         ({"a": [1.0], "b": [1.0], "c": [1.0]}, {"proba": True}, "probability=true"),
     ],
 )
@@ -322,3 +327,53 @@ def test_folders_that_a_fit_may_write_to(tmp_path):
     (tmp_path / "fit.json").rename(tmp_path / "thesis.txt")
     with pytest.raises(ValueError, match=r"other things \(thesis.txt\)"):
         require_free(tmp_path, force=True)
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "said"),
+    [
+        (["1.5", "2.5", "oops", "3.5"], {"task": "values"}, r"'oops' in row 2"),
+        (["1.5", "2.5", "oops", "3.5"], {}, r"'oops' in row 2 .* is none"),
+        ([1.5, 2.5, 3.0, 4.0], {"task": "classes"}, r"whole numbers or names.* 1.5 in row 0"),
+        ([1.5, np.inf, 3.0, 4.0], {}, r"infinite in row 1"),
+        ([1.5, 2.5, 3.0, 4.0], {"method": "EasyMKL"}, r"choose a method .* such as mkl or ridge"),
+        (np.ones((4, 2)), {"task": "values"}, r"one column of targets; 'y' of t.csv has 2"),
+        ([0, 0, 1, 1], {"parameters": {"callback": 3}}, r"callback is a function"),
+    ],
+)
+def test_targets_that_nothing_can_learn_from_are_named(y, options, said):
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(ValueError, match=said):
+        plan_fit(TableData(X, np.asarray(y), {}, "table", "t.csv", "y"), **options)
+
+
+def test_a_bad_cell_is_named_and_not_the_good_ones():
+    y = np.array([0, 0, 1, 1])
+    X = pd.DataFrame({"a": ["1", "2", "?", "4"]}, dtype=object)
+    with pytest.raises(ValueError, match=r"it holds '\?' in row 2 .*stands for what is missing"):
+        plan_fit(TableData(X, y, {}, "table", "t.csv", "y"))
+    lists = pd.DataFrame({"a": [[1], [2], [3], [4]]})
+    with pytest.raises(ValueError, match=r"must hold numbers.*'\[1\]'"):
+        plan_fit(TableData(lists, y, {}, "table", "t.csv", "y"))
+    constant = pd.DataFrame({"a": [1.0] * 4})
+    with pytest.raises(ValueError, match=r"all columns of t.csv are constant"):
+        plan_fit(TableData(constant, y, {}, "table", "t.csv", "y"), kernels="linear")
+
+
+def test_values_of_another_scale_are_noted():
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+
+    def notes(y, **parameters):
+        plan = plan_fit(TableData(X, np.array(y), {}, "table", "t.csv", "y"), parameters=parameters)
+        return [*plan.notes, *doubts_of_scale(plan)]
+
+    assert "C = 1 is small" in notes([0.5, 100.0, 200.0, 300.0])[0]
+    assert notes([0.5, 100.0, 200.0, 300.0], C=5) == [] == notes([0.5, 1.0, 2.0, 3.0])
+    assert "epsilon = 0.1 is wide" in notes([0.51, 0.52, 0.53, 0.54])[0]
+    assert "one value in all rows" in notes([0.5] * 4)[0]
+
+
+def test_a_damaged_record_is_refused():
+    record = {"data": {"kind": "table", "columns": ["a"], "kernels": [], "one_hot": {"a": 3}, "n_samples": 4}}
+    with pytest.raises(ValueError, match="record beside the model"):
+        reading_options(record)

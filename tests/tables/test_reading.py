@@ -174,5 +174,71 @@ def test_names_become_columns_of_zero_and_one(tmp_path):
     new = encode_columns(read_table(put(tmp_path, "n.csv", "x,c\n1,red\n2,green\n")), categories)
     assert new.X.to_numpy().tolist() == [[1, 0, 1], [2, 0, 0]]
     assert "'green'" in new.notes[0]
-    with pytest.raises(ValueError, match=r"'c' of e.csv is empty in line 3"):
+    with pytest.raises(ValueError, match=r"'c' of e.csv is empty.* in line 3"):
         encode_columns(read_table(put(tmp_path, "e.csv", "x,c\n1,red\n2,\n")), categories)
+
+
+def test_names_are_read_as_they_are_written_whatever_the_other_rows_hold(tmp_path):
+    train = read_table(put(tmp_path, "t.csv", "x,c,y\n1,01,0\n2,02,1\n"), "y", names=["c"])
+    categories = find_categories(train, ["c"])
+    assert categories == {"c": ["01", "02"]}
+    new = read_table(put(tmp_path, "n.csv", "x,c\n1,01\n2,AA\n"), names=["c"])
+    coded = encode_columns(new, categories)
+    assert coded.X.to_numpy().tolist() == [[1, 1, 0], [2, 0, 0]]
+    assert "('AA') in 1 of 2 rows: line 3" in coded.notes[0]
+    strange = read_table(put(tmp_path, "s.csv", "x,c\n1,1\n2,2\n"), names=["c"])
+    with pytest.raises(
+        ValueError, match=r"values that training had \('01', '02'\).*none of them, but '1', '2'"
+    ):
+        encode_columns(strange, categories)
+    double = read_table(put(tmp_path, "d.csv", "c=01,c,y\n1,01,0\n2,02,1\n"), "y", names=["c"])
+    with pytest.raises(ValueError, match=r"'c=01' of d.csv, which is there already"):
+        find_categories(double, ["c"])
+
+
+@pytest.mark.parametrize(
+    ("written", "values", "labels"),
+    [
+        (["001", "002"], [1, 2], ["001", "002"]),
+        (["TRUE", "FALSE"], [True, False], ["TRUE", "FALSE"]),
+        (["1", "2"], [1, 2], None),
+        (["+1", "-1"], [1, -1], None),
+        (["1.50", "2.25"], [1.5, 2.25], None),
+        ([" u", "v"], ["u", "v"], None),
+    ],
+)
+def test_labels_stay_as_they_are_written(tmp_path, written, values, labels):
+    lines = "".join(f"1,{label}\n" for label in written)
+    data = read_table(put(tmp_path, "t.csv", f"x,y\n{lines}"), "y")
+    assert data.y.tolist() == values
+    assert data.target_as("classes").tolist() == (values if labels is None else labels)
+    assert any("blanks" in note for note in data.notes) == (written[0] == " u")
+    if labels == ["001", "002"]:
+        assert data.target_as("values").tolist() == [1.0, 2.0]
+
+
+def test_na_is_missing_unless_it_is_a_name(tmp_path):
+    place = put(tmp_path, "t.csv", "x,c,y\n1,NA,None\n2,u,NA\n")
+    with pytest.raises(ValueError, match=r"missing in line 2, and 1 more.*'None' is the name.*--keep-na"):
+        read_table(place, "y")
+    data = read_table(place, "y", names=["c"], keep_na=True)
+    assert data.y.tolist() == ["None", "NA"] and find_categories(data, ["c"]) == {"c": ["NA", "u"]}
+    with pytest.raises(ValueError, match="missing in line 2"):
+        read_table(put(tmp_path, "e.csv", "x,y\n1,\n2,NA\n"), "y", keep_na=True)
+
+
+def test_the_target_of_an_archive_is_no_feature(tmp_path):
+    X, b = np.arange(8.0).reshape(4, 2), np.arange(4.0)[:, None]
+    np.savez(tmp_path / "v.npz", view_a=X, view_b=b)
+    data = read_table(tmp_path / "v.npz", "view_b")
+    assert list(data.view_columns) == ["a"] and data.y.tolist() == b.ravel().tolist()
+    np.savez(tmp_path / "x.npz", X=b)
+    with pytest.raises(ValueError, match="beside its target; it has nothing"):
+        read_table(tmp_path / "x.npz", "X")
+
+
+def test_a_quoted_name_may_hold_a_comma_and_a_typo_by_case_is_seen(tmp_path):
+    place = put(tmp_path, "t.csv", '"a, b";Kind\n1;2\n')
+    assert read_table(place).columns == ["a, b", "Kind"]
+    with pytest.raises(ValueError, match="Did you mean 'Kind'"):
+        read_table(place, "KIND")

@@ -62,3 +62,8 @@ def test_each_machine_has_a_line_of_its_own():
     plot = convergence_plot(history, tol=0.01)
     assert len(plot["points"]) == 9
     assert plot["lines"] == [convergence_plot(steps([1.0, 0.1, 0.01]), tol=0.01)["lines"][0]] * 3
+
+
+def test_iterations_that_are_floats_have_whole_ticks():
+    steps = [{"machine": 0, "iteration": float(i), "gap": 0.1 / (i + 1)} for i in range(3)]
+    assert [tick["label"] for tick in convergence_plot(steps, None)["x_ticks"]] == ["0", "1", "2"]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
@@ -33,6 +33,7 @@ from multikernel.weights._machines import default_machine, machine_for
 
 SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
 _MOST_VIEWS = 30  # that are left out one at a time
+_FAR_OFF = 10.0  # times larger or smaller than 1 is a standard deviation that C and epsilon do not suit
 _PRICES = (0.1, 1.0, 10.0, 100.0)
 _WIDTHS = (0.01, 0.1, 1.0, 10.0)  # times 1 / (number of columns), of standardised columns
 _OF_THE_WEIGHTS = ("kernels", "norm", "costs")  # parameters that one ready-made kernel does not need
@@ -88,13 +89,15 @@ def _without(subject: Subject, view: str) -> Any:
     if subject.is_precomputed:
         position = subject.views.index(view)
         return WithoutKernel(subject.fresh(**costs_without(subject.final, position)), position)
-    model = subject.fresh(**without_view(subject, view))
+    parameters = without_view(subject, view)
     if subject.search is None or not _chooses_kernels(subject):
-        return model
+        return subject.fresh(**parameters)
 
     def others(kernels: Any) -> Any:
         return [each for each in as_views(kernels) if each.name != view] or None
 
+    own = others(subject.model.get_params()[f"{subject.prefix}kernels"])  # where the grid names none
+    model = subject.fresh(**(parameters if own is None else {**parameters, "kernels": own}))
     return subject.search.with_choices(model, "kernels", others)
 
 
@@ -104,6 +107,7 @@ def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str,
     if subject.task == "values" and np.ndim(data[1]) > 1:
         report.omit("baselines", "the rivals predict one value a sample, and y has several columns.")
         return {}
+    note_units(subject.final, data[1], report)
     return {**simple_rules(subject, report), **rbf_rival(subject, data, report)}
 
 
@@ -127,8 +131,22 @@ def simple_rules(subject: Subject, report: Report) -> dict[str, Contender]:
     }
 
 
+def note_units(final: Any, y: Any, report: Report) -> None:
+    """Say so where the price and the free errors of a model are far from the scale of its values."""
+    if not is_regressor(final) or not (hasattr(final, "C") and hasattr(final, "epsilon")):
+        return
+    sd = float(np.std(np.asarray(y, float)))
+    if not 1.0 / _FAR_OFF <= sd <= _FAR_OFF:
+        report.notes.append(
+            f"C and epsilon of {type(final).__name__} are in the units of y, whose standard deviation is "
+            f"{sd:.2g}: a model of standardised values may do better."
+        )
+
+
 def _why_no_simple_rules(subject: Subject) -> str | None:
     final = subject.final
+    if isinstance(final, Pipeline) or hasattr(final, "estimator"):
+        return f"{type(final).__name__} is compared as a whole, whatever is in it."
     if not hasattr(final, "kernels"):
         return f"{type(final).__name__} has no views to choose from or to sum."
     known = len(subject.views) or (len(final.kernels) if isinstance(final.kernels, list) else 2)

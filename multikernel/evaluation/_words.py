@@ -21,7 +21,7 @@ def on_views(rows: list[Part], metric: str) -> str:
     --------
     >>> row = {"view": "a", "effect": 0.4, "p_alone": 0.01, "p": 0.3, "verdict": "tie", "better_folds": 10}
     >>> print(on_views([row], "accuracy"))
-    No difference was shown for any view. The largest: without a, accuracy falls by 0.400, on all 10 folds (p = 0.01, adjusted for 1 view 0.3): not certain, but likely.
+    No difference was shown for any view. The largest: without a, accuracy falls by 0.400, on all 10 folds (p = 0.01, adjusted for 1 view 0.3), which may well be a difference.
     """  # noqa: E501
     shown = sorted((row for row in rows if row["verdict"] != "tie"), key=lambda row: -row["effect"])
     others = [row for row in rows if row["verdict"] == "tie"]
@@ -30,11 +30,11 @@ def on_views(rows: list[Part], metric: str) -> str:
         texts = [f"{_change(row, metric)} (p = {row['p']:.2g})" for row in shown]
         text = "; ".join(texts)
         rest = "; for the other views no difference was shown" if others else ""
-        hint = f" Not certain, but likely: {'; '.join(_unsure(row, metric, rows) for row in likely)}."
+        hint = f" Not certain: {'; '.join(_unsure(row, metric, rows) for row in likely)}."
         return f"{text[0].upper()}{text[1:]}{rest}.{hint if likely else ''}"
     largest = max(likely or others, key=lambda row: abs(row["effect"]))
     text = f"No difference was shown for any view. The largest: {_unsure(largest, metric, rows)}"
-    return f"{text}: not certain, but likely." if likely else f"{text}."
+    return f"{text}, which may well be a difference." if likely else f"{text}."
 
 
 def _change(row: Part, metric: str) -> str:
@@ -84,8 +84,7 @@ def answer(rows: list[Part], metric: str, missing: Sequence[str] = (), majority:
         rivals = [f"the {row['name']} ({_test_text(row)})" for row in others if row["verdict"] == verdict]
         if rivals:
             texts.append(f"{text} {listed(rivals)}")
-    without = f" Judged without the {listed(list(missing))}, which could not be fitted." if missing else ""
-    text = f"{_head(others)}: {metric} {first['score']:.3f}, {'; '.join(texts)}.{without}"
+    text = f"{_head(others)}: {metric} {first['score']:.3f}, {'; '.join(texts)}.{on_missing(missing)}"
     return text + ("" if majority is None else f" {on_majority(first['score'], metric, majority)}")
 
 
@@ -100,11 +99,16 @@ def _head(others: list[Part]) -> str:
     return f"Learning the kernel {'helped in part' if 'better' in verdicts else 'did not help'}"
 
 
+def on_missing(names: Sequence[str]) -> str:
+    """That an answer judges without rivals that failed."""
+    return f" Judged without the {listed(list(names))}, which could not be fitted." if names else ""
+
+
 def on_majority(score: float, metric: str, majority: float) -> str:
     """That a score is no better than naming the largest class always."""
     return (
-        f"Mind the classes: always naming the largest has {metric} {majority:.3f}, and the model, with "
-        f"{score:.3f}, is not above it."
+        f"Always naming the largest class has {metric} {majority:.3f}; the model, with {score:.3f}, is not "
+        "above it."
     )
 
 

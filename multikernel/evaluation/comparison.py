@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from multikernel._resumable import Progress
-from multikernel.evaluation._contenders import RBF, machine_label, rbf_rival, simple_rules
+from multikernel.evaluation._contenders import RBF, machine_label, note_units, rbf_rival, simple_rules
 from multikernel.evaluation._contest import (
     LEVEL,
     METRICS,
@@ -30,7 +30,7 @@ from multikernel.evaluation._parts import majority_rate
 from multikernel.evaluation._plain import plain
 from multikernel.evaluation._runs import Outcomes, Settings, run_groups
 from multikernel.evaluation._subject import Subject
-from multikernel.evaluation._words import VERDICTS, listed, not_above, on_majority, p_text
+from multikernel.evaluation._words import VERDICTS, listed, not_above, on_majority, on_missing, p_text
 from multikernel.stats.verdicts import verdicts_against
 
 Part = dict[str, Any]
@@ -114,7 +114,7 @@ def compare_models(
         "protocol": f"{PROTOCOL}; p by the 5×2 cv F test, adjusted by Holm's method over all tests against "
         "the same rival; a verdict other than a tie needs eight of the ten folds on one side as well.",
         "rows": plain(rows),
-        "answer": _answer(rows, metric) + _beside(rows, metric, majority_rate(subject.task, y), n_samples(X)),
+        "answer": _answer(rows, metric) + _beside(rows, metric, (subject.task, y), simple, scores),
         "omitted": report.omitted,
         "notes": report.notes,
     }
@@ -156,6 +156,7 @@ def _rivals(models: Mapping[str, Any], subject: Subject, data: tuple[Any, Any], 
     groups: dict[str, list[str]] = {}
     rules: dict[str, dict[str, Contender]] = {}
     for name, model in models.items():
+        note_units(model, data[1], report)
         rules[name] = simple_rules(Subject(model, model), report)
         if rules[name]:
             mark = str([_content(contender.estimator) for contender in rules[name].values()])
@@ -282,11 +283,13 @@ def _turned(test: Part, name: str) -> Part:
     }
 
 
-def _beside(rows: list[Part], metric: str, majority: float | None, n: int) -> str:
-    """That the best model is no better than naming the largest class always, if so."""
-    score = next(row["score"] for row in rows if not row["is_rival"])
-    found = not_above(score, majority, n)
-    return "" if found is None else f" {on_majority(score, metric, found)}"
+def _beside(rows: list[Part], metric: str, data: tuple[str, Any], simple: _Rivals, scores: Scores) -> str:
+    """What the answer has to add: rivals of the best model that failed, and a score that is no feat."""
+    best = next(row for row in rows if not row["is_rival"])
+    missing = [name for name in simple.contenders if name in scores.failures]
+    text = on_missing([name for name in missing if best["name"] in simple.of_models[name]])
+    majority = not_above(best["score"], majority_rate(*data), len(data[1]))
+    return text if majority is None else f"{text} {on_majority(best['score'], metric, majority)}"
 
 
 def _called(row: Part) -> str:

@@ -1,7 +1,8 @@
 """Pictures of fitted models and of their evaluation, drawn on matplotlib Axes that are given or made.
 
 Every function takes ``ax`` and returns the Axes it drew on; without ``ax`` it makes a figure. Nothing else of
-matplotlib's state is touched: no style, no ``show``.
+matplotlib's state is touched: no style, no ``show``. Legends and notes stand beside the axes, where they hide
+nothing: figures with ``layout="constrained"`` make room for them.
 
 - of a model: :func:`weights`, :func:`convergence`, :func:`contributions`, :func:`decision_regions`;
 - of what ``multikernel.evaluation.evaluate`` returns: :func:`stability`, :func:`without_view`,

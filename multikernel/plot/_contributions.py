@@ -69,7 +69,8 @@ def _as_rows(model: Any, X: Any) -> Any:
         return X.to_frame().T.infer_objects()
     kernels = getattr(model, "kernels", None)
     n_axes = 3 if isinstance(kernels, str) and kernels == "precomputed" else 2
-    return np.asarray(X)[None] if np.ndim(X) == n_axes - 1 else X
+    is_row = isinstance(X, np.ndarray | list | tuple) and np.ndim(X) == n_axes - 1
+    return np.asarray(X)[None] if is_row else X
 
 
 def _number_of(model: Any, every: Array, intercepts: Array, machine: str | None) -> int:

@@ -61,7 +61,8 @@ def test_what_newer_evaluations_tell_is_shown(make_model):
     made["held_out"] |= {"score": 0.95, "majority": 0.4, "balanced_accuracy": 0.88}
     made["baselines"]["protocol"] = "Ten refits, each from half of the samples"
     made["notes"] += [
-        f"1 of 10 refits of {name!r} gave a warning, the worst: slow." for name in ("plain sum", "without text")
+        f"1 of 10 refits of {name!r} gave a warning, the worst: slow."
+        for name in ("plain sum", "without text")
     ]
     summary = summarize(make_model(VIEWS, [0.5, 0.25, 0.25]), evaluation=made)
     page, markdown = Page(render_html(summary)).text, render_markdown(summary)

@@ -171,23 +171,9 @@ def _pictures(summary: Summary) -> dict[str, Any]:
         table = tables.stability_table(stability)
         made["stability"] = table | {"strips": drawings.stability_strips(stability["rows"])}
     if without := part(summary, "without_view"):
-        effects = [row["effect"] for row in without["rows"]]
-        made["without_view"] = tables.without_view_table(without) | {
-            "strips": drawings.difference_strips(
-                effects, [_is_clear(row) for row in without["rows"]], _spreads(without["rows"])
-            ),
-            "marked": [has_warned(summary, f"without {row['view']}") for row in without["rows"]],
-        }
+        made["without_view"] = _without_view_pictures(without, summary)
     if baselines := part(summary, "baselines"):
-        differences = [row["difference"] if row["verdict"] else None for row in baselines["rows"]]
-        made["baselines"] = tables.baselines_table(baselines) | {
-            "strips": drawings.difference_strips(
-                differences,
-                [row["verdict"] in ("better", "worse") for row in baselines["rows"]],
-                _spreads(baselines["rows"]),
-            ),
-            "marked": [has_warned(summary, row["name"]) for row in baselines["rows"]],
-        }
+        made["baselines"] = _baselines_pictures(baselines, summary)
     if heat_maps := part(summary, "heat_maps"):
         made["heat_maps"] = {
             "drawing": drawings.draw_heat_maps(heat_maps, classes),
@@ -207,6 +193,23 @@ def _pictures(summary: Summary) -> dict[str, Any]:
     return {f"{name}_part": value for name, value in made.items()} | {
         "held_out_part": _held_out_pictures(part(summary, "held_out"), classes)
     }
+
+
+def _without_view_pictures(without: Any, summary: Summary) -> dict[str, Any]:
+    rows = without["rows"]
+    strips = drawings.difference_strips(
+        [row["effect"] for row in rows], [_is_clear(row) for row in rows], _spreads(rows)
+    )
+    marked = [has_warned(summary, f"without {row['view']}") for row in rows]
+    return tables.without_view_table(without) | {"strips": strips, "marked": marked}
+
+
+def _baselines_pictures(baselines: Any, summary: Summary) -> dict[str, Any]:
+    rows = baselines["rows"]
+    differences = [row["difference"] if row["verdict"] else None for row in rows]
+    strips = drawings.difference_strips(differences, [_is_clear(row) for row in rows], _spreads(rows))
+    marked = [has_warned(summary, row["name"]) for row in rows]
+    return tables.baselines_table(baselines) | {"strips": strips, "marked": marked}
 
 
 def _spreads(rows: Any) -> list[float | None]:

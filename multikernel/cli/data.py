@@ -32,7 +32,7 @@ def list_(
     with plain_errors():
         table = list_datasets(views=views, task=task).reset_index()
     if as_json:
-        _print_json(table.to_dict(orient="records"))
+        _print_json([_known(row) for row in table.to_dict(orient="records")])
         return
     # short enough for 80 columns: how many classes, or else what the target is
     table["classes"] = table["classes"].where(table["classes"] > 0, table["task"])
@@ -106,6 +106,11 @@ def _require_on_disk(name: str) -> None:
             f"data set {name!r} comes from {source} and is not on disk: there is nothing to check. "
             f"`multikernel data show {name}` loads it."
         )
+
+
+def _known(row: dict[Any, Any]) -> dict[Any, Any]:
+    """A row of the list; how large a set is may not be known before it is fetched."""
+    return row if row["n"] else {**row, "n": None, "d": None}
 
 
 def _print_json(value: Any) -> None:

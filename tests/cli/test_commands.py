@@ -267,6 +267,9 @@ def test_data_that_are_missing_or_damaged_are_errors(data):
 
 def test_data_as_json(data):
     rows = {row["name"]: row for row in json.loads(call("data", "list", "--json").stdout)}
+    assert rows["sonar"]["n"] is None  # nobody knows before it is fetched
+    absent = call("data", "check", "sonar")
+    assert absent.exit_code == 1 and "comes from OpenML and is not on disk" in absent.stderr
     assert (rows["tiny"]["n"], rows["tiny"]["source"], rows["tiny"]["where"]) == (2, "folder", str(data))
     assert rows["digits"]["views"] == 5
     listed = json.loads(call("data", "list", "--json", "--views").stdout)

@@ -1,44 +1,47 @@
 """Learns the kernel: multiple kernel learning with a certificate, behind scikit-learn's interface."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from .estimators import (
-    BayesianMKLClassifier,
-    BayesianMKLRegressor,
-    ColumnBoostingClassifier,
-    ColumnBoostingRegressor,
-    CombinedKernelClassifier,
-    CombinedKernelOneClass,
-    CombinedKernelPCA,
-    CombinedKernelRegressor,
-    CompositionalKernelClassifier,
-    ConformalKernel,
-    KDDAClassifier,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
-    LocalizedMKLClassifier,
-    LocalizedMKLOneClass,
-    LocalizedMKLRegressor,
-    MKLClassifier,
-    MKLOneClass,
-    MKLRegressor,
-    MKLRidge,
-    MulticlassSVC,
-    MultipleKernelKMeans,
-    NonstationaryClassifier,
-    PosteriorSVC,
-    ProjectionKernelClassifier,
-    ProjectionKernelOneClass,
-    ProjectionKernelRegressor,
-    RegularizedMKLClassifier,
-    SpectralKernelClassifier,
-    TransductiveMKLClassifier,
-    cost_path,
-)
-from .persistence import load_model, save_model
-from .selection import generalization_bound
-from .stats import compare_rules
-from .views import KernelBank, View, combine_kernels, per_feature, stack_kernels
+if TYPE_CHECKING:
+    from .estimators import (
+        BayesianMKLClassifier,
+        BayesianMKLRegressor,
+        ColumnBoostingClassifier,
+        ColumnBoostingRegressor,
+        CombinedKernelClassifier,
+        CombinedKernelOneClass,
+        CombinedKernelPCA,
+        CombinedKernelRegressor,
+        CompositionalKernelClassifier,
+        ConformalKernel,
+        KDDAClassifier,
+        KernelDiscriminantClassifier,
+        KernelKNNClassifier,
+        LocalizedMKLClassifier,
+        LocalizedMKLOneClass,
+        LocalizedMKLRegressor,
+        MKLClassifier,
+        MKLOneClass,
+        MKLRegressor,
+        MKLRidge,
+        MulticlassSVC,
+        MultipleKernelKMeans,
+        NonstationaryClassifier,
+        PosteriorSVC,
+        ProjectionKernelClassifier,
+        ProjectionKernelOneClass,
+        ProjectionKernelRegressor,
+        RegularizedMKLClassifier,
+        SpectralKernelClassifier,
+        TransductiveMKLClassifier,
+        cost_path,
+    )
+    from .persistence import load_model, save_model
+    from .selection import generalization_bound
+    from .stats import compare_rules
+    from .views import KernelBank, View, combine_kernels, per_feature, stack_kernels
 
 __version__ = version("multikernel")
 
@@ -84,3 +87,52 @@ __all__ = [
     "save_model",
     "stack_kernels",
 ]
+
+# Names and packages are imported when they are first asked for: `multikernel --version` needs none of them.
+_HOMES = {
+    "KernelBank": "views",
+    "View": "views",
+    "combine_kernels": "views",
+    "compare_rules": "stats",
+    "generalization_bound": "selection",
+    "load_model": "persistence",
+    "per_feature": "views",
+    "save_model": "persistence",
+    "stack_kernels": "views",
+}  # all others are estimators
+_PACKAGES = (
+    "combine",
+    "criteria",
+    "datasets",
+    "doctor",
+    "estimators",
+    "evaluation",
+    "kernels",
+    "methods",
+    "persistence",
+    "plot",
+    "report",
+    "reproduce",
+    "selection",
+    "solvers",
+    "stats",
+    "tables",
+    "views",
+    "weights",
+)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_PACKAGES, *(name for name in globals() if name.startswith("__"))})
+
+
+if not TYPE_CHECKING:  # the checker reads the imports above, and would take every name for known with this
+
+    def __getattr__(name: str) -> Any:
+        if name in _PACKAGES:
+            return import_module(f".{name}", __name__)
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f".{_HOMES.get(name, 'estimators')}", __name__), name)
+        globals()[name] = value
+        return value

@@ -1,28 +1,60 @@
 """The commands together, and the options that come before them."""
 
-from typing import Annotated
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
 import multikernel
-from multikernel.cli import compare, data, doctor, fit, predict, report, reproduce
 from multikernel.cli.console import unexpected
 from multikernel.cli.help import Command, Group
+
+# What --help says of each. A command's module, named as it is, is imported when the command is asked for:
+# the libraries behind take seconds.
+COMMANDS = {
+    "fit": "Fit a model to a table and keep it in a folder, for `predict` and `report`.",
+    "predict": "Predict the rows of a new table.",
+    "report": "Write a report about a model: one page that needs no network.",
+    "compare": "Compare methods on a table by paired tests, and with simpler rivals: does learning the "
+    "kernel help?",
+    "doctor": "Say what is wrong with data, views and kernels, and what to do about it.",
+    "reproduce": "Compute a published table or figure again and show our numbers beside the published ones.",
+    "data": "List, show and check data sets.",
+}
+
+
+@cache
+def load_command(name: str) -> Any:
+    """The command of a name, with its options."""
+    module = import_module(f"multikernel.cli.{name}")
+    if isinstance(getattr(module, "app", None), typer.Typer):
+        return typer.main.get_group(module.app)
+    alone = typer.Typer(add_completion=False)
+    alone.command(name, cls=Command)(getattr(module, name))
+    return typer.main.get_command(alone)
+
+
+class _Commands(Group):
+    """All commands by name and first sentence; the one that is run is imported."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.commands.update({name: Command(name, help=text) for name, text in COMMANDS.items()})
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """The command that is asked for."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name in COMMANDS else command, rest
+
 
 app = typer.Typer(
     name="multikernel",
     help="Learn the kernel: models from tables, data sets, and published tables computed again.",
     no_args_is_help=True,
-    cls=Group,
+    cls=_Commands,
     pretty_exceptions_enable=False,
 )
-app.command("fit", cls=Command)(fit.fit)
-app.command("predict", cls=Command)(predict.predict)
-app.command("report", cls=Command)(report.report)
-app.command("compare", cls=Command)(compare.compare)
-app.command("doctor", cls=Command)(doctor.doctor)
-app.add_typer(data.app, name="data")
-app.command("reproduce", cls=Command)(reproduce.reproduce)
 
 
 def _print_version(wanted: bool) -> None:

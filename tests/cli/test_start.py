@@ -1,0 +1,65 @@
+"""The start of the command line: quick where nothing is computed, quiet where it is stopped."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+import typer
+
+import multikernel
+from multikernel.cli.app import COMMANDS, load_command
+
+_START = """
+import sys, runpy
+sys.argv = ["multikernel", {argument!r}]
+try:
+    runpy.run_module("multikernel", run_name="__main__")
+except SystemExit as end:
+    code = end.code
+print([name for name in ("numpy", "pandas", "sklearn", "numba") if name in sys.modules], code)
+"""
+_STOPPED = """
+import sys
+class Finder:
+    def find_spec(self, name, *rest):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Finder())
+sys.argv = ["multikernel", "predict", "--help"]
+from multikernel.cli import main
+main()
+"""
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_version_and_help_import_no_numerics(argument):
+    assert run(_START.format(argument=argument)).stdout.splitlines()[-1] == "[] 0"
+
+
+@pytest.mark.parametrize("module", ["typer", "multikernel.persistence"])
+def test_ctrl_c_while_starting_leaves_no_traceback(module):
+    ended = run(_STOPPED.format(module=module))
+    assert ended.returncode == 130
+    assert "Traceback" not in ended.stderr and not ended.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_the_commands_say(name):
+    command = load_command(name)
+    assert isinstance(command, typer.core.TyperGroup if name == "data" else typer.core.TyperCommand)
+    assert inspect.cleandoc(command.help).split("\n\n")[0].replace("\n", " ") == COMMANDS[name]
+
+
+def test_names_are_imported_when_they_are_asked_for():
+    assert all(getattr(multikernel, name).__name__ == f"multikernel.{name}" for name in multikernel._PACKAGES)
+    assert set(multikernel.__all__) < set(dir(multikernel))
+    for name in multikernel.__all__:
+        assert getattr(multikernel, name).__name__ == name
+    assert set(multikernel._HOMES) < set(multikernel.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        multikernel.nonsense  # noqa: B018

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.datasets import load_digits
 
 from multikernel.datasets.image_views import (
     FloatArray,
@@ -93,6 +92,8 @@ def load_digits_views(views: Sequence[str] | None = None) -> ViewedDataset:
     >>> load_digits_views(["row_profile"]).X.columns[:2].tolist()
     ['row_profile_r0', 'row_profile_r1']
     """
+    from sklearn.datasets import load_digits  # when it is needed: a list of data sets does without
+
     names = _check_view_names(views)
     data = load_digits()
     images = data.images / _DARKEST

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sklearn.datasets
 
 from multikernel.datasets.catalogue import cache_folder
 
@@ -53,6 +52,8 @@ def fetch(name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     fields : dict
         What a manifest would say: ``n``, ``d``, ``target``, ``source``.
     """
+    import sklearn.datasets  # when it is needed: a list of data sets does without
+
     source = OPENML[name]
     with warnings.catch_warnings():
         # A failure that lasts is an error of its own; that it was tried again need not be said.

@@ -61,6 +61,7 @@ class SolveResult:
     status : Status
     suspicious : bool, whether negative curvature was met, which a positive semidefinite kernel cannot have
     history : list of dict with iteration, objective, lower_bound, gap, n_active
+        The best bounds until then; in the last entry those of what is returned.
     """
 
     weights: Array

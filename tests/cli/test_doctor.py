@@ -42,11 +42,11 @@ def test_a_healthy_table(table, tmp_path):
 
 
 def test_errors_have_exit_code_1_and_are_escaped(table, tmp_path):
-    table["[red]x[/]"] = "text"
+    table["[red]x[/]"] = "[b]text[/]"
     table.loc[3, "y"] = None
     result = call(written(table, tmp_path), "--target", "y")
     assert result.exit_code == 1
-    assert "error column '[red]x[/]': it holds text of 1 kinds ('text')." in result.stdout
+    assert "error column '[red]x[/]': it holds text of 1 kinds ('[b]text[/]')." in result.stdout
     assert "1 of 60 rows (2 %) have none, the first is row 3" in result.stdout
     assert "--one-hot '[red]x[/]', or --ignore '[red]x[/]'" in result.stdout  # its own options, no Python
     assert "X = " not in result.stdout

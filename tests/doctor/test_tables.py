@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from multikernel.datasets import load_digits_views
-from multikernel.doctor import diagnose
+from multikernel.doctor import Diagnosis, Finding, diagnose
 from multikernel.kernels import FunctionKernel, Gaussian, Linear
 from multikernel.views import View
 from multikernel.views import memory as views_memory
@@ -99,9 +99,10 @@ def test_the_dictionary_is_json_and_html_is_escaped(table):
     again = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert again["ok"] is False
     assert again["findings"][0]["subject"] == "column '<b>'"
-    page = found._repr_html_()
-    assert "<b>" not in page.replace("<strong>", "")
-    assert "&lt;b&gt;" in page
+    rows = [found.kernels[0] | {"name": "<b>"}]
+    page = Diagnosis([Finding("note", "<b>", "<b>", "<b>")], 60, 3, 60, "classes", rows)._repr_html_()
+    assert "<b>" not in page
+    assert page.count("&lt;b&gt;") == 4
 
 
 # --- columns -----------------------------------------------------------------------------------------------

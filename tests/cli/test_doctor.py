@@ -39,6 +39,9 @@ def test_a_healthy_table(table, tmp_path):
     assert "60 rows, 3 columns, 7 kernels: no error, no warning, no note" in result.stdout
     assert "gaussian-0.25" in result.stdout
     assert "7 kernels of 60 × 60" in result.stdout
+    warned = call(written(table.assign(id=range(60)), tmp_path), "--target", "y")
+    assert warned.exit_code == 0  # only errors refuse
+    assert "warning column 'id'" in warned.stdout
 
 
 def test_errors_have_exit_code_1_and_are_escaped(table, tmp_path):

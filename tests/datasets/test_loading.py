@@ -212,6 +212,10 @@ def test_a_sound_set_passes_the_check_and_a_wrong_promise_does_not(folder):
     (folder / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ValueError, match=r"array 'X'.*\[3, 4\].*\[3, 2\]"):
         check_dataset("tiny")
+    manifest["datasets"]["tiny"]["arrays"]["X"] = {"shape": [3, 2], "dtype": "float32"}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match=r"array 'X'.*float32.*float64"):
+        check_dataset("tiny")
     del manifest["datasets"]["tiny"]["arrays"]["X"]
     (folder / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ValueError, match=r"array 'X'.*absent"):

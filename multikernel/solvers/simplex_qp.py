@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from .._numba import compiled
-from .small_systems import solve_small
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -38,13 +37,13 @@ def minimize_quadratic(H: Array, c: Array, start: Array) -> Array:
         w = np.flatnonzero(inside)
         k = w.size
         block = np.empty((k, k))
-        solved = np.empty((k, 2))
+        sides = np.empty((k, 2))
         for a in range(k):
-            solved[a, 0] = 1.0
-            solved[a, 1] = c[w[a]]
+            sides[a, 0] = 1.0
+            sides[a, 1] = c[w[a]]
             for b in range(k):
                 block[a, b] = H[w[a], w[b]]
-        solve_small(block, solved)
+        solved = np.linalg.solve(block, sides)
         multiplier = -(1.0 + solved[:, 1].sum()) / solved[:, 0].sum()
         step = 1.0
         blocking = -1
@@ -90,16 +89,6 @@ def _map(theta: Array, p: float) -> Any:
 
 
 @compiled
-def _outer(a: Array, b: Array) -> Array:
-    """The products of all entries; numba's own takes much longer to compile."""
-    products = np.empty((a.size, b.size))
-    for i in range(a.size):
-        for j in range(b.size):
-            products[i, j] = a[i] * b[j]
-    return products
-
-
-@compiled
 def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
     """The θ in the simplex where the model of J around μ = θ^(1/p) is least.
 
@@ -119,7 +108,7 @@ def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
         linear = g - part
         phi0 = 1.0 / homogeneous
         phi1 = -part / homogeneous**2
-        phi2 = 2.0 * _outer(part, part) / homogeneous**3 - H / homogeneous**2
+        phi2 = 2.0 * np.outer(part, part) / homogeneous**3 - H / homogeneous**2
     x = theta.copy()
     value = homogeneous if rational else 0.0
     for _ in range(30):
@@ -129,12 +118,12 @@ def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
             phi = phi0 + phi1 @ d + 0.5 * (d @ (phi2 @ d))
             slope = phi1 + phi2 @ d
             gradient = linear - slope / phi**2
-            hessian = 2.0 * _outer(slope, slope) / phi**3 - phi2 / phi**2
+            hessian = 2.0 * np.outer(slope, slope) / phi**3 - phi2 / phi**2
         else:
             gradient = g + H @ d
             hessian = H
         gradient_x = gradient * first
-        hessian_x = hessian * _outer(first, first)
+        hessian_x = hessian * np.outer(first, first)
         for i in range(x.size):
             hessian_x[i, i] += max(gradient[i] * second[i], 0.0)
         z = minimize_quadratic(hessian_x, gradient_x - hessian_x @ x, x)

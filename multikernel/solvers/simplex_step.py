@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from .._numba import compiled
-from .small_systems import solve_small
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -44,14 +43,14 @@ def minimize_step(H: Array, g: Array, point: Array) -> Array:
         w = np.flatnonzero(inside)
         k = w.size
         block = np.empty((k, k))
-        solved = np.empty((k, 2))
+        sides = np.empty((k, 2))
         for a in range(k):
-            solved[a, 0] = 1.0
-            solved[a, 1] = slope[w[a]]
+            sides[a, 0] = 1.0
+            sides[a, 1] = slope[w[a]]
             for b in range(k):
                 block[a, b] = H[w[a], w[b]] + trace / n  # Σ d = 0: no effect, but definite along x itself
             block[a, a] += ridge
-        solve_small(block, solved)
+        solved = np.linalg.solve(block, sides)
         level = solved[:, 1].sum() / solved[:, 0].sum()
         step = 1.0
         blocking = -1

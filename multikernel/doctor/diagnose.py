@@ -33,7 +33,7 @@ from multikernel.doctor.views import (
     fill_gaps,
     find_views,
 )
-from multikernel.kernels._rows import take_rows
+from multikernel.rows.tables import take_rows
 from multikernel.views.columns import as_table, n_columns, n_rows
 from multikernel.weights.targets import as_targets
 

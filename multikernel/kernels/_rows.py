@@ -16,6 +16,7 @@ import scipy.sparse
 
 from multikernel._validation import check_numeric_table
 from multikernel.kernels._distances import direct_distances
+from multikernel.rows.tables import count_rows, take_rows
 
 # ‖x‖² + ‖z‖² − 2 x·z loses about eps · gamma · max‖x‖² in the exponent: 1e-11 at this bound.
 _EXPANSION_LIMIT = 1e4
@@ -50,19 +51,6 @@ def write_mirrored(out: np.ndarray, block: slice, values: np.ndarray) -> None:
     out[block.stop :, block] = values[:, block.stop - block.start :].T
 
 
-def take_rows(raw: Any, positions: Any) -> Any:
-    """Rows of an array, sparse matrix, DataFrame, Series or list, by position."""
-    if hasattr(raw, "iloc"):
-        return raw.iloc[positions]
-    if scipy.sparse.issparse(raw):
-        return raw.tocsr()[positions]
-    if isinstance(raw, np.ndarray):
-        return raw[positions]
-    if isinstance(positions, slice):
-        return raw[positions]
-    return [raw[int(position)] for position in positions]
-
-
 class Rows:
     """Rows as given (`raw`) and, on demand, as numbers (`values`).
 
@@ -81,8 +69,7 @@ class Rows:
         self.one_column = one_column
 
     def __len__(self) -> int:
-        shape = getattr(self.raw, "shape", None)
-        return int(shape[0]) if shape else len(self.raw)
+        return count_rows(self.raw)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"raw": self.raw, "label": self.label, "one_column": self.one_column}  # the rest is derived

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import check_gram, check_real_matrix, check_square
-from multikernel.kernels._rows import Pair, Rows, row_blocks, take_rows
+from multikernel.kernels._rows import Pair, Rows, row_blocks
 from multikernel.kernels.base import Kernel
+from multikernel.rows.tables import take_rows
 
 _DIAGONAL_BLOCK = 16
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from multikernel.kernels import Gaussian, Linear
-from multikernel.views import KernelBank, PrecomputedBank, available_memory
-from multikernel.views.memory import _cgroup_available, allocate_stack, estimate_memory
+from multikernel.views import KernelBank, PrecomputedBank
+from multikernel.views.memory import allocate_stack, estimate_memory
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 
@@ -82,33 +82,6 @@ def test_a_memory_mapped_stack_equals_the_dense_one_and_its_file_goes_with_it():
 
 def test_an_empty_stack_needs_no_file():
     assert not isinstance(allocate_stack((0, 3, 3), "float64", "memmap"), np.memmap)
-
-
-def test_available_memory_is_plausible():
-    available = available_memory()
-    assert available is None or 2**20 < available < 2**50
-
-
-def test_control_groups_limit_what_is_available(tmp_path):
-    group = tmp_path / "cgroup" / "job" / "step"
-    group.mkdir(parents=True)
-    (tmp_path / "self").write_text("0::/job/step\n")
-    (group / "memory.max").write_text("max\n")
-    (group / "memory.current").write_text("10\n")
-    (group.parent / "memory.max").write_text("1000\n")
-    (group.parent / "memory.current").write_text("700\n")
-    (group.parent / "memory.stat").write_text("anon 600\ninactive_file 100\n")
-    assert _cgroup_available(tmp_path / "cgroup", tmp_path / "self") == [400]
-
-
-def test_control_groups_of_the_first_version(tmp_path):
-    group = tmp_path / "cgroup" / "memory" / "job"
-    group.mkdir(parents=True)
-    (tmp_path / "self").write_text("5:cpu,cpuacct:/other\n4:memory:/job\n")
-    (group / "memory.limit_in_bytes").write_text("5000\n")
-    (group / "memory.usage_in_bytes").write_text("2000\n")
-    assert _cgroup_available(tmp_path / "cgroup", tmp_path / "self") == [3000]
-    assert _cgroup_available(tmp_path / "cgroup", tmp_path / "missing") == []
 
 
 @pytest.mark.parametrize(

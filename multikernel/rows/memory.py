@@ -1,0 +1,90 @@
+"""Memory for rows: how much there is, and arrays in it or in a temporary file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def allocate_array(shape: tuple[int, ...], dtype: Any, *, on_disk: bool = False) -> np.ndarray:
+    """An uninitialised C-contiguous array, in memory or in a temporary file that goes when the array goes.
+
+    Examples
+    --------
+    >>> allocate_array((2, 3), "float32").shape
+    (2, 3)
+    """
+    if not on_disk or 0 in shape:
+        return np.empty(shape, dtype=dtype)
+    handle, path = tempfile.mkstemp(prefix="multikernel-")
+    os.close(handle)
+    array: np.ndarray = np.memmap(path, dtype=dtype, mode="w+", shape=shape)
+    # slices keep the mapping alive, not the array: the file goes with the mapping
+    weakref.finalize(array._mmap, _remove, path)  # type: ignore[attr-defined]
+    return array
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+def available_memory() -> int | None:
+    """Bytes that can be allocated now: the system's and the control group's limit, whichever is less."""
+    limits = [limit for limit in (_system_available(), *_cgroup_available()) if limit is not None]
+    return min(limits) if limits else None
+
+
+def _system_available() -> int | None:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _cgroup_available(
+    root: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")
+) -> list[int]:
+    """What is left of the memory limit of each control group that holds this process (versions 1 and 2)."""
+    found = []
+    with contextlib.suppress(OSError):
+        for line in membership.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            version_2 = controllers == ""
+            if not version_2 and "memory" not in controllers.split(","):
+                continue
+            base = root if version_2 else root / "memory"
+            files = ("memory.max", "memory.current") if version_2 else _VERSION_1_FILES
+            folder = base / path.lstrip("/")
+            for level in (folder, *folder.parents):
+                if level == base or base in level.parents:
+                    found.append(_left_in(level, *files))
+    return [left for left in found if left is not None]
+
+
+_VERSION_1_FILES = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+
+
+def _left_in(folder: Path, limit_file: str, usage_file: str) -> int | None:
+    with contextlib.suppress(OSError, ValueError):
+        limit = int((folder / limit_file).read_text())  # "max" means none
+        return max(0, limit - int((folder / usage_file).read_text()) + _reclaimable(folder))
+    return None
+
+
+def _reclaimable(folder: Path) -> int:
+    """Cached file pages count as used, but are given back under pressure."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in (folder / "memory.stat").read_text().splitlines():
+            if line.startswith(("inactive_file ", "total_inactive_file ")):
+                return int(line.split()[1])
+    return 0

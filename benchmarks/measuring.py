@@ -7,6 +7,7 @@ import os
 import platform
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
@@ -25,37 +26,34 @@ _THREAD_VARIABLES = (
     "RAYON_NUM_THREADS",  # Clarabel's: idle threads of its pool cost up to as much CPU time again
     "VECLIB_MAXIMUM_THREADS",
 )
+_MEASURED_ROOMS = ("rows", "kernels", "views", "combine", "criteria", "solvers")
 _UNSEEN_POOLS = ("NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")  # which threadpoolctl does not know
-_PACKAGES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "numba",
-    "cvxpy",
-    "clarabel",
-    "cvxopt",
-    "scs",
-    "sdpa-python",
-    "MKLpy",
-    "torch",
-)
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
-def one_thread_environment() -> dict[str, str]:
-    """The environment variables that hold every library in use to one thread."""
-    return dict.fromkeys(_THREAD_VARIABLES, "1")
+def thread_environment(n_threads: int = 1) -> dict[str, str]:
+    """The environment variables that hold every library in use to so many threads."""
+    return dict.fromkeys(_THREAD_VARIABLES, str(n_threads))
 
 
-def check_one_thread() -> list[str]:
-    """Raise unless every thread pool of this process has one thread; the pools' names otherwise."""
+def restart_on_threads(n_threads: int, module: str) -> None:
+    """Libraries read these variables when they are loaded, so that they must stand before Python starts."""
+    wanted = thread_environment(n_threads)
+    if any(os.environ.get(name) != value for name, value in wanted.items()):
+        os.execve(sys.executable, [sys.executable, "-m", module, *sys.argv[1:]], os.environ | wanted)
+
+
+def check_threads(n_threads: int = 1) -> list[str]:
+    """Raise if a thread pool of this process has more threads; the pools' names otherwise."""
     from threadpoolctl import threadpool_info
 
     pools = threadpool_info()
-    wide = [pool["user_api"] for pool in pools if pool["num_threads"] != 1]
-    wide += [name for name in _UNSEEN_POOLS if os.environ.get(name) != "1"]
+    wide = [pool["user_api"] for pool in pools if pool["num_threads"] > n_threads]
+    wide += [name for name in _UNSEEN_POOLS if os.environ.get(name) != str(n_threads)]
     if wide:
         raise RuntimeError(
-            f"times are taken on one thread; these have more: {wide}. Start with `make bench`."
+            f"times are taken on threads: {n_threads}; these have more: {wide}. Start with make (see "
+            "benchmarks/bench.mk)."
         )
     return sorted({f"{pool['internal_api']} {pool.get('version') or ''}".strip() for pool in pools})
 
@@ -127,7 +125,7 @@ def code_version() -> str:
     commit = _git("rev-parse", "--short", "HEAD")
     if not commit:
         return ""
-    changed = _git("status", "--porcelain", "--", "../multikernel/solvers", "../multikernel/combine")
+    changed = _git("status", "--porcelain", "--", *(f"../multikernel/{room}" for room in _MEASURED_ROOMS))
     return f"commit {commit}" + (" with changes" if changed else "")
 
 
@@ -141,8 +139,20 @@ def _first_value(path: str, key: str) -> str:
     return ""
 
 
-def describe_machine() -> dict[str, str]:
-    """Processor, memory and versions; no names of hosts, users or paths."""
+def resident_bytes(field: str) -> int:
+    """A field of /proc/self/status: VmRSS, what is resident now, or VmHWM, the most that ever was.
+
+    A baseline is VmRSS, because a high-water mark would hide what compilation has given back. The peak is
+    VmHWM and not getrusage's ru_maxrss, which a process inherits from the one that started it.
+    """
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"{field} is not in /proc/self/status: peak memory is measured on Linux only")
+
+
+def describe_machine(peers: tuple[str, ...], n_threads: int = 1) -> dict[str, str]:
+    """Processor, memory and versions, those of the peers too; no names of hosts, users or paths."""
     memory = _first_value("/proc/meminfo", "MemTotal").split()
     described = {
         "processor": _first_value("/proc/cpuinfo", "model name") or platform.machine(),
@@ -150,6 +160,6 @@ def describe_machine() -> dict[str, str]:
         "memory": f"{int(memory[0]) / 2**20:.0f} GiB" if memory else "unknown",
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "thread pools": ", ".join(check_one_thread()),
+        "thread pools": ", ".join(check_threads(n_threads)),
     }
-    return described | {package: version(package) for package in _PACKAGES}
+    return described | {package: version(package) for package in (*_PACKAGES, *peers)}

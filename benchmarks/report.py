@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from benchmarks.figures import Figure, Table, markdown_row, seconds
+from benchmarks.figures import Figure, Table, seconds
+from benchmarks.page import figure_lines, json_results, machine_line, runs_note
 from benchmarks.plan import Plan
 from benchmarks.profiling import profile_case
 from benchmarks.sections import (
@@ -110,11 +109,8 @@ def _profile_tables(store: Store, figures: list[Figure]) -> list[Table]:
 
 
 def _runs_note(store: Store) -> str:
-    runs = sorted({record["run"] for record in store.records.values()})
-    if len(runs) <= 1:
-        return "All times are from one run."
-    note = f"The times are from {len(runs)} runs ({', '.join(runs)}): one was resumed, or parts redone."
-    if any("code" in record for record in store.records.values()):
+    note, n_runs = runs_note(store), len({record["run"] for record in store.records.values()})
+    if n_runs > 1 and any("code" in record for record in store.records.values()):
         note += (
             " Kernel matrices, discriminants, mixtures, gates, joint machines and weight learners were "
             "measured apart, and name the commit."
@@ -131,14 +127,10 @@ def markdown_page(store: Store, plan: Plan, figures: list[Figure], described: di
         "CPU time, one thread, median of the repeats, contestants in turn; every value and gap is recomputed "
         f"by `objective.py` from weights and duals alone. {_runs_note(store)}",
         "",
-        "Machine: " + "; ".join(f"{name} {value}" for name, value in described.items()) + ".",
+        machine_line(described),
         "",
-        "## Figures",
-        "",
-        markdown_row(["figure", "required", "measured", "outcome", "repeats"]),
-        markdown_row(["---"] * 5),
+        *figure_lines(figures),
     ]
-    lines += [markdown_row([f.what, f.required, f.measured, f.outcome, f.repeats]) for f in figures]
     lines += ["", "![Time against n](time_against_n.png)", "", "![Time against m](time_against_m.png)", ""]
     lines += ["## Measurements", ""]
     tables = [table for section in SECTIONS.values() for table in section.tables(store, plan)]
@@ -149,22 +141,9 @@ def markdown_page(store: Store, plan: Plan, figures: list[Figure], described: di
     return "\n".join(lines)
 
 
-def json_results(store: Store, plan: Plan, figures: list[Figure], described: dict[str, str]) -> str:
-    """Figures and every raw time, for other programs."""
-    return json.dumps(
-        {
-            "plan": plan.name,
-            "machine": described,
-            "figures": [asdict(figure) for figure in figures],
-            "records": list(store.records.values()),
-        },
-        indent=1,
-    )
-
-
 def write_results(store: Store, plan: Plan, folder: Path, described: dict[str, str]) -> list[Figure]:
     """Write the page and the JSON into `folder`."""
     figures = all_figures(store, plan)
     (folder / "results.md").write_text(markdown_page(store, plan, figures, described))
-    (folder / "results.json").write_text(json_results(store, plan, figures, described) + "\n")
+    (folder / "results.json").write_text(json_results(store, plan.name, figures, described) + "\n")
     return figures

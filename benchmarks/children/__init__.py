@@ -8,18 +8,25 @@ import subprocess
 import sys
 from typing import Any
 
-from benchmarks.measuring import one_thread_environment
+from benchmarks.measuring import thread_environment
 
 
 def run_child(module: str, *arguments: str, **environment: str) -> tuple[dict[str, Any], list[str]]:
     """Run ``benchmarks.children.<module>`` on one thread: its JSON, and every other line it wrote."""
+    return run_program(f"benchmarks.children.{module}", *arguments, **environment)
+
+
+def run_program(
+    module: str, *arguments: str, n_threads: int = 1, **environment: str
+) -> tuple[dict[str, Any], list[str]]:
+    """Run a module in a process of its own: its JSON, and every other line it wrote."""
     finished = subprocess.run(
-        [sys.executable, "-m", f"benchmarks.children.{module}", *arguments],
-        env=os.environ | one_thread_environment() | environment,
+        [sys.executable, "-m", module, *arguments],
+        env=os.environ | thread_environment(n_threads) | environment,
         capture_output=True,
         text=True,
     )
     if finished.returncode != 0:
-        raise RuntimeError(f"benchmarks.children.{module} failed:\n{finished.stderr[-2000:]}")
+        raise RuntimeError(f"{module} failed:\n{finished.stderr[-2000:]}")
     *said, last = finished.stdout.splitlines()
     return json.loads(last), said + finished.stderr.splitlines()

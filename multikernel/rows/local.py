@@ -1,0 +1,154 @@
+"""Rows in this process: blocks are slices of tables in memory or in memory-mapped files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from multikernel._validation import NotFiniteError, check_positive_integer
+from multikernel.rows.base import Block, RowBlocks, check_derived, check_summand, tree_sum
+from multikernel.rows.memory import allocate_array
+from multikernel.rows.tables import count_rows, take_rows
+
+
+class LocalRows(RowBlocks):
+    """Rows of tables in this process, one block after the other.
+
+    Nothing is copied: a block holds slices of the tables. (A sparse matrix that is not CSR is converted.)
+
+    Parameters
+    ----------
+    parts : sequence of tables
+        Arrays, memory maps, sparse matrices, DataFrames, Series or lists with equally many rows; None where
+        there is no such part.
+    block_rows : int, default=8192
+        Rows of a block; the last may have fewer.
+    on_disk : bool, default=False
+        Whether arrays that `derive` keeps go to temporary memory-mapped files, which go when the rows go.
+
+    Examples
+    --------
+    >>> rows = LocalRows((np.arange(10.0).reshape(5, 2), ["a", "b", "c", "d", "e"]), block_rows=2)
+    >>> rows.lengths
+    (2, 2, 1)
+    >>> rows.sum(lambda block: block.parts[0].sum(axis=0))
+    array([20., 25.])
+    >>> squares = rows.derive(lambda block: (block.parts[0] ** 2, block.parts[1]))
+    >>> squares.take([4, 0])
+    (array([[64., 81.], [ 0.,  1.]]), ['e', 'a'])
+    """
+
+    def __init__(self, parts: Sequence[Any], block_rows: int = 8192, *, on_disk: bool = False) -> None:
+        n_rows = _check_parts(parts)
+        step = check_positive_integer("block_rows", block_rows)
+        super().__init__([min(step, n_rows - start) for start in range(0, n_rows, step)])
+        self.on_disk = on_disk
+        tables = tuple(part.tocsr() if scipy.sparse.issparse(part) else part for part in parts)
+        self._read: Callable[[int], tuple[Any, ...]] = partial(_slices, tables, self._starts)
+
+    def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """``function(block, *arguments)`` of each block, in their order."""
+        return [self._call(function, arguments, index) for index in range(self.n_blocks)]
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The sum of ``function(block, *arguments)`` over the blocks, in the order of `tree_sum`."""
+        return tree_sum(
+            check_summand(self._call(function, arguments, index)) for index in range(self.n_blocks)
+        )
+
+    def derive(self, function: Callable[..., Any], *arguments: Any, keep: bool = True) -> LocalRows:
+        """New rows, whose parts are the tuple ``function(block, *arguments)``; see `RowBlocks.derive`."""
+        compute = partial(self._derived, function, arguments)
+        if not keep:
+            return self._same_blocks(compute)
+        if self.on_disk:
+            return self._same_blocks(self._written(compute).__getitem__)
+        return self._same_blocks([compute(index) for index in range(self.n_blocks)].__getitem__)
+
+    def select(self, *numbers: int) -> LocalRows:
+        """The same rows with some of their parts only, by number, in that order."""
+        return self._same_blocks(partial(_selected, self._read, numbers))
+
+    def _take_parts(self, wanted: list[tuple[int, np.ndarray]]) -> list[tuple[Any, ...]]:
+        return [
+            tuple(None if part is None else take_rows(part, rows) for part in self._read(index))
+            for index, rows in wanted
+        ]
+
+    def _same_blocks(self, read: Callable[[int], tuple[Any, ...]]) -> LocalRows:
+        rows = LocalRows.__new__(LocalRows)
+        RowBlocks.__init__(rows, self.lengths)
+        rows.on_disk = self.on_disk
+        rows._read = read
+        return rows
+
+    def _call(self, function: Callable[..., Any], arguments: tuple[Any, ...], index: int) -> Any:
+        block = Block(index, int(self._starts[index]), self._read(index))
+        try:
+            return function(block, *arguments)
+        except NotFiniteError as error:
+            raise error.in_row(block.start + error.row) from None
+
+    def _derived(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], index: int
+    ) -> tuple[Any, ...]:
+        return check_derived(self._call(function, arguments, index), self.lengths[index])
+
+    def _written(self, compute: Callable[[int], tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """The derived parts of all blocks, arrays as slices of memory-mapped files."""
+        blocks: list[tuple[Any, ...]] = []
+        files: dict[int, np.ndarray] = {}
+        for index in range(self.n_blocks):
+            place = slice(self._starts[index], self._starts[index + 1])
+            parts = list(compute(index))
+            for number, part in enumerate(parts):
+                if isinstance(part, np.ndarray) and part.dtype != object:
+                    if number not in files:
+                        shape = (self.n_rows, *part.shape[1:])
+                        files[number] = allocate_array(shape, part.dtype, on_disk=True)
+                    parts[number] = _write(part, files[number], place, number)
+            blocks.append(tuple(parts))
+        return blocks
+
+
+def _check_parts(parts: Sequence[Any]) -> int:
+    counts = {number: count_rows(part) for number, part in enumerate(parts) if part is not None}
+    if not counts:
+        raise ValueError("rows need at least one part that is not None.")
+    first, n_rows = next(iter(counts.items()))
+    for number, count in counts.items():
+        if count != n_rows:
+            raise ValueError(
+                f"the parts of rows must have equally many rows; part {first} has {n_rows}, part {number} "
+                f"has {count}."
+            )
+    if n_rows == 0:
+        raise ValueError("rows must hold at least one row; got 0.")
+    return n_rows
+
+
+def _slices(tables: tuple[Any, ...], starts: np.ndarray, index: int) -> tuple[Any, ...]:
+    place = slice(int(starts[index]), int(starts[index + 1]))
+    return tuple(None if table is None else take_rows(table, place) for table in tables)
+
+
+def _selected(
+    read: Callable[[int], tuple[Any, ...]], numbers: tuple[int, ...], index: int
+) -> tuple[Any, ...]:
+    parts = read(index)
+    return tuple(parts[number] for number in numbers)
+
+
+def _write(part: np.ndarray, file: np.ndarray, place: slice, number: int) -> np.ndarray:
+    if part.shape[1:] != file.shape[1:] or part.dtype != file.dtype:
+        raise ValueError(
+            f"derived arrays must be alike in all blocks; part {number} of rows {place.start} to "
+            f"{place.stop - 1} is {part.dtype} of shape {part.shape}, but the first block gave {file.dtype} "
+            f"with rows of shape {file.shape[1:]}."
+        )
+    file[place] = part
+    return file[place]

@@ -8,14 +8,21 @@ import pytest
 _BESIDE_THE_PROJECT = Path(__file__).parents[2] / "shared" / "data"
 
 
-def shared_data_folder():
-    """The folder of $MULTIKERNEL_DATA, else ../shared/data beside the project's root; None if absent."""
+def _find():
     named = os.environ.get("MULTIKERNEL_DATA")
     folder = Path(named) if named else _BESIDE_THE_PROJECT
-    return folder if (folder / "manifest.json").is_file() else None
+    return folder.absolute() if (folder / "manifest.json").is_file() else None
+
+
+_FOLDER = _find()  # looked for once: a test may have taken the variable out of its environment
+
+
+def shared_data_folder():
+    """The folder of $MULTIKERNEL_DATA, else ../shared/data beside the project's root; None if absent."""
+    return _FOLDER
 
 
 needs_shared_data = pytest.mark.skipif(
-    shared_data_folder() is None,
+    _FOLDER is None,
     reason="the data sets are not here: set MULTIKERNEL_DATA to the folder with their manifest.json",
 )

@@ -72,7 +72,7 @@ class BayesianMKL(SeveralKernels):
         self._posterior = replace(found, history=[])
         L = found.intercepts.size
         self.kernel_weights_ = found.weights
-        self.kernel_weights_cov_ = found.weights_cov[L:, L:]
+        self.kernel_weights_cov_ = found.weights_cov[L:, L:].copy()
         self.kernel_weights_std_ = np.sqrt(np.diagonal(self.kernel_weights_cov_))
         self.kernel_scales_ = found.scales
         self.objective_, self.dual_gap_ = found.objective, found.gap

@@ -129,7 +129,7 @@ class ColumnMachine(KernelMachine):
         self.support_ = np.sort(samples.rows[kept])
         kept = kept if kept.size else np.array([0])
         active = active if active.size else np.array([0])
-        self._coefficients = every[:, :, kept]
+        self._coefficients = np.ascontiguousarray(every[:, :, kept])  # as a pickle keeps it
         self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
 
     def _warn_unless_converged(self) -> None:

@@ -180,7 +180,8 @@ class BaseLocalized(SeveralKernels):
         self.intercept_ = np.concatenate([r.point.intercepts for r in results])
         kept = np.flatnonzero(duals.any(axis=0))
         kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
-        self._coefficients = np.stack([eta[g][kept].T * duals[k, kept] for k, g in enumerate(self._gate_of)])
+        coefficients = np.stack([eta[g][kept].T * duals[k, kept] for k, g in enumerate(self._gate_of)])
+        self._coefficients = np.ascontiguousarray(coefficients)  # as a pickle keeps it
         self._store_diagnostics(gates, eta)
         used = np.unique(self._sources)
         self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, used)

@@ -228,7 +228,8 @@ class BaseProjection(TransformerMixin, FittedTable, BaseEstimator):
         kept = np.flatnonzero(point.coefficients.any(axis=1))
         kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
         self._support = point.Z[:, kept]
-        self._coefficients = point.eta[kept].T[:, :, None] * point.coefficients[kept]
+        coefficients = point.eta[kept].T[:, :, None] * point.coefficients[kept]
+        self._coefficients = np.ascontiguousarray(coefficients)  # as a pickle keeps it
 
     # ------------------------------------------------------------------ warnings
     def _warn_of(self, result: LocalizedResult) -> None:

@@ -287,7 +287,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         coefficients = np.stack([np.stack(r.point.coefficients) for r in results])
         spread = samples.spread(coefficients.reshape(-1, coefficients.shape[-1]))
         self.support_ = np.flatnonzero(spread.any(axis=0))
-        self.dual_coef_ = spread[:, self.support_].reshape(*coefficients.shape[:3], self.support_.size)
+        self.dual_coef_ = spread.reshape(*coefficients.shape[:3], -1).take(self.support_, axis=-1)
         self.offsets_ = np.stack([np.stack(r.point.offsets) for r in results])
         self.machine_names_ = [name for problem in problems for name in problem.names]
         self.machine_weights_ = np.stack(
@@ -303,7 +303,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         self.history_ = [{**entry, "machine": k} for k, r in enumerate(results) for entry in r.history]
         kept = np.flatnonzero(coefficients.any(axis=(0, 1, 2)))
         kept = kept if kept.size else np.array([0])  # offsets alone
-        self._coefficients = coefficients[..., kept]
+        self._coefficients = np.ascontiguousarray(coefficients[..., kept])  # as a pickle keeps it
         active = np.flatnonzero(np.isfinite(self.offsets_).any(axis=(0, 1)))
         self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
         if any(r.status == Status.INDEFINITE or r.suspicious for r in results):

@@ -1,5 +1,7 @@
 """Every estimator predicts after saving and loading what it predicted before, to the last bit."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,6 +46,7 @@ from tests.persistence.models import (
 from tests.test_common import ESTIMATORS
 
 TWO = [Linear(), Gaussian()]
+THREE = np.where(X[:, 1] > 1.0, "perhaps", LABELS)
 SPARSE = scipy.sparse.csr_matrix(np.where(np.abs(X) > 0.7, X, 0.0))
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"]).assign(
     text=[f"w{abs(value):.1f}" for value in X[:, 1]],
@@ -65,13 +68,17 @@ def test_every_estimator_is_tried():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda model: type(model).__name__)
 def test_estimators(estimator, tmp_path):
+    """From our file and from a pickle, which keeps an array in the order of C or of Fortran and in no other."""
     model = clone(estimator)
     if model.get_params().get("kernels") == "auto" and type(model) is not MKLClassifier:
         model.set_params(kernels=TWO)  # quicker
-    model.fit(X, VALUES if is_regressor(model) else LABELS if is_classifier(model) else (np.arange(30) % 2))
+    model.fit(X, VALUES if is_regressor(model) else THREE if is_classifier(model) else (np.arange(30) % 2))
     before = vars(model).copy()
     loaded = again(model, tmp_path)
     assert_same_bits(answers(model), answers(loaded))
+    assert_same_bits(answers(model), answers(pickle.loads(pickle.dumps(model))))
+    arrays = {name: value for name, value in before.items() if isinstance(value, np.ndarray)}
+    assert [name for name, value in arrays.items() if not value.flags.forc] == []
     assert vars(model).keys() == before.keys() and all(vars(model)[name] is before[name] for name in before)
     assert repr(loaded.get_params()) == repr(model.get_params())
 

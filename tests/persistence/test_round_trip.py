@@ -68,7 +68,7 @@ def test_every_estimator_is_tried():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda model: type(model).__name__)
 def test_estimators(estimator, tmp_path):
-    """From our file and from a pickle, which keeps an array in the order of C or of Fortran and in no other."""
+    """From our file and from a pickle, which keeps arrays in the order of C or of Fortran only."""
     model = clone(estimator)
     if model.get_params().get("kernels") == "auto" and type(model) is not MKLClassifier:
         model.set_params(kernels=TWO)  # quicker

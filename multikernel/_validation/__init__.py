@@ -26,6 +26,7 @@ from .tables import (
     check_number,
     check_numeric_table,
     check_positive_integer,
+    check_rank,
     check_seed,
     is_frame,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "check_number",
     "check_numeric_table",
     "check_positive_integer",
+    "check_rank",
     "check_real_matrix",
     "check_seed",
     "check_square",

@@ -63,6 +63,26 @@ def check_seed(name: str, value: Any) -> int:
     return int(value)
 
 
+def check_rank(name: str, value: Any) -> int | float | None:
+    """Return a rank: None, a number of columns (int ≥ 1), or a trace error (float) between 0 and 1."""
+    requirement = (
+        f"{name} must be a number of columns (a whole number of at least 1), a largest relative trace error "
+        "(between 0 and 1), or None"
+    )
+    if value is None:
+        return None
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{requirement}; got {value!r}.")
+    if isinstance(value, (int, np.integer)) and value >= 1:
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        if 0.0 < value < 1.0:
+            return float(value)
+        if value >= 1.0 and float(value).is_integer():
+            raise ValueError(f"{requirement}; got {value!r}. Write {int(value)} for that many columns.")
+    raise ValueError(f"{requirement}; got {value!r}.")
+
+
 def check_float_dtype(dtype: Any) -> np.dtype[Any]:
     """Return the NumPy dtype if it is float32 or float64."""
     try:

@@ -130,7 +130,7 @@ class UnitDiagonal(Transform):
     needs_diagonal = True
 
     def fit(self, K: np.ndarray) -> UnitDiagonal:
-        return UnitDiagonal(_inverse_roots(K.diagonal()))
+        return UnitDiagonal(inverse_roots(K.diagonal()))
 
     def train(self, K: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
         self._require_fitted(self.inverse_roots)
@@ -151,7 +151,7 @@ class UnitDiagonal(Transform):
         self._require_fitted(self.inverse_roots)
         assert self.inverse_roots is not None
         with np.errstate(all="ignore"):
-            return K_test * np.multiply.outer(_inverse_roots(diag_test), self.inverse_roots)
+            return K_test * np.multiply.outer(inverse_roots(diag_test), self.inverse_roots)
 
     def test_diag(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
         return (diag_test > 0.0).astype(np.float64)
@@ -162,7 +162,8 @@ class UnitDiagonal(Transform):
         return UnitDiagonal(self.inverse_roots[support])
 
 
-def _inverse_roots(diagonal: np.ndarray) -> np.ndarray:
+def inverse_roots(diagonal: np.ndarray) -> np.ndarray:
+    """1 / √k(x, x) of each point, 0 where k(x, x) is; refused where it is negative by more than rounding."""
     diagonal = np.asarray(diagonal, dtype=np.float64)
     # centring a point at the mean leaves rounding of either sign where zero is meant
     floor = -1e-8 * float(np.abs(diagonal).max(initial=0.0))
@@ -190,7 +191,11 @@ class UnitTrace(Transform):
     factor: float | None = None
 
     def fit(self, K: np.ndarray) -> UnitTrace:
-        mean = float(np.mean(K.diagonal(), dtype=np.float64))
+        return self.fit_diagonal(K.diagonal())
+
+    def fit_diagonal(self, diagonal: np.ndarray) -> UnitTrace:
+        """The same, of the diagonal of the training Gram alone."""
+        mean = float(np.mean(diagonal, dtype=np.float64))
         if not mean > 0.0 or not np.isfinite(mean):
             raise ValueError(f"a unit trace needs a positive trace; the mean diagonal entry is {mean:g}.")
         return UnitTrace(min(1.0 / mean, float(np.finfo(np.float64).max)))

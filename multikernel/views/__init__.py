@@ -2,6 +2,7 @@
 
 from multikernel.views.bank import FittedView, KernelBank
 from multikernel.views.gating_features import GatingFeatures, fit_gating_features
+from multikernel.views.low_rank import LowRankBank
 from multikernel.views.memory import MemoryEstimate, available_memory
 from multikernel.views.per_feature import per_feature
 from multikernel.views.precomputed import PrecomputedBank, make_bank
@@ -12,6 +13,7 @@ __all__ = [
     "FittedView",
     "GatingFeatures",
     "KernelBank",
+    "LowRankBank",
     "MemoryEstimate",
     "PrecomputedBank",
     "View",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._validation import check_choice, check_rank
 from multikernel.kernels import (
     FunctionKernel,
     Gaussian,
@@ -20,6 +21,7 @@ from multikernel.kernels import (
 )
 
 KERNEL_CHOICES = ("auto", "precomputed")
+APPROXIMATIONS = ("nystroem", "random_features", "cholesky")
 _AUTO_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
@@ -40,6 +42,12 @@ class View:
         Whether the kernel sees each column minus its mean and divided by its standard deviation, both of the
         training rows; constant columns are centred only. Sparse columns are divided only, so that zeros stay
         zeros. The columns must be numbers; a function ``f(X, Z)`` is then handed the standardised table.
+    approximation : None, "nystroem", "random_features" or "cholesky", default=None
+        How factors Z with Z Zᵀ ≈ K stand in for the Gram matrix, see :class:`LowRankBank`; None leaves the
+        choice to the bank. A view that names one goes with ``gram="low_rank"`` or ``"auto"``.
+    rank : int, float or None, default=None
+        How many columns Z has, or, between 0 and 1, the largest relative trace error 1 − tr(Z Zᵀ) / tr(K) on
+        the reference rows. None leaves the choice to the bank.
 
     Examples
     --------
@@ -47,6 +55,8 @@ class View:
     View(name='shape', kernel=Gaussian(gamma=0.5), columns=['width', 'height'], transforms=(Center(),))
     >>> View("size", Linear(), columns=0, standardize=True)
     View(name='size', kernel=Linear(), columns=0, standardize=True)
+    >>> View("all", Gaussian(gamma=1.0), approximation="cholesky", rank=0.01)
+    View(name='all', kernel=Gaussian(gamma=1.0), approximation='cholesky', rank=0.01)
     """
 
     name: str
@@ -54,6 +64,8 @@ class View:
     columns: Any = None
     transforms: Any = ()
     standardize: bool = False
+    approximation: str | None = None
+    rank: int | float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -69,28 +81,51 @@ class View:
             raise TypeError(
                 f"view {self.name!r}: standardize must be True or False; got {self.standardize!r}."
             )
-        if self.standardize and _has_part(self.kernel, Precomputed):
+        if self.standardize and has_part(self.kernel, Precomputed):
             raise ValueError(
                 f"view {self.name!r}: standardize=True needs a kernel of numeric columns, but "
                 f"{self.kernel!r} reads positions into a ready-made matrix. Leave standardize out."
             )
-        if self.standardize and _has_part(self.kernel, Pairwise):
+        if self.standardize and has_part(self.kernel, Pairwise):
             raise ValueError(
                 f"view {self.name!r}: standardize=True would measure the two objects of a pair by different "
                 f"units, but {self.kernel!r} compares one with the other. Scale the objects before."
             )
+        self._check_approximation()
+
+    def _check_approximation(self) -> None:
+        label = f"view {self.name!r}"
+        if self.approximation is not None:
+            check_choice(f"{label}: approximation, where it is not None,", self.approximation, APPROXIMATIONS)
+        object.__setattr__(self, "rank", check_rank(f"{label}: rank", self.rank))
+        if self.approximation == "random_features":
+            require_number_of_features(label, self.rank)
 
     def __repr__(self) -> str:
         shown = [f"name={self.name!r}", f"kernel={self.kernel!r}"]
         shown += [f"columns={self.columns!r}"] if self.columns is not None else []
         shown += [f"transforms={self.transforms!r}"] if self.transforms else []
         shown += ["standardize=True"] if self.standardize else []
+        shown += [f"approximation={self.approximation!r}"] if self.approximation is not None else []
+        shown += [f"rank={self.rank!r}"] if self.rank is not None else []
         return f"View({', '.join(shown)})"
 
 
-def _has_part(kernel: Kernel, kind: type[Kernel]) -> bool:
-    """Whether the kernel is of a kind, or made of kernels one of which is."""
-    return isinstance(kernel, kind) or any(_has_part(part, kind) for part in getattr(kernel, "_parts", ()))
+def require_number_of_features(label: str, rank: int | float | None) -> None:
+    """Refuse a trace error as the rank of random features, whose trace is right whatever their number."""
+    if isinstance(rank, float):
+        raise ValueError(
+            f"{label}: random features have no trace error to choose a rank by; got rank={rank!r}. Give a "
+            "number of features, such as rank=200, or use approximation='cholesky'."
+        )
+
+
+def has_part(kernel: Kernel, kind: type[Kernel], outside: type[Kernel] | None = None) -> bool:
+    """Whether the kernel is of a kind, or made of kernels one of which is; not looking into `outside`."""
+    if outside is not None and isinstance(kernel, outside):
+        return False
+    parts = getattr(kernel, "_parts", ())
+    return isinstance(kernel, kind) or any(has_part(part, kind, outside) for part in parts)
 
 
 def auto_views() -> list[View]:

@@ -1,0 +1,6 @@
+"""Factors Z_m with Z_m Z_mᵀ ≈ K_m in place of Gram matrices: for rows too many for a Gram stack."""
+
+from multikernel.views.low_rank.bank import LowRankBank
+from multikernel.views.low_rank.reference import DEFAULT_RANK, reference_rows, reference_size
+
+__all__ = ["DEFAULT_RANK", "LowRankBank", "reference_rows", "reference_size"]

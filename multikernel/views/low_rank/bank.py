@@ -1,0 +1,220 @@
+"""The low-rank bank: views fitted on reference rows, and the factors of any rows, views side by side."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from multikernel._validation import NotFiniteError, check_float_dtype, check_rank, check_seed
+from multikernel.kernels._rows import Pair, Rows, take_rows
+from multikernel.views._finish import naming
+from multikernel.views.bank import check_positions
+from multikernel.views.columns import as_table, n_columns
+from multikernel.views.columns import n_rows as count_rows
+from multikernel.views.low_rank.fitting import ViewFitter
+from multikernel.views.low_rank.view import FactorView, check_low_rank
+from multikernel.views.view import as_views
+
+_NO_ROWS = Rows(np.empty((0, 0)))
+_BLOCK_ROWS = 4096  # rows whose similarities are in memory at one time
+
+
+class LowRankBank:
+    """Factors of kernels on blocks of columns, fitted on reference rows: X ↦ (Z_1, …, Z_m), Z_m Z_mᵀ ≈ K_m.
+
+    Parameters
+    ----------
+    kernels : "auto", kernel, callable, View, or list of kernels, callables, views and tuples
+        As for :class:`KernelBank`; views may name their `approximation` and `rank`.
+    rank : int, float or None
+        For views that name none: columns of a factor, or the largest relative trace error on the reference
+        rows. None is 200 columns, or as many as there are rows.
+    seed : int
+        Of the landmarks and of random features.
+    dtype : {"float64", "float32"}
+        Of what `transform` returns; everything is computed in double precision.
+
+    Attributes
+    ----------
+    view_names_ : list of str
+    n_kernels_ : int
+    ranks_ : ndarray of shape (n_kernels,), int
+        Columns of each view's factor; 0 for views that are not active.
+    offsets_ : ndarray of shape (n_kernels + 1,), int
+        The factor of view m stands in the columns ``offsets_[m]:offsets_[m + 1]``.
+    approximations_ : list of str
+        ``"exact"``, ``"nystroem"``, ``"cholesky"`` or ``"random_features"``, one for each view.
+    active_ : tuple of int
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> bank = LowRankBank([("height", Linear(), [0]), ("all", Gaussian(gamma=0.1))], rank=20).fit(X)
+    >>> bank.transform(X).shape, bank.approximations_, bank.ranks_
+    ((50, 21), ['exact', 'nystroem'], array([ 1, 20]))
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        rank: int | float | None = None,
+        seed: int | None = 0,
+        dtype: Any = "float64",
+    ) -> None:
+        self.kernels = kernels
+        self.rank = rank
+        self.seed = seed
+        self.dtype = dtype
+
+    # --- fit -------------------------------------------------------------------------------------
+
+    def fit(self, sample: Any, n_rows: int | None = None) -> LowRankBank:
+        """Fit scaling, kernel parameters, landmarks and maps of every view on the reference rows.
+
+        Parameters
+        ----------
+        sample : array-like, sparse matrix or DataFrame of shape (n_sample, d)
+        n_rows : int, optional
+            How many rows there are of which these are a sample, for messages; default: these are all.
+        """
+        check_float_dtype(self.dtype)
+        table = as_table(sample)
+        if count_rows(table) < 1:
+            raise ValueError(f"X must hold at least one sample; got shape {getattr(table, 'shape', (0,))}.")
+        views = as_views(self.kernels)
+        for view in views:
+            check_low_rank(view)
+        fitter = ViewFitter(
+            table,
+            check_rank("rank", self.rank),
+            check_seed("seed", self.seed),
+            automatic=isinstance(self.kernels, str),
+            n=count_rows(table) if n_rows is None else n_rows,
+        )
+        self.views_ = fitter.fit(views)
+        self.view_names_ = [view.name for view in self.views_]
+        self.approximations_ = [view.approximation for view in self.views_]
+        self.n_kernels_ = len(self.views_)
+        width = n_columns(table)
+        if width is not None:
+            self.n_features_in_ = width
+        self._activate(range(self.n_kernels_))
+        return self
+
+    def _activate(self, active: Any) -> None:
+        self.active_ = tuple(active)
+        self.ranks_ = np.array([view.rank for view in self.views_])
+        self.offsets_ = np.concatenate([[0], np.cumsum(self.ranks_)])
+
+    # --- factors ---------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Factors of all rows, views side by side: Z of shape (n, Σ ranks_), C-contiguous."""
+        table = self._table(X)
+        Z = np.empty((count_rows(table), int(self.offsets_[-1])), dtype=check_float_dtype(self.dtype))
+        for index, rows, factors, _ in self._factors(table):
+            Z[rows, self.offsets_[index] : self.offsets_[index + 1]] = factors
+        return Z
+
+    def iter_factors(self, X: Any) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield ``(index, Z_m)`` for one active view after the other; Z_m of shape (n, r_m), float64."""
+        table = self._table(X)
+        for index in self.active_:
+            Z = np.empty((count_rows(table), self.views_[index].rank))
+            for _, rows, factors, _ in self._factors(table, only=index):
+                Z[rows] = factors
+            yield index, Z
+
+    def diagonals(self, X: Any) -> np.ndarray:
+        """Exact k(x, x) of each row after the transforms, (n, m); zero for views that are not active.
+
+        A centred kernel is centred at the mean of the reference rows' factors. The relative trace error of
+        view m is ``1 - sum(Z_m ** 2) / sum(diagonals[:, m])``.
+        """
+        table = self._table(X)
+        diagonals = np.zeros((count_rows(table), self.n_kernels_))
+        for index, rows, _, exact in self._factors(table, diagonal=True):
+            diagonals[rows, index] = exact
+        return diagonals
+
+    def _factors(
+        self, table: Any, *, diagonal: bool = False, only: int | None = None
+    ) -> Iterator[tuple[int, slice, np.ndarray, np.ndarray | None]]:
+        """Factors of one view on one block of rows after the other, in memory that the next one reuses."""
+        views = [(m, self.views_[m]) for m in self.active_ if only is None or m == only]
+        n = count_rows(table)
+        step = min(_BLOCK_ROWS, n)
+        scratch = np.empty(step * max((view.rank for _, view in views), default=0))
+        for start in range(0, n, max(1, step)):
+            rows = slice(start, min(start + step, n))
+            part = table if step == n else take_rows(table, rows)
+            try:
+                for index, view, pair in _pairs(views, part):
+                    size = rows.stop - rows.start
+                    Z = scratch[: size * view.rank].reshape(size, view.rank)
+                    yield index, rows, Z, view.write(pair, Z, diagonal=diagonal)
+            except NotFiniteError as error:
+                raise error.in_row(start + error.row) from None
+
+    def _table(self, X: Any) -> Any:
+        """X as a table, as wide as the reference rows."""
+        self._require_fitted()
+        if not self.active_:
+            raise ValueError("no view is active in this bank; restrict it to at least one.")
+        table = as_table(X)
+        width, expected = n_columns(table), getattr(self, "n_features_in_", None)
+        if expected is not None and width != expected:
+            raise ValueError(
+                f"X has {width} features, but LowRankBank is expecting {expected} features as input."
+            )
+        return table
+
+    def restrict(self, active: Any) -> LowRankBank:
+        """A compact bank with the factors of the views `active` only.
+
+        Parameters
+        ----------
+        active : array-like of int
+            Positions in `view_names_`, which stays as it is; `ranks_` of the others become 0.
+        """
+        self._require_fitted()
+        kept = sorted(set(check_positions("active", active, self.n_kernels_).tolist()))
+        compact = copy.copy(self)
+        compact.views_ = [view if m in kept else view.dropped() for m, view in enumerate(self.views_)]
+        compact._activate(kept)
+        return compact
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the views, one for each kernel."""
+        self._require_fitted()
+        return np.asarray(self.view_names_, dtype=object)
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "views_"):
+            raise ValueError("this LowRankBank is not fitted yet. Call fit first.")
+
+
+def _pairs(views: list[tuple[int, FactorView]], table: Any) -> Iterator[tuple[int, FactorView, Pair]]:
+    """Views with their rows of `table` against their landmarks: what views have in common, they share."""
+    by_columns: dict[tuple[Any, ...], Rows] = {}
+    users = [id(view.map.landmarks) for _, view in views if view.map is not None]
+    pairs: dict[tuple[int, int], Pair] = {}
+    for index, view in views:
+        assert view.map is not None
+        key = (view.selection, id(view.scaling))
+        if key not in by_columns:
+            with naming(view.label):
+                by_columns[key] = view.rows(table)
+        rows, landmarks = by_columns[key], view.map.landmarks
+        place = (id(rows), id(landmarks))
+        if place not in pairs:
+            composite = view.kernel._is_composite
+            keep = landmarks is not None and (composite or users.count(id(landmarks)) > 1)
+            pairs[place] = Pair(rows, _NO_ROWS if landmarks is None else landmarks, keep=keep)
+        yield index, view, pairs[place]

@@ -1,0 +1,139 @@
+"""How the views of a low-rank bank are fitted: columns, kernels, maps and transforms from reference rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from multikernel._validation import raise_degenerate
+from multikernel.kernels import Kernel
+from multikernel.kernels._rows import Pair, Rows
+from multikernel.views._finish import naming
+from multikernel.views.columns import Selection, n_rows, resolve_columns
+from multikernel.views.low_rank.maps import FeatureMap, exact_map, nystroem_map
+from multikernel.views.low_rank.reference import DEFAULT_RANK
+from multikernel.views.low_rank.transforms import fit_steps
+from multikernel.views.low_rank.view import FactorView, is_degenerate
+from multikernel.views.scaling import Scaling
+from multikernel.views.view import View
+
+
+@dataclass
+class ViewFitter:
+    """Fits views on the reference rows; views with equal columns share their rows and landmarks.
+
+    Parameters
+    ----------
+    table : what `as_table` returned
+        The reference rows.
+    rank : int, float or None
+        For views that name none.
+    seed : int
+    automatic : bool
+        Whether kernels that are constant on the reference rows are left out, and not an error.
+    n : int
+        Rows in all, of which the reference rows are a sample.
+    """
+
+    table: Any
+    rank: int | float | None
+    seed: int
+    automatic: bool
+    n: int
+    _rows: dict[tuple[Selection, bool], tuple[Rows, Scaling | None]] = field(default_factory=dict)
+    _landmarks: dict[tuple[int, bytes], Rows] = field(default_factory=dict)
+
+    def fit(self, views: list[View]) -> list[FactorView]:
+        """All views, in their order."""
+        fitted = [found for view in views if (found := self._fit_view(view)) is not None]
+        if not fitted:
+            raise ValueError(
+                "every kernel of kernels='auto' is constant on the training rows: the samples do not differ. "
+                "Check the columns of X, or give a list of kernels."
+            )
+        return fitted
+
+    def _fit_view(self, view: View) -> FactorView | None:
+        label = f"view {view.name!r}"
+        selection = resolve_columns(self.table, view.columns, label)
+        rows, scaling = self._rows_of(selection, bool(view.standardize), label)
+        with naming(label):
+            kernel = view.kernel.fit(rows)
+            diagonal = kernel.evaluate_diagonal(rows)
+            if diagonal.max() <= 0.0:
+                self._refuse(view, "all zero")
+                return None
+            approximation, map_ = self._map(view, kernel, rows, diagonal)
+            Z = np.empty((len(rows), map_.rank))
+            map_.write(kernel, _pair(rows, map_, kernel), Z)
+            steps, diagonal = fit_steps(view.transforms, Z, diagonal)
+        degenerate = is_degenerate(Z, diagonal)
+        if degenerate:
+            self._refuse(view, degenerate)
+            return None
+        return FactorView(view.name, kernel, selection, scaling, approximation, map_, steps)
+
+    def _refuse(self, view: View, degenerate: str) -> None:
+        if not self.automatic:
+            raise_degenerate(f"kernel {view.name!r}", degenerate)
+
+    def _rows_of(self, selection: Selection, standardize: bool, label: str) -> tuple[Rows, Scaling | None]:
+        key = (selection, standardize)
+        if key not in self._rows:
+            rows = Rows(selection.take(self.table, label), label, one_column=selection.scalar)
+            scaling = Scaling.fit(rows.values) if standardize else None
+            if scaling is not None:
+                rows = Rows(scaling.apply(rows.values, label), label)
+            self._rows[key] = (rows, scaling)
+        rows, scaling = self._rows[key]
+        rows.label = label + (" (standardised)" if standardize else "")
+        return rows, scaling
+
+    def _map(self, view: View, kernel: Kernel, rows: Rows, diagonal: np.ndarray) -> tuple[str, FeatureMap]:
+        """The name and the map of the approximation that the view asks for, or that suits it."""
+        rank = self._rank(view)
+        if view.approximation is None:
+            exact = exact_map(kernel, rows, rank if isinstance(rank, int) else DEFAULT_RANK)
+            if exact is not None:
+                return "exact", exact
+        if view.approximation in (None, "nystroem") and isinstance(rank, int):
+            return "nystroem", nystroem_map(kernel, self._landmarks_of(rows, diagonal, rank), view.name)
+        raise NotImplementedError
+
+    def _rank(self, view: View) -> int | float:
+        """The rank that the view, or else the bank, names; refused where there are fewer rows."""
+        rank = self.rank if view.rank is None else view.rank
+        if rank is None:
+            return min(DEFAULT_RANK, n_rows(self.table))
+        if isinstance(rank, int):
+            whose = "rank" if view.rank is None else f"view {view.name!r}: rank"
+            if rank > self.n:
+                raise ValueError(
+                    f"{whose} must be at most n, the number of rows; got {rank} for n = {self.n}. Give a "
+                    "smaller rank, or a trace error between 0 and 1."
+                )
+            if rank > n_rows(self.table):
+                raise ValueError(
+                    f"{whose} must be at most the number of reference rows; got {rank} for "
+                    f"{n_rows(self.table)} of {self.n} rows. Fit on more reference rows."
+                )
+        return rank
+
+    def _landmarks_of(self, rows: Rows, diagonal: np.ndarray, count: int) -> Rows:
+        """The first `count` rows in an order drawn by the seed that are not zero for the kernel."""
+        order = np.random.default_rng(self.seed).permutation(len(rows))
+        chosen = np.sort(order[diagonal[order] > 0.0][:count])
+        key = (id(rows), chosen.tobytes())
+        if key not in self._landmarks:
+            landmarks = rows.take(chosen)
+            landmarks.label = f"landmarks of {rows.label}"
+            self._landmarks[key] = landmarks
+        return self._landmarks[key]
+
+
+def _pair(rows: Rows, map_: FeatureMap, kernel: Kernel) -> Pair:
+    """The reference rows against the landmarks of a map."""
+    landmarks = Rows(np.empty((0, 0))) if map_.landmarks is None else map_.landmarks
+    return Pair(rows, landmarks, keep=kernel._is_composite)

@@ -1,0 +1,132 @@
+"""Transforms of kernels, carried out on factors: z_i in place of row i of the Gram matrix.
+
+A factor is a projection of what it stands for, z = Pφ(x), so that k(x, x) − ‖z‖² ≥ 0 is what it leaves out.
+Each step changes the factors in their memory and returns the exact k(x, x) after it:
+
+- centring subtracts the mean factor of the reference rows: φ(x) is centred at the projected mean, which
+  leaves out as much as before;
+- a unit diagonal divides z by the exact √k(x, x), so that Z approximates the normalised kernel;
+- a unit trace multiplies z by √(1 / mean of k(x, x) over the reference rows).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from multikernel.kernels import Center, Chain, PSDRepair, Transform, UnitDiagonal, UnitTrace
+from multikernel.kernels._rows import squared_norms
+from multikernel.kernels.transforms import inverse_roots
+
+
+class FactorStep(ABC):
+    """One transform of factors, fitted on those of the reference rows."""
+
+    @abstractmethod
+    def apply(self, Z: np.ndarray, diagonal: np.ndarray | None) -> np.ndarray | None:
+        """Transform Z (n, r) in its memory; returns k(x, x) after the step, or None where None was given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shift(FactorStep):
+    """z ↦ z − mean."""
+
+    mean: np.ndarray = field(repr=False)
+
+    def apply(self, Z: np.ndarray, diagonal: np.ndarray | None) -> np.ndarray | None:
+        if diagonal is None:
+            Z -= self.mean
+            return None
+        left_out = np.maximum(diagonal - squared_norms(Z), 0.0)
+        Z -= self.mean
+        return left_out + squared_norms(Z)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitLength(FactorStep):
+    """z ↦ z / √k(x, x); zero where k(x, x) is."""
+
+    def apply(self, Z: np.ndarray, diagonal: np.ndarray | None) -> np.ndarray | None:
+        assert diagonal is not None
+        roots = inverse_roots(diagonal)
+        if not np.all(roots == 1.0):  # Gaussian-like kernels have a unit diagonal already
+            Z *= roots[:, None]
+        return (roots > 0.0).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Scale(FactorStep):
+    """z ↦ root · z."""
+
+    root: float
+
+    def apply(self, Z: np.ndarray, diagonal: np.ndarray | None) -> np.ndarray | None:
+        Z *= self.root
+        return None if diagonal is None else diagonal * (self.root * self.root)
+
+
+def fit_steps(
+    transforms: Iterable[Transform], Z: np.ndarray, diagonal: np.ndarray
+) -> tuple[tuple[FactorStep, ...], np.ndarray]:
+    """Fit a view's transforms on factors of the reference rows, which are transformed in their memory.
+
+    Parameters
+    ----------
+    transforms : iterable of Transform
+        As a view holds them; those that factors cannot follow are refused.
+    Z : ndarray of shape (n, r)
+        Changed.
+    diagonal : ndarray of shape (n,)
+        Exact k(x, x).
+
+    Returns
+    -------
+    steps : tuple of FactorStep
+    diagonal : ndarray of shape (n,)
+        Exact k(x, x) after the transforms.
+    """
+    steps: list[FactorStep] = []
+    for transform in _flat(transforms):
+        if isinstance(transform, PSDRepair):
+            continue  # nothing to clip: Z Zᵀ has no negative eigenvalue
+        steps.append(_fitted(transform, Z, diagonal))
+        after = steps[-1].apply(Z, diagonal)
+        assert after is not None
+        diagonal = after
+    return tuple(steps), diagonal
+
+
+def _fitted(transform: Transform, Z: np.ndarray, diagonal: np.ndarray) -> FactorStep:
+    if isinstance(transform, Center):
+        return Shift(Z.mean(axis=0))
+    if isinstance(transform, UnitDiagonal):
+        return UnitLength()
+    factor = UnitTrace().fit_diagonal(diagonal).factor
+    assert factor is not None
+    return Scale(float(np.sqrt(factor)))
+
+
+def check_transforms(transforms: Iterable[Transform]) -> None:
+    """Refuse transforms that have no counterpart on factors."""
+    for transform in _flat(transforms):
+        if isinstance(transform, PSDRepair) and transform.how == "shift":
+            raise ValueError(
+                "transforms='shift' adds a multiple of the identity, which no factor of low rank holds. "
+                "Leave it out: what factors stand for has no negative eigenvalue; or use gram='dense'."
+            )
+        if not isinstance(transform, Center | UnitDiagonal | UnitTrace | PSDRepair):
+            raise ValueError(
+                f"{type(transform).__name__} is a transform of Gram matrices that factors cannot follow. Use "
+                "'center', 'unit_diagonal', 'unit_trace' or 'clip', or gram='dense'."
+            )
+
+
+def _flat(transforms: Iterable[Transform]) -> list[Transform]:
+    """Transforms in their order, chains opened."""
+    opened: list[Transform] = []
+    for transform in transforms:
+        opened += _flat(transform.transforms) if isinstance(transform, Chain) else [transform]
+    return opened

@@ -1,0 +1,91 @@
+"""One view of a low-rank bank: which map stands for its kernel, and its factors of any rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel.kernels import Kernel, Pairwise, Precomputed
+from multikernel.kernels._rows import Pair, Rows, squared_norms
+from multikernel.views._finish import naming
+from multikernel.views.columns import Selection
+from multikernel.views.low_rank.maps import FeatureMap
+from multikernel.views.low_rank.transforms import FactorStep, UnitLength, check_transforms
+from multikernel.views.scaling import Scaling
+from multikernel.views.view import View, has_part
+
+_FLAT = 1e-12  # as for Gram matrices in double precision
+
+
+@dataclass(frozen=True, eq=False)
+class FactorView:
+    """A view after fit: its kernel with numbers for parameters, its columns, its map and its transforms."""
+
+    name: str
+    kernel: Kernel
+    selection: Selection
+    scaling: Scaling | None = field(repr=False)
+    approximation: str
+    map: FeatureMap | None = field(repr=False)
+    steps: tuple[FactorStep, ...] = field(default=(), repr=False)
+
+    @property
+    def label(self) -> str:
+        return f"view {self.name!r}"
+
+    @property
+    def rank(self) -> int:
+        """Number of columns of its factors; 0 for a view that is not active."""
+        return 0 if self.map is None else self.map.rank
+
+    def dropped(self) -> FactorView:
+        """The same view without what its factors are computed from."""
+        return replace(self, scaling=None, map=None, steps=())
+
+    def rows(self, table: Any) -> Rows:
+        """The view's columns of `table`, scaled as the reference rows were."""
+        rows = Rows(self.selection.take(table, self.label), self.label, one_column=self.selection.scalar)
+        return rows if self.scaling is None else Rows(self.scaling.apply(rows.values, self.label), self.label)
+
+    def write(self, pair: Pair, Z: np.ndarray, *, diagonal: bool = False) -> np.ndarray | None:
+        """Write the factors of the pair's left rows into Z (n, rank), float64; returns k(x, x) if asked."""
+        assert self.map is not None
+        pair.left.label = self.label
+        with naming(self.label):
+            self.map.write(self.kernel, pair, Z)
+            last = max(
+                (place for place, step in enumerate(self.steps) if isinstance(step, UnitLength)), default=-1
+            )
+            exact = self.kernel.evaluate_diagonal(pair.left) if diagonal or last >= 0 else None
+            for place, step in enumerate(self.steps):
+                exact = step.apply(Z, exact if diagonal or place <= last else None)
+        return exact
+
+
+def check_low_rank(view: View) -> None:
+    """Refuse a view whose kernel or transforms factors cannot stand for."""
+    with naming(f"view {view.name!r}"):
+        check_transforms(view.transforms)
+        if has_part(view.kernel, Precomputed, outside=Pairwise):
+            raise ValueError(
+                f"{view.kernel!r} is a matrix that is there already; factors would take its place. Use "
+                "gram='dense'."
+            )
+        if not view.kernel.is_psd:
+            raise ValueError(
+                f"{view.kernel!r} is not positive semidefinite, so that no factors stand for it. Use another "
+                "kernel, or gram='dense' with psd='clip' or 'shift'."
+            )
+
+
+def is_degenerate(Z: np.ndarray, diagonal: np.ndarray) -> str:
+    """Whether a kernel is "all zero" or "constant" on the reference rows, told from Z (n, r) and k(x, x)."""
+    largest = float(diagonal.max())
+    if largest <= 0.0:
+        return "all zero"
+    left_out = np.maximum(diagonal - squared_norms(Z), 0.0)
+    # squared distance of each point from the mean of all, in the space of the kernel
+    apart = left_out + squared_norms(Z - Z.mean(axis=0))
+    return "constant" if len(Z) > 1 and float(apart.max()) <= _FLAT * largest else ""

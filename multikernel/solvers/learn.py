@@ -14,6 +14,7 @@ from .compilation import compiled_once
 from .iterate import WORKING_MARGIN
 from .mkl import OuterLoop
 from .options import Options
+from .relative import power_of_two
 from .result import SolveResult, Status
 from .separability import separating_duals, spread
 
@@ -104,12 +105,7 @@ def _learn(
 def _kernel_scale(Ks: Array, costs: Array) -> float:
     """The largest mean diagonal after costs: weights and gradients are then of order one."""
     means = np.array([np.mean(np.diagonal(K), dtype=float) for K in Ks]) / (costs * costs)
-    return _power_of_two(float(means.max()))
-
-
-def _power_of_two(size: float) -> float:
-    """The power of two nearest to a size: scaling by it is exact, so that a dual at C comes back as C."""
-    return float(np.exp2(np.round(np.log2(size)))) if np.isfinite(size) and size > 0 else 1.0
+    return power_of_two(float(means.max()))
 
 
 def _target_scale(losses: Sequence[Loss | JointHinge], kernel_scale: float) -> float:
@@ -117,7 +113,7 @@ def _target_scale(losses: Sequence[Loss | JointHinge], kernel_scale: float) -> f
         return kernel_scale  # β stays as it is
     if isinstance(losses[0], EpsilonInsensitive | SquaredError):
         targets = [loss.target for loss in losses if isinstance(loss, Loss)]
-        return _power_of_two(max(float(np.abs(target).max()) for target in targets))
+        return power_of_two(max(float(np.abs(target).max()) for target in targets))
     return 1.0
 
 

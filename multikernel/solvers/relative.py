@@ -1,4 +1,4 @@
-"""Gaps in relation to a value, and what they are relative to where the value is 0."""
+"""Gaps in relation to a value, what they are relative to where the value is 0, and scales for both."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,3 +35,14 @@ def relative_gap(upper: float, lower: float, least_size: float = 0.0) -> float:
     if not (np.isfinite(upper) and np.isfinite(lower)):
         return float("inf")
     return float((upper - lower) / max(abs(upper), least_size, _TINY))
+
+
+def power_of_two(size: float) -> float:
+    """The power of two nearest to a size: scaling by it is exact, so that a dual at C comes back as C.
+
+    Examples
+    --------
+    >>> power_of_two(3.1), power_of_two(0.0)
+    (4.0, 1.0)
+    """
+    return float(np.exp2(np.round(np.log2(size)))) if np.isfinite(size) and size > 0 else 1.0

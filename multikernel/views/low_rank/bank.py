@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import NotFiniteError, check_float_dtype, check_rank, check_seed
-from multikernel.kernels._rows import Pair, Rows, take_rows
-from multikernel.views._finish import naming
+from multikernel._validation import check_float_dtype, check_rank, check_seed
 from multikernel.views.bank import check_positions
 from multikernel.views.columns import as_table, n_columns
 from multikernel.views.columns import n_rows as count_rows
 from multikernel.views.low_rank.fitting import ViewFitter
-from multikernel.views.low_rank.view import FactorView, check_low_rank
+from multikernel.views.low_rank.parts import iter_parts
+from multikernel.views.low_rank.transforms import trace_errors
+from multikernel.views.low_rank.view import check_low_rank
 from multikernel.views.view import as_views
-
-_NO_ROWS = Rows(np.empty((0, 0)))
-_BLOCK_ROWS = 4096  # rows whose similarities are in memory at one time
 
 
 class LowRankBank:
@@ -47,6 +44,11 @@ class LowRankBank:
         The factor of view m stands in the columns ``offsets_[m]:offsets_[m + 1]``.
     approximations_ : list of str
         ``"exact"``, ``"nystroem"``, ``"cholesky"`` or ``"random_features"``, one for each view.
+    trace_errors_ : ndarray of shape (n_kernels,)
+        1 − tr(Z_m Z_mᵀ) / tr(K_m) on the reference rows, after the transforms; NaN for random features, whose
+        trace is right however few they are.
+    gram_errors_ : ndarray of shape (n_kernels,)
+        ‖K_m − Z_m Z_mᵀ‖ / ‖K_m‖ (Frobenius) on at most 512 reference rows, before the transforms.
     active_ : tuple of int
     n_features_in_ : int
 
@@ -105,6 +107,8 @@ class LowRankBank:
         if width is not None:
             self.n_features_in_ = width
         self._activate(range(self.n_kernels_))
+        self.trace_errors_ = self.trace_errors(np.array([view.traces for view in self.views_]).T)
+        self.gram_errors_ = np.array([view.gram_error for view in self.views_])
         return self
 
     def _activate(self, active: Any) -> None:
@@ -117,50 +121,61 @@ class LowRankBank:
     def transform(self, X: Any) -> np.ndarray:
         """Factors of all rows, views side by side: Z of shape (n, Σ ranks_), C-contiguous."""
         table = self._table(X)
-        Z = np.empty((count_rows(table), int(self.offsets_[-1])), dtype=check_float_dtype(self.dtype))
-        for index, rows, factors, _ in self._factors(table):
-            Z[rows, self.offsets_[index] : self.offsets_[index + 1]] = factors
+        Z = self._allocated(table)
+        for part in iter_parts(table, self.views_, self.active_):
+            part.write(Z)
         return Z
+
+    def transform_with_traces(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Factors as of `transform`, and their trace beside that of the kernels.
+
+        Returns
+        -------
+        Z : ndarray of shape (n, Σ ranks_)
+        traces : ndarray of shape (2, n_kernels)
+            Σ k(x, x) and Σ ‖z‖² over the rows; of several blocks of rows they add up, see `trace_errors`.
+        """
+        table = self._table(X)
+        Z = self._allocated(table)
+        traces = np.zeros((2, self.n_kernels_))
+        for part in iter_parts(table, self.views_, self.active_):
+            traces[:, part.index] += part.write_with_traces(Z)
+        return Z, traces
+
+    def trace_errors(self, traces: np.ndarray) -> np.ndarray:
+        """Relative trace errors 1 − Σ ‖z‖² / Σ k(x, x) of each view, (n_kernels,); NaN for random features.
+
+        Parameters
+        ----------
+        traces : ndarray of shape (2, n_kernels)
+            The sum over all rows of those of `transform_with_traces`.
+        """
+        self._require_fitted()
+        has_no_error = [name == "random_features" for name in self.approximations_]
+        return np.where(has_no_error, np.nan, trace_errors(*traces))
 
     def iter_factors(self, X: Any) -> Iterator[tuple[int, np.ndarray]]:
         """Yield ``(index, Z_m)`` for one active view after the other; Z_m of shape (n, r_m), float64."""
         table = self._table(X)
         for index in self.active_:
             Z = np.empty((count_rows(table), self.views_[index].rank))
-            for _, rows, factors, _ in self._factors(table, only=index):
-                Z[rows] = factors
+            for part in iter_parts(table, self.views_, (index,)):
+                part.write(Z)
             yield index, Z
 
     def diagonals(self, X: Any) -> np.ndarray:
         """Exact k(x, x) of each row after the transforms, (n, m); zero for views that are not active.
 
-        A centred kernel is centred at the mean of the reference rows' factors. The relative trace error of
-        view m is ``1 - sum(Z_m ** 2) / sum(diagonals[:, m])``.
+        A centred kernel is centred at the mean of the reference rows' factors.
         """
         table = self._table(X)
         diagonals = np.zeros((count_rows(table), self.n_kernels_))
-        for index, rows, _, exact in self._factors(table, diagonal=True):
-            diagonals[rows, index] = exact
+        for part in iter_parts(table, self.views_, self.active_):
+            diagonals[part.rows, part.index] = part.diagonal()
         return diagonals
 
-    def _factors(
-        self, table: Any, *, diagonal: bool = False, only: int | None = None
-    ) -> Iterator[tuple[int, slice, np.ndarray, np.ndarray | None]]:
-        """Factors of one view on one block of rows after the other, in memory that the next one reuses."""
-        views = [(m, self.views_[m]) for m in self.active_ if only is None or m == only]
-        n = count_rows(table)
-        step = min(_BLOCK_ROWS, n)
-        scratch = np.empty(step * max((view.rank for _, view in views), default=0))
-        for start in range(0, n, max(1, step)):
-            rows = slice(start, min(start + step, n))
-            part = table if step == n else take_rows(table, rows)
-            try:
-                for index, view, pair in _pairs(views, part):
-                    size = rows.stop - rows.start
-                    Z = scratch[: size * view.rank].reshape(size, view.rank)
-                    yield index, rows, Z, view.write(pair, Z, diagonal=diagonal)
-            except NotFiniteError as error:
-                raise error.in_row(start + error.row) from None
+    def _allocated(self, table: Any) -> np.ndarray:
+        return np.empty((count_rows(table), int(self.offsets_[-1])), dtype=check_float_dtype(self.dtype))
 
     def _table(self, X: Any) -> Any:
         """X as a table, as wide as the reference rows."""
@@ -198,23 +213,3 @@ class LowRankBank:
     def _require_fitted(self) -> None:
         if not hasattr(self, "views_"):
             raise ValueError("this LowRankBank is not fitted yet. Call fit first.")
-
-
-def _pairs(views: list[tuple[int, FactorView]], table: Any) -> Iterator[tuple[int, FactorView, Pair]]:
-    """Views with their rows of `table` against their landmarks: what views have in common, they share."""
-    by_columns: dict[tuple[Any, ...], Rows] = {}
-    users = [id(view.map.landmarks) for _, view in views if view.map is not None]
-    pairs: dict[tuple[int, int], Pair] = {}
-    for index, view in views:
-        assert view.map is not None
-        key = (view.selection, id(view.scaling))
-        if key not in by_columns:
-            with naming(view.label):
-                by_columns[key] = view.rows(table)
-        rows, landmarks = by_columns[key], view.map.landmarks
-        place = (id(rows), id(landmarks))
-        if place not in pairs:
-            composite = view.kernel._is_composite
-            keep = landmarks is not None and (composite or users.count(id(landmarks)) > 1)
-            pairs[place] = Pair(rows, _NO_ROWS if landmarks is None else landmarks, keep=keep)
-        yield index, view, pairs[place]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,15 +10,20 @@ import numpy as np
 
 from multikernel._validation import raise_degenerate
 from multikernel.kernels import Kernel
-from multikernel.kernels._rows import Pair, Rows
+from multikernel.kernels._rows import Rows, squared_norms
 from multikernel.views._finish import naming
 from multikernel.views.columns import Selection, n_rows, resolve_columns
-from multikernel.views.low_rank.maps import FeatureMap, exact_map, nystroem_map
+from multikernel.views.low_rank.fourier import fourier_map
+from multikernel.views.low_rank.landmarks import cholesky_map, nystroem_map
+from multikernel.views.low_rank.maps import FeatureMap, exact_map, gram_error
 from multikernel.views.low_rank.reference import DEFAULT_RANK
-from multikernel.views.low_rank.transforms import fit_steps
+from multikernel.views.low_rank.transforms import fit_steps, share_left_out
 from multikernel.views.low_rank.view import FactorView, is_degenerate
 from multikernel.views.scaling import Scaling
-from multikernel.views.view import View
+from multikernel.views.view import View, require_number_of_features
+
+_FIRST_LANDMARKS = 32
+_GROWTH = 1.4
 
 
 @dataclass
@@ -66,14 +72,15 @@ class ViewFitter:
                 self._refuse(view, "all zero")
                 return None
             approximation, map_ = self._map(view, kernel, rows, diagonal)
-            Z = np.empty((len(rows), map_.rank))
-            map_.write(kernel, _pair(rows, map_, kernel), Z)
+            Z = map_.factors(kernel, rows)
+            error = gram_error(kernel, map_, rows)
             steps, diagonal = fit_steps(view.transforms, Z, diagonal)
         degenerate = is_degenerate(Z, diagonal)
         if degenerate:
             self._refuse(view, degenerate)
             return None
-        return FactorView(view.name, kernel, selection, scaling, approximation, map_, steps)
+        traces = np.array([diagonal.sum(), squared_norms(Z).sum()])
+        return FactorView(view.name, kernel, selection, scaling, approximation, map_, steps, traces, error)
 
     def _refuse(self, view: View, degenerate: str) -> None:
         if not self.automatic:
@@ -95,12 +102,35 @@ class ViewFitter:
         """The name and the map of the approximation that the view asks for, or that suits it."""
         rank = self._rank(view)
         if view.approximation is None:
-            exact = exact_map(kernel, rows, rank if isinstance(rank, int) else DEFAULT_RANK)
+            exact = exact_map(kernel, rows, DEFAULT_RANK if self._names_no_number(view) else int(rank))
             if exact is not None:
                 return "exact", exact
-        if view.approximation in (None, "nystroem") and isinstance(rank, int):
-            return "nystroem", nystroem_map(kernel, self._landmarks_of(rows, diagonal, rank), view.name)
-        raise NotImplementedError
+        approximation = view.approximation or ("cholesky" if isinstance(rank, float) else "nystroem")
+        if approximation == "random_features":
+            require_number_of_features(f"view {view.name!r}", rank)
+            return approximation, fourier_map(kernel, rows, int(rank), self.seed)
+        if approximation == "cholesky":
+            return approximation, cholesky_map(view.transforms, kernel, rows, diagonal, rank)
+        if isinstance(rank, int):
+            return approximation, nystroem_map(kernel, self._landmarks_of(rows, diagonal, rank))
+        return approximation, self._nystroem_within(view, kernel, rows, diagonal, rank)
+
+    def _names_no_number(self, view: View) -> bool:
+        return not isinstance(self.rank if view.rank is None else view.rank, int)
+
+    def _nystroem_within(
+        self, view: View, kernel: Kernel, rows: Rows, diagonal: np.ndarray, share: float
+    ) -> FeatureMap:
+        """More and more landmarks, until at most `share` of the trace is left out, or all rows are."""
+        count = _FIRST_LANDMARKS
+        while True:
+            map_ = nystroem_map(kernel, self._landmarks_of(rows, diagonal, count))
+            if (
+                count >= len(rows)
+                or share_left_out(view.transforms, map_.factors(kernel, rows), diagonal) <= share
+            ):
+                return map_
+            count = min(len(rows), math.ceil(_GROWTH * count))
 
     def _rank(self, view: View) -> int | float:
         """The rank that the view, or else the bank, names; refused where there are fewer rows."""
@@ -131,9 +161,3 @@ class ViewFitter:
             landmarks.label = f"landmarks of {rows.label}"
             self._landmarks[key] = landmarks
         return self._landmarks[key]
-
-
-def _pair(rows: Rows, map_: FeatureMap, kernel: Kernel) -> Pair:
-    """The reference rows against the landmarks of a map."""
-    landmarks = Rows(np.empty((0, 0))) if map_.landmarks is None else map_.landmarks
-    return Pair(rows, landmarks, keep=kernel._is_composite)

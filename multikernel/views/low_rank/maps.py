@@ -7,14 +7,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.linalg
 
 from multikernel._validation import NotFiniteError
 from multikernel.kernels import Kernel, Linear
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.kernels.base import Scaled
 
-_INDEFINITE = 1e-8  # of the largest eigenvalue: what rounding leaves below zero is far less
+NO_ROWS = Rows(np.empty((0, 0)))
+_ERROR_ROWS = 512
 
 
 class FeatureMap(ABC):
@@ -39,6 +39,17 @@ class FeatureMap(ABC):
         pair : Pair
             The rows against `landmarks`, or against no rows.
         """
+
+    def pair(self, kernel: Kernel, rows: Rows, *, keep: bool = False) -> Pair:
+        """The rows against `landmarks`, or against no rows; products are kept for another view or kernel."""
+        landmarks = NO_ROWS if self.landmarks is None else self.landmarks
+        return Pair(rows, landmarks, keep=keep or kernel._is_composite)
+
+    def factors(self, kernel: Kernel, rows: Rows) -> np.ndarray:
+        """The factors of `rows`, (n, rank)."""
+        Z = np.empty((len(rows), self.rank))
+        self.write(kernel, self.pair(kernel, rows), Z)
+        return Z
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,18 +112,12 @@ def exact_map(kernel: Kernel, rows: Rows, largest: int) -> FeatureMap | None:
     return ColumnMap(float(np.sqrt(factor)), int(rows.values.shape[1]))
 
 
-def nystroem_map(kernel: Kernel, landmarks: Rows, label: str) -> LandmarkMap:
-    """Z = K(X, L) V Λ^(−1/2), with K(L, L) = V Λ Vᵀ; directions without an eigenvalue are dropped."""
-    K = np.empty((len(landmarks), len(landmarks)))
-    evaluate_rows(kernel, Pair(landmarks, landmarks, keep=kernel._is_composite), K)
-    values, vectors = scipy.linalg.eigh(K, driver="evd")
-    largest = float(np.abs(values).max())
-    if values[0] < -_INDEFINITE * largest:
-        raise ValueError(
-            f"kernels must be positive semidefinite; {label} has eigenvalue {values[0]:.3g} on its "
-            "landmarks. Use another kernel, or gram='dense' with psd='clip' or 'shift'."
-        )
-    kept = values > len(K) * np.finfo(np.float64).eps * largest
-    # leading directions first
-    matrix = (vectors[:, kept] / np.sqrt(values[kept]))[:, ::-1]
-    return LandmarkMap(landmarks, np.ascontiguousarray(matrix))
+def gram_error(kernel: Kernel, map_: FeatureMap, rows: Rows) -> float:
+    """‖K − Z Zᵀ‖ / ‖K‖ (Frobenius), over at most 512 evenly spaced rows, before transforms."""
+    some = rows.take(np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _ERROR_ROWS)).astype(np.intp)))
+    K = np.empty((len(some), len(some)))
+    evaluate_rows(kernel, Pair(some, some, keep=kernel._is_composite), K)
+    size = float(np.linalg.norm(K))
+    Z = map_.factors(kernel, some)
+    K -= Z @ Z.T
+    return float(np.linalg.norm(K)) / size if size > 0.0 else 0.0

@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -130,3 +131,24 @@ def _flat(transforms: Iterable[Transform]) -> list[Transform]:
     for transform in transforms:
         opened += _flat(transform.transforms) if isinstance(transform, Chain) else [transform]
     return opened
+
+
+def share_left_out(transforms: Iterable[Transform], Z: np.ndarray, diagonal: np.ndarray) -> float:
+    """The relative trace error after transforms that are fitted on these factors; Z is not changed."""
+    Z = np.array(Z)
+    _, diagonal = fit_steps(transforms, Z, diagonal)
+    return float(trace_errors(diagonal.sum(), squared_norms(Z).sum()))
+
+
+def trace_errors(exact: Any, of_factors: Any) -> np.ndarray:
+    """1 − Σ ‖z‖² / Σ k(x, x), not below 0; 0 where both sums are."""
+    exact, of_factors = np.asarray(exact), np.asarray(of_factors)
+    positive = exact > 0.0
+    return np.where(positive, np.maximum(1.0 - of_factors / np.where(positive, exact, 1.0), 0.0), 0.0)
+
+
+def row_weights(transforms: Iterable[Transform], diagonal: np.ndarray) -> np.ndarray:
+    """What 1 of k(x, x) of each row is after the transforms, up to a factor that all rows share."""
+    if any(isinstance(transform, UnitDiagonal) for transform in _flat(transforms)):
+        return inverse_roots(diagonal) ** 2
+    return np.ones(len(diagonal))

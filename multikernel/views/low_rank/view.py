@@ -12,7 +12,7 @@ from multikernel.kernels._rows import Pair, Rows, squared_norms
 from multikernel.views._finish import naming
 from multikernel.views.columns import Selection
 from multikernel.views.low_rank.maps import FeatureMap
-from multikernel.views.low_rank.transforms import FactorStep, UnitLength, check_transforms
+from multikernel.views.low_rank.transforms import FactorStep, Shift, UnitLength, check_transforms
 from multikernel.views.scaling import Scaling
 from multikernel.views.view import View, has_part
 
@@ -21,7 +21,11 @@ _FLAT = 1e-12  # as for Gram matrices in double precision
 
 @dataclass(frozen=True, eq=False)
 class FactorView:
-    """A view after fit: its kernel with numbers for parameters, its columns, its map and its transforms."""
+    """A view after fit: its kernel with numbers for parameters, its columns, its map and its transforms.
+
+    `traces` are Σ k(x, x) and Σ ‖z‖² over the reference rows after the transforms; `gram_error` is
+    ‖K − Z Zᵀ‖ / ‖K‖ before them, on some of the reference rows.
+    """
 
     name: str
     kernel: Kernel
@@ -29,7 +33,9 @@ class FactorView:
     scaling: Scaling | None = field(repr=False)
     approximation: str
     map: FeatureMap | None = field(repr=False)
-    steps: tuple[FactorStep, ...] = field(default=(), repr=False)
+    steps: tuple[FactorStep, ...] = field(repr=False)
+    traces: np.ndarray = field(repr=False)
+    gram_error: float
 
     @property
     def label(self) -> str:
@@ -55,12 +61,28 @@ class FactorView:
         pair.left.label = self.label
         with naming(self.label):
             self.map.write(self.kernel, pair, Z)
-            last = max(
-                (place for place, step in enumerate(self.steps) if isinstance(step, UnitLength)), default=-1
-            )
-            exact = self.kernel.evaluate_diagonal(pair.left) if diagonal or last >= 0 else None
-            for place, step in enumerate(self.steps):
-                exact = step.apply(Z, exact if diagonal or place <= last else None)
+            return self._transform(pair.left, Z, diagonal)
+
+    def diagonal(self, pair: Pair) -> np.ndarray:
+        """Exact k(x, x) of the pair's left rows after the transforms."""
+        # only a centre is a matter of factors
+        width = self.rank if any(isinstance(step, Shift) for step in self.steps) else 0
+        Z = np.empty((len(pair.left), width))
+        if width:
+            exact = self.write(pair, Z, diagonal=True)
+        else:
+            pair.left.label = self.label
+            with naming(self.label):
+                exact = self._transform(pair.left, Z, True)
+        assert exact is not None
+        return exact
+
+    def _transform(self, rows: Rows, Z: np.ndarray, diagonal: bool) -> np.ndarray | None:
+        lengths = [place for place, step in enumerate(self.steps) if isinstance(step, UnitLength)]
+        last = len(self.steps) if diagonal else max(lengths, default=-1)  # the last that needs k(x, x)
+        exact = self.kernel.evaluate_diagonal(rows) if last >= 0 else None
+        for place, step in enumerate(self.steps):
+            exact = step.apply(Z, exact if place <= last else None)
         return exact
 
 

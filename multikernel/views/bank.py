@@ -31,7 +31,7 @@ from multikernel.views.memory import (
     require_fits,
 )
 from multikernel.views.scaling import Scaling
-from multikernel.views.view import View, as_views
+from multikernel.views.view import View, as_views, refuse_approximations
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +193,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
         if n < 1:
             raise ValueError(f"X must hold at least one sample; got shape {getattr(table, 'shape', (0,))}.")
         views = as_views(self.kernels)
+        refuse_approximations(views)
         automatic = isinstance(self.kernels, str)
         full = can_check_fully(n, len(views)) or self.psd != "error"
         fitted: dict[int, FittedView] = {}

@@ -1,4 +1,4 @@
-"""How much memory a stack of Gram matrices needs, how much there is, and where the stack is put."""
+"""How much memory a stack of Gram matrices, or factors, need, how much there is, and where a stack is put."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from multikernel.rows.memory import allocate_array, available_memory
 
 GRAM_CHOICES = ("dense", "memmap")
 _WORKSPACE_SHARE = 0.3
+_REFERENCE_ROWS = 5000  # see low_rank.reference: their factors of one view, twice, while it is fitted
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,18 @@ class MemoryEstimate:
     n, n_kernels : int
     dtype : str
     gram : str
-        ``"memmap"`` puts the stack on disk, so that it is no part of `total`.
+        ``"memmap"`` puts the stack on disk, so that it is no part of `total`; ``"low_rank"`` has factors.
     stack : int
-        The (m, n, n) stack.
+        The (m, n, n) stack; of factors, the (n, n_columns) table of all of them.
     workspace : int
-        What is needed beside it: about 0.3 stacks and one n × n matrix (memmap: three n × n matrices).
+        What is needed beside it: about 0.3 stacks and one n × n matrix (memmap: three n × n matrices). Of
+        factors: two n_columns × n_columns matrices, four numbers for each row, and the reference rows.
     limit : int or None
         Bytes that may be used, instead of what the system says.
     available : int or None
         Memory that can be had; None where the system does not say.
+    n_columns : int or None
+        Of the factors of all kernels together.
     """
 
     n: int
@@ -44,6 +48,7 @@ class MemoryEstimate:
     stack: int
     workspace: int
     limit: int | None = None
+    n_columns: int | None = None
 
     @cached_property
     def available(self) -> int | None:
@@ -61,14 +66,16 @@ class MemoryEstimate:
         return self.available is None or self.total <= self.available
 
     def __str__(self) -> str:
-        size = f"{self.n:,}".replace(",", " ")
+        size = _grouped(self.n)
         plural = "kernel" if self.n_kernels == 1 else "kernels"
         where = " on disk" if self.gram == "memmap" else ""
         there = "an unknown amount" if self.available is None else _readable(self.available)
+        what = f"{self.n_kernels} {plural} of {size} × {size}"
+        if self.n_columns is not None:
+            what = f"factors of {self.n_kernels} {plural}, {size} × {_grouped(self.n_columns)},"
         return (
-            f"{_readable(self.stack)}{where} for {self.n_kernels} {plural} of {size} × {size} in "
-            f"{self.dtype}, {_readable(self.workspace)} of workspace, {_readable(self.total)} of memory in "
-            f"all; {there} available"
+            f"{_readable(self.stack)}{where} for {what} in {self.dtype}, {_readable(self.workspace)} of "
+            f"workspace, {_readable(self.total)} of memory in all; {there} available"
         )
 
 
@@ -81,18 +88,45 @@ def estimate_memory(
     stack = n_kernels * n * n * dtype.itemsize
     square = 8 * n * n
     workspace = 3 * square if gram == "memmap" else int(_WORKSPACE_SHARE * stack) + square
-    if limit is not None:
-        limit = int(check_number("memory_limit", limit, at_least=0.0))
-    return MemoryEstimate(n, n_kernels, dtype.name, gram, stack, workspace, limit)
+    return MemoryEstimate(n, n_kernels, dtype.name, gram, stack, workspace, _checked_limit(limit))
+
+
+def estimate_factors(
+    n: int, n_columns: int, n_kernels: int, dtype: Any = "float64", limit: int | None = None
+) -> MemoryEstimate:
+    """Estimate the memory of a fit on factors, `n_columns` in all: n · n_columns numbers and a workspace.
+
+    Examples
+    --------
+    >>> str(estimate_factors(1_000_000, 2000, 10, "float32", limit=2**34))
+    '7.5 GiB for factors of 10 kernels, 1 000 000 × 2 000, in float32, 106.8 MiB of workspace, 7.6 GiB of
+    memory in all; 16.0 GiB available'
+    """
+    dtype = np.dtype(dtype)
+    reference = 2 * min(n, _REFERENCE_ROWS) * -(-n_columns // n_kernels)
+    workspace = 8 * (2 * n_columns**2 + 4 * n + reference)
+    stack = n * n_columns * dtype.itemsize
+    return MemoryEstimate(
+        n, n_kernels, dtype.name, "low_rank", stack, workspace, _checked_limit(limit), n_columns
+    )
+
+
+def _checked_limit(limit: int | None) -> int | None:
+    return None if limit is None else int(check_number("memory_limit", limit, at_least=0.0))
 
 
 def require_fits(estimate: MemoryEstimate) -> None:
-    """Refuse a stack that would not fit, before it is allocated."""
+    """Refuse a stack, or factors, that would not fit, before they are allocated."""
+    if not estimate.fits and estimate.gram == "low_rank":
+        raise ValueError(
+            f"the factors do not fit in memory: {estimate}. Use dtype='float32' (half the size), a smaller "
+            "rank, or fewer kernels."
+        )
     if not estimate.fits:
         raise ValueError(
             f"the Gram stack does not fit in memory: {estimate}. Use dtype='float32' (half the size), "
-            "gram='memmap' (the stack in a file), fewer kernels, or the low-rank route (fewer rows, or a "
-            "low-rank approximation of each kernel)."
+            "gram='memmap' (the stack in a file), fewer kernels or rows, or, where the estimator has it, "
+            "gram='low_rank' (factors in place of the stack)."
         )
     if estimate.gram == "memmap" and shutil.disk_usage(tempfile.gettempdir()).free < estimate.stack:
         raise ValueError(
@@ -104,6 +138,10 @@ def require_fits(estimate: MemoryEstimate) -> None:
 def allocate_stack(shape: tuple[int, ...], dtype: Any, gram: str) -> np.ndarray:
     """An uninitialised C-contiguous array, in memory or in a temporary file that goes when the array goes."""
     return allocate_array(shape, dtype, on_disk=gram == "memmap")
+
+
+def _grouped(count: int) -> str:
+    return f"{count:,}".replace(",", " ")
 
 
 def _readable(size: int) -> str:

@@ -31,7 +31,7 @@ from multikernel.views.memory import (
     estimate_memory,
     require_fits,
 )
-from multikernel.views.view import as_views
+from multikernel.views.view import as_views, refuse_approximations
 
 
 class PrecomputedBank:
@@ -263,5 +263,5 @@ def make_bank(
     check_choice("psd", psd, PSD_CHOICES)
     if isinstance(kernels, str) and kernels == "precomputed":
         return PrecomputedBank(dtype=dtype, gram=gram, psd=psd)
-    as_views(kernels)  # refuses what is no set of kernels here, before anything is computed
+    refuse_approximations(as_views(kernels))  # and what is no set of kernels, before anything is computed
     return KernelBank(kernels, dtype=dtype, gram=gram, psd=psd)

@@ -111,6 +111,18 @@ class View:
         return f"View({', '.join(shown)})"
 
 
+def refuse_approximations(views: list[View]) -> None:
+    """Refuse views that ask for factors where whole Gram matrices are made."""
+    for view in views:
+        if view.approximation is not None or view.rank is not None:
+            named = "rank" if view.approximation is None else "approximation"
+            raise ValueError(
+                f"view {view.name!r} has {named}={getattr(view, named)!r}, but here a whole Gram matrix is "
+                "made of it. Use gram='low_rank' or gram='auto' (MKLClassifier, MKLRegressor, MKLRidge), or "
+                f"leave {named} out."
+            )
+
+
 def require_number_of_features(label: str, rank: int | float | None) -> None:
     """Refuse a trace error as the rank of random features, whose trace is right whatever their number."""
     if isinstance(rank, float):

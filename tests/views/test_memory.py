@@ -41,7 +41,7 @@ def test_what_does_not_fit_is_refused_before_it_is_allocated():
         bank.fit_stack(X)
     message = str(caught.value)
     assert "14.1 KiB for 2 kernels of 30 × 30 in float64" in message and "1000 B available" in message
-    for way_out in ("float32", "gram='memmap'", "low-rank"):
+    for way_out in ("float32", "gram='memmap'", "gram='low_rank'"):
         assert way_out in message
     with pytest.raises(ValueError, match="does not fit in memory"):
         bank.fit(X)

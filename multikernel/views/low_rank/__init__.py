@@ -1,6 +1,15 @@
 """Factors Z_m with Z_m Z_mᵀ ≈ K_m in place of Gram matrices: for rows too many for a Gram stack."""
 
 from multikernel.views.low_rank.bank import LowRankBank
+from multikernel.views.low_rank.choice import GRAM_ROUTES, LARGEST_DENSE, choose_gram
 from multikernel.views.low_rank.reference import DEFAULT_RANK, reference_rows, reference_size
 
-__all__ = ["DEFAULT_RANK", "LowRankBank", "reference_rows", "reference_size"]
+__all__ = [
+    "DEFAULT_RANK",
+    "GRAM_ROUTES",
+    "LARGEST_DENSE",
+    "LowRankBank",
+    "choose_gram",
+    "reference_rows",
+    "reference_size",
+]

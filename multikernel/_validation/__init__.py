@@ -20,6 +20,7 @@ from .grams import (
 from .labels import codes_of_classes, signs_of_two_classes
 from .tables import (
     NotFiniteError,
+    RowError,
     all_finite,
     check_choice,
     check_float_dtype,
@@ -36,6 +37,7 @@ __all__ = [
     "PSD_CHOICES",
     "GramFacts",
     "NotFiniteError",
+    "RowError",
     "all_finite",
     "can_check_fully",
     "check_choice",

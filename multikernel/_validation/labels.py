@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._validation.tables import RowError
+
 
 def signs_of_two_classes(labels: np.ndarray, *, if_missing: str, if_more: str) -> np.ndarray:
     """±1 for a 1-D array of labels: +1 is the second class in sorted order.
@@ -38,9 +40,8 @@ def codes_of_classes(labels: np.ndarray, *, if_missing: str) -> tuple[np.ndarray
     """
     missing = [place for place, label in enumerate(labels.tolist()) if _is_missing(label)]
     if missing:
-        raise ValueError(
-            f"y must not hold missing labels; entry {missing[0]} is {labels[missing[0]]}. {if_missing}"
-        )
+        first = missing[0]
+        raise RowError("y must not hold missing labels; entry", first, f" is {labels[first]}. {if_missing}")
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
@@ -97,10 +97,15 @@ def check_float_dtype(dtype: Any) -> np.dtype[Any]:
 # --- feature tables ------------------------------------------------------------------------------
 
 
-class NotFiniteError(ValueError):
-    """A table holds NaN or infinity: what and in which row of what was checked, and the rest of the message.
+class RowError(ValueError):
+    """An error about one row of what was checked: the words before its number, it, and the words after it.
 
     Who checks a part of a table can say where that row stands in the whole.
+
+    Examples
+    --------
+    >>> print(RowError("y must not be negative; entry", 3, " is -1.").in_row(1003))
+    y must not be negative; entry 1003 is -1.
     """
 
     def __init__(self, found: str, row: int, rest: str) -> None:
@@ -108,11 +113,18 @@ class NotFiniteError(ValueError):
         self.found, self.row, self.rest = found, row, rest
 
     def __str__(self) -> str:
-        return f"{self.found} at row {self.row}, {self.rest}"
+        return f"{self.found} {self.row}{self.rest}"
 
-    def in_row(self, row: int) -> NotFiniteError:
-        """The same of another row."""
-        return NotFiniteError(self.found, row, self.rest)
+    def in_row(self, row: int, place: str = "") -> Self:
+        """The same of another row; `place` is put before the message."""
+        return type(self)(place + self.found, row, self.rest)
+
+
+class NotFiniteError(RowError):
+    """A table holds NaN or infinity: what, in which row of what was checked, and the rest of the message."""
+
+    def __str__(self) -> str:
+        return f"{self.found} at row {self.row}, {self.rest}"
 
 
 def is_frame(X: Any) -> bool:

@@ -22,7 +22,7 @@ class Block(NamedTuple):
     Attributes
     ----------
     number : int
-        Of the chunk that holds the rows, from 0.
+        Of the block, from 0.
     start : int
         Number of its first row in the whole.
     parts : tuple

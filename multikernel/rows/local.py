@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from multikernel._validation import NotFiniteError, check_positive_integer
+from multikernel._validation import RowError, check_positive_integer
 from multikernel.rows.base import Block, RowBlocks, check_derived, check_summand, tree_sum
 from multikernel.rows.memory import allocate_array
 from multikernel.rows.tables import count_rows, take_rows
@@ -90,7 +90,7 @@ class LocalRows(RowBlocks):
         block = Block(index, int(self._starts[index]), self._read(index))
         try:
             return function(block, *arguments)
-        except NotFiniteError as error:
+        except RowError as error:
             raise error.in_row(block.start + error.row) from None
 
     def _derived(

@@ -1,0 +1,142 @@
+"""Rows in dask collections: functions run where a chunk lives, and only their small results travel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from multikernel.rows.base import Block, RowBlocks, add_in_order, check_summand, tree_sum
+from multikernel.rows.cluster import import_dask
+from multikernel.rows.dask_door import open_chunks
+from multikernel.rows.dask_program import (
+    Calls,
+    KeptParts,
+    Place,
+    Program,
+    compute_all,
+    persist_all,
+    run_in_place,
+)
+from multikernel.rows.tables import take_rows
+
+
+class DaskRows(RowBlocks):
+    """Rows of a dask array or dataframe, one block a chunk.
+
+    Everything goes through ``dask.compute`` and ``dask.persist``: by the caller's ``distributed.Client`` if
+    one is active, else by dask's threads. The blocks have three parts: features, targets and sample weights.
+    The chunks are looked at once to learn their lengths and to check their columns; empty ones are left out.
+    An error in a chunk names its number, from 0, and its rows. When a worker is lost, dask computes again
+    what it held, with the same result.
+
+    Parameters
+    ----------
+    X : dask array (n, d) or dask dataframe
+        Rows in chunks; columns in several chunks are brought into one.
+    y, sample_weight : dask array, dask series or local array, optional
+        One entry a row. They are brought to the chunks of X where the sizes of the chunks are known, else
+        their chunks must have the lengths of those of X.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> X = dask.array.arange(10.0, chunks=10).reshape(5, 2).rechunk((2, 1))
+    >>> rows = DaskRows(X, y=[1, 1, 2, 2, 2])
+    >>> rows.lengths
+    (2, 2, 1)
+    >>> rows.sum(lambda block: block.parts[0].sum(axis=0))
+    array([20., 25.])
+    >>> rows.take([4, 0])
+    (array([[8., 9.], [0., 1.]]), array([2, 1]), None)
+    """
+
+    def __init__(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
+        import_dask()
+        chunks = open_chunks(X, {"y": y, "sample_weight": sample_weight})
+        super().__init__(chunks.lengths)
+        self._places = [
+            Place(index, int(self._starts[index]), length, chunks.numbers[index])
+            for index, length in enumerate(self.lengths)
+        ]
+        self._pieces = chunks.pieces
+        self._steps: Any = None
+
+    def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """``function(block, *arguments)`` of each block, in their order."""
+        return compute_all(self._calls([(function, arguments)]))
+
+    def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The sum of ``function(block, *arguments)`` over the blocks, in the order of `tree_sum`."""
+        add = import_dask().delayed(_add, pure=False)
+        total = tree_sum(self._calls([(function, arguments)]), lambda group: add(*group))
+        return check_summand(compute_all([total])[0])
+
+    def derive(self, function: Callable[..., Any], *arguments: Any, keep: bool = True) -> DaskRows:
+        """New rows, whose parts are the tuple ``function(block, *arguments)``; see `RowBlocks.derive`.
+
+        Kept parts stay on the workers (which write them to disk when their memory ends), and errors are
+        raised now. What is not kept raises its errors when it is used.
+        """
+        call = (function, arguments)
+        if not keep:
+            return self._same_blocks(self._pieces, persist_all([self._program([call])])[0])
+        kept = persist_all(self._calls([call, (_as_one, ())]))
+        arrived = import_dask().delayed(_arrived, pure=False)
+        compute_all(arrived(piece) for piece in kept)
+        return self._same_blocks([(piece,) for piece in kept], None)
+
+    def select(self, *numbers: int) -> DaskRows:
+        """The same rows with some of their parts only, by number, in that order."""
+        if self._steps is None and len(self._pieces[0]) > 1:  # what is not selected need not be loaded
+            pieces = [tuple(parts[number] for number in numbers) for parts in self._pieces]
+            return self._same_blocks(pieces, None)
+        return self.derive(_selected, numbers, keep=False)
+
+    def _take_parts(self, wanted: list[tuple[int, np.ndarray]]) -> list[tuple[Any, ...]]:
+        rows = dict(wanted)
+        return compute_all(self._calls([(_rows_of_block, (rows,))], rows))
+
+    def _same_blocks(self, pieces: list[tuple[Any, ...]], steps: Any) -> DaskRows:
+        rows = DaskRows.__new__(DaskRows)
+        RowBlocks.__init__(rows, self.lengths)
+        rows._places, rows._pieces, rows._steps = self._places, pieces, steps
+        return rows
+
+    def _program(self, calls: Calls) -> Any:
+        """The steps of these rows, then the calls: one node of the graph for all blocks."""
+        delayed = import_dask().delayed
+        last = delayed(Program(calls), pure=False, traverse=False)
+        return last if self._steps is None else delayed(Program.then, pure=False)(self._steps, last)
+
+    def _calls(self, calls: Calls, indices: Iterable[int] | None = None) -> list[Any]:
+        """One node for each block."""
+        dask = import_dask()
+        program, run = self._program(calls), dask.delayed(run_in_place, pure=False)
+        name = f"{dask.utils.funcname(calls[0][0])}-{uuid4().hex}"
+        return [
+            run(self._places[index], program, *self._pieces[index], dask_key_name=f"{name}-{index}")
+            for index in (range(self.n_blocks) if indices is None else indices)
+        ]
+
+
+def _add(*values: Any) -> Any:
+    return add_in_order(values)
+
+
+def _as_one(block: Block) -> KeptParts:
+    return KeptParts(block.parts)
+
+
+def _arrived(parts: Any) -> None:
+    """Nothing: it is there, or its error is raised."""
+
+
+def _selected(block: Block, numbers: tuple[int, ...]) -> tuple[Any, ...]:
+    return tuple(block.parts[number] for number in numbers)
+
+
+def _rows_of_block(block: Block, rows: dict[int, np.ndarray]) -> tuple[Any, ...]:
+    return tuple(None if part is None else take_rows(part, rows[block.number]) for part in block.parts)

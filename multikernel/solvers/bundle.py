@@ -97,8 +97,9 @@ def lower_bound(constants: Array, slopes: Array) -> tuple[float, Array]:
 def level_step(constants: Array, slopes: Array, center: Array, low: float, high: float) -> Array:
     """The point nearest to ``center`` where the planes lie below a level between the two bounds."""
     m = center.size
-    scale = _magnitude(constants, slopes)
-    level = 0.9 * low + 0.1 * high
-    inequality = np.vstack([-np.eye(m), slopes / scale])
-    bound = np.concatenate([np.zeros(m), (level - constants) / scale])
+    room = 0.9 * low + 0.1 * high - constants
+    # each plane by its own size: one may be steeper than another by many digits
+    scales = np.maximum(np.maximum(np.abs(slopes).max(axis=1), np.abs(room)), 1e-300)
+    inequality = np.vstack([-np.eye(m), slopes / scales[:, None]])
+    bound = np.concatenate([np.zeros(m), room / scales])
     return _onto_simplex(_solve(np.eye(m), -center, np.ones(m), inequality, bound), center)

@@ -254,6 +254,7 @@ class Machine:
                 smo_loop.Progress(dual, min(value_stop, smo_loop.HUGE)),
             )
         )
+        np.clip(self.beta, self.lower, self.upper, out=self.beta)  # rounding
         stack.count_rows(outcome.formed, stack.active.size)
         self.n_steps += outcome.iterations
         self.least_curvature = min(self.least_curvature, outcome.least_curvature)

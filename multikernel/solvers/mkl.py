@@ -65,6 +65,7 @@ class OuterLoop(Iterate):
         self.n_null = self.n_stalled = self.n_polished = self.n_closed = 0
         self.least_dual = np.inf
         self.fineness, self.level_steps = 1.0, _LEVEL_STEPS
+        self.enough = options.tol  # the gap of the planes at which their mean is tried
 
     # ------------------------------------------------------------------ the loop
     def run(self) -> Status:
@@ -156,7 +157,8 @@ class OuterLoop(Iterate):
         The lower bound is of first order in the error of β, the machine's own gap of second order when the
         loss is smooth: then the gap has to be squared away.
         """
-        return self.fineness * max(0.2 * self.options.tol, min(0.02, 0.003 * gap, 10.0 * gap * gap))
+        tol = self.options.tol
+        return self.fineness * max(min(0.2 * tol, 1e3 * tol * tol), min(0.02, 0.003 * gap, 10.0 * gap * gap))
 
     def _watch_progress(self, dual: float) -> None:
         """Ask for a finer inner solution where a step brought little; count what looks like a kink.
@@ -168,6 +170,10 @@ class OuterLoop(Iterate):
         if self.n_null == 0:
             little = self.least_dual - dual < 0.02 * self.working_gap * self._size(self.best_upper)
             slow = self.working_gap > 0.8 * self.least_gap
+            if (
+                slow and not self.always_exact
+            ):  # an estimated gap may be too small, and all after it look slow
+                self.always_exact, slow, self.least_gap = True, False, np.inf
             self.n_stalled = self.n_stalled + 1 if slow and little else 0
             self.least_dual = min(self.least_dual, dual)
         self.least_gap = min(self.least_gap, self.working_gap)
@@ -272,19 +278,20 @@ class OuterLoop(Iterate):
         if not (np.isfinite(constants).all() and np.isfinite(slopes).all()):
             return False  # beyond floating point
         low, multipliers = lower_bound(constants, slopes)
-        if self._relative(self.best_upper, low) <= self.options.tol:
+        if self._relative(self.best_upper, low) <= self.enough:
             if not self._certify_mean(multipliers):
-                self._leave_level_mode()
+                self.enough *= 0.1  # the mean is optimal to this, its scores only to the root of it
             return True
-        if len(self.planes.rewards) >= self.level_steps:
-            self.level_steps *= 2  # ever longer turns: the level method alone converges
+        mu = level_step(constants, slopes, self.best_mu, max(low, self.best_lower), self.best_upper)
+        ends = len(self.planes.rewards) >= self.level_steps
+        if ends or np.abs(mu - self.mu).max() <= _NEGLIGIBLE:  # where it is, as far as the planes can tell
+            self.level_steps *= 2 if ends else 1  # ever longer turns: the level method alone converges
             self._restart_at(self.best_mu)
             self._leave_level_mode()
             return True
-        mu = level_step(constants, slopes, self.best_mu, max(low, self.best_lower), self.best_upper)
         self._restart_at(mu)
         gap = self._relative(self.best_upper, max(low, self.best_lower))
-        self.target = max(0.1 * self.options.tol, min(0.02, 0.03 * gap))
+        self.target = max(0.1 * self.enough, min(0.02, 0.03 * gap))
         return True
 
     def _closed_form_step(self) -> bool:

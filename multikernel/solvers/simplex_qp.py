@@ -1,4 +1,4 @@
-"""Small dense problems over the simplex: a quadratic program, and the model of the optimal value.
+"""The model of the optimal value over the simplex, which the Newton step minimises.
 
 The optimal value J(μ) of a kernel machine is a linear part plus a part that is homogeneous of degree −1 (for
 the hard margin: only the latter, J = 1/(2γ²)). A quadratic model of J is poor far from the current point,
@@ -12,69 +12,11 @@ from typing import Any
 import numpy as np
 
 from .._numba import compiled
+from .simplex_step import minimize_step
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-
-@compiled
-def minimize_quadratic(H: Array, c: Array, start: Array) -> Array:
-    """min ½x'Hx + c'x over the simplex: primal active set from a feasible start; H positive semidefinite."""
-    n = c.size
-    trace = 0.0
-    for i in range(n):
-        trace += H[i, i]
-    H = H.copy()
-    for i in range(n):
-        H[i, i] += 1e-10 * trace / n + 1e-300
-    x = np.maximum(start, 0.0)
-    x /= x.sum()
-    inside = x > 1e-14
-    for i in range(n):
-        if not inside[i]:
-            x[i] = 0.0
-    x /= x.sum()
-    for _ in range(20 * n + 50):
-        w = np.flatnonzero(inside)
-        k = w.size
-        block = np.empty((k, k))
-        sides = np.empty((k, 2))
-        for a in range(k):
-            sides[a, 0] = 1.0
-            sides[a, 1] = c[w[a]]
-            for b in range(k):
-                block[a, b] = H[w[a], w[b]]
-        solved = np.linalg.solve(block, sides)
-        multiplier = -(1.0 + solved[:, 1].sum()) / solved[:, 0].sum()
-        step = 1.0
-        blocking = -1
-        for a in range(k):
-            move = -solved[a, 1] - multiplier * solved[a, 0] - x[w[a]]
-            if move < 0.0 and x[w[a]] + step * move < 0.0:
-                step = -x[w[a]] / move
-                blocking = a
-        for a in range(k):
-            move = -solved[a, 1] - multiplier * solved[a, 0] - x[w[a]]
-            x[w[a]] = max(x[w[a]] + step * move, 0.0)
-        if blocking >= 0:
-            x[w[blocking]] = 0.0
-            inside[w[blocking]] = False
-            continue
-        g = H @ x + c
-        level = 0.0
-        for a in range(k):
-            level += g[w[a]]
-        level /= k
-        entering = -1
-        best = -1e-11 * np.abs(g).max()
-        for i in range(n):
-            if not inside[i] and g[i] - level < best:
-                best = g[i] - level
-                entering = i
-        if entering < 0:
-            break
-        inside[entering] = True
-    x = np.maximum(x, 0.0)
-    return x / x.sum()
+_ROUNDING = 1e-13
 
 
 @compiled
@@ -126,13 +68,16 @@ def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
         hessian_x = hessian * np.outer(first, first)
         for i in range(x.size):
             hessian_x[i, i] += max(gradient[i] * second[i], 0.0)
-        z = minimize_quadratic(hessian_x, gradient_x - hessian_x @ x, x)
+        z = minimize_step(hessian_x, gradient_x, x)
         decrease = gradient_x @ (z - x)
         step = 1.0
         if p > 1.0:  # the map is not smooth at zero: stay inside
             for i in range(x.size):
                 if z[i] < x[i]:
                     step = min(step, 0.99 * x[i] / (x[i] - z[i]))
+        if -decrease <= _ROUNDING * abs(value):  # too little for values to show it: the slopes still do
+            x = x + step * (z - x)
+            break
         accepted = False
         new_value = value
         new = x

@@ -1,5 +1,6 @@
 """Multiple kernel learning by a general conic solver, written plainly from the dual: an independent judge."""
 
+import contextlib
 import warnings
 
 import cvxpy as cp
@@ -44,6 +45,9 @@ def optimal_value(Ks, tasks, norm=1.0, identity=False):
     problem = cp.Problem(cp.Maximize(reward - 0.5 * penalty), constraints)
     with warnings.catch_warnings():  # short of 1e-10, or a norm to 1e-15: more than the tests need
         warnings.filterwarnings("ignore", message="Solution may be inaccurate|pnorm with p")
-        problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
+        for tol in (1e-10, 1e-9, 1e-8):  # a norm of high order may fail at the first
+            with contextlib.suppress(cp.SolverError):
+                problem.solve(solver=cp.CLARABEL, tol_gap_rel=tol, tol_gap_abs=tol, tol_feas=tol)
+                break
     assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
     return problem.value

@@ -19,8 +19,8 @@ def map_chunks(
 ) -> Any:
     """A dask array with the row chunks of `X`, whose chunks are ``function(block, *arguments)``.
 
-    Nothing is computed now. The block has one part, the features of the chunk. Empty chunks stay empty: the
-    function is not called for them.
+    Nothing is computed now. The block has one part, the features of the chunk. The function is not called for
+    empty chunks.
 
     Parameters
     ----------

@@ -1,0 +1,37 @@
+"""Dask in the tests: in the thread of the test, or on a cluster of two worker processes on this machine."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def _cluster_client(tmp_path_factory):
+    """Started for the first test that asks for it."""
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "memory_limit": "1GiB"}
+    folder = str(tmp_path_factory.mktemp("workers"))
+    # not the default client: tests that do not ask for the cluster must not compute on it
+    with (
+        LocalCluster(dashboard_address=":0", local_directory=folder, **options) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def client(_cluster_client):
+    """The Client of the cluster; dask computes through it during the test."""
+    _cluster_client.wait_for_workers(2, timeout=60)  # a test before may have killed one
+    with _cluster_client.as_current():
+        yield _cluster_client
+
+
+@pytest.fixture
+def dask_in_this_thread():
+    """Dask computes in the test's own thread."""
+    import dask
+
+    with dask.config.set(scheduler="synchronous"):
+        yield

@@ -1,0 +1,169 @@
+"""Rows in dask collections: what is wrong is refused, with the chunk, the row and the remedy."""
+
+from __future__ import annotations
+
+import dask.array as da
+import dask.bag as db
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from dask import delayed
+
+from multikernel._validation import check_numeric_table
+from multikernel.rows import DaskRows, as_rows, check_features, unique_labels
+from tests.dask_tables import array_of, frame_of, lengths_forgotten
+
+pytestmark = pytest.mark.usefixtures("dask_in_this_thread")
+
+X = np.random.default_rng(0).normal(size=(50, 3))
+Y = np.where(X[:, 0] > 0, "yes", "no")
+FRAME = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "label": Y})
+
+
+def with_value(value, row=37, column=1):
+    table = X.copy()
+    table[row, column] = value
+    return da.from_array(table, chunks=(10, 3))
+
+
+def labels_with(value):
+    labels = Y.astype(object)
+    labels[23] = value
+    return labels
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        (
+            lambda: check_features(DaskRows(with_value(np.nan))),
+            r"^chunk 3 \(rows 30 to 39\): X holds NaN at row 37, column 1. Features must be finite",
+        ),
+        (
+            lambda: unique_labels(DaskRows(da.from_array(X, chunks=(10, 3)), labels_with(None))),
+            r"^chunk 2 \(rows 20 to 29\): y must not hold missing labels; entry 23 is None. Leave rows",
+        ),
+        (
+            lambda: unique_labels(DaskRows(da.from_array(X, chunks=(10, 3)), labels_with(np.nan))),
+            r"^chunk 2 \(rows 20 to 29\): y must not hold missing labels; entry 23 is nan",
+        ),
+        (
+            lambda: DaskRows(da.from_array(X, chunks=(10, 3))).map(lambda block: block.parts[0] @ np.ones(2)),
+            r"^chunk \d \(rows \d+ to \d+\): matmul",
+        ),
+        (
+            lambda: DaskRows(da.from_array(X, chunks=(50, 3))).derive(lambda block: (block.parts[0][:7],)),
+            r"^chunk 0 \(rows 0 to 49\): derived parts must have the 50 rows of their block; part 0 has 7",
+        ),
+    ],
+)
+def test_an_error_in_a_chunk_names_it(check, message):
+    with pytest.raises(ValueError, match=message):
+        check()
+
+
+class TwoWords(Exception):
+    def __init__(self, first, second):
+        super().__init__(first, second)
+
+
+def raise_two_words(block):
+    raise TwoWords("out of", "order")
+
+
+def test_an_error_that_cannot_be_built_anew_still_names_the_chunk():
+    with pytest.raises(RuntimeError, match=r"chunk 0 \(rows 0 to 49\): TwoWords: \('out of', 'order'\)"):
+        DaskRows(da.from_array(X)).map(raise_two_words)
+
+
+def test_rows_that_are_not_kept_raise_their_errors_when_they_are_used():
+    rows = DaskRows(with_value(np.nan)).derive(
+        lambda block: (check_numeric_table(block.parts[0]),), keep=False
+    )
+    with pytest.raises(ValueError, match=r"^chunk 3 \(rows 30 to 39\): X holds NaN at row 37, column 1"):
+        rows.map(lambda block: None)
+
+
+FEATURES = da.from_array(X, chunks=(10, 3))
+RENAMED = FRAME[20:].rename(columns={"b": "c"})
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: DaskRows(array_of(X[:20], X[20:, :2], widths=[3, 3])),
+            ValueError,
+            "the same columns; chunk 1 has 2, chunk 0 has 3",
+        ),
+        (
+            lambda: DaskRows(frame_of(FRAME[:20], RENAMED)),
+            ValueError,
+            "same order; column 1 of chunk 1 is 'c', but 'b' in chunk 0",
+        ),
+        (
+            lambda: DaskRows(frame_of(FRAME[:0], FRAME[:20], FRAME[20:].astype({"b": str}))),
+            ValueError,
+            "column 'b' holds text or objects in chunk 2, but numbers in chunk 1",
+        ),
+        (
+            lambda: DaskRows(
+                da.concatenate([da.from_delayed(delayed(X[:9]), (10, 3), float), da.from_array(X[10:])])
+            ),
+            ValueError,
+            "chunk 0 of X holds 9 rows, but X says that it holds 10",
+        ),
+        (
+            lambda: DaskRows(FEATURES, da.from_array(Y[:48], chunks=10)),
+            ValueError,
+            r"y must have as many rows as X; X has 50, y has 48 \(chunk 4: 10 and 8\)",
+        ),
+        (
+            lambda: DaskRows(FEATURES, None, da.ones(60, chunks=10)),
+            ValueError,
+            "sample_weight must have as many rows as X; X has 50, sample_weight has 60.$",
+        ),
+        (
+            lambda: DaskRows(lengths_forgotten(FEATURES), da.from_array(Y, chunks=((10, 10, 9, 11, 10),))),
+            ValueError,
+            "as many rows as X in each chunk; in chunk 2 X has 10, y has 9. Make both from the same",
+        ),
+        (
+            lambda: DaskRows(lengths_forgotten(FEATURES), da.from_array(Y, chunks=25)),
+            ValueError,
+            r"X has 5 chunks of rows, but y has 2, and their sizes are unknown. Compute them",
+        ),
+        (
+            lambda: DaskRows(FEATURES, Y[:49]),
+            ValueError,
+            r"y must have as many rows as X; X has 50 in its 5 chunk\(s\), y has 49",
+        ),
+        (
+            lambda: DaskRows(da.from_array(X[:0], ((0, 0), (3,)))),
+            ValueError,
+            r"X must hold at least one row; got 0 in its 2 chunk\(s\)",
+        ),
+        (lambda: DaskRows(FEATURES[:, 0]), ValueError, "got a dask array of 1 dimension"),
+        (
+            lambda: DaskRows(db.from_sequence([1, 2])),
+            TypeError,
+            "a dask dataframe with rows in chunks; got Bag",
+        ),
+        (
+            lambda: DaskRows(FEATURES, dd.from_pandas(FRAME[["label"]], npartitions=5)),
+            TypeError,
+            r"y must be a dask array or series.* Take one column of a dataframe, as in y\['target'\]",
+        ),
+        (
+            lambda: as_rows(X, da.from_array(Y)),
+            TypeError,
+            r"y is a dask collection, but X is a ndarray in this process. .* with y.compute\(\)",
+        ),
+        (lambda: DaskRows(FEATURES).sum(lambda block: (1, 2)), TypeError, "what can be added; got a tuple"),
+        (lambda: DaskRows(FEATURES).take([50]), IndexError, "rows must lie from 0 to 49; got 50"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_at_the_door(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

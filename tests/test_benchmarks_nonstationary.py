@@ -24,6 +24,7 @@ from benchmarks.sections import nonstationary as section
 from benchmarks.solvers.projection import solve_interior, solve_smo
 from benchmarks.solvers.projection_program import features_of, program_of, quadratic_of, weights_of
 from benchmarks.store import Store
+from tests.conic_judge import conic_optimum
 
 
 @cache
@@ -109,7 +110,7 @@ def optimum(m):
         constraints += [own - rival >= task.margin - slack[t] for rival in F[1 - side]]
     norm = sum(cp.sum_squares(part) for parts in w for part in parts)
     problem = cp.Problem(cp.Minimize(0.5 * norm + task.C * cp.sum(slack)), constraints)
-    return problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    return conic_optimum(problem)
 
 
 # ---------------------------------------------------------------------- the judge

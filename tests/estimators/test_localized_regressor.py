@@ -88,11 +88,11 @@ class TestRegressor:
         np.testing.assert_allclose(other.predict(self.fresh) / size, plain.predict(self.fresh), atol=1e-2)
 
     def test_piecewise_lines(self):
-        """|x| by two lines with a bias each."""
+        """|x| by two lines with a bias each. Steepest descent would end this valley in hundreds of steps."""
         X = np.linspace(-3, 3, 120)[:, None]
         y = np.abs(X[:, 0])
         one = LocalizedMKLRegressor([Polynomial(1)], C=10.0, epsilon=0.02).fit(X, y)
-        two = LocalizedMKLRegressor([Polynomial(1)] * 2, C=10.0, epsilon=0.02).fit(X, y)
+        two = LocalizedMKLRegressor([Polynomial(1)] * 2, C=10.0, epsilon=0.02, optimizer="lbfgs").fit(X, y)
         assert one.score(X, y) < 0.2
         assert two.score(X, y) > 0.98
         assert two.view_names_ == ["polynomial", "polynomial-2"]
@@ -164,14 +164,15 @@ class TestOneClass:
         assert model.fit_predict(self.X).shape == (100,)
 
     def test_only_the_proportions_of_weights_count(self):
+        """A power of two, by which proportions are the same to the last bit, and so is the descent."""
         weights = np.random.default_rng(0).uniform(0.2, 3.0, size=100)
-        one, ten = (
+        one, eight = (
             LocalizedMKLOneClass(list(self.views), nu=0.2, tol=0.2).fit(
                 self.X, sample_weight=factor * weights
             )
-            for factor in (1.0, 10.0)
+            for factor in (1.0, 8.0)
         )
-        np.testing.assert_allclose(one.dual_coef_, ten.dual_coef_, rtol=1e-6, atol=1e-9)
+        np.testing.assert_array_equal(one.dual_coef_, eight.dual_coef_)
         share = one.dual_coef_[0] / (weights[one.support_] / (0.2 * weights.sum()))
         assert share.max() == pytest.approx(1.0, rel=1e-9)
 

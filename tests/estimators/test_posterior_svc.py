@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 from multikernel import MKLClassifier, PosteriorSVC
 from multikernel.kernels import Gaussian, Polynomial
 from multikernel.solvers.multiclass import solve_multiclass
+from tests.conic_judge import conic_optimum
 from tests.estimators.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.solvers.problems import Task, judge
 
@@ -25,11 +26,6 @@ def doubtful(y, seed=0):
     return P / P.sum(axis=1, keepdims=True)
 
 
-def clarabel(problem):
-    problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-8, tol_gap_abs=1e-8, tol_feas=1e-8)
-    return problem.value
-
-
 def root(K):
     values, vectors = np.linalg.eigh(K)
     return vectors * np.sqrt(np.maximum(values, 0.0))
@@ -43,7 +39,7 @@ def joint_value(Ks, labels, R, C):
     B = cp.multiply(own, cp.sum(alpha, axis=1, keepdims=True) @ np.ones((1, n_classes))) - alpha
     quadratic = cp.max(cp.hstack([cp.sum_squares(root(K).T @ B) for K in Ks]))
     bounds = [alpha <= (1.0 - own) * C[:, None], cp.sum(B, axis=0) == 0]
-    return clarabel(
+    return conic_optimum(
         cp.Problem(cp.Maximize(cp.sum(cp.multiply((1.0 - own) * R, alpha)) - 0.5 * quadratic), bounds)
     )
 

@@ -7,7 +7,6 @@ All is written from the formulas of the papers, in their units: members as given
 Only :meth:`Case.problem` and :func:`learn` touch the library, to make and solve the object under test.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 
 import cvxpy as cp
@@ -17,6 +16,7 @@ from sklearn.svm import SVC
 
 from multikernel.criteria import HardMargin, Hinge, SquaredHinge
 from multikernel.solvers import MatrixProblem, Options, Status, learn_kernel_matrix
+from tests.conic_judge import conic_optimum
 from tests.solvers.problems import Task, gaussian
 
 CRITERIA = ("hard", "soft1", "soft2", "soft2 learned")
@@ -122,17 +122,6 @@ def make_case(criterion, weights, n=18, N=14, C=1.0, seed=0):
 # --------------------------------------------------------------------------- the optimum, by conic solvers
 
 
-def solve(problem):
-    with warnings.catch_warnings():  # short of the tolerance asked for: the tests need less
-        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-        problem.solve(**_CLARABEL)
-    assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
-    return float(problem.value)
-
-
-_CLARABEL = {"solver": cp.CLARABEL, "tol_gap_rel": 1e-10, "tol_gap_abs": 1e-10, "tol_feas": 1e-10}
-
-
 def reference_optimum(case):
     """ω, by the semidefinite program (free) or the quadratically constrained one."""
     return _free_optimum(case) if case.weights == "free" else _nonnegative_optimum(case)
@@ -150,7 +139,7 @@ def _nonnegative_optimum(case):
     if case.learned:
         constraints.append(cp.sum_squares(a) / case.n <= t)
     objective = 2 * cp.sum(a) - case.tau * cp.sum_squares(a) - case.c * t
-    return solve(cp.Problem(cp.Maximize(objective), constraints))
+    return conic_optimum(cp.Problem(cp.Maximize(objective), constraints))
 
 
 def _free_optimum(case):
@@ -173,7 +162,7 @@ def _free_optimum(case):
     bordered = cp.bmat([[block, v], [v.T, cp.reshape(corner, (1, 1), order="C")]])
     total = cp.sum(w) + tau if case.learned else cp.sum(w)
     constraints = [total == 1, _semidefinite(on_range), bordered >> 0]
-    return solve(cp.Problem(cp.Minimize(t), constraints)) / u
+    return conic_optimum(cp.Problem(cp.Minimize(t), constraints)) / u
 
 
 def common_range(Ks):
@@ -196,7 +185,7 @@ def largest_form(case, q):
     on_range = sum(mu[i] * (U.T @ K @ U) for i, K in enumerate(scaled))
     constraints = [cp.sum(mu) == 1, _semidefinite(on_range)]
     size = float(np.abs(q / case.r).max())
-    return case.c * size * solve(cp.Problem(cp.Maximize(mu @ (q / case.r / size)), constraints))
+    return case.c * size * conic_optimum(cp.Problem(cp.Maximize(mu @ (q / case.r / size)), constraints))
 
 
 # --------------------------------------------------------------------------- the judge

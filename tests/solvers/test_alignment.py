@@ -1,7 +1,6 @@
 """Alignment against general conic solvers, closed forms and reference numbers; bounds recomputed outside."""
 
 import json
-import warnings
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from multikernel.solvers import Status
 from multikernel.solvers.alignment import learn_alignment, spectral_alignment
+from tests.conic_judge import conic_optimum
 from tests.test_golden import load, make_stack
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "margin.json").read_text(encoding="utf-8"))
@@ -74,11 +74,7 @@ def judged_value(Ks, y, kind):
         kept = range_of_all.U[:, range_of_all.S > 1e-9]
         constraints.append(kept.T @ combined @ kept >> 0)
     problem = cp.Problem(cp.Maximize((q / norms) @ w), constraints)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-        problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
-    assert problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
-    return problem.value
+    return conic_optimum(problem)
 
 
 def check_certificate(result, Ks, y, kind):

@@ -1,7 +1,6 @@
 """Kernel weights of the joint multiclass machine: against a conic solver, and a judge of its own."""
 
 import itertools
-import warnings
 from dataclasses import replace
 
 import cvxpy as cp
@@ -17,6 +16,7 @@ from multikernel.solvers.free_duals import FreeDuals
 from multikernel.solvers.joint_machine import JointMachine
 from multikernel.solvers.joint_sensitivity import solve_free_duals
 from multikernel.solvers.multiclass import solve_multiclass
+from tests.conic_judge import conic_optimum
 from tests.solvers.problems import gaussian
 
 TIGHT = Options(tol=1e-8)
@@ -58,10 +58,7 @@ def optimal_value(Ks, codes, C, R, norm, costs):
         cp.Maximize(cp.sum(cp.multiply(R * (1.0 - own), alpha)) - 0.5 * penalty),
         [alpha <= C[:, None] * (1.0 - own), cp.sum(B, axis=0) == 0],
     )
-    with warnings.catch_warnings():  # short of 1e-10: more than the tests need
-        warnings.filterwarnings("ignore", message="Solution may be inaccurate|pnorm with p")
-        problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
-    return problem.value
+    return conic_optimum(problem)
 
 
 def judge(Ks, codes, C, R, result, norm, costs):

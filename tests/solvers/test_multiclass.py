@@ -16,6 +16,7 @@ from multikernel.solvers import Status, solve_machine
 from multikernel.solvers.joint_solver import _move_free, _potentials
 from multikernel.solvers.least_mean_cycle import least_mean_cycle
 from multikernel.solvers.multiclass import solve_multiclass
+from tests.conic_judge import conic_optimum
 from tests.solvers.problems import gaussian
 
 TIGHT = 1e-8
@@ -33,8 +34,7 @@ def optimal_value(K, codes, n_classes, C, R):
     weights = (1.0 - own) * np.broadcast_to(C, n)[:, None]
     loss = cp.sum(cp.multiply(weights, cp.pos(np.where(own, 0.0, R) - margins)))
     problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + loss), [cp.sum(b) == 0])
-    problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-9, tol_gap_abs=1e-9, tol_feas=1e-9)
-    return problem.value
+    return conic_optimum(problem)
 
 
 def judge(K, codes, C, R, alpha, intercepts):

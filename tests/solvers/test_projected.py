@@ -7,6 +7,7 @@ import pytest
 from multikernel.combine.regions import Orthant, PositiveBall, Simplex
 from multikernel.solvers import Options, Status
 from multikernel.solvers.projected import minimise_projected
+from tests.conic_judge import conic_optimum
 
 
 def quadratic(size, seed):
@@ -34,7 +35,7 @@ def test_least_of_a_quadratic(region, seed):
     A, b = quadratic(6, seed)
     x = cp.Variable(6)
     problem = cp.Problem(cp.Minimize(0.5 * cp.quad_form(x, cp.psd_wrap(A)) - b @ x), conditions_of(region, x))
-    best = problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10)
+    best = conic_optimum(problem, enough=1e-8)
     found = minimise_projected(
         lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b), region, np.zeros(6), Options(tol=1e-8, max_iter=2000)
     )

@@ -12,6 +12,7 @@ import numpy as np
 
 from multikernel.solvers.nonstationary.mixtures import Mixtures
 from multikernel.solvers.nonstationary.projection import Projection
+from tests.conic_judge import conic_optimum
 
 
 @dataclass(frozen=True)
@@ -154,8 +155,7 @@ def primal_by_cvxpy(problem):
         else:
             constraints += [column <= room for column in other]
     program = cp.Problem(cp.Minimize(norm + price), constraints)
-    program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-    return float(program.value)
+    return conic_optimum(program)
 
 
 def _feature_space(K):

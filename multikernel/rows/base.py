@@ -60,16 +60,8 @@ class RowBlocks(ABC):
     def __init__(self, lengths: Sequence[int]) -> None:
         self.lengths = tuple(int(length) for length in lengths)
         self._starts = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.intp)]).astype(np.intp)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows in all blocks."""
-        return int(self._starts[-1])
-
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks."""
-        return len(self.lengths)
+        self.n_rows = int(self._starts[-1])
+        self.n_blocks = len(self.lengths)
 
     @abstractmethod
     def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import check_gram, check_real_matrix, check_square
+from multikernel._validation import RowError, check_gram, check_real_matrix, check_square
 from multikernel.kernels._rows import Pair, Rows, row_blocks
 from multikernel.kernels.base import Kernel
 from multikernel.rows.tables import take_rows
@@ -70,9 +70,10 @@ class Precomputed(Kernel):
         wrong = ~((positions == np.floor(positions)) & (positions >= 0) & (positions < len(self.matrix)))
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
-            raise ValueError(
-                f"{requirement} holds {values[row]!r} at row {row}. Positions run from 0 to "
-                f"{len(self.matrix) - 1}."
+            raise RowError(
+                f"{requirement} holds {values[row]!r} at row",
+                row,
+                f". Positions run from 0 to {len(self.matrix) - 1}.",
             )
         return positions.astype(np.intp)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from multikernel._validation import all_finite, check_choice
+from multikernel._validation import RowError, all_finite, check_choice
 from multikernel.kernels._rows import BlockBuffers, row_blocks
 
 
@@ -169,9 +169,10 @@ def inverse_roots(diagonal: np.ndarray) -> np.ndarray:
     floor = -1e-8 * float(np.abs(diagonal).max(initial=0.0))
     if not all_finite(diagonal) or diagonal.min(initial=0.0) < floor:
         place = int(np.argmin(np.where(np.isfinite(diagonal), diagonal, -np.inf)))
-        raise ValueError(
-            f"a unit diagonal needs self-similarities k(x, x) >= 0; got {diagonal[place]:g} at row {place}. "
-            "Repair the kernel first with PSDRepair."
+        raise RowError(
+            f"a unit diagonal needs self-similarities k(x, x) >= 0; got {diagonal[place]:g} at row",
+            place,
+            ". Repair the kernel first with PSDRepair.",
         )
     roots = np.zeros_like(diagonal)
     positive = diagonal > 0.0

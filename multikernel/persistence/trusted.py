@@ -29,6 +29,9 @@ from ..solvers import compositional, conformal_kernel, kernel_pca, spectral_kern
 from ..solvers.bayesian import learn as bayesian
 from ..solvers.localized import projection_kernels, projections
 from ..views import bank, columns, gating_features, memory, precomputed, scaling
+from ..views.low_rank import fourier, maps
+from ..views.low_rank import transforms as factor_steps
+from ..views.low_rank import view as factor_view
 from .stand_ins import STAND_INS
 
 # Made by skops as an object: ``cls.__new__(cls)``, then its attributes.
@@ -42,7 +45,14 @@ _PARTS: tuple[type, ...] = (
     conformal_kernel.ConformalModel,
     gating_features.GatingColumns,
     gating_features.GatingKernelMap,
+    factor_steps.Scale,
+    factor_steps.Shift,
+    factor_steps.UnitLength,
+    factor_view.FactorView,
+    fourier.FourierMap,
     kernel_pca.KernelComponents,
+    maps.ColumnMap,
+    maps.LandmarkMap,
     memory.MemoryEstimate,
     precomputed.PrecomputedBank,
     quadratic.Quadratic,

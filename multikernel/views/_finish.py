@@ -7,7 +7,14 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from multikernel._validation import GramFacts, check_gram, is_indefinite, raise_degenerate, raise_indefinite
+from multikernel._validation import (
+    GramFacts,
+    RowError,
+    check_gram,
+    is_indefinite,
+    raise_degenerate,
+    raise_indefinite,
+)
 from multikernel.kernels import PSDRepair
 
 
@@ -38,4 +45,6 @@ def naming(label: str) -> Iterator[None]:
     except ValueError as error:
         if label in str(error):
             raise
+        if isinstance(error, RowError):  # whoever reads a part of a table says which row of the whole it is
+            raise error.in_row(error.row, f"{label}: ") from error
         raise ValueError(f"{label}: {error}") from error

@@ -15,7 +15,7 @@ from multikernel.views._finish import naming
 from multikernel.views.columns import Selection, n_rows, resolve_columns
 from multikernel.views.low_rank.fourier import fourier_map
 from multikernel.views.low_rank.landmarks import cholesky_map, nystroem_map
-from multikernel.views.low_rank.maps import FeatureMap, exact_map, gram_error
+from multikernel.views.low_rank.maps import FeatureMap, evaluate_diagonal, exact_map, gram_error
 from multikernel.views.low_rank.reference import DEFAULT_RANK
 from multikernel.views.low_rank.transforms import fit_steps, share_left_out
 from multikernel.views.low_rank.view import FactorView, is_degenerate
@@ -67,7 +67,7 @@ class ViewFitter:
         rows, scaling = self._rows_of(selection, bool(view.standardize), label)
         with naming(label):
             kernel = view.kernel.fit(rows)
-            diagonal = kernel.evaluate_diagonal(rows)
+            diagonal = evaluate_diagonal(kernel, rows)
             if diagonal.max() <= 0.0:
                 self._refuse(view, "all zero")
                 return None

@@ -7,28 +7,44 @@ from collections.abc import Iterable
 import numpy as np
 import scipy.linalg
 
+from multikernel._validation import is_indefinite
 from multikernel.kernels import Kernel, Transform
 from multikernel.kernels._rows import Pair, Rows
-from multikernel.views.low_rank.maps import LandmarkMap, evaluate_rows
+from multikernel.views.low_rank.maps import LandmarkMap, evaluate_rows, raise_indefinite_kernel
 from multikernel.views.low_rank.transforms import row_weights, share_left_out
 
+# Times the number of landmarks: what may be left out of k(x, x), relative to it. Factors divide by the root of
+# what is left: with less, rounding would grow beyond 1e-8; with more, as much of other rows would be missed.
 _EPS = float(np.finfo(np.float64).eps)
-_INDEFINITE = 1e-8  # of the largest eigenvalue: what rounding leaves below zero is far less
+_INDEFINITE = 1e-8  # of k(x, x): what rounding leaves below zero is far less
 _FIRST_COLUMNS = 64
 
 
 def nystroem_map(kernel: Kernel, landmarks: Rows) -> LandmarkMap:
-    """Z = K(X, L) V Λ^(−1/2), with K(L, L) = V Λ Vᵀ; directions without an eigenvalue are dropped."""
+    """Z = K(X, L) C^(−T), with K(L, L) = C Cᵀ; landmarks that others stand for already are dropped.
+
+    Z Zᵀ = K(X, L) K(L, L)⁻¹ K(L, X), as with the symmetric root K(L, L)^(−1/2), at half the price.
+    """
     K = np.empty((len(landmarks), len(landmarks)))
     evaluate_rows(kernel, Pair(landmarks, landmarks, keep=kernel._is_composite), K)
-    values, vectors = scipy.linalg.eigh(K, driver="evd")
-    largest = float(np.abs(values).max())
-    if values[0] < -_INDEFINITE * largest:
-        _raise_indefinite(kernel, f"has eigenvalue {values[0]:.3g}")
-    kept = values > len(K) * _EPS * largest
-    # leading directions first
-    matrix = (vectors[:, kept] / np.sqrt(values[kept]))[:, ::-1]
-    return LandmarkMap(landmarks, np.ascontiguousarray(matrix))
+    if is_indefinite(K, full=True):
+        lowest = float(scipy.linalg.eigvalsh(K, subset_by_index=[0, 0])[0])
+        raise_indefinite_kernel(kernel, f"has eigenvalue {lowest:.3g} on its landmarks", landmarks)
+    sizes = np.sqrt(K.diagonal())
+    K /= np.multiply.outer(sizes, sizes)  # so that landmarks count alike, however long they are
+    factor, failed = scipy.linalg.lapack.dpotrf(K, lower=1, clean=1)
+    if not failed and float(factor.diagonal().min()) ** 2 > len(K) * _EPS:
+        return _triangular_map(factor * sizes[:, None], landmarks)
+    # landmarks in the order in which they add most, up to those that add nothing
+    factor, order, rank, _ = scipy.linalg.lapack.dpstrf(K, lower=1, tol=len(K) * _EPS)
+    kept = order[:rank] - 1
+    return _triangular_map(np.tril(factor[:rank, :rank]) * sizes[kept, None], landmarks.take(kept))
+
+
+def _triangular_map(factor: np.ndarray, landmarks: Rows) -> LandmarkMap:
+    """Z = K(X, L) C^(−T) for the lower triangle C."""
+    inverse, _ = scipy.linalg.lapack.dtrtri(factor, lower=1)
+    return LandmarkMap(landmarks, np.ascontiguousarray(np.tril(inverse).T))
 
 
 class PivotedCholesky:
@@ -58,7 +74,7 @@ class PivotedCholesky:
         self._rows = rows
         self._weights = weights
         self._total = float(weights @ diagonal)
-        self._negligible = len(rows) * _EPS * diagonal
+        self._diagonal = diagonal
         self._columns = np.empty((len(rows), min(len(rows), _FIRST_COLUMNS)), order="F")
         self._pivots: list[int] = []
         self.left_out = diagonal.copy()
@@ -77,7 +93,7 @@ class PivotedCholesky:
         """Add pivots until there are `rank`, or at most `share` is left out; False where nothing is left."""
         while len(self._pivots) < rank and self.share_left_out > share:
             pivot = int(np.argmax(self._weights * self.left_out))
-            if self.left_out[pivot] <= self._negligible[pivot]:
+            if self.left_out[pivot] <= len(self._rows) * _EPS * self._diagonal[pivot]:
                 return False
             self._add(pivot)
         return len(self._pivots) < len(self._rows)
@@ -96,19 +112,17 @@ class PivotedCholesky:
         new /= np.sqrt(self.left_out[pivot])
         self.left_out -= new * new
         lowest = int(np.argmin(self.left_out))
-        if self.left_out[lowest] < -_INDEFINITE * float(self._negligible[lowest] / _EPS):
-            _raise_indefinite(self._kernel, f"leaves out {self.left_out[lowest]:.3g} of row {lowest}")
+        if self.left_out[lowest] < -_INDEFINITE * self._diagonal[lowest]:
+            raise_indefinite_kernel(self._kernel, "leaves less than nothing of k(x, x)", self._rows, lowest)
         np.maximum(self.left_out, 0.0, out=self.left_out)
         self.left_out[pivot] = 0.0
         self._pivots.append(pivot)
 
     def map(self) -> LandmarkMap:
         """Z = K(X, P) L_P^(−T), with P the pivots and L_P their rows of L."""
-        triangle = self.factor[self._pivots]
-        inverse = scipy.linalg.solve_triangular(triangle, np.eye(len(triangle)), lower=True)
         landmarks = self._rows.take(np.array(self._pivots))
         landmarks.label = f"landmarks of {self._rows.label}"
-        return LandmarkMap(landmarks, np.ascontiguousarray(inverse.T))
+        return _triangular_map(np.tril(self.factor[self._pivots]), landmarks)
 
 
 def cholesky_map(
@@ -139,10 +153,3 @@ def cholesky_map(
         # a centred kernel has a smaller trace: less must be left out of the plain one
         share = 0.95 * cholesky.share_left_out * min(1.0, rank / left_out)
     return cholesky.map()
-
-
-def _raise_indefinite(kernel: Kernel, found: str) -> None:
-    raise ValueError(
-        f"kernels must be positive semidefinite; {kernel!r} {found} on its landmarks. Use another kernel, or "
-        "gram='dense' with psd='clip' or 'shift'."
-    )

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 import numpy as np
 
-from multikernel._validation import NotFiniteError
+from multikernel._validation import NotFiniteError, RowError
 from multikernel.kernels import Kernel, Linear
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.kernels.base import Scaled
 
 NO_ROWS = Rows(np.empty((0, 0)))
 _ERROR_ROWS = 512
+_PANEL = 48  # columns: fewer cost more calls, more cost products with zeros
 
 
 class FeatureMap(ABC):
@@ -54,19 +56,26 @@ class FeatureMap(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LandmarkMap(FeatureMap):
-    """z(x) = matrixᵀ (k(x, l_1), …, k(x, l_s)), with matrix matrixᵀ the pseudo-inverse of K(L, L)."""
+    """z(x) = triangleᵀ (k(x, l_1), …, k(x, l_r)), with triangle · triangleᵀ the inverse of K(L, L).
+
+    The triangle is an upper one: the first columns of Z depend on the first landmarks only.
+    """
 
     landmarks: Rows = field(repr=False)
-    matrix: np.ndarray = field(repr=False)
+    triangle: np.ndarray = field(repr=False)
 
     @property
     def rank(self) -> int:
-        return int(self.matrix.shape[1])
+        return len(self.triangle)
 
     def write(self, kernel: Kernel, pair: Pair, out: np.ndarray) -> None:
         similarities = np.empty(pair.shape)
         evaluate_rows(kernel, pair, similarities)
-        np.matmul(similarities, self.matrix, out=out)
+        for start in range(0, self.rank, _PANEL):
+            panel = slice(start, min(start + _PANEL, self.rank))
+            # in the columns of a panel, the triangle is zero below its end
+            filled = self.triangle[: panel.stop, panel]
+            np.matmul(similarities[:, : panel.stop], filled, out=out[:, panel])
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +83,11 @@ class ColumnMap(FeatureMap):
     """z(x) = root · x: the kernel is factor · x · x′, so that the columns themselves are exact factors."""
 
     root: float
-    rank: int = 0
+    n_columns: int
+
+    @property
+    def rank(self) -> int:
+        return self.n_columns
 
     def write(self, kernel: Kernel, pair: Pair, out: np.ndarray) -> None:
         table = pair.left.values
@@ -86,20 +99,48 @@ def evaluate_rows(kernel: Kernel, pair: Pair, out: np.ndarray) -> None:
     """`Kernel.evaluate`, whose error names the first row that has no finite similarities."""
     try:
         kernel.evaluate(pair, out)
-    except NotFiniteError:
+    except RowError:
         raise
     except ValueError:
         out.fill(0.0)  # it may have been refused before anything was written
         with contextlib.suppress(ValueError):
             kernel.evaluate(pair, out)
-        bad = np.flatnonzero(~np.isfinite(out).all(axis=1))
-        if not bad.size:
-            raise
+        _name_first(~np.isfinite(out).all(axis=1), kernel, pair.left)
+        raise
+
+
+def evaluate_diagonal(kernel: Kernel, rows: Rows) -> np.ndarray:
+    """`Kernel.evaluate_diagonal`, whose error names the first row, and which may not be negative."""
+    try:
+        diagonal = kernel.evaluate_diagonal(rows)
+    except RowError:
+        raise
+    except ValueError:
+        with np.errstate(all="ignore"):
+            _name_first(~np.isfinite(kernel._diagonal(rows)), kernel, rows)
+        raise
+    lowest = int(np.argmin(diagonal))
+    if diagonal[lowest] < 0.0:
+        raise_indefinite_kernel(kernel, f"has k(x, x) = {diagonal[lowest]:.3g}", rows, lowest)
+    return diagonal
+
+
+def _name_first(bad: np.ndarray, kernel: Kernel, rows: Rows) -> None:
+    if bad.any():
         raise NotFiniteError(
-            f"{kernel!r} is not finite on {pair.left.label}",
-            int(bad[0]),
+            f"{kernel!r} is not finite on {rows.label}",
+            int(np.argmax(bad)),
             "where a value is missing or too large. Impute or drop it, or rescale the columns.",
         ) from None
+
+
+def raise_indefinite_kernel(kernel: Kernel, found: str, rows: Rows, row: int | None = None) -> NoReturn:
+    """Refuse a kernel that proves not to be positive semidefinite, at a row if one is named."""
+    start = f"kernels must be positive semidefinite; on {rows.label}, {kernel!r} {found}"
+    remedy = ". Use another kernel, or gram='dense' with psd='clip' or 'shift'."
+    if row is None:
+        raise ValueError(start + remedy)
+    raise RowError(f"{start} at row", row, remedy)
 
 
 def exact_map(kernel: Kernel, rows: Rows, largest: int) -> FeatureMap | None:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import NotFiniteError
+from multikernel._validation import RowError
 from multikernel.kernels._rows import Pair, Rows, squared_norms, take_rows
 from multikernel.views._finish import naming
 from multikernel.views.columns import n_rows
 from multikernel.views.low_rank.view import FactorView
 
-_BLOCK_ROWS = 2048  # whose similarities are computed at one time: they stay near the processor
+_BLOCK_ROWS = 1024  # whose similarities are computed at one time: they stay near the processor
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Part:
         """Let an error about a row of the block name its row in the table."""
         try:
             yield
-        except NotFiniteError as error:
+        except RowError as error:
             raise error.in_row(self.rows.start + error.row) from None
 
 

@@ -11,7 +11,7 @@ from multikernel.kernels import Kernel, Pairwise, Precomputed
 from multikernel.kernels._rows import Pair, Rows, squared_norms
 from multikernel.views._finish import naming
 from multikernel.views.columns import Selection
-from multikernel.views.low_rank.maps import FeatureMap
+from multikernel.views.low_rank.maps import FeatureMap, evaluate_diagonal
 from multikernel.views.low_rank.transforms import FactorStep, Shift, UnitLength, check_transforms
 from multikernel.views.scaling import Scaling
 from multikernel.views.view import View, has_part
@@ -80,7 +80,7 @@ class FactorView:
     def _transform(self, rows: Rows, Z: np.ndarray, diagonal: bool) -> np.ndarray | None:
         lengths = [place for place, step in enumerate(self.steps) if isinstance(step, UnitLength)]
         last = len(self.steps) if diagonal else max(lengths, default=-1)  # the last that needs k(x, x)
-        exact = self.kernel.evaluate_diagonal(rows) if last >= 0 else None
+        exact = evaluate_diagonal(self.kernel, rows) if last >= 0 else None
         for place, step in enumerate(self.steps):
             exact = step.apply(Z, exact if place <= last else None)
         return exact

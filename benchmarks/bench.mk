@@ -1,18 +1,29 @@
-# `make bench` measures multikernel against its peers and writes benchmarks/results.md; see benchmarks/README.md.
+# `make bench` measures multikernel against its peers and writes benchmarks/results.md; `make bench-scale` does so
+# for many rows and writes benchmarks/scale/results.md. See benchmarks/README.md.
 # ARGS are handed to `python -m benchmarks`: make bench ARGS="--quick", ARGS="--only floor,smo --resume".
 
 BENCH_PYTHON ?= python3.11
 BENCH_VENV := .venv-bench
-BENCH_READY := $(BENCH_VENV)/.installed
+BENCH_PIP := $(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 BENCH_ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 \
 	NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
 
-.PHONY: bench
+.PHONY: bench bench-scale
 
-bench: $(BENCH_READY)
+bench: $(BENCH_VENV)/.installed
 	$(BENCH_ONE_THREAD) $(BENCH_VENV)/bin/python -m benchmarks $(ARGS)
 
-$(BENCH_READY): benchmarks/requirements.txt pyproject.toml
+# On two threads, which `python -m benchmarks.scale` sets for itself and for the processes that it starts.
+bench-scale: $(BENCH_VENV)/.installed-scale
+	$(BENCH_VENV)/bin/python -m benchmarks.scale $(ARGS)
+
+$(BENCH_VENV)/bin/python:
 	$(BENCH_PYTHON) -m venv $(BENCH_VENV)
+
+$(BENCH_VENV)/.installed: benchmarks/requirements.txt pyproject.toml | $(BENCH_VENV)/bin/python
 	$(BENCH_VENV)/bin/python -m pip install --quiet -r benchmarks/requirements.txt -e .
+	touch $@
+
+$(BENCH_VENV)/.installed-scale: benchmarks/scale/requirements.txt pyproject.toml constraints.txt | $(BENCH_VENV)/bin/python
+	$(BENCH_PIP) -r benchmarks/scale/requirements.txt -e .
 	touch $@

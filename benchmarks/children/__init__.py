@@ -17,14 +17,18 @@ def run_child(module: str, *arguments: str, **environment: str) -> tuple[dict[st
 
 
 def run_program(
-    module: str, *arguments: str, n_threads: int = 1, **environment: str
+    module: str, *arguments: str, n_threads: int = 1, seconds: float | None = None, **environment: str
 ) -> tuple[dict[str, Any], list[str]]:
-    """Run a module in a process of its own: its JSON, and every other line it wrote."""
+    """Run a module in a process of its own: its JSON, and every other line it wrote.
+
+    One that takes longer than `seconds` is ended, with subprocess.TimeoutExpired.
+    """
     finished = subprocess.run(
         [sys.executable, "-m", module, *arguments],
         env=os.environ | thread_environment(n_threads) | environment,
         capture_output=True,
         text=True,
+        timeout=seconds,
     )
     if finished.returncode != 0:
         raise RuntimeError(f"{module} failed:\n{finished.stderr[-2000:]}")

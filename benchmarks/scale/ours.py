@@ -1,0 +1,87 @@
+"""Our side: views, estimators that tell the times of the two stages of a fit, and the solver alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.scale.child import timed
+from benchmarks.scale.data import N_VIEWS, view_columns, view_name
+from benchmarks.scale.objective import Problem, Verdict, judge
+from multikernel import MKLClassifier, MKLRidge, View
+from multikernel.criteria.primal import PrimalHinge, PrimalLoss, PrimalSquaredError, PrimalSquaredHinge
+from multikernel.kernels import Gaussian
+from multikernel.rows import LocalRows
+from multikernel.solvers import Options
+from multikernel.solvers.blocks import BlockResult, learn_block_weights
+
+FloatArray = NDArray[np.float64]
+
+LOSSES: dict[str, PrimalLoss] = {
+    "hinge": PrimalHinge(),
+    "squared_hinge": PrimalSquaredHinge(),
+    "squared": PrimalSquaredError(),
+}
+
+
+def views(approximation: str | None = None) -> list[View]:
+    """One Gaussian kernel for each view of the generated rows, its width from the median distance."""
+    return [
+        View(view_name(m), Gaussian(), view_columns(m), approximation=approximation) for m in range(N_VIEWS)
+    ]
+
+
+class _Watched:
+    """Keeps the times of the two stages, the solver's result and the factors."""
+
+    def _fit_factors(self, given: Any) -> Any:
+        fit = super()._fit_factors  # type: ignore[misc]
+        self.factor_times, self.factors = timed(lambda: fit(given))
+        return self.factors
+
+    def _learn_blocks(self, problem: Any, label: str = "") -> Any:
+        learn = super()._learn_blocks  # type: ignore[misc]
+        self.solver_times, self.result = timed(lambda: learn(problem, label))
+        return self.result
+
+
+class WatchedClassifier(_Watched, MKLClassifier):
+    """An MKLClassifier with `factor_times`, `solver_times`, `result` and `factors`."""
+
+
+class WatchedRidge(_Watched, MKLRidge):
+    """The same of an MKLRidge."""
+
+
+def watched(loss: str, C: float = 1.0, **settings: Any) -> Any:
+    """The estimator of a loss on factors; the ridge has the price 1/C."""
+    settings = {"kernels": views(), "gram": "low_rank", "random_state": 0} | settings
+    if loss == "squared":
+        return WatchedRidge(alpha=1.0 / C, **settings)
+    return WatchedClassifier(loss=loss, C=C, **settings)
+
+
+def judge_fit(model: Any, y: FloatArray, loss: str, C: float) -> Verdict:
+    """What the judge says of a fit in this process, on the factors of the fit."""
+    parts = model.factors.rows.map(_factors)
+    problem = Problem(lambda: iter(parts), _offsets(model), y, C, loss, float(model.norm))
+    return judge(problem, model.result.coefficients[0], width=model.result.smoothing or None)
+
+
+def solve(Z: NDArray[np.floating], y: FloatArray, problem: Problem, tol: float) -> BlockResult:
+    """The solver alone, on ready factors."""
+    rows = LocalRows((Z, y[:, None], np.full((len(y), 1), problem.C)))
+    return learn_block_weights(
+        rows, problem.offsets, LOSSES[problem.loss], n_tasks=1, norm=problem.norm, options=Options(tol=tol)
+    )
+
+
+def _factors(block: Any) -> NDArray[np.floating]:
+    return block.parts[0]
+
+
+def _offsets(model: Any) -> tuple[int, ...]:
+    """Of all views, those without weight included."""
+    return tuple(int(offset) for offset in model.factors.bank.offsets_)

@@ -1,0 +1,85 @@
+"""Whether factors cost accuracy where dense kernels still fit."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from benchmarks.figures import Figure, Table, not_measured, seconds
+from benchmarks.scale.child import run_task
+from benchmarks.scale.plan import ScalePlan
+from benchmarks.scale.problems import available
+from benchmarks.scale.words import grouped, provenance
+from benchmarks.store import Record, Store
+from multikernel.stats import f_test_5x2cv
+
+MOST_ERRORS = 2.0  # standard errors by which factors may be worse
+
+
+def _key(problem: str, replicate: int) -> str:
+    return f"accuracy/{problem}/{replicate}"
+
+
+def measure(store: Store, plan: ScalePlan) -> None:
+    """Five times two halves of each problem that can be had."""
+    for problem in filter(available, plan.accuracy_problems):
+        for replicate in range(plan.accuracy_replicates):
+            take = partial(run_task, "accuracy", problem=problem, replicate=replicate)
+            ranks = list(plan.accuracy_ranks)
+            store.measure(_key(problem, replicate), partial(take, n_train=plan.accuracy_rows, ranks=ranks))
+
+
+def _records(store: Store, plan: ScalePlan, problem: str) -> list[Record]:
+    found = [store.get(_key(problem, replicate)) for replicate in range(plan.accuracy_replicates)]
+    return [record for record in found if record is not None]
+
+
+def _scores(records: list[Record], contestant: str) -> np.ndarray:
+    return 100.0 * np.array([record["scores"][contestant] for record in records])
+
+
+def _compared(records: list[Record], contestant: str) -> tuple[float, float, float]:
+    """Mean difference to the dense kernels, its standard error, and the p-value of the 5 × 2 cv F test."""
+    ours, dense = _scores(records, contestant), _scores(records, "dense")
+    differences = ours - dense
+    error = float(differences.std(ddof=1) / np.sqrt(differences.size))
+    return float(differences.mean()), error, f_test_5x2cv(ours, dense).pvalue
+
+
+def figures(store: Store, plan: ScalePlan) -> list[Figure]:
+    """The difference of each rank on each problem."""
+    rows = []
+    for problem in plan.accuracy_problems:
+        records = _records(store, plan, problem)
+        for rank in plan.accuracy_ranks:
+            what = (
+                f"accuracy of rank {rank} less dense, {problem}, {grouped(plan.accuracy_rows)} training rows"
+            )
+            required = f"≥ −{MOST_ERRORS:g} standard errors"
+            if len(records) < plan.accuracy_replicates:
+                rows.append(not_measured(what, required))
+                continue
+            mean, error, pvalue = _compared(records, f"rank {rank}")
+            text = f"{mean:+.2f} ± {error:.2f} points (5 × 2 cv F test: p = {pvalue:.2f})"
+            rows.append(Figure(what, required, text, mean >= -MOST_ERRORS * error, "5 × 2"))
+    return rows
+
+
+def tables(store: Store, plan: ScalePlan) -> list[Table]:
+    """Accuracies and times."""
+    rows, seen = [], []
+    for problem in plan.accuracy_problems:
+        records = _records(store, plan, problem)
+        seen += records
+        for contestant in records[0]["scores"] if records else ():
+            scores = _scores(records, contestant)
+            times = [t for record in records for t in record["times"][contestant]]
+            rows.append([problem, contestant, f"{scores.mean():.2f} %", seconds(float(np.median(times)))])
+    text = (
+        "Right answers on the other half, mean over the halves, and the median wall-clock time of a fit. "
+        f"{grouped(plan.accuracy_rows)} training rows and as many test rows, hinge, C = 1, weights of norm "
+        "1; generated rows are fresh in each of five repetitions, those of a data set are drawn from it."
+        + provenance(seen)
+    )
+    return [Table("Accuracy", text, ["problem", "kernels", "right", "time of a fit"], rows)]

@@ -1,0 +1,1 @@
+"""What is measured in a process of its own; each module has ``take``, which returns a record."""

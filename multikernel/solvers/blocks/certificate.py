@@ -1,0 +1,111 @@
+"""Bounds of the optimum at a point: the primal value there, and the dual value of the β that its slopes give.
+
+The dual needs Σβ = 0 where there is an intercept, which holds only at the minimiser: the side (sign) that
+weighs more is scaled down. Then all of β is scaled by the best common factor within its bounds.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...criteria.primal import PrimalLoss
+from ..relative import relative_gap
+from .model import BlockNorm
+from .sums import Sums
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Point(NamedTuple):
+    """Coefficients (T, R) and intercepts (T,)."""
+
+    w: Array
+    b: Array
+
+
+class Problem(NamedTuple):
+    """What is minimised, apart from the rows, in scaled units.
+
+    ``least_size`` is the value below which the optimum counts as 0: rounding of the loss without any score.
+    """
+
+    loss: PrimalLoss
+    norm: BlockNorm
+    epsilon: float
+    has_intercept: bool
+    least_size: float
+
+
+class Bounds(NamedTuple):
+    """What is known of the optimum at a point.
+
+    Attributes
+    ----------
+    upper, lower : float
+    gap : float, (upper − lower) / |upper|
+    objective : float, the dual value at the weights of the point
+    width : float, of the smoothing whose β gives the lower bound
+    smoothing_part : float, how much of the gap is due to the smoothing, in absolute terms
+    """
+
+    upper: float
+    lower: float
+    gap: float
+    objective: float
+    width: float
+    smoothing_part: float
+
+
+class _Dual(NamedTuple):
+    """What the dual value of some β is made of."""
+
+    adjoint: Array
+    reward: float
+    shifted: float
+    room: float
+
+
+def certify(problem: Problem, point: Point, sums: Sums, which: int, width: float) -> Bounds:
+    """The bounds by the sums at a point, from the smoothing number ``which``, of the given width."""
+    norm = problem.norm
+    upper = norm.value(point.w) + float(sums.risk[0])
+    dual = _feasible(problem, sums, which)
+    squares = norm.squares(dual.adjoint)
+    quadratic = norm.weight_set.support(squares) + dual.shifted
+    c = min(max(dual.reward, 0.0) / quadratic if quadratic > 0.0 else 0.0, dual.room)
+    lower = c * dual.reward - 0.5 * c * c * quadratic
+    here = float(norm.weights(point.w) @ squares) + dual.shifted
+    return Bounds(
+        upper=upper,
+        lower=lower,
+        gap=relative_gap(upper, lower, problem.least_size),
+        objective=c * dual.reward - 0.5 * c * c * here,
+        width=width,
+        smoothing_part=_smoothing_part(problem, point, sums, which),
+    )
+
+
+def _feasible(problem: Problem, sums: Sums, which: int) -> _Dual:
+    """β with Σβ = 0 for each task: the heavier side scaled down to the lighter."""
+    sides = np.abs(sums.total[which])
+    factors = np.ones_like(sides)
+    if problem.has_intercept:
+        lighter = sides.min(axis=1, keepdims=True)
+        factors = np.divide(lighter, sides, out=np.zeros_like(sides), where=sides > 0.0)
+    peak = float((factors * sums.peak[which]).max())
+    return _Dual(
+        adjoint=np.einsum("tk,tkr->tr", factors, sums.adjoint[which]),
+        reward=float((factors * (sums.reward[which] - problem.epsilon * sides)).sum()),
+        shifted=float((factors * factors * sums.shifted[which]).sum()) if problem.loss.is_smooth else 0.0,
+        room=1.0 / peak if peak > 0.0 and not problem.loss.is_smooth else np.inf,
+    )
+
+
+def _smoothing_part(problem: Problem, point: Point, sums: Sums, which: int) -> float:
+    """Σ C ℓ(f) + C ℓ*(−β/C) + β f ≥ 0, which is 0 where β is a slope of the loss itself."""
+    if problem.loss.is_smooth:
+        return 0.0
+    adjoint, total = sums.adjoint[which].sum(axis=1), sums.total[which].sum(axis=1)
+    scored = float(np.vdot(adjoint, point.w) + total @ point.b)
+    reward = float((sums.reward[which] - problem.epsilon * np.abs(sums.total[which])).sum())
+    return max(float(sums.risk[0]) - reward + scored, 0.0)

@@ -1,0 +1,179 @@
+"""The door of the solver on factors: scaling, start, the loop, and the result in the caller's units."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...combine.weight_sets import LpBall
+from ...criteria.primal import PrimalLoss
+from ..options import Options
+from ..result import Status
+from .certificate import Point, Problem
+from .descent import Descent
+from .model import BlockNorm
+from .result import BlockResult
+from .rounds import Rounds, Rows
+from .survey import Survey, block_survey, thin
+from .units import Units, choose_units
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_LOOKED_AT = 4096  # rows that tell the scale of the factors
+_WIDEST = 4.0  # the first smoothing: all rows are inside when all scores are 0
+_COARSE_ROWS = 10  # times the number of columns: what a start on a part of the rows takes
+_COARSE_GAP = 1e-2
+_LEAST_SIZE = 1e-12  # of the loss without any score: what is below it is rounding
+
+
+def learn_block_weights(
+    rows: Rows,
+    offsets: Sequence[int] | Array,
+    loss: PrimalLoss,
+    *,
+    n_tasks: int,
+    norm: float = 1.0,
+    costs: Array | None = None,
+    fit_intercept: bool = True,
+    options: Options | None = None,
+    start: BlockResult | None = None,
+) -> BlockResult:
+    """Learn the weights of kernels K_m = Z_m Z_m' from their factors, common to one or more machines.
+
+    min over μ and w, b of  ½ Σ_t Σ_m ‖w_tm‖²/μ_m + Σ_t Σ_i C_ti ℓ(y_ti, Σ_m z_im·w_tm + b_t)
+    subject to  μ ≥ 0,  Σ_m (d_m² μ_m)^p ≤ 1
+
+    Parameters
+    ----------
+    rows : RowBlocks
+        Whose parts are Z (n, R), C-contiguous float64 or float32; targets (n, T), ±1 for the hinge losses;
+        prices C ≥ 0 (n, T), or (n, 1) for all tasks.
+    offsets : sequence of m + 1 ints
+        Where the columns of each block begin, and R.
+    loss : PrimalLoss
+    n_tasks : int
+    norm : float >= 1
+        p of the weight set.
+    costs : array (m,), optional
+        The positive d_m; 1 each by default.
+    fit_intercept : bool
+    options : Options, optional
+    start : BlockResult, optional
+        Where to start: the result of a nearby problem.
+
+    Returns
+    -------
+    BlockResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.criteria.primal import PrimalHinge
+    >>> from multikernel.rows import LocalRows
+    >>> y = np.array([[-1.0], [-1.0], [1.0], [1.0]])
+    >>> Z = np.array([[-1.2, 1.0], [-0.8, -1.0], [0.9, 1.0], [1.1, -1.0]])
+    >>> rows = LocalRows((Z, y, np.full((4, 1), 0.1)))
+    >>> result = learn_block_weights(rows, [0, 1, 2], PrimalHinge(), n_tasks=1)
+    >>> result.weights.round(3).tolist(), bool(result.gap <= 1e-3)
+    ([1.0, 0.0], True)
+    """
+    options = options or Options()
+    offsets = _checked_offsets(offsets)
+    kernel_costs = np.ones(offsets.size - 1) if costs is None else np.asarray(costs, float)
+    rounds = Rounds(rows)
+    survey = rounds.sum(block_survey, loss, max(rows.n_rows // _LOOKED_AT, 1))
+    units = choose_units(survey, offsets, kernel_costs, loss.has_signs)
+    problem = Problem(
+        loss=loss,
+        norm=BlockNorm(LpBall(norm), offsets),
+        epsilon=loss.epsilon / units.target,
+        has_intercept=fit_intercept,
+        least_size=_LEAST_SIZE * float(survey.risk[0]) * units.value,
+    )
+    if start is None:
+        first = _cold_start(survey, units, problem, n_tasks)
+    else:
+        first = _warm_start(start, units, n_tasks)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # the result says if it is finite
+        if start is None and options.coarse and not loss.is_quadratic:
+            first = _coarse_start(rounds, problem, units, options, first)
+        descent = Descent(rounds, problem, units, options, first)
+        status = descent.run()
+        return _result(descent, status, kernel_costs)
+
+
+def _checked_offsets(offsets: Sequence[int] | Array) -> Array:
+    offsets = np.asarray(offsets)
+    if offsets.ndim != 1 or offsets.size < 2 or offsets[0] != 0 or (np.diff(offsets) < 1).any():
+        raise ValueError(
+            f"offsets must rise from 0 to the number of columns, by one at least; got {offsets.tolist()}. "
+            "Leave out blocks without columns."
+        )
+    return offsets
+
+
+def _cold_start(survey: Survey, units: Units, problem: Problem, n_tasks: int) -> tuple[Point, float]:
+    """No coefficients, the mean target as intercept, and a smoothing as wide as the targets are spread."""
+    w, b = np.zeros((n_tasks, units.columns.size)), np.zeros(n_tasks)
+    if problem.loss.has_signs:
+        return Point(w, b), _WIDEST
+    price = np.maximum(survey.price, np.finfo(float).tiny)
+    mean = survey.priced_target / price
+    spread = np.sqrt(np.maximum(survey.priced_square / price - mean * mean, 0.0)).max() / units.target
+    width = _WIDEST * max(float(spread), 1e-6)
+    return Point(w, mean / units.target if problem.has_intercept else b), width
+
+
+def _warm_start(start: BlockResult, units: Units, n_tasks: int) -> tuple[Point, float]:
+    shape = (n_tasks, units.columns.size)
+    if start.coefficients.shape != shape:
+        raise ValueError(
+            f"start must have coefficients of the shape {shape}; got {start.coefficients.shape}. Pass a result "
+            "for the same factors and tasks, or None."
+        )
+    point = Point(units.scaled_coefficients(start.coefficients), start.intercepts / units.target)
+    return point, start.smoothing / units.target if start.smoothing > 0.0 else _WIDEST
+
+
+def _coarse_start(
+    rounds: Rounds, problem: Problem, units: Units, options: Options, first: tuple[Point, float]
+) -> tuple[Point, float]:
+    """Solve a part of the rows roughly, and start from there."""
+    n, R = rounds.rows.n_rows, units.columns.size
+    share = n // (_COARSE_ROWS * R + 1000)
+    if share < 2:
+        return first
+    part = rounds.part(thin, share, options.seed)
+    rough = replace(options, tol=max(options.tol, _COARSE_GAP), callback=None, rough=True)
+    child = Descent(part, problem, units, rough, first)
+    child.run()
+    rounds.add(part)
+    return child.point, child.width
+
+
+def _result(descent: Descent, status: Status, costs: Array) -> BlockResult:
+    units, best, point = descent.units, descent.best, descent.best_point
+    value = 1.0 / units.value
+    descent.history[-1] |= {
+        "objective": best.upper * value,
+        "lower_bound": best.lower * value,
+        "gap": max(best.gap, 0.0),
+        "n_active": int(np.count_nonzero(descent.problem.norm.squares(point.w))),
+        "smoothing": best.width * units.target,
+    }
+    return BlockResult(
+        weights=descent.problem.norm.weights(point.w) / (costs * costs),
+        coefficients=units.coefficients(point.w),
+        intercepts=point.b * units.target,
+        objective=best.objective * value,
+        upper_bound=best.upper * value,
+        lower_bound=best.lower * value,
+        gap=max(best.gap, 0.0),  # rounding may cross the bounds
+        smoothing=0.0 if descent.problem.loss.is_smooth else best.width * units.target,
+        n_iter=len(descent.history) - 1,
+        rounds=descent.rounds.rounds,
+        bytes_moved=descent.rounds.bytes_moved,
+        status=status,
+        history=descent.history,
+    )

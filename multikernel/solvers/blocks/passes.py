@@ -1,0 +1,150 @@
+"""One pass over a block of rows: the map of each map-reduce.
+
+Values and gradients are in double precision whatever the factors are; the Hessian, which steers and does not
+certify, is in the factors' own. It is that of the rows with curvature alone.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from ...criteria.primal import Kinked, PrimalLoss
+from .sums import FactorBlock, Line, Query, Sums, factors_of
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_PASS_ENTRIES = 2**18  # of the factors at a time: what is read twice stays in the cache
+_HESSIAN_ENTRIES = 2**20
+
+
+def block_sums(block: FactorBlock, loss: PrimalLoss, query: Query) -> Sums:
+    """The sums of one block at a point."""
+    Z, targets, prices = factors_of(block)
+    part = _Pass(loss, query)
+    curvature = np.empty(targets.shape)
+    for rows in _slices(targets.shape[0], Z.shape[1], _PASS_ENTRIES):
+        curvature[rows] = part.add(np.asarray(Z[rows], float), targets[rows], prices[rows])
+    shared = loss.is_quadratic and prices.shape[1] == 1
+    hessian, edge, corner = _curvature(Z, curvature[:, :1] if shared else curvature, query.curvature)
+    return part.sums(hessian, edge, corner)
+
+
+def line_sums(block: FactorBlock, loss: PrimalLoss, line: Line) -> Array:
+    """Σ C ℓ_δ at each step length along a line: (n_lengths,)."""
+    Z, targets, prices = factors_of(block)
+    sums = np.zeros(line.lengths.size)
+    for rows in _slices(targets.shape[0], Z.shape[1], _PASS_ENTRIES):
+        z, target, price = np.asarray(Z[rows], float), targets[rows], prices[rows]
+        scores = z @ line.coefficients.T + line.intercepts
+        change = z @ line.direction.T + line.slope
+        for i, length in enumerate(line.lengths):
+            value = loss.smoothed(target, scores + length * change, line.width).value
+            sums[i] += (price * value).sum()
+    return sums
+
+
+def _slices(n: int, n_columns: int, entries: int) -> Iterator[slice]:
+    """Rows that have so many entries together."""
+    size = max(entries // n_columns, 64)
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+class _Pass:
+    """Sums over the rows of a block that were added so far; see :class:`Sums`."""
+
+    def __init__(self, loss: PrimalLoss, query: Query) -> None:
+        self.loss, self.query = loss, query
+        self.k = len(query.widths)
+        T, R = query.coefficients.shape
+        self.n_inner = T if isinstance(loss, Kinked) else 0
+        self.risk, self.price, self.smoothed = np.zeros(1), np.zeros(1), np.zeros(self.k)
+        self.numbers, self.peak = np.zeros((3, self.k, T, 2)), np.zeros((self.k, T, 2))
+        self.inner = np.zeros((4, self.n_inner))
+        self.inner_sides = np.zeros((self.n_inner, 2))
+        self.adjoint = np.zeros((2 * (self.k * T + self.n_inner), R))
+
+    def add(self, z: Array, target: Array, price: Array) -> Array:
+        """Add some rows; their curvature (n, T) is returned."""
+        scores = z @ self.query.coefficients.T + self.query.intercepts
+        price = np.broadcast_to(price, target.shape)
+        self.price += price.sum()
+        self.risk += np.vdot(price, self.loss.value(target, scores))
+        columns = []
+        for i, width in enumerate(self.query.widths):
+            value, slope, curvature = self.loss.smoothed(target, scores, width)
+            self.smoothed[i] += np.vdot(price, value)
+            columns.append(self._add_duals(i, -price * slope, target, price))
+        curvature = price * curvature
+        if isinstance(self.loss, Kinked):
+            columns.append(self._add_inner(self.loss, target, scores, np.where(curvature > 0.0, price, 0.0)))
+        self.adjoint += np.concatenate(columns, axis=1).T @ z
+        return np.asarray(curvature)
+
+    def _add_duals(self, which: int, beta: Array, target: Array, price: Array) -> Array:
+        """Sums of β by sign; β by sign is returned, (n, 2 T)."""
+        signed = np.stack([np.maximum(beta, 0.0), np.minimum(beta, 0.0)], axis=2)
+        ratio = np.divide(signed, price[:, :, None], out=np.zeros_like(signed), where=price[:, :, None] > 0.0)
+        self.numbers[0, which] += signed.sum(axis=0)
+        self.numbers[1, which] += np.einsum("itk,it->tk", signed, target)
+        self.numbers[2, which] += np.einsum("itk,itk->tk", signed, ratio)
+        self.peak[which] = np.maximum(self.peak[which], np.abs(ratio).max(axis=0, initial=0.0))
+        return signed.reshape(signed.shape[0], -1)
+
+    def _add_inner(self, loss: Kinked, target: Array, scores: Array, price: Array) -> Array:
+        """Sums over the rows inside the parabola, which alone have a price here; (n, 2 T) is returned."""
+        u, sign = loss.excess(target, scores)
+        pull = price * u
+        self.inner += np.stack(
+            [(price > 0.0).sum(axis=0), price.sum(axis=0), pull.sum(axis=0), (pull * u).sum(axis=0)]
+        )
+        sides = np.stack([price * sign, pull * sign], axis=2)
+        self.inner_sides += sides.sum(axis=0)
+        return sides.reshape(sides.shape[0], -1)
+
+    def sums(self, hessian: Array, edge: Array, corner: Array) -> Sums:
+        T, R = self.query.coefficients.shape
+        duals, inner = np.split(self.adjoint, [2 * self.k * T])
+        return Sums(
+            self.risk,
+            self.price,
+            self.smoothed,
+            duals.reshape(self.k, T, 2, R),
+            *self.numbers,
+            self.peak,
+            self.inner.T,
+            self.inner_sides,
+            inner.reshape(self.n_inner, 2, R),
+            hessian,
+            edge,
+            corner,
+        )
+
+
+def _curvature(Z: Array, curvature: Array, wanted: bool) -> tuple[Array, Array, Array]:
+    """Z'DZ (packed), Z'D1 and 1'D1 for each column of ``curvature``; nothing where it is not wanted."""
+    R, n_tasks = Z.shape[1], curvature.shape[1] if wanted else 0
+    packed = np.zeros((n_tasks, R * (R + 1) // 2), Z.dtype)
+    edge, corner = np.zeros((n_tasks, R)), np.zeros(n_tasks)
+    for task in range(n_tasks):
+        rows = np.flatnonzero(curvature[:, task])
+        if rows.size:
+            packed[task], edge[task] = _gram(Z, rows, curvature[rows, task])
+            corner[task] = curvature[rows, task].sum()
+    return packed, edge, corner
+
+
+def _gram(Z: Array, rows: Array, curvature: Array) -> tuple[Array, Array]:
+    """The packed upper triangle of Z'DZ and Z'D1, on some of the rows."""
+    R = Z.shape[1]
+    syrk, pack = (blas.ssyrk, lapack.strttp) if Z.dtype == np.float32 else (blas.dsyrk, lapack.dtrttp)
+    roots = np.sqrt(curvature).astype(Z.dtype)
+    gram, edge = np.zeros((R, R), Z.dtype, order="F"), np.zeros(R)
+    for part in _slices(rows.size, R, _HESSIAN_ENTRIES):
+        scaled = Z[rows[part]]
+        scaled *= roots[part, None]
+        gram = syrk(1.0, scaled.T, beta=1.0, c=gram, overwrite_c=1)
+        edge += roots[part] @ scaled
+    return pack(gram, uplo="U")[0], edge

@@ -1,0 +1,52 @@
+"""What the solver on factors returns."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..result import Status
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class BlockResult:
+    """Learned weights of blocks of factors, and one linear machine for each task.
+
+    Attributes
+    ----------
+    weights : array (m,), of the kernels Z_m Z_m'
+    coefficients : array (T, R), the scores are Z @ coefficients.T + intercepts
+    intercepts : array (T,)
+    objective : float, the dual value at the learned kernel
+    upper_bound, lower_bound : float, they enclose the optimal value; the first is that of the coefficients
+    gap : float, (upper − lower) / |upper|
+    smoothing : float, the width at which the slopes of the loss give the β of the lower bound; 0 for none
+    n_iter : int, steps on all rows
+    rounds : int, map-reduces, those on a part of the rows included
+    bytes_moved : int, what went to the blocks and came back, over all blocks and rounds
+    status : Status
+    history : list of dict with iteration, objective, lower_bound, gap, n_active, smoothing
+        The best bounds until then; in the last entry those of what is returned.
+    """
+
+    weights: Array
+    coefficients: Array
+    intercepts: Array
+    objective: float
+    upper_bound: float
+    lower_bound: float
+    gap: float
+    smoothing: float
+    n_iter: int
+    rounds: int
+    bytes_moved: int
+    status: Status
+    history: list[dict[str, float]] = field(default_factory=list)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether nothing overflowed on the way back to the caller's units."""
+        numbers = (self.weights, self.coefficients, self.intercepts, np.array([self.objective, self.gap]))
+        return all(bool(np.isfinite(values).all()) for values in numbers)

@@ -1,0 +1,110 @@
+"""What is asked of the rows, and what they answer: the objects that go to the blocks and come back.
+
+With the scores f = Z w + b and β_i = −C_i ∂ℓ_δ/∂f_i, the rows give Σ C ℓ and Σ C ℓ_δ, and by task and by the
+sign of β the sums that the dual value is made of: Z'β, Σβ, Σ yβ, Σ β²/C, max |β|/C. They are kept by sign so
+that Σβ = 0 can be had by scaling one side. The Hessian Z'DZ comes back packed (its upper triangle).
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy.linalg import lapack
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class FactorBlock(Protocol):
+    """A block whose parts are factors Z (n, R), targets (n, T), prices (n, T) or (n, 1)."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def parts(self) -> tuple[Any, ...]: ...
+
+
+@dataclass(frozen=True)
+class ChosenRows:
+    """Some rows of a block; as the only part of derived rows it stands for all of them."""
+
+    n_rows: int
+    parts: tuple[Array, Array, Array]
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+
+def factors_of(block: FactorBlock) -> tuple[Array, Array, Array]:
+    """Factors, targets and prices of a block, of the chosen rows where some were chosen."""
+    first = block.parts[0]
+    Z, targets, prices = first.parts if isinstance(first, ChosenRows) else block.parts
+    return Z, targets, prices
+
+
+class Query(NamedTuple):
+    """Where sums are asked for: a point, one or two widths of the smoothing, and whether the Hessian, too.
+
+    The Hessian, and what is said of the rows inside the parabola, is that of the last width.
+    """
+
+    coefficients: Array  # (T, R)
+    intercepts: Array  # (T,)
+    widths: tuple[float, ...]
+    curvature: bool
+
+
+class Line(NamedTuple):
+    """A line from a point, and the step lengths at which the smoothed loss is asked for."""
+
+    coefficients: Array
+    intercepts: Array
+    direction: Array  # (T, R)
+    slope: Array  # (T,), of the intercepts
+    lengths: Array
+    width: float
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over rows; the leading axis k is that of the widths, signs are (positive, negative).
+
+    Attributes
+    ----------
+    risk, price : array (1,), Σ C ℓ and Σ C
+    smoothed : array (k,), Σ C ℓ_δ
+    adjoint : array (k, T, 2, R), Z'β
+    total, reward, shifted : array (k, T, 2), Σ β, Σ target β and Σ β²/C
+    peak : array (k, T, 2), the largest |β|/C
+    inner : array (T, 4), over the rows inside the last parabola: their number, Σ C, Σ C u and Σ C u², where u is
+        the excess; empty for losses without a kink
+    inner_sides : array (T, 2), over the same rows: Σ C s and Σ C s u, s the sign of β
+    inner_adjoint : array (T, 2, R), Z' of these
+    hessian : array (h, R (R + 1) / 2), packed; h is 1 where all tasks share it, 0 where it was not asked for
+    edge : array (h, R), Z'D1
+    corner : array (h,), 1'D1
+    """
+
+    risk: Array
+    price: Array
+    smoothed: Array
+    adjoint: Array
+    total: Array
+    reward: Array
+    shifted: Array
+    peak: Array
+    inner: Array
+    inner_sides: Array
+    inner_adjoint: Array
+    hessian: Array
+    edge: Array
+    corner: Array
+
+    def __add__(self, other: "Sums") -> "Sums":
+        parts = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        return Sums(**{**parts, "peak": np.maximum(self.peak, other.peak)})
+
+
+def unpacked(packed: Array, n_columns: int) -> Array:
+    """The symmetric matrix of a packed upper triangle, in double precision."""
+    upper = lapack.dtpttr(n_columns, packed.astype(float), uplo="U")[0]
+    return np.asarray(np.triu(upper) + np.triu(upper, 1).T)

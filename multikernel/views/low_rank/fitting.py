@@ -63,6 +63,7 @@ class ViewFitter:
 
     def _fit_view(self, view: View) -> FactorView | None:
         label = f"view {view.name!r}"
+        rank = self._rank(view)
         selection = resolve_columns(self.table, view.columns, label)
         rows, scaling = self._rows_of(selection, bool(view.standardize), label)
         with naming(label):
@@ -71,7 +72,7 @@ class ViewFitter:
             if diagonal.max() <= 0.0:
                 self._refuse(view, "all zero")
                 return None
-            approximation, map_ = self._map(view, kernel, rows, diagonal)
+            approximation, map_ = self._map(view, kernel, rows, diagonal, rank)
             Z = map_.factors(kernel, rows)
             error = gram_error(kernel, map_, rows)
             steps, diagonal = fit_steps(view.transforms, Z, diagonal)
@@ -98,9 +99,10 @@ class ViewFitter:
         rows.label = label + (" (standardised)" if standardize else "")
         return rows, scaling
 
-    def _map(self, view: View, kernel: Kernel, rows: Rows, diagonal: np.ndarray) -> tuple[str, FeatureMap]:
+    def _map(
+        self, view: View, kernel: Kernel, rows: Rows, diagonal: np.ndarray, rank: int | float
+    ) -> tuple[str, FeatureMap]:
         """The name and the map of the approximation that the view asks for, or that suits it."""
-        rank = self._rank(view)
         if view.approximation is None:
             exact = exact_map(kernel, rows, DEFAULT_RANK if self._names_no_number(view) else int(rank))
             if exact is not None:
@@ -110,7 +112,7 @@ class ViewFitter:
             require_number_of_features(f"view {view.name!r}", rank)
             return approximation, fourier_map(kernel, rows, int(rank), self.seed)
         if approximation == "cholesky":
-            return approximation, cholesky_map(view.transforms, kernel, rows, diagonal, rank)
+            return approximation, cholesky_map(view.transforms, kernel, rows, diagonal, rank, self.seed)
         if isinstance(rank, int):
             return approximation, nystroem_map(kernel, self._landmarks_of(rows, diagonal, rank))
         return approximation, self._nystroem_within(view, kernel, rows, diagonal, rank)

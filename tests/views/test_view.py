@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
 
 from multikernel.kernels import Center, FunctionKernel, Gaussian, Linear, Polynomial, UnitDiagonal
-from multikernel.views import View, as_views
+from multikernel.views import View, as_views, distinct_views
 
 
 def my_similarity(A, B):
@@ -84,3 +85,46 @@ def test_views_are_values():
 def test_mistakes_are_named(kernels, error, message):
     with pytest.raises(error, match=message):
         as_views(kernels)
+
+
+# --- approximations ------------------------------------------------------------------------------
+
+
+def test_approximation_and_rank_are_part_of_the_value():
+    view = View("a", Gaussian(s=2.0), [0], "center", True, "cholesky", np.float64(0.05))
+    assert repr(view).endswith("standardize=True, approximation='cholesky', rank=0.05)")
+    assert type(view.rank) is float and type(View("a", Linear(), rank=np.int64(3)).rank) is int
+    assert View("a", Linear()) == View("a", Linear(), approximation=None, rank=None)
+    others = [
+        View("b", Linear(), rank=10),
+        View("c", Linear(), approximation="nystroem"),
+        View("d", Linear()),
+    ]
+    views, sources = distinct_views([*others, View("e", Linear(), rank=10), View("f", Linear(), rank=0.1)])
+    assert [view.name for view in views] == ["b", "c", "d", "f"] and sources == [0, 1, 2, 0, 3]
+    assert pickle.loads(pickle.dumps(given[0])) == given[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (
+            {"approximation": "nystrom"},
+            ValueError,
+            "approximation.* must be one of 'nystroem', ",
+        ),
+        ({"approximation": 1}, ValueError, "approximation, where it is not None, must be one of"),
+        ({"rank": 0}, ValueError, "rank must be a number of columns .*got 0"),
+        ({"rank": -3}, ValueError, "rank must be a number of columns .*got -3"),
+        ({"rank": 1.5}, ValueError, "rank must be a number of columns .*got 1.5"),
+        ({"rank": 200.0}, ValueError, "got 200.0. Write 200 for that many columns"),
+        ({"rank": np.nan}, ValueError, "got nan"),
+        ({"rank": np.inf}, ValueError, "got inf"),
+        ({"rank": True}, TypeError, "rank must be .*got True"),
+        ({"rank": "all"}, TypeError, "rank must be .*got 'all'"),
+        ({"approximation": "random_features", "rank": 0.1}, ValueError, "no trace error.*'cholesky'"),
+    ],
+)
+def test_approximations_that_do_not_exist_are_refused(given, error, message):
+    with pytest.raises(error, match=rf"^view 'v': .*{message}"):
+        View("v", Linear(), **given)

@@ -290,7 +290,7 @@ def test_rows_that_a_kernel_cannot_read_are_named(monkeypatch):
         chi.transform(np.where(table == -400.0, table, np.abs(table)))
     pairs = LowRankBank([View("pairs", Pairwise(Precomputed(np.eye(4))), rank=5)])
     pairs.fit(RNG.integers(4, size=(40, 2)))
-    with pytest.raises(ValueError, match=r"view 'pairs'.* holds 7 at row 55"):
+    with pytest.raises(ValueError, match=r"view 'pairs'.* holds .*7.* at row 55"):
         pairs.transform(np.where(np.arange(80)[:, None] == 55, 7, np.ones((80, 2), int)))
 
 

@@ -95,12 +95,9 @@ def test_approximation_and_rank_are_part_of_the_value():
     assert repr(view).endswith("standardize=True, approximation='cholesky', rank=0.05)")
     assert type(view.rank) is float and type(View("a", Linear(), rank=np.int64(3)).rank) is int
     assert View("a", Linear()) == View("a", Linear(), approximation=None, rank=None)
-    others = [
-        View("b", Linear(), rank=10),
-        View("c", Linear(), approximation="nystroem"),
-        View("d", Linear()),
-    ]
-    views, sources = distinct_views([*others, View("e", Linear(), rank=10), View("f", Linear(), rank=0.1)])
+    kinds = [{"rank": 10}, {"approximation": "nystroem"}, {}, {"rank": 10}, {"rank": 0.1}]
+    given = [View(name, Linear(), **kind) for name, kind in zip("bcdef", kinds, strict=True)]
+    views, sources = distinct_views(given)
     assert [view.name for view in views] == ["b", "c", "d", "f"] and sources == [0, 1, 2, 0, 3]
     assert pickle.loads(pickle.dumps(given[0])) == given[0]
 

@@ -15,11 +15,11 @@ A kink u ↦ [u]₊ is replaced by a parabola of width δ around it,
 
     h(u) = 0 for u ≤ −δ/2,   (u + δ/2)²/(2δ) in between,   u for u ≥ δ/2,
 
-whose slope lies in [0, 1]: β_i = −C_i ∂ℓ/∂f_i is feasible for the dual of the loss with the kink, whatever the
-width is. Only the rows of the parabola have curvature. At the minimiser of the smoothed problem, the duality
-gap of the true one is Σ C_i (h(u_i) − slope_i u_i) over those rows, which falls like δ² where many rows share
-it (and like δ for the few that the margin itself holds there): four times less than that of a parabola on one
-side of the kink.
+whose slope lies in [0, 1]: β_i = −C_i ∂ℓ/∂f_i is feasible for the dual of the loss with the kink, whatever
+the width is. Only the rows of the parabola have curvature. At the minimiser of the smoothed problem, the
+duality gap of the true one is Σ C_i ([u_i]₊ − slope_i u_i) over those rows, which falls like δ² where many
+rows share it (and like δ for the few that the margin itself holds there): four times less than that of a
+parabola on one side of the kink.
 """
 
 from abc import ABC, abstractmethod
@@ -82,10 +82,8 @@ class Kinked(PrimalLoss):
 
     def smoothed(self, target: Array, scores: Array, width: float) -> Smoothed:
         u, sign = self.excess(target, scores)
-        beyond, least = (
-            u - self.start(width),
-            0.5 * width + self.start(width),
-        )  # of a sum that is never below [u]₊
+        beyond = u - self.start(width)
+        least = 0.5 * width + self.start(width)  # so that it is never below the loss
         inside = np.clip(beyond / width, 0.0, 1.0)
         value = inside * (beyond - 0.5 * width * inside) + least
         curvature = np.where((beyond >= 0.0) & (beyond < width), 1.0 / width, 0.0)

@@ -95,7 +95,7 @@ class Descent:
     def _look(
         self, point: Point, widths: tuple[float, ...], curvature: bool
     ) -> tuple[Sums, Derivatives | None]:
-        """The sums at a point: one round. New derivatives stay in the attribute."""
+        """The sums at a point: one round."""
         units = self.units
         query = Query(
             units.coefficients(point.w),

@@ -129,8 +129,8 @@ def _warm_start(start: BlockResult, units: Units, n_tasks: int) -> tuple[Point, 
     shape = (n_tasks, units.columns.size)
     if start.coefficients.shape != shape:
         raise ValueError(
-            f"start must have coefficients of the shape {shape}; got {start.coefficients.shape}. Pass a result "
-            "for the same factors and tasks, or None."
+            f"start must have coefficients of the shape {shape}; got {start.coefficients.shape}. Pass a "
+            "result for the same factors and tasks, or None."
         )
     point = Point(units.scaled_coefficients(start.coefficients), start.intercepts / units.target)
     return point, start.smoothing / units.target if start.smoothing > 0.0 else _WIDEST

@@ -12,6 +12,7 @@ factor. What is left to gain is at most ½ (support(q) − q'μ).
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -153,7 +154,7 @@ class QuadraticModel:
             shared = 0 if len(self.hessian) == 1 else task
             hessian, factor = self.hessian[shared], minimum.factors[shared]
             products = np.empty((v.size, m))
-            for block, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+            for block, (start, stop) in enumerate(pairwise(offsets)):
                 products[:, block] = hessian[:, start:stop] @ v[start:stop]
             scaled = roots[active, None] * products[active]
             half = solve_triangular(factor[0], scaled, lower=True, check_finite=False)

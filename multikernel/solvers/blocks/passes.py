@@ -107,20 +107,13 @@ class _Pass:
     def sums(self, hessian: Array, edge: Array, corner: Array) -> Sums:
         T, R = self.query.coefficients.shape
         duals, inner = np.split(self.adjoint, [2 * self.k * T])
+        total, reward, shifted = self.numbers
         return Sums(
-            self.risk,
-            self.price,
-            self.smoothed,
-            duals.reshape(self.k, T, 2, R),
-            *self.numbers,
-            self.peak,
-            self.inner.T,
-            self.inner_sides,
-            inner.reshape(self.n_inner, 2, R),
-            hessian,
-            edge,
-            corner,
-        )
+            risk=self.risk, price=self.price, smoothed=self.smoothed, adjoint=duals.reshape(self.k, T, 2, R),
+            total=total, reward=reward, shifted=shifted, peak=self.peak,
+            inner=self.inner.T, inner_sides=self.inner_sides, inner_adjoint=inner.reshape(self.n_inner, 2, R),
+            hessian=hessian, edge=edge, corner=corner,
+        )  # fmt: skip
 
 
 def _curvature(Z: Array, curvature: Array, wanted: bool) -> tuple[Array, Array, Array]:

@@ -75,8 +75,8 @@ class Sums:
     adjoint : array (k, T, 2, R), Z'β
     total, reward, shifted : array (k, T, 2), Σ β, Σ target β and Σ β²/C
     peak : array (k, T, 2), the largest |β|/C
-    inner : array (T, 4), over the rows inside the last parabola: their number, Σ C, Σ C u and Σ C u², where u is
-        the excess; empty for losses without a kink
+    inner : array (T, 4), over the rows inside the last parabola: their number, Σ C, Σ C u and Σ C u², where
+        u is the excess; empty for losses without a kink
     inner_sides : array (T, 2), over the same rows: Σ C s and Σ C s u, s the sign of β
     inner_adjoint : array (T, 2, R), Z' of these
     hessian : array (h, R (R + 1) / 2), packed; h is 1 where all tasks share it, 0 where it was not asked for

@@ -54,14 +54,14 @@ def block_survey(block: FactorBlock, loss: PrimalLoss, share: int) -> Survey:
 
 
 def thin(block: FactorBlock, share: int, seed: int) -> tuple[ChosenRows]:
-    """About one in ``share`` rows, each counted ``share`` times; the choice hangs on the row's number alone."""
+    """About one in ``share`` rows, each counted ``share`` times; the choice hangs on row numbers alone."""
     Z, targets, prices = factors_of(block)
     rows = _chosen(block, share, seed)
     return (ChosenRows(Z.shape[0], (Z[rows], targets[rows], prices[rows] * float(share))),)
 
 
 def _chosen(block: FactorBlock, share: int, seed: int) -> Array:
-    """One in ``share`` rows of a block, by a number without pattern (splitmix64) that each row's number gives.
+    """One in ``share`` rows of a block, by a number without pattern (splitmix64) that a row's number gives.
 
     Rows that come in turns are met evenly, and another partition into blocks chooses the same.
     """

@@ -18,7 +18,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Derivatives(NamedTuple):
-    """Second derivatives of the smoothed loss in w and b; the leading axis is 1 where the tasks share them."""
+    """Second derivatives of the smoothed loss in w and b; h is 1 where the tasks share them."""
 
     hessian: Array  # (h, R, R)
     edge: Array  # (h, R)

@@ -17,8 +17,8 @@ from multikernel.views.low_rank.fourier import fourier_map
 from multikernel.views.low_rank.landmarks import cholesky_map, nystroem_map
 from multikernel.views.low_rank.maps import FeatureMap, evaluate_diagonal, exact_map, gram_error
 from multikernel.views.low_rank.reference import DEFAULT_RANK
-from multikernel.views.low_rank.transforms import fit_steps, share_left_out
-from multikernel.views.low_rank.view import FactorView, is_degenerate
+from multikernel.views.low_rank.transforms import find_degenerate, fit_steps, share_left_out
+from multikernel.views.low_rank.view import FactorView
 from multikernel.views.scaling import Scaling
 from multikernel.views.view import View, require_number_of_features
 
@@ -76,7 +76,7 @@ class ViewFitter:
             Z = map_.factors(kernel, rows)
             error = gram_error(kernel, map_, rows)
             steps, diagonal = fit_steps(view.transforms, Z, diagonal)
-        degenerate = is_degenerate(Z, diagonal)
+        degenerate = find_degenerate(Z, diagonal)
         if degenerate:
             self._refuse(view, degenerate)
             return None
@@ -85,7 +85,9 @@ class ViewFitter:
 
     def _refuse(self, view: View, degenerate: str) -> None:
         if not self.automatic:
-            raise_degenerate(f"kernel {view.name!r}", degenerate)
+            size = n_rows(self.table)
+            rows = "training rows" if size == self.n else f"{size} reference rows of {self.n}"
+            raise_degenerate(f"kernel {view.name!r}", degenerate, rows)
 
     def _rows_of(self, selection: Selection, standardize: bool, label: str) -> tuple[Rows, Scaling | None]:
         key = (selection, standardize)

@@ -22,6 +22,8 @@ from multikernel.kernels import Center, Chain, PSDRepair, Transform, UnitDiagona
 from multikernel.kernels._rows import squared_norms
 from multikernel.kernels.transforms import inverse_roots
 
+_FLAT = 1e-12  # of the largest k(x, x), as for Gram matrices
+
 
 class FactorStep(ABC):
     """One transform of factors, fitted on those of the reference rows."""
@@ -93,11 +95,28 @@ def fit_steps(
     for transform in _flat(transforms):
         if isinstance(transform, PSDRepair):
             continue  # nothing to clip: Z Zᵀ has no negative eigenvalue
+        if isinstance(transform, Center) and find_degenerate(Z, diagonal):
+            Z[...], diagonal = 0.0, np.zeros_like(diagonal)  # else rounding would be left
         steps.append(_fitted(transform, Z, diagonal))
         after = steps[-1].apply(Z, diagonal)
         assert after is not None
         diagonal = after
     return tuple(steps), diagonal
+
+
+def find_degenerate(Z: np.ndarray, diagonal: np.ndarray) -> str:
+    """Whether a kernel is "all zero" or "constant" on rows with factors Z (n, r) and k(x, x), or neither, "".
+
+    With z̄ the mean factor and δ what a row has beyond it, k(x, x′) = ‖z̄‖² + z̄ · δ + z̄ · δ′ + δ · δ′.
+    """
+    largest = float(diagonal.max())
+    if largest <= 0.0:
+        return "all zero"
+    mean = Z.mean(axis=0)
+    beyond = Z - mean
+    squares = np.maximum(diagonal - squared_norms(Z), 0.0) + squared_norms(beyond)
+    spread = float(np.abs(beyond @ mean).max()) + float(squares.max())
+    return "constant" if len(Z) > 1 and spread <= _FLAT * largest else ""
 
 
 def _fitted(transform: Transform, Z: np.ndarray, diagonal: np.ndarray) -> FactorStep:

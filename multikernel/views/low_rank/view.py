@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from multikernel.kernels import Kernel, Pairwise, Precomputed
-from multikernel.kernels._rows import Pair, Rows, squared_norms
+from multikernel.kernels._rows import Pair, Rows
 from multikernel.views._finish import naming
 from multikernel.views.columns import Selection
 from multikernel.views.low_rank.maps import FeatureMap, evaluate_diagonal
 from multikernel.views.low_rank.transforms import FactorStep, Shift, UnitLength, check_transforms
 from multikernel.views.scaling import Scaling
 from multikernel.views.view import View, has_part
-
-_FLAT = 1e-12  # as for Gram matrices in double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,14 +98,3 @@ def check_low_rank(view: View) -> None:
                 f"{view.kernel!r} is not positive semidefinite, so that no factors stand for it. Use another "
                 "kernel, or gram='dense' with psd='clip' or 'shift'."
             )
-
-
-def is_degenerate(Z: np.ndarray, diagonal: np.ndarray) -> str:
-    """Whether a kernel is "all zero" or "constant" on the reference rows, told from Z (n, r) and k(x, x)."""
-    largest = float(diagonal.max())
-    if largest <= 0.0:
-        return "all zero"
-    left_out = np.maximum(diagonal - squared_norms(Z), 0.0)
-    # squared distance of each point from the mean of all, in the space of the kernel
-    apart = left_out + squared_norms(Z - Z.mean(axis=0))
-    return "constant" if len(Z) > 1 and float(apart.max()) <= _FLAT * largest else ""

@@ -246,6 +246,14 @@ def test_kernels_that_are_constant_are_refused(columns, transforms, approximatio
         LowRankBank([View("zero", Linear(), [0], approximation=approximation)]).fit(table * [0, 1, 1])
 
 
+def test_constant_means_what_it_means_for_gram_matrices():
+    far = 1e6 + RNG.normal(size=(30, 1))  # of entries that differ by a millionth: not constant
+    assert LowRankBank([Linear()]).fit(far).ranks_[0] == KernelBank([Linear()]).fit(far).n_kernels_ == 1
+    tenths = np.full((30, 1), 0.1)  # whose mean is not 0.1
+    with pytest.raises(ValueError, match="kernel 'v' is all zero on the 30 reference rows of 900, so"):
+        LowRankBank([View("v", Linear(), None, ("center", "unit_diagonal"))]).fit(tenths, n_rows=900)
+
+
 def test_automatic_kernels_that_are_constant_are_left_out():
     positive = scipy.sparse.csr_array([[1.0], [2.0], [4.0]])  # the cosine of positive numbers is always 1
     bank = LowRankBank("auto").fit(positive)

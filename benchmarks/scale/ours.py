@@ -38,12 +38,12 @@ class _Watched:
 
     def _fit_factors(self, given: Any) -> Any:
         fit = super()._fit_factors  # type: ignore[misc]
-        self.factor_times, self.factors = timed(lambda: fit(given))
+        self.factor_times, self.factors = timed(lambda: fit(given), collect=False)
         return self.factors
 
     def _learn_blocks(self, problem: Any, label: str = "") -> Any:
         learn = super()._learn_blocks  # type: ignore[misc]
-        self.solver_times, self.result = timed(lambda: learn(problem, label))
+        self.solver_times, self.result = timed(lambda: learn(problem, label), collect=False)
         return self.result
 
 

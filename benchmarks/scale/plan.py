@@ -55,7 +55,7 @@ class ScalePlan:
     cluster_chunks: int
     cluster_chunk_rows: int
     cluster_rank: int
-    cluster_losses: tuple[str, ...]
+    cluster_fits: tuple[tuple[str, str], ...]
     cluster_round_chunks: tuple[int, ...]
     constant_rows: int
     constant_ranks: tuple[int, ...]
@@ -95,7 +95,7 @@ FULL = ScalePlan(
     cluster_chunks=16,
     cluster_chunk_rows=8192,
     cluster_rank=100,
-    cluster_losses=("squared_hinge", "squared"),
+    cluster_fits=(("squared_hinge", "float32"), ("squared", "float64")),
     cluster_round_chunks=(16, 64, 256),
     constant_rows=20_000,
     constant_ranks=(100, 300),
@@ -122,7 +122,7 @@ QUICK = ScalePlan(
     cluster_chunks=4,
     cluster_chunk_rows=1000,
     cluster_rank=20,
-    cluster_losses=("squared_hinge",),
+    cluster_fits=(("squared_hinge", "float32"),),
     cluster_round_chunks=(4, 16),
     constant_rows=2000,
     constant_ranks=(20,),

@@ -27,8 +27,8 @@ def markdown_page(store: Store, plan: ScalePlan, figures: list[Figure], describe
         lines += [f"This is a {plan.name} run, on fewer and smaller cases than the requirements name.", ""]
     lines += [
         f"Wall-clock time on {N_THREADS} threads unless a table says otherwise, each measurement in a "
-        "process of its own; every value and gap is recomputed by `scale/objective.py` from coefficients alone. "
-        + runs_note(store),
+        "process of its own; every value and gap is recomputed by `scale/objective.py` from coefficients "
+        f"alone. {runs_note(store)}",
         "",
         machine_line(described),
         "",

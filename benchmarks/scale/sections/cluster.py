@@ -28,20 +28,20 @@ def constants_key(rank: int) -> str:
 
 def measure(store: Store, plan: ScalePlan) -> None:
     """Fits here and there; constants on one thread."""
-    for loss in plan.cluster_losses:
-        take = partial(
-            run_task, "cluster", loss=loss, n_workers=N_WORKERS, rank=plan.cluster_rank,
-            n_chunks=plan.cluster_chunks, chunk_rows=plan.cluster_chunk_rows,
-            round_chunks=list(plan.cluster_round_chunks),
-        )  # fmt: skip
-        store.measure(fit_key(loss), take)
+    for loss, dtype in plan.cluster_fits:
+        case = {
+            "n_chunks": plan.cluster_chunks, "chunk_rows": plan.cluster_chunk_rows,
+            "rank": plan.cluster_rank, "loss": loss, "dtype": dtype,
+        }  # fmt: skip
+        take = partial(run_task, "cluster", case=case, n_workers=N_WORKERS)
+        store.measure(fit_key(loss), partial(take, round_chunks=list(plan.cluster_round_chunks)))
     for rank in plan.constant_ranks:
         take = partial(run_task, "constants", n_threads=1, n=plan.constant_rows, rank=rank)
         store.measure(constants_key(rank), partial(take, dtype=CONSTANT_DTYPE, loss=CONSTANT_LOSS))
 
 
 def _records(store: Store, plan: ScalePlan) -> list[tuple[str, Record]]:
-    found = ((loss, store.get(fit_key(loss))) for loss in plan.cluster_losses)
+    found = ((loss, store.get(fit_key(loss))) for loss, _ in plan.cluster_fits)
     return [(loss, record) for loss, record in found if record is not None]
 
 
@@ -80,7 +80,11 @@ def _fit_table(plan: ScalePlan, records: list[tuple[str, Record]]) -> Table:
             times = [seconds(r[stage]["wall"]) for stage in ("factors", "solver", "fit")]
             moved = gibibytes(r["bytes_moved"] / max(r["rounds"], 1))
             rows.append(
-                [loss.replace("_", " "), {"local": "one process", "cluster": "two workers"}[where], *times]
+                [
+                    f"{loss.replace('_', ' ')}, {record['dtype']}",
+                    {"local": "one process", "cluster": "two workers"}[where],
+                    *times,
+                ]
                 + [str(r["n_iter"]), str(r["rounds"]), moved, f"{r['objective']:.10g}"]
             )
     n = grouped(plan.cluster_chunks * plan.cluster_chunk_rows)
@@ -88,7 +92,7 @@ def _fit_table(plan: ScalePlan, records: list[tuple[str, Record]]) -> Table:
         f"{n} rows in {plan.cluster_chunks} chunks, rank {plan.cluster_rank}; the bytes of a map-reduce are "
         "those of all chunks, both ways." + provenance([record for _, record in records])
     )
-    header = ["loss", "where", "factors", "solver", "whole fit", "iterations", "map-reduces"]
+    header = ["loss, precision", "where", "factors", "solver", "whole fit", "iterations", "map-reduces"]
     return Table("On a cluster", text, [*header, "bytes of a map-reduce", "objective"], rows)
 
 

@@ -82,7 +82,7 @@ def tables(store: Store, plan: ScalePlan) -> list[Table]:
     ]  # fmt: skip
     text = (
         f"Generated rows, 10 views of 5 columns, C = 1, tolerance {plan.tol:g}; wall-clock times. The peak "
-        "is the high-water mark of the resident set beyond what was resident before the fit, which includes the "
-        "table itself. The trace error is that of the worst view." + provenance([r for _, r in records])
+        "is the high-water mark of the resident set beyond what was resident before the fit, which includes "
+        "the table itself. The trace error is that of the worst view." + provenance([r for _, r in records])
     )
     return [Table("Growth with the number of rows", text, header, [_row(*pair) for pair in records])]

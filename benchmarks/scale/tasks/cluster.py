@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dask
@@ -16,53 +17,62 @@ from benchmarks.scale.ours import watched
 from benchmarks.store import Record
 from multikernel.rows import as_rows
 
-_WARM_UP = 2
+
+@dataclass(frozen=True)
+class Case:
+    """The rows in their chunks, and the fit."""
+
+    n_chunks: int
+    chunk_rows: int
+    rank: int
+    loss: str
+    dtype: str
 
 
-def take(
-    n_chunks: int, chunk_rows: int, rank: int, loss: str, n_workers: int, round_chunks: list[int]
-) -> Record:
+def take(case: dict[str, Any], n_workers: int, round_chunks: list[int]) -> Record:
     """Fits on equal rows with equal landmarks, and the time of map-reduces that do nothing."""
-    local = _fit_here(n_chunks, chunk_rows, rank, loss)
+    given = Case(**case)
+    local = _fit_here(given)
     with (
         LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None) as c,
         Client(c) as client,
     ):
-        cluster = _fit_there(n_chunks, chunk_rows, rank, loss)
+        client.wait_for_workers(n_workers)
+        cluster = _fit_there(given)
         overhead = {str(chunks): _empty_round(chunks) for chunks in round_chunks}
-        versions = len(client.scheduler_info()["workers"])
-    return {"local": local, "cluster": cluster, "overhead": overhead, "n_workers": versions}
+    return case | {"local": local, "cluster": cluster, "overhead": overhead, "n_workers": n_workers}
 
 
-def _targets(block: Any, loss: str) -> Any:
-    return block.values if loss == "squared" else block.labels
-
-
-def _fit_here(n_chunks: int, chunk_rows: int, rank: int, loss: str) -> Record:
-    blocks = [make_block(number, chunk_rows) for number in range(n_chunks)]
+def _fit_here(case: Case) -> Record:
+    blocks = [make_block(number, case.chunk_rows) for number in range(case.n_chunks)]
     X = np.concatenate([block.X for block in blocks])
-    y = np.concatenate([_targets(block, loss) for block in blocks])
-    return _fit(X, y, rank, loss)
+    y = np.concatenate([getattr(block, _target(case)) for block in blocks])
+    _fit(X[:500], y[:500], replace(case, rank=10))
+    return _fit(X, y, case)
 
 
-def _fit_there(n_chunks: int, chunk_rows: int, rank: int, loss: str) -> Record:
+def _fit_there(case: Case) -> Record:
     """Rows are made on the workers; they are there, and the workers warm, before the clock starts."""
-    X, y = dask.persist(*_collections(n_chunks, chunk_rows, loss))
-    _fit(*_collections(_WARM_UP, 500, loss), 10, loss)
-    return _fit(X, y, rank, loss)
+    X, y = dask.persist(*_collections(case))
+    _fit(*_collections(replace(case, n_chunks=2, chunk_rows=250)), replace(case, rank=10))
+    return _fit(X, y, case)
 
 
-def _collections(n_chunks: int, chunk_rows: int, loss: str) -> tuple[Any, Any]:
+def _collections(case: Case) -> tuple[Any, Any]:
     make = dask.delayed(make_block, pure=True)
-    blocks = [make(number, chunk_rows) for number in range(n_chunks)]
-    width, name = N_VIEWS * VIEW_COLUMNS, "values" if loss == "squared" else "labels"
-    X = [da.from_delayed(block.X, (chunk_rows, width), np.float64) for block in blocks]
-    y = [da.from_delayed(getattr(block, name), (chunk_rows,), np.float64) for block in blocks]
+    blocks = [make(number, case.chunk_rows) for number in range(case.n_chunks)]
+    shape = case.chunk_rows, N_VIEWS * VIEW_COLUMNS
+    X = [da.from_delayed(block.X, shape, np.float64) for block in blocks]
+    y = [da.from_delayed(getattr(block, _target(case)), shape[:1], np.float64) for block in blocks]
     return da.concatenate(X), da.concatenate(y)
 
 
-def _fit(X: Any, y: Any, rank: int, loss: str) -> Record:
-    model = watched(loss, rank=rank)
+def _target(case: Case) -> str:
+    return "values" if case.loss == "squared" else "labels"
+
+
+def _fit(X: Any, y: Any, case: Case) -> Record:
+    model = watched(case.loss, rank=case.rank, dtype=case.dtype)
     times, _ = timed(lambda: model.fit(X, y))
     result = model.result
     return {

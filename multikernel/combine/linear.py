@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor
 
 from .._numba import read_only
+from ..rows.memory import allocate_array, is_on_disk
 from .passes import (
     adjoint_rows,
     combine_and_adjoint_rows,
@@ -29,6 +30,13 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _SPARSE_SUPPORT = 0.5
 _ROWS_AT_ONCE = 512  # copies of so many rows of a kernel, for a product with a matrix
 _SUSPICIOUS_RIDGE = 1e-4  # relative; a positive semidefinite sum needs less to be factored
+
+
+def stack_of_rows(Ks: Array, rows: Array) -> Array:
+    """The stack of some of the samples, a new array; on disk where the whole one is."""
+    out = allocate_array((Ks.shape[0], rows.size, rows.size), Ks.dtype, on_disk=is_on_disk(Ks))
+    gather_stack(read_only(Ks), rows, np.asarray(out))
+    return out
 
 
 class WeightedStack:
@@ -210,9 +218,8 @@ class WeightedStack:
                 self.negative_curvature |= ridge > _SUSPICIOUS_RIDGE
 
     def subset(self, rows: Array) -> Array:
-        """The stack of some of the samples, a new array."""
-        out = np.empty((self.n_stored, rows.size, rows.size), self.Ks.dtype)
-        gather_stack(self.Ks, rows, out)
+        """The stack of some of the samples, as `stack_of_rows` makes it."""
+        out = stack_of_rows(self.Ks, rows)
         self.count_rows(rows.size, self.n_stored)
         return out
 

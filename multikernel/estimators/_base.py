@@ -47,6 +47,7 @@ class BaseMKL(KernelMachine):
     """Parameters and methods common to all estimators with global kernel weights."""
 
     about = MKL
+    _lean = True  # beside the stack, a fit needs little more than the weighted sum
 
     def __init__(
         self,
@@ -80,7 +81,9 @@ class BaseMKL(KernelMachine):
         """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction."""
         self._check_numerics()
         check_norm(self.norm)
-        self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
+        self._bank = make_bank(
+            self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd, lean=self._lean
+        )
         Ks = self._fit_stack(X, samples)
         self._costs = check_costs(self.costs, self.view_names_)
         return Ks

@@ -12,9 +12,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from .._numba import read_only
 from .._validation import check_number, check_positive_integer, is_indefinite, raise_indefinite, warn_caller
-from ..combine.passes import gather_stack
+from ..combine.linear import stack_of_rows
 from ..solvers import Status
 from ._kernel_input import KernelInput
 from ._samples import Samples, all_samples, distinct_samples
@@ -40,9 +39,7 @@ def on_rows(Ks: Array, rows: Array) -> Array:
     """The stack of some of the samples: itself when they are all."""
     if rows.size == Ks.shape[1]:
         return Ks
-    subset = np.empty((Ks.shape[0], rows.size, rows.size), Ks.dtype)
-    gather_stack(read_only(Ks), rows, subset)
-    return subset
+    return stack_of_rows(Ks, rows)
 
 
 class SeveralKernels(KernelInput):

@@ -207,6 +207,10 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         jobs = (solve(Ks, problem, weights, start) for problem, start in zip(problems, warm, strict=True))
         return list(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs))
 
+    @property
+    def _lean(self) -> bool:  # type: ignore[override]
+        return self.multiclass != "joint"
+
     def _check_joint(self) -> None:
         if self.loss != "hinge":
             raise ValueError(

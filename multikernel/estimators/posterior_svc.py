@@ -161,6 +161,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     """
 
     about = POSTERIOR
+    _lean = False  # posteriors need distances of all rows
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ import scipy.sparse
 
 from multikernel._validation import check_numeric_table
 from multikernel.kernels._distances import direct_distances
+from multikernel.kernels._tiles import Tile, product_tiles
 from multikernel.rows.tables import count_rows, take_rows
 
 # ‖x‖² + ‖z‖² − 2 x·z loses about eps · gamma · max‖x‖² in the exponent: 1e-11 at this bound.
@@ -43,12 +44,6 @@ class BlockBuffers:
         n_rows = block.stop - block.start
         first, second = (memory[: n_rows * n_columns].reshape(n_rows, n_columns) for memory in self._memory)
         return first, second
-
-
-def write_mirrored(out: np.ndarray, block: slice, values: np.ndarray) -> None:
-    """Write `values`, the rows of `block` from the diagonal on, into `out` and below its diagonal too."""
-    out[block, block.start :] = values
-    out[block.stop :, block] = values[:, block.stop - block.start :].T
 
 
 class Rows:
@@ -157,8 +152,8 @@ class Pair:
     left, right : Rows
         The same object twice for a training Gram.
     keep : bool
-        Whether dot products are kept for the next kernel. If not, they are computed in the memory of the
-        result, so that one kernel alone needs no second matrix.
+        Whether dot products are kept for the next kernel, as a matrix. If not, they are computed for some
+        rows at a time.
     """
 
     def __init__(self, left: Rows, right: Rows, keep: bool = False) -> None:
@@ -191,18 +186,16 @@ class Pair:
         centred = right - centre
         return (centred if self.symmetric else left - centre), centred
 
-    def dot(self, out: np.ndarray, centred: bool = False) -> np.ndarray:
-        """x_i · z_j as float64 (n, n_z), possibly in the memory of `out`; read it before you write there."""
-        if self._kept is not None and self._kept[0] == centred:
-            return self._kept[1]
-        self._kept = None
-        in_place = out.dtype == np.float64 and not self.keep
-        products = np.asarray(out) if in_place else np.empty(self.shape)
+    def dot(self, centred: bool = False, half: bool = True) -> Iterator[Tile]:
+        """x_i · z_j as float64, tile by tile; with `half` only the upper half of a training Gram."""
         left, right = self.centred_tables if centred else self.tables
-        dot_products(left, right, products)
-        if self.keep:
+        if self.keep and (self._kept is None or self._kept[0] != centred):
+            self._kept = None
+            products = np.empty(self.shape)
+            dot_products(left, right, products)
             self._kept = (centred, products)
-        return products
+        whole = None if self._kept is None else self._kept[1]
+        return product_tiles(left, right, whole, half=half and self.symmetric)
 
     def norms(self, centred: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Squared norms of the left and of the right rows."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import all_finite, check_choice, check_number
+from multikernel._validation import RowError, all_finite, check_choice, check_number
 from multikernel.kernels._distances import direct_distances
-from multikernel.kernels._rows import BlockBuffers, Pair, Rows, row_blocks, scaled, write_mirrored
+from multikernel.kernels._rows import Pair, Rows, row_blocks, scaled
+from multikernel.kernels._tiles import TileBuffers, write_tile
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.dot import bounded_inverse
 
@@ -104,24 +105,17 @@ class Gaussian(Kernel):
             np.fill_diagonal(out, 1.0)
 
     def _fill_by_expansion(self, pair: Pair, out: np.ndarray, gamma: float, centred: bool) -> None:
-        products = pair.dot(out, centred)
         left, right = (gamma * norms for norms in pair.norms(centred))
-        n, width = pair.shape
-        buffers = BlockBuffers(n, width)
-        for block in row_blocks(n, width):
-            # a training Gram needs its upper triangle only; the rest is its mirror image
-            start = block.start if pair.symmetric else 0
-            squares, exponents = buffers.pair(block, width - start)
+        buffers = TileBuffers(2)
+        for rows, columns, products in pair.dot(centred):
+            squares, exponents = buffers.shaped(products.shape)
             # ‖x‖² + ‖z‖² first: addition commutes, so the result does not depend on the order of x and z
-            np.add(left[block, None], right[start:], out=squares)
-            np.multiply(products[block, start:], 2.0 * gamma, out=exponents)
+            np.add(left[rows, None], right[columns], out=squares)
+            np.multiply(products, 2.0 * gamma, out=exponents)
             exponents -= squares
             np.minimum(exponents, 0.0, out=exponents)
             np.exp(exponents, out=exponents)
-            if pair.symmetric:
-                write_mirrored(out, block, exponents)
-            else:
-                out[block] = exponents
+            write_tile(out, rows, columns, exponents, pair.symmetric)
 
     def _diagonal(self, rows: Rows) -> np.ndarray:
         return np.ones(rows.values.shape[0])
@@ -204,9 +198,10 @@ def _require_non_negative(rows: Rows) -> None:
     values: Any = rows.values.data if rows.is_sparse else rows.values
     if values.size and values.min() < 0.0:
         row, column = (int(place) for place in np.argwhere(_dense_signs(rows) < 0.0)[0])
-        raise ValueError(
-            f"Chi2 needs non-negative features; {rows.label} holds {rows.values[row, column]:g} at "
-            f"row {row}, column {column}. Shift or clip the column, or use another kernel."
+        raise RowError(
+            f"Chi2 needs non-negative features; {rows.label} holds {rows.values[row, column]:g} at row",
+            row,
+            f", column {column}. Shift or clip the column, or use another kernel.",
         )
 
 

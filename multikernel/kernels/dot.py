@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import check_number, check_positive_integer
-from multikernel.kernels._rows import Pair, Rows, dot_products, row_blocks, squared_norms
+from multikernel.kernels._rows import Pair, Rows, squared_norms
+from multikernel.kernels._tiles import TileBuffers, product_tiles, write_tile
 from multikernel.kernels.base import Kernel, raise_to
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -21,23 +22,20 @@ def bounded_inverse(value: float) -> float:
 
 
 class _DotKernel(Kernel):
-    """k(x, z) = f(x · z), with f applied block by block in place."""
+    """k(x, z) = f(x · z), with f applied tile by tile."""
 
     @abstractmethod
     def _map(self, products: np.ndarray) -> None:
         """Apply f in place."""
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
-        products = pair.dot(out)
-        for block in row_blocks(*pair.shape):
-            if products is out or out.dtype == np.float64:
-                if products is not out:
-                    out[block] = products[block]
-                self._map(out[block])
-            else:
-                values = products[block].copy()
-                self._map(values)
-                out[block] = values
+        buffers = TileBuffers(1)
+        half = pair.symmetric and not pair.keep  # what is kept is copied faster than mirrored
+        for rows, columns, products in pair.dot(half=half):
+            (values,) = buffers.shaped(products.shape)
+            np.copyto(values, products)
+            self._map(values)
+            write_tile(out, rows, columns, values, half)
 
     def _diagonal(self, rows: Rows) -> np.ndarray:
         values = rows.sq_norms.copy()
@@ -159,11 +157,8 @@ class Cosine(Kernel):
         left = _unit_rows(pair.left)
         right = left if pair.symmetric else _unit_rows(pair.right)
         _ = pair.tables  # refuses tables with different columns
-        products = np.asarray(out) if out.dtype == np.float64 else np.empty(pair.shape)
-        dot_products(left, right, products)
-        np.clip(products, -1.0, 1.0, out=products)
-        if products is not out:
-            out[...] = products
+        for rows, columns, products in product_tiles(left, right, half=pair.symmetric):
+            write_tile(out, rows, columns, np.clip(products, -1.0, 1.0), pair.symmetric)
         if pair.symmetric:
             np.fill_diagonal(out, self._diagonal(pair.left))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import tempfile
 import weakref
@@ -28,6 +29,21 @@ def allocate_array(shape: tuple[int, ...], dtype: Any, *, on_disk: bool = False)
     # slices keep the mapping alive, not the array: the file goes with the mapping
     weakref.finalize(array._mmap, _remove, path)  # type: ignore[attr-defined]
     return array
+
+
+def is_on_disk(array: Any) -> bool:
+    """Whether the memory of an array, or of what it is a view of, is that of a file.
+
+    Examples
+    --------
+    >>> is_on_disk(allocate_array((2, 2), "float64", on_disk=True)[0]), is_on_disk(np.zeros(3))
+    (True, False)
+    """
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return True
+        array = array.base
+    return isinstance(array, mmap.mmap)
 
 
 def _remove(path: str) -> None:

@@ -134,6 +134,8 @@ class KernelBank(TransformerMixin, BaseEstimator):
     ['height', 'both']
     """
 
+    lean = False  # whether the stack is for a learner of kernel weights, which needs less beside it
+
     def __init__(
         self,
         kernels: Any = "auto",
@@ -183,7 +185,8 @@ class KernelBank(TransformerMixin, BaseEstimator):
             if n_kernels is None
             else check_positive_integer("n_kernels", n_kernels)
         )
-        return estimate_memory(n, m, check_float_dtype(self.dtype), self.gram, self.memory_limit)
+        dtype = check_float_dtype(self.dtype)
+        return estimate_memory(n, m, dtype, self.gram, self.memory_limit, lean=self.lean)
 
     def _fit_views(self, X: Any, slots: np.ndarray | list[np.ndarray]) -> None:
         """Fit all views; the Gram of the i-th that is kept is written into ``slots[i]``."""
@@ -197,7 +200,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
         automatic = isinstance(self.kernels, str)
         full = can_check_fully(n, len(views)) or self.psd != "error"
         fitted: dict[int, FittedView] = {}
-        for position, view, pair in _pairs_by_columns(views, table):
+        for position, view, pair in _pairs_by_columns(views, table, keep=self.gram != "memmap"):
             slot = slots[len(fitted) if automatic else position]
             result = self._fit_view(view, pair, slot, full, automatic)
             if result is not None:
@@ -355,8 +358,8 @@ class _TrainPair(Pair):
         self.scaling = scaling
 
 
-def _pairs_by_columns(views: list[View], table: Any) -> Iterator[tuple[int, View, _TrainPair]]:
-    """Views in groups with equal columns and scaling: a group shares its rows and its dot products."""
+def _pairs_by_columns(views: list[View], table: Any, keep: bool) -> Iterator[tuple[int, View, _TrainPair]]:
+    """Views in groups with equal columns and scaling: a group shares its rows, and products if `keep`."""
     groups: dict[tuple[Selection, bool], list[int]] = {}
     for position, view in enumerate(views):
         selection = resolve_columns(table, view.columns, f"view {view.name!r}")
@@ -367,7 +370,7 @@ def _pairs_by_columns(views: list[View], table: Any) -> Iterator[tuple[int, View
         scaling = Scaling.fit(rows.values) if standardize else None
         if scaling is not None:
             rows = Rows(scaling.apply(rows.values, label), label)
-        pair = _TrainPair(rows, selection, scaling, keep=len(members) > 1)
+        pair = _TrainPair(rows, selection, scaling, keep=keep and len(members) > 1)
         for position in members:
             yield position, views[position], pair
 

@@ -15,6 +15,7 @@ from multikernel.rows.memory import allocate_array, available_memory
 
 GRAM_CHOICES = ("dense", "memmap")
 _WORKSPACE_SHARE = 0.3
+_ROW_NUMBERS = 100  # duals, gradients, bounds and the like, and what a block of rows takes on the way
 _REFERENCE_ROWS = 5000  # see low_rank.reference: their factors of one view, twice, while it is fitted
 
 
@@ -31,8 +32,10 @@ class MemoryEstimate:
     stack : int
         The (m, n, n) stack; of factors, the (n, n_columns) table of all of them.
     workspace : int
-        What is needed beside it: about 0.3 stacks and one n × n matrix (memmap: three n × n matrices). Of
-        factors: two n_columns × n_columns matrices, four numbers for each row, and the reference rows.
+        What is needed beside it. In memory: about 0.3 stacks and one n × n matrix of float64. On disk: three
+        such matrices; for the learners of kernel weights one, the weighted sum in the precision of the stack,
+        and some numbers for each row. Of factors: two n_columns × n_columns matrices, four numbers for each
+        row, and the reference rows.
     limit : int or None
         Bytes that may be used, instead of what the system says.
     available : int or None
@@ -80,14 +83,42 @@ class MemoryEstimate:
 
 
 def estimate_memory(
-    n: int, n_kernels: int, dtype: Any = "float64", gram: str = "dense", limit: int | None = None
+    n: int,
+    n_kernels: int,
+    dtype: Any = "float64",
+    gram: str = "dense",
+    limit: int | None = None,
+    *,
+    lean: bool = False,
 ) -> MemoryEstimate:
-    """Estimate the memory of a fit; `limit` in bytes replaces what the system says is available."""
+    """Estimate the memory of a fit.
+
+    Parameters
+    ----------
+    n, n_kernels : int
+    dtype : {"float64", "float32"}
+    gram : {"dense", "memmap"}
+    limit : int, optional
+        Bytes that may be used, instead of what the system says is available.
+    lean : bool
+        Whether the fit learns kernel weights and nothing else, which takes less beside a stack on disk.
+
+    Examples
+    --------
+    >>> print(estimate_memory(20_000, 5, "float32", "memmap", limit=6_000_000_000, lean=True))
+    7.5 GiB on disk for 5 kernels of 20 000 × 20 000 in float32, 4.5 GiB of workspace, 4.5 GiB of memory in
+    all; 5.6 GiB available
+    """
     dtype = np.dtype(dtype)
     check_choice("gram", gram, GRAM_CHOICES)
     stack = n_kernels * n * n * dtype.itemsize
     square = 8 * n * n
-    workspace = 3 * square if gram == "memmap" else int(_WORKSPACE_SHARE * stack) + square
+    if gram == "dense":
+        workspace = int(_WORKSPACE_SHARE * stack) + square
+    elif lean:
+        workspace = dtype.itemsize * n * n + square + 8 * n * (_ROW_NUMBERS + 2 * n_kernels)
+    else:
+        workspace = 3 * square
     return MemoryEstimate(n, n_kernels, dtype.name, gram, stack, workspace, _checked_limit(limit))
 
 

@@ -22,6 +22,7 @@ from multikernel._validation import (
 )
 from multikernel.kernels import PSDRepair
 from multikernel.kernels._rows import row_blocks
+from multikernel.rows.memory import is_on_disk
 from multikernel.views._finish import needs_repair, repair
 from multikernel.views.bank import KernelBank, check_positions
 from multikernel.views.memory import (
@@ -67,6 +68,8 @@ class PrecomputedBank:
     >>> Ks.shape, bank.view_names_
     ((2, 2, 2), ['plain', 'double'])
     """
+
+    lean = False  # see KernelBank
 
     def __init__(
         self,
@@ -132,7 +135,7 @@ class PrecomputedBank:
             raise ValueError("memory_estimate needs n_kernels before a precomputed bank is fitted.")
         dtype = check_float_dtype(self.dtype)
         n, m = check_positive_integer("n", n), check_positive_integer("n_kernels", m)
-        return estimate_memory(n, m, dtype, self.gram, self.memory_limit)
+        return estimate_memory(n, m, dtype, self.gram, self.memory_limit, lean=self.lean)
 
     def _names(self, m: int) -> list[str]:
         if self.names is None:
@@ -149,8 +152,12 @@ class PrecomputedBank:
 
     def _kernels_first(self, stack: np.ndarray) -> np.ndarray:
         Ks = np.moveaxis(stack, 2, 0)
-        self.memory_ = estimate_memory(stack.shape[0], len(Ks), Ks.dtype, self.gram, self.memory_limit)
-        if Ks.flags.c_contiguous:
+        as_it_is = Ks.flags.c_contiguous
+        place = "memmap" if as_it_is and is_on_disk(Ks) else self.gram
+        self.memory_ = estimate_memory(
+            stack.shape[0], len(Ks), Ks.dtype, place, self.memory_limit, lean=self.lean
+        )
+        if as_it_is:
             return Ks
         require_fits(self.memory_)
         converted = allocate_stack(Ks.shape, Ks.dtype, self.gram)
@@ -249,9 +256,16 @@ def _as_stack(X: Any, dtype: Any = np.float64) -> np.ndarray:
 
 
 def make_bank(
-    kernels: Any = "auto", *, dtype: Any = "float64", gram: str = "dense", psd: str = "error"
+    kernels: Any = "auto",
+    *,
+    dtype: Any = "float64",
+    gram: str = "dense",
+    psd: str = "error",
+    lean: bool = False,
 ) -> KernelBank | PrecomputedBank:
     """The bank for a ``kernels=`` argument: a `PrecomputedBank` for ``"precomputed"``, else a `KernelBank`.
+
+    ``lean``: whether its stack is for a learner of kernel weights, which needs less memory beside it.
 
     Examples
     --------
@@ -261,7 +275,11 @@ def make_bank(
     check_float_dtype(dtype)
     check_choice("gram", gram, GRAM_CHOICES)
     check_choice("psd", psd, PSD_CHOICES)
+    bank: KernelBank | PrecomputedBank
     if isinstance(kernels, str) and kernels == "precomputed":
-        return PrecomputedBank(dtype=dtype, gram=gram, psd=psd)
-    refuse_approximations(as_views(kernels))  # and what is no set of kernels, before anything is computed
-    return KernelBank(kernels, dtype=dtype, gram=gram, psd=psd)
+        bank = PrecomputedBank(dtype=dtype, gram=gram, psd=psd)
+    else:
+        refuse_approximations(as_views(kernels))  # and what is no set of kernels, before anything is computed
+        bank = KernelBank(kernels, dtype=dtype, gram=gram, psd=psd)
+    bank.lean = lean
+    return bank

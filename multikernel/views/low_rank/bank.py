@@ -52,6 +52,26 @@ class LowRankBank:
     active_ : tuple of int
     n_features_in_ : int
 
+    Notes
+    -----
+    What stands for k, with L and P rows among the reference rows, and r the rank:
+
+    - ``"exact"``: the columns themselves, for multiples of `Linear` with at most r columns that name no
+      approximation;
+    - ``"nystroem"``, for a number as rank: Z = K(X, L) C⁻ᵀ, K(L, L) = C Cᵀ, with L of r rows drawn by the
+      seed; for a trace error, of as many as it takes;
+    - ``"cholesky"``, for a trace error as rank: Z = K(X, P) C⁻ᵀ, the incomplete Cholesky factor of pivots P
+      that are drawn one after the other, each with a chance in proportion to what is left out of a row;
+    - ``"random_features"``, if asked for: cosines and sines of r / 2 random frequencies (Gaussian, Laplacian,
+      their products, powers and multiples).
+
+    Rows that others stand for already are left out of L and P, so that `ranks_` may be less than r. The first
+    three project on the span of some features: k(x, x) − ‖z‖² ≥ 0 is what they leave out of a row.
+
+    Transforms apply to factors: ``"center"`` subtracts the mean factor of the reference rows,
+    ``"unit_diagonal"`` divides by the exact √k(x, x), ``"unit_trace"`` by the root of its mean over the
+    reference rows; ``"clip"`` has nothing to do.
+
     Examples
     --------
     >>> from multikernel.kernels import Gaussian, Linear

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import raise_degenerate
+from multikernel._validation import RowError, raise_degenerate
 from multikernel.kernels import Kernel
 from multikernel.kernels._rows import Rows, squared_norms
 from multikernel.views._finish import naming
@@ -24,6 +24,7 @@ from multikernel.views.view import View, require_number_of_features
 
 _FIRST_LANDMARKS = 32
 _GROWTH = 1.4
+_DISAGREEMENT = 1e-6  # of the largest k(x, x): far beyond rounding
 
 
 @dataclass
@@ -74,6 +75,7 @@ class ViewFitter:
                 return None
             approximation, map_ = self._map(view, kernel, rows, diagonal, rank)
             Z = map_.factors(kernel, rows)
+            _require_agreement(kernel, squared_norms(Z), diagonal, rows)
             error = gram_error(kernel, map_, rows)
             steps, diagonal = fit_steps(view.transforms, Z, diagonal)
         degenerate = find_degenerate(Z, diagonal)
@@ -165,3 +167,15 @@ class ViewFitter:
             landmarks.label = f"landmarks of {rows.label}"
             self._landmarks[key] = landmarks
         return self._landmarks[key]
+
+
+def _require_agreement(kernel: Kernel, squares: np.ndarray, diagonal: np.ndarray, rows: Rows) -> None:
+    """Refuse a kernel whose k(x, x) is less than what its similarities to others imply."""
+    worst = int(np.argmax(squares - diagonal))
+    if squares[worst] > diagonal[worst] + _DISAGREEMENT * float(diagonal.max()):
+        raise RowError(
+            f"on {rows.label}, {kernel!r} says that k(x, x) is {diagonal[worst]:g}, but its similarities "
+            f"imply {squares[worst]:g} at row",
+            worst,
+            ". Give a function of the diagonal that agrees with the kernel, or none.",
+        )

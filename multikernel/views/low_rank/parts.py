@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import RowError
+from multikernel._validation import RowError, all_finite
 from multikernel.kernels._rows import Pair, Rows, squared_norms, take_rows
 from multikernel.views._finish import naming
 from multikernel.views.columns import n_rows
@@ -56,8 +56,8 @@ class Part:
         factors = place if Z.dtype == np.float64 else np.empty(place.shape)
         with self._naming_rows():
             exact = self.view.write(self.shared.pair(self.view), factors, diagonal=diagonal)
-        if factors is not place:
-            place[...] = factors
+            if factors is not place:
+                _store(place, factors, self.view.label)
         return factors, exact
 
     @contextmanager
@@ -67,6 +67,19 @@ class Part:
             yield
         except RowError as error:
             raise error.in_row(self.rows.start + error.row) from None
+
+
+def _store(place: np.ndarray, factors: np.ndarray, label: str) -> None:
+    """Write factors in a lower precision; those that do not fit it are refused."""
+    with np.errstate(over="ignore", under="ignore"):
+        place[...] = factors
+    if not all_finite(place):
+        row = int(np.argmax(~np.isfinite(place).all(axis=1)))
+        raise RowError(
+            f"the factors of {label} do not fit in {place.dtype.name} at row",
+            row,
+            ". Rescale its columns, or use dtype='float64'.",
+        )
 
 
 def iter_parts(table: Any, views: Sequence[FactorView], active: Sequence[int]) -> Iterator[Part]:

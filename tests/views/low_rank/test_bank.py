@@ -220,6 +220,21 @@ def test_an_indefinite_function_is_found_by_its_pivots():
         LowRankBank([view]).fit(X)
 
 
+def test_a_diagonal_that_contradicts_the_kernel_is_refused():
+    kernel = FunctionKernel(lambda A, B: A @ B.T, lambda A: 0.5 * np.sum(A**2, axis=1))
+    for approximation in ("nystroem", "cholesky"):
+        with pytest.raises(ValueError, match=r"view 'v'.*(similarities imply|less than nothing) .* at row"):
+            LowRankBank([View("v", kernel, rank=5, approximation=approximation)]).fit(X)
+
+
+def test_factors_beyond_single_precision_are_refused():
+    bank = LowRankBank([View("large", Linear(), [1])], dtype="float32").fit(X)
+    table = X.copy()
+    table[60, 1] = 1e39
+    with pytest.raises(ValueError, match=r"factors of view 'large' do not fit in float32 at row 60"):
+        bank.transform(table)
+
+
 def test_random_features_have_no_trace_error_to_aim_at():
     view = View("v", Gaussian(), approximation="random_features")
     with pytest.raises(ValueError, match=r"view 'v': random features have no trace error .*rank=200"):

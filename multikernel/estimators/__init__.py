@@ -1,5 +1,6 @@
 """Estimators behind scikit-learn's interface."""
 
+from ._route import LowRankWarning
 from .bayesian_classifier import BayesianMKLClassifier
 from .bayesian_regressor import BayesianMKLRegressor
 from .column_boosting_classifier import ColumnBoostingClassifier
@@ -50,6 +51,7 @@ __all__ = [
     "LocalizedMKLClassifier",
     "LocalizedMKLOneClass",
     "LocalizedMKLRegressor",
+    "LowRankWarning",
     "MKLClassifier",
     "MKLOneClass",
     "MKLRegressor",

@@ -43,6 +43,15 @@ class Solved:
         return full
 
 
+def require_finite(result: Any) -> None:
+    """Refuse a solution that floating point does not hold."""
+    if not result.is_finite:
+        raise ValueError(
+            "the solution is too large for floating point: kernels and targets differ too much in scale. "
+            "Rescale the targets, or normalise the kernels (transforms='unit_trace')."
+        )
+
+
 class BaseMKL(KernelMachine):
     """Parameters and methods common to all estimators with global kernel weights."""
 
@@ -77,12 +86,17 @@ class BaseMKL(KernelMachine):
         self.random_state = random_state
 
     # ------------------------------------------------------------------ kernels
+    @property
+    def _place_of_stack(self) -> str:
+        """Where the training stack is kept."""
+        return self.gram
+
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction."""
         self._check_numerics()
         check_norm(self.norm)
         self._bank = make_bank(
-            self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd, lean=self._lean
+            self.kernels, dtype=self.dtype, gram=self._place_of_stack, psd=self.psd, lean=self._lean
         )
         Ks = self._fit_stack(X, samples)
         self._costs = check_costs(self.costs, self.view_names_)
@@ -98,44 +112,51 @@ class BaseMKL(KernelMachine):
         label: str = "",
         start: SolveResult | None = None,
     ) -> SolveResult:
-        seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31)
-        options = Options(
-            tol=self.tol,
-            max_iter=self.max_iter,
-            seed=int(seed),
-            callback=Progress(label, self.verbose, self.callback),
-        )
         result = learn_weights(
             Ks,
             losses,
             norm=float(self.norm),
             costs=self._costs,
             learn_ridge=learn_ridge,
-            options=options,
+            options=self._options(self._draw_seed(), label),
             start=start,
         )
         if result.suspicious or result.status == Status.INDEFINITE:
             self._require_psd(Ks, np.flatnonzero(result.weights))
-        if result.status != Status.INSEPARABLE and not result.is_finite:
-            raise ValueError(
-                "the solution is too large for floating point: kernels and targets differ too much in scale. "
-                "Rescale the targets, or normalise the kernels (transforms='unit_trace')."
-            )
+        if result.status != Status.INSEPARABLE:
+            require_finite(result)
         return result
+
+    def _draw_seed(self) -> int:
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
+
+    def _options(self, seed: int, label: str) -> Options:
+        progress = Progress(label, self.verbose, self.callback)
+        return Options(tol=self.tol, max_iter=self.max_iter, seed=seed, callback=progress)
 
     def _store(self, solutions: Sequence[Solved], samples: Samples) -> None:
         """Keep the machines in compact form: support rows and active kernels only."""
-        results = [solved.result for solved in solutions]
         duals = np.concatenate([solved.duals(samples.rows.size) for solved in solutions])
-        self.machine_names_ = [name for solved in solutions for name in solved.names]
-        self.machine_weights_ = np.repeat(
-            [r.weights for r in results], [len(s.names) for s in solutions], axis=0
-        )
-        self.kernel_weights_ = np.mean([r.weights for r in results], axis=0)
+        self._store_results([solved.result for solved in solutions], [solved.names for solved in solutions])
         spread = samples.spread(duals)
         self.support_ = np.flatnonzero(spread.any(axis=0))
         self.dual_coef_ = spread[:, self.support_]
         self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, self._costs)
+        kept = np.flatnonzero(duals.any(axis=0))
+        kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
+        self._coefficients = duals[:, kept]
+        active = np.flatnonzero(self.machine_weights_.any(axis=0))
+        active = active if active.size else np.array([0])  # a learned 1/C may have all the weight
+        self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
+        self._warn_unless_converged()
+
+    def _store_results(self, results: Sequence[Any], names: Sequence[list[str]]) -> None:
+        """What solutions say of the weights, the intercepts and themselves; names of the machines of each."""
+        self.machine_names_ = [name for of_result in names for name in of_result]
+        self.machine_weights_ = np.repeat(
+            [r.weights for r in results], [len(of_result) for of_result in names], axis=0
+        )
+        self.kernel_weights_ = np.mean([r.weights for r in results], axis=0)
         self.intercept_ = np.concatenate([r.intercepts for r in results])
         self.objective_ = float(sum(r.objective for r in results))
         self.dual_gap_ = float(max(r.gap for r in results))
@@ -144,13 +165,6 @@ class BaseMKL(KernelMachine):
         self.history_ = [
             {**entry, "machine": number} for number, r in enumerate(results) for entry in r.history
         ]
-        kept = np.flatnonzero(duals.any(axis=0))
-        kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
-        self._coefficients = duals[:, kept]
-        active = np.flatnonzero(self.machine_weights_.any(axis=0))
-        active = active if active.size else np.array([0])  # a learned 1/C may have all the weight
-        self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
-        self._warn_unless_converged()
 
     def weights_frame(self) -> pd.DataFrame:
         """The learned weights as a table, one row for each view.

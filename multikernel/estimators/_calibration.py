@@ -9,6 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils.validation import column_or_1d
 
+from ..rows import is_dask
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _FOLDS = 5
@@ -32,10 +34,22 @@ def calibrate(
     """
     if not estimator.probability:
         return None
-    plain = clone(estimator).set_params(probability=False, callback=None, verbose=0)
+    # the folds go the way that the fit has gone, though they have fewer rows
+    settled = {"gram": estimator.gram_} if hasattr(estimator, "gram_") else {}
+    plain = clone(estimator).set_params(probability=False, callback=None, verbose=0, **settled)
     return SigmoidCalibration(plain, estimator.random_state).fit(
         X, column_or_1d(y), sample_weight, **by_sample
     )
+
+
+def refuse_calibration(estimator: Any, X: Any) -> None:
+    """Refuse folds of rows that are not in this process."""
+    if estimator.probability and is_dask(X):
+        raise ValueError(
+            "probability=True calibrates on folds of rows in this process; got a dask collection. Fit "
+            "without it, and calibrate on rows held out: for two classes, LogisticRegression().fit("
+            "model.decision_function(X_out).compute().reshape(-1, 1), y_out)."
+        )
 
 
 def calibrated(estimator: Any, scores: Array) -> Array:

@@ -6,6 +6,8 @@ with the costs d_m and the weights η_m: one unit is all the kernels between the
 Where several machines have weights of their own, a kernel value that two of them need is computed once:
 
     c = Σ_m (d_m / Σ_k d_k) · |∪ over the machines in which m is active of their support samples|.
+
+A model on factors has no support samples: the columns of the factor of kernel m stand in their place.
 """
 
 from typing import Any
@@ -44,6 +46,28 @@ def prediction_cost(machine_weights: Array, dual_coef: Array, costs: Array) -> f
     >>> prediction_cost(np.array([[1.0, 0.0]]), np.array([[1.0, -1.0, 0.0]]), np.array([1.0, 3.0]))
     0.5
     """
-    prices = costs / costs.max()  # their sum cannot overflow
     needed = active_kernels(machine_weights).T.astype(float) @ (dual_coef != 0.0)
-    return float((needed > 0.0).sum(axis=1) @ prices / prices.sum())
+    return _priced((needed > 0.0).sum(axis=1), costs)
+
+
+def factor_cost(machine_weights: Array, ranks: Array, costs: Array) -> float:
+    """The cost of predicting one sample from factors: as many values of kernel m as its factor has columns.
+
+    Parameters
+    ----------
+    machine_weights : array (n_machines, n_kernels)
+    ranks : array (n_kernels,), columns of the factors
+    costs : array (n_kernels,), positive
+
+    Examples
+    --------
+    >>> factor_cost(np.array([[0.9, 0.1], [1.0, 0.0]]), np.array([20, 4]), np.array([1.0, 3.0]))
+    8.0
+    """
+    return _priced(np.where(active_kernels(machine_weights).any(axis=0), ranks, 0), costs)
+
+
+def _priced(values: Array, costs: Array) -> float:
+    """What so many values of each kernel cost, where one of all kernels costs 1."""
+    prices = costs / costs.max()  # their sum cannot overflow
+    return float(values @ prices / prices.sum())

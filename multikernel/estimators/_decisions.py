@@ -8,6 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._calibration import calibrated, wants_probabilities
+from ._lazy import by_chunks
 from ._multiclass import decide, votes
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -25,6 +26,7 @@ class MachineClassifier(ClassifierMixin):
         def _scores(self, X: Any) -> Array:
             raise NotImplementedError
 
+    @by_chunks
     def decision_function(self, X: Any) -> Array:
         """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes)."""
         scores = self._scores(X) + self.intercept_
@@ -32,12 +34,14 @@ class MachineClassifier(ClassifierMixin):
             return np.asarray(scores[:, 0])
         return votes(scores, self.classes_.size) if self._votes else scores
 
+    @by_chunks
     def predict(self, X: Any) -> Array:
         """The class of each sample."""
         check_is_fitted(self)
         return decide(self.decision_function(X), self.classes_)
 
     @available_if(wants_probabilities)
+    @by_chunks
     def predict_proba(self, X: Any) -> Array:
         """Calibrated probabilities (n_samples, n_classes), when asked for with ``probability=True``."""
         check_is_fitted(self)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import NotFiniteError, is_frame
 from ..weights._html import FittedTable
+from ._dask_input import refuse_dask
 
 _BATCH_ROWS = 2048
 
@@ -31,6 +32,7 @@ class KernelInput(FittedTable, BaseEstimator):
 
     def _validate_table(self, X: Any, *, reset: bool) -> Any:
         """scikit-learn's checks on a feature table; frames are checked by the kernels that read them."""
+        refuse_dask(self, X)
         if self._precomputed:
             return self._validate_precomputed(X, reset=reset)
         if is_frame(X):

@@ -16,6 +16,7 @@ from .._validation import check_number, check_positive_integer, is_indefinite, r
 from ..combine.linear import stack_of_rows
 from ..solvers import Status
 from ._kernel_input import KernelInput
+from ._lazy import by_chunks
 from ._samples import Samples, all_samples, distinct_samples
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -161,6 +162,7 @@ class KernelMachine(SeveralKernels):
         for m, K in self._bank.iter_kernels(X):
             yield m, (K @ self._coefficients.T) * self.machine_weights_[:, m]
 
+    @by_chunks
     def contributions(self, X: Any) -> Array:
         """One score per kernel: what each view adds to the decision.
 

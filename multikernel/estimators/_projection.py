@@ -35,6 +35,7 @@ from ..solvers.localized.projections import (
 from ..views.scaling import Scaling
 from ..weights._html import FittedTable
 from ._about import PROJECTION
+from ._dask_input import refuse_dask
 from ._descent_record import record_descents
 from ._localized import MACHINE_TOL
 from ._localized_warnings import warn_of_machines
@@ -132,6 +133,7 @@ class BaseProjection(TransformerMixin, FittedTable, BaseEstimator):
 
     def _validate(self, X: Any, *, reset: bool) -> Array:
         """Finite numbers, dense (n, d)."""
+        refuse_dask(self, X)
         return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64, order="C"))
 
     # ------------------------------------------------------------------ fit

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, indexable
 from .._validation import warn_caller
 from ..views import as_views
 from ._base import BaseMKL
-from ._cost import active_kernels, prediction_cost
+from ._cost import active_kernels, factor_cost, prediction_cost
 from ._cost_plot import draw_cost_path, efficient_points
 from ._cross_validation import check_one_score, check_score, list_splits
 from ._parameters import check_costs
@@ -45,10 +45,11 @@ class CostPath:
     ----------
     table : DataFrame, one row for each exponent
         ``score`` and ``score_sd`` over the folds; ``n_support`` and ``support_share`` (of the training
-        samples); ``n_active``, the number of kernels that a prediction needs; ``cost`` and ``cost_sd`` of
-        predicting one sample, at the true costs (as ``total_cost_`` counts it); ``cost_share``, its part of
-        the cost of all kernels to all training samples; ``efficient``, whether no other exponent is as good
-        and cheaper, or as cheap and better. All but the last are means over the folds.
+        samples; for a model on factors, the mean rank of its active kernels in the place of support samples);
+        ``n_active``, the number of kernels that a prediction needs; ``cost`` and ``cost_sd`` of predicting
+        one sample, at the true costs (as ``total_cost_`` counts it); ``cost_share``, its part of the cost of
+        all kernels to all training samples; ``efficient``, whether no other exponent is as good and cheaper,
+        or as cheap and better. All but the last are means over the folds.
     weights : DataFrame (n_exponents, n_kernels)
         The kernel weights, means over the folds.
     scores : DataFrame (n_exponents, n_folds)
@@ -311,10 +312,11 @@ def _measure(
     X_test, y_test = _safe_split(model, X, y, test, train)
     score = check_score(scorer(model, X_test) if y is None else scorer(model, X_test, y_test))
     cost = _cost(machine, costs)
+    n_support = _n_support(machine)
     return {
         "score": score,
-        "n_support": machine.support_.size,
-        "support_share": machine.support_.size / len(train),
+        "n_support": n_support,
+        "support_share": n_support / len(train),
         "n_active": int(active_kernels(machine.machine_weights_).any(axis=0).sum()),
         "cost": cost,
         "cost_share": cost / len(train),
@@ -322,7 +324,19 @@ def _measure(
     }
 
 
+def _n_support(machine: Any) -> float:
+    """The support samples of a machine; on factors, the mean rank of its active kernels stands for them."""
+    if not hasattr(machine, "approximation_"):
+        return float(machine.support_.size)
+    active = active_kernels(machine.machine_weights_).any(axis=0)
+    return float(machine.approximation_["rank"][active].mean()) if active.any() else 0.0
+
+
 def _cost(machine: Any, costs: pd.Series) -> float:
+    if hasattr(machine, "approximation_"):
+        return factor_cost(
+            machine.machine_weights_, machine.approximation_["rank"].to_numpy(), costs.to_numpy()
+        )
     return prediction_cost(machine.machine_weights_, machine.dual_coef_, costs.to_numpy())
 
 

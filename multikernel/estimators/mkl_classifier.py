@@ -5,17 +5,25 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.utils import compute_class_weight
 
 from .._validation import check_choice
 from ..criteria import HardMargin, Hinge, JointHinge, Loss, SquaredHinge
+from ..criteria.primal import PrimalHinge, PrimalSquaredHinge
+from ..rows import RowBlocks
 from ..solvers import SolveResult, Status
-from ._base import BaseMKL, Solved
-from ._calibration import calibrate
+from ..solvers.blocks import BlockResult
+from ._base import Solved
+from ._block_functions import signed_rows
+from ._calibration import calibrate, refuse_calibration
 from ._decisions import MachineClassifier
+from ._lazy import ScoreByChunks
 from ._machine import on_rows
 from ._multiclass import STRATEGIES, Machines, binary_problems
 from ._parameters import check_C, check_weight_range, price_samples, weigh_samples
+from ._row_input import labelled_rows
 from ._samples import Samples
+from ._scalable import BlockProblem, ScalableMKL
 from ._targets import encode_labels, require_two_classes
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -23,7 +31,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 LOSSES = ("hinge", "squared_hinge")
 
 
-class MKLClassifier(MachineClassifier, BaseMKL):
+class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
     r"""Support vector classifier that learns the weights of its kernels.
 
     .. math::
@@ -64,10 +72,15 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         What to do with an indefinite Gram matrix. With "error", large ones are only spot-checked before the
         fit (blocks of them are factored), and again where the solver meets negative curvature; a repair looks
         at every matrix whole.
-    gram : {"dense", "memmap"}
-        Where the Gram stack is kept during fit.
+    gram : {"auto", "dense", "low_rank", "memmap"}
+        What stands for the kernels during fit: a Gram stack in memory or on disk, or factors of low rank.
+        With "auto" a stack up to 10 000 rows where it fits in memory; factors beyond that, wherever a view
+        names an ``approximation`` or a ``rank``, and for rows in dask collections. See Notes.
+    rank : int, float in (0, 1) or None
+        Of factors, for views that name none: their columns, or the largest relative trace error; None is 200
+        columns.
     dtype : {"float64", "float32"}
-        Its precision; a ready-made stack of either keeps its own.
+        The precision of stack or factors; a ready-made stack of either keeps its own.
     n_jobs : int, optional
         Machines solved at the same time, in threads.
     callback : callable, optional
@@ -75,7 +88,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     verbose : int
         1 writes progress to standard error.
     random_state : int, RandomState or None
-        Of the rough start and of the folds of the calibration; None always means the same start.
+        Of the rough start, of the reference rows and landmarks of factors, and of the folds of the
+        calibration; None always means the same ones.
 
     Attributes
     ----------
@@ -85,14 +99,26 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     machine_weights_ : array (n_machines, n_kernels)
     view_names_ : list of str
     dual_coef_ : array (n_machines, n_support), label × dual
+        On a Gram stack only.
     support_ : array (n_support,), indices of the support samples
+        On a Gram stack only.
+    coef_ : array (n_machines, n_columns)
+        On factors only: of the columns of the views with weight.
+    gram_ : {"dense", "low_rank", "memmap"}, what stood for the kernels
+    memory_ : MemoryEstimate
+        What the fit needed, and what there was; ``str`` tells it in words.
+    approximation_ : DataFrame
+        On factors only, by view: ``approximation`` and ``rank``, ``trace_error`` (1 − Σ‖z‖² / Σ k(x, x) over
+        all rows; none for random features) and ``gram_error`` (of the Gram matrix in the Frobenius norm, on
+        some 500 reference rows, relative).
     intercept_ : array (n_machines,)
     C_ : array (n_machines,), the C used or learned
     classes_ : array (n_classes,)
     total_cost_ : float
         Of predicting one sample: number of support samples · Σ d_m / Σ_k d_k over the kernels m with more
         than 1 % of the weight, where d are the ``costs`` (1 without). Of machines with weights of their own,
-        each kernel asks for the support samples of those that use it; what two of them need counts once.
+        each kernel asks for the support samples of those that use it; what two of them need counts once. On
+        factors, the rank of each view stands for the number of support samples.
     objective_ : float, the dual value at the learned kernel (sum over the machines)
     dual_gap_ : float, the relative duality gap reached (the largest of the machines)
     n_iter_ : int
@@ -107,6 +133,13 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     Equal rows with equal labels are one sample with the sum of their weights, and the order of the rows does
     not matter. What kernels take from the data (median width, means and deviations) they take from these
     distinct samples, each once; a :class:`KernelBank` of its own, or a ready-made stack, counts every row.
+
+    On factors, the same problem is solved with :math:`Z_m Z_m^\top` in the place of :math:`K_m`, to the same
+    gap. What kernels take from the data, and the landmarks, come from at least 5000 reference rows, drawn by
+    ``random_state``; equal ones count once, but equal rows are not merged elsewhere. There is no such route
+    for ready-made kernels, ``psd`` repairs, ``multiclass="joint"``, and C that is learned or infinite. With
+    dask arrays or dataframes everything but the reference rows stays where it lives, and predictions are
+    lazy.
 
     References
     ----------
@@ -143,7 +176,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         tol: float = 1e-3,
         max_iter: int = 300,
         psd: str = "error",
-        gram: str = "dense",
+        gram: str = "auto",
+        rank: int | float | None = None,
         dtype: Any = "float64",
         n_jobs: int | None = None,
         callback: Callable[[dict[str, float]], bool | None] | None = None,
@@ -151,8 +185,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            callback=callback, verbose=verbose, random_state=random_state,
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, rank=rank,
+            dtype=dtype, callback=callback, verbose=verbose, random_state=random_state,
         )  # fmt: skip
         self.C = C
         self.loss = loss
@@ -167,22 +201,69 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+            Or a dask array or dataframe, its rows in chunks.
         y : array (n,) of labels
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
         """
-        Ks, problems, samples = self._prepare(X, y, sample_weight)
-        self._store(self._solve_all(Ks, problems, samples.weights), samples)
+        self._check_parameters()
+        if self._goes_low_rank(X):
+            self._fit_low_rank(X, y, sample_weight)
+        else:
+            Ks, problems, samples = self._prepare(X, y, sample_weight)
+            self._store(self._solve_all(Ks, problems, samples.weights), samples)
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, list[Machines], Samples]:
-        """Check the input and build the kernels: the training stack, the machines to solve, the samples."""
+    def _check_parameters(self) -> None:
         check_choice("loss", self.loss, LOSSES)
         check_choice("multiclass", self.multiclass, STRATEGIES)
         check_C(self.C, self.loss)
         if self.multiclass == "joint":
             self._check_joint()
+
+    # ------------------------------------------------------------------ on factors
+    def _why_not_low_rank(self) -> str:
+        if self.multiclass == "joint":
+            return (
+                "multiclass='joint' has no low-rank route: its classes share one machine. Use 'shared', "
+                "'ovr' or 'ovo', or gram='dense' or 'memmap'."
+            )
+        if isinstance(self.C, str) or np.isinf(self.C):
+            return (
+                f"C={self.C!r} has no low-rank route, which needs a finite price of errors. Use a number (a "
+                "large one for a hard margin), or gram='dense' or 'memmap'."
+            )
+        return ""
+
+    def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any) -> None:
+        refuse_calibration(self, X)
+        self.classes_, given = labelled_rows(self, X, y, sample_weight)
+        require_two_classes(self.classes_, np.flatnonzero(given.totals > 0.0))
+        by_class = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=self.classes_, sample_weight=given.totals
+        )
+        require_two_classes(self.classes_, np.flatnonzero(by_class > 0.0))
+        factors = self._fit_factors(given)
+        machines = binary_problems(np.arange(self.classes_.size), self.classes_, self.multiclass)
+        results = [self._solve_factors(factors.rows, group, by_class) for group in machines]
+        self._votes = self.multiclass == "ovo"
+        self._store_blocks(results, [group.names for group in machines])
+        self.C_ = np.full(self.intercept_.size, float(self.C))
+
+    def _solve_factors(self, rows: RowBlocks, group: Machines, by_class: Array) -> BlockResult:
+        """One group of machines, whose rows are the classes that take part."""
+        signs, weights = np.ones((by_class.size, len(group.names))), np.zeros(by_class.size)
+        signs[group.rows] = np.column_stack(group.signs)
+        weights[group.rows] = by_class[group.rows]
+        loss = PrimalHinge() if self.loss == "hinge" else PrimalSquaredHinge()
+        priced = rows.derive(signed_rows, signs, weights, float(self.C), keep=False)
+        return self._learn_blocks(BlockProblem(priced, loss, group.names), self._label(group))
+
+    # ------------------------------------------------------------------ on a Gram stack
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, list[Machines], Samples]:
+        """Check the input and build the kernels: the training stack, the machines to solve, the samples."""
+        self._check_parameters()
         X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
@@ -232,13 +313,18 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         prices = price_samples(C, weights)
         return [kind(signs, prices) for signs in problem.signs]
 
+    def _label(self, problem: Machines) -> str:
+        """What progress calls a group of machines."""
+        return "" if self.classes_.size == 2 or len(problem.names) > 1 else f"{problem.names[0]}: "
+
     def _solve(self, Ks: Array, problem: Machines, weights: Array, start: SolveResult | None) -> Solved:
         """One group of machines, on the samples that it has."""
         rows = problem.rows
-        label = "" if self.classes_.size == 2 or len(problem.names) > 1 else f"{problem.names[0]}: "
         learn = isinstance(self.C, str)
         losses = self._losses(problem, weights[rows])
-        result = self._learn(on_rows(Ks, rows), losses, learn_ridge=learn, label=label, start=start)
+        result = self._learn(
+            on_rows(Ks, rows), losses, learn_ridge=learn, label=self._label(problem), start=start
+        )
         if result.status == Status.INSEPARABLE:
             raise ValueError(
                 "the hard margin (C=inf) needs separable classes; no function of these kernels was found to "

@@ -8,14 +8,19 @@ from sklearn.base import RegressorMixin
 
 from .._validation import check_number
 from ..criteria import EpsilonInsensitive
-from ._base import BaseMKL, Solved
+from ..criteria.primal import PrimalEpsilonInsensitive
+from ._base import Solved
+from ._block_functions import shifted_rows
+from ._lazy import ScoreByChunks, by_chunks
 from ._parameters import check_sample_weights, price_samples
+from ._row_input import valued_rows
+from ._scalable import BlockProblem, ScalableMKL
 from ._targets import check_targets
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class MKLRegressor(RegressorMixin, BaseMKL):
+class MKLRegressor(ScoreByChunks, RegressorMixin, ScalableMKL):
     r"""ε-support vector regression that learns the weights of its kernels.
 
     .. math::
@@ -28,7 +33,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, psd, gram, dtype, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, callback, verbose, random_state
         As for :class:`MKLClassifier`.
     C : float
         Price of errors beyond epsilon.
@@ -37,8 +42,8 @@ class MKLRegressor(RegressorMixin, BaseMKL):
 
     Attributes
     ----------
-    kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_, dual_gap_,
-    n_iter_, status_, history_
+    kernel_weights_, view_names_, dual_coef_, support_, coef_, gram_, memory_, approximation_, intercept_,
+    total_cost_, objective_, dual_gap_, n_iter_, status_, history_
         As for :class:`MKLClassifier`, with one machine.
 
     Examples
@@ -65,15 +70,16 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         tol: float = 1e-3,
         max_iter: int = 300,
         psd: str = "error",
-        gram: str = "dense",
+        gram: str = "auto",
+        rank: int | float | None = None,
         dtype: Any = "float64",
         callback: Callable[[dict[str, float]], bool | None] | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            callback=callback, verbose=verbose, random_state=random_state,
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, rank=rank,
+            dtype=dtype, callback=callback, verbose=verbose, random_state=random_state,
         )  # fmt: skip
         self.C = C
         self.epsilon = epsilon
@@ -84,24 +90,44 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+            Or a dask array or dataframe, its rows in chunks.
         y : array (n,)
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
         """
         C = check_number("C", self.C, above=0.0)
         epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
+        if self._goes_low_rank(X):
+            middle = self._fit_low_rank(X, y, sample_weight, PrimalEpsilonInsensitive(epsilon))
+        else:
+            middle = self._fit_stack_machine(X, y, sample_weight, (C, epsilon))
+        self.intercept_ = self.intercept_ + middle
+        return self
+
+    def _fit_stack_machine(self, X: Any, y: Any, sample_weight: Any, price: tuple[float, float]) -> float:
+        """Solve on a Gram stack; what was subtracted from the targets, which the intercept absorbs."""
+        C, epsilon = price
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=False)[:, 0]
         weights = check_sample_weights(sample_weight, targets.size)
         samples = self._distinct(X, targets, weights)
         Ks = self._fit_kernels(X, samples)
         y = targets[samples.rows]
-        middle = float(np.median(y))  # the intercept absorbs it; the numbers stay small
+        middle = float(np.median(y))  # the numbers stay small
         loss = EpsilonInsensitive(y - middle, price_samples(C, samples.weights), epsilon)
         self._store([Solved(self._learn(Ks, [loss]), np.arange(y.size), ["y"])], samples)
-        self.intercept_ = self.intercept_ + middle
-        return self
+        return middle
 
+    def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, loss: PrimalEpsilonInsensitive) -> float:
+        """Solve on factors; what was subtracted from the targets."""
+        given = valued_rows(self, X, y, sample_weight, multi_output=False)
+        factors = self._fit_factors(given)
+        middle = np.median(factors.sample_targets, axis=0)
+        rows = factors.rows.derive(shifted_rows, middle, float(self.C), keep=False)
+        self._store_blocks([self._learn_blocks(BlockProblem(rows, loss, ["y"]))], [["y"]])
+        return float(middle[0])
+
+    @by_chunks
     def predict(self, X: Any) -> Array:
         """Predicted values (n_samples,)."""
         return (self._scores(X) + self.intercept_)[:, 0]

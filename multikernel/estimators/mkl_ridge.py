@@ -8,15 +8,21 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from .._validation import check_number
 from ..criteria import SquaredError
+from ..criteria.primal import PrimalSquaredError
+from ..rows import is_dask
 from ._about import RIDGE
-from ._base import BaseMKL, Solved
+from ._base import Solved
+from ._block_functions import shifted_rows
+from ._lazy import ScoreByChunks, by_chunks
 from ._parameters import check_sample_weights
+from ._row_input import valued_rows
+from ._scalable import BlockProblem, ScalableMKL
 from ._targets import check_targets
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
+class MKLRidge(ScoreByChunks, MultiOutputMixin, RegressorMixin, ScalableMKL):
     r"""Kernel ridge regression that learns the weights of its kernels, common to all outputs.
 
     .. math::
@@ -28,7 +34,7 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, psd, gram, dtype, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, callback, verbose, random_state
         As for :class:`MKLClassifier`.
     alpha : float
         Strength of the regularisation, as in scikit-learn's KernelRidge.
@@ -40,12 +46,13 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
     dual_coef_ : array (n_outputs, n)
     intercept_ : array (n_outputs,)
     objective_ : float, the value of the problem above
-    kernel_weights_, view_names_, support_, total_cost_, dual_gap_, n_iter_, status_, history_
+    kernel_weights_, view_names_, support_, coef_, gram_, memory_, approximation_, total_cost_, dual_gap_,
+    n_iter_, status_, history_
         As for :class:`MKLClassifier`.
 
     Notes
     -----
-    Predictions read all training samples, so that a saved model holds them all.
+    Predictions read all training samples, so that a saved model holds them all; on factors, landmarks only.
 
     References
     ----------
@@ -75,15 +82,16 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
         tol: float = 1e-3,
         max_iter: int = 300,
         psd: str = "error",
-        gram: str = "dense",
+        gram: str = "auto",
+        rank: int | float | None = None,
         dtype: Any = "float64",
         callback: Callable[[dict[str, float]], bool | None] | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            callback=callback, verbose=verbose, random_state=random_state,
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, rank=rank,
+            dtype=dtype, callback=callback, verbose=verbose, random_state=random_state,
         )  # fmt: skip
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -94,11 +102,24 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+            Or a dask array or dataframe, its rows in chunks.
         y : array (n,) or (n, n_outputs)
         sample_weight : array (n,), optional
             Multiplies the squared error of each sample.
         """
         alpha = check_number("alpha", self.alpha, above=0.0)
+        on_factors = self._goes_low_rank(X)
+        middle = (self._fit_low_rank if on_factors else self._fit_stack_machine)(X, y, sample_weight, alpha)
+        self.objective_ *= alpha  # the solver's problem is divided by alpha
+        for entry in self.history_:
+            entry["objective"] *= alpha
+            entry["lower_bound"] *= alpha
+        self.intercept_ = self.intercept_ + middle
+        self._one_output = (y.ndim if is_dask(y) else np.asarray(y).ndim) == 1
+        return self
+
+    def _fit_stack_machine(self, X: Any, y: Any, sample_weight: Any, alpha: float) -> Array:
+        """Solve on a Gram stack; what was subtracted from the outputs, which the intercepts absorb."""
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=True)
         weights = check_sample_weights(sample_weight, len(targets))
@@ -113,14 +134,20 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
         losses = [SquaredError(output, ridge, bool(self.fit_intercept)) for output in (outputs - middle).T]
         names = [str(k) for k in range(len(losses))]
         self._store([Solved(self._learn(Ks, losses), np.arange(len(outputs)), names)], samples)
-        self.objective_ *= alpha  # the solver's problem is divided by alpha
-        for entry in self.history_:
-            entry["objective"] *= alpha
-            entry["lower_bound"] *= alpha
-        self.intercept_ = self.intercept_ + middle
-        self._one_output = np.asarray(y).ndim == 1
-        return self
+        return middle
 
+    def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, alpha: float) -> Array:
+        """Solve on factors; what was subtracted from the outputs."""
+        given = valued_rows(self, X, y, sample_weight, multi_output=True)
+        factors = self._fit_factors(given)
+        middle = given.totals / given.weight if self.fit_intercept else np.zeros(given.totals.size)
+        rows = factors.rows.derive(shifted_rows, middle, 1.0 / alpha, keep=False)
+        names = [str(k) for k in range(middle.size)]
+        problem = BlockProblem(rows, PrimalSquaredError(), names, bool(self.fit_intercept))
+        self._store_blocks([self._learn_blocks(problem)], [names])
+        return middle
+
+    @by_chunks
     def predict(self, X: Any) -> Array:
         """Predicted values (n_samples,), or (n_samples, n_outputs) if y had two dimensions."""
         values = self._scores(X) + self.intercept_

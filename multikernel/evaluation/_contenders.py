@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from multikernel.evaluation._contest import Contender, Report, n_samples
 from multikernel.evaluation._subject import Subject, costs_without, without_view
 from multikernel.evaluation.adapters import WithoutKernel
 from multikernel.views import as_views
+from multikernel.views.low_rank import LARGEST_DENSE
 from multikernel.weights import BestSingle, MeanRule
 from multikernel.weights._machines import default_machine, machine_for
 
@@ -107,6 +109,9 @@ def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str,
     if subject.task == "values" and np.ndim(data[1]) > 1:
         report.omit("baselines", "the rivals predict one value a sample, and y has several columns.")
         return {}
+    if why := _why_no_grams(subject, n_samples(data[0])):
+        report.omit("baselines", why)
+        return {}
     note_units(subject.final, data[1], report)
     return {**simple_rules(subject, report), **rbf_rival(subject, data, report)}
 
@@ -129,6 +134,16 @@ def simple_rules(subject: Subject, report: Report) -> dict[str, Contender]:
             f"The mean of all views, each at a mean diagonal of 1, under {words}.",
         ),
     }
+
+
+def _why_no_grams(subject: Subject, n: int) -> str | None:
+    """Why the rivals, which need whole Gram matrices of half of the samples, are left out, if so."""
+    if getattr(subject.final, "gram_", None) != "low_rank" or n <= 2 * LARGEST_DENSE:
+        return None
+    return (
+        f"the rivals need whole Gram matrices of half of the {n} samples, and the model was fitted to "
+        "factors of low rank. Evaluate it on fewer samples."
+    )
 
 
 def note_units(final: Any, y: Any, report: Report) -> None:
@@ -178,8 +193,10 @@ def _matters(name: str, prefix: str) -> bool:
 
 def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
     estimator = CombinedKernelClassifier if subject.task == "classes" else CombinedKernelRegressor
-    psd = getattr(subject.final, "psd", "error")
-    return estimator(learner, machine, subject.final.kernels, psd=psd)
+    kernels, psd = subject.final.kernels, getattr(subject.final, "psd", "error")
+    if getattr(subject.final, "gram_", None) == "low_rank" and not isinstance(kernels, str):
+        kernels = [replace(view, approximation=None, rank=None) for view in as_views(kernels)]
+    return estimator(learner, machine, kernels, psd=psd)
 
 
 def same_machine(subject: Subject) -> tuple[Any, str]:
@@ -190,7 +207,8 @@ def same_machine(subject: Subject) -> tuple[Any, str]:
         return final.machine, "the same machine"
     if isinstance(final, _PLAIN_MACHINES) and not isinstance(final, RegularizedMKLClassifier):
         plain = clone(final)
-        unused = {"norm": 1.0, "costs": None, "probability": False, "callback": None, "verbose": 0}
+        unused: dict[str, Any] = {"norm": 1.0, "costs": None, "gram": "dense", "rank": None}
+        unused |= {"probability": False, "callback": None, "verbose": 0}
         known = plain.get_params(deep=False)
         plain.set_params(kernels="precomputed", **{k: v for k, v in unused.items() if k in known})
         return plain, f"the machine of {name} with the same parameters"

@@ -80,6 +80,8 @@ class Subject:
         copied = clone(self.model)
         known = copied.get_params(deep=True)
         wanted = {name: value for name, value in _QUIET.items() if self.prefix + name in known}
+        if known.get(f"{self.prefix}gram") == "auto":  # a refit to fewer samples goes the same way
+            wanted["gram"] = self.final.gram_
         if not probabilities and known.get(f"{self.prefix}probability") is True:
             wanted["probability"] = False
         wanted |= parameters

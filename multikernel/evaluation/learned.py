@@ -44,7 +44,8 @@ def learned_kernel(model: Any, X: Any, rows: Any = None) -> Array:
     model : fitted estimator
         Of this library, or a pipeline or a search that ends in one.
     X : as for ``fit``
-        The samples that the model was fitted to: widths, means and scales of its views are found anew.
+        The samples that the model was fitted to: widths, means and scales of its views are found anew (any
+        samples for a model on factors, which knows them).
     rows : array-like of int, optional
         Of which samples; all if None. No more than one kernel of all samples is in memory at a time.
 
@@ -151,9 +152,14 @@ def view_kernels(final: Any, X: Any, rows: Array) -> Iterator[tuple[int, Array]]
     """The kernel of each view between some of the samples of fit, (n_rows, n_rows), one at a time.
 
     The views are fitted to all the samples, so that their widths and scales are those of the model, which
-    has thrown away what it does not need.
+    has thrown away what it does not need. Of a model on factors they are the products of its factors; views
+    without weight have none.
     """
     X = final._validate_table(X, reset=False)
+    if getattr(final, "gram_", None) == "low_rank":
+        for m, Z in final._bank.iter_factors(_safe_indexing(X, rows)):
+            yield m, Z @ Z.T
+        return
     views = final.kernels if isinstance(final.kernels, str) else as_views(final.kernels)
     bank = make_bank(views, psd=final.psd)
     fitted, positions = _distinct(final, X, rows)

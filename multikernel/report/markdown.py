@@ -73,7 +73,10 @@ def _weights(summary: Summary) -> list[str]:
     rows = [
         [row["view"], format_weight(row["weight"]), format_share(row["share"])] for row in summary["weights"]
     ]
-    return ["## Weights", _lines(["view", "weight", "share"], rows)]
+    parts = ["## Weights", _lines(["view", "weight", "share"], rows)]
+    if approximation := summary.get("approximation"):
+        parts += _table(tables.approximation_table(approximation))
+    return parts
 
 
 def _of_views(summary: Summary) -> list[str]:

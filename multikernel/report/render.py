@@ -164,6 +164,7 @@ def _sections(summary: Summary) -> list[dict[str, str]]:
 def _pictures(summary: Summary) -> dict[str, Any]:
     """Everything that the parts of the evaluation need to be drawn, None for those that are not there."""
     classes = (summary.get("evaluation") or {}).get("classes") or []
+    approximation = summary.get("approximation")
     made: dict[str, Any] = {
         name: None for name in ("stability", "without_view", "baselines", "heat_maps", "embedding", "gate")
     }
@@ -191,7 +192,8 @@ def _pictures(summary: Summary) -> dict[str, Any]:
             "means": tables.gate_means_table(gate),
         }
     return {f"{name}_part": value for name, value in made.items()} | {
-        "held_out_part": _held_out_pictures(part(summary, "held_out"), classes)
+        "held_out_part": _held_out_pictures(part(summary, "held_out"), classes),
+        "approximation_part": tables.approximation_table(approximation) if approximation else None,
     }
 
 

@@ -25,11 +25,11 @@ def summarize(
 
     Only fitted attributes are read: ``kernel_weights_`` with ``view_names_``, ``dual_gap_``, ``objective_``,
     ``n_iter_``, ``status_``, ``history_``, ``classes_``, ``machine_weights_``, ``machine_names_``,
-    ``total_cost_`` and ``support_`` where the model has them, and ``weight_names_`` where its weights are not
-    those of views; ``certificate`` says what the gap certifies, where that is not "optimality". The share of
-    a view is its part of all the weight, ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``:
-    negative where the weight is; a model whose weights depend on the scale of its kernels says its shares
-    itself, in ``kernel_shares_``.
+    ``total_cost_`` and ``support_`` (or ``coef_`` and ``approximation_`` of a model on factors) where the
+    model has them, and ``weight_names_`` where its weights are not those of views; ``certificate`` says what
+    the gap certifies, where that is not "optimality". The share of a view is its part of all the weight,
+    ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``: negative where the weight is; a model whose
+    weights depend on the scale of its kernels says its shares itself, in ``kernel_shares_``.
 
     Parameters
     ----------
@@ -53,8 +53,9 @@ def summarize(
         ``title``, ``model`` (name and parameters), ``weights`` (view, weight, share; none for a model that
         learns no kernel weights), ``machines`` (the weights of each binary machine, where they differ),
         ``convergence`` (objective, dual_gap, tol, certified, certificate, n_iter, status, history),
-        ``prediction`` (n_support, total_cost), ``classes``, ``comparison`` (columns, rows), ``notes`` and
-        ``evaluation`` (a copy, None where none was given).
+        ``prediction`` (n_support, or rank of a model on factors, and total_cost), ``approximation`` (view,
+        approximation, rank, trace_error of a model on factors), ``classes``, ``comparison`` (columns, rows),
+        ``notes`` and ``evaluation`` (a copy, None where none was given).
 
     Examples
     --------
@@ -72,6 +73,7 @@ def summarize(
         "machines": _machines(model),
         "convergence": _convergence(model),
         "prediction": _prediction(model),
+        "approximation": _approximation(model),
         "classes": [str(label) for label in getattr(model, "classes_", [])],
         "comparison": _comparison(comparison),
         "notes": [str(note) for note in notes],
@@ -194,10 +196,24 @@ def _convergence(model: Any) -> dict[str, Any]:
 
 
 def _prediction(model: Any) -> dict[str, Any]:
-    """What a prediction needs, of models that tell its cost."""
+    """What a prediction needs, of models that tell its cost: support samples, or columns of factors."""
     if not hasattr(model, "total_cost_"):
         return {}
-    return {"n_support": int(np.size(model.support_)), "total_cost": _number(model.total_cost_)}
+    needed = (
+        {"n_support": int(np.size(model.support_))}
+        if hasattr(model, "support_")
+        else {"rank": int(np.shape(model.coef_)[1])}
+    )
+    return {**needed, "total_cost": _number(model.total_cost_)}
+
+
+def _approximation(model: Any) -> list[dict[str, Any]]:
+    """How exactly factors stand for the kernel of each view, of models that have factors."""
+    table = getattr(model, "approximation_", None)
+    if table is None:
+        return []
+    keys = ("approximation", "rank", "trace_error")
+    return [{"view": str(view), **{key: _plain(row[key]) for key in keys}} for view, row in table.iterrows()]
 
 
 def _comparison(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from multikernel.report.drawings.heat_maps import draw_heat_maps
-from multikernel.report.words import format_cell, format_difference, format_p, format_share
+from multikernel.report.words import format_cell, format_difference, format_gap, format_p, format_share
 
 Table = dict[str, Any]
 
@@ -49,6 +49,22 @@ def stability_table(stability: Mapping[str, Any]) -> Table:
     caption = "Share of the weight of each view: in this model, and over fits on parts of the data."
     columns = ["View", "This model", "Mean", "SD", "Range", "Used in"]
     return make_table(caption, columns, rows, note=sentence(stability["protocol"]))
+
+
+def approximation_table(approximation: Sequence[Mapping[str, Any]]) -> Table:
+    """How exactly factors stand for the kernels."""
+    rows = [
+        [
+            row["view"],
+            row["approximation"].replace("_", " "),
+            str(row["rank"]),
+            format_gap(row["trace_error"]),
+        ]
+        for row in approximation
+    ]
+    caption = "Factors of each view: their columns, and what they leave out of the trace of its kernel."
+    note = "The error is relative, over all rows of the fit; random features have none."
+    return make_table(caption, ["View", "Approximation", "Rank", "Trace error"], rows, words=2, note=note)
 
 
 def without_view_table(without: Mapping[str, Any]) -> Table:

@@ -136,6 +136,16 @@ def _support(model: Any) -> str:
     return "" if support is None else str(np.unique(support).size)
 
 
+def _approximation(model: Any) -> str:
+    """Of a model on factors: their columns, and how exactly they stand for the kernels."""
+    table = getattr(model, "approximation_", None)
+    if table is None:
+        return ""
+    worst = table["trace_error"].max()
+    error = "" if math.isnan(worst) else f", relative trace error at most {worst:.1e}"
+    return f"{table['rank'].sum()} columns of {len(table)} views{error}: see approximation_"
+
+
 def _machines(model: Any) -> str:
     names = machine_shares(model)
     return f"{len(names)}, each with weights of its own: see weights_frame()" if names else ""
@@ -165,6 +175,7 @@ _FACTS: dict[str, Callable[[Any], str]] = {
     "iterations": _number("n_iter_"),
     "machines": _machines,
     "support samples": _support,
+    "low-rank factors": _approximation,
     "kernel": _text("base_kernel_"),
     "kernels": _number("n_kernels_"),
     "width": _number("width_"),

@@ -1,0 +1,148 @@
+"""From rows to factors: reference rows, a bank fitted on them, the factors of all rows and how good they are.
+
+The reference rows are drawn by their number among the rows that count, so that the same seed chooses the same
+ones wherever the rows live. Of reference rows that are equal, one is kept, and they are put in an order of
+their own: where all rows are reference rows, neither repetitions nor the order of the rows change the bank.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._validation import RowError
+from ..rows import LocalRows, RowBlocks, cluster_memory, fits_cluster
+from ..views import as_views
+from ..views.low_rank import LowRankBank, reference_rows, reference_size
+from ..views.memory import MemoryEstimate, estimate_factors
+from ._block_functions import block_traces, factorise, raise_in_row, used_rows, worst_rows
+from ._row_input import GivenRows
+from ._samples import distinct_samples
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_ATTEMPTS = 4  # at a trace error that is asked for
+_AIM = 0.9  # of it on the reference rows, which are nearer to their landmarks than other rows
+_WORST = 100  # rows that become reference rows because the factors miss them most
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The factors of all rows.
+
+    Attributes
+    ----------
+    rows : RowBlocks of factors, targets, weights and traces
+    bank : LowRankBank
+    errors : array (n_kernels,), relative trace errors over all rows that count; NaN where there is none
+    tolerances : array (n_kernels,), those asked for; infinity where none was
+    sample_targets : array (n_sample, n_outputs), of the reference rows
+    memory : MemoryEstimate
+    """
+
+    rows: RowBlocks
+    bank: LowRankBank
+    errors: Array
+    tolerances: Array
+    sample_targets: Array
+    memory: MemoryEstimate
+
+    @property
+    def missed(self) -> Array:
+        """Views whose trace error is larger than asked for."""
+        return np.flatnonzero(self.errors > self.tolerances * (1.0 + 1e-9))
+
+
+@dataclass(frozen=True)
+class FactorRequest:
+    """What factors are asked for: views, the rank of those that name none, a seed, and a precision."""
+
+    kernels: Any
+    rank: int | float | None
+    seed: int
+    dtype: Any
+
+    def fit(self, given: GivenRows) -> Factors:
+        """Fit the bank on reference rows; on more of them where the errors over all rows are too large."""
+        numbers = self._reference(given, reference_size(given.n_used, self._ranks()))
+        tightness = 1.0 if numbers.size == given.n_used else _AIM
+        for _ in range(_ATTEMPTS - 1):
+            factors = self._factors(given, numbers, tightness)
+            missed, bank = factors.missed, factors.bank
+            if not missed.size:
+                return factors
+            tightness *= _AIM / float((factors.errors[missed] / factors.tolerances[missed]).max())
+            del factors  # before the next ones are computed
+            worst = self._worst(given, bank, missed)
+            numbers = np.union1d(worst, self._reference(given, 2 * numbers.size))
+        return self._factors(given, numbers, tightness)
+
+    # ------------------------------------------------------------------ reference rows
+    def _reference(self, given: GivenRows, size: int) -> Array:
+        """Numbers of the reference rows among all rows."""
+        places = reference_rows(given.n_used, size, self.seed)
+        if given.n_used == given.rows.n_rows:
+            return places
+        return np.concatenate(given.source.select(2).map(used_rows, places, given.used))
+
+    def _worst(self, given: GivenRows, bank: LowRankBank, views: Array) -> Array:
+        """The rows that the factors of some views miss most."""
+        found = given.rows.map(worst_rows, bank, views, _WORST)
+        chosen = []
+        for of_view in zip(*found, strict=True):
+            rows, missed = (np.concatenate(parts) for parts in zip(*of_view, strict=True))
+            chosen.append(rows[np.argsort(-missed, kind="stable")[:_WORST]])
+        return np.unique(np.concatenate(chosen))
+
+    # ------------------------------------------------------------------ factors
+    def _factors(self, given: GivenRows, numbers: Array, tightness: float) -> Factors:
+        X, targets, _ = given.rows.take(numbers)
+        targets = np.asarray(targets, np.float64).reshape(numbers.size, -1)
+        samples = distinct_samples(X, targets, np.ones(numbers.size))
+        bank = self._bank(samples.rows.size, given.n_used, tightness)
+        try:
+            bank.fit(samples.take(X), given.n_used)
+        except RowError as error:
+            row = int(numbers[samples.rows[error.row]])
+            given.rows.map(raise_in_row, error, row)
+            raise
+        memory = _memory(given.rows, bank)
+        rows = _derived(given.rows, bank, memory)
+        errors = bank.trace_errors(rows.sum(block_traces))
+        tolerances = np.array([self._tolerances().get(name, np.inf) for name in bank.view_names_])
+        return Factors(rows, bank, errors, tolerances, targets[samples.rows], memory)
+
+    def _bank(self, n_sample: int, n: int, tightness: float) -> LowRankBank:
+        """With trace errors that are tighter, and no more landmarks than there are different rows."""
+
+        def adapted(rank: Any) -> Any:
+            if isinstance(rank, float):
+                return rank * tightness
+            return n_sample if isinstance(rank, int) and n_sample < rank <= n else rank
+
+        kernels = self.kernels
+        if not isinstance(kernels, str):
+            kernels = [replace(view, rank=adapted(view.rank)) for view in as_views(kernels)]
+        return LowRankBank(kernels, rank=adapted(self.rank), seed=self.seed, dtype=self.dtype)
+
+    def _ranks(self) -> list[int | float | None]:
+        return [self.rank if view.rank is None else view.rank for view in as_views(self.kernels)]
+
+    def _tolerances(self) -> dict[str, float]:
+        """The trace errors asked for, by view name."""
+        named = zip(as_views(self.kernels), self._ranks(), strict=True)
+        return {view.name: rank for view, rank in named if isinstance(rank, float)}
+
+
+def _memory(rows: RowBlocks, bank: LowRankBank) -> MemoryEstimate:
+    """What the factors of all rows occupy, where the rows live."""
+    limit = None if isinstance(rows, LocalRows) else cluster_memory()
+    return estimate_factors(rows.n_rows, int(bank.offsets_[-1]), bank.n_kernels_, bank.dtype, limit)
+
+
+def _derived(rows: RowBlocks, bank: LowRankBank, memory: MemoryEstimate) -> RowBlocks:
+    """The factors of all rows, kept; where they do not fit, on disk, or computed when they are read."""
+    if isinstance(rows, LocalRows):
+        rows.on_disk = not memory.fits
+        return rows.derive(factorise, bank)
+    return rows.derive(factorise, bank, keep=fits_cluster(memory.stack))

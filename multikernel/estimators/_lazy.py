@@ -1,0 +1,143 @@
+"""Predictions of dask collections: a dask array, one chunk of it for each chunk of rows, computed when asked.
+
+The fitted model is sent to where a chunk lives. Scores over all rows are sums over the chunks.
+"""
+
+import copy
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from ..rows import Block, DaskRows, is_dask, map_chunks
+from ._dask_input import check_columns
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def by_chunks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A method of X whose answer for a dask collection is a dask array, row by row the same.
+
+    Only of estimators that say `_answers_chunks`; others refuse such an X with their checks of it.
+    """
+
+    @wraps(method)
+    def answer(self: Any, X: Any) -> Any:
+        if is_dask(X) and getattr(self, "_answers_chunks", False):
+            return _lazily(self, method.__name__, X)
+        return method(self, X)
+
+    return answer
+
+
+def _lazily(model: Any, question: str, X: Any) -> Any:
+    """A dask array of what the model answers; nothing is computed."""
+    check_is_fitted(model)
+    check_columns(model, X, reset=False)
+    shape, dtype = _answer_of(model, question)
+    n_columns = int(np.prod(shape)) if shape else None
+    flat = map_chunks(X, _ask, _silent(model), question, dtype=dtype, n_columns=n_columns)
+    if len(shape) < 2:
+        return flat
+    chunks = (flat.chunks[0], *((size,) for size in shape))
+    return flat.map_blocks(_unfold, shape, chunks=chunks, new_axis=2, meta=np.empty((0, 0, 0), dtype))
+
+
+def _ask(block: Block, model: Any, question: str) -> Array:
+    """Runs where the chunk lives."""
+    answers = np.asarray(getattr(model, question)(block.parts[0]))
+    return answers if answers.ndim == 1 else answers.reshape(block.n_rows, -1)
+
+
+def _unfold(values: Array, shape: tuple[int, ...]) -> Array:
+    return values.reshape(-1, *shape)
+
+
+def _silent(model: Any) -> Any:
+    """The model without what need not travel."""
+    sent = copy.copy(model)
+    sent.callback, sent.history_ = None, []
+    return sent
+
+
+def _answer_of(model: Any, question: str) -> tuple[tuple[int, ...], Any]:
+    """The shape of the answer for one row, and its type."""
+    n_machines, n_kernels = model.machine_weights_.shape
+    if question == "contributions":
+        return ((n_kernels,) if n_machines == 1 else (n_machines, n_kernels)), np.dtype(float)
+    if not is_classifier(model):
+        return (() if getattr(model, "_one_output", True) else (n_machines,)), np.dtype(float)
+    if question == "predict":
+        return (), model.classes_.dtype
+    is_one_score = question == "decision_function" and model.classes_.size == 2
+    return (() if is_one_score else (model.classes_.size,)), np.dtype(float)
+
+
+# ---------------------------------------------------------------------- scores
+class ScoreByChunks:
+    """Mixin before scikit-learn's: the score of predictions in dask collections, as sums over the chunks."""
+
+    _answers_chunks = True
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy of a classifier; R² of a regressor, the mean over its outputs.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+        sample_weight : array (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if not is_dask(X):
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        check_is_fitted(self)
+        check_columns(self, X, reset=False)
+        rows = DaskRows(X, y, sample_weight)
+        model = _silent(self)
+        if is_classifier(self):
+            right, weight = rows.sum(_right, model)
+            return float(right / weight)
+        weight, *totals = rows.select(1, 2).sum(_totals)
+        errors, spread = rows.sum(_squares, model, np.asarray(totals) / weight)
+        return _r2(errors, spread)
+
+
+def _right(block: Block, model: Any) -> Array:
+    """The weight of the rows predicted rightly, and of all."""
+    X, y, weights = block.parts
+    weights = np.ones(block.n_rows) if weights is None else weights
+    return np.array([weights @ (model.predict(X) == np.ravel(y)), weights.sum()])
+
+
+def _totals(block: Block) -> Array:
+    """The weight of all rows, and the weighted sums of their targets."""
+    y, weights = _outputs(block.parts[0]), block.parts[1]
+    weights = np.ones(block.n_rows) if weights is None else weights
+    return np.concatenate([[weights.sum()], weights @ y])
+
+
+def _squares(block: Block, model: Any, mean: Array) -> Array:
+    """Weighted squares of the errors, and of the targets less their mean, (2, n_outputs)."""
+    X, y, weights = block.parts
+    weights = np.ones(block.n_rows) if weights is None else weights
+    y = _outputs(y)
+    return np.stack([weights @ (y - _outputs(model.predict(X))) ** 2, weights @ (y - mean) ** 2])
+
+
+def _outputs(y: Any) -> Array:
+    values = np.asarray(y, np.float64)
+    return values.reshape(len(values), -1)
+
+
+def _r2(errors: Array, spread: Array) -> float:
+    """The mean over the outputs; of constant ones it is 1 where all is right, else 0, as in scikit-learn."""
+    constant = np.where(errors == 0.0, 1.0, 0.0)
+    return float(
+        np.mean(np.where(spread > 0.0, 1.0 - errors / np.where(spread > 0.0, spread, 1.0), constant))
+    )

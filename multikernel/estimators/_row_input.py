@@ -1,0 +1,94 @@
+"""The rows that a low-rank fit is given, checked: a table in this process, or dask collections.
+
+Whatever they came as, they end as blocks of features, targets (class codes, or values) and sample weights.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from ..rows import LocalRows, RowBlocks, is_dask, join_labels
+from . import _block_functions as blocks
+from ._dask_input import dask_rows
+from ._parameters import check_sample_weights
+from ._targets import check_targets, encode_labels
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """Checked rows.
+
+    Attributes
+    ----------
+    rows : RowBlocks of features, targets and sample weights
+    source : RowBlocks of the same, as they were given
+    used : array (n_blocks,), how many rows of each block have a positive weight
+    totals : array
+        The weight of each class; of values (n_outputs,), their weighted sums.
+    weight : float, of all rows
+    """
+
+    rows: RowBlocks
+    source: RowBlocks
+    used: Array
+    totals: Array
+    weight: float
+
+    @property
+    def n_used(self) -> int:
+        """How many rows have a positive weight."""
+        return int(self.used.sum())
+
+
+def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array, GivenRows]:
+    """The sorted classes, and rows with class codes as targets."""
+    if is_dask(X):
+        source: RowBlocks = dask_rows(estimator, X, y, sample_weight)
+        found = source.select(1, 2).map(blocks.label_facts)
+        classes = join_labels([fact.labels for fact in found])
+        check_classification_targets(np.repeat(classes, 2))  # labels that occur once would look like values
+        rows = source.derive(blocks.encode_labels, classes, keep=False)
+    else:
+        X = estimator._validate_table(X, reset=True)
+        classes, codes = encode_labels(estimator, X, y)
+        rows = source = LocalRows((X, codes, check_sample_weights(sample_weight, codes.size)))
+        found = [
+            fact._replace(labels=classes[fact.labels]) for fact in rows.select(1, 2).map(blocks.label_facts)
+        ]
+    totals = np.zeros(classes.size)
+    for fact in found:
+        totals[np.searchsorted(classes, fact.labels)] += fact.totals
+    return classes, _given(rows, source, found, totals)
+
+
+def valued_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, multi_output: bool) -> GivenRows:
+    """Rows with finite targets (n, n_outputs)."""
+    if is_dask(X):
+        source: RowBlocks = dask_rows(estimator, X, y, sample_weight)
+        _check_one_output(y, multi_output)
+        rows = source.derive(blocks.check_targets, keep=False)
+    else:
+        X = estimator._validate_table(X, reset=True)
+        targets = check_targets(estimator, X, y, multi_output=multi_output)
+        rows = source = LocalRows((X, targets, check_sample_weights(sample_weight, len(targets))))
+    found = source.select(1, 2).map(blocks.target_facts)
+    return _given(rows, source, found, np.sum([fact.totals for fact in found], axis=0))
+
+
+def _given(rows: RowBlocks, source: RowBlocks, found: Sequence[Any], totals: Array) -> GivenRows:
+    used = np.array([fact.n_used for fact in found])
+    if not used.any():
+        raise ValueError("sample_weight must have a positive entry; all are zero.")
+    return GivenRows(rows, source, used, totals, float(sum(fact.weight for fact in found)))
+
+
+def _check_one_output(y: Any, multi_output: bool) -> None:
+    shape: tuple[Any, ...] = getattr(y, "shape", ())
+    if len(shape) > 2 or (len(shape) == 2 and shape[1] > 1 and not multi_output):
+        wanted = "(n,) or (n, n_outputs)" if multi_output else "(n,)"
+        raise ValueError(f"y must have shape {wanted}; got shape {tuple(shape)}.")

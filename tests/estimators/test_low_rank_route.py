@@ -1,0 +1,133 @@
+"""Whether a fit is on a Gram stack or on factors: the rule, what is said of it, and what cannot be had."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from multikernel import MKLClassifier, MKLRegressor, MKLRidge, MulticlassSVC, RegularizedMKLClassifier, View
+from multikernel.estimators import LowRankWarning
+from multikernel.kernels import Gaussian, Linear, Sigmoid
+from multikernel.views.low_rank import choice
+from tests.estimators.data import VIEWS, make_binary, make_regression, plain_kernels
+
+X, Y = make_binary(80)
+NAMED = [
+    View("signal", Gaussian(gamma=0.5), [0, 1], approximation="nystroem", rank=15),
+    ("line", Linear(), [2]),
+]
+
+
+@pytest.fixture
+def small_stacks(monkeypatch):
+    """The largest stack that "auto" makes has 50 rows here."""
+    monkeypatch.setattr(choice, "LARGEST_DENSE", 50)
+
+
+# ---------------------------------------------------------------------- the rule
+def test_stacks_up_to_the_stated_size_and_factors_beyond(small_stacks):
+    below = MKLClassifier(VIEWS).fit(X[:50], Y[:50])
+    assert below.gram_ == "dense"
+    dense = MKLClassifier(VIEWS, gram="dense").fit(X[:50], Y[:50])
+    np.testing.assert_array_equal(below.dual_coef_, dense.dual_coef_)
+    with pytest.warns(LowRankWarning):
+        above = MKLClassifier(VIEWS, rank=20).fit(X[:51], Y[:51])
+    assert above.gram_ == "low_rank" and above.approximation_["rank"].max() <= 20
+
+
+def test_the_stated_size_is_ten_thousand_rows():
+    rows = np.random.default_rng(0).normal(size=(10_001, 2))
+    assert choice.LARGEST_DENSE == 10_000
+    with pytest.warns(
+        LowRankWarning, match=r"10 001 rows .* 0\.7 GiB: .* for factors of 1 kernel, 10 001 × 20"
+    ):
+        model = MKLRidge([Gaussian(0.1)], rank=20).fit(rows, rows[:, 0])
+    assert model.gram_ == "low_rank" and model.score(rows, rows[:, 0]) > 0.99
+
+
+def test_the_warning_says_how_exact_it_is_and_how_to_choose(small_stacks):
+    with pytest.warns(LowRankWarning) as caught:
+        model = MKLRegressor(VIEWS, rank=5).fit(*make_regression(80))
+    (message,) = [str(one.message) for one in caught]
+    worst = model.approximation_["trace_error"]
+    assert f"{worst.max():.1e} (view {worst.idxmax()!r})" in message
+    for word in ("80 rows", "available", "gram='low_rank'", "gram='dense'", "rank", "approximation_"):
+        assert word in message
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MKLRegressor(VIEWS, rank=5, gram="low_rank").fit(*make_regression(80))
+
+
+def test_a_view_that_names_an_approximation_is_factored_at_any_size():
+    model = MKLClassifier(NAMED).fit(X, Y)  # without a warning: it was asked for
+    assert model.gram_ == "low_rank"
+    assert model.approximation_["approximation"].tolist() == ["nystroem", "exact"]
+    for gram in ("dense", "memmap"):
+        with pytest.raises(ValueError, match=r"view 'signal' has approximation='nystroem'.*gram='low_rank'"):
+            MKLClassifier(NAMED, gram=gram).fit(X, Y)
+
+
+def test_folds_of_the_calibration_go_the_same_way(small_stacks):
+    with pytest.warns(LowRankWarning) as caught:  # once: the folds, of fewer rows, are not asked again
+        model = MKLClassifier(VIEWS, rank=20, probability=True).fit(X[:60], Y[:60])
+    assert len(caught) == 1
+    assert model._calibration.estimator.gram == "low_rank"
+
+
+def test_where_factors_cannot_be_the_stack_is_made(small_stacks, monkeypatch):
+    assert MKLClassifier(VIEWS, multiclass="joint").fit(X, Y).gram_ == "dense"
+    assert MKLClassifier(VIEWS, loss="squared_hinge", C="learn").fit(X, Y).gram_ == "dense"
+    assert MKLClassifier(VIEWS, psd="clip").fit(X, Y).gram_ == "dense"
+    assert MKLClassifier("precomputed").fit(plain_kernels(X, X), Y).gram_ == "dense"
+    assert MulticlassSVC(VIEWS).fit(X, Y).gram_ == "dense"
+    assert RegularizedMKLClassifier(VIEWS[:2], cv=2, max_steps=1, tol=0.1).fit(X, Y).gram_ == "dense"
+    monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: 200_000)  # a stack takes 250 000
+    assert MKLClassifier(VIEWS, psd="clip").fit(X, Y).gram_ == "memmap"
+
+
+# ---------------------------------------------------------------------- what cannot be had
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (MKLClassifier(VIEWS, multiclass="joint"), r"multiclass='joint' has .*'shared'.*gram='dense'"),
+        (MKLClassifier(VIEWS, C=np.inf), r"C=inf has no low-rank route.*gram='dense'"),
+        (MKLClassifier(VIEWS, C="learn", loss="squared_hinge"), r"C='learn' has no low-rank .*gram='dense'"),
+        (MKLClassifier(VIEWS, psd="shift"), r"psd='shift' repairs Gram matrices.*Leave psd out"),
+        (MKLClassifier("precomputed"), r"kernels='precomputed' has none.*gram='dense'"),
+        (MKLClassifier([("t", Sigmoid(), None)]), r"view 't': Sigmoid.* is not positive .*gram='dense'"),
+        (MKLClassifier(VIEWS, rank=81), r"rank must be at most n, the number of rows; got 81 for n = 80"),
+        (MKLClassifier(VIEWS, rank=1.5), r"rank must be a number of columns"),
+        (MKLClassifier(VIEWS, rank="many"), r"rank must be a number of columns"),
+        (MKLClassifier(VIEWS, costs=[1.0]), r"costs must hold one number for each of the 3 kernels"),
+        (MKLClassifier([("flat", Gaussian(1.0), [4])]), r"kernel 'flat' is constant"),
+        (MulticlassSVC(VIEWS), r"multiclass='joint' has no low-rank route"),
+    ],
+    ids=lambda value: value[:24] if isinstance(value, str) else "",
+)  # fmt: skip
+def test_what_factors_cannot_do_names_the_remedy(estimator, message):
+    table = plain_kernels(X, X) if estimator.kernels == "precomputed" else np.column_stack([X, np.ones(80)])
+    with pytest.raises((ValueError, TypeError), match=message):
+        estimator.set_params(gram="low_rank").fit(table, Y)
+
+
+def test_an_unknown_choice_is_refused_by_name():
+    with pytest.raises(
+        ValueError, match=r"gram must be one of 'auto', 'dense', 'low_rank', 'memmap'; got 'sparse'"
+    ):
+        MKLRidge(VIEWS, gram="sparse").fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"gram must be one of 'dense', 'memmap'; got 'low_rank'"):
+        RegularizedMKLClassifier(VIEWS, gram="low_rank").fit(X, Y)
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(80)])
+def test_labels_and_weights_are_checked_as_for_a_stack(weights):
+    model = MKLClassifier(VIEWS, gram="low_rank", rank=10)
+    with pytest.raises(ValueError, match="at least 2 classes; got 1 class: 'yes'"):
+        model.fit(X, np.full(80, "yes"), weights)
+    with pytest.raises(ValueError, match="same number of samples; got 80 and 79"):
+        model.fit(X, Y[:-1], weights)
+    with pytest.raises(ValueError, match="class 'no' has no sample with a positive weight"):
+        model.fit(X, Y, np.where(Y == "yes", 1.0, 0.0))
+    with pytest.raises(ValueError, match="class 'no' has no sample with a positive weight"):
+        MKLClassifier(VIEWS, gram="low_rank", rank=10, class_weight={"no": 0.0}).fit(X, Y, weights)

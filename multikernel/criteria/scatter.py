@@ -91,7 +91,8 @@ class CenteredStack:
         self.Ks = read_only(Ks)
         self.m, self.n = Ks.shape[0], Ks.shape[1]
         self.row_means = _row_means(self.Ks)
-        diagonals = np.einsum("mii->m", Ks)
+        self._diagonals = np.einsum("mii->mi", Ks)
+        diagonals = self._diagonals.sum(axis=1)
         self.traces = diagonals - self.row_means.sum(axis=1)
         self.usable = self.traces > _CONSTANT * diagonals
         self._scales = np.divide(1.0, self.traces, out=np.zeros(self.m), where=self.usable)
@@ -108,6 +109,10 @@ class CenteredStack:
         out = np.empty((self.n, self.n))
         _combine_centered(self.Ks, np.flatnonzero(weights), weights, offset, ridge, out)
         return out
+
+    def largest_entry(self, shares: Array) -> float:
+        """Of the kernels in Σ_i shares_i A_i before they are centred: what its rounding is relative to."""
+        return float(((shares * self._scales) @ self._diagonals).max())
 
     def times(self, B: Array) -> Array:
         """A_i B for every kernel, (m, n, q); the columns of B (n, q) have sum zero."""

@@ -37,13 +37,15 @@ class Between:
     C : array (k, k)
     E : array (m, k, k), E_i = B'A_iB = −∂C/∂η_i
     W : array (m, n, k), W_i = R⁻ᵀA_iB with M = R'R, so that ∂²C/∂η_i∂η_j = W_i'W_j + W_j'W_i
-    ridge : array (k, k), λB'B; zero when λ is learned
+    squares : array (k, k), B'B
+    ridge : float, λ; zero when it is learned
     """
 
     C: Array
     E: Array
     W: Array
-    ridge: Array
+    squares: Array
+    ridge: float
 
     @property
     def suspicious(self) -> bool:
@@ -54,7 +56,9 @@ class Between:
     def lower_bound(self, Z: Array) -> float:
         """What Z and B = M⁻¹H prove."""
         q = np.einsum("iab,ab->i", self.E, Z)
-        return float((Z * self.C).sum()) ** 2 / (float((Z * self.ridge).sum()) + float(q.max()))
+        return float((Z * self.C).sum()) ** 2 / (
+            self.ridge * float((Z * self.squares).sum()) + float(q.max())
+        )
 
     def curvature(self, L: Array) -> Array:
         """2 tr(Z B'A_iM⁻¹A_jB) for Z = LL', (m, m)."""
@@ -82,7 +86,7 @@ def between_classes(members: Members, H: Array, shares: Array) -> Between | None
     solved = dtrtrs(R, products.transpose(1, 0, 2).reshape(members.n, -1), lower=0, trans=1)[0]
     W = solved.reshape(members.n, len(E), -1).transpose(1, 0, 2)
     given = 0.0 if members.learned else members.ridge
-    return Between(Y.T @ Y, 0.5 * (E + E.transpose(0, 2, 1)), W, given * (B.T @ B))
+    return Between(Y.T @ Y, 0.5 * (E + E.transpose(0, 2, 1)), W, B.T @ B, given)
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ class Separation:
     lower_bound: float
     gradient: Array
     hessian: Array
+    size: float  # ‖B‖²
 
     @property
     def gap(self) -> float:
@@ -66,7 +67,7 @@ def evaluate_separation(members: Members, H: Array, shares: Array) -> Separation
     size = float((B * B).sum())
     bound = float((B * H).sum()) ** 2 / ((0.0 if members.learned else members.ridge * size) + float(q.max()))
     value = float((Y * Y).sum()) * (1.0 + JITTER if members.learned else 1.0)
-    return Separation(value, bound, -q, 2.0 * (W @ W.T))
+    return Separation(value, bound, -q, 2.0 * (W @ W.T), size)
 
 
 def learn_exact(problem: DiscriminantProblem, options: Options) -> DiscriminantResult:
@@ -83,6 +84,8 @@ def learn_exact(problem: DiscriminantProblem, options: Options) -> DiscriminantR
         members,
         found.point,
         (here.value, here.lower_bound),
+        here.size,
+        options,
         n_iter=found.n_iter,
         n_factorisations=found.n_evaluations,
         status=found.status,

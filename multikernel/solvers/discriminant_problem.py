@@ -13,6 +13,9 @@ bounds the optimum from below,
 
     (tr B'H)² / (λ‖B‖² + max_i q_i) ≤ F* ≤ F(η),    q_i = tr B'A_iB = −∂F/∂η_i at B = M⁻¹H.
 
+Rounding changes the entries of M, and so F by about ε max_j M_jj ‖B‖², which a small λ makes large where the
+kernels have a low rank. No bound is more certain than this, and it is part of the gap.
+
 The approximation (37) bounds the sum of k matrix inequalities by one with a diagonal; it is another problem,
 with a larger value (`discriminant_diagonal`).
 """
@@ -25,6 +28,7 @@ from scipy.linalg.lapack import dpotrf
 
 from .._validation import check_number
 from ..criteria.scatter import CenteredStack, separation_columns
+from .options import Options
 from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -80,7 +84,7 @@ class DiscriminantResult:
     shares : array (m,) or (m + 1,), η of sum 1; that of the identity comes first when λ is learned
     objective : float, the published objective: λF for a given λ, F for a learned one
     lower_bound : float, the optimum is not below it
-    gap : float, (objective − lower_bound) / objective
+    gap : float, (objective − lower_bound) / objective, rounding included
     n_iter, n_factorisations : int
     status : Status
     suspicious : bool, whether a kernel had negative curvature, which none that is semidefinite can have
@@ -132,6 +136,12 @@ class Members:
         R, failed = dpotrf(M.T, lower=0, clean=0, overwrite_a=1)
         return None if failed else R
 
+    def rounding(self, shares: Array) -> float:
+        """How far from M(η) the matrix is that was factored, entry by entry."""
+        identity = float(shares[0]) / self.n if self.learned else 0.0
+        kernels = self.stack.largest_entry(shares[int(self.learned) :])
+        return float(np.finfo(float).eps) * (self.ridge + identity + kernels)
+
     def times(self, B: Array) -> Array:
         """A_i B for every member (n_members, n, q); the columns of B have sum zero."""
         products = self.stack.times(B)
@@ -146,11 +156,19 @@ def discriminant_result(
     members: Members,
     shares: Array,
     bounds: tuple[float, float],
-    history: list[dict[str, float]],
+    size: float,
+    options: Options,
     **ending: Any,
 ) -> DiscriminantResult:
-    """The result in the caller's units: θ, λ and the published objective, from η and the bounds of F."""
+    """The result in the caller's units: θ, λ and the published objective, from η and the bounds of F.
+
+    ``size`` is ‖B‖² at η, by which rounding becomes an error of the bounds.
+    """
     upper, lower = bounds
+    lower = upper - abs(upper - lower) - members.rounding(shares) * size
+    gap = relative_gap(upper, lower)
+    if ending["status"] == Status.OPTIMAL and gap > options.tol:
+        ending["status"] = Status.STALLED
     stack = members.stack
     factor = 1.0 if members.reg is None else members.reg
     kernels = shares[int(members.learned) :]
@@ -166,13 +184,13 @@ def discriminant_result(
         shares=shares,
         objective=factor * upper,
         lower_bound=factor * lower,
-        gap=relative_gap(upper, lower),
-        history=[
-            {**entry, "objective": factor * entry["objective"], "lower_bound": factor * entry["lower_bound"]}
-            for entry in history
-        ],
-        **ending,
+        gap=gap,
+        **{**ending, "history": [_in_units(entry, factor) for entry in ending["history"]]},
     )
+
+
+def _in_units(entry: dict[str, float], factor: float) -> dict[str, float]:
+    return {**entry, **{name: factor * entry[name] for name in ("objective", "lower_bound")}}
 
 
 def strongest_kernel(Ks: Array, codes: Array) -> Array:

@@ -263,7 +263,7 @@ def test_nothing_is_modified_and_all_is_repeatable():
     assert clone(first).get_params() == first.get_params()
 
 
-@pytest.mark.parametrize("reg", [1e-12, 1e-14])
+@pytest.mark.parametrize("reg", [1e-10, 1e-12, 1e-14])
 def test_a_certificate_is_honest_where_rounding_limits_it(reg):
     """Low rank beside a tiny λ: no solver may claim more than its digits allow."""
     rng = np.random.default_rng(0)
@@ -282,7 +282,7 @@ def test_a_certificate_is_honest_where_rounding_limits_it(reg):
         a = class_contrast(y)
         inner = np.linalg.solve(reg * np.eye(Phi.shape[1]) + Phi.T @ Phi, Phi.T @ a)
         exact = a @ a - (Phi.T @ a) @ inner
-        assert abs(model.objective_ / exact - 1.0) <= max(10.0 * model.dual_gap_, 1e-9)
+        assert abs(model.objective_ / exact - 1.0) <= model.dual_gap_ < 1e-2
 
 
 def test_progress_and_a_stop():

@@ -54,7 +54,9 @@ def objective(Ks, codes, reg, shares, H=None):
     """tr H'M⁻¹H of the paper at given shares, with the factor λ where it is given."""
     A, ridge = members(Ks, reg)
     H = columns(codes) if H is None else H
-    M = ridge + np.tensordot(shares, A, 1)
+    M = (
+        ridge + np.tensordot(shares, A, 1) + np.ones_like(ridge) / len(ridge) ** 2
+    )  # H is orthogonal to the ones
     return (1.0 if reg is None else reg) * float(np.trace(H.T @ np.linalg.solve(M, H)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from multikernel._validation import check_positive_integer, check_seed
+from multikernel._validation import check_positive_integer, check_rank, check_seed
 
 DEFAULT_RANK = 200  # columns of a factor whose view and bank name no rank
 _SMALLEST_SAMPLE = 5000
@@ -27,7 +27,8 @@ def reference_size(n: int, ranks: Iterable[int | float | None] = ()) -> int:
     >>> reference_size(1_000_000, [100, 300, None]), reference_size(1_000_000, [2000]), reference_size(800)
     (5000, 8000, 800)
     """
-    largest = max((rank for rank in ranks if isinstance(rank, int)), default=DEFAULT_RANK)
+    named = [check_rank("a rank", rank) for rank in ranks]
+    largest = max((rank for rank in named if isinstance(rank, int)), default=DEFAULT_RANK)
     return min(check_positive_integer("n", n), max(_SMALLEST_SAMPLE, _ROWS_PER_COLUMN * largest))
 
 

@@ -122,7 +122,10 @@ def test_a_fitted_bank_travels_without_its_reference_rows(pickler):
 
 
 def test_reference_rows():
-    assert reference_size(10**6, [100, None, 0.01]) == 5000 and reference_size(10**6, [2000, 3]) == 8000
+    assert (
+        reference_size(10**6, [100, None, 0.01]) == 5000
+        and reference_size(10**6, [np.int64(2000), 3]) == 8000
+    )
     assert reference_size(400, [300]) == 400
     rows = reference_rows(10**6, 5000, seed=3)
     assert rows.size == np.unique(rows).size == 5000 and np.all(np.diff(rows) > 0) and rows.max() < 10**6

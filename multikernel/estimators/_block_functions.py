@@ -6,6 +6,7 @@ weights and traces; and for the solver factors, targets and prices.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,8 +98,12 @@ def _weights(values: Any, n_rows: int) -> Array:
 
 
 # ---------------------------------------------------------------------- factors
-class Traces(NamedTuple):
-    """Σ k(x, x) and Σ ‖z‖² of each view over the rows of a block, (2, n_kernels): one of its parts."""
+@dataclass(frozen=True)
+class Traces:
+    """Σ k(x, x) and Σ ‖z‖² of each view over the rows of a block, (2, n_kernels): one of its parts.
+
+    As one of its parts it has the length of the block; were it a tuple, dask could not tell its size.
+    """
 
     n_rows: int
     sums: Array

@@ -6,12 +6,16 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask.sizeof import sizeof
 from sklearn.base import clone
 
 import multikernel
 from multikernel import MKLClassifier, MKLRegressor, MKLRidge
 from multikernel.estimators import LowRankWarning, _factors
-from multikernel.views.low_rank import reference_rows
+from multikernel.estimators._block_functions import factorise
+from multikernel.rows import Block
+from multikernel.rows.dask_program import KeptParts
+from multikernel.views.low_rank import LowRankBank, reference_rows
 from tests.estimators.data import VIEWS, make_binary, make_regression, make_table, make_three
 from tests.estimators.test_low_rank import make_outputs
 
@@ -50,6 +54,14 @@ def test_arrays_in_chunks_give_the_model_of_one_process(estimator, make):
     np.testing.assert_allclose(there.score(in_chunks(X), in_chunks(y)), here.score(X, y), rtol=1e-9)
     score = there.score(in_chunks(X), in_chunks(y), in_chunks(weights))
     np.testing.assert_allclose(score, here.score(X, y, weights), rtol=1e-9)
+
+
+def test_dask_can_tell_how_large_the_factors_of_a_chunk_are():
+    X, _ = make_binary(60)
+    bank = LowRankBank(VIEWS, rank=25).fit(X)
+    parts = factorise(Block(0, 0, (X, np.zeros(60), np.ones(60))), bank)
+    size = sizeof(KeptParts(parts))  # else workers do not know when their memory ends
+    assert 0.9 * parts[0].nbytes < size < 1.5 * parts[0].nbytes
 
 
 @family

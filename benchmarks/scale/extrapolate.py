@@ -158,7 +158,7 @@ def _constants_table(constants: list[Constants]) -> str:
             *(f"{_seconds(c.round_base)} + {_seconds(c.round_per_chunk)} a chunk" for c in constants),
         ],
     ]
-    return _table(head, lines)
+    return table(head, lines)
 
 
 def _estimates_table(constants: list[Constants]) -> str:
@@ -174,7 +174,7 @@ def _estimates_table(constants: list[Constants]) -> str:
             terms = [_seconds(t) for t in (e.factors, e.passes, e.scheduler, e.network, e.total)]
             row = [_power(n), str(machines), str(c.rank), memory, _bytes(e.bytes_of_round), str(c.rounds)]
             lines.append([*row, *terms])
-    return _table(head, lines)
+    return table(head, lines)
 
 
 def _check(results: dict[str, Any], rank: int) -> str:
@@ -195,7 +195,8 @@ def _check(results: dict[str, Any], rank: int) -> str:
     ).replace(",", " ", 1)
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
 
 

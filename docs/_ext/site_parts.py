@@ -12,6 +12,7 @@ from typing import Any
 import api_pages
 import docstrings
 import reproduction
+import scale_results
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
@@ -31,7 +32,10 @@ def write_api_pages(app: Sphinx, config: Any) -> None:
 
 
 def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Put the overview of docs/reproduce into its page, which is then made again when a result changes."""
+    """Put results into the pages that are made of them, which are then made again when a result changes."""
+    if scale_results.MARK.search(source[0]):
+        app.env.note_dependency(scale_results.RESULTS, docname=docname)
+        source[0] = scale_results.fill_in(source[0])
     if reproduction.MARK not in source[0]:
         return
     folder = Path(app.srcdir) / "reproduce"

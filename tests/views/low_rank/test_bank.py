@@ -93,6 +93,16 @@ def test_views_on_equal_columns_share_their_landmarks():
     assert np.array_equal(Z[:, :10], Z[:, 10:])
 
 
+def test_views_on_equal_columns_of_different_scale_share_nothing():
+    views = [
+        View(name, Gaussian(gamma=0.3), [0, 1], (), name == "scaled", rank=8) for name in ("plain", "scaled")
+    ]
+    table = X * [1.0, 5.0, 1.0, 1.0]
+    alone = [LowRankBank([view]).fit(table).transform(table) for view in views]
+    assert np.allclose(LowRankBank(views).fit(table).transform(table), np.hstack(alone), rtol=0, atol=1e-12)
+    assert not np.allclose(*alone)
+
+
 def test_restricted_banks_keep_the_factors_of_their_views_only():
     bank = LowRankBank(VIEWS, rank=15).fit(X)
     Z = bank.transform(X)
@@ -161,7 +171,8 @@ def test_rows_that_are_zero_are_no_landmarks():
 
 
 def test_ranks_and_how_many_rows_there_are():
-    assert LowRankBank([Gaussian(gamma=1.0)]).fit(X).ranks_[0] == 90  # the default: 200, or all rows
+    default = LowRankBank([Gaussian(gamma=1.0), View("r", Gaussian(), approximation="random_features")])
+    assert default.fit(X).ranks_.tolist() == [90, 90]  # 200, or as many as there are rows
     with pytest.raises(ValueError, match=r"^rank must be at most n, the number of rows; got 91 for n = 90"):
         LowRankBank([Gaussian()], rank=91).fit(X)
     with pytest.raises(ValueError, match=r"view 'v': rank must be at most n, .* got 91 for n = 90"):
@@ -265,7 +276,7 @@ def test_kernels_that_are_constant_are_refused(columns, transforms, approximatio
 
 
 def test_constant_means_what_it_means_for_gram_matrices():
-    far = 1e6 + RNG.normal(size=(30, 1))  # of entries that differ by a millionth: not constant
+    far = 1e7 + RNG.normal(size=(30, 1))  # of entries that differ by a ten-millionth: not constant
     assert LowRankBank([Linear()]).fit(far).ranks_[0] == KernelBank([Linear()]).fit(far).n_kernels_ == 1
     tenths = np.full((30, 1), 0.1)  # whose mean is not 0.1
     with pytest.raises(ValueError, match="kernel 'v' is all zero on the 30 reference rows of 900, so"):

@@ -59,8 +59,10 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     max_iter : int
         At most so many steps of the solver ("lp", "qp"; with ``max_columns``, also rounds of new columns), or
         rounds ("mark").
-    psd, gram, dtype, callback, verbose
+    psd, dtype, callback, verbose
         As for :class:`MKLClassifier`.
+    gram : {"dense", "memmap"}
+        Where the Gram stack is kept during fit.
     random_state : int, RandomState or None
         Of the folds of the calibration.
 

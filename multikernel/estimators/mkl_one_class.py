@@ -26,8 +26,10 @@ class MKLOneClass(MachineNovelty, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, psd, gram, dtype, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, psd, dtype, callback, verbose, random_state
         As for :class:`MKLClassifier`.
+    gram : {"dense", "memmap"}
+        Where the Gram stack is kept during fit.
     nu : float in (0, 1]
         At most this share of the training samples lies outside, at least this share are support samples.
 

@@ -45,11 +45,9 @@ def growth(results: dict[str, Any]) -> str:
         _, loss, rank, dtype, n = record["key"].split("/")
         size = record["peak_fit"] - record["before"]
         rows.append(
-            (
-                [loss.replace("_", " "), rank.removeprefix("rank"), dtype, spaced(int(n[1:]))]
-                + [seconds(record[stage]["wall"]) for stage in ("factors", "solver", "fit")]
-                + [f"{size / 1e9:.2f} GB", f"{record['judged_gap']:.0e}"]
-            )
+            [loss.replace("_", " "), rank.removeprefix("rank"), dtype, spaced(int(n[1:]))]
+            + [seconds(record[stage]["wall"]) for stage in ("factors", "solver", "fit")]
+            + [f"{size / 1e9:.2f} GB", f"{record['judged_gap']:.0e}"]
         )
     rows.sort(key=lambda row: (int(row[1]), row[0], int(row[3].replace(" ", ""))))
     head = ["loss", "rank", "precision", "rows", "factors", "solver", "whole fit", "memory", "gap"]

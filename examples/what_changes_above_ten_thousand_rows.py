@@ -8,9 +8,9 @@ are no longer exact. How far off they are is stated for each view; what it costs
 rows held back, and of the rank.
 
 Here six views of rows from two classes have three columns each. Four of the views matter, two are noise; one
-in twenty labels is wrong. The wide kernels of smooth views need few columns. The kernel of one view is two and
-a half times as narrow: its error falls slowly, and the accuracy rises with the rank as long as it does. A rank
-of its own for that one view is more accurate than the largest rank for all, in less time.
+in twenty labels is wrong. The wide kernels of smooth views need few columns. The kernel of one view is two
+and a half times as narrow: its error falls slowly, and the accuracy rises with the rank as long as it does. A
+rank of its own for that one view is more accurate than the largest rank for all, in less time.
 
 Run it with ``python examples/what_changes_above_ten_thousand_rows.py [--rows N] [--picture FILE]``.
 """

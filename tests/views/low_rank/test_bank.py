@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from multikernel._validation import NotFiniteError
+from multikernel._validation import NotFiniteError, RowError
 from multikernel.kernels import (
     Chi2,
     FunctionKernel,
@@ -24,6 +24,7 @@ from multikernel.kernels import (
     Transform,
 )
 from multikernel.views import KernelBank, LowRankBank, View, make_bank
+from multikernel.views._finish import naming
 from multikernel.views.low_rank import parts, reference_rows, reference_size
 
 RNG = np.random.default_rng(7)
@@ -329,6 +330,12 @@ def test_rows_that_a_kernel_cannot_read_are_named(monkeypatch):
     pairs.fit(RNG.integers(4, size=(40, 2)))
     with pytest.raises(ValueError, match=r"view 'pairs'.* holds .*7.* at row 55"):
         pairs.transform(np.where(np.arange(80)[:, None] == 55, 7, np.ones((80, 2), int)))
+
+
+def test_an_error_about_a_row_stays_one_when_its_view_is_named():
+    with pytest.raises(RowError) as caught, naming("view 'v'"):
+        raise RowError("too long: entry", 3, ".")
+    assert str(caught.value) == "view 'v': too long: entry 3." and caught.value.row == 3
 
 
 def test_tables_that_do_not_fit_are_refused():

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
 import pytest
 
+from benchmarks.scale import extrapolate
 from benchmarks.scale.data import N_VIEWS, make_rows, view_columns
 from benchmarks.scale.objective import LOSSES, Problem, best_intercept, blocks_of, judge
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "_ext"))
+
+import scale_results
+
+PAGE = Path(__file__).parents[1] / "docs" / "guide" / "scale.md"
 OFFSETS = (0, 3, 5, 9)
 
 
@@ -91,3 +100,39 @@ def test_a_table_is_the_beginning_of_every_longer_one():
     assert np.array_equal(make_rows(20_000, seed=1).X[:5], long.X[:5]) is False
     assert np.concatenate([*map(view_columns, range(N_VIEWS))]).tolist() == list(range(long.X.shape[1]))
     assert 0.4 < np.mean(long.labels > 0) < 0.6
+
+
+# --- the extrapolation -------------------------------------------------------------------------------------
+
+CONSTANTS = extrapolate.Constants(
+    rank=100, columns=1000, factor_rows=1e4, gradient_rows=1e5, hessian_rows=1e4, back=2 * 10**6, out=8000,
+    rounds=10, n_iter=6, round_base=0.01, round_per_chunk=0.001,
+)  # fmt: skip
+
+
+def test_the_terms_of_the_extrapolation_are_what_they_are_said_to_be():
+    cluster = extrapolate.Cluster(machines=100, cores=16, bandwidth=1e9, latency=0.0, chunk_rows=10**6)
+    found = extrapolate.extrapolate(10**9, CONSTANTS, cluster)
+    assert found.factors == pytest.approx(10**9 / 1600 / 1e4)
+    assert found.passes == pytest.approx(10 * 10**9 / 1600 / 1e4)
+    assert found.scheduler == pytest.approx(10 * (0.01 + 0.001 * 1000))
+    assert found.bytes_of_round == 1000 * (2 * 10**6 + 8000)
+    assert found.network == pytest.approx(10 * found.bytes_of_round * 4 / 3 / 100 / 1e9)
+    assert found.total == pytest.approx(found.factors + found.passes + found.scheduler + found.network)
+    slower = extrapolate.extrapolate(10**9, CONSTANTS, replace(cluster, machines=50))
+    assert slower.passes == pytest.approx(2 * found.passes)
+    assert slower.network == pytest.approx(2 * found.network)
+
+
+def test_the_cost_of_a_round_is_a_line_through_the_measured_ones():
+    assert extrapolate.round_cost({"10": 0.03, "20": 0.05, "40": 0.09}) == pytest.approx((0.01, 0.002))
+    assert extrapolate.round_cost({"10": 0.05, "20": 0.03}) == (pytest.approx(0.04), 0.0)
+
+
+# --- the page of the guide ---------------------------------------------------------------------------------
+
+
+def test_every_part_of_the_guide_that_is_made_of_results_has_its_maker():
+    text = PAGE.read_text(encoding="utf-8")
+    assert set(scale_results.MARK.findall(text)) == scale_results.PARTS.keys()
+    assert not scale_results.MARK.search(scale_results.fill_in(text))

@@ -94,10 +94,11 @@ def best_value(store: Store, contest: Contest) -> float:
     return min(run["value"] for name in names for run in runs(store, contest, name))
 
 
-def time_to(store: Store, contest: Contest, name: str, target: float) -> float | None:
-    """The least wall-clock time of a run that came so near to the best value; None if none did."""
+def run_to(store: Store, contest: Contest, name: str, target: float) -> Record | None:
+    """The run of least wall-clock time that came so near to the best value; None if none did."""
     goal = best_value(store, contest) * (1.0 + target)
-    return min((run["wall"] for run in runs(store, contest, name) if run["value"] <= goal), default=None)
+    near = [run for run in runs(store, contest, name) if run["value"] <= goal]
+    return min(near, key=lambda run: run["wall"], default=None)
 
 
 def figures(store: Store, plan: ScalePlan) -> list[Figure]:
@@ -119,15 +120,15 @@ def figures(store: Store, plan: ScalePlan) -> list[Figure]:
 def _ratio(store: Store, plan: ScalePlan, contest: Contest, name: str, target: float) -> tuple[str, float]:
     """In words and as a number; where the peer did not get there, what it used is a lower bound."""
     factors = store.get(_factor_key(_APPROXIMATIONS[contest.kind], contest.n))
-    ours, peer = time_to(store, contest, "ours", target), time_to(store, contest, name, target)
+    ours, peer = run_to(store, contest, "ours", target), run_to(store, contest, name, target)
     assert factors is not None and ours is not None
-    whole = ours + factors["ours"]["wall"]
+    whole = ours["wall"] + factors["ours"]["wall"]
     if peer is not None:
-        ratio = (peer + factors["peer"]["wall"]) / whole
-        return f"{ratio:.2f} (solvers alone {peer / ours:.2f})", ratio
+        ratio = (peer["wall"] + factors["peer"]["wall"]) / whole
+        return f"{ratio:.2f} (solvers alone {peer['wall'] / ours['wall']:.2f})", ratio
     ratio = (plan.contest_seconds + factors["peer"]["wall"]) / whole
     used = f"not reached in {seconds(plan.contest_seconds)}"
-    return f"> {ratio:.2f} ({used}, where ours takes {seconds(ours)})", ratio
+    return f"> {ratio:.2f} ({used}, where ours takes {seconds(ours['wall'])})", ratio
 
 
 def _name(contest: Contest) -> str:
@@ -146,20 +147,24 @@ def _target_table(store: Store, done: list[Contest]) -> Table:
         best = best_value(store, contest)
         for name in ("ours", *contest.contestants):
             found = list(runs(store, contest, name))
-            cells = [time_to(store, contest, name, target) for target in TARGETS]
+            cells = [run_to(store, contest, name, target) for target in TARGETS]
             nearest = f"{min(run['value'] for run in found) / best - 1.0:.1e}" if found else "–"
             longest = seconds(max(run["wall"] for run in found)) if found else "–"
-            times = ["not reached" if cell is None else seconds(cell) for cell in cells]
+            times = [_spent(cell) for cell in cells]
             rows.append([_name(contest), name, *times, nearest, longest])
     header = ["problem", "contestant", *(f"within {100 * target:g} %" for target in TARGETS)]
     records = [r for key, r in store.records.items() if key.startswith("peers/") and "n_threads" in r]
     text = (
-        "Wall-clock time of the solver on the same factors until the judge finds the value within so much of "
+        "Wall-clock and CPU time of the solver on the same factors until the judge finds the value within so much of "
         "the best that any contestant reached, over a ladder of tolerances; the last columns are the nearest "
         "that it came, and its longest run. Machines of scikit-learn and of both peers run on one thread by "
         "nature." + provenance(records)
     )
     return Table("Time to the same objective", text, [*header, "nearest", "longest run"], rows)
+
+
+def _spent(run: Record | None) -> str:
+    return "not reached" if run is None else f"{seconds(run['wall'])} (CPU {seconds(run['cpu'])})"
 
 
 def _factor_table(store: Store, plan: ScalePlan, done: list[Contest]) -> Table:

@@ -155,10 +155,10 @@ def _target_table(store: Store, done: list[Contest]) -> Table:
     header = ["problem", "contestant", *(f"within {100 * target:g} %" for target in TARGETS)]
     records = [r for key, r in store.records.items() if key.startswith("peers/") and "n_threads" in r]
     text = (
-        "Wall-clock and CPU time of the solver on the same factors until the judge finds the value "
-        "within so much of the best that any contestant reached, over a ladder of tolerances; the last columns "
-        "are the nearest that it came, and its longest run. Machines of scikit-learn and of both peers run on one thread by "
-        "nature." + provenance(records)
+        "Wall-clock and CPU time of the solver on the same factors until the judge finds the value within so "
+        "much of the best that any contestant reached, over a ladder of tolerances; the last columns are the "
+        "nearest that it came, and its longest run. The machines of scikit-learn and both peers run on one "
+        "thread by nature." + provenance(records)
     )
     return Table("Time to the same objective", text, [*header, "nearest", "longest run"], rows)
 

@@ -11,6 +11,7 @@ eliminations its matrix is I + √D M √D, with a diagonal D and M = HH' or H d
 whatever the rank of M is.
 """
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
@@ -23,6 +24,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _TO_THE_BOUNDARY = 0.995
 _MAX_STEPS = 100
+_PUT_BACK = (0.0, 1e-15, 1e-14, 1e-13)  # relative
 _SHORTEST = 1e-8  # step: no progress is left in floating point
 
 
@@ -209,11 +211,15 @@ class ColumnPath:
             beta = np.zeros(self.y.size)
             yield PathPoint(beta, np.zeros(self.term.columns.prices(beta).size), 0.0)
             return
+        least, self.share = np.inf, 0.0
         for _ in range(_MAX_STEPS):
             beta = self._joined(self.x)
-            yield PathPoint(beta, self.term.a, self._gap(beta))
-            if not self._advance(beta):
+            gap = self._gap(beta)
+            yield PathPoint(beta, self.term.a, gap)
+            astray = self.share > 0.0 and gap > least
+            if astray or not self._advance(beta):
                 return
+            least = min(least, gap)
 
     def _gap(self, beta: Array) -> float:
         self.total = float(
@@ -235,9 +241,7 @@ class ColumnPath:
             self.root = np.sqrt(np.bincount(self.rows, 1.0 / self.theta, self.y.size))
             A = self.root[:, None] * self.term.matrix() * self.root
             A.flat[:: self.y.size + 1] += 1.0
-            try:
-                self.factor = cho_factor(A, lower=True, overwrite_a=True)
-            except (LinAlgError, ValueError):
+            if not self._factor(A):
                 return False
             first = self._direction(beta, 0.0, None)
             length = self._longest(first)
@@ -248,6 +252,16 @@ class ColumnPath:
                 return False
         self._take(step, length)
         return True
+
+    def _factor(self, A: Array) -> bool:
+        """The Cholesky factor; rounding may take the 1 from the diagonal, and a share of it is put back."""
+        for self.share in _PUT_BACK:
+            raised = A.copy()
+            raised.flat[:: self.y.size + 1] *= 1.0 + self.share
+            with contextlib.suppress(LinAlgError, ValueError):
+                self.factor = cho_factor(raised, lower=True, overwrite_a=True)
+                return True
+        return False
 
     def _looser(self) -> Array:
         """Which part of β is less bound: its change is what the other leaves of that of β."""

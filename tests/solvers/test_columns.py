@@ -1,7 +1,5 @@
 """Machines over columns of kernels: against the whole program in cvxpy, and greedy boosting written out."""
 
-from itertools import takewhile
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -296,21 +294,23 @@ def test_a_path_that_leads_nowhere_gives_way_to_generation(monkeypatch):
 
 
 @pytest.mark.parametrize("term", [Slopes, Quadratic])
-def test_the_path_keeps_to_the_constraints(term):
-    Ks, y, values = make(seed=5)
+@pytest.mark.parametrize("seed", [4, 5])
+def test_the_path_keeps_to_the_constraints(term, seed):
+    """And comes near the end even where rounding leaves its matrix indefinite."""
+    Ks, y, values = make(seed=seed)
     columns = Columns(Ks, True)
     for loss in (Hinge(y, 0.3), EpsilonInsensitive(values, 0.3, 0.1)):
         path = ColumnPath(loss, term(columns)).steps()
-        points = list(takewhile(lambda point: point.gap > 1e-12, path))
+        points = []
+        while not points or points[-1].gap > (1e-8 if term is Slopes else 1e-11):
+            points.append(next(path))
         for point in points:
             assert abs(point.beta.sum()) < 1e-12
             assert (point.beta >= loss.lower).all() and (point.beta <= loss.upper).all()
             if term is Slopes:
                 assert np.abs(columns.prices(point.beta)).max() < 1.0
-        last = min(points, key=lambda point: point.gap)
-        assert last.gap < 1e-8
         if term is Quadratic:
-            np.testing.assert_allclose(last.a, columns.prices(last.beta), atol=1e-10)
+            np.testing.assert_allclose(points[-1].a, columns.prices(points[-1].beta), atol=1e-10)
 
 
 def test_all_columns_and_some_have_the_same_operations():

@@ -39,6 +39,11 @@ def stack_of_rows(Ks: Array, rows: Array) -> Array:
     return out
 
 
+def stack_diagonals(Ks: Array) -> Array:
+    """The diagonal of each kernel (n_kernels, n), as numbers of double precision."""
+    return np.einsum("mii->mi", Ks).astype(float)
+
+
 class WeightedStack:
     """A stack of kernels with current weights; rows of the sum are formed when they are asked for.
 
@@ -54,6 +59,8 @@ class WeightedStack:
         The entries of a diagonal kernel that counts as one more, the last: ones for the identity.
     combined : array (n, n), optional
         Where the rows of the sum are formed; memory of the stack's precision by default.
+    diagonals : array (n_kernels, n), optional
+        Those of ``Ks``, where they are known: to find them in a file takes as long as to read all of it.
 
     Attributes
     ----------
@@ -61,6 +68,7 @@ class WeightedStack:
     diag : array (n,), the diagonal of the sum
     passes : float, how often the whole stack has been read, in units of its size
     negative_curvature : bool, set by a solver that met what a positive semidefinite sum cannot have
+    on_disk : bool, whether the stack is a file
     """
 
     def __init__(
@@ -70,14 +78,17 @@ class WeightedStack:
         shift: Array,
         identity: Array | None = None,
         combined: Array | None = None,
+        diagonals: Array | None = None,
     ) -> None:
         self.Ks = read_only(Ks)
+        self.on_disk = is_on_disk(Ks)
         self.n_stored, self.n = Ks.shape[0], Ks.shape[1]
         self.n_kernels = self.n_stored + int(identity is not None)
         self.identity = identity
         self.scales = np.asarray(scales, float)
         self._shift = shift
-        self._diagonals = np.einsum("mii->mi", Ks) * self.scales[: self.n_stored, None]
+        diagonals = stack_diagonals(Ks) if diagonals is None else diagonals
+        self._diagonals = diagonals * self.scales[: self.n_stored, None]
         self.combined = np.empty((self.n, self.n), Ks.dtype) if combined is None else combined
         self.valid = np.zeros(self.n, np.bool_)
         self.passes = 0.0

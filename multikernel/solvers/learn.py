@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..combine.linear import WeightedStack
+from ..combine.linear import WeightedStack, stack_diagonals
 from ..combine.weight_sets import LpBall
 from ..criteria.joint import JointHinge
 from ..criteria.margin import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
@@ -87,14 +87,17 @@ def _learn(
     start: SolveResult | None,
 ) -> SolveResult:
     kernel_costs = np.ones(Ks.shape[0]) if costs is None else np.asarray(costs, float)
-    kernel_scale = _kernel_scale(Ks, kernel_costs)
+    diagonals = stack_diagonals(Ks)
+    kernel_scale = _kernel_scale(diagonals, kernel_costs)
     target_scale = _target_scale(losses, kernel_scale)
     scaled = [loss.rescaled(kernel_scale, target_scale) for loss in losses]
     scales = 1.0 / (kernel_costs * kernel_costs * kernel_scale)
     if learn_ridge:
         scales = np.append(scales, 1.0 / kernel_scale)
     warm = None if start is None else _scaled_start(start, kernel_costs, kernel_scale / target_scale)
-    learner = _prepare(Ks, scales, scaled, weight_set, learn_ridge, options, warm)
+    identity = scaled[0].identity if learn_ridge else None
+    stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals)
+    learner = _prepare(stack, scaled, weight_set, options, warm)
     if learner is None:
         return _inseparable(Ks, losses)
     learner.units = (target_scale / kernel_scale, target_scale)
@@ -102,10 +105,9 @@ def _learn(
     return _result(learner, status, kernel_costs, kernel_scale, target_scale, learn_ridge)
 
 
-def _kernel_scale(Ks: Array, costs: Array) -> float:
+def _kernel_scale(diagonals: Array, costs: Array) -> float:
     """The largest mean diagonal after costs: weights and gradients are then of order one."""
-    means = np.array([np.mean(np.diagonal(K), dtype=float) for K in Ks]) / (costs * costs)
-    return power_of_two(float(means.max()))
+    return power_of_two(float((diagonals.mean(axis=1) / (costs * costs)).max()))
 
 
 def _target_scale(losses: Sequence[Loss | JointHinge], kernel_scale: float) -> float:
@@ -150,24 +152,21 @@ def _start_warm(learner: OuterLoop, start: _Start) -> None:
 
 
 def _prepare(
-    Ks: Array,
-    scales: Array,
+    stack: WeightedStack,
     losses: Sequence[Loss | JointHinge],
     weight_set: LpBall,
-    learn_ridge: bool,
     options: Options,
     start: _Start | None = None,
 ) -> OuterLoop | None:
     """The learner at its starting point; None if a hard margin cannot exist."""
-    stack = WeightedStack(Ks, scales, losses[0].shift, losses[0].identity if learn_ridge else None)
     learner = OuterLoop(stack, losses, weight_set, options)
     hard = isinstance(losses[0], HardMargin)
-    if hard and not learn_ridge and not _start_separated(learner):
+    if hard and stack.identity is None and not _start_separated(learner):
         return None
     if start is not None and not hard:
         _start_warm(learner, start)
     elif not learner.fixed and options.coarse:
-        _start_coarse(learner, Ks, scales, hard)
+        _start_coarse(learner, hard)
     return learner
 
 
@@ -210,7 +209,7 @@ def _coarse_rows(learner: OuterLoop, share: int, seed: int) -> Array | None:
     return rows
 
 
-def _start_coarse(learner: OuterLoop, Ks: Array, scales: Array, hard: bool) -> None:
+def _start_coarse(learner: OuterLoop, hard: bool) -> None:
     """Solve a quarter of the samples roughly; take its weights and its working set as the start."""
     n, options = learner.stack.n, learner.options
     share = min(_COARSE_SHARE, n // _COARSE_SIZE)
@@ -219,8 +218,9 @@ def _start_coarse(learner: OuterLoop, Ks: Array, scales: Array, hard: bool) -> N
         return
     part = [machine.loss.restrict(rows, n / rows.size) for machine in learner.machines]
     rough = replace(options, tol=max(options.tol, _COARSE_GAP), callback=None, rough=True)
-    small = learner.stack.subset(rows)
-    child = _prepare(small, scales, part, learner.weight_set, learner.stack.identity is not None, rough)
+    identity = None if learner.stack.identity is None else part[0].identity
+    small = WeightedStack(learner.stack.subset(rows), learner.stack.scales, part[0].shift, identity)
+    child = _prepare(small, part, learner.weight_set, rough)
     if child is None or child.run() != Status.OPTIMAL:
         return
     learner.mu = child.mu

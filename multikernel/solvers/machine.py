@@ -234,6 +234,9 @@ class Machine:
     def advance(self, tol: float, max_steps: int, value_stop: float = np.inf) -> smo_loop.Outcome:
         """SMO to a largest violation of ``tol``."""
         stack = self.stack
+        box = smo_loop.Box(stack.diag, self.lower, self.upper, float(self.loss.epsilon))
+        if stack.on_disk and not stack.valid.any():  # read in the order of the file, not in that of the steps
+            stack.form_rows(smo_loop.candidates(box, self.beta, self.gradient))
         dual = self._dual_value(float(self.beta @ self.scores))
         outcome = smo_loop.Outcome(
             *smo_loop.smo(
@@ -246,7 +249,7 @@ class Machine:
                     stack.valid,
                     stack.gates,
                 ),
-                smo_loop.Box(stack.diag, self.lower, self.upper, float(self.loss.epsilon)),
+                box,
                 self.beta,
                 self.gradient,
                 tol,

@@ -332,6 +332,16 @@ def _useful(g: Array, up: Array, down: Array) -> Array:
 
 
 @compiled
+def candidates(box: Box, beta: Array, g: Array) -> Array:
+    """Samples that some pair can use at present: most of those whose rows a call of the loop will ask for."""
+    up = np.empty(g.size)
+    down = np.empty(g.size)
+    for t in range(g.size):
+        _set_moves(t, beta, box.lower, box.upper, box.epsilon, up, down)
+    return _useful(g, up, down)
+
+
+@compiled
 def _run_compact(
     kernel: Combination, keep: Array, box: Box, point: Point, tol: float, max_iter: int, progress: Progress
 ) -> Any:

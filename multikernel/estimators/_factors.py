@@ -5,6 +5,8 @@ ones wherever the rows live. Of reference rows that are equal, one is kept, and 
 their own: where all rows are reference rows, neither repetitions nor the order of the rows change the bank.
 """
 
+import shutil
+import tempfile
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -142,7 +144,8 @@ def _memory(rows: RowBlocks, bank: LowRankBank) -> MemoryEstimate:
 
 def _derived(rows: RowBlocks, bank: LowRankBank, memory: MemoryEstimate) -> RowBlocks:
     """The factors of all rows, kept; where they do not fit, on disk, or computed when they are read."""
-    if isinstance(rows, LocalRows):
-        rows.on_disk = not memory.fits
-        return rows.derive(factorise, bank)
-    return rows.derive(factorise, bank, keep=fits_cluster(memory.stack))
+    if not isinstance(rows, LocalRows):
+        return rows.derive(factorise, bank, keep=fits_cluster(memory.stack))
+    rows.on_disk = not memory.fits
+    has_room = memory.fits or shutil.disk_usage(tempfile.gettempdir()).free > memory.stack
+    return rows.derive(factorise, bank, keep=has_room)

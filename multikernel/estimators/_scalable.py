@@ -66,11 +66,12 @@ class ScalableMKL(BaseMKL):
 
     @property
     def _place_of_stack(self) -> str:
-        return self.gram_ if self.gram == "auto" else self.gram
+        if self.gram != "auto":
+            return self.gram
+        return "memmap" if getattr(self, "gram_", None) == "memmap" else "dense"
 
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
-        if self.gram != "auto":
-            self.gram_ = self.gram
+        self.gram_ = self._place_of_stack
         Ks = super()._fit_kernels(X, samples)
         self.memory_ = self._bank.memory_
         return Ks
@@ -81,7 +82,8 @@ class ScalableMKL(BaseMKL):
         self._check_numerics()
         check_norm(self.norm)
         self._fit_seed = self._draw_seed()
-        factors = FactorRequest(self.kernels, self.rank, self._fit_seed, self.dtype).fit(given)
+        rank = check_rank("rank", self.rank)
+        factors = FactorRequest(self.kernels, rank, self._fit_seed, self.dtype).fit(given)
         self._bank = factors.bank
         self.view_names_ = list(factors.bank.view_names_)
         self._costs = check_costs(self.costs, self.view_names_)

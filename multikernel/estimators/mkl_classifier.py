@@ -10,7 +10,7 @@ from sklearn.utils import compute_class_weight
 from .._validation import check_choice
 from ..criteria import HardMargin, Hinge, JointHinge, Loss, SquaredHinge
 from ..criteria.primal import PrimalHinge, PrimalSquaredHinge
-from ..rows import RowBlocks
+from ..rows import LocalRows, RowBlocks
 from ..solvers import SolveResult, Status
 from ..solvers.blocks import BlockResult
 from ._base import Solved
@@ -77,8 +77,8 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
         With "auto" a stack up to 10 000 rows where it fits in memory; factors beyond that, wherever a view
         names an ``approximation`` or a ``rank``, and for rows in dask collections. See Notes.
     rank : int, float in (0, 1) or None
-        Of factors, for views that name none: their columns, or the largest relative trace error; None is 200
-        columns.
+        Of factors, for views that name none: their columns, or the largest relative trace error over all
+        rows; None is 200 columns.
     dtype : {"float64", "float32"}
         The precision of stack or factors; a ready-made stack of either keeps its own.
     n_jobs : int, optional
@@ -246,7 +246,10 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
         require_two_classes(self.classes_, np.flatnonzero(by_class > 0.0))
         factors = self._fit_factors(given)
         machines = binary_problems(np.arange(self.classes_.size), self.classes_, self.multiclass)
-        results = [self._solve_factors(factors.rows, group, by_class) for group in machines]
+        n_jobs = self.n_jobs if isinstance(factors.rows, LocalRows) else None  # else each takes the cluster
+        solve = delayed(self._solve_factors)
+        jobs = (solve(factors.rows, group, by_class) for group in machines)
+        results = list(Parallel(n_jobs=n_jobs, prefer="threads")(jobs))
         self._votes = self.multiclass == "ovo"
         self._store_blocks(results, [group.names for group in machines])
         self.C_ = np.full(self.intercept_.size, float(self.C))

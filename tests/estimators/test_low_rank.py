@@ -3,6 +3,7 @@
 import io
 import pickle
 from contextlib import redirect_stderr
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -158,21 +159,26 @@ def test_reference_rows_are_drawn_by_the_seed(monkeypatch):
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
 
 
-@pytest.mark.parametrize("on_disk", [False, True])
-def test_blocks_and_disk_change_nothing(monkeypatch, on_disk):
-    X, y = make_binary(300)
-    expected = on_factors(FAMILY["hinge"][0], 20).fit(X, y)
-    made = []
+@pytest.mark.parametrize("place", ["memory", "disk", "nowhere"])
+def test_blocks_and_where_factors_are_kept_change_nothing(monkeypatch, place):
+    X, y = make_three(300)
+    expected = on_factors(FAMILY["ovr"][0], 20).fit(X, y)
+    made, computed = [], []
+    factorise = _factors.factorise
 
     def in_small_blocks(parts):
         made.append(LocalRows(parts, block_rows=64))
         return made[-1]
 
     monkeypatch.setattr("multikernel.estimators._row_input.LocalRows", in_small_blocks)
-    if on_disk:
+    monkeypatch.setattr(_factors, "factorise", lambda *given: computed.append(1) or factorise(*given))
+    if place != "memory":
         monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: 1000)
-    model = on_factors(FAMILY["hinge"][0], 20).fit(X, y)
-    assert made[0].on_disk == on_disk and model.memory_.fits != on_disk
+    if place == "nowhere":
+        monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=1000))
+    model = on_factors(FAMILY["ovr"][0], 20, n_jobs=2).fit(X, y)
+    assert made[0].on_disk == (place != "memory") and model.memory_.fits == (place == "memory")
+    assert (len(computed) > 5) == (place == "nowhere"), "once for each of the 5 blocks, if they are kept"
     np.testing.assert_allclose(model.objective_, expected.objective_, rtol=1e-12)
     np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-9)
 

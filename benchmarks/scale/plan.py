@@ -48,6 +48,7 @@ class ScalePlan:
     contests: tuple[Contest, ...]
     rank: int
     contest_seconds: float
+    sgd_seconds: float
     accuracy_problems: tuple[str, ...]
     accuracy_rows: int
     accuracy_ranks: tuple[int, ...]
@@ -88,6 +89,7 @@ FULL = ScalePlan(
     ),
     rank=100,
     contest_seconds=90.0,
+    sgd_seconds=20.0,
     accuracy_problems=("generated", "letter", "pendigits"),
     accuracy_rows=5000,
     accuracy_ranks=(100, 300),
@@ -115,6 +117,7 @@ QUICK = ScalePlan(
     ),
     rank=20,
     contest_seconds=5.0,
+    sgd_seconds=1.0,
     accuracy_problems=("generated",),
     accuracy_rows=500,
     accuracy_ranks=(50, 100),

@@ -8,7 +8,7 @@ from dask import delayed
 from distributed import Client, LocalCluster
 
 from multikernel import MKLClassifier, MKLRegressor, MKLRidge
-from multikernel.kernels import Gaussian
+from multikernel.kernels import Laplacian
 from tests.cluster import worker_lost_at_round, worker_processes
 from tests.estimators.data import VIEWS, make_binary, make_regression, make_three
 
@@ -59,14 +59,13 @@ def made_rows(number, n_rows):
     return rows
 
 
-def test_more_chunks_than_memory(tmp_path):
-    limit, n_chunks, n_rows = 400 * 2**20, 30, 4000
+def test_more_rows_and_factors_than_memory(tmp_path):
+    limit, n_chunks, n_rows = 500 * 2**20, 34, 4000
     made = (delayed(made_rows)(number, n_rows) for number in range(n_chunks))
     X = da.concatenate([da.from_delayed(chunk, (n_rows, 500), dtype=float) for chunk in made])
     assert X.nbytes > limit
-    model = MKLRidge(
-        [("signal", Gaussian(0.1), [0]), ("noise", Gaussian(0.1), [1])], gram="low_rank", rank=10
-    )
+    views = [("signal", Laplacian(0.5), [0]), ("noise", Laplacian(0.5), [1])]
+    model = MKLRidge(views, gram="low_rank", rank=20)
     options = {"n_workers": 1, "threads_per_worker": 1, "memory_limit": limit}
     with (
         LocalCluster(dashboard_address=":0", local_directory=str(tmp_path), **options) as cluster,
@@ -76,5 +75,7 @@ def test_more_chunks_than_memory(tmp_path):
         before = worker_processes(client)
         model.fit(X, X[:, 0])
         assert worker_processes(client) == before, "the worker was never killed for its memory"
-    assert not model.memory_.fits
+        kept = [key for keys in client.has_what().values() for key in keys]
+        assert not any(key.startswith("factorise") for key in kept), "factors are computed when they are read"
+    assert model.memory_.stack > model.memory_.available
     assert model.status_ == "optimal" and model.kernel_weights_[0] > 0.99

@@ -158,7 +158,7 @@ class ScalableMKL(BaseMKL):
     # ------------------------------------------------------------------ predict
     def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
         """The score that each active kernel contributes, (n_samples, n_machines)."""
-        if self.gram_ != "low_rank":
+        if getattr(self, "gram_", None) != "low_rank":
             yield from super()._kernel_scores(X)
             return
         offsets = self._bank.offsets_

@@ -238,7 +238,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         if len(jobs) == 1:
             return [self._learn_group(*jobs[0])]
         return list(
-            Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(self._learn_group)(*j) for j in jobs)
+            Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(self._learn_group)(*j) for j in jobs)
         )
 
     @property

@@ -160,6 +160,12 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
     np.True_
     >>> bool(model.score(X, y) > 0.95), bool(model.dual_gap_ <= 1e-3)
     (True, True)
+
+    On factors, as for more than 10 000 rows:
+
+    >>> model = MKLClassifier(views, multiclass="shared", gram="low_rank", rank=0.01).fit(X, y)
+    >>> bool((model.approximation_["trace_error"] <= 0.01).all()), bool(model.score(X, y) > 0.95)
+    (True, True)
     """
 
     def __init__(
@@ -289,7 +295,7 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
         solve = delayed(self._solve)
         warm = [None] * len(problems) if starts is None else starts
         jobs = (solve(Ks, problem, weights, start) for problem, start in zip(problems, warm, strict=True))
-        return list(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs))
+        return list(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs))
 
     @property
     def _lean(self) -> bool:  # type: ignore[override]

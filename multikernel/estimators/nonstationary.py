@@ -225,7 +225,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
         jobs = (solve(Ks, p, samples.weights, int(s)) for p, s in zip(problems, seeds, strict=True))
         # Threads of the linear algebra wait for each other longer than such matrices take.
         with threadpool_limits(limits=1 if Ks.shape[0] * Ks.shape[1] <= _ONE_THREAD else None):
-            results = Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs)
+            results = Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs)
         self._store(Ks, problems, results, samples)
         self._calibration = calibrate(self, X, y, sample_weight)
         return self

@@ -227,7 +227,7 @@ class RegularizedMKLClassifier(MKLClassifier):
             return Chosen.alone(), {"cv_results_": {}, "best_score_": float("nan"), "n_solves_": 0}
         weights = None if sample_weight is None else check_sample_weights(sample_weight, y.size)
         splits = split_samples(self.cv, X, y, samples, model.random_state)
-        with one_thread(), Parallel(n_jobs=self.n_jobs, prefer="threads") as pool:
+        with one_thread(), Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:
             models = open_folds(self._machine_parameters(model.random_state), X, y, weights, splits, pool)
             folds = DesignFolds(models, check_scoring(self, self.scoring), pool)
             progress = SearchProgress(self.verbose, self.callback)

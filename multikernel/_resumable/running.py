@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 
 from .._threads import one_thread
 from .store import Append, Record, ResultStore
@@ -57,7 +59,8 @@ def run_works(
     store : ResultStore or None
         Where each result is put as soon as it is there; nowhere if None.
     jobs : int, default=1
-        How many processes work at the same time.
+        How many processes work at the same time. Within joblib's ``parallel_config(backend="dask")`` all
+        workers of the cluster do.
     progress : callable, default=None
         Called with (works done, works in all), first of all with what was stored.
 
@@ -135,20 +138,46 @@ class _Failure:
 def _computed(works: Iterable[Work], jobs: int) -> Iterator[Record | _Failure]:
     """Give the outcomes of the works as they are finished, in any order, no more than `jobs` under way."""
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)
-    outcomes: Iterator[Record | _Failure] = pool(delayed(_compute)(work, os.getpid()) for work in works)
+    outcomes: Iterator[Record | _Failure] = pool(_call(work) for work in works)
     return outcomes
 
 
-def _compute(work: Work, parent: int) -> Record | _Failure:
-    if os.getpid() != parent:
-        # Ctrl-C reaches every process of the terminal: the parent alone answers it, and ends the workers.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _call(work: Work) -> Any:
+    """The call of a piece, every array an argument of its own: joblib sends such ones to a cluster once."""
+    values: list[Any] = []
+    shape: dict[str, int | None] = {}
+    for name, value in work.arguments.items():
+        shape[name] = len(value) if type(value) is tuple else None
+        values.extend(value if type(value) is tuple else (value,))
+    return delayed(_compute)(replace(work, arguments=shape), os.getpid(), *values)
+
+
+def _put_together(shape: Mapping[str, int | None], values: Sequence[Any]) -> dict[str, Any]:
+    """The arguments, of which the shape says how many values the tuples among them have."""
+    left = iter(values)
+    return {name: next(left) if size is None else tuple(islice(left, size)) for name, size in shape.items()}
+
+
+def _compute(work: Work, parent: int, *values: Any) -> Record | _Failure:
     start = time.perf_counter()
     try:
-        with one_thread():
-            result = work.function(**work.arguments)
+        with one_thread(), _alone(parent):
+            result = work.function(**_put_together(work.arguments, values))
     except Exception as error:
         error.add_note(f"(unit {work.key})")
         return _Failure(work.key, error, traceback.format_exc())
     seconds = round(time.perf_counter() - start, 3)
     return {"key": work.key, "fingerprint": work.fingerprint, "seconds": seconds, "result": dict(result)}
+
+
+@contextmanager
+def _alone(parent: int) -> Iterator[None]:
+    """In a worker, Ctrl-C is left to the parent, and parallel work of a piece stays in its process."""
+    if os.getpid() == parent:
+        yield
+        return
+    if threading.current_thread() is threading.main_thread():
+        # Ctrl-C reaches every process of the terminal: the parent alone answers it, and ends the workers.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with parallel_config(backend="threading"):  # a worker of dask would send it to the cluster
+        yield

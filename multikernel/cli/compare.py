@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
+from multikernel._resumable import on_cluster
 from multikernel.cli.console import misuse, out, plain_errors, say, show_table
 from multikernel.cli.options import (
     Ignore,
     KeepNa,
     Kernels,
     OneHot,
+    Scheduler,
     TableFile,
     Task,
     Views,
@@ -51,6 +53,7 @@ def compare(
     keep_na: KeepNa = False,
     seed: Annotated[int, typer.Option(min=0, help="Draws the folds.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes at the same time.")] = 1,
+    scheduler: Scheduler = None,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -91,7 +94,7 @@ def compare(
         say(*(f"Note: {note}" for note in first.notes))
         models = {name: plan.model for name, plan in plans.items()}
         options: dict[str, Any] = {"baselines": baselines, "random_state": seed, "n_jobs": jobs}
-        with count_fits("5×2 cv", place / STORE) as progress:
+        with on_cluster(scheduler), count_fits("5×2 cv", place / STORE) as progress:
             found = compare_models(
                 models, first.X, first.y, **options, store=place / STORE, progress=progress
             )

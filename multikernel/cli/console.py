@@ -54,7 +54,7 @@ def plain_errors() -> Iterator[None]:
     """Turn the library's refusals into one message and an exit code."""
     try:
         yield
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, ImportError) as error:
         if os.environ.get(TRACEBACK):
             raise
         notes = " ".join(getattr(error, "__notes__", []))

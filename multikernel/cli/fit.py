@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from multikernel._resumable import on_cluster
 from multikernel._validation import check_choice
 from multikernel.cli.console import (
     STOPPED,
@@ -23,6 +24,7 @@ from multikernel.cli.options import (
     KeepNa,
     Kernels,
     OneHot,
+    Scheduler,
     TableFile,
     Target,
     Task,
@@ -84,6 +86,7 @@ def fit(
     ] = False,
     folds: Annotated[int, typer.Option(min=2, help="Folds of --tune.")] = 5,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes of --tune.")] = 1,
+    scheduler: Scheduler = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the record of the fit as JSON.")] = False,
 ) -> None:
@@ -107,7 +110,8 @@ def fit(
         chosen = None if views is None else read_views(views, data)
         plan = plan_fit(data, method=method, views=chosen, kernels=kernels, task=task, parameters=parameters)
         say(*(f"Note: {note}" for note in (*plan.notes, *([] if tuned else doubts_of_scale(plan)))))
-        tuning = _tune(plan, folder, folds, jobs) if tuned else None
+        with on_cluster(scheduler if tuned else None):
+            tuning = _tune(plan, folder, folds, jobs) if tuned else None
         if tuning is not None:
             best = {tuning.parameter: tuning.best}
             plan = replace(plan, model=plan.with_parameters(**best), parameters=plan.parameters | best)

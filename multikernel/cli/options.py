@@ -41,6 +41,15 @@ KeepNa = Annotated[
     ),
 ]
 
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="A dask scheduler, e.g. tcp://10.0.0.7:8786: all its workers do the work, in place of --jobs.",
+    ),
+]
+
 
 def find_method(name: str) -> Method:
     """The method of a name; of one that is not there, what may have been meant."""

@@ -6,7 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from multikernel._resumable import on_cluster
 from multikernel.cli.console import misuse, out, plain_errors, require_folder, say, stopped
+from multikernel.cli.options import Scheduler
 from multikernel.cli.watching import count_fits
 from multikernel.evaluation import ALL_PARTS, evaluate
 from multikernel.persistence import ModelFolder
@@ -44,6 +46,7 @@ def report(
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Draws folds and samples.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes at the same time.")] = 1,
+    scheduler: Scheduler = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Write a report about a model: one page that needs no network.
@@ -66,7 +69,7 @@ def report(
             X, y, notes = _read(data, record, chosen)
             options: dict[str, Any] = {"parts": chosen, "random_state": seed, "n_jobs": jobs}
             store = folder / EVALUATION
-            with count_fits("fits on parts of the data", store) as progress:
+            with on_cluster(scheduler), count_fits("fits on parts of the data", store) as progress:
                 found = evaluate(model, X, y, **options, store=store, progress=progress)
             title = f"{summary['title']} from {data.name}"
             summary = summarize(model, title=title, notes=notes, evaluation=found)

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
+from multikernel._resumable import on_cluster
 from multikernel.cli.console import MISUSED, fail, out, plain_errors, show_table
+from multikernel.cli.options import Scheduler
 from multikernel.cli.watching import count_fits
 from multikernel.reproduce import Study, Table, get_study, list_studies, run_table
 from multikernel.reproduce.compare import sections
@@ -34,6 +36,7 @@ def reproduce(
         int | None, typer.Option(min=1, help="Random splits; as many as the publication has if not given.")
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes at the same time.")] = 1,
+    scheduler: Scheduler = None,
     folder: Annotated[
         Path | None, typer.Option("--out", help="Folder of the results; reproduce/STUDY if not given.")
     ] = None,
@@ -46,7 +49,7 @@ def reproduce(
     """
     chosen, chosen_table = _find(study, table, figure)
     target = folder or Path("reproduce") / chosen.name
-    with plain_errors():
+    with plain_errors(), on_cluster(scheduler):
         summary = _run(chosen, chosen_table, target, splits, jobs)
     if as_json:
         typer.echo(json_text(summary), nl=False)

@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -112,12 +113,10 @@ class _Count:
 
 
 def _quiet(work: Work) -> Work:
-    return replace(
-        work, function=_run_quietly, arguments={"function": work.function, "given": work.arguments}
-    )
+    return replace(work, function=partial(_run_quietly, work.function))
 
 
-def _run_quietly(function: Callable[..., Result], given: Mapping[str, Any]) -> Result:
+def _run_quietly(function: Callable[..., Result], /, **given: Any) -> Result:
     """Do a work; what it warns of is kept with its result, for these are not the caller's own fits."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

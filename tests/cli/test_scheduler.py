@@ -1,0 +1,72 @@
+"""``--scheduler``: the work of a command on a cluster, with the results of this machine and plain errors."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from multikernel._resumable import cluster
+from multikernel.cli import app
+from multikernel.reproduce import registry
+from tests.reproduce import toy
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
+    table["kind"] = np.where(table["x"] + 0.4 * rng.normal(size=40) > 0, "up", "down")
+    table.to_csv(tmp_path / "small.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "_STUDIES", {"toy": toy.make_study()})
+    return tmp_path
+
+
+def run(*words, code=0):
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(word) for word in words])
+    assert done.exit_code == code, done.output
+    return done
+
+
+COMPARE = ("compare", "small.csv", "--target", "kind", "--kernels", "linear", "--no-baselines", "--json")
+FIT = ("fit", "small.csv", "--target", "kind", "--kernels", "linear", "--tune", "--folds", 2)
+
+
+def scores(found):
+    return {row["name"]: row["folds"] for row in found["rows"]}
+
+
+def test_compare_on_a_cluster_goes_on_from_what_is_kept(client, place):
+    here = json.loads(run(*COMPARE, "--methods", "mkl,mean_rule,sum_rule", "--out", "here").stdout)
+    run(*COMPARE, "--methods", "mean_rule,sum_rule", "--out", "there")
+    kept = Path("there/compare.jsonl").read_bytes()
+    words = ("--methods", "mkl,mean_rule,sum_rule", "--out", "there", "--scheduler", client.scheduler.address)
+    there = json.loads(run(*COMPARE, *words).stdout)
+    assert scores(there) == scores(here) and len(scores(here)) == 3
+    assert Path("there/compare.jsonl").read_bytes().startswith(kept)
+
+
+def test_reproduce_and_tuning_on_a_cluster(client, place):
+    scheduler = ("--scheduler", client.scheduler.address)
+    words = ("reproduce", "toy", "--table", "1", "--splits", 3)
+    run(*words, "--out", "here")
+    run(*words, "--out", "there", *scheduler)
+    assert Path("there/table1.json").read_bytes() == Path("here/table1.json").read_bytes()
+    for folder, more in (("one", ()), ("two", scheduler)):
+        run(*FIT, "--out", folder, *more)
+    one, two = (json.loads(Path(folder, "fit.json").read_text())["tuning"] for folder in ("one", "two"))
+    assert one == two
+
+
+def test_a_cluster_that_cannot_be_had_is_named(place, monkeypatch):
+    monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
+    words = (*COMPARE, "--scheduler", "tcp://127.0.0.1:9")
+    assert "no dask scheduler answers at 'tcp://127.0.0.1:9'" in run(*words, code=1).stderr
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "pip install multikernel[distributed]" in run(*words, code=1).stderr

@@ -14,6 +14,7 @@ from .._numba import HUGE, compiled
 from ..combine.linear import WeightedStack
 from ..criteria.margin import Bound, HardMargin, Loss
 from . import smo as smo_loop
+from .free_moves import newton_step
 from .free_system import Sensitivity, solve_free_system
 from .prices import ROUNDS, VIOLATION, best_growth, shares_on_the_way
 from .relative import relative_gap
@@ -148,7 +149,7 @@ class Machine:
             outcome = self.advance(self.violation, allowance, value_stop)
             budget -= outcome.iterations
             if outcome.iterations == allowance < budget:
-                self.newton_step()
+                newton_step(self)
                 continue
             values = self.values()
             if outcome.reason in (smo_loop.VALUE_REACHED, smo_loop.UNBOUNDED):
@@ -177,7 +178,7 @@ class Machine:
             for _ in range(ROUNDS):
                 if self.advance(violation, self.patience).iterations < self.patience:
                     break
-                self.newton_step()
+                newton_step(self)
             scores = self.scores
             growth = best_growth(self.terms(self.stack.shift).reward, float(self.beta @ scores))
             self.beta = growth * self.beta
@@ -190,7 +191,7 @@ class Machine:
         excess = float(self.beta.sum()) - self.loss.total
         if not abs(excess) > _DRIFT * float(np.abs(self.beta).sum()):
             return False
-        low, high = self._limits(np.arange(self.beta.size))
+        low, high = self.limits(np.arange(self.beta.size))
         room = np.minimum(self.beta - low, high - self.beta)
         j = int(np.argmax(room))
         if not room[j] > abs(excess):
@@ -198,37 +199,6 @@ class Machine:
         self.stack.form_rows(np.array([j]))
         self.beta[j] -= excess
         self.gradient += excess * self.stack.combined[j]
-        return True
-
-    def newton_step(self) -> None:
-        """Solve for all the free β at once, within their bounds: for kernels on which pairs crawl."""
-        rows = self.free()
-        if rows.size < 2:
-            return
-        old = self.beta[rows]
-        ascent = self.gradient[rows] - self.loss.epsilon * np.sign(old)
-        # the sensitivity to a "kernel" whose adjoint is −ascent is the Newton direction
-        direction = solve_free_system(self.stack, rows, -ascent[None]).direction(np.ones(1))
-        for clipped in (True, False):
-            if self._try_move(rows, old, direction, ascent, clipped):
-                return
-
-    def _try_move(self, rows: Array, old: Array, direction: Array, ascent: Array, clipped: bool) -> bool:
-        """All the way, clipped, or to the first bound; kept if the dual value rises."""
-        low, high = self._limits(rows)
-        step = 1.0
-        if not clipped:
-            bound = np.where(direction > 0, high, low)
-            moving = direction != 0.0
-            step = min(1.0, float(np.min((bound - old)[moving] / direction[moving], initial=1.0)))
-        if not self._place_balanced(rows, old + step * direction, low, high):
-            return False
-        change = self.beta[rows] - old
-        product = change @ self.stack.combined[rows]
-        if float(change @ ascent) - 0.5 * float(product[rows] @ change) <= 0.0:
-            self.beta[rows] = old
-            return False
-        self.gradient -= product
         return True
 
     def advance(self, tol: float, max_steps: int, value_stop: float = np.inf) -> smo_loop.Outcome:
@@ -350,17 +320,17 @@ class Machine:
         if rows.size < 2:
             return False
         old = self.beta[rows]
-        low, high = self._limits(rows)
-        return self._place_balanced(rows, old + sensitivity.direction(change), low, high)
+        low, high = self.limits(rows)
+        return self.place_balanced(rows, old + sensitivity.direction(change), low, high)
 
-    def _limits(self, rows: Array) -> tuple[Array, Array]:
+    def limits(self, rows: Array) -> tuple[Array, Array]:
         """How far the given β may move without a change of slope."""
         low, high = self.lower[rows], self.upper[rows]
         if self.loss.epsilon:
             low, high = np.where(self.beta[rows] > 0, 0.0, low), np.where(self.beta[rows] < 0, 0.0, high)
         return low, high
 
-    def _place_balanced(self, rows: Array, new: Array, low: Array, high: Array) -> bool:
+    def place_balanced(self, rows: Array, new: Array, low: Array, high: Array) -> bool:
         """Set β within its limits and with the sum unchanged; False, and nothing set, if that cannot be."""
         new = np.clip(new, low, high)
         excess = float((new - self.beta[rows]).sum())

@@ -21,7 +21,7 @@ def test_binary_machines_come_there_in_few_steps(C):
         Hinge(np.where(CODES == 0, 1.0, -1.0), C),
         EpsilonInsensitive(np.sin(CODES) + 0.1 * X[:, 0], C, 0.1),
     ):
-        machine = Machine(loss, WholeKernel(K), 400_000)
+        machine = Machine(loss, WholeKernel(K), 100_000)
         values = machine.solve(1e-3)
         assert values.primal.plain - values.dual <= 1e-3 * values.primal.plain
         assert machine.is_feasible()

@@ -229,11 +229,12 @@ def test_classes_that_overlap_in_many_samples(seed):
 @pytest.mark.parametrize(
     "case",
     [
-        {"n": 4, "kernels": ((0, 1), (0, 1)), "C": 1.0, "seed": 35},
+        {"n": 6, "kernels": ((0, 1), (0, 1)), "C": 0.01, "seed": 23},
         {"n": 5, "kernels": ((0, 1), (0, 1)), "C": 0.01, "mode": "hard", "seed": 7},
     ],
 )
 def test_offsets_that_no_free_dual_determines_are_found_by_the_linear_program(case, monkeypatch):
+    """At so small a price nearly all duals are at zero or at their bound."""
     problem = make_problem(unit=False, **case)
     found = project_smo(problem.projection)
     assert found.status == Status.OPTIMAL

@@ -255,7 +255,7 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
         n_jobs = self.n_jobs if isinstance(factors.rows, LocalRows) else None  # else each takes the cluster
         solve = delayed(self._solve_factors)
         jobs = (solve(factors.rows, group, by_class) for group in machines)
-        results = list(Parallel(n_jobs=n_jobs, prefer="threads")(jobs))
+        results = list(Parallel(n_jobs=n_jobs, require="sharedmem")(jobs))
         self._votes = self.multiclass == "ovo"
         self._store_blocks(results, [group.names for group in machines])
         self.C_ = np.full(self.intercept_.size, float(self.C))

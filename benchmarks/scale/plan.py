@@ -39,6 +39,21 @@ class Contest:
 
 
 @dataclass(frozen=True)
+class DiskFit:
+    """One dense fit from disk, of a table or of a ready-made stack; `loss` is "hinge" or "epsilon"."""
+
+    n: int
+    n_kernels: int
+    loss: str
+    kind: str
+
+    @property
+    def key(self) -> str:
+        """Its name in the store."""
+        return f"disk/{self.loss}/{self.kind}/m{self.n_kernels}/n{self.n}"
+
+
+@dataclass(frozen=True)
 class ScalePlan:
     """The cases of every section, and how long each may take."""
 
@@ -60,6 +75,7 @@ class ScalePlan:
     cluster_round_chunks: tuple[int, ...]
     constant_rows: int
     constant_ranks: tuple[int, ...]
+    disk: tuple[DiskFit, ...]
 
 
 _SUM_PEERS = ("linear_svc", "sgd", "sgd averaged")
@@ -101,6 +117,11 @@ FULL = ScalePlan(
     cluster_round_chunks=(16, 64, 256),
     constant_rows=20_000,
     constant_ranks=(100, 300),
+    disk=(
+        DiskFit(20_000, 5, "hinge", "table"),
+        DiskFit(20_000, 5, "epsilon", "table"),
+        DiskFit(20_000, 5, "hinge", "ready-made"),
+    ),
 )
 
 QUICK = ScalePlan(
@@ -129,4 +150,5 @@ QUICK = ScalePlan(
     cluster_round_chunks=(4, 16),
     constant_rows=2000,
     constant_ranks=(20,),
+    disk=(DiskFit(2000, 5, "hinge", "table"), DiskFit(2000, 5, "epsilon", "ready-made")),
 )

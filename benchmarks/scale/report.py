@@ -9,7 +9,7 @@ from benchmarks.figures import Figure
 from benchmarks.page import figure_lines, json_results, machine_line, runs_note
 from benchmarks.scale.child import N_THREADS
 from benchmarks.scale.plan import ScalePlan
-from benchmarks.scale.sections import accuracy, cluster, growth, peers
+from benchmarks.scale.sections import accuracy, cluster, disk, growth, peers
 from benchmarks.store import Store
 
 SECTIONS: dict[str, Any] = {
@@ -17,6 +17,7 @@ SECTIONS: dict[str, Any] = {
     "peers": peers,
     "accuracy": accuracy,
     "cluster": cluster,
+    "disk": disk,
 }
 
 

@@ -120,7 +120,7 @@ def figures(store: Store, plan: ScalePlan) -> list[Figure]:
     return rows
 
 
-def _ratio(store: Store, plan: ScalePlan, contest: Contest, name: str, target: float) -> tuple[str, float]:
+def _ratio(store: Store, contest: Contest, name: str, target: float) -> tuple[str, float]:
     """In words and as a number; where the peer did not get there, what it used is a lower bound."""
     factors = store.get(_factor_key(_APPROXIMATIONS[contest.kind], contest.n))
     ours, peer = run_to(store, contest, "ours", target), run_to(store, contest, name, target)

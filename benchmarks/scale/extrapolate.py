@@ -190,9 +190,9 @@ def _check(results: dict[str, Any], rank: int) -> str:
     own = Constants(**(vars(c) | {"rounds": measured["rounds"], "n_iter": measured["n_iter"]}))
     e = extrapolate(n, own, here)
     return (
-        f"Where it can be checked, on {n:,} rows and {record['n_workers']} workers of this machine, the "
+        f"Where it can be checked, on {_rate(n)} rows and {record['n_workers']} workers of this machine, the "
         f"model says {_seconds(e.total)} and the fit took {_seconds(measured['fit']['wall'])}."
-    ).replace(",", " ", 1)
+    )
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -218,7 +218,7 @@ def _bytes(size: float) -> str:
 def _seconds(spent: float) -> str:
     if spent >= 120.0:
         return f"{spent / 60.0:.0f} min"
-    return f"{spent:.2g} s" if spent >= 1.0 else f"{1e3 * spent:.2g} ms"
+    return f"{spent:.3g} s" if spent >= 1.0 else f"{1e3 * spent:.3g} ms"
 
 
 def main() -> None:

@@ -13,7 +13,9 @@ def grouped(count: int) -> str:
 
 
 def gibibytes(size: float) -> str:
-    """Bytes in GiB, small amounts in MiB."""
+    """Bytes in GiB, small amounts in MiB or KiB."""
+    if size < 2**22:
+        return f"{size / 2**10:.0f} KiB"
     return f"{size / 2**30:.2f} GiB" if size >= 2**29 else f"{size / 2**20:.0f} MiB"
 
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from multikernel import MKLClassifier, MKLRegressor, View, cost_path, load_model, plot, save_model
 from multikernel.cli import app
+from multikernel.estimators import LowRankWarning
 from multikernel.evaluation import (
     _contenders,
     compare_with_baselines,
@@ -17,8 +18,10 @@ from multikernel.evaluation import (
     held_out_predictions,
     learned_kernel,
 )
+from multikernel.evaluation._subject import subject_of
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
+from multikernel.views.low_rank import choice
 from tests.estimators.data import VIEWS, make_binary, make_regression, make_three
 
 X, Y = make_binary(120)
@@ -89,6 +92,16 @@ def test_an_evaluation_goes_the_way_of_the_fit(model, monkeypatch):
     assert rivals[0]["score"] > 0.8 and rivals[2]["score"] > 0.7  # whole Gram matrices of the same views
     found = evaluate(model, X, Y, parts=["heat_maps"], max_points=20)["heat_maps"]["maps"]
     assert {part["name"] for part in found[1:]} == {"signal", "line", "fourier"}, "those with weight"
+
+
+def test_refits_to_fewer_rows_go_the_way_of_the_fit(monkeypatch):
+    monkeypatch.setattr(choice, "LARGEST_DENSE", 100)
+    with pytest.warns(LowRankWarning):
+        model = MKLClassifier(VIEWS, rank=10).fit(X, Y)
+    assert subject_of(model).fresh().fit(X[:60], Y[:60]).gram_ == "low_rank"
+    model = MKLClassifier(VIEWS, rank=10, gram="low_rank").fit(X, Y)
+    rival, _ = _contenders.same_machine(subject_of(model))
+    assert rival.fit(X[:60] @ X[:60].T, Y[:60]).gram_ == "dense", "on a ready-made kernel"
 
 
 def test_rivals_of_more_rows_than_a_stack_takes_are_left_out(model, monkeypatch):

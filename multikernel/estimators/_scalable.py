@@ -101,16 +101,17 @@ class ScalableMKL(BaseMKL):
         return factors
 
     def _learn_blocks(self, problem: BlockProblem, label: str = "") -> BlockResult:
-        result = learn_block_weights(
-            problem.rows,
-            self._bank.offsets_,
-            problem.loss,
-            n_tasks=len(problem.names),
-            norm=float(self.norm),
-            costs=self._costs,
-            fit_intercept=problem.fit_intercept,
-            options=self._options(self._fit_seed, label),
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
+            result = learn_block_weights(
+                problem.rows,
+                self._bank.offsets_,
+                problem.loss,
+                n_tasks=len(problem.names),
+                norm=float(self.norm),
+                costs=self._costs,
+                fit_intercept=problem.fit_intercept,
+                options=self._options(self._fit_seed, label),
+            )
         require_finite(result)
         return result
 

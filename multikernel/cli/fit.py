@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from multikernel._resumable import on_cluster
-from multikernel._validation import check_choice
+from multikernel._validation import check_choice, check_rank
 from multikernel.cli.console import (
     STOPPED,
     err,
@@ -58,6 +58,7 @@ from multikernel.tables import (
     takes_callback,
     tune,
 )
+from multikernel.views.low_rank import GRAM_ROUTES
 
 _STOPPING = "\nStopping at the next iteration. Ctrl-C again ends at once, without a model.\n"
 
@@ -76,6 +77,17 @@ def fit(
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, e.g. C=10."),
+    ] = None,
+    gram: Annotated[
+        str | None,
+        typer.Option(
+            help=f"What stands for the kernels: {', '.join(GRAM_ROUTES)}. With auto, Gram matrices (dense) "
+            "up to 10 000 rows and factors (low_rank) beyond; memmap keeps the matrices in a file."
+        ),
+    ] = None,
+    rank: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Of factors: columns for each view, or, below 1, their trace error."),
     ] = None,
     task: Task = "auto",
     ignore: Ignore = None,
@@ -97,7 +109,7 @@ def fit(
     command goes on from there.
     """
     with misuse():
-        parameters = parse_parameters(settings or [])
+        parameters = _with_factors(parse_parameters(settings or []), gram, rank)
         find_method(method)
         check_choice("--task", task, ("auto", *TASKS))
         if kernels not in (None, "auto", "precomputed"):
@@ -127,6 +139,21 @@ def fit(
         record["summary"] = summarize(fitted.model) if hasattr(fitted.model, "kernel_weights_") else None
         _save(folder, fitted, record)
     _show(record, tuning, folder, as_json)
+
+
+def _with_factors(parameters: dict[str, Any], gram: str | None, rank: str | None) -> dict[str, Any]:
+    """The parameters with those that --gram and --rank give."""
+    given: dict[str, Any] = {}
+    if gram is not None:
+        given["gram"] = check_choice("--gram", gram, GRAM_ROUTES)
+    if rank is not None:
+        given["rank"] = check_rank("--rank", parse_parameters([f"rank={rank}"])["rank"])
+    for name in given.keys() & parameters.keys():
+        raise ValueError(f"{name} must be given once: by --{name}, or by --set {name}.")
+    found = ({"gram": "low_rank"} if rank is not None else {}) | parameters | given
+    if rank is not None and found["gram"] in ("dense", "memmap"):
+        raise ValueError(f"--rank is that of factors; gram {found['gram']!r} has none. Use --gram low_rank.")
+    return found
 
 
 def _save(folder: Path, fitted: Fitted, record: dict[str, Any]) -> None:
@@ -181,6 +208,9 @@ def _show_results(record: dict[str, Any], tuning: Tuning | None) -> None:
     if summary is not None:
         rows = [[w["view"], _number(w["weight"]), _number(w["share"])] for w in summary["weights"]]
         show_table("Weight of each view", ["view", "weight", "share"], rows)
+        _show_factors(summary.get("approximation") or [])
+    if record["gram"] not in (None, "dense"):
+        out().print(f"Memory of the fit: {record['memory']}.", markup=False, highlight=False)
     data, gap = record["data"], record["gap"]
     solver = "optimal" if summary is None else summary["convergence"]["status"]
     ended = record["status"] if solver in ("optimal", "unknown") else f"ended as {solver!r}"
@@ -191,6 +221,16 @@ def _show_results(record: dict[str, Any], tuning: Tuning | None) -> None:
         markup=False,
         highlight=False,
     )
+
+
+def _show_factors(approximation: list[dict[str, Any]]) -> None:
+    """What stood for the kernel of each view, where it was not its Gram matrix."""
+    rows = [
+        [each["view"], str(each["approximation"]), str(each["rank"]), _number(each["trace_error"])]
+        for each in approximation
+    ]
+    if rows:
+        show_table("Factors of low rank", ["view", "approximation", "rank", "trace error"], rows)
 
 
 def _number(value: float | None) -> str:

@@ -48,7 +48,8 @@ def make_record(
     Returns
     -------
     dict
-        ``data``, ``task``, ``method``, ``parameters``, ``views``, ``tuning``, ``status``, ``seconds``,
+        ``data``, ``task``, ``method``, ``parameters``, ``views``, ``tuning``, ``status``, ``gap``, ``gram``
+        and ``memory`` (what stood for the kernels and what it needed, of models that say so), ``seconds``,
         ``notes``, ``warnings`` and ``versions``.
     """
     data = plan.data
@@ -72,6 +73,8 @@ def make_record(
         "tuning": None if tuning is None else tuning.to_dict(),
         "status": fitted.status,
         "gap": _plain(getattr(fitted.model, "dual_gap_", None)),
+        "gram": getattr(fitted.model, "gram_", None),
+        "memory": str(fitted.model.memory_) if hasattr(fitted.model, "memory_") else None,
         "seconds": round(fitted.seconds, 3),
         "notes": list(plan.notes),
         "warnings": list(fitted.warnings),
@@ -159,6 +162,9 @@ def _views(plan: FitPlan) -> list[dict[str, Any]]:
 def _described(view: View, costs: Mapping[str, float]) -> dict[str, Any]:
     shown: dict[str, Any] = {"name": view.name, "kernel": repr(view.kernel), "columns": view.columns}
     shown |= {"standardize": bool(view.standardize)}
+    shown |= {
+        name: getattr(view, name) for name in ("approximation", "rank") if getattr(view, name) is not None
+    }
     return shown | ({"cost": costs[view.name]} if view.name in costs else {})
 
 

@@ -7,6 +7,8 @@
     columns = ["width", "height"]        # names, patterns such as "leg_*", or positions from 0
     kernel = "gaussian(scale=2)"         # or a list of kernels: one view each, called shape/gaussian, ...
     cost = 3.0                           # for methods that take costs
+    approximation = "cholesky"           # nystroem, random_features or cholesky: factors for many rows
+    rank = 0.01                          # their columns, or the largest trace error
 
 Each view is standardised unless ``standardize = false`` (chi2 and pairwise kernels are never), and its kernel
 is brought to a mean diagonal of 1 (``transforms = "unit_trace"``), so that the weights of views can be
@@ -30,7 +32,7 @@ from multikernel.kernels.expressions import parse_kernel
 from multikernel.tables.data import TableData
 from multikernel.views import View, as_views
 
-_KEYS = ("name", "columns", "kernel", "standardize", "transforms", "cost")
+_KEYS = ("name", "columns", "kernel", "standardize", "transforms", "cost", "approximation", "rank")
 _SCALE = ("unit_trace",)
 
 
@@ -76,7 +78,8 @@ def read_views(path: str | os.PathLike[str], table: TableData | None = None) -> 
     path : path
         With one ``[[view]]`` for each view: ``name``, ``columns`` (a name, a pattern, or a list of names,
         patterns and positions; all columns without), ``kernel`` (as for `parse_kernel`, or a list),
-        ``standardize`` (default true), ``transforms`` (default "unit_trace") and ``cost``.
+        ``standardize`` (default true), ``transforms`` (default "unit_trace"), ``cost``, and, as for `View`,
+        ``approximation`` and ``rank``.
     table : TableData, optional
         Where the columns are looked up at once, so that one that is missing is refused here. Positions count
         its columns from 0, without the target.
@@ -174,7 +177,9 @@ def _views_of(entry: dict[str, Any], place: _Place, table: TableData | None) -> 
         standardize = entry.get("standardize", _can_be_standardised(kernel))
         name = f"{place.name}/{kind}" if isinstance(entry["kernel"], list) else place.name
         try:
-            views.append(View(name, kernel, columns, entry.get("transforms", _SCALE), standardize))
+            view = View(name, kernel, columns, entry.get("transforms", _SCALE), standardize)
+            factors = {key: entry[key] for key in ("approximation", "rank") if key in entry}
+            views.append(replace(view, **factors))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{place}, kernel {text!r}: {error}") from None
     return views

@@ -72,7 +72,7 @@ def certify(problem: Problem, point: Point, sums: Sums, which: int, width: float
     dual = _feasible(problem, sums, which)
     squares = norm.squares(dual.adjoint)
     quadratic = norm.weight_set.support(squares) + dual.shifted
-    c = min(max(dual.reward, 0.0) / quadratic if quadratic > 0.0 else 0.0, dual.room)
+    c = _best_growth(dual, quadratic)
     lower = c * dual.reward - 0.5 * c * c * quadratic
     here = float(norm.weights(point.w) @ squares) + dual.shifted
     return Bounds(
@@ -83,6 +83,14 @@ def certify(problem: Problem, point: Point, sums: Sums, which: int, width: float
         width=width,
         smoothing_part=_smoothing_part(problem, point, sums, which),
     )
+
+
+def _best_growth(dual: _Dual, quadratic: float) -> float:
+    """The c ≥ 0 where c · reward − ½ c² · quadratic is largest; all the room where nothing pulls back."""
+    if not dual.reward > 0.0:
+        return 0.0
+    growth = min(dual.reward / quadratic if quadratic > 0.0 else np.inf, dual.room)
+    return growth if np.isfinite(growth) else 0.0
 
 
 def _feasible(problem: Problem, sums: Sums, which: int) -> _Dual:

@@ -41,18 +41,18 @@ class TargetFacts(NamedTuple):
 def encode_labels(block: Block, classes: Array) -> tuple[Any, Array, Array]:
     """Parts with class codes in the place of labels."""
     X, labels, weights = block.parts
-    return X, np.searchsorted(classes, np.asarray(labels)), _weights(weights, block.n_rows)
+    return X, np.searchsorted(classes, column_or_1d(labels)), block_weights(weights, block.n_rows)
 
 
 def check_targets(block: Block) -> tuple[Any, Array, Array]:
     """Parts with finite targets (n, n_outputs)."""
     X, targets, weights = block.parts
-    return X, _targets(targets), _weights(weights, block.n_rows)
+    return X, block_targets(targets), block_weights(weights, block.n_rows)
 
 
 def label_facts(block: Block) -> LabelFacts:
     """Of parts (labels, weights)."""
-    weights = _weights(block.parts[1], block.n_rows)
+    weights = block_weights(block.parts[1], block.n_rows)
     labels, codes = codes_of_classes(
         column_or_1d(block.parts[0]), if_missing="Leave samples without a label out."
     )
@@ -62,7 +62,7 @@ def label_facts(block: Block) -> LabelFacts:
 
 def target_facts(block: Block) -> TargetFacts:
     """Of parts (targets, weights)."""
-    targets, weights = _targets(block.parts[0]), _weights(block.parts[1], block.n_rows)
+    targets, weights = block_targets(block.parts[0]), block_weights(block.parts[1], block.n_rows)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
         return TargetFacts(int((weights > 0.0).sum()), float(weights.sum()), weights @ targets)
 
@@ -78,7 +78,7 @@ def used_rows(block: Block, wanted: Array, used: Array) -> Array:
     """
     first = int(used[: block.number].sum())
     places = wanted[(wanted >= first) & (wanted < first + used[block.number])] - first
-    return np.asarray(block.start + np.flatnonzero(_weights(block.parts[0], block.n_rows) > 0.0)[places])
+    return np.asarray(block.start + np.flatnonzero(block_weights(block.parts[0], block.n_rows) > 0.0)[places])
 
 
 def raise_in_row(block: Block, error: RowError, row: int) -> None:
@@ -87,13 +87,14 @@ def raise_in_row(block: Block, error: RowError, row: int) -> None:
         raise error.in_row(row - block.start)
 
 
-def _targets(values: Any) -> Array:
+def block_targets(values: Any) -> Array:
+    """Finite targets (n, n_outputs)."""
     targets = check_values(values)
     return targets.reshape(len(targets), -1)
 
 
-def _weights(values: Any, n_rows: int) -> Array:
-    """Ones by default."""
+def block_weights(values: Any, n_rows: int) -> Array:
+    """Sample weights, finite and not negative; ones by default."""
     return np.ones(n_rows) if values is None else check_values(values, "sample_weight", at_least=0.0)
 
 

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..rows import Block, DaskRows, is_dask, map_chunks
+from ._block_functions import block_targets, block_weights, target_facts
 from ._dask_input import check_columns
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -103,36 +104,25 @@ class ScoreByChunks:
         if is_classifier(self):
             right, weight = rows.sum(_right, model)
             return float(right / weight)
-        weight, *totals = rows.select(1, 2).sum(_totals)
-        errors, spread = rows.sum(_squares, model, np.asarray(totals) / weight)
+        facts = rows.select(1, 2).map(target_facts)
+        mean = np.sum([fact.totals for fact in facts], axis=0) / sum(fact.weight for fact in facts)
+        errors, spread = rows.sum(_squares, model, mean)
         return _r2(errors, spread)
 
 
 def _right(block: Block, model: Any) -> Array:
     """The weight of the rows predicted rightly, and of all."""
     X, y, weights = block.parts
-    weights = np.ones(block.n_rows) if weights is None else weights
+    weights = block_weights(weights, block.n_rows)
     return np.array([weights @ (model.predict(X) == np.ravel(y)), weights.sum()])
-
-
-def _totals(block: Block) -> Array:
-    """The weight of all rows, and the weighted sums of their targets."""
-    y, weights = _outputs(block.parts[0]), block.parts[1]
-    weights = np.ones(block.n_rows) if weights is None else weights
-    return np.concatenate([[weights.sum()], weights @ y])
 
 
 def _squares(block: Block, model: Any, mean: Array) -> Array:
     """Weighted squares of the errors, and of the targets less their mean, (2, n_outputs)."""
     X, y, weights = block.parts
-    weights = np.ones(block.n_rows) if weights is None else weights
-    y = _outputs(y)
-    return np.stack([weights @ (y - _outputs(model.predict(X))) ** 2, weights @ (y - mean) ** 2])
-
-
-def _outputs(y: Any) -> Array:
-    values = np.asarray(y, np.float64)
-    return values.reshape(len(values), -1)
+    weights, y = block_weights(weights, block.n_rows), block_targets(y)
+    errors = y - block_targets(model.predict(X))
+    return np.stack([weights @ errors**2, weights @ (y - mean) ** 2])
 
 
 def _r2(errors: Array, spread: Array) -> float:

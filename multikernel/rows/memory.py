@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import mmap
 import os
 import tempfile
-import weakref
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,12 @@ def allocate_array(shape: tuple[int, ...], dtype: Any, *, on_disk: bool = False)
     """
     if not on_disk or 0 in shape:
         return np.empty(shape, dtype=dtype)
-    handle, path = tempfile.mkstemp(prefix="multikernel-")
-    os.close(handle)
-    array: np.ndarray = np.memmap(path, dtype=dtype, mode="w+", shape=shape)
-    # slices keep the mapping alive, not the array: the file goes with the mapping
-    weakref.finalize(array._mmap, _remove, path)  # type: ignore[attr-defined]
-    return array
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    # A file without a name, where the system has such: no end of the process leaves it behind. The mapping
+    # keeps it, also for slices of the array.
+    with tempfile.TemporaryFile(prefix="multikernel-") as file:
+        file.truncate(n_bytes)
+        return np.ndarray(shape, dtype=dtype, buffer=mmap.mmap(file.fileno(), n_bytes))
 
 
 def is_on_disk(array: Any) -> bool:
@@ -44,11 +44,6 @@ def is_on_disk(array: Any) -> bool:
             return True
         array = array.base
     return isinstance(array, mmap.mmap)
-
-
-def _remove(path: str) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(path)
 
 
 def available_memory() -> int | None:

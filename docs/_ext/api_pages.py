@@ -31,7 +31,7 @@ PUBLIC = (
     "multikernel.reproduce",
 )
 # Rooms without a page: their names may change, and what a user needs of them is exported above.
-INTERNAL = ("cli", "combine", "criteria", "estimators", "solvers")
+INTERNAL = ("cli", "combine", "criteria", "estimators", "rows", "solvers")
 GROUPS = ("Estimators", "Learners", "Classes", "Functions", "Data")
 
 

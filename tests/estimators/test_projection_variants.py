@@ -14,6 +14,7 @@ from multikernel import (
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
 )
+from multikernel.solvers.localized import machines
 
 ALL = [ProjectionKernelClassifier, ProjectionKernelRegressor, ProjectionKernelOneClass]
 
@@ -332,7 +333,8 @@ def test_a_plateau_of_tiny_units_names_the_remedy(unit):
             model.fit(unit * X3, LINE)
 
 
-def test_machines_that_crawl_in_huge_units_name_the_remedy():
+def test_machines_that_crawl_in_huge_units_name_the_remedy(monkeypatch):
+    monkeypatch.setattr(machines, "most_steps", lambda n: 20)
     with pytest.warns(UserWarning, match=r"all the steps.*own units: standardize=True"):
         ProjectionKernelClassifier(standardize=False, tol=0.5, n_screen=1).fit(1e20 * X3, Y3)
 

@@ -2,14 +2,22 @@
 
 from multikernel.views.low_rank.bank import LowRankBank
 from multikernel.views.low_rank.choice import GRAM_ROUTES, LARGEST_DENSE, choose_gram
-from multikernel.views.low_rank.reference import DEFAULT_RANK, reference_rows, reference_size
+from multikernel.views.low_rank.reference import (
+    DEFAULT_RANK,
+    LARGEST_RANK,
+    largest_rank,
+    reference_rows,
+    reference_size,
+)
 
 __all__ = [
     "DEFAULT_RANK",
     "GRAM_ROUTES",
     "LARGEST_DENSE",
+    "LARGEST_RANK",
     "LowRankBank",
     "choose_gram",
+    "largest_rank",
     "reference_rows",
     "reference_size",
 ]

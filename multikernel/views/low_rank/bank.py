@@ -28,7 +28,8 @@ class LowRankBank:
         As for :class:`KernelBank`; views may name their `approximation` and `rank`.
     rank : int, float or None
         For views that name none: columns of a factor, or the largest relative trace error on the reference
-        rows. None is 200 columns, or as many as there are rows.
+        rows, within at most n / 4 columns of n rows, not less than 200 and not more than 1000. None is 200
+        columns, or as many as there are rows.
     seed : int
         Of the landmarks and of random features.
     dtype : {"float64", "float32"}

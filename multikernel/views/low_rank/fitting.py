@@ -16,7 +16,7 @@ from multikernel.views.columns import Selection, n_rows, resolve_columns
 from multikernel.views.low_rank.fourier import fourier_map
 from multikernel.views.low_rank.landmarks import cholesky_map, nystroem_map
 from multikernel.views.low_rank.maps import FeatureMap, evaluate_diagonal, exact_map, gram_error
-from multikernel.views.low_rank.reference import DEFAULT_RANK
+from multikernel.views.low_rank.reference import DEFAULT_RANK, largest_rank
 from multikernel.views.low_rank.transforms import find_degenerate, fit_steps, share_left_out
 from multikernel.views.low_rank.view import FactorView
 from multikernel.views.scaling import Scaling
@@ -70,9 +70,10 @@ class ViewFitter:
         with naming(label):
             kernel = view.kernel.fit(rows)
             diagonal = evaluate_diagonal(kernel, rows)
-            if diagonal.max() <= 0.0:
-                self._refuse(view, "all zero")
-                return None
+        if diagonal.max() <= 0.0:
+            self._refuse(view, "all zero")
+            return None
+        with naming(label):
             approximation, map_ = self._map(view, kernel, rows, diagonal, rank)
             Z = map_.factors(kernel, rows)
             _require_agreement(kernel, squared_norms(Z), diagonal, rows)
@@ -87,8 +88,8 @@ class ViewFitter:
 
     def _refuse(self, view: View, degenerate: str) -> None:
         if not self.automatic:
-            size = n_rows(self.table)
-            rows = "training rows" if size == self.n else f"{size} reference rows of {self.n}"
+            is_all = n_rows(self.table) == self.n
+            rows = "training rows" if is_all else f"reference rows of {self.n} training rows"
             raise_degenerate(f"kernel {view.name!r}", degenerate, rows)
 
     def _rows_of(self, selection: Selection, standardize: bool, label: str) -> tuple[Rows, Scaling | None]:
@@ -116,7 +117,10 @@ class ViewFitter:
             require_number_of_features(f"view {view.name!r}", rank)
             return approximation, fourier_map(kernel, rows, int(rank), self.seed)
         if approximation == "cholesky":
-            return approximation, cholesky_map(view.transforms, kernel, rows, diagonal, rank, self.seed)
+            largest = min(len(rows), largest_rank(self.n))
+            return approximation, cholesky_map(
+                view.transforms, kernel, rows, diagonal, rank, largest=largest, seed=self.seed
+            )
         if isinstance(rank, int):
             return approximation, nystroem_map(kernel, self._landmarks_of(rows, diagonal, rank))
         return approximation, self._nystroem_within(view, kernel, rows, diagonal, rank)
@@ -127,16 +131,16 @@ class ViewFitter:
     def _nystroem_within(
         self, view: View, kernel: Kernel, rows: Rows, diagonal: np.ndarray, share: float
     ) -> FeatureMap:
-        """More and more landmarks, until at most `share` of the trace is left out, or all rows are."""
-        count = _FIRST_LANDMARKS
+        """More and more landmarks, until at most `share` of the trace is left out, or as many as may be."""
+        count, largest = _FIRST_LANDMARKS, min(len(rows), largest_rank(self.n))
         while True:
             map_ = nystroem_map(kernel, self._landmarks_of(rows, diagonal, count))
             if (
-                count >= len(rows)
+                count >= largest
                 or share_left_out(view.transforms, map_.factors(kernel, rows), diagonal) <= share
             ):
                 return map_
-            count = min(len(rows), math.ceil(_GROWTH * count))
+            count = min(largest, math.ceil(_GROWTH * count))
 
     def _rank(self, view: View) -> int | float:
         """The rank that the view, or else the bank, names; refused where there are fewer rows."""

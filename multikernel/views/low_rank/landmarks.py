@@ -102,7 +102,7 @@ class PivotedCholesky:
         return float(self._weights @ self.left_out) / self._total
 
     def advance(self, rank: int, share: float = 0.0) -> bool:
-        """Add pivots until there are `rank`, or at most `share` is left out; False where nothing is left."""
+        """Add pivots until there are `rank`, or at most `share` is left out; False at the end."""
         while len(self._pivots) < rank and self.share_left_out > share:
             worth = np.where(
                 self.left_out > len(self._rows) * _EPS * self._diagonal, self._weights * self.left_out, 0.0
@@ -111,7 +111,7 @@ class PivotedCholesky:
             if ends[-1] <= 0.0:
                 return False
             self._add(int(np.searchsorted(ends, self._rng.random() * ends[-1], side="right")))
-        return len(self._pivots) < len(self._rows)
+        return len(self._pivots) < min(rank, len(self._rows))
 
     def _add(self, pivot: int) -> None:
         count = len(self._pivots)
@@ -146,6 +146,8 @@ def cholesky_map(
     rows: Rows,
     diagonal: np.ndarray,
     rank: int | float,
+    *,
+    largest: int,
     seed: int,
 ) -> LandmarkMap:
     """The map of pivots, as many as `rank`, or until at most that share of the trace is left out.
@@ -160,6 +162,8 @@ def cholesky_map(
     diagonal : ndarray of shape (n,)
         k(x, x).
     rank : int or float
+    largest : int
+        No more pivots than these, where `rank` is a share of the trace.
     seed : int
     """
     cholesky = PivotedCholesky(kernel, rows, diagonal, row_weights(transforms, diagonal), seed)
@@ -167,7 +171,7 @@ def cholesky_map(
         cholesky.advance(rank)
         return cholesky.map()
     share = rank
-    while cholesky.advance(len(rows), share):
+    while cholesky.advance(largest, share):
         left_out = share_left_out(transforms, cholesky.factor, diagonal)
         if left_out <= rank:
             break

@@ -9,6 +9,7 @@ import numpy as np
 from multikernel._validation import check_positive_integer, check_rank, check_seed
 
 DEFAULT_RANK = 200  # columns of a factor whose view and bank name no rank
+LARGEST_RANK = 1000  # columns of a factor whose rank is a trace error
 _SMALLEST_SAMPLE = 5000
 _ROWS_PER_COLUMN = 4
 
@@ -30,6 +31,20 @@ def reference_size(n: int, ranks: Iterable[int | float | None] = ()) -> int:
     named = [check_rank("a rank", rank) for rank in ranks]
     largest = max((rank for rank in named if isinstance(rank, int)), default=DEFAULT_RANK)
     return min(check_positive_integer("n", n), max(_SMALLEST_SAMPLE, _ROWS_PER_COLUMN * largest))
+
+
+def largest_rank(n: int) -> int:
+    """How many columns a factor of n rows has at most where its rank is a trace error.
+
+    A quarter of the rows: with more, the solver on factors takes longer than on Gram matrices. At least 200,
+    which cost little, and never more than 1000.
+
+    Examples
+    --------
+    >>> largest_rank(100), largest_rank(2000), largest_rank(1_000_000)
+    (200, 500, 1000)
+    """
+    return min(LARGEST_RANK, max(DEFAULT_RANK, n // _ROWS_PER_COLUMN))
 
 
 def reference_rows(n: int, size: int, seed: int | None = 0) -> np.ndarray:

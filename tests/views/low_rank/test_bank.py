@@ -25,7 +25,7 @@ from multikernel.kernels import (
 )
 from multikernel.views import KernelBank, LowRankBank, View, make_bank
 from multikernel.views._finish import naming
-from multikernel.views.low_rank import parts, reference_rows, reference_size
+from multikernel.views.low_rank import largest_rank, parts, reference_rows, reference_size
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(90, 4))
@@ -250,6 +250,14 @@ def test_factors_beyond_single_precision_are_refused():
         bank.transform(table)
 
 
+@pytest.mark.parametrize("approximation", ["cholesky", "nystroem"])
+def test_an_error_out_of_reach_does_not_take_a_column_for_each_row(approximation):
+    rows = np.arange(900.0)[:, None]
+    bank = LowRankBank([View("v", Gaussian(50.0), approximation=approximation)], rank=0.01).fit(rows)
+    assert bank.ranks_[0] == largest_rank(900) == 225
+    assert bank.trace_errors_[0] == pytest.approx(0.75)
+
+
 def test_random_features_have_no_trace_error_to_aim_at():
     view = View("v", Gaussian(), approximation="random_features")
     with pytest.raises(ValueError, match=r"view 'v': random features have no trace error .*rank=200"):
@@ -280,7 +288,9 @@ def test_constant_means_what_it_means_for_gram_matrices():
     far = 1e7 + RNG.normal(size=(30, 1))  # of entries that differ by a ten-millionth: not constant
     assert LowRankBank([Linear()]).fit(far).ranks_[0] == KernelBank([Linear()]).fit(far).n_kernels_ == 1
     tenths = np.full((30, 1), 0.1)  # whose mean is not 0.1
-    with pytest.raises(ValueError, match="kernel 'v' is all zero on the 30 reference rows of 900, so"):
+    with pytest.raises(
+        ValueError, match="kernel 'v' is all zero on the reference rows of 900 training rows, so"
+    ):
         LowRankBank([View("v", Linear(), None, ("center", "unit_diagonal"))]).fit(tenths, n_rows=900)
 
 

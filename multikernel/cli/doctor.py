@@ -19,6 +19,7 @@ from multikernel.tables import TableData, encode_columns, find_categories, read_
 from multikernel.tables.data import views_in_names
 from multikernel.tables.planning import choose_kernels
 from multikernel.tables.reading import require_column
+from multikernel.views.memory import readable_size
 
 _COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
@@ -99,3 +100,21 @@ def _show(found: Diagnosis) -> None:
         show_table("Kernels", KERNEL_HEAD, kernel_rows(found))
     if found.memory:
         console.print(f"Memory of a fit: {found.memory['text']}.", markup=False, highlight=False)
+        if found.memory["chosen"] != "dense" or any(each.subject == "memory" for each in found.findings):
+            _show_choices(found.memory)
+
+
+def _show_choices(memory: dict[str, Any]) -> None:
+    """What can stand for the kernels, for mkl and ridge."""
+    chosen = next(each for each in memory["choices"] if each["gram"] == memory["chosen"])
+    rows = [
+        [
+            f"{each['gram']}{' (auto)' if each is chosen else ''}",
+            each["dtype"],
+            readable_size(each["memory"]),
+            readable_size(each["disk"]) if each["disk"] else "",
+            "yes" if each["fits"] else "no",
+        ]
+        for each in memory["choices"]
+    ]
+    show_table("What may stand for the kernels", ["--gram", "dtype", "memory", "disk", "fits"], rows)

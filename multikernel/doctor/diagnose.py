@@ -129,9 +129,10 @@ def diagnose(
 def _examine(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.random.Generator) -> Diagnosis:
     if _is_ready_made(X, kernels):
         chart, dtype = _examine_matrices(X, y, task, limit, rng)
+        kernels = "precomputed"
     else:
         chart, dtype = _examine_table(X, y, kernels, task, limit, rng), "float64"
-    memory, findings = examine_memory(chart.n, len(chart.examined), dtype, chart.recipes)
+    memory, findings = examine_memory(chart.n, len(chart.examined), kernels, dtype, chart.recipes)
     return Diagnosis(
         findings=chart.findings + findings,
         n_samples=chart.n,

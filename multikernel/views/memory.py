@@ -72,13 +72,14 @@ class MemoryEstimate:
         size = _grouped(self.n)
         plural = "kernel" if self.n_kernels == 1 else "kernels"
         where = " on disk" if self.gram == "memmap" else ""
-        there = "an unknown amount" if self.available is None else _readable(self.available)
+        there = "an unknown amount" if self.available is None else readable_size(self.available)
         what = f"{self.n_kernels} {plural} of {size} × {size}"
         if self.n_columns is not None:
             what = f"factors of {self.n_kernels} {plural}, {size} × {_grouped(self.n_columns)},"
         return (
-            f"{_readable(self.stack)}{where} for {what} in {self.dtype}, {_readable(self.workspace)} of "
-            f"workspace, {_readable(self.total)} of memory in all; {there} available"
+            f"{readable_size(self.stack)}{where} for {what} in {self.dtype}, "
+            f"{readable_size(self.workspace)} of workspace, {readable_size(self.total)} of memory in all; "
+            f"{there} available"
         )
 
 
@@ -175,7 +176,14 @@ def _grouped(count: int) -> str:
     return f"{count:,}".replace(",", " ")
 
 
-def _readable(size: int) -> str:
+def readable_size(size: int) -> str:
+    """Bytes as a person would say it.
+
+    Examples
+    --------
+    >>> readable_size(6_000_000_000)
+    '5.6 GiB'
+    """
     amount = float(size)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if amount < 1024.0:

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from multikernel.cli import app
+from multikernel.views import memory
 
 
 def call(*arguments):
@@ -42,6 +43,23 @@ def test_a_healthy_table(table, tmp_path):
     warned = call(written(table.assign(id=range(60)), tmp_path), "--target", "y")
     assert warned.exit_code == 0  # only errors refuse
     assert "warning column 'id'" in warned.stdout
+
+
+def test_what_fits_where_memory_is_scarce(table, tmp_path, monkeypatch):
+    path = written(table, tmp_path)
+    assert "What may stand for the kernels" not in call(path, "--target", "y").stdout
+    monkeypatch.setattr(memory, "available_memory", lambda: 190_000)
+    result = call(
+        path, "--target", "y", "--kernels", "gaussian, linear, gaussian(scale=2), gaussian(scale=3)"
+    )
+    assert result.exit_code == 0, "a warning: there is a way out"
+    rows = [line.split("│")[1:6] for line in result.stdout.splitlines() if "float" in line and "│" in line]
+    shown = [[cell.strip() for cell in row] for row in rows]
+    assert ["memmap", "float32", "92.8 KiB", "56.2 KiB", "yes"] in shown
+    assert shown[:2] == [
+        ["dense (auto)", "float64", "174.4 KiB", "", "yes"],
+        ["dense", "float32", "101.2 KiB", "", "yes"],
+    ]
 
 
 def test_errors_have_exit_code_1_and_are_escaped(table, tmp_path):

@@ -18,7 +18,6 @@ from multikernel.doctor.remedies import Recipes
 from multikernel.doctor.views import fill_gaps
 from multikernel.kernels import FunctionKernel, Gaussian, Linear
 from multikernel.views import View
-from multikernel.views import memory as views_memory
 from tests.doctor.told import find, told
 
 # --- clean -------------------------------------------------------------------------------------------------
@@ -296,19 +295,7 @@ def test_many_kernels_for_few_rows(table):
     assert "chance will choose" in find(diagnose(X, y, kernels), "note", "kernels").what
 
 
-# --- memory and options ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("share", "level", "said"),
-    [(0.7, "error", 'dtype="float32"'), (1.2, "warning", "float32"), (0.01, "error", "Take")],
-)
-def test_memory(table, monkeypatch, share, level, said):
-    needed = diagnose(*table).memory["total"]
-    monkeypatch.setattr(views_memory, "available_memory", lambda: int(share * needed) + 1)
-    finding = find(diagnose(*table), level, "memory")
-    assert "7 kernels of 60 × 60" in finding.what
-    assert said in finding.remedy
+# --- options -----------------------------------------------------------------------------------------------
 
 
 def test_options_are_checked(table):

@@ -16,8 +16,9 @@ from benchmarks.scale.data import VIEW_COLUMNS, make_rows, view_columns, view_na
 from benchmarks.scale.dense_objective import DenseProblem, judge_dense
 from benchmarks.scale.limits import limited_memory
 from benchmarks.store import Record
-from multikernel import KernelBank, MKLClassifier, MKLRegressor
+from multikernel import MKLClassifier, MKLRegressor
 from multikernel.kernels import Gaussian
+from multikernel.views import make_bank
 
 GAMMA = 0.5 / VIEW_COLUMNS  # about one over the median squared distance
 EPSILON = 0.5
@@ -41,7 +42,7 @@ def take(n: int, n_kernels: int, loss: str, kind: str, limit: int, tol: float) -
         kernels: Any = views
         X: Any = rows.X
         if kind == "ready-made":
-            stack = KernelBank(views, gram="memmap", dtype="float32").fit_stack(rows.X)
+            stack = make_bank(views, gram="memmap", dtype="float32", lean=True).fit_stack(rows.X)
             kernels, X, read = "precomputed", np.moveaxis(stack, 0, 2), _bytes_read()
         before = resident_bytes("RssAnon")
         times, model = timed(lambda: _fit(kernels, loss, X, y, tol))

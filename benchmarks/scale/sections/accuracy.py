@@ -25,7 +25,7 @@ def measure(store: Store, plan: ScalePlan) -> None:
     """Five times two halves of each problem that can be had."""
     for problem in filter(available, plan.accuracy_problems):
         for replicate in range(plan.accuracy_replicates):
-            take = partial(run_task, "accuracy", problem=problem, replicate=replicate)
+            take = partial(run_task, "accuracy", n_threads=1, problem=problem, replicate=replicate)
             ranks = list(plan.accuracy_ranks)
             store.measure(_key(problem, replicate), partial(take, n_train=plan.accuracy_rows, ranks=ranks))
 

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from .._validation import RowError, codes_of_classes
-from ..rows import Block, check_values, take_rows
+from ..rows import Block, check_values, rows_unlike, take_rows
+from ..views.columns import Selection, as_table
 from ..views.low_rank import LowRankBank
 from ._parameters import price_samples
 
@@ -150,6 +151,22 @@ def worst_rows(block: Block, bank: LowRankBank, views: Array, count: int) -> lis
             missed[:, column[m]] -= np.einsum("ij,ij->i", Z, Z)
     worst = np.argsort(-missed, axis=0, kind="stable")[:count]
     return [(block.start + used[rows], missed[rows, k]) for k, rows in enumerate(worst.T)]
+
+
+def differing_rows(block: Block, selection: Selection, one: Any, count: int) -> Array:
+    """Numbers in the whole of the first rows that count and differ in some columns from a row of them.
+
+    Parameters
+    ----------
+    block : with parts (features, targets, weights)
+    selection : Selection
+    one : those columns of one row
+    count : int
+    """
+    X, _, weights = block.parts
+    differ = rows_unlike(selection.take(as_table(X), "rows"), one)
+    numbers: Array = block.start + differ[weights[differ] > 0.0][:count]
+    return numbers
 
 
 @contextmanager

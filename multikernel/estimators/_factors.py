@@ -14,10 +14,11 @@ import numpy as np
 
 from .._validation import RowError
 from ..rows import LocalRows, RowBlocks, cluster_memory, fits_cluster
-from ..views import as_views
-from ..views.low_rank import LowRankBank, reference_rows, reference_size
+from ..views import View, as_views
+from ..views.columns import as_table, resolve_columns
+from ..views.low_rank import DegenerateViewError, LowRankBank, reference_rows, reference_size
 from ..views.memory import MemoryEstimate, estimate_factors
-from ._block_functions import block_traces, factorise, raise_in_row, used_rows, worst_rows
+from ._block_functions import block_traces, differing_rows, factorise, raise_in_row, used_rows, worst_rows
 from ._row_input import GivenRows
 from ._samples import distinct_samples
 
@@ -25,6 +26,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _ATTEMPTS = 4  # at a trace error that is asked for
 _AIM = 0.9  # of it on the reference rows, which are nearer to their landmarks than other rows
+_RARE = 100  # rows that become reference rows because a kernel would be constant on the others
 _WORST = 100  # rows that become reference rows because the factors miss them most
 
 
@@ -73,7 +75,8 @@ class FactorRequest:
             missed, bank = factors.missed, factors.bank
             if not missed.size:
                 return factors
-            tightness *= _AIM / float((factors.errors[missed] / factors.tolerances[missed]).max())
+            with np.errstate(over="ignore"):
+                tightness *= _AIM / float((factors.errors[missed] / factors.tolerances[missed]).max())
             del factors  # before the next ones are computed
             worst = self._worst(given, bank, missed)
             numbers = np.union1d(worst, self._reference(given, 2 * numbers.size))
@@ -98,6 +101,24 @@ class FactorRequest:
 
     # ------------------------------------------------------------------ factors
     def _factors(self, given: GivenRows, numbers: Array, tightness: float) -> Factors:
+        while True:
+            try:
+                bank, targets = self._fitted(given, numbers, tightness)
+                break
+            except DegenerateViewError as error:
+                assert error.view is not None
+                more = np.union1d(numbers, _rare(given, int(numbers[0]), error.view))
+                if more.size == numbers.size:
+                    raise
+                numbers = more
+        memory = _memory(given.rows, bank)
+        rows = _derived(given.rows, bank, memory)
+        errors = bank.trace_errors(rows.sum(block_traces))
+        tolerances = np.array([self._tolerances().get(name, np.inf) for name in bank.view_names_])
+        return Factors(rows, bank, errors, tolerances, targets, memory)
+
+    def _fitted(self, given: GivenRows, numbers: Array, tightness: float) -> tuple[LowRankBank, Array]:
+        """A bank fitted on the rows with these numbers, and the targets of those that differ."""
         X, targets, _ = given.rows.take(numbers)
         targets = np.asarray(targets, np.float64).reshape(numbers.size, -1)
         samples = distinct_samples(X, targets, np.ones(numbers.size))
@@ -108,18 +129,14 @@ class FactorRequest:
             row = int(numbers[samples.rows[error.row]])
             given.rows.map(raise_in_row, error, row)
             raise
-        memory = _memory(given.rows, bank)
-        rows = _derived(given.rows, bank, memory)
-        errors = bank.trace_errors(rows.sum(block_traces))
-        tolerances = np.array([self._tolerances().get(name, np.inf) for name in bank.view_names_])
-        return Factors(rows, bank, errors, tolerances, targets[samples.rows], memory)
+        return bank, targets[samples.rows]
 
     def _bank(self, n_sample: int, n: int, tightness: float) -> LowRankBank:
         """With trace errors that are tighter, and no more landmarks than there are different rows."""
 
         def adapted(rank: Any) -> Any:
             if isinstance(rank, float):
-                return rank * tightness
+                return min(rank, max(rank * tightness, np.finfo(float).tiny))
             return n_sample if isinstance(rank, int) and n_sample < rank <= n else rank
 
         kernels = self.kernels
@@ -134,6 +151,15 @@ class FactorRequest:
         """The trace errors asked for, by view name."""
         named = zip(as_views(self.kernels), self._ranks(), strict=True)
         return {view.name: rank for view, rank in named if isinstance(rank, float)}
+
+
+def _rare(given: GivenRows, number: int, view: View) -> Array:
+    """The first rows that differ in a view's columns from one that the others are like."""
+    label = f"view {view.name!r}"
+    table = as_table(given.rows.take(np.array([number]))[0])
+    selection = resolve_columns(table, view.columns, label)
+    found = given.rows.map(differing_rows, selection, selection.take(table, label), _RARE)
+    return np.concatenate(found)[:_RARE]
 
 
 def _memory(rows: RowBlocks, bank: LowRankBank) -> MemoryEstimate:

@@ -8,7 +8,7 @@ from .dask_rows import DaskRows
 from .local import LocalRows
 from .memory import available_memory
 from .opening import as_rows
-from .tables import count_rows, join_rows, take_rows
+from .tables import count_rows, join_rows, rows_unlike, take_rows
 
 __all__ = [
     "Block",
@@ -26,6 +26,7 @@ __all__ = [
     "join_labels",
     "join_rows",
     "map_chunks",
+    "rows_unlike",
     "take_rows",
     "tree_sum",
     "unique_labels",

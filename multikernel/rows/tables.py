@@ -40,6 +40,25 @@ def take_rows(raw: Any, positions: Any) -> Any:
     return [raw[int(position)] for position in positions]
 
 
+def rows_unlike(raw: Any, one: Any) -> np.ndarray:
+    """Positions of the rows that differ from the only row of `one`, a table of the same kind.
+
+    Examples
+    --------
+    >>> rows_unlike(np.array([[1, 2], [1, 3], [1, 2]]), np.array([[1, 2]]))
+    array([1])
+    """
+    if scipy.sparse.issparse(raw):
+        repeated = scipy.sparse.csr_matrix(np.ones((raw.shape[0], 1))) @ one.tocsr()
+        return np.flatnonzero((raw.tocsr() != repeated).getnnz(axis=1))
+    if hasattr(raw, "iloc"):
+        raw, one = raw.to_numpy(), one.to_numpy()
+    if isinstance(raw, np.ndarray):
+        differs = raw != one
+        return np.flatnonzero(differs.reshape(len(raw), -1).any(axis=1))
+    return np.flatnonzero([bool(np.any(row != one[0])) for row in raw])
+
+
 def join_rows(tables: Sequence[Any]) -> Any:
     """Tables of one kind, one below the other.
 

@@ -2,6 +2,7 @@
 
 from multikernel.views.low_rank.bank import LowRankBank
 from multikernel.views.low_rank.choice import GRAM_ROUTES, LARGEST_DENSE, choose_gram
+from multikernel.views.low_rank.fitting import DegenerateViewError
 from multikernel.views.low_rank.reference import (
     DEFAULT_RANK,
     LARGEST_RANK,
@@ -15,6 +16,7 @@ __all__ = [
     "GRAM_ROUTES",
     "LARGEST_DENSE",
     "LARGEST_RANK",
+    "DegenerateViewError",
     "LowRankBank",
     "choose_gram",
     "largest_rank",

@@ -27,6 +27,14 @@ _GROWTH = 1.4
 _DISAGREEMENT = 1e-6  # of the largest k(x, x): far beyond rounding
 
 
+class DegenerateViewError(ValueError):
+    """A kernel is constant on the reference rows; on more of them it may not be."""
+
+    def __init__(self, message: str, view: View | None = None) -> None:
+        super().__init__(message)
+        self.view = view
+
+
 @dataclass
 class ViewFitter:
     """Fits views on the reference rows; views with equal columns share their rows and landmarks.
@@ -90,7 +98,10 @@ class ViewFitter:
         if not self.automatic:
             is_all = n_rows(self.table) == self.n
             rows = "training rows" if is_all else f"reference rows of {self.n} training rows"
-            raise_degenerate(f"kernel {view.name!r}", degenerate, rows)
+            try:
+                raise_degenerate(f"kernel {view.name!r}", degenerate, rows)
+            except ValueError as error:
+                raise DegenerateViewError(str(error), view) from None
 
     def _rows_of(self, selection: Selection, standardize: bool, label: str) -> tuple[Rows, Scaling | None]:
         key = (selection, standardize)

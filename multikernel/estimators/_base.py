@@ -5,7 +5,8 @@ together as one matrix of dual coefficients over the support samples of all of t
 weights for each. Only support rows and kernels with weight are kept.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,13 +44,30 @@ class Solved:
         return full
 
 
+_TOO_LARGE = (
+    "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
+    "targets, or normalise the kernels (transforms='unit_trace')."
+)
+
+
 def require_finite(result: Any) -> None:
     """Refuse a solution that floating point does not hold."""
     if not result.is_finite:
-        raise ValueError(
-            "the solution is too large for floating point: kernels and targets differ too much in scale. "
-            "Rescale the targets, or normalise the kernels (transforms='unit_trace')."
-        )
+        raise ValueError(_TOO_LARGE)
+
+
+@contextmanager
+def refusing_overflow() -> Iterator[None]:
+    """Refuse a problem whose numbers leave floating point on the way to a solution."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            yield
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        raise ValueError(_TOO_LARGE) from error
+    except ValueError as error:
+        if "infs or NaNs" not in str(error):  # as the linear algebra of SciPy and NumPy calls them
+            raise
+        raise ValueError(_TOO_LARGE) from error
 
 
 class BaseMKL(KernelMachine):

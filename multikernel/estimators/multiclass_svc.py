@@ -120,3 +120,9 @@ class MulticlassSVC(MKLClassifier):
             probability=probability, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
             callback=callback, verbose=verbose, random_state=random_state,
         )  # fmt: skip
+
+    def _why_not_low_rank(self) -> str:
+        return (
+            "MulticlassSVC has no low-rank route: its classes share one machine. Use gram='dense' or "
+            "'memmap', or MKLClassifier with multiclass='shared', 'ovr' or 'ovo'."
+        )

@@ -46,8 +46,9 @@ class View:
         How factors Z with Z Zᵀ ≈ K stand in for the Gram matrix, see :class:`LowRankBank`; None leaves the
         choice to the bank. A view that names one goes with ``gram="low_rank"`` or ``"auto"``.
     rank : int, float or None, default=None
-        How many columns Z has, or, between 0 and 1, the largest relative trace error 1 − tr(Z Zᵀ) / tr(K) on
-        the reference rows. None leaves the choice to the bank.
+        How many columns Z has, or, between 0 and 1, the largest relative trace error 1 − tr(Z Zᵀ) / tr(K):
+        of an estimator over all training rows, of a :class:`LowRankBank` alone on the rows that it is fitted
+        on. None leaves the choice to the estimator or the bank.
 
     Examples
     --------

@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from multikernel import MKLClassifier, MKLRegressor, MKLRidge, View
-from multikernel.estimators import _factors
+from multikernel.estimators import LowRankWarning, _factors
+from multikernel.estimators._factors import FactorRequest
 from multikernel.kernels import Gaussian, Laplacian
 from multikernel.rows import LocalRows
 from tests.estimators.data import VIEWS, make_binary, make_regression, make_table, make_three
@@ -213,6 +214,32 @@ def test_an_error_that_is_not_reached_is_said(monkeypatch):
         MKLClassifier(MANY, gram="low_rank", rank=0.01).fit(X, y)
 
 
+def test_an_error_that_is_almost_zero_is_the_one_spoken_of(monkeypatch):
+    monkeypatch.setattr(_factors, "reference_size", lambda n, ranks: 10)
+    monkeypatch.setattr(_factors, "_ATTEMPTS", 2)
+    X, y = make_binary(300)
+    with pytest.warns(UserWarning, match=r"view 'near' .* more than rank=9\.99989e-321 asks for"):
+        MKLClassifier(MANY, gram="low_rank", rank=1e-320).fit(X, y)
+
+
+def test_an_error_out_of_reach_is_tried_once_and_said(monkeypatch):
+    fits = []
+    monkeypatch.setattr(FactorRequest, "_fitted", _noting(fits, FactorRequest._fitted))
+    X, y = make_binary(500)
+    views = [View("narrow", Gaussian(gamma=500.0), [0, 1]), MANY[1]]
+    with pytest.warns(LowRankWarning, match=r"'narrow' .* with 200 columns, the most .*gram='dense'"):
+        MKLClassifier(views, gram="low_rank", rank=0.01).fit(X, y)
+    assert len(fits) == 1
+
+
+def _noting(calls, function):
+    def noted(*arguments):
+        calls.append(arguments)
+        return function(*arguments)
+
+    return noted
+
+
 def test_no_more_landmarks_than_different_rows():
     X, y = make_binary(40)
     model = on_factors(FAMILY["hinge"][0], 60).fit(np.vstack([X, X]), np.append(y, y))
@@ -267,6 +294,10 @@ def test_what_is_too_large_is_refused():
     X, y = make_regression()
     with pytest.raises(ValueError, match="too large for floating point"):
         on_factors(FAMILY["ridge"][0], 10).fit(X, 1e200 * y)
+    high = y > np.median(y)
+    for name, target in (("hinge", high), ("squared hinge", high), ("ridge", y), ("regressor", y)):
+        with pytest.raises(ValueError, match="too large for floating point"):
+            on_factors(FAMILY[name][0], 10).fit(1e100 * X, target)
     with pytest.raises(ValueError, match=r"view 'signal' holds NaN at row 7, column 1"):
         X[7, 1] = np.nan
         on_factors(FAMILY["ridge"][0], 10).fit(X, y)

@@ -158,7 +158,9 @@ def gram_error(kernel: Kernel, map_: FeatureMap, rows: Rows) -> float:
     some = rows.take(np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _ERROR_ROWS)).astype(np.intp)))
     K = np.empty((len(some), len(some)))
     evaluate_rows(kernel, Pair(some, some, keep=kernel._is_composite), K)
-    size = float(np.linalg.norm(K))
+    largest = float(np.abs(K).max())
+    if largest == 0.0:
+        return 0.0
     Z = map_.factors(kernel, some)
-    K -= Z @ Z.T
-    return float(np.linalg.norm(K)) / size if size > 0.0 else 0.0
+    missed = (K - Z @ Z.T) / largest  # squares of K itself may be too large for floating point
+    return float(np.linalg.norm(missed) / np.linalg.norm(K / largest))

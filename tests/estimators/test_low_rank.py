@@ -14,8 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from multikernel import MKLClassifier, MKLRegressor, MKLRidge, View
-from multikernel.estimators import LowRankWarning, _factors
-from multikernel.estimators._factors import FactorRequest
+from multikernel.estimators import _factors
 from multikernel.kernels import Gaussian, Laplacian
 from multikernel.rows import LocalRows
 from tests.estimators.data import VIEWS, make_binary, make_regression, make_table, make_three
@@ -220,24 +219,6 @@ def test_an_error_that_is_almost_zero_is_the_one_spoken_of(monkeypatch):
     X, y = make_binary(300)
     with pytest.warns(UserWarning, match=r"view 'near' .* more than rank=9\.99989e-321 asks for"):
         MKLClassifier(MANY, gram="low_rank", rank=1e-320).fit(X, y)
-
-
-def test_an_error_out_of_reach_is_tried_once_and_said(monkeypatch):
-    fits = []
-    monkeypatch.setattr(FactorRequest, "_fitted", _noting(fits, FactorRequest._fitted))
-    X, y = make_binary(500)
-    views = [View("narrow", Gaussian(gamma=500.0), [0, 1]), MANY[1]]
-    with pytest.warns(LowRankWarning, match=r"'narrow' .* with 200 columns, the most .*gram='dense'"):
-        MKLClassifier(views, gram="low_rank", rank=0.01).fit(X, y)
-    assert len(fits) == 1
-
-
-def _noting(calls, function):
-    def noted(*arguments):
-        calls.append(arguments)
-        return function(*arguments)
-
-    return noted
 
 
 def test_no_more_landmarks_than_different_rows():

@@ -16,7 +16,7 @@ from .._validation import RowError
 from ..rows import LocalRows, RowBlocks, cluster_memory, fits_cluster
 from ..views import View, as_views
 from ..views.columns import as_table, resolve_columns
-from ..views.low_rank import DegenerateViewError, LowRankBank, reference_rows, reference_size
+from ..views.low_rank import DegenerateViewError, LowRankBank, largest_rank, reference_rows, reference_size
 from ..views.memory import MemoryEstimate, estimate_factors
 from ._block_functions import block_traces, differing_rows, factorise, raise_in_row, used_rows, worst_rows
 from ._row_input import GivenRows
@@ -42,6 +42,7 @@ class Factors:
     tolerances : array (n_kernels,), those asked for; infinity where none was
     sample_targets : array (n_sample, n_outputs), of the reference rows
     memory : MemoryEstimate
+    largest_rank : int, columns of a view whose rank is an error, at most
     """
 
     rows: RowBlocks
@@ -50,11 +51,17 @@ class Factors:
     tolerances: Array
     sample_targets: Array
     memory: MemoryEstimate
+    largest_rank: int
 
     @property
     def missed(self) -> Array:
         """Views whose trace error is larger than asked for."""
         return np.flatnonzero(self.errors > self.tolerances * (1.0 + 1e-9))
+
+    @property
+    def within_reach(self) -> Array:
+        """Those of them that may have more columns; to the others, more reference rows are no help."""
+        return self.missed[self.bank.ranks_[self.missed] < self.largest_rank]
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class FactorRequest:
         tightness = 1.0 if numbers.size == given.n_used else _AIM
         for _ in range(_ATTEMPTS - 1):
             factors = self._factors(given, numbers, tightness)
-            missed, bank = factors.missed, factors.bank
+            missed, bank = factors.within_reach, factors.bank
             if not missed.size:
                 return factors
             with np.errstate(over="ignore"):
@@ -115,7 +122,7 @@ class FactorRequest:
         rows = _derived(given.rows, bank, memory)
         errors = bank.trace_errors(rows.sum(block_traces))
         tolerances = np.array([self._tolerances().get(name, np.inf) for name in bank.view_names_])
-        return Factors(rows, bank, errors, tolerances, targets, memory)
+        return Factors(rows, bank, errors, tolerances, targets, memory, largest_rank(given.n_used))
 
     def _fitted(self, given: GivenRows, numbers: Array, tightness: float) -> tuple[LowRankBank, Array]:
         """A bank fitted on the rows with these numbers, and the targets of those that differ."""

@@ -11,16 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .._validation import check_rank, warn_caller
+from .._validation import check_rank
 from ..criteria.primal import PrimalLoss
 from ..rows import RowBlocks
 from ..solvers.blocks import BlockResult, learn_block_weights
-from ..views.memory import MemoryEstimate, estimate_memory
+from ..views.memory import MemoryEstimate
 from ._base import BaseMKL, refusing_overflow, require_finite
 from ._cost import factor_cost
+from ._factor_warnings import largest_error, warn_of_factors
 from ._factors import FactorRequest, Factors
 from ._parameters import check_costs, check_norm
-from ._route import LowRankWarning, asks_for_factors, choose_route
+from ._route import choose_route
 from ._row_input import GivenRows
 from ._samples import Samples
 
@@ -97,7 +98,10 @@ class ScalableMKL(BaseMKL):
             },
             index=pd.Index(self.view_names_, name="view"),
         )
-        self._say(factors)
+        if self.verbose:
+            error = largest_error(self.approximation_["trace_error"])
+            sys.stderr.write(f"[multikernel] low rank: {factors.memory}; {error}\n")
+        warn_of_factors(self, factors)
         return factors
 
     def _learn_blocks(self, problem: BlockProblem, label: str = "") -> BlockResult:
@@ -126,35 +130,6 @@ class ScalableMKL(BaseMKL):
         self.coef_ = np.ascontiguousarray(every[:, columns])
         self._bank = self._bank.restrict(active)
         self._warn_unless_converged()
-
-    # ------------------------------------------------------------------ what is said
-    def _say(self, factors: Factors) -> None:
-        """What was chosen, how large it is and how exact."""
-        n = f"{factors.rows.n_rows:,}".replace(",", " ")
-        if self.verbose:
-            sys.stderr.write(f"[multikernel] low rank: {factors.memory}; {self._largest_error()}\n")
-        for m in factors.missed:
-            warn_caller(
-                f"view {self.view_names_[m]!r} has a relative trace error of {factors.errors[m]:.1e} over "
-                f"all {n} rows, more than rank={factors.tolerances[m]:g} asks for. Ask for a smaller error, "
-                "or give a rank by number.",
-                LowRankWarning,
-            )
-        if self.gram == "auto" and not asks_for_factors(self.kernels):
-            stack = estimate_memory(factors.rows.n_rows, len(self.view_names_), self.dtype)
-            warn_caller(
-                f"gram='auto' approximates the kernels of {n} rows by factors of low rank, since the Gram "
-                f"stack would take {stack.stack / 2**30:.1f} GiB: {factors.memory}; {self._largest_error()}, "
-                "see approximation_. Raise rank for more exact factors; gram='low_rank' says that this is "
-                "wanted, gram='dense' or 'memmap' that it is not.",
-                LowRankWarning,
-            )
-
-    def _largest_error(self) -> str:
-        errors = self.approximation_["trace_error"]
-        if errors.isna().all():
-            return "random features have no trace error"
-        return f"the largest relative trace error is {errors.max():.1e} (view {errors.idxmax()!r})"
 
     # ------------------------------------------------------------------ predict
     def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:

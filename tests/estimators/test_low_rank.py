@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from multikernel import MKLClassifier, MKLRegressor, MKLRidge, View
-from multikernel.estimators import _factors
+from multikernel.estimators import LowRankWarning, _factors
+from multikernel.estimators._factors import FactorRequest
 from multikernel.kernels import Gaussian, Laplacian
 from multikernel.rows import LocalRows
 from tests.estimators.data import VIEWS, make_binary, make_regression, make_table, make_three
@@ -111,7 +112,7 @@ def test_value_and_gap_are_those_of_the_coefficients(name):
 def test_a_rank_that_is_too_small_costs_value_and_says_so():
     X, y = make_binary(150)
     values, errors = [], []
-    for rank in (2, 10, 60):
+    for rank in (5, 12, 60):
         model = on_factors(FAMILY["hinge"][0], rank, tol=1e-6).fit(X, y)
         values.append(model.objective_)
         errors.append(model.approximation_["trace_error"].max())
@@ -221,6 +222,24 @@ def test_an_error_that_is_almost_zero_is_the_one_spoken_of(monkeypatch):
         MKLClassifier(MANY, gram="low_rank", rank=1e-320).fit(X, y)
 
 
+def test_an_error_out_of_reach_is_tried_once_and_said(monkeypatch):
+    fits = []
+    monkeypatch.setattr(FactorRequest, "_fitted", _noting(fits, FactorRequest._fitted))
+    X, y = make_binary(500)
+    views = [View("narrow", Gaussian(gamma=500.0), [0, 1]), MANY[1]]
+    with pytest.warns(LowRankWarning, match=r"'narrow' .* with 200 columns, the most .*gram='dense'"):
+        MKLClassifier(views, gram="low_rank", rank=0.01).fit(X, y)
+    assert len(fits) == 1
+
+
+def _noting(calls, function):
+    def noted(*arguments):
+        calls.append(arguments)
+        return function(*arguments)
+
+    return noted
+
+
 def test_no_more_landmarks_than_different_rows():
     X, y = make_binary(40)
     model = on_factors(FAMILY["hinge"][0], 60).fit(np.vstack([X, X]), np.append(y, y))
@@ -267,7 +286,7 @@ def test_probabilities_on_factors():
 
 def test_rank_and_price_can_be_searched_for():
     X, y = make_binary(120)
-    search = GridSearchCV(on_factors(FAMILY["hinge"][0]), {"rank": [2, 20], "C": [0.1, 1.0]}, cv=3).fit(X, y)
+    search = GridSearchCV(on_factors(FAMILY["hinge"][0]), {"rank": [6, 20], "C": [0.1, 1.0]}, cv=3).fit(X, y)
     assert search.best_params_["rank"] == 20 and search.best_score_ > 0.8
 
 

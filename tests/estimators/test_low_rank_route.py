@@ -4,9 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.model_selection import cross_val_score
 
 from multikernel import MKLClassifier, MKLRegressor, MKLRidge, MulticlassSVC, RegularizedMKLClassifier, View
-from multikernel.estimators import LowRankWarning
+from multikernel.estimators import LowRankWarning, _factor_warnings
 from multikernel.kernels import Gaussian, Linear, Sigmoid
 from multikernel.views.low_rank import choice
 from tests.estimators.data import VIEWS, make_binary, make_regression, plain_kernels
@@ -38,9 +39,7 @@ def test_stacks_up_to_the_stated_size_and_factors_beyond(small_stacks):
 def test_the_stated_size_is_ten_thousand_rows():
     rows = np.random.default_rng(0).normal(size=(10_001, 2))
     assert choice.LARGEST_DENSE == 10_000
-    with pytest.warns(
-        LowRankWarning, match=r"10 001 rows .* 0\.7 GiB: .* for factors of 1 kernel, 10 001 × 20"
-    ):
+    with pytest.warns(LowRankWarning, match=r"About 10 000 rows, 1\.5 MiB instead of 763\.1 MiB"):
         model = MKLRidge([Gaussian(0.1)], rank=20).fit(rows, rows[:, 0])
     assert model.gram_ == "low_rank" and model.score(rows, rows[:, 0]) > 0.99
 
@@ -50,13 +49,46 @@ def test_the_warning_says_how_exact_it_is_and_how_to_choose(small_stacks):
         model = MKLRegressor(VIEWS, rank=5).fit(*make_regression(80))
     (message,) = [str(one.message) for one in caught]
     worst = model.approximation_["trace_error"]
-    assert f"{worst.max():.1e} (view {worst.idxmax()!r})" in message
-    for word in ("80 rows", "available", "gram='low_rank'", "gram='dense'", "rank", "approximation_"):
+    assert f"{worst.max():.1g} (view {worst.idxmax()!r})" in message
+    for word in (
+        "80 rows",
+        "KiB instead of 150.0 KiB",
+        "gram='low_rank'",
+        "gram='dense'",
+        "rank",
+        "approximation_",
+    ):
         assert word in message
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         MKLRegressor(VIEWS, rank=5, gram="low_rank").fit(*make_regression(80))
+
+
+def test_folds_are_advised_in_the_same_words(small_stacks):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        cross_val_score(MKLRidge(VIEWS, rank=8), *make_regression(100), cv=4)
+    messages = [str(one.message) for one in caught]
+    assert len({message.partition(" About ")[0] for message in messages}) == 1
+    assert max(map(len, messages)) < 400
+
+
+def test_factors_that_hold_little_are_said_to():
+    narrow = [View("narrow", Gaussian(500.0), [0, 1]), *VIEWS]
+    said = r"Raise rank, or use wider kernels, for view 'narrow' \(relative trace error up to 0\.\d+, see"
+    with pytest.warns(LowRankWarning, match=said) as caught:
+        MKLClassifier(narrow, gram="low_rank", rank=30).fit(X, Y)
+    assert len(caught) == 1
+
+
+def test_factors_that_cost_more_than_the_stack_are_said_to(monkeypatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MKLClassifier(VIEWS[:1], gram="low_rank", rank=80).fit(X, Y)  # so little is no matter
+    monkeypatch.setattr(_factor_warnings, "_LITTLE", 0)
+    with pytest.warns(LowRankWarning, match=r"use gram='dense'.* 80 columns take .* KiB of .* 115\.0 KiB\."):
+        MKLClassifier(VIEWS[:1], gram="low_rank", rank=80).fit(X, Y)
 
 
 def test_a_view_that_names_an_approximation_is_factored_at_any_size():

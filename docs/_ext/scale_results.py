@@ -84,6 +84,7 @@ PARTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "exponents": figures("exponent"),
     "peers": figures("time of"),
     "accuracy": figures("accuracy"),
+    "disk": figures("dense fit from disk"),
     "cluster": figures("objective on"),
     "extrapolation": extrapolate.markdown,
 }

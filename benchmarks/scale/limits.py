@@ -43,6 +43,9 @@ def _make_group(size: int) -> Path | None:
     """A group with the limit; None where the system or its rights allow none."""
     for version, parent in _own_groups():
         group = parent / f"multikernel-{os.getpid()}"
+        for left in parent.glob("multikernel-*"):  # of a process that was killed; one in use stays
+            with contextlib.suppress(OSError):
+                left.rmdir()
         with contextlib.suppress(OSError):
             group.mkdir()
             try:

@@ -18,8 +18,10 @@ def array_of(*chunks, widths=None):
     return da.concatenate(arrays)
 
 
-def frame_of(*partitions):
-    return dd.from_delayed([delayed(part) for part in partitions], meta=partitions[0], verify_meta=False)
+def frame_of(*partitions, meta=None):
+    """A dask dataframe of given partitions, which it may believe to have other columns."""
+    meta = partitions[0] if meta is None else meta
+    return dd.from_delayed([delayed(part) for part in partitions], meta=meta, verify_meta=False)
 
 
 def lengths_forgotten(array):

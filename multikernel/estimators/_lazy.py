@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
-from ..rows import Block, DaskRows, is_dask, map_chunks
-from ._block_functions import block_targets, block_weights, target_facts
-from ._dask_input import check_columns
+from .._validation import is_frame
+from ..rows import Block, is_dask, map_chunks
+from ._block_functions import block_targets, block_weights
+from ._dask_input import check_columns, dask_rows
+from ._row_input import labels_in_chunks, targets_in_chunks
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -40,7 +42,7 @@ def _lazily(model: Any, question: str, X: Any) -> Any:
     check_columns(model, X, reset=False)
     shape, dtype = _answer_of(model, question)
     n_columns = int(np.prod(shape)) if shape else None
-    flat = map_chunks(X, _ask, _silent(model), question, dtype=dtype, n_columns=n_columns)
+    flat = map_chunks(X, _ask, _silent(model, X), question, dtype=dtype, n_columns=n_columns)
     if len(shape) < 2:
         return flat
     chunks = (flat.chunks[0], *((size,) for size in shape))
@@ -57,10 +59,14 @@ def _unfold(values: Array, shape: tuple[int, ...]) -> Array:
     return values.reshape(-1, *shape)
 
 
-def _silent(model: Any) -> Any:
-    """The model without what need not travel."""
+def _silent(model: Any, X: Any) -> Any:
+    """The model without what need not travel, with the column names of X: the door has compared them."""
     sent = copy.copy(model)
     sent.callback, sent.history_ = None, []
+    sent.__dict__.pop("feature_names_in_", None)
+    names = _get_feature_names(X._meta) if is_frame(X) else None
+    if names is not None:
+        sent.feature_names_in_ = names
     return sent
 
 
@@ -98,16 +104,26 @@ class ScoreByChunks:
         if not is_dask(X):
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
         check_is_fitted(self)
-        check_columns(self, X, reset=False)
-        rows = DaskRows(X, y, sample_weight)
-        model = _silent(self)
+        rows = dask_rows(self, X, y, sample_weight, reset=False)
+        model = _silent(self, X)
         if is_classifier(self):
+            _, labels = labels_in_chunks(rows)
+            _check_kind(labels, model.classes_)
             right, weight = rows.sum(_right, model)
             return float(right / weight)
-        facts = rows.select(1, 2).map(target_facts)
+        (n_outputs,) = _answer_of(self, "predict")[0] or (1,)
+        facts = targets_in_chunks(rows, n_outputs)
         mean = np.sum([fact.totals for fact in facts], axis=0) / sum(fact.weight for fact in facts)
         errors, spread = rows.sum(_squares, model, mean)
         return _r2(errors, spread)
+
+
+def _check_kind(labels: Array, classes: Array) -> None:
+    if isinstance(labels.tolist()[0], str) != isinstance(classes.tolist()[0], str):
+        raise ValueError(
+            f"y must hold labels of the kind that the classifier knows, such as {classes.tolist()[0]!r}; got "
+            f"{labels.tolist()[0]!r}."
+        )
 
 
 def _right(block: Block, model: Any) -> Array:

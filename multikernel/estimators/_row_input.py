@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
-from ..rows import LocalRows, RowBlocks, is_dask, join_labels
+from ..rows import DaskRows, LocalRows, RowBlocks, is_dask, join_labels
 from . import _block_functions as blocks
 from ._dask_input import dask_rows
 from ._parameters import check_sample_weights
@@ -48,11 +49,11 @@ class GivenRows:
 def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array, GivenRows]:
     """The sorted classes, and rows with class codes as targets."""
     if is_dask(X):
-        source: RowBlocks = dask_rows(estimator, X, y, sample_weight)
-        found = source.select(1, 2).map(blocks.label_facts)
-        classes = join_labels([fact.labels for fact in found])
-        check_classification_targets(np.repeat(classes, 2))  # labels that occur once would look like values
-        rows = source.derive(blocks.encode_labels, classes, keep=False)
+        in_chunks = dask_rows(estimator, X, y, sample_weight)
+        _check_outputs(y, multi_output=False)
+        found, classes = labels_in_chunks(in_chunks)
+        source: RowBlocks = in_chunks
+        rows: RowBlocks = source.derive(blocks.encode_labels, classes, keep=False)
     else:
         X = estimator._validate_table(X, reset=True)
         classes, codes = encode_labels(estimator, X, y)
@@ -69,26 +70,59 @@ def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[A
 def valued_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, multi_output: bool) -> GivenRows:
     """Rows with finite targets (n, n_outputs)."""
     if is_dask(X):
-        source: RowBlocks = dask_rows(estimator, X, y, sample_weight)
-        _check_one_output(y, multi_output)
-        rows = source.derive(blocks.check_targets, keep=False)
+        in_chunks = dask_rows(estimator, X, y, sample_weight)
+        _check_outputs(y, multi_output=multi_output)
+        found = targets_in_chunks(in_chunks)
+        source: RowBlocks = in_chunks
+        rows: RowBlocks = source.derive(blocks.check_targets, keep=False)
     else:
         X = estimator._validate_table(X, reset=True)
         targets = check_targets(estimator, X, y, multi_output=multi_output)
         rows = source = LocalRows((X, targets, check_sample_weights(sample_weight, len(targets))))
-    found = source.select(1, 2).map(blocks.target_facts)
+        found = source.select(1, 2).map(blocks.target_facts)
     return _given(rows, source, found, np.sum([fact.totals for fact in found], axis=0))
 
 
-def _given(rows: RowBlocks, source: RowBlocks, found: Sequence[Any], totals: Array) -> GivenRows:
+def labels_in_chunks(rows: DaskRows) -> tuple[list[blocks.LabelFacts], Array]:
+    """What the labels and weights of each chunk hold, and the sorted classes of all."""
+    found = rows.select(1, 2).map(blocks.label_facts)
+    classes = join_labels([fact.labels for fact in found], rows.chunks)
+    check_classification_targets(np.repeat(classes, 2))  # labels that occur once would look like values
+    _require_weight(found)
+    return found, classes
+
+
+def targets_in_chunks(rows: DaskRows, n_outputs: int | None = None) -> list[blocks.TargetFacts]:
+    """What the targets and weights of each chunk hold; by default as many outputs as in the first."""
+    found = rows.select(1, 2).map(blocks.target_facts)
+    n_outputs = found[0].totals.size if n_outputs is None else n_outputs
+    for chunk, fact in zip(rows.chunks, found, strict=True):
+        if fact.totals.size != n_outputs:
+            raise ValueError(
+                f"y must have {n_outputs} column(s), one for each output; chunk {chunk} has "
+                f"{fact.totals.size}."
+            )
+    _require_weight(found)
+    return found
+
+
+def _require_weight(found: Sequence[Any]) -> Array:
+    """How many rows of each block count: not none of all."""
     used = np.array([fact.n_used for fact in found])
     if not used.any():
         raise ValueError("sample_weight must have a positive entry; all are zero.")
-    return GivenRows(rows, source, used, totals, float(sum(fact.weight for fact in found)))
+    return used
 
 
-def _check_one_output(y: Any, multi_output: bool) -> None:
-    shape: tuple[Any, ...] = getattr(y, "shape", ())
+def _given(rows: RowBlocks, source: RowBlocks, found: Sequence[Any], totals: Array) -> GivenRows:
+    weight = float(sum(fact.weight for fact in found))
+    return GivenRows(rows, source, _require_weight(found), totals, weight)
+
+
+def _check_outputs(y: Any, *, multi_output: bool) -> None:
+    shape: tuple[Any, ...] = y.shape if is_dask(y) else np.shape(y)
     if len(shape) > 2 or (len(shape) == 2 and shape[1] > 1 and not multi_output):
         wanted = "(n,) or (n, n_outputs)" if multi_output else "(n,)"
         raise ValueError(f"y must have shape {wanted}; got shape {tuple(shape)}.")
+    if len(shape) == 2 and not multi_output:
+        column_or_1d(np.empty((0, 1)), warn=True)  # with the words of scikit-learn

@@ -59,7 +59,7 @@ def open_chunks(X: Any, targets: dict[str, Any]) -> ChunkRows:
     looks = _look_at(pieces)
     labels = ["X", *targets]
     _check_lengths(looks, labels, known_lengths(X))
-    _check_columns(looks)
+    _check_columns(looks, X)
     lengths = [int(look.n_rows[0] or 0) for look in looks]
     for number, (name, target) in enumerate(targets.items(), start=1):
         if target is not None and not is_dask(target):
@@ -74,9 +74,10 @@ def open_chunks(X: Any, targets: dict[str, Any]) -> ChunkRows:
 
 def features_in_chunks(X: Any) -> Any:
     """The dask array with all columns in one chunk, or the dask dataframe; everything else is refused."""
-    if hasattr(X, "npartitions") and is_frame(X):
+    is_table = not _is_delayed(X)  # which says yes to every hasattr
+    if is_table and hasattr(X, "npartitions") and is_frame(X):
         return X
-    if not (hasattr(X, "rechunk") and hasattr(X, "numblocks")):
+    if not (is_table and hasattr(X, "rechunk") and hasattr(X, "numblocks")):
         raise TypeError(
             f"X must be a dask array or a dask dataframe with rows in chunks; got {type(X).__name__}. "
             "Make one with dask.array.from_delayed or dask.dataframe.from_delayed."
@@ -84,9 +85,19 @@ def features_in_chunks(X: Any) -> Any:
     if X.ndim != 2:
         raise ValueError(
             f"X must be a table of shape (n_samples, n_features); got a dask array of {X.ndim} dimension(s). "
-            "Reshape a single feature with X.reshape(-1, 1)."
+            + (
+                "Reshape a single feature with X.reshape(-1, 1)."
+                if X.ndim == 1
+                else "Load it with X.compute(), or reshape it to one row a sample."
+            )
         )
     return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+def _is_delayed(table: Any) -> bool:
+    from dask.delayed import Delayed
+
+    return isinstance(table, Delayed)
 
 
 def feature_pieces(X: Any) -> list[Any]:
@@ -102,9 +113,9 @@ def known_lengths(X: Any) -> list[int] | None:
 
 
 def _target_pieces(name: str, target: Any, X: Any) -> list[Any]:
-    is_array = hasattr(target, "rechunk") and getattr(target, "ndim", 0) in (1, 2)
+    is_array = not _is_delayed(target) and hasattr(target, "rechunk") and target.ndim in (1, 2)
     is_series = hasattr(target, "npartitions") and hasattr(target, "to_frame") and not is_frame(target)
-    if not (is_array or is_series):
+    if _is_delayed(target) or not (is_array or is_series):
         raise TypeError(
             f"{name} must be a dask array or series, or a local array; got {type(target).__name__}. Take one "
             f"column of a dataframe, as in {name}['target']."
@@ -175,8 +186,8 @@ def _check_lengths(looks: Sequence[_Look], labels: list[str], declared: list[int
         raise ValueError(f"X must hold at least one row; got 0 in its {len(looks)} chunk(s).")
 
 
-def _check_columns(looks: Sequence[_Look]) -> None:
-    """All chunks have the columns of the first that holds rows."""
+def _check_columns(looks: Sequence[_Look], X: Any) -> None:
+    """All chunks have the columns of the first that holds rows, and those are the columns that X names."""
     first = next(number for number, look in enumerate(looks) if look.n_rows[0])
     model = looks[first]
     for number, look in enumerate(looks):
@@ -197,11 +208,29 @@ def _check_columns(looks: Sequence[_Look]) -> None:
                     f"a column of X must hold the same kind of values in all chunks; column {name!r} holds "
                     f"{look.kinds[column]} in chunk {number}, but {model.kinds[column]} in chunk {first}."
                 )
+    _check_declared_columns(first, model, X)
+
+
+def _check_declared_columns(first: int, model: _Look, X: Any) -> None:
+    remedy = "Make the collection anew with the true columns of its chunks."
+    if model.n_columns != X.shape[1]:
+        raise ValueError(
+            f"chunk {first} of X holds {model.n_columns} columns, but X says that it holds "
+            f"{X.shape[1]}. {remedy}"
+        )
+    for column, name in enumerate(X.columns if is_frame(X) else []):
+        if model.names is not None and model.names[column] != name:
+            raise ValueError(
+                f"column {column} of chunk {first} of X is {model.names[column]!r}, but X says that it is "
+                f"{name!r}. {remedy}"
+            )
 
 
 def _split(name: str, target: Any, lengths: list[int]) -> list[Any]:
     """A local array in pieces of X's lengths, kept where dask keeps its data."""
     values = np.asarray(target)
+    if values.ndim == 0 and name == "sample_weight":  # the same of every row
+        values = np.full(sum(lengths), values)
     if values.ndim == 0 or values.shape[0] != sum(lengths):
         raise ValueError(
             f"{name} must have as many rows as X; X has {sum(lengths)} in its {len(lengths)} chunk(s), "

@@ -37,8 +37,14 @@ class DaskRows(RowBlocks):
     X : dask array (n, d) or dask dataframe
         Rows in chunks; columns in several chunks are brought into one.
     y, sample_weight : dask array, dask series or local array, optional
-        One entry a row. They are brought to the chunks of X where the sizes of the chunks are known, else
+        One entry a row; one number is the weight of every row.
+        They are brought to the chunks of X where the sizes of the chunks are known, else
         their chunks must have the lengths of those of X.
+
+    Attributes
+    ----------
+    chunks : list of int
+        Which of the chunks of X each block is.
 
     Examples
     --------
@@ -61,6 +67,7 @@ class DaskRows(RowBlocks):
             Place(index, int(self._starts[index]), length, chunks.numbers[index])
             for index, length in enumerate(self.lengths)
         ]
+        self.chunks = chunks.numbers
         self._pieces = chunks.pieces
         self._steps: Any = None
 
@@ -102,7 +109,8 @@ class DaskRows(RowBlocks):
     def _same_blocks(self, pieces: list[tuple[Any, ...]], steps: Any) -> DaskRows:
         rows = DaskRows.__new__(DaskRows)
         RowBlocks.__init__(rows, self.lengths)
-        rows._places, rows._pieces, rows._steps = self._places, pieces, steps
+        rows._places, rows.chunks = self._places, self.chunks
+        rows._pieces, rows._steps = pieces, steps
         return rows
 
     def _program(self, calls: Calls) -> Any:

@@ -188,6 +188,34 @@ def test_missing_labels_and_bad_weights_are_named():
         fit_binary(in_chunks(X), in_chunks(np.append(y[:120].astype(object), np.arange(80))))
 
 
+def test_a_score_checks_what_it_is_given():
+    X, y = make_binary(200)
+    model, features = fit_binary(in_chunks(X), y), in_chunks(X)
+    labels = y.astype(object)
+    labels[75] = None
+    for given, weights, message in (
+        (None, None, "requires y to be passed"),
+        (labels, None, r"chunk 3 \(rows 71 to 119\): y must not hold missing labels; entry 75"),
+        (np.arange(200) % 2, None, "of the kind that the classifier knows, such as 'no'; got 0"),
+        (y, np.zeros(200), "must have a positive entry"),
+        (y, np.ones((200, 1)), "must be 1D array or scalar, got 2D"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.score(features, given, weights)
+    for refused, error in ((features[:, 0], ValueError), (dask.delayed(X), TypeError)):
+        with pytest.raises(error, match="X must be a"):
+            model.predict(refused)
+    values = make_regression(200)[1]
+    with pytest.raises(ValueError, match=r"y must have shape \(n,\); got shape \(200, 2\)"):
+        low_rank(FAMILY["regressor"][0]).fit(features, np.c_[values, values].tolist())
+    ridge = low_rank(FAMILY["ridge"][0]).fit(features, values, 2.0)
+    with pytest.raises(ValueError, match=r"y must have 1 column\(s\), one for each output; chunk 0 has 2"):
+        ridge.score(features, np.c_[values, values])
+    with pytest.warns(UserWarning, match="X has feature names") as said:
+        model.predict(dd.from_pandas(pd.DataFrame(X, columns=COLUMNS), npartitions=2)).compute()
+    assert len(said) == 1
+
+
 def test_chunks_with_other_columns_or_lengths_are_named():
     X, y = make_binary(200)
     narrow = dask.delayed(lambda: X[120:, :3])()

@@ -12,7 +12,8 @@ import pytest
 from dask import delayed
 from distributed import Client, LocalCluster
 
-from multikernel.rows import DaskRows, LocalRows, check_features, cluster_memory, fits_cluster
+from multikernel._validation import check_numeric_table
+from multikernel.rows import DaskRows, LocalRows, cluster_memory, fits_cluster
 from tests.cluster import worker_lost_at_round, worker_processes
 
 X = np.random.default_rng(0).normal(size=(200, 6))
@@ -107,7 +108,7 @@ def test_an_error_on_a_worker_names_chunk_and_row(client):
     with pytest.raises(
         ValueError, match=r"^chunk 12 \(rows 120 to 129\): X holds infinity at row 123, column 4"
     ):
-        check_features(DaskRows(da.from_array(bad, chunks=(10, 6))))
+        DaskRows(da.from_array(bad, chunks=(10, 6))).map(lambda block: check_numeric_table(block.parts[0]))
     with pytest.raises(ZeroDivisionError, match=r"^chunk 19 \(rows 190 to 199\): "):
         DaskRows(da.from_array(X, chunks=(10, 6))).derive(
             lambda block: (block.parts[0] * (1 // (190 - block.start)),)

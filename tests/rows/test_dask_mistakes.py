@@ -11,7 +11,7 @@ import pytest
 from dask import delayed
 
 from multikernel._validation import check_numeric_table
-from multikernel.rows import DaskRows, as_rows, check_features, unique_labels
+from multikernel.rows import DaskRows
 from tests.dask_tables import array_of, frame_of, lengths_forgotten
 
 pytestmark = pytest.mark.usefixtures("dask_in_this_thread")
@@ -27,26 +27,12 @@ def with_value(value, row=37, column=1):
     return da.from_array(table, chunks=(10, 3))
 
 
-def labels_with(value):
-    labels = Y.astype(object)
-    labels[23] = value
-    return labels
-
-
 @pytest.mark.parametrize(
     ("check", "message"),
     [
         (
-            lambda: check_features(DaskRows(with_value(np.nan))),
+            lambda: DaskRows(with_value(np.nan)).map(lambda block: check_numeric_table(block.parts[0])),
             r"^chunk 3 \(rows 30 to 39\): X holds NaN at row 37, column 1. Features must be finite",
-        ),
-        (
-            lambda: unique_labels(DaskRows(da.from_array(X, chunks=(10, 3)), labels_with(None))),
-            r"^chunk 2 \(rows 20 to 29\): y must not hold missing labels; entry 23 is None. Leave rows",
-        ),
-        (
-            lambda: unique_labels(DaskRows(da.from_array(X, chunks=(10, 3)), labels_with(np.nan))),
-            r"^chunk 2 \(rows 20 to 29\): y must not hold missing labels; entry 23 is nan",
         ),
         (
             lambda: DaskRows(da.from_array(X, chunks=(10, 3))).map(lambda block: block.parts[0] @ np.ones(2)),
@@ -156,10 +142,18 @@ RENAMED = FRAME[20:].rename(columns={"b": "c"})
             r"y must be a dask array or series.* Take one column of a dataframe, as in y\['target'\]",
         ),
         (
-            lambda: as_rows(X, da.from_array(Y)),
-            TypeError,
-            r"y is a dask collection, but X is a ndarray in this process. .* with y.compute\(\)",
+            lambda: DaskRows(array_of(X[:20], X[20:], widths=[2, 2])),
+            ValueError,
+            "chunk 0 of X holds 3 columns, but X says that it holds 2. Make the collection anew",
         ),
+        (
+            lambda: DaskRows(frame_of(FRAME[:0], FRAME, meta=FRAME[["b", "a", "label"]])),
+            ValueError,
+            "column 0 of chunk 1 of X is 'a', but X says that it is 'b'",
+        ),
+        (lambda: DaskRows(da.ones((4, 3, 2))), ValueError, r"3 dimension\(s\). Load it with X.compute\(\)"),
+        (lambda: DaskRows(delayed(X)), TypeError, "a dask dataframe with rows in chunks; got Delayed"),
+        (lambda: DaskRows(FEATURES, delayed(Y)), TypeError, "y must be a dask array or series.*got Delayed"),
         (lambda: DaskRows(FEATURES).sum(lambda block: (1, 2)), TypeError, "what can be added; got a tuple"),
         (lambda: DaskRows(FEATURES).take([50]), IndexError, "rows must lie from 0 to 49; got 50"),
     ],

@@ -16,13 +16,11 @@ from multikernel._validation import check_numeric_table
 from multikernel.rows import (
     DaskRows,
     LocalRows,
-    as_rows,
-    check_features,
     cluster_memory,
     fits_cluster,
     is_dask,
+    join_labels,
     map_chunks,
-    unique_labels,
 )
 from tests.dask_tables import frame_of, lengths_forgotten
 
@@ -79,7 +77,6 @@ def test_a_dataframe_with_its_own_column_as_target():
     part, labels, nothing = rows.take([12, 49])
     pd.testing.assert_frame_equal(part, FRAME.loc[[12, 49], ["a", "b"]])
     assert isinstance(labels, np.ndarray) and labels.tolist() == Y[[12, 49]].tolist() and nothing is None
-    assert unique_labels(rows).tolist() == ["no", "yes"]
 
 
 def test_sparse_chunks():
@@ -121,7 +118,7 @@ def test_targets_are_brought_to_the_chunks_of_the_features():
 def test_empty_chunks_are_left_out_but_counted():
     chunks = ((0, 20, 0, 30), (3,))
     rows = DaskRows(da.from_array(X, chunks), Y)
-    assert rows.lengths == (20, 30)
+    assert rows.lengths == (20, 30) and rows.chunks == rows.select(1).chunks == [1, 3]
     assert rows.map(lambda block: (block.number, block.start)) == [(0, 0), (1, 20)]
     np.testing.assert_array_equal(rows.take([20, 0])[0], X[[20, 0]])
     empty = FRAME[:0].astype(object)
@@ -129,7 +126,7 @@ def test_empty_chunks_are_left_out_but_counted():
     bad = X.copy()
     bad[20, 0] = np.inf
     with pytest.raises(ValueError, match=r"chunk 3 \(rows 20 to 49\): X holds infinity at row 20, column 0"):
-        check_features(DaskRows(da.from_array(bad, chunks)))
+        DaskRows(da.from_array(bad, chunks)).map(checked_sums)
 
 
 def test_only_what_is_needed_is_computed():
@@ -192,19 +189,14 @@ def checked_sums(block):
 
 
 def test_labels_of_all_chunks_are_joined_where_a_class_is_absent_from_some():
-    labels = np.repeat([3, 1, 2, 3, 1], 10)
-    assert unique_labels(DaskRows(da.from_array(X, chunks=(10, 3)), labels)).tolist() == [1, 2, 3]
-    mixed = np.array([1] * 30 + ["a"] * 20, dtype=object)
-    with pytest.raises(ValueError, match="all numbers or all text; block 0 holds 1, block 1 holds 'a'"):
-        unique_labels(DaskRows(da.from_array(X, chunks=(30, 3)), mixed))
+    assert join_labels([np.array([3]), np.array([1, 2])], [0, 2]).tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="all numbers or all text; chunk 1 holds 1, chunk 4 holds 'a'"):
+        join_labels([np.array([1], object), np.array(["a"], object)], [1, 4])
 
 
-def test_which_rows_are_made():
+def test_what_is_a_dask_collection():
     assert is_dask(da.from_array(X)) and is_dask(dd.from_pandas(FRAME, npartitions=2))
     assert not is_dask(X) and not is_dask(FRAME) and not is_dask(None)
-    assert isinstance(as_rows(da.from_array(X), Y), DaskRows)
-    here = as_rows(X, Y, block_rows=30)
-    assert isinstance(here, LocalRows) and here.lengths == (30, 20)
 
 
 def test_without_dask_the_remedy_is_named(monkeypatch):

@@ -15,7 +15,7 @@ from benchmarks.scale.child import timed
 from benchmarks.scale.data import N_VIEWS, VIEW_COLUMNS, make_block
 from benchmarks.scale.ours import watched
 from benchmarks.store import Record
-from multikernel.rows import as_rows
+from multikernel.rows import DaskRows
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _fit(X: Any, y: Any, case: Case) -> Record:
 
 def _empty_round(n_chunks: int, repeats: int = 5) -> float:
     """Seconds of a map-reduce over so many chunks of one row each: the median."""
-    rows = as_rows(da.zeros((n_chunks, 1), chunks=(1, 1)))
+    rows = DaskRows(da.zeros((n_chunks, 1), chunks=(1, 1)))
     kept = rows.derive(_one_number)
     spent = []
     for _ in range(repeats):

@@ -90,7 +90,7 @@ def tables(store: Store, plan: ScalePlan) -> list[Table]:
     text = (
         "Right answers on the other half, mean over the halves, and the median wall-clock time of a fit, two "
         f"at a time. {grouped(plan.accuracy_rows)} training rows and as many test rows, hinge, C = 1, "
-        "weights of norm 1; generated rows are fresh in each of five repetitions, those of a data set are drawn from it."
-        + provenance(seen)
+        "weights of norm 1; generated rows are fresh in each of five repetitions, those of a data set are "
+        "drawn from it." + provenance(seen)
     )
     return [Table("Accuracy", text, ["problem", "kernels", "right", "time of a fit"], rows)]

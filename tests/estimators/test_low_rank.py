@@ -290,6 +290,7 @@ def test_rank_and_price_can_be_searched_for():
     assert search.best_params_["rank"] == 20 and search.best_score_ > 0.8
 
 
+@pytest.mark.filterwarnings("ignore:factors of low rank hold less")
 def test_what_is_too_large_is_refused():
     X, y = make_regression()
     with pytest.raises(ValueError, match="too large for floating point"):

@@ -67,10 +67,11 @@ def test_with_all_rows_the_factors_are_the_dense_kernels(approximation):
     for m, K in enumerate(Ks):
         size = np.abs(K).max()
         assert np.abs(factor(bank, Z, m) @ factor(bank, Z, m).T - K).max() < 1e-8 * size, bank.view_names_[m]
-        assert np.abs(factor(bank, Z_new, m) @ factor(bank, Z, m).T - K_new[:, :, m]).max() < 1e-8 * size
+        missed = np.sqrt(len(X) * 1e-13)  # of new rows: the root of what a pivot may leave out of its own
+        assert np.abs(factor(bank, Z_new, m) @ factor(bank, Z, m).T - K_new[:, :, m]).max() < missed * size
     assert np.allclose(bank.diagonals(X), Ks.diagonal(axis1=1, axis2=2).T, rtol=0, atol=1e-8 * Ks.max())
     assert np.allclose(bank.diagonals(NEW), dense.self_similarities(NEW), rtol=1e-8, atol=1e-8)
-    assert np.all(bank.trace_errors_ < 1e-12) and np.all(bank.gram_errors_ < 1e-10)
+    assert np.all(bank.trace_errors_ < len(X) * 1e-13) and np.all(bank.gram_errors_ < 1e-10)
 
 
 @pytest.mark.parametrize("approximation", ["nystroem", "cholesky"])

@@ -13,8 +13,8 @@ from multikernel.kernels._rows import Pair, Rows
 from multikernel.views.low_rank.maps import LandmarkMap, evaluate_rows, raise_indefinite_kernel
 from multikernel.views.low_rank.transforms import row_weights, share_left_out
 
-# Times the number of rows: what may be left out of k(x, x), relative to it. With less, rounding grows beyond all
-# bounds at rows far from the landmarks; with more, more of other rows would be missed, which is the root of it.
+# Times the number of rows: what may be left out of k(x, x), relative to it. With less, rounding grows beyond
+# all bounds at rows far from the landmarks; with more, more of other rows is missed: the root of it.
 _EPS = 1e-13
 _INDEFINITE = 1e-8  # of k(x, x): what rounding leaves below zero is far less
 _FIRST_COLUMNS = 64

@@ -18,7 +18,7 @@ A kink u ↦ [u]₊ is replaced by a parabola of width δ around it,
 whose slope lies in [0, 1]: β_i = −C_i ∂ℓ/∂f_i is feasible for the dual of the loss with the kink, whatever
 the width is. Only the rows of the parabola have curvature. At the minimiser of the smoothed problem, the
 duality gap of the true one is Σ C_i ([u_i]₊ − slope_i u_i) over those rows, which falls like δ² where many
-rows share it (and like δ for the few that the margin itself holds there): four times less than that of a
+rows share it, and like δ for the few that the margin itself holds there: four times less than that of a
 parabola on one side of the kink.
 """
 

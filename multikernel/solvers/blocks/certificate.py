@@ -36,6 +36,28 @@ class Problem(NamedTuple):
     least_size: float
 
 
+class Dual(NamedTuple):
+    """What the dual value of some β is made of.
+
+    Attributes
+    ----------
+    reward : float, Σ target β − ε Σ |β|
+    squares : array (m,), ‖Z_m'β‖² over all tasks
+    shifted : float, Σ β²/C where the loss is smooth
+    """
+
+    reward: float
+    squares: Array
+    shifted: float
+
+    def value(self, mu: Array) -> float:
+        """The dual value with the kernel of given weights."""
+        return self.reward - 0.5 * (float(mu @ self.squares) + self.shifted)
+
+    def scaled(self, factor: float) -> "Dual":
+        return Dual(factor * self.reward, factor * factor * self.squares, factor * factor * self.shifted)
+
+
 class Bounds(NamedTuple):
     """What is known of the optimum at a point.
 
@@ -43,70 +65,55 @@ class Bounds(NamedTuple):
     ----------
     upper, lower : float
     gap : float, (upper − lower) / |upper|
-    objective : float, the dual value at the weights of the point
-    width : float, of the smoothing whose β gives the lower bound
+    dual : Dual, whose value is the lower bound
     smoothing_part : float, how much of the gap is due to the smoothing, in absolute terms
     """
 
     upper: float
     lower: float
     gap: float
-    objective: float
-    width: float
+    dual: Dual
     smoothing_part: float
 
 
-class _Dual(NamedTuple):
-    """What the dual value of some β is made of."""
-
-    adjoint: Array
-    reward: float
-    shifted: float
-    room: float
-
-
-def certify(problem: Problem, point: Point, sums: Sums, which: int, width: float) -> Bounds:
-    """The bounds by the sums at a point, from the smoothing number ``which``, of the given width."""
-    norm = problem.norm
-    upper = norm.value(point.w) + float(sums.risk[0])
-    dual = _feasible(problem, sums, which)
-    squares = norm.squares(dual.adjoint)
-    quadratic = norm.weight_set.support(squares) + dual.shifted
-    c = _best_growth(dual, quadratic)
-    lower = c * dual.reward - 0.5 * c * c * quadratic
-    here = float(norm.weights(point.w) @ squares) + dual.shifted
+def certify(problem: Problem, point: Point, sums: Sums, which: int) -> Bounds:
+    """The bounds by the sums at a point, from the smoothing number ``which``."""
+    upper = problem.norm.value(point.w) + float(sums.risk[0])
+    dual, room = _feasible(problem, sums, which)
+    quadratic = problem.norm.weight_set.support(dual.squares) + dual.shifted
+    dual = dual.scaled(_best_growth(dual.reward, quadratic, room))
+    lower = dual.reward - 0.5 * (problem.norm.weight_set.support(dual.squares) + dual.shifted)
     return Bounds(
         upper=upper,
         lower=lower,
         gap=relative_gap(upper, lower, problem.least_size),
-        objective=c * dual.reward - 0.5 * c * c * here,
-        width=width,
+        dual=dual,
         smoothing_part=_smoothing_part(problem, point, sums, which),
     )
 
 
-def _best_growth(dual: _Dual, quadratic: float) -> float:
+def _best_growth(reward: float, quadratic: float, room: float) -> float:
     """The c ≥ 0 where c · reward − ½ c² · quadratic is largest; all the room where nothing pulls back."""
-    if not dual.reward > 0.0:
+    if not reward > 0.0:
         return 0.0
-    growth = min(dual.reward / quadratic if quadratic > 0.0 else np.inf, dual.room)
+    growth = min(reward / quadratic if quadratic > 0.0 else np.inf, room)
     return growth if np.isfinite(growth) else 0.0
 
 
-def _feasible(problem: Problem, sums: Sums, which: int) -> _Dual:
-    """β with Σβ = 0 for each task: the heavier side scaled down to the lighter."""
+def _feasible(problem: Problem, sums: Sums, which: int) -> tuple[Dual, float]:
+    """β with Σβ = 0 for each task (the heavier side scaled down to the lighter), and how it may be scaled."""
     sides = np.abs(sums.total[which])
     factors = np.ones_like(sides)
     if problem.has_intercept:
         lighter = sides.min(axis=1, keepdims=True)
         factors = np.divide(lighter, sides, out=np.zeros_like(sides), where=sides > 0.0)
     peak = float((factors * sums.peak[which]).max())
-    return _Dual(
-        adjoint=np.einsum("tk,tkr->tr", factors, sums.adjoint[which]),
+    dual = Dual(
         reward=float((factors * (sums.reward[which] - problem.epsilon * sides)).sum()),
+        squares=problem.norm.squares(np.einsum("tk,tkr->tr", factors, sums.adjoint[which])),
         shifted=float((factors * factors * sums.shifted[which]).sum()) if problem.loss.is_smooth else 0.0,
-        room=1.0 / peak if peak > 0.0 and not problem.loss.is_smooth else np.inf,
     )
+    return dual, 1.0 / peak if peak > 0.0 and not problem.loss.is_smooth else np.inf
 
 
 def _smoothing_part(problem: Problem, point: Point, sums: Sums, which: int) -> float:

@@ -4,15 +4,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...criteria.primal import Kinked
 from .certificate import Point, Problem
 from .model import QuadraticModel
 from .sums import Sums
-from .units import Derivatives, Units
+from .units import Derivatives
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _LONGEST = 1.0  # step of an intercept, in units of the targets, where no row has curvature
+
+
+class Parabola(NamedTuple):
+    """A smoothing in scaled units: its width, and the excess at which it begins."""
+
+    width: float
+    start: float
 
 
 class Expansion(NamedTuple):
@@ -31,27 +37,26 @@ class Expansion(NamedTuple):
     slope: Array
     second: Derivatives
 
-    def narrowed(
-        self, problem: Problem, units: Units, sums: Sums, widths: tuple[float, float]
-    ) -> "Expansion":
-        """The expansion for a narrower smoothing, as if the rows inside the parabola stayed the same.
+    @property
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.gradient).all() and np.isfinite(self.second.hessian).all())
+
+    def narrowed(self, sums: Sums, old: Parabola, new: Parabola) -> "Expansion":
+        """The expansion for another smoothing, as if the rows inside the parabola stayed the same.
 
         A row of excess u inside has the value C (u − start)² / (2 width) and the slope C (u − start) / width,
         in which start and width are now the new ones: the sums of C, Cu and Cu² over those rows are enough.
         """
-        loss = problem.loss
-        assert isinstance(loss, Kinked)
         value, gradient, slope = self.value, self.gradient, self.slope
         _, price, first, second = sums.inner.sum(axis=0)
-        for width, sign in zip(widths, (-1.0, 1.0), strict=True):
-            start = loss.start(width * units.target) / units.target
+        for (width, start), sign in ((old, -1.0), (new, 1.0)):
             least = 0.5 * width + start
             value += sign * (0.5 * (second - 2.0 * start * first + start * start * price) / width)
             value += sign * least * float(sums.price[0])
             pull = (sums.inner_adjoint[:, 1] - start * sums.inner_adjoint[:, 0]) / width
             gradient = gradient - sign * pull
             slope = slope - sign * (sums.inner_sides[:, 1] - start * sums.inner_sides[:, 0]) / width
-        ratio = widths[0] / widths[1]
+        ratio = old.width / new.width
         return Expansion(float(value), gradient, slope, Derivatives(*(ratio * part for part in self.second)))
 
 

@@ -13,7 +13,7 @@ from ..result import Status
 from .certificate import Point, Problem
 from .descent import Descent
 from .model import BlockNorm
-from .result import BlockResult
+from .result import BlockResult, Witness
 from .rounds import Rounds, Rows
 from .survey import Survey, block_survey, thin
 from .units import Units, choose_units
@@ -23,7 +23,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _LOOKED_AT = 4096  # rows that tell the scale of the factors
 _WIDEST = 4.0  # the first smoothing: all rows are inside when all scores are 0
 _COARSE_ROWS = 10  # times the number of columns: what a start on a part of the rows takes
-_COARSE_GAP = 1e-2
+_COARSE_SHARE = 8
+_COARSE_GAP = 0.1
 _LEAST_SIZE = 1e-12  # of the loss without any score: what is below it is rounding
 
 
@@ -82,22 +83,18 @@ def learn_block_weights(
     offsets = _checked_offsets(offsets)
     kernel_costs = np.ones(offsets.size - 1) if costs is None else np.asarray(costs, float)
     rounds = Rounds(rows)
-    survey = rounds.sum(block_survey, loss, max(rows.n_rows // _LOOKED_AT, 1))
-    units = choose_units(survey, offsets, kernel_costs, loss.has_signs)
-    problem = Problem(
-        loss=loss,
-        norm=BlockNorm(LpBall(norm), offsets),
-        epsilon=loss.epsilon / units.target,
-        has_intercept=fit_intercept,
-        least_size=_LEAST_SIZE * float(survey.risk[0]) * units.value,
-    )
-    if start is None:
-        first = _cold_start(survey, units, problem, n_tasks)
-    else:
-        first = _warm_start(start, units, n_tasks)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # the result says if it is finite
-        if start is None and options.coarse and not loss.is_quadratic:
-            first = _coarse_start(rounds, problem, units, options, first)
+        survey = rounds.sum(block_survey, loss, max(rows.n_rows // _LOOKED_AT, 1))
+        units = choose_units(survey, offsets, kernel_costs, loss.has_signs)
+        least_size = _LEAST_SIZE * float(survey.risk[0]) * units.value
+        norms = BlockNorm(LpBall(norm), offsets)
+        problem = Problem(loss, norms, loss.epsilon / units.target, fit_intercept, least_size)
+        if start is not None:
+            first = _warm_start(start, units, n_tasks)
+        else:
+            first = _cold_start(survey, units, problem, n_tasks)
+            if options.coarse and not loss.is_quadratic:
+                first = _coarse_start(rounds, problem, units, options, first)
         descent = Descent(rounds, problem, units, options, first)
         status = descent.run()
         return _result(descent, status, kernel_costs)
@@ -141,36 +138,40 @@ def _coarse_start(
 ) -> tuple[Point, float]:
     """Solve a part of the rows roughly, and start from there."""
     n, R = rounds.rows.n_rows, units.columns.size
-    share = n // (_COARSE_ROWS * R + 1000)
-    if share < 2:
-        return first
-    part = rounds.part(thin, share, options.seed)
-    rough = replace(options, tol=max(options.tol, _COARSE_GAP), callback=None, rough=True)
-    child = Descent(part, problem, units, rough, first)
-    child.run()
-    rounds.add(part)
-    return child.point, child.width
+    least = _COARSE_ROWS * R + 1000
+    n_levels = int(np.log(max(n / least, 1.0)) / np.log(_COARSE_SHARE))
+    for level in range(n_levels, 0, -1):
+        share = _COARSE_SHARE**level
+        part = rounds.part(thin, share, options.seed)
+        tol = max(options.tol, _COARSE_GAP * R * share / n)
+        rough = replace(options, tol=tol, rough=True, callback=None)
+        child = Descent(part, problem, units, rough, first)
+        child.run()
+        rounds.add(part)
+        first = child.state.point, child.state.width
+    return first
 
 
 def _result(descent: Descent, status: Status, costs: Array) -> BlockResult:
-    units, best, point = descent.units, descent.best, descent.best_point
+    units, best = descent.units, descent.best
+    assert descent.witness is not None
+    point, width, bounds = descent.witness
     value = 1.0 / units.value
-    descent.history[-1] |= {
-        "objective": best.upper * value,
-        "lower_bound": best.lower * value,
-        "gap": max(best.gap, 0.0),
-        "n_active": int(np.count_nonzero(descent.problem.norm.squares(point.w))),
-        "smoothing": best.width * units.target,
-    }
+    mu = descent.problem.norm.weights(best.w)
     return BlockResult(
-        weights=descent.problem.norm.weights(point.w) / (costs * costs),
-        coefficients=units.coefficients(point.w),
-        intercepts=point.b * units.target,
-        objective=best.objective * value,
-        upper_bound=best.upper * value,
-        lower_bound=best.lower * value,
-        gap=max(best.gap, 0.0),  # rounding may cross the bounds
-        smoothing=0.0 if descent.problem.loss.is_smooth else best.width * units.target,
+        weights=mu / (costs * costs),
+        coefficients=units.coefficients(best.w),
+        intercepts=best.b * units.target,
+        objective=bounds.dual.value(mu) * value,
+        upper_bound=descent.upper * value,
+        lower_bound=descent.lower * value,
+        gap=descent.gap,
+        witness=Witness(
+            units.coefficients(point.w),
+            point.b * units.target,
+            0.0 if descent.problem.loss.is_smooth else width * units.target,
+        ),
+        smoothing=descent.history[-1]["smoothing"],
         n_iter=len(descent.history) - 1,
         rounds=descent.rounds.rounds,
         bytes_moved=descent.rounds.bytes_moved,

@@ -1,13 +1,31 @@
 """What the solver on factors returns."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Witness(NamedTuple):
+    """Where the slopes of the (smoothed) loss give the β of the lower bound: β = −C ∂ℓ/∂f.
+
+    Where it does not sum to zero, and there is an intercept, its heavier side is scaled down; then all of it
+    by the best factor within its bounds.
+
+    Attributes
+    ----------
+    coefficients : array (T, R)
+    intercepts : array (T,)
+    smoothing : float, the width in units of the targets; 0 for losses without a kink
+    """
+
+    coefficients: Array
+    intercepts: Array
+    smoothing: float
 
 
 @dataclass(frozen=True)
@@ -22,7 +40,8 @@ class BlockResult:
     objective : float, the dual value at the learned kernel
     upper_bound, lower_bound : float, they enclose the optimal value; the first is that of the coefficients
     gap : float, (upper − lower) / |upper|
-    smoothing : float, the width at which the slopes of the loss give the β of the lower bound; 0 for none
+    witness : Witness, of the lower bound
+    smoothing : float, the last width of the smoothing; 0 for losses without a kink
     n_iter : int, steps on all rows
     rounds : int, map-reduces, those on a part of the rows included
     bytes_moved : int, what went to the blocks and came back, over all blocks and rounds
@@ -38,6 +57,7 @@ class BlockResult:
     upper_bound: float
     lower_bound: float
     gap: float
+    witness: Witness
     smoothing: float
     n_iter: int
     rounds: int

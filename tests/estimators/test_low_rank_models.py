@@ -126,7 +126,6 @@ def test_a_saved_model_says_the_same(model, tmp_path):
     assert str(again.memory_) == str(model.memory_)
 
 
-@pytest.mark.xfail(reason="an open defect: ten columns a view stall the solver at a gap of 1e-2")
 def test_costs_are_traded_on_factors():
     estimator = MKLRegressor(VIEWS, gram="low_rank", rank=10)
     path = cost_path(estimator, *make_regression(90), {"signal": 4.0}, exponents=[0, 2], cv=3)

@@ -14,6 +14,7 @@ import pytest
 from benchmarks.scale import extrapolate
 from benchmarks.scale.data import N_VIEWS, make_rows, view_columns
 from benchmarks.scale.objective import LOSSES, Problem, best_intercept, blocks_of, judge
+from benchmarks.scale.ours import judge_result, solve
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "_ext"))
 
@@ -71,6 +72,26 @@ def test_bounds_hold_at_bad_coefficients_and_values_are_above(loss):
         verdict = judge(problem, w + spread * rng.normal(size=w.shape))
         assert verdict.lower <= value * (1 + 1e-7)
         assert verdict.value > value
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_witness_gives_the_bound_and_the_coefficients_give_the_value(loss):
+    problem, Z = small_problem(loss, 1.0)
+    _, near = optimum_by_cvxpy(problem, Z, width=0.003)
+    far = near + 0.3
+    verdict = judge(problem, far, witness=near)
+    assert verdict.value == judge(problem, far, bound=False).value
+    assert verdict.lower == judge(problem, near).lower
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_judge_confirms_the_gap_that_the_solver_claims(loss, tol):
+    problem, Z = small_problem(loss, 1.0, n=400)
+    result = solve(Z, problem.y, problem, tol)
+    verdict = judge_result(problem, result)
+    assert verdict.value <= result.upper_bound * (1 + 1e-12)
+    assert verdict.gap <= tol
 
 
 @pytest.mark.parametrize("loss", LOSSES)

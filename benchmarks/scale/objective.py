@@ -3,7 +3,8 @@
     min_w,b  ½ Ω(w)² + C Σ_i ℓ(y_i, z_i·w + b),     Ω(w)² = min_{μ ≥ 0, ‖μ‖_p ≤ 1} Σ_m ‖w_m‖² / μ_m
 
 with ℓ the hinge, half the squared hinge or half the squared error. The intercept is the best one for the
-given w, found here, so that nobody gains or loses by his. A lower bound comes from duals made of the same w:
+given w, found here, so that nobody gains or loses by his. A lower bound comes from duals made of the same w,
+or of another one that a solver names as its witness (any duals bound the optimum):
 α_i = −C ℓ'(f_i), balanced by the intercept and scaled as is best. A hinge has no slope at its corner, and
 there the judge takes that of a hinge rounded over some width, the one at which the bound is best: tight for
 machines that come from a rounded hinge, and far off for exact ones, whose duals w does not tell.
@@ -79,19 +80,36 @@ def blocks_of(Z: NDArray[np.floating]) -> Blocks:
     return blocks
 
 
-def judge(problem: Problem, w: FloatArray, *, bound: bool = True, width: float | None = None) -> Verdict:
+def judge(
+    problem: Problem,
+    w: FloatArray,
+    *,
+    bound: bool = True,
+    width: float | None = None,
+    witness: FloatArray | None = None,
+) -> Verdict:
     """The value at w with its best intercept; with `bound`, a lower bound of the optimum too.
 
-    A `width` tells over how much a hinge was rounded: one read of the factors is then enough.
+    A `width` tells over how much a hinge was rounded: one read of the factors is then enough. The bound is
+    that of the duals of `witness` where one is given, of those of w else.
     """
     w = np.asarray(w, dtype=np.float64)
-    if w.shape != (problem.offsets[-1],) or not np.isfinite(w).all():
-        raise ValueError(f"coefficients must be {problem.offsets[-1]} finite numbers.")
-    f = np.concatenate([block @ w for block in _in_double(problem)])
+    f = _scores(problem, w)
     b = best_intercept(problem, f)
     value = 0.5 * complexity(problem, w) + problem.C * _losses(problem, f + b).sum()
-    lower = lower_bound(problem, f + b, width) if bound else -np.inf
+    if not bound:
+        return Verdict(float(value), -np.inf, b)
+    if witness is None:
+        return Verdict(float(value), float(lower_bound(problem, f + b, width)), b)
+    other = _scores(problem, np.asarray(witness, dtype=np.float64))
+    lower = lower_bound(problem, other + best_intercept(problem, other), width)
     return Verdict(float(value), float(lower), b)
+
+
+def _scores(problem: Problem, w: FloatArray) -> FloatArray:
+    if w.shape != (problem.offsets[-1],) or not np.isfinite(w).all():
+        raise ValueError(f"coefficients must be {problem.offsets[-1]} finite numbers.")
+    return np.concatenate([block @ w for block in _in_double(problem)])
 
 
 def complexity(problem: Problem, w: FloatArray) -> float:

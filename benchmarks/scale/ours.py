@@ -67,7 +67,15 @@ def judge_fit(model: Any, y: FloatArray, loss: str, C: float) -> Verdict:
     """What the judge says of a fit in this process, on the factors of the fit."""
     parts = model.factors.rows.map(_factors)
     problem = Problem(lambda: iter(parts), _offsets(model), y, C, loss, float(model.norm))
-    return judge(problem, model.result.coefficients[0], width=model.result.smoothing or None)
+    return judge_result(problem, model.result)
+
+
+def judge_result(problem: Problem, result: BlockResult) -> Verdict:
+    """What the judge says of coefficients, and of the witness that the solver names for its lower bound."""
+    witness = result.witness
+    return judge(
+        problem, result.coefficients[0], width=witness.smoothing or None, witness=witness.coefficients[0]
+    )
 
 
 def solve(Z: NDArray[np.floating], y: FloatArray, problem: Problem, tol: float) -> BlockResult:

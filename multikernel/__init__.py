@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         cost_path,
     )
     from .persistence import load_model, save_model
-    from .selection import generalization_bound
+    from .selection import PairSplit, generalization_bound, sample_pairs
     from .stats import compare_rules
     from .views import KernelBank, View, combine_kernels, per_feature, stack_kernels
 
@@ -72,6 +72,7 @@ __all__ = [
     "MulticlassSVC",
     "MultipleKernelKMeans",
     "NonstationaryClassifier",
+    "PairSplit",
     "PosteriorSVC",
     "ProjectionKernelClassifier",
     "ProjectionKernelOneClass",
@@ -86,6 +87,7 @@ __all__ = [
     "generalization_bound",
     "load_model",
     "per_feature",
+    "sample_pairs",
     "save_model",
     "stack_kernels",
 ]
@@ -93,12 +95,14 @@ __all__ = [
 # Names and packages are imported when they are first asked for: `multikernel --version` needs none of them.
 _HOMES = {
     "KernelBank": "views",
+    "PairSplit": "selection",
     "View": "views",
     "combine_kernels": "views",
     "compare_rules": "stats",
     "generalization_bound": "selection",
     "load_model": "persistence",
     "per_feature": "views",
+    "sample_pairs": "selection",
     "save_model": "persistence",
     "stack_kernels": "views",
 }  # all others are estimators

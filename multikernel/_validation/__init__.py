@@ -18,6 +18,7 @@ from .grams import (
     smallest_eigenvalue,
 )
 from .labels import codes_of_classes, signs_of_two_classes
+from .pairs import check_split, pair_table, split_pairs
 from .tables import (
     NotFiniteError,
     RowError,
@@ -49,14 +50,17 @@ __all__ = [
     "check_rank",
     "check_real_matrix",
     "check_seed",
+    "check_split",
     "check_square",
     "codes_of_classes",
     "is_frame",
     "is_indefinite",
+    "pair_table",
     "raise_degenerate",
     "raise_indefinite",
     "raise_non_finite_gram",
     "signs_of_two_classes",
     "smallest_eigenvalue",
+    "split_pairs",
     "warn_caller",
 ]

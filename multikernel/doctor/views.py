@@ -12,14 +12,14 @@ import scipy.sparse
 from multikernel._validation import is_frame
 from multikernel.doctor.columns import Columns
 from multikernel.doctor.diagnosis import Finding, named, percent
-from multikernel.kernels import Chain, Cosine, FunctionKernel, Kernel, Pairwise, Precomputed
+from multikernel.kernels import Chain, Cosine, FunctionKernel, Kernel, Kronecker, Pairwise, Precomputed
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.views import View, as_views, distinct_views
 from multikernel.views.columns import resolve_columns
 from multikernel.views.scaling import Scaling
 
 _DOMINATION = 0.99  # of the variance of a view in one column: the others hardly count
-_SCALE_FREE = (Cosine, FunctionKernel, Pairwise, Precomputed)
+_SCALE_FREE = (Cosine, FunctionKernel, Kronecker, Pairwise, Precomputed)
 
 
 @dataclass

@@ -8,7 +8,6 @@ Ready-made Gram matrices, and tables with columns that are not numbers, keep all
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import scipy.sparse
 from sklearn.utils import _safe_indexing
 
 from .._validation import is_frame
+from ..rows.tables import row_keys
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -71,28 +71,8 @@ def all_samples(weights: Array) -> Samples:
 
 
 def _row_keys(X: Any, targets: Array) -> Array | None:
-    """One sortable key for each row; None where the rows cannot be compared."""
+    """One sortable key for each row and its targets; None where the rows cannot be compared."""
     if scipy.sparse.issparse(X):
-        return _sparse_keys(scipy.sparse.hstack([X, scipy.sparse.csr_matrix(targets)], "csr", np.float64))
+        return row_keys(scipy.sparse.hstack([X, scipy.sparse.csr_matrix(targets)], "csr", np.float64))
     values = X.to_numpy() if is_frame(X) else np.asarray(X)
-    if values.dtype.kind not in "fiub":
-        return None
-    table = np.ascontiguousarray(np.column_stack([values, targets]).astype(np.float64) + 0.0)  # −0 is 0
-    return table.view(np.dtype((np.void, table.itemsize * table.shape[1])))[:, 0]
-
-
-def _sparse_keys(table: Any) -> Array:
-    """Bytes that sort the rows as the bytes of the dense rows do: the solver sees them in the same order.
-
-    Of two rows that differ first in column j, the one with a zero there comes first: its next entry, if it
-    has one, is in a later column, and later columns have smaller keys.
-    """
-    table.sum_duplicates()
-    table.eliminate_zeros()
-    entries = np.empty(table.nnz, [("place", ">u8"), ("value", np.float64)])
-    entries["place"] = table.shape[1] - table.indices
-    entries["value"] = table.data
-    ends = table.indptr
-    keys = np.empty(table.shape[0], dtype=object)
-    keys[:] = [entries[a:b].tobytes() for a, b in pairwise(ends)]
-    return keys
+    return row_keys(np.column_stack([values, targets])) if values.dtype.kind in "fiub" else None

@@ -7,7 +7,7 @@ from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from multikernel.kernels.given import FunctionKernel, Precomputed, as_kernel
 from multikernel.kernels.grams import as_transforms, center, repair_psd, unit_diagonal, unit_trace
 from multikernel.kernels.networks import diffusion_kernel
-from multikernel.kernels.pairs import Pairwise, pairwise_kernel
+from multikernel.kernels.pairs import Kronecker, Pairwise, pairwise_kernel
 from multikernel.kernels.transforms import Center, Chain, PSDRepair, Transform, UnitDiagonal, UnitTrace
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "FunctionKernel",
     "Gaussian",
     "Kernel",
+    "Kronecker",
     "Laplacian",
     "Linear",
     "PSDRepair",

@@ -15,14 +15,15 @@ from typing import Any, NoReturn
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
-from multikernel.kernels.pairs import Pairwise
+from multikernel.kernels.pairs import Kronecker, Pairwise
 
 _KERNELS: dict[str, type[Kernel]] = {
     kind.__name__.lower(): kind
-    for kind in (Chi2, Cosine, Gaussian, Laplacian, Linear, Pairwise, Polynomial, Sigmoid)
+    for kind in (Chi2, Cosine, Gaussian, Kronecker, Laplacian, Linear, Pairwise, Polynomial, Sigmoid)
 }
 # What other libraries call them.
 _ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial", "quadratic": "polynomial", "laplace": "laplacian"}
+_OF_KERNELS = {Kronecker: ("left", "right"), Pairwise: ("base",)}  # which parameters are kernels
 _NOT_TEXT = ("precomputed", "functionkernel")
 _LONGEST = 2000
 
@@ -208,8 +209,9 @@ class _Reader:
         except TypeError as error:
             raise TypeError(f"{error}. {_parameters(name, parameters)}") from None
         for parameter, value in bound.arguments.items():
-            if isinstance(value, Kernel) is not (kind is Pairwise):
-                wanted = "a kernel" if kind is Pairwise else "a number or a text"
+            is_kernel = parameter in _OF_KERNELS.get(kind, ())
+            if isinstance(value, Kernel) is not is_kernel:
+                wanted = "a kernel" if is_kernel else "a number or a text"
                 raise TypeError(f"{name}: {parameter} must be {wanted}; got {value!r}.")
         return kind(*bound.args, **bound.kwargs)
 

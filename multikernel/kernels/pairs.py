@@ -1,11 +1,13 @@
-"""Kernels between pairs of objects, from a kernel between objects (Ben-Hur & Noble, 2005).
+"""Kernels between pairs of objects, from kernels between objects (Ben-Hur & Noble, 2005).
 
-    k((a, b), (c, d)) = κ(a, c) κ(b, d) + κ(a, d) κ(b, c)
+    Kronecker   k((a, b), (c, d)) = κ_left(a, c) κ_right(b, d)
+    Pairwise    k((a, b), (c, d)) = κ(a, c) κ(b, d) + κ(a, d) κ(b, c)
 
-Two pairs are alike if their objects are, in one order or the other: which object of a pair comes first does
-not matter. κ may be a sum of kernels, ``Pairwise(k1 + k2)``, or each source may have its own kernel between
-pairs, ``Pairwise(k1) + Pairwise(k2)``: the first also compares one object by the one source and the other by
-the other.
+The first is for pairs of unlike objects, a drug and a target: two pairs are alike if their drugs are and so
+are their targets. The second is for pairs of like objects, two proteins: which object of a pair comes first
+does not matter. κ may be a sum of kernels, ``Pairwise(k1 + k2)``, or each source may have its own kernel
+between pairs, ``Pairwise(k1) + Pairwise(k2)``: the first also compares one object by the one source and the
+other by the other.
 """
 
 from __future__ import annotations
@@ -17,12 +19,77 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from multikernel._validation import is_frame
+from multikernel._validation import check_split, is_frame, split_pairs
 from multikernel.kernels._rows import Pair, Rows
-from multikernel.kernels.base import Kernel, _Unary
+from multikernel.kernels.base import Kernel, _Binary, _Unary
 from multikernel.kernels.given import Precomputed, as_kernel
 
 _DIAGONAL_BLOCK = 16
+
+
+@dataclass(frozen=True, repr=False)
+class Kronecker(_Binary):
+    """k((a, b), (c, d)) = κ_left(a, c) κ_right(b, d), for rows with a left and a right object side by side.
+
+    What the two kernels learn from the data, such as the width of a Gaussian, each learns from its own
+    objects, as often as they occur. Ready-made kernels between objects go in as
+    ``Kronecker(Precomputed(K_left), Precomputed(K_right))``, with two columns of positions.
+
+    Parameters
+    ----------
+    left, right : Kernel or callable
+    split : None, int or two lists of columns, default=None
+        Which columns hold the left object: the first half, so many of the first, or those listed first, by
+        position or, of a DataFrame, by name; the second list is the right object's.
+
+    Examples
+    --------
+    >>> from multikernel.kernels import Linear, Precomputed
+    >>> Kronecker(Linear(), Linear(), split=1)([[2.0, 1.0, 0.0]], [[3.0, 5.0, 7.0]])
+    array([[30.]])
+    >>> drugs, targets = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([[1.0, 0.2], [0.2, 1.0]])
+    >>> Kronecker(Precomputed(drugs), Precomputed(targets))([[0, 0], [1, 1]])
+    array([[1. , 0.1],
+           [0.1, 1. ]])
+    """
+
+    left: Kernel
+    right: Kernel
+    split: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "left", as_kernel(self.left))
+        object.__setattr__(self, "right", as_kernel(self.right))
+        object.__setattr__(self, "split", check_split(self.split, "Kronecker split"))
+
+    @property
+    def _is_composite(self) -> bool:
+        return False  # the two sides read different columns: no product is shared
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        left, right = self._sides(rows)
+        return dataclasses.replace(self, left=self.left._resolve(left), right=self.right._resolve(right))
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        a, b = self._sides(pair.left)
+        c, d = (a, b) if pair.symmetric else self._sides(pair.right)
+        self.left._fill(Pair(a, c, keep=self.left._is_composite), out)
+        other = np.empty_like(out, subok=False)
+        self.right._fill(Pair(b, d, keep=self.right._is_composite), other)
+        out *= other
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        left, right = self._sides(rows)
+        return np.asarray(self.left._diagonal(left) * self.right._diagonal(right))
+
+    def _sides(self, rows: Rows) -> tuple[Rows, Rows]:
+        """The left and the right objects of pairs."""
+        left, right = split_pairs(rows.raw, self.split, rows.label)
+        return Rows(left, f"{rows.label}, left objects"), Rows(right, f"{rows.label}, right objects")
+
+    def __repr__(self) -> str:
+        split = "" if self.split is None else f", split={self.split!r}"
+        return f"Kronecker({self.left!r}, {self.right!r}{split})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,19 +208,8 @@ def _objects(rows: Rows) -> tuple[Rows, Rows]:
             "Pairwise needs the features of two objects side by side, an even number of columns; "
             f"{rows.label} has shape {tuple(raw.shape)}."
         )
-    d = raw.shape[1] // 2
-    halves = [_columns(raw, slice(0, d)), _columns(raw, slice(d, 2 * d))]
-    first, second = (
-        Rows(half, f"{rows.label}, {which} objects")
-        for half, which in zip(halves, ("first", "second"), strict=True)
-    )
-    return first, second
-
-
-def _columns(raw: Any, columns: slice) -> Any:
-    if is_frame(raw):
-        return raw.iloc[:, columns]
-    return raw.tocsr()[:, columns] if scipy.sparse.issparse(raw) else raw[:, columns]
+    first, second = split_pairs(raw, None, rows.label)
+    return Rows(first, f"{rows.label}, first objects"), Rows(second, f"{rows.label}, second objects")
 
 
 def _all_objects(rows: Rows) -> Rows:

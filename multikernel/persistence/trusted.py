@@ -24,7 +24,7 @@ from .. import estimators, kernels, views, weights
 from ..combine import gates, regions
 from ..estimators import _calibration
 from ..kernels import _rows
-from ..selection import quadratic, response_surface
+from ..selection import pair_split, quadratic, response_surface
 from ..solvers import compositional, conformal_kernel, kernel_pca, spectral_kernel
 from ..solvers.bayesian import learn as bayesian
 from ..solvers.localized import projection_kernels, projections
@@ -54,6 +54,7 @@ _PARTS: tuple[type, ...] = (
     maps.ColumnMap,
     maps.LandmarkMap,
     memory.MemoryEstimate,
+    pair_split.PairSplit,
     precomputed.PrecomputedBank,
     quadratic.Quadratic,
     response_surface.ResponseSurface,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -79,3 +80,64 @@ def join_rows(tables: Sequence[Any]) -> Any:
     if isinstance(first, np.ndarray):
         return np.concatenate(tables)
     return [row for table in tables for row in table]
+
+
+def row_keys(table: Any) -> np.ndarray | None:
+    """One sortable key for each row of a table of numbers, dense or sparse alike; None for other tables.
+
+    Examples
+    --------
+    >>> keys = row_keys(np.array([[1, 2], [0, 2], [1, 2]]))
+    >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])
+    (True, False)
+    """
+    if scipy.sparse.issparse(table):
+        return _sparse_keys(scipy.sparse.csr_matrix(table, dtype=np.float64, copy=True))
+    values = table.to_numpy() if hasattr(table, "iloc") else np.asarray(table)
+    if values.dtype.kind not in "fiub":
+        return None
+    numbers = np.ascontiguousarray(values.reshape(len(values), -1).astype(np.float64) + 0.0)  # −0 is 0
+    return numbers.view(np.dtype((np.void, numbers.itemsize * numbers.shape[1])))[:, 0]
+
+
+def _sparse_keys(table: Any) -> np.ndarray:
+    """Bytes that sort the rows as the bytes of the dense rows do: a solver sees them in the same order.
+
+    Of two rows that differ first in column j, the one with a zero there comes first: its next entry, if it
+    has one, is in a later column, and later columns have smaller keys.
+    """
+    table.sum_duplicates()
+    table.eliminate_zeros()
+    entries = np.empty(table.nnz, [("place", ">u8"), ("value", np.float64)])
+    entries["place"] = table.shape[1] - table.indices
+    entries["value"] = table.data
+    keys = np.empty(table.shape[0], dtype=object)
+    keys[:] = [entries[a:b].tobytes() for a, b in pairwise(table.indptr)]
+    return keys
+
+
+def distinct_rows(table: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The first position of each distinct row, and which of them each row is.
+
+    Rows of numbers are in an order that depends on their values alone, others in the order given.
+
+    Examples
+    --------
+    >>> first, codes = distinct_rows(["b", "a", "b"])
+    >>> first.tolist(), codes.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    keys = row_keys(table)
+    if keys is not None:
+        _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+        return first, codes
+    seen: dict[Any, int] = {}
+    values = table.to_numpy(dtype=object) if hasattr(table, "iloc") else np.asarray(table, dtype=object)
+    rows = [tuple(row) for row in values.reshape(len(values), -1)]
+    try:
+        codes = np.array([seen.setdefault(row, len(seen)) for row in rows], dtype=np.intp)
+    except TypeError as error:
+        raise TypeError(
+            f"objects must be hashable, such as numbers or texts, to be told apart; {error}. Give positions."
+        ) from None
+    return np.unique(codes, return_index=True)[1], codes

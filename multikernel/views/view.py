@@ -133,9 +133,9 @@ def require_number_of_features(label: str, rank: int | float | None) -> None:
         )
 
 
-def has_part(kernel: Kernel, kind: type[Kernel], outside: type[Kernel] | None = None) -> bool:
+def has_part(kernel: Kernel, kind: type[Kernel], outside: tuple[type[Kernel], ...] = ()) -> bool:
     """Whether the kernel is of a kind, or made of kernels one of which is; not looking into `outside`."""
-    if outside is not None and isinstance(kernel, outside):
+    if isinstance(kernel, outside):
         return False
     parts = getattr(kernel, "_parts", ())
     return isinstance(kernel, kind) or any(has_part(part, kind, outside) for part in parts)

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from multikernel.kernels import Chi2, Cosine, Gaussian, Laplacian, Linear, Pairwise, Polynomial, Sigmoid
+from multikernel.kernels import (
+    Chi2,
+    Cosine,
+    Gaussian,
+    Kronecker,
+    Laplacian,
+    Linear,
+    Pairwise,
+    Polynomial,
+    Sigmoid,
+)
 from multikernel.kernels.expressions import kernel_names, parse_kernel, parse_kernels
 
 
@@ -22,6 +32,7 @@ from multikernel.kernels.expressions import kernel_names, parse_kernel, parse_ke
         ("2 * linear ** 3", 2 * Linear() ** 3),
         ("sigmoid(gamma='scale', coef0=-1)", Sigmoid("scale", -1)),
         ("pairwise(linear + chi2(gamma=2))", Pairwise(Linear() + Chi2(2))),
+        ("kronecker(linear, chi2(2), split=3)", Kronecker(Linear(), Chi2(2), 3)),
     ],
 )
 def test_text_means_what_the_algebra_means(text, kernel):
@@ -56,6 +67,8 @@ def test_a_list_of_kernels():
         ("gaussian(gamma=median)", "a text in quotes, such as 'median'"),
         ("gaussian(linear)", "gamma must be a number or a text; got Linear()"),
         ("pairwise(2)", "base must be a kernel"),
+        ("kronecker(linear, 2)", "right must be a kernel"),
+        ("kronecker(linear, linear, linear)", "split must be a number or a text"),
         ("pairwise", "missing a required argument: 'base'"),
         ("0 * linear", "factor of a kernel must be greater than 0"),
         ("linear ** 0.5", "exponent of a kernel"),
@@ -90,5 +103,5 @@ def test_only_text_is_read():
 
 def test_every_kernel_with_defaults_can_be_named():
     for name in kernel_names():
-        if name != "pairwise":
+        if name not in ("kronecker", "pairwise"):
             assert type(parse_kernel(name)).__name__.lower() == name

@@ -15,6 +15,7 @@ from multikernel.kernels import (
     Chi2,
     Cosine,
     Gaussian,
+    Kronecker,
     Laplacian,
     Linear,
     Pairwise,
@@ -126,6 +127,26 @@ def test_kernels_between_pairs_are_made_of_those_between_objects(expression, fir
 
 
 @settings(max_examples=40, deadline=None)
+@given(expressions, expressions, tables, tables)
+def test_kernels_between_unlike_objects_are_products_of_two_sides(one, other, left, right):
+    (k, f), (h, g) = one, other
+    n = min(len(left), len(right))
+    a, b = left[:n], right[:n]
+    rows, d = np.hstack([a, b]), a.shape[1]
+    expected = f(a, a) * g(b, b)
+    close = {"rtol": 1e-8, "atol": 1e-8 * (np.abs(expected).max() + 1.0)}
+    kernel = Kronecker(k, h, split=d)
+    K = kernel(rows)
+    np.testing.assert_allclose(K, expected, **close)
+    np.testing.assert_allclose(kernel(rows[::-1], rows), expected[::-1], **close)
+    np.testing.assert_allclose(kernel.diag(rows), expected.diagonal(), **close)
+    np.testing.assert_allclose(kernel(scipy.sparse.csr_matrix(rows)), K, **close)
+    assert np.array_equal(K, K.T) and kernel.is_psd == (k.is_psd and h.is_psd)
+    if kernel.is_psd:
+        assert smallest_eigenvalue(K) >= -1e-10 * max(1.0, np.trace(K))
+
+
+@settings(max_examples=40, deadline=None)
 @given(tables)
 def test_non_negative_and_direction_kernels_are_positive_semidefinite(table):
     for kernel in (Cosine(), Chi2(0.5), Gaussian(), Gaussian("nearest")):
@@ -185,6 +206,7 @@ def test_only_kernels_add_and_only_positive_numbers_multiply():
             (Gaussian() + Linear()) ** 2,
             Pairwise(Gaussian("nearest") + Linear()),
             Pairwise(Gaussian()) + Pairwise(Polynomial(2)),
+            Kronecker(Gaussian(), Polynomial(2)),
         ]
     ),
     tables,

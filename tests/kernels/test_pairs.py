@@ -5,9 +5,21 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
-from multikernel import MKLClassifier, View
-from multikernel.kernels import FunctionKernel, Gaussian, Linear, Pairwise, Precomputed, Sum, pairwise_kernel
+from multikernel import MKLClassifier, View, sample_pairs
+from multikernel.kernels import (
+    FunctionKernel,
+    Gaussian,
+    Kronecker,
+    Linear,
+    Pairwise,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    Sum,
+    pairwise_kernel,
+)
 from multikernel.kernels.base import Kernel
 
 
@@ -177,3 +189,106 @@ def test_what_a_view_of_pairs_refuses():
         Pairwise(Linear())([[1.0, np.nan]])
     with pytest.raises(ValueError, match="not finite in float64 on X: some value overflows"):
         Pairwise(Linear())([[1e200, 1.0]])
+
+
+# --- pairs of unlike objects -------------------------------------------------------------------------------
+
+
+def unlike(seed=0, n=9):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 3)), rng.normal(size=(n, 2))
+
+
+def test_a_product_of_two_sides_by_hand():
+    (A, B), (C, D) = unlike(), unlike(1, 5)
+    X, Z = np.hstack([A, B]), np.hstack([C, D])
+    kernel = Kronecker(Gaussian(gamma=0.5), Linear() + Polynomial(2), split=3)
+
+    def by_entry(P, Q):
+        return np.array(
+            [
+                [
+                    np.exp(-0.5 * ((p[:3] - q[:3]) ** 2).sum()) * (p[3:] @ q[3:] + (p[3:] @ q[3:] + 1.0) ** 2)
+                    for q in Q
+                ]
+                for p in P
+            ]
+        )
+
+    np.testing.assert_allclose(kernel(X, Z), by_entry(X, Z))
+    np.testing.assert_allclose(kernel(X), by_entry(X, X))
+    np.testing.assert_array_equal(kernel(X), kernel(X).T)
+    np.testing.assert_allclose(kernel.diag(X), by_entry(X, X).diagonal())
+    np.testing.assert_allclose(kernel(scipy.sparse.csr_matrix(X), scipy.sparse.csr_matrix(Z)), by_entry(X, Z))
+    assert repr(kernel) == "Kronecker(Gaussian(gamma=0.5), Linear() + Polynomial(), split=3)"
+    assert kernel.is_psd and not Kronecker(Sigmoid(), Linear()).is_psd
+
+
+def test_columns_by_position_and_by_name():
+    A, B = unlike()
+    X = np.hstack([A, B])
+    expected = Kronecker(Linear(), Gaussian(gamma=1.0), split=3)(X)
+    mixed = X[:, [3, 0, 4, 1, 2]]
+    by_place = Kronecker(Linear(), Gaussian(gamma=1.0), split=([1, 3, 4], [0, 2]))
+    np.testing.assert_allclose(by_place(mixed), expected)
+    frame = pd.DataFrame(mixed, columns=["length", "mass", "charge", "rings", "bonds"])
+    by_name = Kronecker(
+        Linear(), Gaussian(gamma=1.0), split=[["mass", "rings", "bonds"], ["length", "charge"]]
+    )
+    np.testing.assert_allclose(by_name(frame), expected)
+    assert by_place != by_name and hash(by_place) is not None
+    first, second = X[:, :2], X[:, 2:4]
+    halves = Kronecker(Linear(), Linear())(X[:, :4])
+    np.testing.assert_allclose(halves, (first @ first.T) * (second @ second.T))
+
+
+def test_each_side_learns_its_own_width():
+    A, B = unlike(n=30)
+    fitted = Kronecker(Gaussian(), Gaussian(), split=3).fit(np.hstack([A, 100.0 * B]))
+    assert fitted.left == Gaussian().fit(A) and fitted.right == Gaussian().fit(100.0 * B)
+    assert fitted.split == 3 and fitted.is_fitted and not Kronecker(Gaussian(), Linear()).is_fitted
+
+
+def test_ready_made_kernels_of_drugs_and_targets():
+    A, B = unlike(n=6)
+    drugs, targets = A @ A.T, B[:4] @ B[:4].T
+    kernel = Kronecker(Precomputed(drugs), Precomputed(targets))
+    grid = np.array(list(itertools.product(range(6), range(4))))
+    np.testing.assert_allclose(kernel(grid), np.kron(drugs, targets))
+    np.testing.assert_allclose(kernel.diag(grid), np.kron(drugs.diagonal(), targets.diagonal()))
+    with pytest.raises(ValueError, match=r"right objects holds .*5\)? at row 1\. Positions run from 0 to 3"):
+        kernel([[0, 3], [0, 5]])
+
+
+def test_sampled_pairs_go_to_a_support_vector_machine():
+    rng = np.random.default_rng(0)
+    drugs, targets = rng.normal(size=(25, 3)), rng.normal(size=(20, 2))
+    Y = (drugs[:, :1] * targets[:, 0] > 0.8).astype(int)
+    pairs, labels = sample_pairs(Y, 2.0)
+    good = Kronecker(Precomputed(drugs @ drugs.T), Precomputed(targets @ targets.T))
+    noise = Kronecker(Precomputed(np.eye(25)), Precomputed(np.eye(20)))
+    model = MKLClassifier([("structure", good), ("identity", noise)], C=10.0).fit(pairs, labels)
+    every = np.array(list(itertools.product(range(25), range(20))))
+    predicted = model.predict(every).reshape(25, 20)
+    seen = np.zeros(Y.shape, bool)
+    seen[tuple(pairs.T)] = True
+    assert seen.sum() == 3 * Y.sum() and (predicted == Y)[~seen].mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X", "message"),
+    [
+        (Kronecker(Linear(), Linear()), np.ones((2, 3)), "X must hold two objects .*even number .*it has 3"),
+        (Kronecker(Linear(), Linear(), 3), np.ones((2, 3)), "split=3 leaves no column"),
+        (Kronecker(Linear(), Linear(), ([0], [5])), np.ones((2, 3)), "column 5, but X has 3 columns"),
+        (Kronecker(Linear(), Linear()), [1.0, 2.0], "two columns at least"),
+        (Kronecker(Linear(), Linear()), [[1.0, np.nan]], "X, right objects holds NaN at row 0"),
+    ],
+)
+def test_what_a_product_refuses(kernel, X, message):
+    with pytest.raises(ValueError, match=message):
+        kernel(X)
+    with pytest.raises(TypeError, match="a kernel must be a Kernel"):
+        Kronecker("linear", Linear())
+    with pytest.raises(ValueError, match="Kronecker split must be a positive integer; got 0"):
+        Kronecker(Linear(), Linear(), 0)

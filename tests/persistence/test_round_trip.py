@@ -21,6 +21,7 @@ from multikernel.kernels import (
     Cosine,
     FunctionKernel,
     Gaussian,
+    Kronecker,
     Laplacian,
     Linear,
     Pairwise,
@@ -170,6 +171,7 @@ def test_kernels_and_transforms(tmp_path):
     ]
     fitted = [kernel.fit(np.abs(X)) for kernel in plain]
     fitted += [fitted[0] + fitted[1] * fitted[2] ** 2, 0.5 * fitted[2], Pairwise(Linear())]
+    fitted += [Kronecker(Linear(), fitted[2], split=([0, 1], [2]))]
     K = X @ X.T
     chains = [t.fit(K) for t in (Center(), UnitDiagonal(), UnitTrace(), PSDRepair("clip"))]
     given = Precomputed(K)

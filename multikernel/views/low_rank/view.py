@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.kernels import Kernel, Pairwise, Precomputed
+from multikernel.kernels import Kernel, Kronecker, Pairwise, Precomputed
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.views._finish import naming
 from multikernel.views.columns import Selection
@@ -88,7 +88,7 @@ def check_low_rank(view: View) -> None:
     """Refuse a view whose kernel or transforms factors cannot stand for."""
     with naming(f"view {view.name!r}"):
         check_transforms(view.transforms)
-        if has_part(view.kernel, Precomputed, outside=Pairwise):
+        if has_part(view.kernel, Precomputed, outside=(Kronecker, Pairwise)):
             raise ValueError(
                 f"{view.kernel!r} is a matrix that is there already; factors would take its place. Use "
                 "gram='dense'."

@@ -14,6 +14,7 @@ from multikernel.kernels import (
     Cosine,
     FunctionKernel,
     Gaussian,
+    Kronecker,
     Laplacian,
     Linear,
     Pairwise,
@@ -39,6 +40,7 @@ VIEWS = [
     View("mixed", (Linear() * Gaussian(gamma=0.1) + 0.5 * Laplacian(0.2)) ** 2, [1, 4], "center"),
     View("angle", Cosine(), [2, 3, 5], ("clip", "unit_trace")),
     View("pairs", Pairwise(Gaussian(gamma=0.2)), slice(0, 4), "unit_diagonal"),
+    View("unlike pairs", Kronecker(Gaussian(gamma=0.2), Linear(), 3), slice(0, 4)),
     View("function", squared_gap, [3]),
     View("one column", Gaussian(gamma=0.5), 5, "center"),
 ]

@@ -110,6 +110,10 @@ def results(tmp_path_factory):
     return root
 
 
+def test_a_title_without_a_year_is_short_up_to_its_colon():
+    assert reproduction.short_title([{"title": "Structured data: texts"}]) == "Structured data"
+
+
 def test_the_overview_counts_what_the_results_say(results):
     page = reproduction.overview(results)
     assert "| [Author (1999)](#reproduced-author1999) | 2 and 1 | 21 of 24 (88 %) |" in page

@@ -73,10 +73,10 @@ def number_of(results: list[dict[str, Any]]) -> str:
 
 
 def short_title(results: list[dict[str, Any]]) -> str:
-    """Authors and year, with which every title begins."""
+    """Authors and year, with which a title begins, or what stands before its colon."""
     title = str(results[0]["title"])
     found = re.match(r".*?\(\d{4}\)", title)
-    return found[0] if found else title
+    return found[0] if found else title.partition(":")[0]
 
 
 def study_section(name: str, results: list[dict[str, Any]], folder: Path) -> str:

@@ -1,11 +1,18 @@
 """The studies by name: a new one is added here."""
 
-from multikernel.reproduce import gonen2010, lanckriet2004, lewis2006, ye2007, yeung2006
+from multikernel.reproduce import gonen2010, lanckriet2004, lewis2006, structured, ye2007, yeung2006
 from multikernel.reproduce.study import Study
 
 _STUDIES: dict[str, Study] = {
     study.name: study
-    for study in (gonen2010.STUDY, lanckriet2004.STUDY, lewis2006.STUDY, ye2007.STUDY, yeung2006.STUDY)
+    for study in (
+        gonen2010.STUDY,
+        lanckriet2004.STUDY,
+        lewis2006.STUDY,
+        structured.STUDY,
+        ye2007.STUDY,
+        yeung2006.STUDY,
+    )
 }
 
 
@@ -15,7 +22,7 @@ def list_studies() -> list[Study]:
     Examples
     --------
     >>> [study.name for study in list_studies()]
-    ['gonen2010', 'lanckriet2004', 'lewis2006', 'ye2007', 'yeung2006']
+    ['gonen2010', 'lanckriet2004', 'lewis2006', 'structured', 'ye2007', 'yeung2006']
     """
     return list(_STUDIES.values())
 

@@ -1,0 +1,15 @@
+"""Experiments of our own on structured data: sequences, networks, graphs, pairs, several views."""
+
+from multikernel.reproduce.structured import vectors
+from multikernel.reproduce.study import Study
+
+STUDY = Study(
+    name="structured",
+    citation=(
+        "Experiments of our own, in the spirit of the publications on multiple kernel learning: single "
+        "kernels, their plain sum and learned weights, by one protocol."
+    ),
+    tables={table.name: table for table in vectors.TABLES},
+)
+
+__all__ = ["STUDY"]

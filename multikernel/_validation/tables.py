@@ -52,6 +52,15 @@ def check_positive_integer(name: str, value: Any) -> int:
     return int(value)
 
 
+def check_count(name: str, value: Any) -> int:
+    """Return `value` as an int of at least 0."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a whole number of at least 0; got {value!r}.")
+    if value < 0:
+        raise ValueError(f"{name} must be a whole number of at least 0; got {value!r}.")
+    return int(value)
+
+
 def check_seed(name: str, value: Any) -> int:
     """Return `value` as an int of at least 0; None is 0."""
     if value is None:

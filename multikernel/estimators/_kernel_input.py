@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, _safe_indexing, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import NotFiniteError, is_frame
+from .._validation import RowError, is_frame
+from ..views.view import as_views
 from ..weights._html import FittedTable
 from ._dask_input import refuse_dask
 
@@ -31,13 +32,21 @@ class KernelInput(FittedTable, BaseEstimator):
         return tags
 
     def _validate_table(self, X: Any, *, reset: bool) -> Any:
-        """scikit-learn's checks on a feature table; frames are checked by the kernels that read them."""
+        """scikit-learn's checks on a table of numbers; others are checked by the kernels that read them."""
         refuse_dask(self, X)
         if self._precomputed:
             return self._validate_precomputed(X, reset=reset)
-        if is_frame(X):
+        if is_frame(X) or self._reads_objects():
             return validate_data(self, X, reset=reset, skip_check_array=True)
         return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+
+    def _reads_objects(self) -> bool:
+        """Whether some kernel compares other things than numbers, such as sequences."""
+        try:
+            views = as_views(getattr(self, "kernels", "auto"))
+        except (TypeError, ValueError):  # refused in its own words when the kernels are made
+            return False
+        return not all(view.kernel._reads_numbers for view in views)
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
         raise NotImplementedError
@@ -45,7 +54,7 @@ class KernelInput(FittedTable, BaseEstimator):
     def _by_batches(self, X: Any, predict: Callable[[Any], Any]) -> Iterator[Any]:
         """What `predict` says of the rows, some thousands at a time; ready-made kernels all at once.
 
-        A row that is not finite is named by its number in X.
+        A row that is refused is named by its number in X.
         """
         check_is_fitted(self)
         X = self._validate_table(X, reset=False)
@@ -56,5 +65,5 @@ class KernelInput(FittedTable, BaseEstimator):
         for rows in gen_batches(n_rows, _BATCH_ROWS):
             try:
                 yield predict(_safe_indexing(X, rows))
-            except NotFiniteError as error:
+            except RowError as error:
                 raise error.in_row(rows.start + error.row) from None

@@ -8,6 +8,7 @@ from multikernel.kernels.given import FunctionKernel, Precomputed, as_kernel
 from multikernel.kernels.grams import as_transforms, center, repair_psd, unit_diagonal, unit_trace
 from multikernel.kernels.networks import diffusion_kernel
 from multikernel.kernels.pairs import Kronecker, Pairwise, pairwise_kernel
+from multikernel.kernels.strings import Gappy, Mismatch, Spectrum, WeightedDegree
 from multikernel.kernels.transforms import Center, Chain, PSDRepair, Transform, UnitDiagonal, UnitTrace
 
 __all__ = [
@@ -16,11 +17,13 @@ __all__ = [
     "Chi2",
     "Cosine",
     "FunctionKernel",
+    "Gappy",
     "Gaussian",
     "Kernel",
     "Kronecker",
     "Laplacian",
     "Linear",
+    "Mismatch",
     "PSDRepair",
     "Pairwise",
     "Polynomial",
@@ -29,10 +32,12 @@ __all__ = [
     "Product",
     "Scaled",
     "Sigmoid",
+    "Spectrum",
     "Sum",
     "Transform",
     "UnitDiagonal",
     "UnitTrace",
+    "WeightedDegree",
     "as_kernel",
     "as_transforms",
     "center",

@@ -7,7 +7,7 @@ dot-product and Gaussian kernels on the same columns share.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -72,6 +72,26 @@ class Rows:
     def take(self, positions: np.ndarray) -> Rows:
         """The rows at `positions`, copied."""
         return Rows(take_rows(self.raw, positions), self.label, self.one_column)
+
+    @cached_property
+    def _derived(self) -> dict[str, tuple[Hashable, Any]]:
+        return {}
+
+    def derived(self, what: str, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What `make` returns for these rows, kept until the same is asked for with another key.
+
+        Parameters
+        ----------
+        what : str
+            The kind of thing, of which one is kept.
+        key : hashable
+            All that it depends on beside the rows.
+        make : callable
+        """
+        kept = self._derived.get(what)
+        if kept is None or kept[0] != key:
+            kept = self._derived[what] = (key, make())
+        return kept[1]
 
     @cached_property
     def values(self) -> Any:

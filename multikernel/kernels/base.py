@@ -27,6 +27,7 @@ class Kernel(ABC):
     __array_ufunc__ = None  # np.float64(2) * kernel must call our __rmul__
     _is_bounded = False  # whether values are finite whatever the rows
     _accepts_missing = False  # whether rows may hold missing entries, which the kernel handles itself
+    _reads_numbers = True  # whether rows are numbers, which can be standardised
 
     @property
     def is_psd(self) -> bool:
@@ -177,6 +178,10 @@ class _Composite(Kernel):
     @property
     def _accepts_missing(self) -> bool:  # type: ignore[override]
         return all(part._accepts_missing for part in self._parts)
+
+    @property
+    def _reads_numbers(self) -> bool:  # type: ignore[override]
+        return all(part._reads_numbers for part in self._parts)
 
 
 class _Binary(_Composite):

@@ -16,11 +16,11 @@ from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from multikernel.kernels.pairs import Kronecker, Pairwise
+from multikernel.kernels.strings import Gappy, Mismatch, Spectrum, WeightedDegree
 
-_KERNELS: dict[str, type[Kernel]] = {
-    kind.__name__.lower(): kind
-    for kind in (Chi2, Cosine, Gaussian, Kronecker, Laplacian, Linear, Pairwise, Polynomial, Sigmoid)
-}
+_OF_NUMBERS = (Chi2, Cosine, Gaussian, Kronecker, Laplacian, Linear, Pairwise, Polynomial, Sigmoid)
+_OF_SEQUENCES = (Gappy, Mismatch, Spectrum, WeightedDegree)
+_KERNELS: dict[str, type[Kernel]] = {kind.__name__.lower(): kind for kind in (*_OF_NUMBERS, *_OF_SEQUENCES)}
 # What other libraries call them.
 _ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial", "quadratic": "polynomial", "laplace": "laplacian"}
 _OF_KERNELS = {Kronecker: ("left", "right"), Pairwise: ("base",)}  # which parameters are kernels

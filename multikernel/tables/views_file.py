@@ -219,9 +219,10 @@ def _cost(cost: Any, file: str, view: str) -> float:
 
 
 def _can_be_standardised(kernel: Kernel) -> bool:
-    """Chi2 needs numbers of at least 0, and a pair's two objects must keep the same units."""
+    """Chi2 needs numbers of at least 0, a pair's two objects keep the same units, sequences have none."""
     parts = getattr(kernel, "_parts", ())
-    return not isinstance(kernel, Chi2 | Pairwise) and all(map(_can_be_standardised, parts))
+    fits = kernel._reads_numbers and not isinstance(kernel, Chi2 | Pairwise)
+    return fits and all(map(_can_be_standardised, parts))
 
 
 def _columns(entry: dict[str, Any], place: _Place, table: TableData | None) -> Any:

@@ -92,6 +92,11 @@ class View:
                 f"view {self.name!r}: standardize=True would measure the two objects of a pair by different "
                 f"units, but {self.kernel!r} compares one with the other. Scale the objects before."
             )
+        if self.standardize and not self.kernel._reads_numbers:
+            raise ValueError(
+                f"view {self.name!r}: standardize=True needs a kernel of numeric columns, but "
+                f"{self.kernel!r} reads other objects. Leave standardize out."
+            )
         self._check_approximation()
 
     def _check_approximation(self) -> None:

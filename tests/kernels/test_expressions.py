@@ -57,7 +57,7 @@ def test_a_list_of_kernels():
         ("linear + gausian(2)", "'gausian(2)' at character 10: unknown kernel 'gausian'. Did you mean"),
         ("rbf", "unknown kernel 'rbf'. Did you mean 'gaussian'"),
         ("precomputed(linear)", "text cannot hold"),
-        ("xyz", "The kernels are chi2, cosine, gaussian"),
+        ("xyz", "The kernels are chi2, cosine, gappy, gaussian"),
         ("gaussian(gama=2)", "parameter 'gama'. Did you mean 'gamma'? gaussian has gamma, s, sigma, scale"),
         ("linear(2)", "linear has no parameters"),
         ("gaussian(2, gamma=2)", "multiple values"),

@@ -1,0 +1,6 @@
+"""Kernels of sequences: strings of letters in one column."""
+
+from multikernel.kernels.strings.spectrum import Gappy, Mismatch, Spectrum
+from multikernel.kernels.strings.weighted_degree import WeightedDegree
+
+__all__ = ["Gappy", "Mismatch", "Spectrum", "WeightedDegree"]

@@ -1,0 +1,215 @@
+"""Kernels that count short patterns of letters, wherever in a sequence they occur."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+from multikernel._validation import check_count, check_positive_integer
+from multikernel.kernels.strings._counts import (
+    Counts,
+    Windows,
+    count_patterns,
+    count_subsequences,
+)
+from multikernel.kernels.strings._sequences import CountKernel
+
+
+@dataclass(frozen=True, repr=False)
+class Spectrum(CountKernel):
+    """k(x, z) = Σ_α c_α(x) c_α(z), with c_α(x) how often the k letters α stand in x, one after the other.
+
+    Rows are strings in one column. A sequence of fewer than k letters has no patterns, so that it is similar
+    to nothing; at least one training sequence must have one.
+
+    Parameters
+    ----------
+    k : int, default=3
+        Letters of a pattern.
+    alphabet : {"dna", "rna", "protein"}, str of letters or None, default=None
+        Patterns with a letter outside it (N, X, gaps) count nowhere. Of a named alphabet, small letters are
+        read as capitals and U and T as the same; half of all training letters at least must be in it.
+        None takes all letters of the training rows, as they are written: with a letter that only new rows
+        have, a pattern counts nowhere either.
+
+    References
+    ----------
+    C. Leslie, E. Eskin and W. S. Noble (2002). The spectrum kernel: a string kernel for SVM protein
+    classification. Pacific Symposium on Biocomputing, 564–575.
+
+    Examples
+    --------
+    >>> Spectrum(k=2, alphabet="dna")(["ACACG", "CACA", "GGN"])
+    array([[6., 5., 0.],
+           [5., 5., 0.],
+           [0., 0., 1.]])
+    """
+
+    k: int = 3
+    alphabet: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_positive_integer("Spectrum k", self.k))
+        self._check_alphabet()
+        self._check_length("k", self.k)
+
+    @property
+    def _width(self) -> int:
+        return self.k
+
+    def _weights(self) -> list[float]:
+        return [1.0]
+
+    def _counts(self, windows: Windows) -> Iterator[Counts]:
+        yield count_patterns(windows, range(self.k), self._size)
+
+
+@dataclass(frozen=True, repr=False)
+class Mismatch(CountKernel):
+    """k(x, z) = Σ_α c_α(x) c_α(z), with c_α(x) how many stretches of x differ from α in few letters.
+
+    α runs over all patterns of k letters of the alphabet; a stretch of k letters counts for every α from
+    which it differs in at most `mismatches` of them. Nothing is enumerated: with N_r(x, z) the number of
+    pairs of stretches that agree in exactly r places, k = Σ_r I(k − r) N_r, I(h) the number of patterns near
+    both of two stretches at distance h, and N_r follows from the pairs that agree in r places or more.
+
+    Parameters
+    ----------
+    k : int, default=3
+    mismatches : int, default=1
+        Below k; 0 is the spectrum kernel.
+    alphabet : {"dna", "rna", "protein"}, str of letters or None, default="dna"
+        As of :class:`Spectrum`. How many letters there are counts: of each, there is a pattern.
+
+    References
+    ----------
+    C. Leslie, E. Eskin, A. Cohen, J. Weston and W. S. Noble (2004). Mismatch string kernels for
+    discriminative protein classification. Bioinformatics 20, 467–476.
+
+    Examples
+    --------
+    >>> Mismatch(k=2, mismatches=1)(["AC", "AG", "TT"])
+    array([[7., 4., 2.],
+           [4., 7., 2.],
+           [2., 2., 7.]])
+    """
+
+    k: int = 3
+    mismatches: int = 1
+    alphabet: str | None = "dna"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_positive_integer("Mismatch k", self.k))
+        mismatches = check_count("Mismatch mismatches", self.mismatches)
+        if mismatches >= self.k:
+            raise ValueError(
+                f"Mismatch mismatches must be less than k = {self.k}, or every pattern matches every other; "
+                f"got {mismatches}."
+            )
+        object.__setattr__(self, "mismatches", mismatches)
+        self._check_alphabet()
+        self._check_length("k", self.k)
+
+    @property
+    def _width(self) -> int:
+        return self.k
+
+    def _agreements(self) -> list[tuple[int, ...]]:
+        """The places in which stretches are asked to agree: all but 2 · mismatches of them, or more."""
+        sizes = range(self.k, max(-1, self.k - 2 * self.mismatches - 1), -1)
+        return [places for size in sizes for places in combinations(range(self.k), size)]
+
+    def _weights(self) -> list[float]:
+        return [float(self._weight(len(places))) for places in self._agreements()]
+
+    def _weight(self, i: int) -> int:
+        """What a pair of stretches counts for each i places in which it agrees.
+
+        Pairs that agree in exactly r places are N_r = Σ_{i ≥ r} (−1)^(i − r) C(i, r) M_i, M_i the sum over
+        all i places of the pairs that agree in them.
+        """
+        least = max(0, self.k - 2 * self.mismatches)
+        return sum(self._near_both(self.k - r) * (-1) ** (i - r) * comb(i, r) for r in range(least, i + 1))
+
+    def _near_both(self, h: int) -> int:
+        """How many patterns are near both of two stretches that differ in h places.
+
+        Of these places, a have the letter of the first and b that of the second; j of the others differ.
+        """
+        k, m = self.k, self.mismatches
+        total = 0
+        for j in range(k - h + 1):
+            elsewhere = comb(k - h, j) * (self._size - 1) ** j
+            for a in range(h + 1):
+                for b in range(h - a + 1):
+                    if max(h - a, h - b) + j <= m:
+                        total += elsewhere * comb(h, a) * comb(h - a, b) * (self._size - 2) ** (h - a - b)
+        return total
+
+    def _counts(self, windows: Windows) -> Iterator[Counts]:
+        for places in self._agreements():
+            yield count_patterns(windows, places, self._size)
+
+
+@dataclass(frozen=True, repr=False)
+class Gappy(CountKernel):
+    """k(x, z) = Σ_α c_α(x) c_α(z), with c_α(x) how many stretches of x hold the letters α with gaps.
+
+    α runs over all patterns of k letters. A stretch of k + gaps letters counts once for every α whose letters
+    it holds in this order, with others between, before or after them: the gappy kernel of Leslie & Kuang with
+    g = k + gaps. A sequence of fewer than k + gaps letters has no such stretch and is similar to nothing.
+
+    Parameters
+    ----------
+    k : int, default=3
+    gaps : int, default=1
+        0 is the spectrum kernel.
+    alphabet : {"dna", "rna", "protein"}, str of letters or None, default=None
+        As of :class:`Spectrum`; a stretch that holds a letter outside it counts nowhere.
+
+    References
+    ----------
+    C. Leslie and R. Kuang (2004). Fast string kernels using inexact matching for protein sequences. Journal
+    of Machine Learning Research 5, 1435–1455.
+
+    Examples
+    --------
+    >>> Gappy(k=2, gaps=1, alphabet="dna")(["ACG", "AG", "AAG"])
+    array([[3., 0., 1.],
+           [0., 0., 0.],
+           [1., 0., 2.]])
+    """
+
+    k: int = 3
+    gaps: int = 1
+    alphabet: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_positive_integer("Gappy k", self.k))
+        object.__setattr__(self, "gaps", check_count("Gappy gaps", self.gaps))
+        self._check_alphabet()
+        self._check_length("k", self.k)
+        if comb(self._width, self.k) > _MOST_SUBSEQUENCES:
+            raise ValueError(
+                f"Gappy k and gaps must leave at most {_MOST_SUBSEQUENCES} ways to choose k of k + gaps "
+                f"letters; got {comb(self._width, self.k)} with k={self.k} and gaps={self.gaps}."
+            )
+
+    @property
+    def _width(self) -> int:
+        return self.k + self.gaps
+
+    @property
+    def _patterns_per_letter(self) -> int:
+        return comb(self._width, self.k)
+
+    def _weights(self) -> list[float]:
+        return [1.0]
+
+    def _counts(self, windows: Windows) -> Iterator[Counts]:
+        yield count_subsequences(windows, self._width, self.k, self._size)
+
+
+_MOST_SUBSEQUENCES = 10_000

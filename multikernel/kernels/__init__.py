@@ -4,11 +4,12 @@ from multikernel._validation import smallest_eigenvalue
 from multikernel.kernels.base import Kernel, Power, Product, Scaled, Sum
 from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
+from multikernel.kernels.empirical_map import EmpiricalMap
 from multikernel.kernels.given import FunctionKernel, Precomputed, as_kernel
 from multikernel.kernels.grams import as_transforms, center, repair_psd, unit_diagonal, unit_trace
 from multikernel.kernels.networks import diffusion_kernel
 from multikernel.kernels.pairs import Kronecker, Pairwise, pairwise_kernel
-from multikernel.kernels.strings import Gappy, Mismatch, Spectrum, WeightedDegree
+from multikernel.kernels.strings import Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree
 from multikernel.kernels.transforms import Center, Chain, PSDRepair, Transform, UnitDiagonal, UnitTrace
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Chain",
     "Chi2",
     "Cosine",
+    "EmpiricalMap",
     "FunctionKernel",
     "Gappy",
     "Gaussian",
@@ -23,6 +25,7 @@ __all__ = [
     "Kronecker",
     "Laplacian",
     "Linear",
+    "LocalAlignment",
     "Mismatch",
     "PSDRepair",
     "Pairwise",

@@ -70,8 +70,11 @@ class Rows:
         return {"raw": self.raw, "label": self.label, "one_column": self.one_column}  # the rest is derived
 
     def take(self, positions: np.ndarray) -> Rows:
-        """The rows at `positions`, copied."""
-        return Rows(take_rows(self.raw, positions), self.label, self.one_column)
+        """The rows at `positions`, copied, with what `derived_rows` keeps of them."""
+        taken = Rows(take_rows(self.raw, positions), self.label, self.one_column)
+        for what, (key, table) in self._derived_rows.items():
+            taken._derived_rows[what] = (key, table[positions])
+        return taken
 
     @cached_property
     def _derived(self) -> dict[str, tuple[Hashable, Any]]:
@@ -91,6 +94,17 @@ class Rows:
         kept = self._derived.get(what)
         if kept is None or kept[0] != key:
             kept = self._derived[what] = (key, make())
+        return kept[1]
+
+    @cached_property
+    def _derived_rows(self) -> dict[str, tuple[Hashable, np.ndarray]]:
+        return {}
+
+    def derived_rows(self, what: str, key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """Like `derived`, for an array with one entry for each row, which rows that are taken keep."""
+        kept = self._derived_rows.get(what)
+        if kept is None or kept[0] != key:
+            kept = self._derived_rows[what] = (key, make())
         return kept[1]
 
     @cached_property

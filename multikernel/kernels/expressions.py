@@ -15,15 +15,23 @@ from typing import Any, NoReturn
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
+from multikernel.kernels.empirical_map import EmpiricalMap
 from multikernel.kernels.pairs import Kronecker, Pairwise
-from multikernel.kernels.strings import Gappy, Mismatch, Spectrum, WeightedDegree
+from multikernel.kernels.strings import Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree
 
-_OF_NUMBERS = (Chi2, Cosine, Gaussian, Kronecker, Laplacian, Linear, Pairwise, Polynomial, Sigmoid)
-_OF_SEQUENCES = (Gappy, Mismatch, Spectrum, WeightedDegree)
-_KERNELS: dict[str, type[Kernel]] = {kind.__name__.lower(): kind for kind in (*_OF_NUMBERS, *_OF_SEQUENCES)}
+_OF_NUMBERS: tuple[type[Kernel], ...] = (Chi2, Cosine, Gaussian, Laplacian, Linear, Polynomial, Sigmoid)
+_OF_SEQUENCES: tuple[type[Kernel], ...] = (Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree)
+# Those made of kernels, and which of their parameters are kernels.
+_OF_KERNELS: dict[type[Kernel], tuple[str, ...]] = {
+    EmpiricalMap: ("base",),
+    Kronecker: ("left", "right"),
+    Pairwise: ("base",),
+}
+_KERNELS: dict[str, type[Kernel]] = {
+    kind.__name__.lower(): kind for kind in (*_OF_NUMBERS, *_OF_SEQUENCES, *_OF_KERNELS)
+}
 # What other libraries call them.
 _ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial", "quadratic": "polynomial", "laplace": "laplacian"}
-_OF_KERNELS = {Kronecker: ("left", "right"), Pairwise: ("base",)}  # which parameters are kernels
 _NOT_TEXT = ("precomputed", "functionkernel")
 _LONGEST = 2000
 

@@ -57,7 +57,7 @@ def test_a_list_of_kernels():
         ("linear + gausian(2)", "'gausian(2)' at character 10: unknown kernel 'gausian'. Did you mean"),
         ("rbf", "unknown kernel 'rbf'. Did you mean 'gaussian'"),
         ("precomputed(linear)", "text cannot hold"),
-        ("xyz", "The kernels are chi2, cosine, gappy, gaussian"),
+        ("xyz", "The kernels are chi2, cosine, empiricalmap, gappy, gaussian"),
         ("gaussian(gama=2)", "parameter 'gama'. Did you mean 'gamma'? gaussian has gamma, s, sigma, scale"),
         ("linear(2)", "linear has no parameters"),
         ("gaussian(2, gamma=2)", "multiple values"),
@@ -103,5 +103,5 @@ def test_only_text_is_read():
 
 def test_every_kernel_with_defaults_can_be_named():
     for name in kernel_names():
-        if name not in ("kronecker", "pairwise"):
+        if name not in ("empiricalmap", "kronecker", "pairwise"):
             assert type(parse_kernel(name)).__name__.lower() == name

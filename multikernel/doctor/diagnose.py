@@ -210,7 +210,7 @@ def _examine_table(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.
     sample = take_rows(table, chart.rows)
     sample_columns = columns if columns is None else read_columns(sample, rng, recipes)
     text = set() if columns is None else set(columns.others)
-    chart.findings += compute_grams(found, fill_gaps(sample, sample_columns), text)
+    chart.findings += compute_grams(found, sample, fill_gaps(sample, sample_columns), text)
     if columns is not None:
         _examine_columns(chart, columns, found)
     _examine_grams(chart, found, automatic=isinstance(kernels, str))
@@ -235,7 +235,7 @@ def _examine_columns(chart: _Chart, columns: Columns, found: ViewedTable) -> Non
     chart.columns = describe_columns(columns)
     used = found.used
     findings = chart.findings
-    findings += check_missing(columns, found.positions)
+    findings += check_missing(columns, found.without_gaps)
     findings += check_refused(columns, chart.columns, found.refused)
     findings += check_dates(columns, chart.columns, used, found.refused)
     findings += check_columns(columns, chart.columns, used)

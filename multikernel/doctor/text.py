@@ -13,6 +13,7 @@ from multikernel.doctor.diagnosis import Finding, named, percent
 from multikernel.doctor.remedies import Recipes, option
 
 _NAMED_VIEWS = 3
+_READS_GAPS = "View(name, Mixed(), columns)"
 _DATE = r"\s*(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})(?:[ T]\d{1,2}:\d\d.*)?\s*$"
 
 
@@ -65,7 +66,10 @@ def _describe(name: Any, filled: pd.Series, facts: dict[str, Any], columns: Colu
         return what, remedy + recipes.drop([name]), leave_out
     more = ", ..." if facts["distinct"] > 3 else ""
     what = f"it holds {facts['kind']} of {facts['distinct']} kinds ({shown}{more})."
-    return what, recipes.one_hot(name), f"{option('--one-hot', [name])}, or {leave_out}"
+    remedy = recipes.one_hot(name)
+    if recipes.kind == "frame":
+        remedy = f"Give it to a kernel that reads categories: {_READS_GAPS}. Or {remedy}"
+    return what, remedy, f"{option('--one-hot', [name])}, or {leave_out}"
 
 
 def _are_dates(texts: pd.Series) -> bool:
@@ -87,7 +91,7 @@ def _dates_to_numbers(name: Any, dtype: str, texts: pd.Series, recipes: Recipes)
 
 
 def check_missing(columns: Columns, positions: dict[str, list[int]]) -> Iterator[Finding]:
-    """Missing values in the columns of the views, given by the name of each view."""
+    """Missing values in the columns of the views that cannot read them, given by the name of each view."""
     used = sorted({position for view in positions.values() for position in view})
     gaps = columns.missing()
     by_column = gaps.sum(axis=0)
@@ -103,9 +107,11 @@ def check_missing(columns: Columns, positions: dict[str, list[int]]) -> Iterator
     recipes, left_out = columns.recipes, option("--ignore", empty or names)
     fill = f"ill them within the folds: {recipes.fill(bool(columns.others))}"
     rows = f"Or leave the rows out: {recipes.known_rows(holed, len(columns.names))}"
+    rows += f". Or give them to a kernel that reads gaps: {_READS_GAPS}"
     remedy, command = f"F{fill}. {rows}", f"Fill them in the file or take these rows out, or {left_out}"
     if empty:
         remedy = f"Leave out what is mostly empty: {recipes.drop(empty)}. Or f{fill}"
+        remedy += f". Or give the rest to a kernel that reads gaps: {_READS_GAPS}"
         command = f"Leave out what is mostly empty, {left_out}, and fill the rest in the file."
     yield Finding("error", named("column", names), what, remedy, command)
 

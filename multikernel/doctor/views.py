@@ -12,14 +12,14 @@ import scipy.sparse
 from multikernel._validation import is_frame
 from multikernel.doctor.columns import Columns
 from multikernel.doctor.diagnosis import Finding, named, percent
-from multikernel.kernels import Chain, Cosine, FunctionKernel, Kernel, Kronecker, Pairwise, Precomputed
+from multikernel.kernels import Chain, Cosine, FunctionKernel, Kernel, Kronecker, Pairwise
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.views import View, as_views, distinct_views
 from multikernel.views.columns import resolve_columns
 from multikernel.views.scaling import Scaling
 
 _DOMINATION = 0.99  # of the variance of a view in one column: the others hardly count
-_SCALE_FREE = (Cosine, FunctionKernel, Kronecker, Pairwise, Precomputed)
+_SCALE_FREE = (Cosine, FunctionKernel, Kronecker, Pairwise)
 
 
 @dataclass
@@ -48,6 +48,13 @@ class ViewedTable:
         """The columns that some view reads."""
         return {position for positions in self.positions.values() for position in positions}
 
+    @property
+    def without_gaps(self) -> dict[str, list[int]]:
+        """The columns of the views whose kernel reads no missing values."""
+        return {
+            view.name: self.positions[view.name] for view in self.views if not view.kernel._accepts_missing
+        }
+
 
 def find_views(kernels: Any, table: Any, d: int | None) -> tuple[ViewedTable, list[Finding]]:
     """The views of a ``kernels=`` argument whose columns the table has."""
@@ -69,10 +76,14 @@ def find_views(kernels: Any, table: Any, d: int | None) -> tuple[ViewedTable, li
     return found, findings
 
 
-def compute_grams(found: ViewedTable, table: Any, text: set[int]) -> Iterator[Finding]:
-    """Compute the kernel of each view on the rows of a table; `text` are the columns that are no numbers."""
+def compute_grams(found: ViewedTable, sample: Any, filled: Any, text: set[int]) -> Iterator[Finding]:
+    """Compute the kernel of each view on the rows of a table; `text` are the columns that are no numbers.
+
+    `filled` is the table without gaps, for the kernels that cannot read them.
+    """
     for view in found.views:
         subject = named("view", [view.name])
+        table = sample if view.kernel._accepts_missing else filled
         try:
             found.grams[view.name] = _gram(view, table)
         except Exception as error:  # a kernel may be a function of the user, which may raise anything
@@ -163,7 +174,7 @@ def check_scales(found: ViewedTable, columns: Columns) -> Iterator[Finding]:
     variances = _variances(columns.numbers)
     for view in found.views:
         places = [place_of[p] for p in found.positions[view.name] if p in place_of]
-        if view.standardize or len(places) < 2 or _has_part(view.kernel, _SCALE_FREE):
+        if view.standardize or len(places) < 2 or not _sees_scales(view.kernel):
             continue
         shares = variances[places] / max(variances[places].sum(), 1e-300)
         if shares.max() > _DOMINATION and (variances[places] > 0.0).sum() > 1:
@@ -187,5 +198,8 @@ def _variances(numbers: np.ndarray) -> np.ndarray:
         return np.asarray((rest**2).sum(axis=0) / counts)
 
 
-def _has_part(kernel: Kernel, kinds: tuple[type[Kernel], ...]) -> bool:
-    return isinstance(kernel, kinds) or any(_has_part(part, kinds) for part in getattr(kernel, "_parts", ()))
+def _sees_scales(kernel: Kernel) -> bool:
+    """Whether a column in larger units counts for more."""
+    if not kernel._reads_numbers or isinstance(kernel, _SCALE_FREE):
+        return False
+    return all(_sees_scales(part) for part in getattr(kernel, "_parts", ()))

@@ -2,13 +2,16 @@
 
 from multikernel._validation import smallest_eigenvalue
 from multikernel.kernels.base import Kernel, Power, Product, Scaled, Sum
+from multikernel.kernels.categories import Hamming
 from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from multikernel.kernels.empirical_map import EmpiricalMap
 from multikernel.kernels.given import FunctionKernel, Precomputed, as_kernel
 from multikernel.kernels.grams import as_transforms, center, repair_psd, unit_diagonal, unit_trace
+from multikernel.kernels.mixed import Mixed
 from multikernel.kernels.networks import diffusion_kernel
 from multikernel.kernels.pairs import Kronecker, Pairwise, pairwise_kernel
+from multikernel.kernels.sets import Jaccard, Tanimoto
 from multikernel.kernels.strings import Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree
 from multikernel.kernels.transforms import Center, Chain, PSDRepair, Transform, UnitDiagonal, UnitTrace
 
@@ -21,12 +24,15 @@ __all__ = [
     "FunctionKernel",
     "Gappy",
     "Gaussian",
+    "Hamming",
+    "Jaccard",
     "Kernel",
     "Kronecker",
     "Laplacian",
     "Linear",
     "LocalAlignment",
     "Mismatch",
+    "Mixed",
     "PSDRepair",
     "Pairwise",
     "Polynomial",
@@ -37,6 +43,7 @@ __all__ = [
     "Sigmoid",
     "Spectrum",
     "Sum",
+    "Tanimoto",
     "Transform",
     "UnitDiagonal",
     "UnitTrace",

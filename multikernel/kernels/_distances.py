@@ -23,8 +23,9 @@ def direct_distances(kind: str, left: Any, right: Any, out: np.ndarray) -> None:
 
     Parameters
     ----------
-    kind : {"sqeuclidean", "cityblock", "chi2"}
-        Σ (x − z)², Σ |x − z|, or Σ (x − z)² / (x + z) with 0 / 0 = 0.
+    kind : {"sqeuclidean", "cityblock", "chi2", "hamming"}
+        Σ (x − z)², Σ |x − z|, Σ (x − z)² / (x + z) with 0 / 0 = 0, or the share of columns that differ (of
+        dense tables).
     left, right : ndarray or csr_matrix
         Float64 tables with equally many columns; CSR in canonical format.
     out : ndarray of shape (n, n_z), float64 or float32

@@ -171,12 +171,12 @@ class Chi2(Kernel):
         object.__setattr__(self, "gamma", check_number("Chi2 gamma", self.gamma, above=0.0))
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
-        _require_non_negative(pair.right)
-        _require_non_negative(pair.left)
+        require_non_negative(pair.right, "Chi2")
+        require_non_negative(pair.left, "Chi2")
         _fill_exponential("chi2", pair, out, self.gamma)
 
     def _diagonal(self, rows: Rows) -> np.ndarray:
-        _require_non_negative(rows)
+        require_non_negative(rows, "Chi2")
         return np.ones(rows.values.shape[0])
 
 
@@ -194,12 +194,13 @@ def _exp_of_negative(distances: np.ndarray, gamma: float) -> None:
         np.exp(values, out=values)
 
 
-def _require_non_negative(rows: Rows) -> None:
+def require_non_negative(rows: Rows, reader: str) -> None:
+    """Refuse a table with an entry below 0; `reader` is what the message calls the kernel."""
     values: Any = rows.values.data if rows.is_sparse else rows.values
     if values.size and values.min() < 0.0:
         row, column = (int(place) for place in np.argwhere(_dense_signs(rows) < 0.0)[0])
         raise RowError(
-            f"Chi2 needs non-negative features; {rows.label} holds {rows.values[row, column]:g} at row",
+            f"{reader} needs non-negative features; {rows.label} holds {rows.values[row, column]:g} at row",
             row,
             f", column {column}. Shift or clip the column, or use another kernel.",
         )

@@ -13,14 +13,18 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from multikernel.kernels.base import Kernel
+from multikernel.kernels.categories import Hamming
 from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from multikernel.kernels.empirical_map import EmpiricalMap
+from multikernel.kernels.mixed import Mixed
 from multikernel.kernels.pairs import Kronecker, Pairwise
+from multikernel.kernels.sets import Jaccard, Tanimoto
 from multikernel.kernels.strings import Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree
 
 _OF_NUMBERS: tuple[type[Kernel], ...] = (Chi2, Cosine, Gaussian, Laplacian, Linear, Polynomial, Sigmoid)
 _OF_SEQUENCES: tuple[type[Kernel], ...] = (Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree)
+_OF_SETS: tuple[type[Kernel], ...] = (Hamming, Jaccard, Mixed, Tanimoto)
 # Those made of kernels, and which of their parameters are kernels.
 _OF_KERNELS: dict[type[Kernel], tuple[str, ...]] = {
     EmpiricalMap: ("base",),
@@ -28,10 +32,11 @@ _OF_KERNELS: dict[type[Kernel], tuple[str, ...]] = {
     Pairwise: ("base",),
 }
 _KERNELS: dict[str, type[Kernel]] = {
-    kind.__name__.lower(): kind for kind in (*_OF_NUMBERS, *_OF_SEQUENCES, *_OF_KERNELS)
+    kind.__name__.lower(): kind for kind in (*_OF_NUMBERS, *_OF_SEQUENCES, *_OF_SETS, *_OF_KERNELS)
 }
 # What other libraries call them.
 _ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial", "quadratic": "polynomial", "laplace": "laplacian"}
+_ELSEWHERE |= {"minmax": "tanimoto", "ruzicka": "tanimoto", "gower": "mixed", "clinical": "mixed"}
 _NOT_TEXT = ("precomputed", "functionkernel")
 _LONGEST = 2000
 

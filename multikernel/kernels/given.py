@@ -38,6 +38,7 @@ class Precomputed(Kernel):
     """
 
     matrix: np.ndarray = field(repr=False)
+    _reads_numbers = False
 
     def __post_init__(self) -> None:
         matrix = check_square(self.matrix, "Precomputed matrix").view()

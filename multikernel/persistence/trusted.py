@@ -23,7 +23,7 @@ from sklearn.utils import _metadata_requests as requests
 from .. import estimators, kernels, views, weights
 from ..combine import gates, regions
 from ..estimators import _calibration
-from ..kernels import _rows
+from ..kernels import _rows, mixed
 from ..selection import pair_split, quadratic, response_surface
 from ..solvers import compositional, conformal_kernel, kernel_pca, spectral_kernel
 from ..solvers.bayesian import learn as bayesian
@@ -54,6 +54,7 @@ _PARTS: tuple[type, ...] = (
     maps.ColumnMap,
     maps.LandmarkMap,
     memory.MemoryEstimate,
+    mixed.MixedColumn,
     pair_split.PairSplit,
     precomputed.PrecomputedBank,
     quadratic.Quadratic,

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from multikernel.kernels import Chi2, Kernel, Pairwise
+from multikernel.kernels import Chi2, Kernel, Pairwise, Tanimoto
 from multikernel.kernels.expressions import parse_kernel
 from multikernel.tables.data import TableData
 from multikernel.views import View, as_views
@@ -219,10 +219,10 @@ def _cost(cost: Any, file: str, view: str) -> float:
 
 
 def _can_be_standardised(kernel: Kernel) -> bool:
-    """Chi2 needs numbers of at least 0, a pair's two objects keep the same units, sequences have none."""
-    parts = getattr(kernel, "_parts", ())
-    fits = kernel._reads_numbers and not isinstance(kernel, Chi2 | Pairwise)
-    return fits and all(map(_can_be_standardised, parts))
+    """Some need numbers of at least 0, some no numbers; a pair's two objects must keep the same units."""
+    if isinstance(kernel, Chi2 | Pairwise | Tanimoto) or not kernel._reads_numbers:
+        return False
+    return all(map(_can_be_standardised, getattr(kernel, "_parts", ())))
 
 
 def _columns(entry: dict[str, Any], place: _Place, table: TableData | None) -> Any:

@@ -95,7 +95,7 @@ class View:
         if self.standardize and not self.kernel._reads_numbers:
             raise ValueError(
                 f"view {self.name!r}: standardize=True needs a kernel of numeric columns, but "
-                f"{self.kernel!r} reads other objects. Leave standardize out."
+                f"{self.kernel!r} reads its columns as they are. Leave standardize out."
             )
         self._check_approximation()
 

@@ -9,9 +9,9 @@ import scipy.sparse
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
-from multikernel import MKLClassifier
+from multikernel import MKLClassifier, View
 from multikernel.doctor import diagnose
-from multikernel.kernels import Gaussian, Linear
+from multikernel.kernels import Gaussian, Linear, Mixed
 from multikernel.views import memory as views_memory
 
 N = 40
@@ -107,12 +107,15 @@ def test_filled_gaps_keep_the_names_that_views_read():
     X.iloc[[1, 30], 0] = np.nan
     views = [("first", Gaussian(), ["a"]), ("rest", Linear(), ["b", "c"])]
     finding = about(X, Y, "values are missing", views)
-    fill, leave_out = codes_of(finding)
+    fill, leave_out, mixed = codes_of(finding)
     filled, y, model = run(fill, X, Y, MKLClassifier(kernels=views))
     assert model.fit(filled, y).predict(X).shape == (N,)
     fewer, y, _ = run(leave_out, X.assign(unread=np.nan), Y)
     assert len(fewer) == len(y) == N - 2  # a column that no view reads costs no row
     assert finding.command == "Fill them in the file or take these rows out, or --ignore a"
+    view = eval(mixed, {"View": View, "Mixed": Mixed, "name": "first", "columns": ["a"]})
+    assert about(X, Y, "values are missing", [view, views[1]]) is None
+    assert MKLClassifier([view, views[1]]).fit(X, Y).predict(X).shape == (N,)
     X["a"] = np.where(np.arange(N) < 30, np.nan, X["a"])
     finding = about(X, Y, "values are missing")
     assert "mostly empty" in finding.remedy

@@ -15,12 +15,15 @@ from multikernel.kernels import (
     Chi2,
     Cosine,
     Gaussian,
+    Hamming,
     Kronecker,
     Laplacian,
     Linear,
+    Mixed,
     Pairwise,
     Polynomial,
     Sigmoid,
+    Tanimoto,
     smallest_eigenvalue,
 )
 
@@ -149,7 +152,7 @@ def test_kernels_between_unlike_objects_are_products_of_two_sides(one, other, le
 @settings(max_examples=40, deadline=None)
 @given(tables)
 def test_non_negative_and_direction_kernels_are_positive_semidefinite(table):
-    for kernel in (Cosine(), Chi2(0.5), Gaussian(), Gaussian("nearest")):
+    for kernel in (Cosine(), Chi2(0.5), Gaussian(), Gaussian("nearest"), Tanimoto(), Mixed(), Hamming()):
         K = kernel.fit(np.abs(table))(np.abs(table))
         assert smallest_eigenvalue(K) >= -1e-10 * len(K)
         assert np.array_equal(K.diagonal(), kernel.fit(np.abs(table)).diag(np.abs(table)))
@@ -203,6 +206,10 @@ def test_only_kernels_add_and_only_positive_numbers_multiply():
             Sigmoid(gamma="scale"),
             Cosine(),
             Chi2(),
+            Tanimoto(),
+            Hamming(),
+            Mixed(),
+            Mixed("std"),
             (Gaussian() + Linear()) ** 2,
             Pairwise(Gaussian("nearest") + Linear()),
             Pairwise(Gaussian()) + Pairwise(Polynomial(2)),

@@ -21,14 +21,17 @@ from multikernel.kernels import (
     Cosine,
     FunctionKernel,
     Gaussian,
+    Hamming,
     Kronecker,
     Laplacian,
     Linear,
+    Mixed,
     Pairwise,
     Polynomial,
     Precomputed,
     PSDRepair,
     Sigmoid,
+    Tanimoto,
     UnitDiagonal,
     UnitTrace,
 )
@@ -168,6 +171,9 @@ def test_kernels_and_transforms(tmp_path):
         Chi2(),
         Cosine(),
         Sigmoid(),
+        Tanimoto(),
+        Hamming(),
+        Mixed(),
     ]
     fitted = [kernel.fit(np.abs(X)) for kernel in plain]
     fitted += [fitted[0] + fitted[1] * fitted[2] ** 2, 0.5 * fitted[2], Pairwise(Linear())]
@@ -177,7 +183,7 @@ def test_kernels_and_transforms(tmp_path):
     given = Precomputed(K)
     loaded = again([fitted, chains, Chain((Center(), UnitTrace())).fit(K), given], tmp_path)
     assert loaded[0] == fitted and loaded[3] == given and not loaded[3].matrix.flags.writeable
-    for first, second in zip(fitted[:9], loaded[0], strict=False):
+    for first, second in zip(fitted[:12], loaded[0], strict=False):
         assert first(np.abs(X)).tobytes() == second(np.abs(X)).tobytes()
     for first, second in zip([*chains], loaded[1], strict=True):
         answer = first.test(K[:4], K.diagonal()[:4])

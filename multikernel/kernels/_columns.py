@@ -1,0 +1,114 @@
+"""Rows as they were given, for kernels that read objects, categories or gaps, not a table of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sized
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from multikernel._validation import RowError, is_frame
+from multikernel.kernels._rows import Rows
+
+
+def objects_of(rows: Rows, reader: str) -> list[Any]:
+    """The entries of the one column that a kernel of objects reads.
+
+    Parameters
+    ----------
+    rows : Rows
+        A list of objects, a Series, an array of shape (n,) or (n, 1), or a DataFrame of one column.
+    reader : str
+        What messages call the kernel.
+    """
+    raw = rows.raw
+    if isinstance(raw, (list, tuple)):
+        return list(raw)
+    columns = columns_of(rows)
+    if len(columns) != 1:
+        raise ValueError(
+            f"{reader} reads one column of objects; {rows.label} has {len(columns)} columns. Give each "
+            "column a view of its own: (name, kernel, column)."
+        )
+    return list(columns[0])
+
+
+def columns_of(rows: Rows) -> list[np.ndarray]:
+    """Every column as a 1-D array, of objects where it holds anything but numbers."""
+    raw = rows.raw
+    if is_frame(raw):
+        return [_plain(raw.iloc[:, place]) for place in range(raw.shape[1])]
+    if hasattr(raw, "iloc"):
+        return [_plain(raw)]
+    table = raw.toarray() if scipy.sparse.issparse(raw) else _as_array(raw)
+    if table.ndim == 1:
+        return [table]
+    if table.ndim != 2 or not table.shape[1]:
+        raise ValueError(f"{rows.label} must be a table of shape (n, d); got shape {table.shape}.")
+    return [table[:, place] for place in range(table.shape[1])]
+
+
+def names_of(rows: Rows) -> list[Any] | None:
+    """The names of the columns, where they have names."""
+    if is_frame(rows.raw):
+        return list(rows.raw.columns)
+    return [rows.raw.name] if hasattr(rows.raw, "iloc") else None
+
+
+def missing_in(column: np.ndarray) -> np.ndarray:
+    """Which entries are missing: NaN, None, pandas' NA and NaT."""
+    if column.dtype.kind in "iub":
+        return np.zeros(len(column), dtype=bool)
+    import pandas as pd
+
+    return np.asarray(pd.isna(column), dtype=bool)
+
+
+def same_width(left: Sized, right: Sized, labels: tuple[str, str]) -> None:
+    """Refuse tables with different numbers of columns."""
+    if len(left) != len(right):
+        raise ValueError(
+            f"{labels[0]} has {len(left)} columns, but {labels[1]} has {len(right)}; a kernel compares rows "
+            "with the same columns."
+        )
+
+
+def codes_of(entries: Iterable[Any], known: dict[Hashable, int], label: str) -> np.ndarray:
+    """A whole number for each entry, equal where entries are; new entries are added to `known`.
+
+    Parameters
+    ----------
+    entries : iterable
+    known : dict
+        The numbers that were given out before; it grows.
+    label : str
+        What messages call the column.
+    """
+    codes = []
+    for row, entry in enumerate(entries):
+        try:
+            codes.append(known.setdefault(entry, len(known)))
+        except TypeError:
+            raise RowError(
+                f"{label} must hold categories, which can be compared; it holds {_kind(entry)} at row",
+                row,
+                ". Give texts or numbers, or a kernel that reads such objects.",
+            ) from None
+    return np.array(codes, dtype=np.float64)
+
+
+def _kind(entry: Any) -> str:
+    return f"an object of type {type(entry).__name__}"
+
+
+def _plain(column: Any) -> np.ndarray:
+    """The values of a Series: of NumPy's own type where it has one, else objects."""
+    if isinstance(column.dtype, np.dtype):
+        return np.asarray(column.to_numpy())
+    return np.asarray(column.to_numpy(dtype=object))
+
+
+def _as_array(raw: Any) -> np.ndarray:
+    """An array of objects for a list: NumPy would make texts of the numbers beside them."""
+    return raw if isinstance(raw, np.ndarray) else np.array(raw, dtype=object)

@@ -35,6 +35,11 @@ class _OneThread:
             while self._limits and not self._users:
                 self._limits.pop()[1].restore_original_limits()
 
+    @property
+    def is_set(self) -> bool:
+        """Whether anybody wants one thread now."""
+        return self._users > 0
+
 
 _one_thread = _OneThread()
 
@@ -42,3 +47,11 @@ _one_thread = _OneThread()
 def one_thread() -> _OneThread:
     """Hold the linear algebra to one thread, as long as anybody in this process wants it so."""
     return _one_thread
+
+
+def thread_limit() -> int:
+    """How many threads the linear algebra of this process may use now, as its settings say."""
+    if _one_thread.is_set:
+        return 1
+    found = _controller(len(sys.modules)).select(user_api="blas").info()
+    return max((int(library["num_threads"]) for library in found), default=1)

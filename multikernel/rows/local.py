@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,10 +13,11 @@ from multikernel._validation import RowError, check_positive_integer
 from multikernel.rows.base import Block, RowBlocks, check_derived, check_summand, tree_sum
 from multikernel.rows.memory import allocate_array
 from multikernel.rows.tables import count_rows, take_rows
+from multikernel.rows.threads import block_threads, each_in_order
 
 
 class LocalRows(RowBlocks):
-    """Rows of tables in this process, one block after the other.
+    """Rows of tables in this process, blocks of nearly equal size, several of them at a time.
 
     Nothing is copied: a block holds slices of the tables. (A sparse matrix that is not CSR is converted.)
 
@@ -26,9 +27,15 @@ class LocalRows(RowBlocks):
         Arrays, memory maps, sparse matrices, DataFrames, Series or lists with equally many rows; None where
         there is no such part.
     block_rows : int, default=8192
-        Rows of a block; the last may have fewer.
+        Most rows of a block.
     on_disk : bool, default=False
         Whether arrays that `derive` keeps go to temporary memory-mapped files, which go when the rows go.
+
+    Attributes
+    ----------
+    n_threads : int
+        How many blocks are worked on at a time: as many as the linear algebra had threads when the rows were
+        made. It has one thread in each of them.
 
     Examples
     --------
@@ -44,21 +51,22 @@ class LocalRows(RowBlocks):
 
     def __init__(self, parts: Sequence[Any], block_rows: int = 8192, *, on_disk: bool = False) -> None:
         n_rows = _check_parts(parts)
-        step = check_positive_integer("block_rows", block_rows)
-        super().__init__([min(step, n_rows - start) for start in range(0, n_rows, step)])
+        n_blocks = -(-n_rows // check_positive_integer("block_rows", block_rows))
+        least, longer = divmod(n_rows, n_blocks)
+        super().__init__([least + 1] * longer + [least] * (n_blocks - longer))
         self.on_disk = on_disk
+        self.n_threads = block_threads()
         tables = tuple(part.tocsr() if scipy.sparse.issparse(part) else part for part in parts)
         self._read: Callable[[int], tuple[Any, ...]] = partial(_slices, tables, self._starts)
 
     def map(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """``function(block, *arguments)`` of each block, in their order."""
-        return [self._call(function, arguments, index) for index in range(self.n_blocks)]
+        return list(self._each(partial(self._call, function, arguments)))
 
     def sum(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The sum of ``function(block, *arguments)`` over the blocks, in the order of `tree_sum`."""
-        return tree_sum(
-            check_summand(self._call(function, arguments, index)) for index in range(self.n_blocks)
-        )
+        results = self._each(partial(self._call, function, arguments))
+        return tree_sum(check_summand(result) for result in results)
 
     def derive(self, function: Callable[..., Any], *arguments: Any, keep: bool = True) -> LocalRows:
         """New rows, whose parts are the tuple ``function(block, *arguments)``; see `RowBlocks.derive`."""
@@ -67,7 +75,7 @@ class LocalRows(RowBlocks):
             return self._same_blocks(compute)
         if self.on_disk:
             return self._same_blocks(self._written(compute).__getitem__)
-        return self._same_blocks([compute(index) for index in range(self.n_blocks)].__getitem__)
+        return self._same_blocks(list(self._each(compute)).__getitem__)
 
     def select(self, *numbers: int) -> LocalRows:
         """The same rows with some of their parts only, by number, in that order."""
@@ -82,9 +90,12 @@ class LocalRows(RowBlocks):
     def _same_blocks(self, read: Callable[[int], tuple[Any, ...]]) -> LocalRows:
         rows = LocalRows.__new__(LocalRows)
         RowBlocks.__init__(rows, self.lengths)
-        rows.on_disk = self.on_disk
+        rows.on_disk, rows.n_threads = self.on_disk, self.n_threads
         rows._read = read
         return rows
+
+    def _each(self, compute: Callable[[int], Any]) -> Iterator[Any]:
+        return each_in_order(compute, self.n_blocks, self.n_threads)
 
     def _call(self, function: Callable[..., Any], arguments: tuple[Any, ...], index: int) -> Any:
         block = Block(index, int(self._starts[index]), self._read(index))
@@ -102,9 +113,9 @@ class LocalRows(RowBlocks):
         """The derived parts of all blocks, arrays as slices of memory-mapped files."""
         blocks: list[tuple[Any, ...]] = []
         files: dict[int, np.ndarray] = {}
-        for index in range(self.n_blocks):
+        for index, computed in enumerate(self._each(compute)):
             place = slice(self._starts[index], self._starts[index + 1])
-            parts = list(compute(index))
+            parts = list(computed)
             for number, part in enumerate(parts):
                 if isinstance(part, np.ndarray) and part.dtype != object:
                     if number not in files:

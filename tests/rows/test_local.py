@@ -20,12 +20,12 @@ def test_blocks_are_slices_of_the_tables_and_nothing_is_copied(tmp_path):
     on_file = np.memmap(tmp_path / "table", dtype=np.float64, mode="w+", shape=X.shape)
     frame = pd.DataFrame(X, columns=list("abc"))
     rows = LocalRows((X, on_file, None, frame, LABELS), block_rows=10)
-    assert (rows.lengths, rows.n_rows, rows.n_blocks) == ((10, 10, 3), 23, 3)
+    assert (rows.lengths, rows.n_rows, rows.n_blocks) == ((8, 8, 7), 23, 3)
     blocks = rows.map(lambda block: block)
     assert [(block.number, block.start, block.n_rows) for block in blocks] == [
-        (0, 0, 10),
-        (1, 10, 10),
-        (2, 20, 3),
+        (0, 0, 8),
+        (1, 8, 8),
+        (2, 16, 7),
     ]
     for block in blocks:
         array, mapped, nothing, part_of_frame, names = block.parts
@@ -129,7 +129,7 @@ def test_a_value_that_is_not_finite_is_named_by_its_row_in_the_whole():
         (
             lambda: LocalRows((X,), 20, on_disk=True).derive(lambda b: (b.parts[0][:, : b.n_rows // 6],)),
             ValueError,
-            "alike in all blocks; part 0 of rows 20 to 22",
+            "alike in all blocks; part 0 of rows 12 to 22",
         ),
     ],
 )

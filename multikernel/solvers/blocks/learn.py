@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._threads import one_thread
 from ...combine.weight_sets import LpBall
 from ...criteria.primal import PrimalLoss
 from ..options import Options
@@ -83,7 +84,9 @@ def learn_block_weights(
     offsets = _checked_offsets(offsets)
     kernel_costs = np.ones(offsets.size - 1) if costs is None else np.asarray(costs, float)
     rounds = Rounds(rows)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # the result says if it is finite
+    # Blocks have threads of their own, and those of the linear algebra would be in their way. Whether the
+    # numbers are finite, the result says.
+    with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         survey = rounds.sum(block_survey, loss, max(rows.n_rows // _LOOKED_AT, 1))
         units = choose_units(survey, offsets, kernel_costs, loss.has_signs)
         least_size = _LEAST_SIZE * float(survey.risk[0]) * units.value

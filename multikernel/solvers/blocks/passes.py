@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from ...criteria.primal import Kinked, PrimalLoss
+from .rank_update import add_gram
 from .sums import FactorBlock, Line, Query, Sums, factors_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -34,15 +35,13 @@ def block_sums(block: FactorBlock, loss: PrimalLoss, query: Query) -> Sums:
 def line_sums(block: FactorBlock, loss: PrimalLoss, line: Line) -> Array:
     """Σ C ℓ_δ at each step length along a line: (n_lengths,)."""
     Z, targets, prices = factors_of(block)
-    sums = np.zeros(line.lengths.size)
+    scores, change = np.empty(targets.shape), np.empty(targets.shape)
     for rows in _slices(targets.shape[0], Z.shape[1], _PASS_ENTRIES):
-        z, target, price = np.asarray(Z[rows], float), targets[rows], prices[rows]
-        scores = z @ line.coefficients.T + line.intercepts
-        change = z @ line.direction.T + line.slope
-        for i, length in enumerate(line.lengths):
-            value = loss.smoothed(target, scores + length * change, line.width).value
-            sums[i] += (price * value).sum()
-    return sums
+        z = np.asarray(Z[rows], float)
+        scores[rows] = z @ line.coefficients.T + line.intercepts
+        change[rows] = z @ line.direction.T + line.slope
+    values = (loss.smoothed(targets, scores + length * change, line.width).value for length in line.lengths)
+    return np.array([(prices * value).sum() for value in values])
 
 
 def _slices(n: int, n_columns: int, entries: int) -> Iterator[slice]:
@@ -132,12 +131,12 @@ def _curvature(Z: Array, curvature: Array, wanted: bool) -> tuple[Array, Array, 
 def _gram(Z: Array, rows: Array, curvature: Array) -> tuple[Array, Array]:
     """The packed upper triangle of Z'DZ and Z'D1, on some of the rows."""
     R = Z.shape[1]
-    syrk, pack = (blas.ssyrk, lapack.strttp) if Z.dtype == np.float32 else (blas.dsyrk, lapack.dtrttp)
+    pack = lapack.strttp if Z.dtype == np.float32 else lapack.dtrttp
     roots = np.sqrt(curvature).astype(Z.dtype)
     gram, edge = np.zeros((R, R), Z.dtype, order="F"), np.zeros(R)
     for part in _slices(rows.size, R, _HESSIAN_ENTRIES):
         scaled = Z[rows[part]]
         scaled *= roots[part, None]
-        gram = syrk(1.0, scaled.T, beta=1.0, c=gram, overwrite_c=1)
+        add_gram(gram, scaled)
         edge += roots[part] @ scaled
     return pack(gram, uplo="U")[0], edge

@@ -105,6 +105,28 @@ def ridge(fig: Figure) -> None:
     weights(right, model, "weights")
 
 
+@ESTIMATORS.shows(
+    "pairs",
+    "Left objects by right ones: the pairs that were measured, and all of them as they were predicted.",
+)
+def pairs(fig: Figure) -> None:
+    rng = np.random.default_rng(0)
+    left, right = np.sort(rng.uniform(-3, 3, 40)), np.sort(rng.uniform(-3, 3, 60))
+    truth = np.sin(2 * left)[:, None] * np.cos(right)
+    measured = rng.random(truth.shape) < 0.15
+    values = np.where(measured, truth + 0.1 * rng.normal(size=truth.shape), np.nan)
+    every = np.array([[a, b] for a in left for b in right])
+    model = mk.PairwiseRidge([Gaussian(), Linear()], alpha=0.1)
+    model.fit(every[measured.ravel()], values[measured])
+    predicted = model.predict(every).reshape(truth.shape)
+    first, second = fig.subplots(1, 2)
+    for ax, shown in ((first, values), (second, predicted)):
+        ax.imshow(shown, cmap="PuOr", vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+    bare(first, f"{measured.mean():.0%} of the pairs measured")
+    error = np.sqrt(np.mean((predicted - truth)[~measured] ** 2))
+    bare(second, f"root mean squared error of the others {error:.2f}")
+
+
 @ESTIMATORS.shows("multiclass", "Three classes in one machine, and the weights that they share.")
 def multiclass(fig: Figure) -> None:
     X, y = three_groups()

@@ -54,7 +54,7 @@ def pair_table(X: Any, label: str) -> Any:
     if table.ndim != 2 or table.shape[1] < 2:
         raise ValueError(
             f"{label} must hold two objects side by side in each row, two columns at least; it has shape "
-            f"{tuple(table.shape)}."
+            f"{tuple(table.shape)}{', 1 feature(s)' if table.ndim == 2 and table.shape[1] == 1 else ''}."
         )
     return table
 

@@ -25,6 +25,7 @@ from .mkl_regressor import MKLRegressor
 from .mkl_ridge import MKLRidge
 from .multiclass_svc import MulticlassSVC
 from .nonstationary import NonstationaryClassifier
+from .pairwise_ridge import PairwiseRidge
 from .posterior_svc import PosteriorSVC
 from .projection_classifier import ProjectionKernelClassifier
 from .projection_one_class import ProjectionKernelOneClass
@@ -59,6 +60,7 @@ __all__ = [
     "MulticlassSVC",
     "MultipleKernelKMeans",
     "NonstationaryClassifier",
+    "PairwiseRidge",
     "PosteriorSVC",
     "ProjectionKernelClassifier",
     "ProjectionKernelOneClass",

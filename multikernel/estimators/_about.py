@@ -28,6 +28,21 @@ RIDGE = About(
     reference="Cortes, Mohri & Rostamizadeh 2009; Kloft et al. 2011",
 )
 
+PAIRS = About(
+    family="ridge",
+    problem=(
+        "min Σ w(y − f(a, b))² + α‖f‖² in the space of Σ μ_m K_m ⊗ Σ ν_m K'_m, or of its symmetric form; "
+        "μ, ν in simplices"
+    ),
+    solver=(
+        "two eigendecompositions, or conjugate gradients where pairs are missing; duality gap; weights: "
+        "Newton's steps by turns, stationarity"
+    ),
+    cost="n_left³ + n_right³ once, or pairs · (n_left + n_right) a product; no Gram matrix of the pairs",
+    use="Values of pairs: drugs and targets, proteins and proteins, also for objects that are new.",
+    reference="Ben-Hur & Noble 2005; Airola & Pahikkala 2018; Stock et al. 2018",
+)
+
 MULTICLASS = About(
     family="margin",
     problem="min ½ Σ ‖w_ml‖²/μ_m + C Σ_i Σ_{l≠y_i} [2 − f^{y_i}(x_i) + f^l(x_i)]₊, μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1",

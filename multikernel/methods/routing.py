@@ -96,6 +96,11 @@ def kernel_argument(cls: type, kernels: Any, method: str) -> dict[str, Any]:
         return {"kernels": kernels}
     if isinstance(kernels, str) and kernels == "auto":
         return {}
+    if "left" in names:
+        raise ValueError(
+            f"{method} has kernels of left and of right objects: give them by left and right, and kernels as "
+            f"'auto'; got {kernels!r}."
+        )
     if isinstance(kernels, str) and ("n_regions" not in names or kernels in PROJECTION_KERNELS):
         return {"kernel": kernels}
     if "n_regions" in names:

@@ -12,6 +12,7 @@ ESTIMATORS: tuple[tuple[str, str, dict[str, type]], ...] = (
         {"classes": rooms.MKLClassifier, "values": rooms.MKLRegressor, "nothing": rooms.MKLOneClass},
     ),
     ("ridge", "Kernel ridge regression with learned weights", {"values": rooms.MKLRidge}),
+    ("pairs", "Ridge regression on pairs of objects", {"values": rooms.PairwiseRidge}),
     ("multiclass", "All classes in one machine", {"classes": rooms.MulticlassSVC}),
     ("regularized", "Kernel costs chosen by cross-validation", {"classes": rooms.RegularizedMKLClassifier}),
     ("posterior", "Labels with doubts", {"classes": rooms.PosteriorSVC}),

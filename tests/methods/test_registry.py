@@ -110,5 +110,8 @@ def test_kernels_reach_methods_with_one_kernel_or_none():
         get_method("spectral").make("classes", [Linear(), Gaussian()])
     with pytest.raises(ValueError, match="projection learns the columns of its kernel itself"):
         get_method("projection").make("classes", [Linear()])
+    assert get_method("pairs").make("values", left=Linear(), right=Gaussian()).right == Gaussian()
+    with pytest.raises(ValueError, match="pairs has kernels of left and of right objects"):
+        get_method("pairs").make("values", [Linear()])
     with pytest.raises(ValueError, match="give knn its kernel once"):
         get_method("knn").make("classes", view, kernel=Linear())

@@ -1,0 +1,313 @@
+"""Kernel ridge regression on pairs of objects, with several kernels on each side."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import (
+    check_choice,
+    check_number,
+    check_positive_integer,
+    check_split,
+    warn_caller,
+)
+from ..rows.tables import take_rows
+from ..selection import PairSplit
+from ..solvers.pairs import LearnedPairs, PairProblem, fit_pairs
+from ..solvers.result import Status
+from ..views import make_bank
+from ._about import PAIRS
+from ._kernel_input import KernelInput
+from ._pair_alpha import N_FOLDS, predict_cells, validation_error
+from ._pair_input import Objects, cells_of, pairs_of
+from ._parameters import check_sample_weights
+from ._targets import check_targets
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+FORMS = ("ordered", "symmetric")
+WEIGHTS = ("learn", "uniform")
+_BLOCK_OBJECTS = 2048
+
+
+class PairwiseRidge(RegressorMixin, KernelInput):
+    r"""Kernel ridge regression on pairs of objects, without the Gram matrix of the pairs.
+
+    .. math::
+
+        \min_{\mu, \nu}\ \min_f\ \sum_i w_i \big(y_i - f(a_i, b_i)\big)^2 + \alpha \|f\|^2
+
+    for pairs of a left object :math:`a_i` and a right object :math:`b_i`, where f is in the space of
+
+    ==============  ==============================================================  ==========================
+    form            k((a, b), (c, d))                                               for
+    ==============  ==============================================================  ==========================
+    "ordered"       :math:`\kappa_\mu(a, c)\, \kappa_\nu(b, d)`                     drugs and targets
+    "symmetric"     :math:`\kappa_\mu(a, c) \kappa_\mu(b, d) + \kappa_\mu(a, d)     proteins and proteins
+                    \kappa_\mu(b, c)`
+    ==============  ==============================================================  ==========================
+
+    with :math:`\kappa_\mu = \sum_m \mu_m \kappa_m` a weighted sum of the kernels of a side, weights in the
+    unit simplex. If every left object was observed with every right one, the eigenvectors of the two kernels
+    solve it; else conjugate gradients do, on the pairs that were observed.
+
+    Parameters
+    ----------
+    left : "auto", kernel, View, or list of kernels, views and tuples
+        Kernels of the left objects, as ``kernels`` of :class:`MKLClassifier`; the columns of a view are
+        counted among the columns of the left objects. ``Precomputed(K)`` reads one column of positions.
+    right : as `left`, or None
+        Kernels of the right objects; None: the same as `left`, and nothing else for symmetric pairs.
+    form : {"ordered", "symmetric"}
+    split : None, int or two lists of columns
+        Which columns of X hold the left object: the first half, so many of the first, or those listed first,
+        by position or, of a DataFrame, by name; the second list is the right object's.
+    alpha : float
+        Strength of the regularisation, as in scikit-learn's KernelRidge.
+    alphas : sequence of float, optional
+        Instead of `alpha`: the one with the least squared error on pairs that were left out.
+    hold_out : {"pairs", "left", "right", "both"}, or {"pairs", "one", "both"} for symmetric pairs
+        What is new in a pair that was left out, see :class:`PairSplit`. For ordered pairs without gaps and
+        with equal weights there is a closed form that leaves out each pair, each left or each right object;
+        else, and for "both", pairs or objects are left out in five folds.
+    weights : {"learn", "uniform"}
+        Whether the weights of the kernels are learned, or all equal with sum 1. Learned ones depend on the
+        scale of the kernels: give them unit diagonal, or unit trace.
+    tol : float
+        Relative duality gap to reach.
+    max_iter : int
+        Products with the kernels of one machine, and turns of the two sides' weights.
+    psd : {"error", "clip", "shift"}
+        What to do with a kernel that is not positive semidefinite.
+
+    Attributes
+    ----------
+    left_weights_, right_weights_ : array (n_kernels,), of each side's kernels
+    kernel_weights_ : array (n_left_kernels + n_right_kernels,), both together; one set for symmetric pairs
+    view_names_ : list of str, such as "left: gaussian"
+    alpha_ : float, as given or as chosen
+    validation_errors_ : array (n_alphas,), mean squared error of each of `alphas`; None without them
+    dual_coef_ : array (n_left, n_right), B of f = K_left B K_right, zero for pairs that were not observed
+    objective_ : float, the value of the problem above
+    dual_gap_ : float
+        How much smaller the objective can be at most, relatively: with these weights; where they are learned,
+        also with any other weights of one side, those of the other fixed.
+    n_iter_ : int, products with the kernels, or turns of the two sides
+    status_ : str
+    history_ : list of dict with iteration, objective, gap, n_active
+    n_features_in_ : int
+
+    Notes
+    -----
+    Repeated pairs count as one with the sum of their weights; for symmetric pairs, (b, a) repeats (a, b).
+    There is no intercept: far from all objects, f is 0. Memory is that of the kernels of the objects and of a
+    few matrices of n_left times n_right; the time for a product is n_pairs (n_left + n_right) at most. A
+    saved model holds all training objects.
+
+    References
+    ----------
+    Ben-Hur & Noble, Kernel methods for predicting protein-protein interactions, Bioinformatics 21, 2005;
+    Pahikkala, Airola et al., Toward more realistic drug-target interaction predictions, Briefings in
+    Bioinformatics 16, 2015;
+    Airola & Pahikkala, Fast Kronecker product kernel methods via generalized vec trick, IEEE Transactions on
+    Neural Networks and Learning Systems 29, 2018;
+    Stock, Pahikkala, Airola, De Baets & Waegeman, A comparative study of pairwise learning methods based on
+    kernel ridge regression, Neural Computation 30, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import PairwiseRidge
+    >>> from multikernel.kernels import Precomputed
+    >>> rng = np.random.default_rng(0)
+    >>> drugs, targets = rng.normal(size=(30, 2)), rng.normal(size=(20, 2))
+    >>> pairs = np.argwhere(np.ones((30, 20)))
+    >>> y = (drugs @ targets.T)[pairs[:, 0], pairs[:, 1]]
+    >>> model = PairwiseRidge(Precomputed(drugs @ drugs.T), Precomputed(targets @ targets.T), alpha=0.1)
+    >>> round(model.fit(pairs[::2], y[::2]).score(pairs[1::2], y[1::2]), 3)
+    1.0
+    """
+
+    about = PAIRS
+    certificate = "stationarity"
+    _precomputed = False
+
+    def __init__(
+        self,
+        left: Any = "auto",
+        right: Any = None,
+        *,
+        form: str = "ordered",
+        split: Any = None,
+        alpha: float = 1.0,
+        alphas: Sequence[float] | None = None,
+        hold_out: str = "pairs",
+        weights: str = "learn",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        psd: str = "error",
+    ) -> None:
+        self.left = left
+        self.right = right
+        self.form = form
+        self.split = split
+        self.alpha = alpha
+        self.alphas = alphas
+        self.hold_out = hold_out
+        self.weights = weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.psd = psd
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PairwiseRidge":
+        """Learn from pairs and their values.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n_pairs, d)
+            In each row the columns of a left and of a right object: positions into ready-made kernels, or
+            features.
+        y : array (n_pairs,)
+        sample_weight : array (n_pairs,), optional
+            Multiplies the squared error of each pair.
+        """
+        X = self._validate_table(X, reset=True)
+        alphas = self._check_parameters()
+        y = check_targets(self, X, y, multi_output=False)[:, 0]
+        weights = check_sample_weights(sample_weight, y.size)
+        used = np.flatnonzero(weights > 0)
+        one_set = self.form == "symmetric"
+        pairs = pairs_of(take_rows(X, used), check_split(self.split, "split"), one_set=one_set)
+        cells, lost = cells_of(pairs, y[used], weights[used], one_set=one_set)
+        self._left_bank, left = self._fit_side(self.left, pairs.left, used)
+        right = None
+        if not one_set:
+            kernels = self.left if self.right is None else self.right
+            self._right_bank, right = self._fit_side(kernels, pairs.right, used)
+        problems = [PairProblem(cells, left, right, alpha) for alpha in alphas]
+        self._store(self._choose(problems), cells, lost)
+        return self
+
+    # ------------------------------------------------------------------ fit
+    def _check_parameters(self) -> list[float]:
+        """All parameters; the alphas to try."""
+        check_choice("form", self.form, FORMS)
+        check_choice("weights", self.weights, WEIGHTS)
+        check_number("tol", self.tol, above=0.0)
+        check_positive_integer("max_iter", self.max_iter)
+        for name, kernels in (("left", self.left), ("right", self.right)):
+            if isinstance(kernels, str) and kernels == "precomputed":
+                raise ValueError(
+                    f'{name}="precomputed" is not known here: X holds pairs. Use {name}=Precomputed(K), or a '
+                    "list of such, and a column of positions into K."
+                )
+        if self.form == "symmetric" and self.right is not None:
+            raise ValueError(
+                'form="symmetric" has one set of objects and takes its kernels from left; right must be None.'
+            )
+        self._folds()
+        if self.alphas is None:
+            return [check_number("alpha", self.alpha, above=0.0)]
+        listed = np.ravel(np.asarray(self.alphas, dtype=object))
+        if not listed.size:
+            raise ValueError("alphas must hold at least one number; got none.")
+        return [check_number("alphas, each of them,", alpha, above=0.0) for alpha in listed]
+
+    def _folds(self) -> PairSplit:
+        return PairSplit(N_FOLDS, self.hold_out, symmetric=self.form == "symmetric")
+
+    def _fit_side(self, kernels: Any, objects: Objects, used: Array) -> tuple[Any, Array]:
+        """The bank of a side and its kernels (n_kernels, n, n)."""
+        bank = make_bank(kernels, psd=self.psd)
+        with Objects(objects.table, used[objects.rows], objects.side).naming():
+            return bank, np.asarray(bank.fit_stack(objects.table))
+
+    def _choose(self, problems: list[PairProblem]) -> LearnedPairs:
+        """The machine of the one alpha, or of the alpha with the least error."""
+        learn, self.validation_errors_ = self.weights == "learn", None
+        if self.alphas is None:
+            return fit_pairs(problems[0], self.tol, self.max_iter, learn=learn)
+        best, errors = None, []
+        for problem in problems:
+            found = fit_pairs(problem, self.tol, self.max_iter, learn=learn)
+            errors.append(validation_error(found.machine, self._folds(), self.tol, self.max_iter))
+            if best is None or errors[-1] < min(errors[:-1]):
+                best = found
+        self.validation_errors_ = np.array(errors)
+        assert best is not None
+        return best
+
+    def _store(self, found: LearnedPairs, cells: Any, lost: float) -> None:
+        half = 0.5 if self.form == "symmetric" else 1.0
+        self.alpha_ = found.machine.alpha
+        self.left_weights_, self.right_weights_ = found.left, found.right
+        self.dual_coef_ = cells.scatter(found.solution.beta)
+        self.objective_ = half * found.solution.primal + lost
+        self.dual_gap_, self.n_iter_, self.status_ = found.gap, found.n_iter, str(found.status)
+        self.history_ = found.history
+        names = list(self._left_bank.view_names_)
+        if self.form == "symmetric":
+            self.view_names_, self.kernel_weights_ = names, found.left
+        else:
+            self.view_names_ = [f"left: {name}" for name in names]
+            self.view_names_ += [f"right: {name}" for name in self._right_bank.view_names_]
+            self.kernel_weights_ = np.concatenate([found.left, found.right])
+        if found.status != Status.OPTIMAL:
+            warn_caller(
+                f"PairwiseRidge did not reach tol={self.tol:g}: the relative duality gap is "
+                f"{self.dual_gap_:.1e} after {self.n_iter_} iterations (status {self.status_!r}). Raise "
+                "max_iter, tol or alpha, or normalise the kernels.",
+                ConvergenceWarning,
+            )
+
+    # ------------------------------------------------------------------ predict
+    def predict(self, X: Any) -> Array:
+        """Predicted values of pairs, of known objects or of new ones.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+
+        Returns
+        -------
+        array (n_pairs,)
+        """
+        check_is_fitted(self)
+        X = self._validate_table(X, reset=False)
+        pairs = pairs_of(X, check_split(self.split, "split"), one_set=False)
+        right_bank = self._left_bank if self.form == "symmetric" else self._right_bank
+        left = self._similarities(self._left_bank, self.left_weights_, pairs.left)
+        right = self._similarities(right_bank, self.right_weights_, pairs.right)
+        return predict_cells(left, right, self.dual_coef_, pairs.rows, pairs.columns)
+
+    @staticmethod
+    def _similarities(bank: Any, weights: Array, objects: Objects) -> Array:
+        """The learned kernel between objects and the training objects of a side."""
+        n = objects.rows.size
+        K = np.zeros((n, bank.n_train_))
+        with objects.naming():
+            for start in range(0, n, _BLOCK_OBJECTS):
+                block = slice(start, min(start + _BLOCK_OBJECTS, n))
+                for m, part in bank.iter_kernels(take_rows(objects.table, block)):
+                    K[block] += weights[m] * part
+        return K
+
+    def weights_frame(self) -> pd.DataFrame:
+        """The weights as a table, one row for each kernel of each side.
+
+        Returns
+        -------
+        DataFrame
+            ``side`` ("left", "right", or "both" for symmetric pairs) and ``weight``.
+        """
+        check_is_fitted(self)
+        n_left = self.left_weights_.size
+        sides = ["left"] * n_left + ["right"] * (self.kernel_weights_.size - n_left)
+        sides = ["both"] * n_left if self.form == "symmetric" else sides
+        columns = {"side": sides, "weight": self.kernel_weights_}
+        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))

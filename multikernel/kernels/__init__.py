@@ -9,7 +9,13 @@ from multikernel.kernels.empirical_map import EmpiricalMap
 from multikernel.kernels.given import FunctionKernel, Precomputed, as_kernel
 from multikernel.kernels.grams import as_transforms, center, repair_psd, unit_diagonal, unit_trace
 from multikernel.kernels.mixed import Mixed
-from multikernel.kernels.networks import diffusion_kernel
+from multikernel.kernels.networks import (
+    Diffusion,
+    Network,
+    RandomWalk,
+    RegularizedLaplacian,
+    diffusion_kernel,
+)
 from multikernel.kernels.pairs import Kronecker, Pairwise, pairwise_kernel
 from multikernel.kernels.sets import Jaccard, Tanimoto
 from multikernel.kernels.strings import Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree
@@ -20,6 +26,7 @@ __all__ = [
     "Chain",
     "Chi2",
     "Cosine",
+    "Diffusion",
     "EmpiricalMap",
     "FunctionKernel",
     "Gappy",
@@ -33,12 +40,15 @@ __all__ = [
     "LocalAlignment",
     "Mismatch",
     "Mixed",
+    "Network",
     "PSDRepair",
     "Pairwise",
     "Polynomial",
     "Power",
     "Precomputed",
     "Product",
+    "RandomWalk",
+    "RegularizedLaplacian",
     "Scaled",
     "Sigmoid",
     "Spectrum",

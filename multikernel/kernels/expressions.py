@@ -37,7 +37,7 @@ _KERNELS: dict[str, type[Kernel]] = {
 # What other libraries call them.
 _ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial", "quadratic": "polynomial", "laplace": "laplacian"}
 _ELSEWHERE |= {"minmax": "tanimoto", "ruzicka": "tanimoto", "gower": "mixed", "clinical": "mixed"}
-_NOT_TEXT = ("precomputed", "functionkernel")
+_NOT_TEXT = ("precomputed", "functionkernel", "diffusion", "regularizedlaplacian", "randomwalk")
 _LONGEST = 2000
 
 
@@ -241,7 +241,7 @@ def _closest(name: str, known: Sequence[str] | None = None) -> str:
     if known is None and name.lower() in _ELSEWHERE:
         return f"Did you mean {_ELSEWHERE[name.lower()]!r}? "
     if known is None and name.lower() in _NOT_TEXT:
-        return "It needs a matrix or a function, which text cannot hold. "
+        return "It needs a matrix, a function or a network, which text cannot hold. "
     near = difflib.get_close_matches(name.lower(), kernel_names() if known is None else known, 1)
     return f"Did you mean {near[0]!r}? " if near else ""
 

@@ -10,6 +10,7 @@ from sklearn.kernel_ridge import KernelRidge
 from ..estimators import ConformalKernel, PosteriorSVC, TransductiveMKLClassifier
 from ..estimators._combined import CombinedKernel
 from ..kernels._rows import Rows
+from ..kernels.networks import Network, NetworkKernel
 
 
 def slim(value: Any, state: dict[str, Any]) -> dict[str, Any]:
@@ -26,8 +27,8 @@ def slim(value: Any, state: dict[str, Any]) -> dict[str, Any]:
     dict
         `state` itself where nothing is left out.
     """
-    if isinstance(value, Rows):
-        return value.__getstate__()
+    if isinstance(value, Rows | Network | NetworkKernel):
+        return value.__getstate__()  # the rest is computed again where it is needed
     if isinstance(value, KernelRidge):
         return _without_gram(value, state)
     state = _without(state, _spare(value))

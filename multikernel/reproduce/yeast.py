@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from multikernel.datasets import Dataset, load_dataset
-from multikernel.kernels import diffusion_kernel, unit_diagonal
+from multikernel.kernels import Network, diffusion_kernel, unit_diagonal
 
 NETWORKS = ("yeast_string", "yeast_biogrid")
 BETAS = (1.0, 3.0)
@@ -53,20 +53,13 @@ def kernels_and_labels() -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
     proteins = np.intersect1d(first.arrays["protein_ids"], second.arrays["protein_ids"])
     Ks = []
     for network in networks:
-        A = _adjacency(network, proteins)
+        names = network.arrays["protein_ids"]
+        whole = Network(names[network.arrays["edges"]], network.arrays["weights"], nodes=names)
+        A = whole.subnetwork(proteins).adjacency
         Ks += [unit_diagonal(diffusion_kernel(A, beta)) for beta in BETAS]
     rows = _positions(first, proteins)
     names = first.arrays["label_names"].tolist()
     return Ks, {label: first.arrays["Y"][rows, names.index(label)] for label in CLASSES}
-
-
-def _adjacency(network: Dataset, proteins: np.ndarray) -> np.ndarray:
-    n = len(network.arrays["protein_ids"])
-    A = np.zeros((n, n))
-    start, end = network.arrays["edges"].T
-    A[start, end] = A[end, start] = network.arrays["weights"]
-    kept = _positions(network, proteins)
-    return A[np.ix_(kept, kept)]
 
 
 def _positions(network: Dataset, proteins: np.ndarray) -> list[int]:

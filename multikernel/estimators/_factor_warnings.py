@@ -13,7 +13,7 @@ from .._validation import warn_caller
 from ..rows import LocalRows
 from ..views.memory import estimate_memory, readable_size
 from ._factors import Factors
-from ._route import LowRankWarning, asks_for_factors
+from ._route import LowRankWarning, has_asked_for_factors
 
 _INEXACT = 0.5  # trace errors beyond it: what is learned is hardly about these kernels any more
 _LITTLE = 2**26  # bytes that are no matter, however few Gram matrices would take
@@ -29,7 +29,8 @@ def warn_of_factors(estimator: Any, factors: Factors) -> None:
     """
     _warn_of_missed(factors)
     _warn_of_price(estimator, factors)
-    if estimator.gram == "auto" and not asks_for_factors(estimator.kernels):
+    is_local = isinstance(factors.rows, LocalRows)  # rows elsewhere have no other choice
+    if estimator.gram == "auto" and is_local and not has_asked_for_factors(estimator):
         _warn_of_choice(estimator, factors)
     else:
         _warn_of_inexact(factors)

@@ -5,7 +5,7 @@ from typing import Any
 from .._validation import PSD_CHOICES, check_choice, check_float_dtype
 from ..rows import count_rows, is_dask
 from ..views import as_views
-from ..views.low_rank import GRAM_ROUTES, choose_gram
+from ..views.low_rank import GRAM_ROUTES, asks_for_factors, choose_gram
 from ..views.memory import estimate_memory
 
 
@@ -32,10 +32,10 @@ def choose_route(estimator: Any, X: Any) -> str:
     if is_dask(X):
         return _of_dask(estimator, X)
     n = max(_n_rows(X), 1)
-    chosen = choose_gram(estimator.gram, n, estimator.kernels, estimator.dtype)
+    chosen = choose_gram(estimator.gram, n, estimator.kernels, estimator.dtype, rank=estimator.rank)
     if chosen == "low_rank":
         why_not = why_not_low_rank(estimator)
-        if why_not and (estimator.gram == "low_rank" or asks_for_factors(estimator.kernels)):
+        if why_not and (estimator.gram == "low_rank" or has_asked_for_factors(estimator)):
             raise ValueError(why_not)
         chosen = "dense" if why_not else "low_rank"
     if estimator.gram == "auto" and chosen == "dense" and not estimator._precomputed:
@@ -67,9 +67,9 @@ def _of_dask(estimator: Any, X: Any) -> str:
     return "low_rank"
 
 
-def asks_for_factors(kernels: Any) -> bool:
-    """Whether a view names an approximation or a rank."""
-    return any(view.approximation is not None or view.rank is not None for view in as_views(kernels))
+def has_asked_for_factors(estimator: Any) -> bool:
+    """Whether the estimator has a rank, or a view names one or an approximation."""
+    return asks_for_factors(as_views(estimator.kernels), estimator.rank)
 
 
 def _n_rows(X: Any) -> int:

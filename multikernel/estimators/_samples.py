@@ -7,11 +7,13 @@ What kernels take from the data (widths, means, deviations) they take from the d
 Ready-made Gram matrices, and tables with columns that are not numbers, keep all rows in the order given.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from pandas.api.types import is_complex_dtype, is_numeric_dtype
 from sklearn.utils import _safe_indexing
 
 from .._validation import is_frame
@@ -74,5 +76,13 @@ def _row_keys(X: Any, targets: Array) -> Array | None:
     """One sortable key for each row and its targets; None where the rows cannot be compared."""
     if scipy.sparse.issparse(X):
         return row_keys(scipy.sparse.hstack([X, scipy.sparse.csr_matrix(targets)], "csr", np.float64))
-    values = X.to_numpy() if is_frame(X) else np.asarray(X)
+    values = _frame_values(X) if is_frame(X) else np.asarray(X)
     return row_keys(np.column_stack([values, targets])) if values.dtype.kind in "fiub" else None
+
+
+def _frame_values(X: Any) -> Array:
+    """The entries of a frame; columns of pandas' own numbers as the plain numbers that they hold."""
+    if all(is_numeric_dtype(dtype) and not is_complex_dtype(dtype) for dtype in X.dtypes):
+        with suppress(TypeError, ValueError):  # a missing one, which the kernels refuse by its place
+            return np.asarray(X.to_numpy(dtype=np.float64))
+    return np.asarray(X.to_numpy())

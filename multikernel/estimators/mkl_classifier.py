@@ -74,8 +74,8 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
         at every matrix whole.
     gram : {"auto", "dense", "low_rank", "memmap"}
         What stands for the kernels during fit: a Gram stack in memory or on disk, or factors of low rank.
-        With "auto" a stack up to 10 000 rows where it fits in memory; factors beyond that, wherever a view
-        names an ``approximation`` or a ``rank``, and for rows in dask collections. See Notes.
+        With "auto" a stack up to 10 000 rows where it fits in memory; factors beyond that, wherever ``rank``
+        is given or a view names one or an ``approximation``, and for rows in dask collections. See Notes.
     rank : int, float in (0, 1) or None
         Of factors, for views that name none: their columns, or the largest relative trace error over all
         rows; None is 200 columns.

@@ -10,6 +10,7 @@ import numpy as np
 from multikernel.evaluation._contest import METRICS, n_samples
 from multikernel.evaluation._subject import Subject
 from multikernel.evaluation.learned import require_samples_of_fit
+from multikernel.rows import is_dask
 from multikernel.stats._protocol import _check_seed
 
 _SHOWN = 6  # labels in a message
@@ -23,6 +24,11 @@ def check_data(subject: Subject, X: Any, y: Any) -> Any:
     ValueError
         If there are not as many as samples, or labels that the model does not know.
     """
+    if is_dask(X) or is_dask(y):
+        raise TypeError(
+            "evaluate fits copies of the model to parts of the samples in this process; got a dask "
+            f"{type(X if is_dask(X) else y).__name__}. Take some rows, or all that fit in memory, with compute()."
+        )
     n = n_samples(X)
     require_samples_of_fit(subject.final, n)
     if y is None:

@@ -13,6 +13,8 @@ import multikernel
 from multikernel import MKLClassifier, MKLRegressor, MKLRidge
 from multikernel.estimators import LowRankWarning, _factors
 from multikernel.estimators._block_functions import factorise
+from multikernel.evaluation import evaluate
+from multikernel.kernels import Gaussian
 from multikernel.rows import Block
 from multikernel.rows.dask_program import KeptParts
 from multikernel.views.low_rank import LowRankBank, reference_rows
@@ -138,13 +140,29 @@ def test_an_error_that_is_asked_for_holds_over_all_chunks(monkeypatch):
     assert there.approximation_["trace_error"].max() <= 0.05
 
 
-def test_dask_collections_are_factored_with_a_word_about_it():
+def test_dask_collections_are_factored_without_a_word_about_it():
     X, y = make_binary(200)
-    with pytest.warns(LowRankWarning, match="200 rows"):
-        assert MKLClassifier(VIEWS, rank=20).fit(in_chunks(X), y).gram_ == "low_rank"
+    assert MKLClassifier(VIEWS[:2]).fit(in_chunks(X), y).gram_ == "low_rank"
+
+
+def test_numbers_of_pandas_own_are_the_plain_ones():
+    X, y = make_binary(200)
+    plain = pd.DataFrame(X, columns=[f"x{column}" for column in range(X.shape[1])])
+    views = [("all", Gaussian(gamma=0.5), list(plain.columns))]
+    expected = low_rank(MKLClassifier(views)).fit(plain, y).objective_
+    for rows in (plain.astype("Float64"), dd.from_pandas(plain.astype("Float64"), npartitions=3)):
+        assert low_rank(MKLClassifier(views)).fit(rows, y).objective_ == pytest.approx(expected, rel=1e-9)
 
 
 # ---------------------------------------------------------------------- what is wrong is named
+def test_an_evaluation_refuses_rows_elsewhere_at_the_door():
+    X, y = make_binary(200)
+    model = low_rank(FAMILY["binary"][0]).fit(X, y)
+    for rows, labels in ((in_chunks(X), y), (dd.from_pandas(pd.DataFrame(X), npartitions=2), y)):
+        with pytest.raises(TypeError, match=r"in this process; got a dask .* with compute\(\)"):
+            evaluate(model, rows, labels)
+
+
 def fit_binary(X, y, weights=None, **parameters):
     return low_rank(FAMILY["binary"][0], **parameters).fit(X, y, weights)
 

@@ -97,7 +97,7 @@ def test_an_evaluation_goes_the_way_of_the_fit(model, monkeypatch):
 def test_refits_to_fewer_rows_go_the_way_of_the_fit(monkeypatch):
     monkeypatch.setattr(choice, "LARGEST_DENSE", 100)
     with pytest.warns(LowRankWarning):
-        model = MKLClassifier(VIEWS, rank=10).fit(X, Y)
+        model = MKLClassifier(VIEWS).fit(X, Y)
     assert subject_of(model).fresh().fit(X[:60], Y[:60]).gram_ == "low_rank"
     model = MKLClassifier(VIEWS, rank=10, gram="low_rank").fit(X, Y)
     rival, _ = _contenders.same_machine(subject_of(model))

@@ -32,21 +32,29 @@ def test_stacks_up_to_the_stated_size_and_factors_beyond(small_stacks):
     dense = MKLClassifier(VIEWS, gram="dense").fit(X[:50], Y[:50])
     np.testing.assert_array_equal(below.dual_coef_, dense.dual_coef_)
     with pytest.warns(LowRankWarning):
-        above = MKLClassifier(VIEWS, rank=20).fit(X[:51], Y[:51])
-    assert above.gram_ == "low_rank" and above.approximation_["rank"].max() <= 20
+        above = MKLClassifier(VIEWS).fit(X[:51], Y[:51])
+    assert above.gram_ == "low_rank"
+
+
+def test_a_rank_asks_for_factors_at_any_size():
+    model = MKLClassifier(VIEWS, rank=20).fit(X, Y)  # without a warning
+    assert model.gram_ == "low_rank" and model.approximation_["rank"].max() == 20
+    assert MKLClassifier(VIEWS, rank=20, gram="dense").fit(X, Y).gram_ == "dense"
+    with pytest.raises(ValueError, match=r"multiclass='joint' has no low-rank route"):
+        MKLClassifier(VIEWS, rank=20, multiclass="joint").fit(X, Y)
 
 
 def test_the_stated_size_is_ten_thousand_rows():
     rows = np.random.default_rng(0).normal(size=(10_001, 2))
     assert choice.LARGEST_DENSE == 10_000
-    with pytest.warns(LowRankWarning, match=r"About 10 000 rows, 1\.5 MiB instead of 763\.1 MiB"):
-        model = MKLRidge([Gaussian(0.1)], rank=20).fit(rows, rows[:, 0])
+    with pytest.warns(LowRankWarning, match=r"About 10 000 rows, \d+\.\d MiB instead of 763\.1 MiB"):
+        model = MKLRidge([Gaussian(0.1)]).fit(rows, rows[:, 0])
     assert model.gram_ == "low_rank" and model.score(rows, rows[:, 0]) > 0.99
 
 
 def test_the_warning_says_how_exact_it_is_and_how_to_choose(small_stacks):
     with pytest.warns(LowRankWarning) as caught:
-        model = MKLRegressor(VIEWS, rank=5).fit(*make_regression(80))
+        model = MKLRegressor(VIEWS).fit(*make_regression(80))
     (message,) = [str(one.message) for one in caught]
     worst = model.approximation_["trace_error"]
     assert f"{worst.max():.1g} (view {worst.idxmax()!r})" in message
@@ -68,7 +76,7 @@ def test_the_warning_says_how_exact_it_is_and_how_to_choose(small_stacks):
 def test_folds_are_advised_in_the_same_words(small_stacks):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        cross_val_score(MKLRidge(VIEWS, rank=8), *make_regression(100), cv=4)
+        cross_val_score(MKLRidge(VIEWS), *make_regression(100), cv=4)
     messages = [str(one.message) for one in caught]
     assert len({message.partition(" About ")[0] for message in messages}) == 1
     assert max(map(len, messages)) < 400
@@ -102,7 +110,7 @@ def test_a_view_that_names_an_approximation_is_factored_at_any_size():
 
 def test_folds_of_the_calibration_go_the_same_way(small_stacks):
     with pytest.warns(LowRankWarning) as caught:  # once: the folds, of fewer rows, are not asked again
-        model = MKLClassifier(VIEWS, rank=20, probability=True).fit(X[:60], Y[:60])
+        model = MKLClassifier(VIEWS, probability=True).fit(X[:60], Y[:60])
     assert len(caught) == 1
     assert model._calibration.estimator.gram == "low_rank"
 

@@ -1,7 +1,7 @@
 """Factors Z_m with Z_m Z_mᵀ ≈ K_m in place of Gram matrices: for rows too many for a Gram stack."""
 
 from multikernel.views.low_rank.bank import LowRankBank
-from multikernel.views.low_rank.choice import GRAM_ROUTES, LARGEST_DENSE, choose_gram
+from multikernel.views.low_rank.choice import GRAM_ROUTES, LARGEST_DENSE, asks_for_factors, choose_gram
 from multikernel.views.low_rank.fitting import DegenerateViewError
 from multikernel.views.low_rank.reference import (
     DEFAULT_RANK,
@@ -18,6 +18,7 @@ __all__ = [
     "LARGEST_RANK",
     "DegenerateViewError",
     "LowRankBank",
+    "asks_for_factors",
     "choose_gram",
     "largest_rank",
     "reference_rows",

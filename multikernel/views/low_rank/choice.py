@@ -14,11 +14,17 @@ LARGEST_DENSE = 10_000  # rows; beyond, a stack of Gram matrices takes minutes a
 
 
 def choose_gram(
-    gram: str, n: int, kernels: Any = "auto", dtype: Any = "float64", limit: int | None = None
+    gram: str,
+    n: int,
+    kernels: Any = "auto",
+    dtype: Any = "float64",
+    *,
+    rank: int | float | None = None,
+    limit: int | None = None,
 ) -> str:
     """What ``gram="auto"`` means for n rows: ``"dense"`` or ``"low_rank"``; any other choice as it is.
 
-    A view that names an `approximation` or a `rank` asks for factors. Else Gram matrices are made of up to
+    A `rank`, or a view that names one or an `approximation`, asks for factors. Else Gram matrices are made of up to
     10 000 rows, where their stack fits in memory, and factors of more rows, where every view has them; a
     ready-made stack, an indefinite kernel or a transform that factors cannot follow stays dense.
 
@@ -28,6 +34,8 @@ def choose_gram(
     n : int
     kernels : as for `as_views`, or "precomputed"
     dtype : {"float64", "float32"}
+    rank : int, float or None
+        Of the views that name none.
     limit : int, optional
         Bytes that may be used, instead of what the system says is available.
 
@@ -48,11 +56,16 @@ def choose_gram(
     views = as_views(kernels)
     if gram != "auto":
         return gram
-    if any(view.approximation is not None or view.rank is not None for view in views):
+    if asks_for_factors(views, rank):
         return "low_rank"
     if n <= LARGEST_DENSE and estimate_memory(n, len(views), dtype, limit=limit).fits:
         return "dense"
     return "low_rank" if all(_has_factors(view) for view in views) else "dense"
+
+
+def asks_for_factors(views: list[View], rank: int | float | None) -> bool:
+    """Whether a rank is given, or a view names one or an approximation."""
+    return rank is not None or any(view.approximation is not None or view.rank is not None for view in views)
 
 
 def _has_factors(view: View) -> bool:

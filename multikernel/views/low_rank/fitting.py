@@ -10,7 +10,7 @@ import numpy as np
 
 from multikernel._validation import RowError, raise_degenerate
 from multikernel.kernels import Kernel
-from multikernel.kernels._rows import Rows, squared_norms
+from multikernel.kernels._rows import Pair, Rows, squared_norms
 from multikernel.views._finish import naming
 from multikernel.views.columns import Selection, n_rows, resolve_columns
 from multikernel.views.low_rank.fourier import fourier_map
@@ -24,6 +24,7 @@ from multikernel.views.view import View, require_number_of_features
 
 _FIRST_LANDMARKS = 32
 _GROWTH = 1.4
+_LOOKED_AT = 200  # rows, where all k(x, x) are zero
 _DISAGREEMENT = 1e-2  # relative; landmarks that are nearly dependent leave rounding of 1e-3 at outlying rows
 
 
@@ -79,6 +80,8 @@ class ViewFitter:
             kernel = view.kernel.fit(rows)
             diagonal = evaluate_diagonal(kernel, rows)
         if diagonal.max() <= 0.0:
+            with naming(label):
+                _require_zero(kernel, rows)
             self._refuse(view, "all zero")
             return None
         with naming(label):
@@ -161,9 +164,11 @@ class ViewFitter:
         if isinstance(rank, int):
             whose = "rank" if view.rank is None else f"view {view.name!r}: rank"
             if rank > self.n:
+                by_error = view.approximation != "random_features"
                 raise ValueError(
                     f"{whose} must be at most n, the number of rows; got {rank} for n = {self.n}. Give a "
-                    "smaller rank, or a trace error between 0 and 1."
+                    f"smaller rank{', or a trace error between 0 and 1' * by_error}. (Rows of weight 0 do not "
+                    "count.)"
                 )
             if rank > n_rows(self.table):
                 raise ValueError(
@@ -182,6 +187,19 @@ class ViewFitter:
             landmarks.label = f"landmarks of {rows.label}"
             self._landmarks[key] = landmarks
         return self._landmarks[key]
+
+
+def _require_zero(kernel: Kernel, rows: Rows) -> None:
+    """Refuse a kernel whose k(x, x) are zero, or less, and whose similarities are not."""
+    some = rows.take(np.arange(min(len(rows), _LOOKED_AT)))
+    K = np.empty((len(some), len(some)))
+    kernel.evaluate(Pair(some, some), K)
+    if np.any(K):
+        raise ValueError(
+            f"{kernel!r} is not positive semidefinite: no k(x, x) is above 0, but similarities go up to "
+            f"{np.abs(K).max():g}. Factors stand for positive semidefinite kernels alone: use gram='dense' "
+            "with psd='clip' or 'shift', or another kernel."
+        )
 
 
 def _require_agreement(kernel: Kernel, squares: np.ndarray, diagonal: np.ndarray, rows: Rows) -> None:

@@ -280,6 +280,8 @@ def test_kernels_that_are_constant_are_refused(columns, transforms, approximatio
         view = View("flat", kernel, columns, transforms, approximation=approximation, rank=10)
         with pytest.raises(ValueError, match=r"kernel 'flat' is (constant|all zero) on the training rows"):
             LowRankBank([view]).fit(table)
+    with pytest.raises(ValueError, match=r"view 'apart'.*no k\(x, x\) is above 0, but similarities go up"):
+        LowRankBank([("apart", lambda A, B: -np.abs(A[:, :1] - B[:, :1].T))]).fit(X)
     with pytest.raises(ValueError, match=r"kernel 'zero' is all zero on the training rows"):
         LowRankBank([View("zero", Linear(), [0], approximation=approximation)]).fit(table * [0, 1, 1])
 

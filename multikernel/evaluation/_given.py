@@ -27,7 +27,8 @@ def check_data(subject: Subject, X: Any, y: Any) -> Any:
     if is_dask(X) or is_dask(y):
         raise TypeError(
             "evaluate fits copies of the model to parts of the samples in this process; got a dask "
-            f"{type(X if is_dask(X) else y).__name__}. Take some rows, or all that fit in memory, with compute()."
+            f"{type(X if is_dask(X) else y).__name__}. Take some rows, or all that fit in memory, with "
+            "compute()."
         )
     n = n_samples(X)
     require_samples_of_fit(subject.final, n)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import multikernel
 from multikernel import MKLClassifier, MKLRegressor, MKLRidge
-from multikernel.estimators import LowRankWarning, _factors
+from multikernel.estimators import _factors
 from multikernel.estimators._block_functions import factorise
 from multikernel.evaluation import evaluate
 from multikernel.kernels import Gaussian

@@ -24,9 +24,9 @@ def choose_gram(
 ) -> str:
     """What ``gram="auto"`` means for n rows: ``"dense"`` or ``"low_rank"``; any other choice as it is.
 
-    A `rank`, or a view that names one or an `approximation`, asks for factors. Else Gram matrices are made of up to
-    10 000 rows, where their stack fits in memory, and factors of more rows, where every view has them; a
-    ready-made stack, an indefinite kernel or a transform that factors cannot follow stays dense.
+    A `rank`, or a view that names one or an `approximation`, asks for factors. Else Gram matrices are made
+    of up to 10 000 rows, where their stack fits in memory, and factors of more rows, where every view has
+    them; a ready-made stack, an indefinite kernel or a transform that factors cannot follow stays dense.
 
     Parameters
     ----------

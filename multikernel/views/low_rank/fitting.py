@@ -167,8 +167,8 @@ class ViewFitter:
                 by_error = view.approximation != "random_features"
                 raise ValueError(
                     f"{whose} must be at most n, the number of rows; got {rank} for n = {self.n}. Give a "
-                    f"smaller rank{', or a trace error between 0 and 1' * by_error}. (Rows of weight 0 do not "
-                    "count.)"
+                    f"smaller rank{', or a trace error between 0 and 1' * by_error}. Rows of weight 0 "
+                    "do not count."
                 )
             if rank > n_rows(self.table):
                 raise ValueError(

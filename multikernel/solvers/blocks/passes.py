@@ -16,7 +16,7 @@ from .sums import FactorBlock, Line, Query, Sums, factors_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_PASS_ENTRIES = 2**18  # of the factors at a time: what is read twice stays in the cache
+_PASS_ENTRIES = 2**19  # of the factors at a time: what is read twice stays in the cache
 _HESSIAN_ENTRIES = 2**20
 
 

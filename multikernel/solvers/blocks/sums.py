@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import lapack
+
+from ..._numba import kept_njit
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -104,7 +105,13 @@ class Sums:
         return Sums(**{**parts, "peak": np.maximum(self.peak, other.peak)})
 
 
-def unpacked(packed: Array, n_columns: int) -> Array:
-    """The symmetric matrix of a packed upper triangle, in double precision."""
-    upper = lapack.dtpttr(n_columns, packed.astype(float), uplo="U")[0]
-    return np.asarray(np.triu(upper) + np.triu(upper, 1).T)
+@kept_njit()
+def unpacked(packed: Array, n_columns: int) -> Array:  # pragma: no cover (compiled)
+    """The symmetric matrix of a packed upper triangle, column after column, in double precision."""
+    full = np.empty((n_columns, n_columns))
+    place = 0
+    for j in range(n_columns):
+        for i in range(j + 1):
+            full[i, j] = full[j, i] = packed[place + i]
+        place += j + 1
+    return full

@@ -11,9 +11,9 @@ from sklearn.svm import SVC
 
 from multikernel import MKLClassifier
 from multikernel.estimators._cost import prediction_cost
-from multikernel.kernels import Linear, Precomputed
+from multikernel.kernels import Linear, Precomputed, diffusion_kernel, unit_diagonal
 from multikernel.reproduce import run_table
-from multikernel.reproduce.structured import STUDY, vectors
+from multikernel.reproduce.structured import STUDY, pairs, sequences, vectors, yeast
 from multikernel.reproduce.structured import protocol as p
 from multikernel.reproduce.structured import tables as t
 from multikernel.reproduce.study import Table
@@ -251,11 +251,20 @@ def test_units_of_every_table(name):
 
 
 @pytest.fixture
-def fresh(monkeypatch):
+def fresh():
     """Nothing of other data is remembered, before or after."""
-    vectors.load_linear.cache_clear()
+    loaders = (
+        vectors.load_linear,
+        pairs.load_pairs,
+        sequences.load_dna,
+        sequences.load_proteins,
+        yeast.load_networks,
+    )
+    for loader in loaders:
+        loader.cache_clear()
     yield
-    vectors.load_linear.cache_clear()
+    for loader in loaders:
+        loader.cache_clear()
 
 
 def test_linear_views_are_inner_products_of_the_rows_that_were_drawn(data_folder, fresh):
@@ -283,6 +292,117 @@ def test_gaussian_views_leave_out_what_cannot_be_learned_from(data_folder):
     np.testing.assert_array_equal(sample.y, y[:20])
     assert sample.views[0].columns == ["a:0", "a:1", "a:3"]
     assert np.shape(sample.X) == (20, 4)
+
+
+def test_columns_that_say_the_class_are_left_out(data_folder):
+    rng = np.random.default_rng(0)
+    data_folder(
+        omics={"view_a": rng.normal(size=(20, 3)), "names_a": ["x", "y", "z"], "y": np.arange(20) % 2}
+    )
+    assert vectors.load_gaussian("omics", "y", ("a:y",)).views[0].columns == ["a:x", "a:z"]
+
+
+def test_sequences_are_compared_by_the_letters_that_they_have(data_folder, fresh):
+    rng = np.random.default_rng(0)
+    dna = ["".join(rng.choice(list("acgt"), 12)) for _ in range(8)]
+    proteins = ["".join(rng.choice(list("ACDEFGHIKLMNPQRSTVWY"), 90)) for _ in range(8)]
+    text = np.frombuffer("\n".join(proteins).encode(), dtype=np.uint8)
+    y = np.arange(8) % 2
+    data_folder(
+        promoters={"sequences": np.array(dna), "y": y}, multiloc_sequences={"sequences_utf8": text, "y": y}
+    )
+    sample = sequences.load_dna("promoters", 100)
+    kernels = {view.name: view.kernel(sample.X, sample.X) for view in sample.views}
+    assert list(kernels) == list(sequences.DNA)
+    words = sorted({string[i : i + 3] for string in dna for i in range(10)})
+    counts = np.array([[sum(s[i : i + 3] == w for i in range(10)) for w in words] for s in dna], dtype=float)
+    np.testing.assert_allclose(kernels["spectrum, 3 letters"], counts @ counts.T)
+    sample = sequences.load_proteins()
+    kernels = {view.name: view.kernel(sample.X, sample.X) for view in sample.views}
+    letters = sorted(set("".join(proteins)))
+    for name, strings in {"whole": proteins, "first 60": [string[:60] for string in proteins]}.items():
+        counts = np.array([[string.count(letter) for letter in letters] for string in strings], dtype=float)
+        np.testing.assert_allclose(kernels[f"{name}, 1 letter"], counts @ counts.T)
+
+
+def test_pairs_are_products_of_both_sides(data_folder, fresh):
+    rng = np.random.default_rng(0)
+    Y = (rng.random((12, 9)) < 0.3).astype(np.uint8)
+    A, B, C = (rng.normal(size=(n, 3)) for n in (12, 12, 9))
+    data_folder(dti={"Y": Y, "K_drug_a": A @ A.T, "K_drug_b": B @ B.T, "K_target_c": C @ C.T})
+    sample = pairs.load_pairs("dti")
+    drug, target = sample.X.astype(int).T
+    np.testing.assert_array_equal(sample.y, Y[drug, target])
+    assert len(sample.y) == 4 * Y.sum() or len(sample.y) == Y.size
+    drugs, targets = [unit_diagonal(A @ A.T), unit_diagonal(B @ B.T)], unit_diagonal(C @ C.T)
+    expected = {
+        "drug a": (drugs[0], targets),
+        "drug b": (drugs[1], targets),
+        "target c": (np.mean(drugs, axis=0), targets),
+    }
+    assert [view.name for view in sample.views] == list(expected)
+    for view in sample.views:
+        left, right = expected[view.name]
+        K = left[np.ix_(drug, drug)] * right[np.ix_(target, target)]
+        np.testing.assert_allclose(view.kernel(sample.X, sample.X), K, atol=1e-9)
+    for column, side in enumerate(("left", "right")):
+        for train, test in pairs.new_objects(side, sample.X, sample.y, 2, 5):
+            assert not set(sample.X[train, column]) & set(sample.X[test, column])
+
+
+def test_networks_of_yeast_are_joined_by_the_names_of_proteins(data_folder, fresh, monkeypatch):
+    rng = np.random.default_rng(0)
+    names = np.array([f"P{i:02d}" for i in range(30)])
+    order = rng.permutation(30)[:26]  # the second network has other proteins, in another order
+    edges = np.array([(i, j) for i in range(30) for j in range(i) if rng.random() < 0.2])
+    others = np.array([(i, j) for i in range(26) for j in range(i) if rng.random() < 0.5])
+    Y = (rng.random((30, len(yeast.CLASSES))) < 0.5).astype(np.uint8)
+    shared = {"label_names": np.array(list(yeast.CLASSES))}
+    data_folder(
+        yeast_string={"protein_ids": names, "edges": edges, "weights": np.ones(len(edges)), "Y": Y} | shared,
+        yeast_biogrid={"protein_ids": names[order], "edges": others, "weights": np.ones(len(others))}
+        | shared,
+    )
+    monkeypatch.setattr(yeast, "N_PROTEINS", 20)
+    kernels, costs, labels = yeast.load_networks()
+    sample = yeast.load_class("10")
+    assert list(kernels) == [view.name for view in sample.views] == yeast.KERNELS
+    np.testing.assert_allclose(costs, np.repeat([len(edges), len(others)], 4) / min(len(edges), len(others)))
+    drawn = np.sort(np.random.default_rng(p.SEED).permutation(26)[:20])
+    proteins = np.sort(names[order])[drawn]
+    places = [names.tolist().index(name) for name in proteins]
+    np.testing.assert_array_equal(labels["10"], Y[places, list(yeast.CLASSES).index("10")])
+    places = [names[order].tolist().index(name) for name in proteins]
+    A = np.zeros((26, 26))
+    A[others[:, 0], others[:, 1]] = A[others[:, 1], others[:, 0]] = 1.0
+    expected = diffusion_kernel(A, 3.0)[np.ix_(places, places)]
+    np.testing.assert_allclose(kernels["BioGRID, diffusion 3"], expected, atol=1e-10)
+
+
+def yeast_result(scores):
+    contenders = [*(f"single:{name}" for name in yeast.KERNELS), "sum", "learned", "learned2", "costs"]
+    return {
+        "scores": {key: {"roc_auc": score} for key, score in zip(contenders, scores, strict=True)},
+        "weights": {key: [0.125] * 8 for key in contenders[-3:]},
+        "cost": dict.fromkeys(contenders, 0.5),
+        "chosen": contenders[2],
+    }
+
+
+def test_rows_of_yeast_have_classes_and_their_mean():
+    units = yeast.TABLE.units(5)[:20]
+    scores = np.random.default_rng(0).random((20, 12))
+    results = [(unit, yeast_result(row)) for unit, row in zip(units, scores, strict=True)]
+    rows = yeast.TABLE.rows(results)
+    areas = [row for row in rows if row["section"] == "ROC area, %"]
+    assert [row["labels"]["class"] for row in areas] == ["01 metabolism", "02 energy", "mean of the classes"]
+    assert areas[0]["values"]["area_best"]["mean"] == pytest.approx(100.0 * scores[:10, 2].mean())
+    assert areas[2]["values"]["area_sum"]["mean"] == pytest.approx(100.0 * scores[:, 8].mean())
+    tests = [row for row in rows if row["section"].startswith("Learned against")]
+    means = 100.0 * (scores[:10] + scores[10:]) / 2.0
+    expected = f_test_5x2cv((means[:, 9] - means[:, 8]).reshape(5, 2)).pvalue
+    assert tests[2]["values"]["p_learned_sum"]["mean"] == pytest.approx(expected)
+    assert rows[-1]["values"]["cost_costs"]["mean"] == pytest.approx(50.0)
 
 
 @needs_shared_data

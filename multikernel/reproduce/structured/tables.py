@@ -111,18 +111,22 @@ def scores_of(group: Sequence[Result], scoring: str) -> dict[str, np.ndarray]:
 
 
 def paired_p(ours: np.ndarray, rival: np.ndarray) -> float | None:
-    """Return the p-value of the 5×2 cv F test; None unless there are five repetitions.
+    """Return the p-value of the 5×2 cv F test; None where it has nothing to judge by.
+
+    It needs five repetitions, and differences that are not the same in both halves of every repetition: of
+    few test points, equal counts happen, and no spread would pass for certainty.
 
     Examples
     --------
     >>> paired_p(np.arange(10.0), np.arange(10.0))
     1.0
-    >>> paired_p(np.zeros(4), np.ones(4)) is None
-    True
+    >>> paired_p(np.zeros(4), np.ones(4)) is None, paired_p(np.zeros(10), np.ones(10)) is None
+    (True, True)
     """
     if len(ours) != REPEATS * HALVES:
         return None
-    return float(f_test_5x2cv((ours - rival).reshape(REPEATS, HALVES)).pvalue)
+    found = f_test_5x2cv((ours - rival).reshape(REPEATS, HALVES))
+    return None if np.isinf(found.statistic) else float(found.pvalue)
 
 
 def p_values(scores: Mapping[str, np.ndarray], method: str) -> dict[str, dict[str, Any]]:
@@ -242,6 +246,8 @@ PROTOCOL = (
 NOTES = (
     "Means over the ten folds. The s.e. takes them to be independent, which they are not: it shows the "
     "spread, and the F test is what compares.",
+    "A dash for the p of a learned method: in both halves of every repetition it differs from its rival by "
+    "the same number of test points, mostly by none, which gives the test no spread to judge by.",
     "The F test is conservative, and half of the data trains: a difference that it does not find may be "
     "there all the same.",
 )

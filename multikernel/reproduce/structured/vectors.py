@@ -33,6 +33,8 @@ from multikernel.reproduce.study import Table
 from multikernel.views import View
 
 MOST_TEXTS = 1000
+# Of TARA oceans, where a sample is from: these columns say the classes.
+PLACES = ("phychem:Mean_Lat.", "phychem:Mean_Long.", "phychem:Mean_Depth")
 
 Array = np.ndarray
 
@@ -59,7 +61,7 @@ def load_linear(name: str, most: int | None = None) -> Sample:
     return Sample(positions(len(kept)), y[kept], views)
 
 
-def load_gaussian(name: str, target: str = "y") -> Sample:
+def load_gaussian(name: str, target: str = "y", left_out: tuple[str, ...] = ()) -> Sample:
     """Return a set with a Gaussian kernel of standardised columns for each view, of the median width.
 
     Classes of so few points that a half cannot be cut into the inner folds are left out.
@@ -69,6 +71,8 @@ def load_gaussian(name: str, target: str = "y") -> Sample:
     name : str
     target : str, default="y"
         The array that holds the classes.
+    left_out : tuple of str, default=()
+        Columns that say the class.
 
     Returns
     -------
@@ -77,22 +81,28 @@ def load_gaussian(name: str, target: str = "y") -> Sample:
     data = load_dataset(name)
     y = data.arrays[target]
     kept = np.flatnonzero(np.bincount(y)[y] >= 2 * INNER_FOLDS)
-    views = [View(view, Gaussian("median"), columns, standardize=True) for view, columns in _columns(data)]
+    views = [
+        View(view, Gaussian("median"), columns, standardize=True)
+        for view, columns in _columns(data, left_out)
+    ]
     return Sample(data.X.iloc[kept], y[kept], views)
 
 
-def _columns(data: Any) -> list[tuple[str, Sequence[str]]]:
-    """The columns of each view that are not the same everywhere."""
+def _columns(data: Any, left_out: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The columns of each view that are not left out, nor the same everywhere."""
     varies = {name: np.asarray(table).std(axis=0) > 0.0 for name, table in data.views.items()}
-    return [(name, np.array(columns)[varies[name]].tolist()) for name, columns in data.view_columns.items()]
+    return [
+        (name, [c for c, kept in zip(columns, varies[name], strict=True) if kept and c not in left_out])
+        for name, columns in data.view_columns.items()
+    ]
 
 
 def _linear(name: str, label: str, most: int | None = None) -> Problem:
     return Problem(name, label, partial(load_linear, name, most), (name,))
 
 
-def _gaussian(key: str, label: str, name: str, target: str = "y") -> Problem:
-    return Problem(key, label, partial(load_gaussian, name, target), (name,))
+def _gaussian(key: str, label: str, name: str, target: str = "y", left_out: tuple[str, ...] = ()) -> Problem:
+    return Problem(key, label, partial(load_gaussian, name, target, left_out), (name,))
 
 
 FOLDS = {"fold": _linear("protein_fold_dd", "Fold of a protein, 694 proteins, 27 classes")}
@@ -101,11 +111,11 @@ OMICS = {
         "tcga_breast", "Subtype of a breast tumour, 150 samples, 3 classes", "tcga_breast"
     ),
     "prokaryotic": _linear("prokaryotic", "Phylum of a prokaryote, 551 species, 4 classes"),
-    "tara_oceans": _gaussian(
-        "tara_oceans", "Ocean of a sample of plankton, 135 samples, 7 classes", "tara_oceans"
+    "ocean": _gaussian(
+        "ocean", "Ocean of a sample of plankton, 135 samples, 7 classes", "tara_oceans", "y", PLACES
     ),
-    "tara_depth": _gaussian(
-        "tara_depth", "Depth of a sample of plankton, 135 samples, 3 classes", "tara_oceans", "y_depth"
+    "depth": _gaussian(
+        "depth", "Depth of a sample of plankton, 135 samples, 3 classes", "tara_oceans", "y_depth", PLACES
     ),
     "genotype": _gaussian("genotype", "Genotype of a mouse, 40 mice, 2 classes", "nutrimouse"),
     "diet": _gaussian("diet", "Diet of a mouse, 40 mice, 5 classes", "nutrimouse", "y_diet"),
@@ -171,7 +181,7 @@ TABLES = (
             "TCGA breast (messenger RNA, micro-RNA, proteins), TARA oceans (physics and chemistry, "
             "phylogeny, genes), nutrimouse (genes, lipids): a Gaussian kernel of standardised columns for "
             "each view, its width the median distance. Columns without variation and classes of fewer than "
-            "six points are left out.",
+            "six points are left out, and of TARA oceans latitude, longitude and depth, which say the class.",
             "Prokaryotes (gene repertoire, composition of the proteome, text): the columns look like "
             "principal components, so that their scales mean something; the inner product of rows is the "
             "kernel of a view.",

@@ -234,6 +234,20 @@ def test_the_example_of_negative_weights_runs(capsys):
     assert float(uncentred.split("weights of any sign")[1].split()[2]) < 0.0
 
 
+def test_the_example_of_sequences_compares_them_with_the_table_and_with_both(tmp_path, capsys):
+    example = load_example(ROOT / "examples/do_sequences_say_more_than_the_table.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--draws", "2", "--align", "--picture", str(picture)])
+    printed = capsys.readouterr().out
+    table, sequences, both = (
+        float(re.search(rf"{name} +(\d+\.\d) ± ", printed)[1]) for name in ("table", "sequences", "both")
+    )
+    assert sequences > table + 5.0 and both > table + 5.0
+    weights = [float(line.split()[-1]) for line in printed.splitlines() if line.startswith("  ")]
+    assert len(weights) == 5 and abs(sum(weights) - 1.0) < 0.03
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_example_of_learned_regularisation_runs(tmp_path, capsys):
     example = load_example(ROOT / "examples/can_the_regularisation_be_learned.py")
     picture = tmp_path / "run" / "picture.png"

@@ -157,19 +157,35 @@ def _views_of_table(data: TableData, kernels: str | None) -> list[View]:
 
 
 def _used_columns(data: TableData, views: Sequence[View]) -> tuple[pd.DataFrame, list[str]]:
-    """The columns that views read, all of them numbers and known in every row."""
+    """The columns that views read, known in every row, and numbers where kernels compare these."""
     named = {column for view in views if view.columns is not None for column in view.columns}
     everything = any(view.columns is None for view in views)
     used = [column for column in data.columns if everything or column in named]
     X = data.X.loc[:, used]
-    require_usable(X, data)
+    require_usable(X, data, texts=text_columns(views, used))
     if len(X) > 1 and not X.ne(X.iloc[0]).to_numpy().any():
         raise ValueError(f"all columns of {data.name} are constant: there is nothing to compare rows by.")
     left = [column for column in data.columns if column not in set(used)]
     return X, [f"no view reads {_some(left)} of {data.name}: left out."] if left else []
 
 
-def require_usable(X: pd.DataFrame, data: TableData, *, new: bool = False) -> None:
+def text_columns(views: Sequence[View], columns: Sequence[str]) -> list[str]:
+    """Those of the columns that no kernel of numbers reads: kernels of sequences take them as they are.
+
+    Parameters
+    ----------
+    views : sequence of View
+    columns : sequence of str
+        All that the views read.
+    """
+    numbers = [view for view in views if view.kernel._reads_numbers]
+    if any(view.columns is None for view in numbers):
+        return []
+    named = {column for view in numbers for column in view.columns}
+    return [column for column in columns if column not in named]
+
+
+def require_usable(X: pd.DataFrame, data: TableData, *, new: bool = False, texts: Sequence[str] = ()) -> None:
     """Refuse columns of a table that are no numbers, or empty or infinite in some row.
 
     Parameters
@@ -180,11 +196,26 @@ def require_usable(X: pd.DataFrame, data: TableData, *, new: bool = False) -> No
         Where they come from, for the messages.
     new : bool, default=False
         Whether the rows are new ones for a model: its columns cannot be chosen any more.
+    texts : sequence of str
+        Columns that need not be numbers.
     """
+    for name in texts:
+        _require_written(X[name], data)
+    X = X.drop(columns=list(texts))
     for name in X.columns:
         if not pd.api.types.is_numeric_dtype(X[name].dtype):
             _refuse_text(X, str(name), data, new)
     _require_finite(X, data, new)
+
+
+def _require_written(column: pd.Series, data: TableData) -> None:
+    missing = np.flatnonzero(column.isna().to_numpy())
+    if missing.size:
+        raise ValueError(
+            f"column {str(column.name)!r} of {data.name} is empty, or says NA or the like, in "
+            f"{data.place(int(missing[0]))}. Fill in what is missing, or remove the row; where NA is a "
+            "sequence as others are, say so in the fit (--keep-na)."
+        )
 
 
 def _refuse_text(X: pd.DataFrame, column: str, data: TableData, new: bool) -> None:

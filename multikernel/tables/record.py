@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from multikernel.tables.fitting import INTERRUPTED, Fitted
-from multikernel.tables.planning import FitPlan
+from multikernel.tables.planning import FitPlan, text_columns
 from multikernel.tables.tuning import Tuning
 from multikernel.views import View, as_views
 
@@ -64,6 +64,7 @@ def make_record(
             "kernels": list(data.kernel_names),
             "one_hot": {column: list(values) for column, values in (categories or {}).items()},
             "keep_na": keep_na,
+            "texts": _texts(plan),
         },
         "task": plan.task,
         "method": plan.method.name,
@@ -149,6 +150,13 @@ def was_interrupted(folder: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(record, dict) and record.get("status") == INTERRUPTED
+
+
+def _texts(plan: FitPlan) -> list[str]:
+    """The columns that kernels of sequences read as they are."""
+    if plan.data.kind == "precomputed":
+        return []
+    return text_columns(as_views(plan.kernels), [str(name) for name in plan.X.columns])
 
 
 def _views(plan: FitPlan) -> list[dict[str, Any]]:

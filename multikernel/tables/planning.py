@@ -162,7 +162,7 @@ def _used_columns(data: TableData, views: Sequence[View]) -> tuple[pd.DataFrame,
     everything = any(view.columns is None for view in views)
     used = [column for column in data.columns if everything or column in named]
     X = data.X.loc[:, used]
-    require_usable(X, data, texts=text_columns(views, used))
+    require_usable(X, data, texts=text_columns(views, used), gaps=gap_columns(views, used))
     if len(X) > 1 and not X.ne(X.iloc[0]).to_numpy().any():
         raise ValueError(f"all columns of {data.name} are constant: there is nothing to compare rows by.")
     left = [column for column in data.columns if column not in set(used)]
@@ -170,7 +170,7 @@ def _used_columns(data: TableData, views: Sequence[View]) -> tuple[pd.DataFrame,
 
 
 def text_columns(views: Sequence[View], columns: Sequence[str]) -> list[str]:
-    """Those of the columns that no kernel of numbers reads: kernels of sequences take them as they are.
+    """Those of the columns that no kernel of numbers reads: others take them as they are.
 
     Parameters
     ----------
@@ -178,14 +178,34 @@ def text_columns(views: Sequence[View], columns: Sequence[str]) -> list[str]:
     columns : sequence of str
         All that the views read.
     """
-    numbers = [view for view in views if view.kernel._reads_numbers]
-    if any(view.columns is None for view in numbers):
+    return _not_read([view for view in views if view.kernel._reads_numbers], columns)
+
+
+def gap_columns(views: Sequence[View], columns: Sequence[str]) -> list[str]:
+    """Those of the columns that only kernels read which handle what is missing themselves.
+
+    Parameters
+    ----------
+    views, columns : as for `text_columns`
+    """
+    return _not_read([view for view in views if not view.kernel._accepts_missing], columns)
+
+
+def _not_read(views: Sequence[View], columns: Sequence[str]) -> list[str]:
+    if any(view.columns is None for view in views):
         return []
-    named = {column for view in numbers for column in view.columns}
+    named = {column for view in views for column in view.columns}
     return [column for column in columns if column not in named]
 
 
-def require_usable(X: pd.DataFrame, data: TableData, *, new: bool = False, texts: Sequence[str] = ()) -> None:
+def require_usable(
+    X: pd.DataFrame,
+    data: TableData,
+    *,
+    new: bool = False,
+    texts: Sequence[str] = (),
+    gaps: Sequence[str] = (),
+) -> None:
     """Refuse columns of a table that are no numbers, or empty or infinite in some row.
 
     Parameters
@@ -198,9 +218,12 @@ def require_usable(X: pd.DataFrame, data: TableData, *, new: bool = False, texts
         Whether the rows are new ones for a model: its columns cannot be chosen any more.
     texts : sequence of str
         Columns that need not be numbers.
+    gaps : sequence of str
+        Those of them that may be empty in some rows.
     """
     for name in texts:
-        _require_written(X[name], data)
+        if name not in gaps:
+            _require_written(X[name], data)
     X = X.drop(columns=list(texts))
     for name in X.columns:
         if not pd.api.types.is_numeric_dtype(X[name].dtype):
@@ -213,8 +236,8 @@ def _require_written(column: pd.Series, data: TableData) -> None:
     if missing.size:
         raise ValueError(
             f"column {str(column.name)!r} of {data.name} is empty, or says NA or the like, in "
-            f"{data.place(int(missing[0]))}. Fill in what is missing, or remove the row; where NA is a "
-            "sequence as others are, say so in the fit (--keep-na)."
+            f"{data.place(int(missing[0]))}. Fill in what is missing, or remove the row; where NA is a text "
+            "as others are, say so in the fit (--keep-na)."
         )
 
 

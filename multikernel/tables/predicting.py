@@ -138,7 +138,7 @@ def _require_record(record: Mapping[str, Any]) -> None:
     wanted = {"kind": str, "columns": list, "kernels": list, "one_hot": dict, "n_samples": int}
     sound = isinstance(data, Mapping) and all(isinstance(data.get(key), kind) for key, kind in wanted.items())
     texts = [data["columns"], data["kernels"], *data["one_hot"].values()] if sound else []  # type: ignore[index]
-    texts += [data.get("texts", [])] if sound else []  # type: ignore[union-attr]
+    texts += [data.get(key, []) for key in ("texts", "gaps")] if sound else []  # type: ignore[union-attr]
     sound = sound and all(isinstance(each, list) and all(isinstance(t, str) for t in each) for each in texts)
     if not sound or data["kind"] not in _KINDS:  # type: ignore[index]
         raise ValueError(
@@ -180,8 +180,8 @@ def _columns(record: Mapping[str, Any], data: TableData) -> tuple[pd.DataFrame, 
     slim = replace(data, X=data.X.loc[:, needed], view_columns={}, notes=notes)
     encoded = encode_columns(slim, {column: one_hot[column] for column in needed if column in one_hot})
     X = encoded.X.loc[:, columns]
-    texts = record["data"].get("texts", [])
-    require_usable(X, data, new=True, texts=[column for column in texts if column in set(columns)])
+    texts = [column for column in record["data"].get("texts", []) if column in X.columns]
+    require_usable(X, data, new=True, texts=texts, gaps=record["data"].get("gaps", []))
     return X, encoded.notes
 
 

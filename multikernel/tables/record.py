@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from multikernel.tables.fitting import INTERRUPTED, Fitted
-from multikernel.tables.planning import FitPlan, text_columns
+from multikernel.tables.planning import FitPlan, gap_columns, text_columns
 from multikernel.tables.tuning import Tuning
 from multikernel.views import View, as_views
 
@@ -64,7 +64,8 @@ def make_record(
             "kernels": list(data.kernel_names),
             "one_hot": {column: list(values) for column, values in (categories or {}).items()},
             "keep_na": keep_na,
-            "texts": _texts(plan),
+            "texts": _columns(plan, text_columns),
+            "gaps": _columns(plan, gap_columns),
         },
         "task": plan.task,
         "method": plan.method.name,
@@ -152,11 +153,11 @@ def was_interrupted(folder: Path) -> bool:
     return isinstance(record, dict) and record.get("status") == INTERRUPTED
 
 
-def _texts(plan: FitPlan) -> list[str]:
-    """The columns that kernels of sequences read as they are."""
+def _columns(plan: FitPlan, chosen: Callable[[Sequence[View], Sequence[str]], list[str]]) -> list[str]:
+    """Those of the columns in use that a rule about their kernels chooses."""
     if plan.data.kind == "precomputed":
         return []
-    return text_columns(as_views(plan.kernels), [str(name) for name in plan.X.columns])
+    return chosen(as_views(plan.kernels), [str(name) for name in plan.X.columns])
 
 
 def _views(plan: FitPlan) -> list[dict[str, Any]]:

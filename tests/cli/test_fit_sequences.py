@@ -68,3 +68,17 @@ def test_a_column_that_a_kernel_of_numbers_reads_too_must_be_numbers(place):
     (place / "all.toml").write_text(VIEWS.replace('columns = ["a", "b"]', ""))
     result = call("fit", place / "train.csv", "-y", "y", "--views", place / "all.toml", "-o", place / "none")
     assert result.exit_code == 1 and "column 'sequence' of train.csv must hold numbers" in result.output
+
+
+def test_a_kernel_that_handles_gaps_is_given_them(place):
+    """Texts and numbers that are missing in places, in training and in new rows."""
+    table = pd.read_csv(place / "train.csv").assign(kind=["x", "y", None, "y"] * 10)
+    table.loc[3, "a"] = np.nan
+    table.to_csv(place / "clinic.csv", index=False)
+    (place / "mixed.toml").write_text(
+        '[[view]]\nname = "clinic"\ncolumns = ["a", "kind"]\nkernel = "mixed"\n'
+    )
+    options = ("-y", "y", "--views", place / "mixed.toml", "-o", place / "clinic")
+    fitted = call("fit", place / "clinic.csv", *options)
+    assert fitted.exit_code == 0, fitted.output
+    assert call("predict", place / "clinic", place / "clinic.csv").exit_code == 0

@@ -43,10 +43,14 @@ class KernelInput(FittedTable, BaseEstimator):
     def _reads_objects(self) -> bool:
         """Whether some kernel compares other things than numbers, such as sequences."""
         try:
-            views = as_views(getattr(self, "kernels", "auto"))
+            views = [view for kernels in self._kernel_arguments() for view in as_views(kernels)]
         except (TypeError, ValueError):  # refused in its own words when the kernels are made
             return False
         return not all(view.kernel._reads_numbers for view in views)
+
+    def _kernel_arguments(self) -> list[Any]:
+        """The arguments that describe kernels."""
+        return [getattr(self, "kernels", "auto")]
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
         raise NotImplementedError

@@ -183,17 +183,22 @@ class PairwiseRidge(RegressorMixin, KernelInput):
         used = np.flatnonzero(weights > 0)
         one_set = self.form == "symmetric"
         pairs = pairs_of(take_rows(X, used), check_split(self.split, "split"), one_set=one_set)
-        cells, lost = cells_of(pairs, y[used], weights[used], one_set=one_set)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
+            cells, lost = cells_of(pairs, y[used], weights[used], one_set=one_set)
         self._left_bank, left = self._fit_side(self.left, pairs.left, used)
         right = None
         if not one_set:
             kernels = self.left if self.right is None else self.right
             self._right_bank, right = self._fit_side(kernels, pairs.right, used)
         problems = [PairProblem(cells, left, right, alpha) for alpha in alphas]
-        self._store(self._choose(problems), cells, lost)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._store(self._choose(problems), cells, lost)
         return self
 
     # ------------------------------------------------------------------ fit
+    def _kernel_arguments(self) -> list[Any]:
+        return [self.left] if self.right is None else [self.left, self.right]
+
     def _check_parameters(self) -> list[float]:
         """All parameters; the alphas to try."""
         check_choice("form", self.form, FORMS)
@@ -244,6 +249,11 @@ class PairwiseRidge(RegressorMixin, KernelInput):
 
     def _store(self, found: LearnedPairs, cells: Any, lost: float) -> None:
         half = 0.5 if self.form == "symmetric" else 1.0
+        if not np.isfinite([found.solution.primal, lost, found.gap]).all():
+            raise ValueError(
+                "PairwiseRidge: squared errors are too large for floating point. Rescale y, the weights of "
+                "the pairs or the kernels."
+            )
         self.alpha_ = found.machine.alpha
         self.left_weights_, self.right_weights_ = found.left, found.right
         self.dual_coef_ = cells.scatter(found.solution.beta)

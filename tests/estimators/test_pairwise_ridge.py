@@ -12,7 +12,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from multikernel import MKLRidge, PairSplit, PairwiseRidge
-from multikernel.kernels import Gaussian, Kronecker, Linear, Pairwise, Polynomial, Precomputed
+from multikernel.kernels import Gaussian, Kronecker, Linear, Pairwise, Polynomial, Precomputed, Spectrum
 
 EXACT = {"weights": "uniform", "tol": 1e-22}
 
@@ -139,6 +139,20 @@ def test_frames_by_name_with_texts():
     words = pd.DataFrame({"drug": [f"d{a}" for a, _ in grid()], "target": [f"t{b}" for _, b in grid()]})
     model = PairwiseRidge(same, alpha=0.5).fit(words, y)
     np.testing.assert_allclose(model.predict(words), y / 1.5)  # each pair is like itself only
+
+
+def test_sequences_beside_positions():
+    rng = np.random.default_rng(0)
+    sequences = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(8)]
+    K = Spectrum(2).fit(sequences)(sequences)
+    pairs, y, _ = sample("ordered", 0.7)
+    pairs = pairs[pairs[:, 0] < 8]
+    y = y[: len(pairs)]
+    expected = PairwiseRidge(Precomputed(K), ORDERED[1]).fit(pairs, y).predict(pairs)
+    rows = [[sequences[a], int(b)] for a, b in pairs]
+    for table in (pd.DataFrame(rows), np.array(rows, dtype=object), rows):
+        model = PairwiseRidge(Spectrum(2), ORDERED[1]).fit(table, y)
+        np.testing.assert_allclose(model.predict(table), expected, atol=1e-6)
 
 
 def test_the_order_of_the_pairs_does_not_matter():
@@ -326,6 +340,15 @@ def test_indefinite_kernels_are_refused_or_repaired():
     with pytest.raises(ValueError, match="positive semidefinite; kernel 'precomputed' has smallest"):
         PairwiseRidge(Precomputed(bad), ORDERED[1]).fit(pairs, y)
     assert PairwiseRidge(Precomputed(bad), ORDERED[1], psd="clip").fit(pairs, y).status_ == "optimal"
+
+
+def test_values_that_overflow_are_refused():
+    pairs, y, _ = sample("ordered", 0.8)
+    with pytest.raises(ValueError, match=r"squared errors are too large for floating point\. Rescale y"):
+        PairwiseRidge(*ORDERED).fit(pairs, 1e200 * y)
+    model = PairwiseRidge(*ORDERED).fit(pairs, 1e100 * y)
+    plain = PairwiseRidge(*ORDERED).fit(pairs, y)
+    np.testing.assert_allclose(model.predict(pairs), 1e100 * plain.predict(pairs), rtol=1e-2)
 
 
 def test_an_early_end_warns():

@@ -63,7 +63,7 @@ def _warn_of_missed(factors: Factors) -> None:
 def _warn_of_price(estimator: Any, factors: Factors) -> None:
     if not isinstance(factors.rows, LocalRows):
         return
-    needed = factors.memory.total
+    needed = factors.memory.stack + factors.memory.workspace
     dense = estimate_memory(factors.rows.n_rows, factors.bank.n_kernels_, estimator.dtype).total
     if needed > max(dense, _LITTLE):
         warn_caller(

@@ -17,7 +17,7 @@ from ..rows import LocalRows, RowBlocks, cluster_memory, fits_cluster
 from ..views import View, as_views
 from ..views.columns import as_table, resolve_columns
 from ..views.low_rank import DegenerateViewError, LowRankBank, largest_rank, reference_rows, reference_size
-from ..views.memory import MemoryEstimate, estimate_factors
+from ..views.memory import MemoryEstimate, estimate_factors, require_fits
 from ._block_functions import block_traces, differing_rows, factorise, raise_in_row, used_rows, worst_rows
 from ._row_input import GivenRows
 from ._samples import distinct_samples
@@ -66,12 +66,16 @@ class Factors:
 
 @dataclass(frozen=True)
 class FactorRequest:
-    """What factors are asked for: views, the rank of those that name none, a seed, and a precision."""
+    """What factors are asked for: views, the rank of those that name none, a seed, and a precision.
+
+    ``n_machines`` is how many are learned on them at the same time, each with a Hessian of its own.
+    """
 
     kernels: Any
     rank: int | float | None
     seed: int
     dtype: Any
+    n_machines: int = 1
 
     def fit(self, given: GivenRows) -> Factors:
         """Fit the bank on reference rows; on more of them where the errors over all rows are too large."""
@@ -118,7 +122,7 @@ class FactorRequest:
                 if more.size == numbers.size:
                     raise
                 numbers = more
-        memory = _memory(given.rows, bank)
+        memory = _memory(given.rows, bank, self.n_machines)
         rows = _derived(given.rows, bank, memory)
         errors = bank.trace_errors(rows.sum(block_traces))
         tolerances = np.array([self._tolerances().get(name, np.inf) for name in bank.view_names_])
@@ -169,16 +173,35 @@ def _rare(given: GivenRows, number: int, view: View) -> Array:
     return np.concatenate(found)[:_RARE]
 
 
-def _memory(rows: RowBlocks, bank: LowRankBank) -> MemoryEstimate:
-    """What the factors of all rows occupy, where the rows live."""
-    limit = None if isinstance(rows, LocalRows) else cluster_memory()
-    return estimate_factors(rows.n_rows, int(bank.offsets_[-1]), bank.n_kernels_, bank.dtype, limit)
+def _memory(rows: RowBlocks, bank: LowRankBank, n_machines: int) -> MemoryEstimate:
+    """What the fit occupies, and where the factors of all rows go: in memory, on disk, or nowhere.
+
+    Raises
+    ------
+    ValueError
+        If not even the rest fits in the memory of this process.
+    """
+    is_here = isinstance(rows, LocalRows)
+    memory = estimate_factors(
+        rows.n_rows,
+        int(bank.offsets_[-1]),
+        bank.n_kernels_,
+        bank.dtype,
+        None if is_here else cluster_memory(),
+        n_machines=n_machines,
+    )
+    if not is_here:
+        return memory if fits_cluster(memory.stack) else replace(memory, place="nowhere")
+    if memory.fits:
+        return memory
+    has_room = shutil.disk_usage(tempfile.gettempdir()).free > memory.stack
+    memory = replace(memory, place="disk" if has_room else "nowhere")
+    require_fits(memory)
+    return memory
 
 
 def _derived(rows: RowBlocks, bank: LowRankBank, memory: MemoryEstimate) -> RowBlocks:
-    """The factors of all rows, kept; where they do not fit, on disk, or computed when they are read."""
-    if not isinstance(rows, LocalRows):
-        return rows.derive(factorise, bank, keep=fits_cluster(memory.stack))
-    rows.on_disk = not memory.fits
-    has_room = memory.fits or shutil.disk_usage(tempfile.gettempdir()).free > memory.stack
-    return rows.derive(factorise, bank, keep=has_room)
+    """The factors of all rows, kept in their place, or computed when they are read."""
+    if isinstance(rows, LocalRows):
+        rows.on_disk = memory.place == "disk"
+    return rows.derive(factorise, bank, keep=memory.place != "nowhere")

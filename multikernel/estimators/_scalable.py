@@ -78,13 +78,16 @@ class ScalableMKL(BaseMKL):
         return Ks
 
     # ------------------------------------------------------------------ factors, solve, store
-    def _fit_factors(self, given: GivenRows) -> Factors:
-        """The factors of all rows; the bank is kept for prediction, and what was done is said."""
+    def _fit_factors(self, given: GivenRows, n_machines: int = 1) -> Factors:
+        """The factors of all rows; the bank is kept for prediction, and what was done is said.
+
+        ``n_machines`` are learned at the same time, each with a Hessian of its own.
+        """
         self._check_numerics()
         check_norm(self.norm)
         self._fit_seed = self._draw_seed()
         rank = check_rank("rank", self.rank)
-        factors = FactorRequest(self.kernels, rank, self._fit_seed, self.dtype).fit(given)
+        factors = FactorRequest(self.kernels, rank, self._fit_seed, self.dtype, n_machines).fit(given)
         self._bank = factors.bank
         self.view_names_ = list(factors.bank.view_names_)
         self._costs = check_costs(self.costs, self.view_names_)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils import compute_class_weight
 
 from .._validation import check_choice
@@ -250,9 +250,10 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
             self.class_weight, classes=self.classes_, y=self.classes_, sample_weight=given.totals
         )
         require_two_classes(self.classes_, np.flatnonzero(by_class > 0.0))
-        factors = self._fit_factors(given)
         machines = binary_problems(np.arange(self.classes_.size), self.classes_, self.multiclass)
-        n_jobs = self.n_jobs if isinstance(factors.rows, LocalRows) else None  # else each takes the cluster
+        n_jobs = self.n_jobs if isinstance(given.rows, LocalRows) else None  # else each takes the cluster
+        together = min(effective_n_jobs(n_jobs), len(machines))
+        factors = self._fit_factors(given, together * max(len(group.names) for group in machines))
         solve = delayed(self._solve_factors)
         jobs = (solve(factors.rows, group, by_class) for group in machines)
         results = list(Parallel(n_jobs=n_jobs, require="sharedmem")(jobs))

@@ -132,22 +132,41 @@ def tree_sum(values: Iterable[Any], add_all: Callable[[list[Any]], Any] | None =
     >>> tree_sum("abcdef", lambda group: "(" + "".join(group) + ")")
     '((abcd)(ef))'
     """
-    add_all = add_all or add_in_order
-    levels: list[list[Any]] = []
+    levels: list[_Group] = []
     for value in values:
         for level in levels:
             level.append(value)
-            if len(level) < _FAN_IN:
+            if level.count < _FAN_IN:
                 break
-            value = add_all(level)
-            level.clear()
+            value = level.take()
         else:
-            levels.append([value])
-    rest: list[Any] = []
+            levels.append(_Group(value, add_all))
+    rest: Any = None
     for level in levels:
-        group = level + rest
-        rest = [add_all(group)] if len(group) > 1 else group
-    return rest[0]
+        if level.count and rest is not None:
+            level.append(rest)
+        rest = level.take() if level.count else rest
+    return rest
+
+
+class _Group:
+    """Values that are added up: as they come, or all at once by a function that adds a list of them."""
+
+    def __init__(self, first: Any, add_all: Callable[[list[Any]], Any] | None) -> None:
+        self._values = [first]
+        self._add_all = add_all
+        self.count = 1
+
+    def append(self, value: Any) -> None:
+        self.count += 1
+        self._values.append(value)
+        if self._add_all is None:  # large values are not kept beside each other
+            self._values = [add_in_order(self._values)]
+
+    def take(self) -> Any:
+        """The sum, after which the group is empty."""
+        values, self._values, self.count = self._values, [], 0
+        return values[0] if len(values) == 1 or self._add_all is None else self._add_all(values)
 
 
 def add_in_order(values: Sequence[Any]) -> Any:

@@ -16,7 +16,11 @@ from multikernel.rows.memory import allocate_array, available_memory
 GRAM_CHOICES = ("dense", "memmap")
 _WORKSPACE_SHARE = 0.3
 _ROW_NUMBERS = 100  # duals, gradients, bounds and the like, and what a block of rows takes on the way
-_REFERENCE_ROWS = 5000  # see low_rank.reference: their factors of one view, twice, while it is fitted
+_REFERENCE_ROWS, _ROWS_PER_COLUMN = 5000, 4  # see low_rank.reference; factors of one view, twice
+# what solvers.blocks holds: Hessians and their factors at the present point and the one before, a block of
+# rows in hand, numbers for each row of it and machine, and a part of all rows to start on
+_HESSIANS, _BLOCK_ENTRIES, _PASS_ENTRIES, _PASS_NUMBERS, _FIRST_PART = 6, 2**20, 2**18, 16, 8
+_WHERE = {"memory": "", "disk": " on disk", "nowhere": ", computed anew in each pass,"}
 
 
 @dataclass(frozen=True)
@@ -28,20 +32,23 @@ class MemoryEstimate:
     n, n_kernels : int
     dtype : str
     gram : str
-        ``"memmap"`` puts the stack on disk, so that it is no part of `total`; ``"low_rank"`` has factors.
+        ``"memmap"`` puts the stack on disk; ``"low_rank"`` has factors.
     stack : int
         The (m, n, n) stack; of factors, the (n, n_columns) table of all of them.
     workspace : int
         What is needed beside it. In memory: about 0.3 stacks and one n × n matrix of float64. On disk: three
         such matrices; for the learners of kernel weights one, the weighted sum in the precision of the stack,
-        and some numbers for each row. Of factors: two n_columns × n_columns matrices, four numbers for each
-        row, and the reference rows.
+        and some numbers for each row. Of factors: six n_columns × n_columns matrices for each machine that is
+        learned at the same time, an eighth of the factors to start on, four numbers for each row, a block of
+        rows, and the reference rows.
     limit : int or None
         Bytes that may be used, instead of what the system says.
     available : int or None
         Memory that can be had; None where the system does not say.
     n_columns : int or None
         Of the factors of all kernels together.
+    place : {"memory", "disk", "nowhere"}
+        Where the stack is; on disk, or computed anew when it is read, it is no part of `total`.
     """
 
     n: int
@@ -52,6 +59,7 @@ class MemoryEstimate:
     workspace: int
     limit: int | None = None
     n_columns: int | None = None
+    place: str = "memory"
 
     @cached_property
     def available(self) -> int | None:
@@ -61,7 +69,7 @@ class MemoryEstimate:
     @property
     def total(self) -> int:
         """Bytes of memory needed."""
-        return self.workspace if self.gram == "memmap" else self.stack + self.workspace
+        return self.workspace + (self.stack if self.place == "memory" else 0)
 
     @property
     def fits(self) -> bool:
@@ -71,13 +79,12 @@ class MemoryEstimate:
     def __str__(self) -> str:
         size = _grouped(self.n)
         plural = "kernel" if self.n_kernels == 1 else "kernels"
-        where = " on disk" if self.gram == "memmap" else ""
         there = "an unknown amount" if self.available is None else readable_size(self.available)
         what = f"{self.n_kernels} {plural} of {size} × {size}"
         if self.n_columns is not None:
             what = f"factors of {self.n_kernels} {plural}, {size} × {_grouped(self.n_columns)},"
         return (
-            f"{readable_size(self.stack)}{where} for {what} in {self.dtype}, "
+            f"{readable_size(self.stack)}{_WHERE[self.place]} for {what} in {self.dtype}, "
             f"{readable_size(self.workspace)} of workspace, {readable_size(self.total)} of memory in all; "
             f"{there} available"
         )
@@ -120,24 +127,46 @@ def estimate_memory(
         workspace = dtype.itemsize * n * n + square + 8 * n * (_ROW_NUMBERS + 2 * n_kernels)
     else:
         workspace = 3 * square
-    return MemoryEstimate(n, n_kernels, dtype.name, gram, stack, workspace, _checked_limit(limit))
+    place = "disk" if gram == "memmap" else "memory"
+    return MemoryEstimate(
+        n, n_kernels, dtype.name, gram, stack, workspace, _checked_limit(limit), place=place
+    )
 
 
 def estimate_factors(
-    n: int, n_columns: int, n_kernels: int, dtype: Any = "float64", limit: int | None = None
+    n: int,
+    n_columns: int,
+    n_kernels: int,
+    dtype: Any = "float64",
+    limit: int | None = None,
+    *,
+    n_machines: int = 1,
 ) -> MemoryEstimate:
     """Estimate the memory of a fit on factors, `n_columns` in all: n · n_columns numbers and a workspace.
+
+    Parameters
+    ----------
+    n, n_columns, n_kernels : int
+    dtype : {"float64", "float32"}
+    limit : int, optional
+        Bytes that may be used, instead of what the system says is available.
+    n_machines : int
+        That are learned at the same time, each with a Hessian of its own.
 
     Examples
     --------
     >>> str(estimate_factors(1_000_000, 2000, 10, "float32", limit=2**34))
-    '7.5 GiB for factors of 10 kernels, 1 000 000 × 2 000, in float32, 106.8 MiB of workspace, 7.6 GiB of
+    '7.5 GiB for factors of 10 kernels, 1 000 000 × 2 000, in float32, 1.2 GiB of workspace, 8.6 GiB of
     memory in all; 16.0 GiB available'
     """
     dtype = np.dtype(dtype)
-    reference = 2 * min(n, _REFERENCE_ROWS) * -(-n_columns // n_kernels)
-    workspace = 8 * (2 * n_columns**2 + 4 * n + reference)
     stack = n * n_columns * dtype.itemsize
+    rank = -(-n_columns // n_kernels)
+    reference = 2 * min(n, max(_REFERENCE_ROWS, _ROWS_PER_COLUMN * rank)) * rank
+    block = min(n * n_columns, _BLOCK_ENTRIES)
+    block += n_machines * _PASS_NUMBERS * min(n, _PASS_ENTRIES // n_columns + 64)
+    numbers = _HESSIANS * n_machines * n_columns**2 + 4 * n + block + reference
+    workspace = 8 * numbers + stack // _FIRST_PART
     return MemoryEstimate(
         n, n_kernels, dtype.name, "low_rank", stack, workspace, _checked_limit(limit), n_columns
     )
@@ -149,6 +178,12 @@ def _checked_limit(limit: int | None) -> int | None:
 
 def require_fits(estimate: MemoryEstimate) -> None:
     """Refuse a stack, or factors, that would not fit, before they are allocated."""
+    if not estimate.fits and estimate.gram == "low_rank" and estimate.place != "memory":
+        raise ValueError(
+            f"what a fit on factors needs beside them does not fit in memory: {estimate}. Use a smaller rank "
+            "or fewer kernels; where several machines are learned together (multiclass='shared', n_jobs), "
+            "learn one after the other."
+        )
     if not estimate.fits and estimate.gram == "low_rank":
         raise ValueError(
             f"the factors do not fit in memory: {estimate}. Use dtype='float32' (half the size), a smaller "

@@ -163,7 +163,7 @@ def test_reference_rows_are_drawn_by_the_seed(monkeypatch):
 @pytest.mark.parametrize("place", ["memory", "disk", "nowhere"])
 def test_blocks_and_where_factors_are_kept_change_nothing(monkeypatch, place):
     X, y = make_three(300)
-    expected = on_factors(FAMILY["ovr"][0], 20).fit(X, y)
+    expected = on_factors(FAMILY["ovr"][0], 20, n_jobs=2).fit(X, y)
     made, computed = [], []
     factorise = _factors.factorise
 
@@ -174,11 +174,12 @@ def test_blocks_and_where_factors_are_kept_change_nothing(monkeypatch, place):
     monkeypatch.setattr("multikernel.estimators._row_input.LocalRows", in_small_blocks)
     monkeypatch.setattr(_factors, "factorise", lambda *given: computed.append(1) or factorise(*given))
     if place != "memory":
-        monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: 1000)
+        room = expected.memory_.workspace + expected.memory_.stack // 2
+        monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: room)
     if place == "nowhere":
         monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=1000))
     model = on_factors(FAMILY["ovr"][0], 20, n_jobs=2).fit(X, y)
-    assert made[0].on_disk == (place != "memory") and model.memory_.fits == (place == "memory")
+    assert made[0].on_disk == (place == "disk") and model.memory_.place == place and model.memory_.fits
     assert (len(computed) > 5) == (place == "nowhere"), "once for each of the 5 blocks, if they are kept"
     np.testing.assert_allclose(model.objective_, expected.objective_, rtol=1e-12)
     np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-9)

@@ -187,6 +187,7 @@ class Descent:
         there = self._look(goal, (here,) if width == here else (here, width), self._needs_curvature())
         change = self._value(there, 0) - before
         if not (change <= _FALL * (expected - before) or abs(change) <= _ROUNDING * abs(before)):
+            del there  # its Hessians
             return self._shorten(goal, before)
         return self._accept(there, abs(change) > _ROUNDING * abs(before))
 
@@ -210,6 +211,7 @@ class Descent:
         state = self.state
         narrow = expansion.narrowed(state.sums, self._parabola(state.width), self._parabola(width))
         goal, expected = newton_goal(self.problem, state.point, narrow, _ACCURACY * self._tolerated())
+        del narrow  # as large as all Hessians
         there = self._look(goal, (width,), curvature=True)
         missed = self._value(there, 0) - expected
         if not missed <= _MISSED * state.part:

@@ -92,7 +92,8 @@ class _Reduced:
             least = np.abs(self.slope) / _LONGEST if is_kinked else 0.0
             self.corner = np.maximum(corner, np.maximum(least, np.finfo(float).tiny))
             pulled = self.edge / self.corner[:, None]
-            self.hessian = self.hessian - self.edge[:, :, None] * pulled[:, None, :]
+            products = self.edge[:, :, None] * pulled[:, None, :]
+            self.hessian = np.subtract(self.hessian, products, out=products)
             self.gradient = self.gradient - pulled * self.slope[:, None]
             self.constant = -0.5 * float((self.slope**2 / self.corner).sum())
 

@@ -92,7 +92,7 @@ class Minimum:
     value : float, J(μ)
     q : array (m,)
     gap : float, what other weights can gain at most
-    factors : the Cholesky factors of I + SHS, one for each Hessian
+    factors : the Cholesky factors of I + SHS, one for each Hessian; none once they have been used
     """
 
     mu: Array
@@ -131,18 +131,24 @@ class QuadraticModel:
 
     def _factor(self, hessian: Array, active: Array, s: Array) -> Any:
         """The Cholesky factor of I + SHS; rounding may have cost H its definiteness."""
-        whole = active.size == hessian.shape[0]
-        system = (hessian if whole else hessian[np.ix_(active, active)]) * np.outer(s, s)
-        size = float(system.diagonal().max(initial=0.0))
         while True:
-            system.flat[:: active.size + 1] += 1.0 + self.jitter * size
-            try:
-                return cho_factor(system, lower=True, check_finite=False)
+            system = self._system(hessian, active, s)
+            try:  # in its place: LAPACK takes the transposed, which is the same
+                return cho_factor(system.T, lower=True, overwrite_a=True, check_finite=False)
             except LinAlgError:
-                system.flat[:: active.size + 1] -= 1.0 + self.jitter * size
                 self.jitter = max(10.0 * self.jitter, _LEAST_JITTER)
                 if not self.jitter < 1.0:
                     raise
+
+    def _system(self, hessian: Array, active: Array, s: Array) -> Array:
+        """I + SHS, with something more on its diagonal where rounding wants it."""
+        whole = active.size == hessian.shape[0]
+        system = hessian.copy() if whole else hessian[np.ix_(active, active)]
+        system *= s[:, None]
+        system *= s
+        size = float(system.diagonal().max(initial=0.0))
+        system.flat[:: active.size + 1] += 1.0 + self.jitter * size
+        return np.asarray(system)
 
     def hessian_in_weights(self, minimum: Minimum) -> Array:
         """∂²J/∂μ² at a minimum: (m, m)."""
@@ -180,6 +186,7 @@ class QuadraticModel:
         weight_set = self.norm.weight_set
         theta = weight_set.to_simplex(here.mu)
         hessian = np.ascontiguousarray(self.hessian_in_weights(here))
+        here.factors.clear()  # of no more use, and as large as the Hessians
         if float(np.abs(hessian).max()) <= _NO_CURVATURE * float(here.q.max()):  # J is linear
             goal = weight_set.to_simplex(weight_set.best_response(here.q))
         else:

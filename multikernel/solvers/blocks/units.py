@@ -59,14 +59,17 @@ class Units:
             inner=sums.inner * np.array([1.0, dual, value, value / self.target]),
             inner_sides=sums.inner_sides * np.array([dual, dual / self.target]),
             inner_adjoint=sums.inner_adjoint * np.outer([dual, dual / self.target], self.columns),
-            hessian=sums.hessian[:0],
+            hessian=sums.hessian[:0].copy(),  # a view would keep the whole
             edge=sums.edge[:0],
             corner=sums.corner[:0],
         )
         if not sums.corner.size:
             return scaled, None
-        hessian = np.stack([unpacked(packed, self.columns.size) for packed in sums.hessian])
-        hessian *= np.outer(self.columns, self.columns * self.kernel)
+        hessian = np.empty((len(sums.hessian), self.columns.size, self.columns.size))
+        for task, packed in enumerate(sums.hessian):
+            hessian[task] = unpacked(packed, self.columns.size)
+        hessian *= self.columns[:, None]
+        hessian *= self.columns * self.kernel
         edge, corner = sums.edge * (self.columns * self.kernel), sums.corner * self.kernel
         return scaled, Derivatives(hessian, edge, corner)
 

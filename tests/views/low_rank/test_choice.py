@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -52,9 +54,20 @@ def test_what_cannot_be_chosen_is_refused():
 def test_factors_are_counted():
     estimate = estimate_factors(10**5, 600, 3, "float32", limit=10**9)
     assert estimate.gram == "low_rank" and estimate.stack == 10**5 * 600 * 4 and estimate.n_columns == 600
-    assert estimate.workspace == 8 * (2 * 600**2 + 4 * 10**5 + 2 * 5000 * 200)
+    block = 2**20 + 16 * (2**18 // 600 + 64)
+    numbers = 6 * 600**2 + 4 * 10**5 + block + 2 * 5000 * 200
+    assert estimate.workspace == 8 * numbers + estimate.stack // 8
+    several = estimate_factors(10**5, 600, 3, "float32", limit=10**9, n_machines=5)
+    assert several.workspace - estimate.workspace == 8 * 4 * (6 * 600**2 + 16 * (2**18 // 600 + 64))
     assert estimate.total == estimate.stack + estimate.workspace and estimate.fits
     assert "228.9 MiB for factors of 3 kernels, 100 000 × 600, in float32" in str(estimate)
     require_fits(estimate)
     with pytest.raises(ValueError, match=r"factors do not fit in memory: .*dtype='float32'.*smaller rank"):
         require_fits(estimate_factors(10**5, 600, 3, limit=10**8))
+    on_disk = replace(estimate_factors(10**5, 600, 3, limit=2 * 10**8), place="disk")
+    assert on_disk.total == on_disk.workspace and on_disk.fits and "457.8 MiB on disk for" in str(on_disk)
+    require_fits(on_disk)
+    nowhere = replace(estimate_factors(10**5, 600, 3, limit=10**7), place="nowhere")
+    assert "457.8 MiB, computed anew in each pass, for factors" in str(nowhere)
+    with pytest.raises(ValueError, match=r"beside them does not fit in memory: .*smaller rank.*n_jobs"):
+        require_fits(nowhere)

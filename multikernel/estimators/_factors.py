@@ -189,6 +189,7 @@ def _memory(rows: RowBlocks, bank: LowRankBank, n_machines: int) -> MemoryEstima
         bank.dtype,
         None if is_here else cluster_memory(),
         n_machines=n_machines,
+        n_threads=rows.n_threads if isinstance(rows, LocalRows) else 1,
     )
     if not is_here:
         return memory if fits_cluster(memory.stack) else replace(memory, place="nowhere")

@@ -141,6 +141,7 @@ def estimate_factors(
     limit: int | None = None,
     *,
     n_machines: int = 1,
+    n_threads: int = 1,
 ) -> MemoryEstimate:
     """Estimate the memory of a fit on factors, `n_columns` in all: n · n_columns numbers and a workspace.
 
@@ -152,6 +153,8 @@ def estimate_factors(
         Bytes that may be used, instead of what the system says is available.
     n_machines : int
         That are learned at the same time, each with a Hessian of its own.
+    n_threads : int
+        Blocks of rows that are worked on at the same time.
 
     Examples
     --------
@@ -165,7 +168,8 @@ def estimate_factors(
     reference = 2 * min(n, max(_REFERENCE_ROWS, _ROWS_PER_COLUMN * rank)) * rank
     block = min(n * n_columns, _BLOCK_ENTRIES)
     block += n_machines * _PASS_NUMBERS * min(n, _PASS_ENTRIES // n_columns + 64)
-    numbers = _HESSIANS * n_machines * n_columns**2 + 4 * n + block + reference
+    hessians = _HESSIANS * n_machines + (n_threads - 1) * (1 + n_machines)
+    numbers = hessians * n_columns**2 + 4 * n + n_threads * block + reference
     workspace = 8 * numbers + stack // _FIRST_PART
     return MemoryEstimate(
         n, n_kernels, dtype.name, "low_rank", stack, workspace, _checked_limit(limit), n_columns

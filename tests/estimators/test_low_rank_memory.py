@@ -79,5 +79,6 @@ class Counted:
 
 def test_sums_of_blocks_are_not_kept_beside_each_other():
     rows = LocalRows((np.arange(60.0),), block_rows=1)
+    rows.n_threads = 1
     assert rows.sum(lambda block: Counted(block.parts[0][0])).value == 60 * 59 / 2
     assert Counted.most <= 6, "one for each level of the tree, and those that are just added"

@@ -58,6 +58,8 @@ def test_factors_are_counted():
     numbers = 6 * 600**2 + 4 * 10**5 + block + 2 * 5000 * 200
     assert estimate.workspace == 8 * numbers + estimate.stack // 8
     several = estimate_factors(10**5, 600, 3, "float32", limit=10**9, n_machines=5)
+    by_two = estimate_factors(10**5, 600, 3, "float32", limit=10**9, n_threads=2)
+    assert by_two.workspace - estimate.workspace == 8 * (2 * 600**2 + block)
     assert several.workspace - estimate.workspace == 8 * 4 * (6 * 600**2 + 16 * (2**18 // 600 + 64))
     assert estimate.total == estimate.stack + estimate.workspace and estimate.fits
     assert "228.9 MiB for factors of 3 kernels, 100 000 × 600, in float32" in str(estimate)

@@ -350,6 +350,24 @@ def test_the_example_of_learned_weights_says_when_learning_helps(tmp_path, capsy
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_example_of_a_network_says_whom_the_neighbours_speak_for(tmp_path, capsys):
+    example = load_example(ROOT / "examples/what_do_the_neighbours_say.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--draws", "2", "--picture", str(picture)])
+    printed = capsys.readouterr().out
+    rows = re.findall(r"^([a-z:, ]+?) +(\d+\.\d) ± \d+\.\d +(\d+\.\d) ± \d+\.\d +(\d\.\d\d)$", printed, re.M)
+    figures = {name: tuple(map(float, rest)) for name, *rest in rows}
+    assert tuple(figures) == example.CONTENDERS
+    inside, outside, weight = (
+        dict(zip(figures, column, strict=True)) for column in zip(*figures.values(), strict=True)
+    )
+    assert inside[example.BOTH] > inside[example.EXPRESSION] + 4.0
+    assert inside[example.REWIRED] < inside[example.BOTH] - 4.0
+    assert outside[example.BOTH] > outside[example.NEIGHBOURS] + 5.0
+    assert weight[example.EXPRESSION] == 0.0 and 0.0 < weight[example.REWIRED] < weight[example.BOTH] < 1.0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.fixture
 def data_folder(request, monkeypatch, tmp_path):
     """The shared data, or none and an empty cache."""

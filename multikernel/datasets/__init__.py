@@ -17,10 +17,12 @@ from multikernel.datasets.loading import (
     list_datasets,
     load_dataset,
 )
+from multikernel.datasets.proteins import Proteins, make_proteins
 
 __all__ = [
     "Dataset",
     "Faces",
+    "Proteins",
     "ViewedDataset",
     "check_dataset",
     "dataset_fingerprint",
@@ -33,5 +35,6 @@ __all__ = [
     "make_gauss",
     "make_interleaved",
     "make_piecewise",
+    "make_proteins",
     "piecewise_curve",
 ]

@@ -22,8 +22,9 @@ class Dataset:
     A set of one table has it as `X`. A set of several views has all their columns in the DataFrame `X`, and
     the columns of each view in `view_columns`, as `load_digits_views` has them, so that it goes straight into
     an estimator: ``[(name, kernel, columns) for name, columns in data.view_columns.items()]``. Ready-made
-    kernels are in `kernels`, for `multikernel.stack_kernels`; networks, graphs and sequences are in `arrays`
-    only, and `description` says how they are to be read.
+    kernels are in `kernels`, for `multikernel.stack_kernels`; graphs are in `graphs`, for
+    `multikernel.kernels.GraphKernel`; networks and sequences are in `arrays` only, and `description` says how
+    they are to be read.
 
     Attributes
     ----------
@@ -60,6 +61,16 @@ class Dataset:
         return {key.removeprefix(_KERNEL): K for key, K in self.arrays.items() if key.startswith(_KERNEL)}
 
     @property
+    def graphs(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        """The graphs of a set of graphs, one for each sample: (edges, node_labels, edge_labels).
+
+        Nodes of each graph are numbers from 0 on. They go into a column for
+        `multikernel.kernels.GraphKernel`: ``X = pd.DataFrame({"graph": data.graphs})``. Empty where the set
+        has no graphs.
+        """
+        return [] if "graph_id" not in self.arrays else _graphs(self.arrays)
+
+    @property
     def description(self) -> str:
         """What the manifest says of the set, in lines of text."""
         lines = [f"{self.name}: n={self.fields.get('n')}, d={self.fields.get('d')}"]
@@ -94,6 +105,27 @@ def _column_names(view: str, table: np.ndarray, arrays: Arrays) -> list[str]:
     if len(set(names)) != table.shape[1] or len(names) != table.shape[1]:
         names = [str(position) for position in range(table.shape[1])]
     return [f"{view}:{name}" for name in names]
+
+
+def _graphs(arrays: Arrays) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    """Cut the nodes and edges of all graphs, numbered through, into graphs."""
+    owner, edges = arrays["graph_id"].astype(np.int64), arrays["edges"].astype(np.int64)
+    n_graphs = int(owner.max()) + 1
+    order = np.argsort(owner, kind="stable")
+    starts = np.searchsorted(owner[order], np.arange(n_graphs + 1))
+    position = np.empty(len(owner), dtype=np.int64)  # of each node within its graph
+    position[order] = np.arange(len(owner)) - starts[owner[order]]
+    labels = arrays.get("node_label", np.zeros(len(owner), dtype=np.int64))
+    edge_order = np.argsort(owner[edges[:, 0]], kind="stable")
+    edge_starts = np.searchsorted(owner[edges[edge_order, 0]], np.arange(n_graphs + 1))
+    edge_labels = arrays.get("edge_label")
+    found = []
+    for graph in range(n_graphs):
+        nodes = order[starts[graph] : starts[graph + 1]]
+        own = edge_order[edge_starts[graph] : edge_starts[graph + 1]]
+        marks = None if edge_labels is None else edge_labels[own]
+        found.append((position[edges[own]], labels[nodes], marks))
+    return found
 
 
 def _frame(table: np.ndarray, columns: list[str]) -> pd.DataFrame:

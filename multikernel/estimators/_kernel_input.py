@@ -6,11 +6,13 @@ The tags that tell scikit-learn which, the checks of a table, and the walk over 
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, _safe_indexing, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import RowError, is_frame
+from ..views.columns import as_table
 from ..views.view import as_views
 from ..weights._html import FittedTable
 from ._dask_input import refuse_dask
@@ -37,7 +39,8 @@ class KernelInput(FittedTable, BaseEstimator):
         if self._precomputed:
             return self._validate_precomputed(X, reset=reset)
         if is_frame(X) or self._reads_objects():
-            return validate_data(self, X, reset=reset, skip_check_array=True)
+            validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
+            return X
         return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
 
     def _reads_objects(self) -> bool:
@@ -71,3 +74,13 @@ class KernelInput(FittedTable, BaseEstimator):
                 yield predict(_safe_indexing(X, rows))
             except RowError as error:
                 raise error.in_row(rows.start + error.row) from None
+
+
+def _without_columns(X: Any) -> Any:
+    """A list of objects, such as graphs, as an array of them: scikit-learn would count parts of the first."""
+    if not isinstance(X, list) or not isinstance(as_table(X), list):
+        return X
+    objects = np.empty(len(X), dtype=object)
+    for place, entry in enumerate(X):
+        objects[place] = entry
+    return objects

@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 
 from .._validation import is_frame
 from ..rows.tables import row_keys
+from ..views.columns import as_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -76,7 +77,10 @@ def _row_keys(X: Any, targets: Array) -> Array | None:
     """One sortable key for each row and its targets; None where the rows cannot be compared."""
     if scipy.sparse.issparse(X):
         return row_keys(scipy.sparse.hstack([X, scipy.sparse.csr_matrix(targets)], "csr", np.float64))
-    values = _frame_values(X) if is_frame(X) else np.asarray(X)
+    table = as_table(X)
+    if isinstance(table, list):
+        return None
+    values = _frame_values(table) if is_frame(table) else table
     return row_keys(np.column_stack([values, targets])) if values.dtype.kind in "fiub" else None
 
 

@@ -8,6 +8,7 @@ from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from multikernel.kernels.empirical_map import EmpiricalMap
 from multikernel.kernels.given import FunctionKernel, Precomputed, as_kernel
 from multikernel.kernels.grams import as_transforms, center, repair_psd, unit_diagonal, unit_trace
+from multikernel.kernels.graphs import GraphKernel
 from multikernel.kernels.mixed import Mixed
 from multikernel.kernels.networks import (
     Diffusion,
@@ -31,6 +32,7 @@ __all__ = [
     "FunctionKernel",
     "Gappy",
     "Gaussian",
+    "GraphKernel",
     "Hamming",
     "Jaccard",
     "Kernel",

@@ -17,6 +17,7 @@ from multikernel.kernels.categories import Hamming
 from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
 from multikernel.kernels.empirical_map import EmpiricalMap
+from multikernel.kernels.graphs import GraphKernel
 from multikernel.kernels.mixed import Mixed
 from multikernel.kernels.pairs import Kronecker, Pairwise
 from multikernel.kernels.sets import Jaccard, Tanimoto
@@ -24,7 +25,7 @@ from multikernel.kernels.strings import Gappy, LocalAlignment, Mismatch, Spectru
 
 _OF_NUMBERS: tuple[type[Kernel], ...] = (Chi2, Cosine, Gaussian, Laplacian, Linear, Polynomial, Sigmoid)
 _OF_SEQUENCES: tuple[type[Kernel], ...] = (Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree)
-_OF_SETS: tuple[type[Kernel], ...] = (Hamming, Jaccard, Mixed, Tanimoto)
+_OF_SETS: tuple[type[Kernel], ...] = (GraphKernel, Hamming, Jaccard, Mixed, Tanimoto)
 # Those made of kernels, and which of their parameters are kernels.
 _OF_KERNELS: dict[type[Kernel], tuple[str, ...]] = {
     EmpiricalMap: ("base",),
@@ -205,7 +206,8 @@ class _Reader:
         if kind is None:
             self.refuse(node, f"unknown kernel {name.id!r}. {_closest(name.id)}{_known()}")
         parameters = list(inspect.signature(kind).parameters)
-        unknown = [parameter for parameter in named if parameter not in parameters]
+        open_ended = inspect.getfullargspec(kind).varkw is not None
+        unknown = [] if open_ended else [parameter for parameter in named if parameter not in parameters]
         if unknown:
             hint = _closest(unknown[0], parameters)
             self.refuse(

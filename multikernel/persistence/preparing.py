@@ -20,6 +20,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from ..kernels import Kernel, Transform
+from ..kernels._graphs import as_triple, is_foreign_graph
 from .errors import ModelFileError, shown
 from .frames import take_apart
 from .slimming import slim
@@ -76,6 +77,8 @@ class _Preparing:
                 return method
         if scipy.sparse.issparse(value):
             return self._sparse
+        if is_foreign_graph(value):
+            return self._graph
         return self._object if _is_walked(value) else _as_it_is
 
     # ------------------------------------------------------------------ kinds of objects
@@ -155,6 +158,10 @@ class _Preparing:
             )
         arrays = [np.array(part) for part in (value.data, value.indices, value.indptr)]
         return Sparse.holding(kind, *arrays, value.shape)
+
+    def _graph(self, value: Any, path: str) -> Any:
+        """Graphs of other libraries as plain lists, which kernels of graphs read alike."""
+        return self.of(as_triple(value), path)
 
     def _partial(self, value: Any, path: str) -> Any:
         for part in (value.func, value.args, value.keywords):

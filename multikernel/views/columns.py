@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from multikernel._validation import is_frame
+from multikernel.kernels._graphs import is_foreign_graph
 
 
 def as_table(X: Any) -> Any:
@@ -25,11 +26,16 @@ def as_table(X: Any) -> Any:
         raise TypeError(
             f"X must be an array, a sparse matrix, a DataFrame or a list of rows; got {type(X).__name__}."
         )
+    if len(X) and is_foreign_graph(X[0]):  # NumPy would look into it
+        return list(X)
     try:
         values = np.asarray(X)
     except ValueError:  # rows of unequal length: objects for a kernel that understands them
         return list(X)
-    return values if values.ndim == 2 else list(X)
+    if values.ndim != 2:
+        return list(X)
+    # NumPy makes texts of the numbers beside texts
+    return np.array(X, dtype=object) if values.dtype.kind in "US" else values
 
 
 def n_rows(X: Any) -> int:

@@ -375,3 +375,23 @@ def test_a_real_set_of_views(monkeypatch):
     assert {name: len(columns) for name, columns in data.view_columns.items()} == {"gene": 120, "lipid": 21}
     np.testing.assert_array_equal(data.X[data.view_columns["lipid"]], data.views["lipid"])
     assert data.X.shape == (40, 141)
+
+
+@needs_shared_data
+@pytest.mark.parametrize("name", ["graphs_mutag", "graphs_enzymes"])
+def test_sets_of_graphs_are_cut_into_graphs(name, monkeypatch):
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+    data = load_dataset(name)
+    owner, edges, graphs = data.arrays["graph_id"], data.arrays["edges"], data.graphs
+    assert len(graphs) == len(data.y)
+    for number in (0, 7, len(graphs) - 1):
+        nodes, own = np.flatnonzero(owner == number), np.flatnonzero(owner[edges[:, 0]] == number)
+        found, labels, marks = graphs[number]
+        assert np.array_equal(nodes[found], edges[own])  # nodes of a graph stand together
+        assert np.array_equal(labels, data.arrays["node_label"][nodes])
+        assert (
+            marks is None
+            if name == "graphs_enzymes"
+            else np.array_equal(marks, data.arrays["edge_label"][own])
+        )
+    assert sum(len(found) for found, _, _ in graphs) == len(edges)

@@ -1,0 +1,281 @@
+"""Kernels of graphs, by the library grakel."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from multikernel.kernels._graphs import PlainGraph, graphs_of
+from multikernel.kernels._rows import Pair, Rows
+from multikernel.kernels.base import Kernel
+
+# Values of these depend on the two graphs alone. Canonical name: short names that grakel has for it.
+_KERNELS = {
+    "vertex_histogram": ("VH", "subtree_wl", "ST-WL"),
+    "edge_histogram": ("EH",),
+    "random_walk": ("RW",),
+    "shortest_path": ("SP",),
+    "subgraph_matching": ("SM",),
+    "neighborhood_subgraph_pairwise_distance": ("NSPD",),
+    "pyramid_match": ("PM",),
+    "graph_hopper": ("GH",),
+    "weisfeiler_lehman_optimal_assignment": ("WL-OA",),
+    "weisfeiler_lehman": ("WL",),
+    "core_framework": ("CORE",),
+}
+# Values of these depend on chance, or on the graphs that they were fitted with.
+_DEPENDENT = {
+    "graphlet_sampling": ("GR",),
+    "multiscale_laplacian": ("ML",),
+    "lovasz_theta": ("LOVT",),
+    "svm_theta": ("SVMT",),
+    "neighborhood_hash": ("NH",),
+    "odd_sth": ("ODD",),
+    "propagation": ("PR",),
+    "hadamard_code": ("HC",),
+}
+_FRAMEWORKS = {"weisfeiler_lehman": "vertex_histogram", "core_framework": "shortest_path"}
+# Computed pair by pair, so that of many graphs together the diagonal would cost the whole matrix.
+_BY_PAIRS = {"random_walk", "subgraph_matching", "pyramid_match", "graph_hopper"}
+_CLASSES = {
+    "VertexHistogram": ("vertex_histogram", {}),
+    "EdgeHistogram": ("edge_histogram", {}),
+    "RandomWalk": ("random_walk", {}),
+    "RandomWalkLabeled": ("random_walk", {"with_labels": True}),
+    "ShortestPath": ("shortest_path", {}),
+    "ShortestPathAttr": ("shortest_path", {"as_attributes": True}),
+    "SubgraphMatching": ("subgraph_matching", {}),
+    "NeighborhoodSubgraphPairwiseDistance": ("neighborhood_subgraph_pairwise_distance", {}),
+    "PyramidMatch": ("pyramid_match", {}),
+    "GraphHopper": ("graph_hopper", {}),
+    "WeisfeilerLehmanOptimalAssignment": ("weisfeiler_lehman_optimal_assignment", {}),
+    "WeisfeilerLehman": ("weisfeiler_lehman", {}),
+    "CoreFramework": ("core_framework", {}),
+}
+_NOT_PARAMETERS = ("normalize", "verbose", "n_jobs", "random_state", "Nystroem", "base_graph_kernel")
+_DIAGONAL_BLOCK = 64
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class GraphKernel(Kernel):
+    """k(G, H) of two graphs, computed by grakel: labels, paths, walks or neighbourhoods that they share.
+
+    ``GraphKernel("weisfeiler_lehman", n_iter=4)`` counts the nodes with equal neighbourhoods up to four steps
+    away; ``"vertex_histogram"`` the nodes with equal labels; ``"shortest_path"`` the pairs of nodes with
+    equal labels at equal distance. It needs the library grakel, installed with
+    ``pip install 'multikernel[graphs]'``.
+
+    A column (or a list) holds the graphs, each as
+
+    - a tuple ``(edges, node_labels, edge_labels)``: pairs of nodes of shape (n_edges, 2); a label for each of
+      the nodes 0, 1, ..., or a dict of node to label; a label for each edge, or a dict of edge to label;
+    - a graph of networkx, with labels in the attribute ``label`` of nodes and edges;
+    - a graph of grakel.
+
+    Graphs are undirected: an edge stands for both directions. Labels may be left out; nodes or edges without
+    labels are all alike.
+
+    Parameters
+    ----------
+    kernel : str or object of grakel, default="weisfeiler_lehman"
+        The name that grakel has for a kernel, long or short, or an instance of one of its classes, of which
+        the parameters are taken: "vertex_histogram", "edge_histogram", "shortest_path", "random_walk",
+        "subgraph_matching", "neighborhood_subgraph_pairwise_distance", "pyramid_match", "graph_hopper",
+        "weisfeiler_lehman", "weisfeiler_lehman_optimal_assignment" or "core_framework".
+    base : str or GraphKernel, optional
+        What "weisfeiler_lehman" (default "vertex_histogram") and "core_framework" (default "shortest_path")
+        compute on the graphs that they make.
+    **parameters
+        Of the kernel, as grakel calls them.
+
+    Notes
+    -----
+    Larger graphs have larger values: ``transforms="unit_diagonal"`` of the view makes graphs of any size
+    comparable. Kernels of grakel that depend on chance or on the other training graphs (graphlet sampling,
+    propagation, and others) are refused: a prediction would not be of the kernel that was learned. Their
+    matrices can be given as ready-made kernels. Models keep the graphs and no object of grakel.
+
+    References
+    ----------
+    Siglidis et al., "GraKeL: A Graph Kernel Library in Python", Journal of Machine Learning Research 2020.
+
+    Examples
+    --------
+    >>> chain = ([(0, 1), (1, 2)], ["C", "C", "O"])
+    >>> ring = ([(0, 1), (1, 2), (2, 0)], ["C", "C", "O"])
+    >>> GraphKernel("vertex_histogram")([chain, ring])
+    array([[5., 5.],
+           [5., 5.]])
+    >>> GraphKernel("weisfeiler_lehman", n_iter=1)([chain, ring])
+    array([[ 8.,  7.],
+           [ 7., 10.]])
+    """
+
+    kernel: str = "weisfeiler_lehman"
+    base: GraphKernel | None = None
+    parameters: tuple[tuple[str, Any], ...] = field(default=())
+    _reads_numbers = False
+
+    def __init__(self, kernel: Any = "weisfeiler_lehman", *, base: Any = None, **parameters: Any) -> None:
+        if not isinstance(kernel, str):
+            kernel, base, parameters = _described(kernel, base, parameters)
+        name = _canonical(kernel)
+        reserved = [key for key in parameters if key in _NOT_PARAMETERS]
+        if reserved:
+            raise ValueError(
+                f"GraphKernel takes no {reserved[0]}. {_INSTEAD.get(reserved[0], 'Leave it out.')}"
+            )
+        if base is not None and name not in _FRAMEWORKS:
+            raise ValueError(
+                f"GraphKernel base belongs to {' and '.join(map(repr, _FRAMEWORKS))}; {name!r} has none."
+            )
+        if name in _FRAMEWORKS:
+            base = _FRAMEWORKS[name] if base is None else base
+            base = base if isinstance(base, GraphKernel) else GraphKernel(base)
+        object.__setattr__(self, "kernel", name)
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "parameters", tuple(sorted(parameters.items())))
+
+    def __repr__(self) -> str:
+        shown = [repr(self.kernel), *(f"{name}={value!r}" for name, value in self.parameters)]
+        if self.base is not None and self.base != GraphKernel(_FRAMEWORKS[self.kernel]):
+            plain = self.base.base is None and not self.base.parameters
+            shown.append(f"base={self.base.kernel!r}" if plain else f"base={self.base!r}")
+        return f"GraphKernel({', '.join(shown)})"
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        _import_grakel()  # so that it is missed before anything is computed
+        return self
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        right = graphs_of(pair.right)
+        if pair.symmetric:
+            K = self._compute(right)
+            out[...] = np.triu(K) + np.triu(K, 1).T  # the upper half decides
+        else:
+            out[...] = self._compute(right, graphs_of(pair.left))
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        graphs = graphs_of(rows)
+        step = 1 if self._is_by_pairs else _DIAGONAL_BLOCK
+        blocks = [graphs[start : start + step] for start in range(0, len(graphs), step)]
+        return np.concatenate([self._compute(block).diagonal() for block in blocks]).astype(np.float64)
+
+    @property
+    def _is_by_pairs(self) -> bool:
+        return self.kernel in _BY_PAIRS or (self.base is not None and self.base._is_by_pairs)
+
+    @property
+    def _steps(self) -> list[dict[str, Any]]:
+        """The kernel and its bases, as grakel wants them."""
+        rest = [] if self.base is None else self.base._steps
+        return [{"name": self.kernel, **dict(self.parameters)}, *rest]
+
+    def _compute(self, train: list[PlainGraph], test: list[PlainGraph] | None = None) -> np.ndarray:
+        """The matrix of the training graphs, or of test graphs with them."""
+        grakel = _import_grakel()
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # what matters of its warnings is checked in the matrix
+            try:
+                model = grakel.GraphKernel(kernel=self._steps, normalize=False, random_state=0)
+                if test is None:
+                    K = model.fit_transform([_as_grakel(graph, grakel) for graph in train])
+                else:
+                    model.fit([_as_grakel(graph, grakel) for graph in train])
+                    K = model.transform([_as_grakel(graph, grakel) for graph in test])
+            except Exception as error:  # of whatever kind grakel raises
+                raise ValueError(
+                    f"{self!r} cannot be computed; grakel says: {type(error).__name__}: {error}. Check its "
+                    "parameters, and that the graphs have what it reads: edges, labels of one kind."
+                ) from error
+        return np.asarray(K, dtype=np.float64)
+
+
+_INSTEAD = {
+    "normalize": 'Give the view transforms="unit_diagonal", which does it for test graphs too.',
+    "base_graph_kernel": "It is called base.",
+}
+
+
+def _canonical(name: str) -> str:
+    for known, short in (_KERNELS | _DEPENDENT).items():
+        if name != known and name not in short:
+            continue
+        if known in _DEPENDENT:
+            raise ValueError(
+                f"GraphKernel cannot use {name!r}: its values depend on chance or on the other training "
+                "graphs, so that a prediction would not be of the kernel that was learned. Compute its "
+                'matrices with grakel and use kernels="precomputed".'
+            )
+        return known
+    near = difflib.get_close_matches(name, list(_KERNELS), 1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise ValueError(
+        f"GraphKernel kernel must be one of grakel's; got {name!r}. {hint}There are {', '.join(_KERNELS)}."
+    )
+
+
+def _described(kernel: Any, base: Any, parameters: dict[str, Any]) -> tuple[str, Any, dict[str, Any]]:
+    """Name, base and parameters of an object of grakel, which is not kept."""
+    if not type(kernel).__module__.startswith("grakel."):
+        raise TypeError(f"GraphKernel kernel must be a name or an object of grakel; got {kernel!r}.")
+    if parameters or base is not None:
+        raise ValueError("GraphKernel takes parameters with a name; an object of grakel has its own.")
+    if kernel.get_params(deep=False).get("normalize"):
+        raise ValueError(f"GraphKernel needs normalize=False. {_INSTEAD['normalize']}")
+    if type(kernel).__name__ == "GraphKernel":
+        return _from_steps(kernel.kernel)
+    return _from_class(type(kernel), kernel.get_params(deep=False))
+
+
+def _from_steps(steps: Any) -> tuple[str, Any, dict[str, Any]]:
+    """Of the names and dicts that grakel's own wrapper takes."""
+    listed = list(steps) if isinstance(steps, (list, tuple)) else [steps]
+    first, rest = listed[0], listed[1:]
+    parameters = dict(first) if isinstance(first, dict) else {"name": first}
+    name = parameters.pop("name")
+    if not rest:
+        return name, None, parameters
+    inner, base, given = _from_steps(rest)
+    return name, GraphKernel(inner, base=base, **given), parameters
+
+
+def _from_class(kind: type, parameters: dict[str, Any]) -> tuple[str, Any, dict[str, Any]]:
+    """Of a class of grakel and the parameters of an instance."""
+    if kind.__name__ not in _CLASSES:
+        raise ValueError(
+            f"GraphKernel cannot use {kind.__name__}: it is unknown here, or its values depend on chance or "
+            'on the other training graphs. Compute its matrices with grakel and use kernels="precomputed".'
+        )
+    name, fixed = _CLASSES[kind.__name__]
+    base = parameters.get("base_graph_kernel")
+    if base is not None:
+        base_kind, base_parameters = base if isinstance(base, tuple) else (base, {})
+        inner, base_of_base, given = _from_class(base_kind, dict(base_parameters))
+        base = GraphKernel(inner, base=base_of_base, **given)
+    kept = {key: value for key, value in parameters.items() if key not in _NOT_PARAMETERS}
+    return name, base, {**kept, **fixed}
+
+
+def _as_grakel(graph: PlainGraph, grakel: Any) -> Any:
+    """A graph of grakel, new each time: its kernels write into what they are given."""
+    neighbours: dict[int, dict[int, float]] = {node: {} for node in range(len(graph.node_labels))}
+    labels = {}
+    for (a, b), label in zip(graph.edges, graph.edge_labels, strict=True):
+        neighbours[a][b] = neighbours[b][a] = 1.0
+        labels[a, b] = labels[b, a] = label
+    return grakel.Graph(neighbours, dict(enumerate(graph.node_labels)), labels)
+
+
+def _import_grakel() -> Any:
+    try:
+        import grakel
+    except ImportError:
+        raise ImportError(
+            "GraphKernel needs the library grakel. Install it with pip install 'multikernel[graphs]'."
+        ) from None
+    return grakel

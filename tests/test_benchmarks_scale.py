@@ -15,6 +15,7 @@ from benchmarks.scale import extrapolate
 from benchmarks.scale.data import N_VIEWS, make_rows, view_columns
 from benchmarks.scale.objective import LOSSES, Problem, best_intercept, blocks_of, judge
 from benchmarks.scale.ours import judge_result, solve
+from benchmarks.scale.tasks import growth
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "_ext"))
 
@@ -106,6 +107,13 @@ def test_no_intercept_is_better_than_the_best(loss):
         return {"hinge": short.sum(), "squared_hinge": (short**2).sum(), "squared": (left**2).sum()}[loss]
 
     assert total(b) <= min(total(b + step) for step in (-1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0)) + 1e-12
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_a_fit_is_taken_apart_and_judged(loss):
+    record = growth.take(500, 8, loss, "float64", 1e-3)
+    assert record["judged_gap"] <= 1e-3 and record["factors"]["wall"] + record["solver"]["wall"] > 0.0
+    assert record["fit"]["wall"] >= record["factors"]["wall"]
 
 
 def test_coefficients_that_are_no_numbers_are_refused():

@@ -36,9 +36,9 @@ def views(approximation: str | None = None) -> list[View]:
 class _Watched:
     """Keeps the times of the two stages, the solver's result and the factors."""
 
-    def _fit_factors(self, given: Any) -> Any:
+    def _fit_factors(self, given: Any, *arguments: Any) -> Any:
         fit = super()._fit_factors  # type: ignore[misc]
-        self.factor_times, self.factors = timed(lambda: fit(given), collect=False)
+        self.factor_times, self.factors = timed(lambda: fit(given, *arguments), collect=False)
         return self.factors
 
     def _learn_blocks(self, problem: Any, label: str = "") -> Any:

@@ -68,7 +68,7 @@ tables: $(VENV)/.installed
 	set -e; for figure in 1.4 1.5 2.2 2.4 2.5 3.2 3.3 3.4 5.14 5.15 5.16 5.17 5.19 5.20 5.21 5.22; do \
 	  $(BIN)/multikernel reproduce gonen2010 --figure $$figure --out docs/reproduce/gonen2010; \
 	done
-	set -e; for table in yeast fold location splice pairs omics text; do \
+	set -e; for table in yeast fold location splice graphs pairs omics text; do \
 	  $(BIN)/multikernel reproduce structured --table $$table --out docs/reproduce/structured; \
 	done
 

@@ -13,7 +13,7 @@ from multikernel import MKLClassifier
 from multikernel.estimators._cost import prediction_cost
 from multikernel.kernels import Linear, Precomputed, diffusion_kernel, unit_diagonal
 from multikernel.reproduce import run_table
-from multikernel.reproduce.structured import STUDY, pairs, sequences, vectors, yeast
+from multikernel.reproduce.structured import STUDY, graphs, pairs, sequences, vectors, yeast
 from multikernel.reproduce.structured import protocol as p
 from multikernel.reproduce.structured import tables as t
 from multikernel.reproduce.study import Table
@@ -255,6 +255,7 @@ def fresh():
     """Nothing of other data is remembered, before or after."""
     loaders = (
         vectors.load_linear,
+        graphs.load_graphs,
         pairs.load_pairs,
         sequences.load_dna,
         sequences.load_proteins,
@@ -323,6 +324,29 @@ def test_sequences_are_compared_by_the_letters_that_they_have(data_folder, fresh
     for name, strings in {"whole": proteins, "first 60": [string[:60] for string in proteins]}.items():
         counts = np.array([[string.count(letter) for letter in letters] for string in strings], dtype=float)
         np.testing.assert_allclose(kernels[f"{name}, 1 letter"], counts @ counts.T)
+
+
+def test_graphs_are_cut_out_of_all_nodes_and_compared(data_folder, fresh):
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(3, 7, 12)
+    graph_id = np.repeat(np.arange(12), sizes)
+    starts = np.cumsum(sizes) - sizes
+    one_way = np.array([(a + i, a + i + 1) for a, n in zip(starts, sizes, strict=True) for i in range(n - 1)])
+    labels = rng.integers(0, 3, len(graph_id))
+    edges = np.vstack([one_way, one_way[:, ::-1]])
+    y = np.arange(12) % 2
+    data_folder(graphs_toy={"graph_id": graph_id, "edges": edges, "node_label": labels, "y": y})
+    sample = graphs.load_graphs("graphs_toy")
+    kernels = {view.name: view.kernel(sample.X, sample.X) for view in sample.views}
+    assert list(kernels) == list(graphs.KERNELS)
+    counts = np.array([np.bincount(labels[graph_id == i], minlength=3) for i in range(12)], dtype=float)
+    np.testing.assert_allclose(kernels["labels of nodes"], counts @ counts.T)
+    # one step: pairs of nodes with equal labels count once more if their neighbours have the same ones
+    around = [tuple(sorted(labels[one] for a, one in edges if a == node)) for node in range(len(labels))]
+    known = [(int(label), near) for label, near in zip(labels, around, strict=True)]
+    same = np.array([[one == other for other in known] for one in known])
+    member = (graph_id == np.arange(12)[:, np.newaxis]).astype(float)
+    np.testing.assert_allclose(kernels["neighbours, 1 step"], counts @ counts.T + member @ same @ member.T)
 
 
 def test_pairs_are_products_of_both_sides(data_folder, fresh):

@@ -1,6 +1,6 @@
 """Experiments of our own on structured data: sequences, networks, graphs, pairs, several views."""
 
-from multikernel.reproduce.structured import pairs, sequences, vectors, yeast
+from multikernel.reproduce.structured import graphs, pairs, sequences, vectors, yeast
 from multikernel.reproduce.study import Study
 
 STUDY = Study(
@@ -9,7 +9,10 @@ STUDY = Study(
         "Experiments of our own, in the spirit of the publications on multiple kernel learning: single "
         "kernels, their plain sum and learned weights, by one protocol."
     ),
-    tables={table.name: table for table in (yeast.TABLE, *sequences.TABLES, *vectors.TABLES, pairs.TABLE)},
+    tables={
+        table.name: table
+        for table in (yeast.TABLE, *sequences.TABLES, *vectors.TABLES, graphs.TABLE, pairs.TABLE)
+    },
 )
 
 __all__ = ["STUDY"]

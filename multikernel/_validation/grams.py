@@ -176,7 +176,9 @@ def raise_non_finite_gram(K: np.ndarray, label: str) -> None:
     what = "NaN" if np.isnan(K[i, j]) else "infinity"
     raise ValueError(
         f"kernels must be finite; {label} holds {what} at ({i}, {j}). "
-        "Look for missing or very large values in what it was computed from."
+        "Look for missing or very large values in what it was computed from. Samples whose whole row and "
+        "column are NaN are accepted by MKLClassifier, MKLRegressor, MKLRidge and MKLOneClass with "
+        "missing='complete'."
     )
 
 

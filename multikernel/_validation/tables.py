@@ -247,5 +247,8 @@ def all_finite(values: np.ndarray) -> bool:
 def _raise_not_finite(label: str, value: Any, row: int, column: int, names: list[Any] | None) -> None:
     what = "NaN" if np.isnan(value) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
-    remedy = "Features must be finite: impute or drop what is missing."
+    remedy = (
+        "Features must be finite: impute or drop what is missing. Samples that lack all columns of a view "
+        "are accepted by MKLClassifier, MKLRegressor, MKLRidge and MKLOneClass with missing='complete'."
+    )
     raise NotFiniteError(f"{label} holds {what}", row, f"column {column}{name}. {remedy}")

@@ -12,15 +12,24 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._validation import check_choice
 from ..criteria import JointHinge, Loss
 from ..solvers import Options, SolveResult, Status, learn_weights
 from ..views import make_bank
 from ._about import MKL
 from ._cost import prediction_cost
-from ._machine import KernelMachine, worst_status
+from ._machine import KernelMachine, on_rows, worst_status
+from ._missing import (
+    FILL_OF,
+    MISSING,
+    learn_rescaled,
+    sample_scales,
+    warn_of_no_view,
+    warn_unless_completed,
+)
 from ._parameters import check_costs, check_norm
 from ._progress import Progress
 from ._samples import Samples
@@ -31,11 +40,23 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class Solved:
-    """One solution of the weight learner: ``rows`` are its samples, ``names`` its machines."""
+    """One solution of the weight learner: ``rows`` are its samples, ``names`` its machines.
+
+    Of samples scaled because they lack views: ``scales`` and the weights behind them, ``reference``.
+    """
 
     result: SolveResult
     rows: Array
     names: list[str]
+    scales: Array | None = None
+    reference: Array | None = None
+
+    def coefficients(self, n_samples: int) -> Array:
+        """What the kernels of all the samples are multiplied with (n_machines, n_samples)."""
+        duals = self.duals(n_samples)
+        if self.scales is not None:
+            duals[:, self.rows] *= self.scales
+        return duals
 
     def duals(self, n_samples: int) -> Array:
         """Dual variables of all the samples (n_machines, n_samples)."""
@@ -87,6 +108,7 @@ class BaseMKL(KernelMachine):
         psd: str = "error",
         gram: str = "dense",
         dtype: Any = "float64",
+        missing: str = "error",
         callback: Callable[[dict[str, float]], bool | None] | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -99,9 +121,15 @@ class BaseMKL(KernelMachine):
         self.psd = psd
         self.gram = gram
         self.dtype = dtype
+        self.missing = missing
         self.callback = callback
         self.verbose = verbose
         self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
 
     # ------------------------------------------------------------------ kernels
     @property
@@ -113,14 +141,39 @@ class BaseMKL(KernelMachine):
         """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction."""
         self._check_numerics()
         check_norm(self.norm)
+        fill = FILL_OF[check_choice("missing", self.missing, MISSING)]
         self._bank = make_bank(
-            self.kernels, dtype=self.dtype, gram=self._place_of_stack, psd=self.psd, lean=self._lean
+            self.kernels,
+            dtype=self.dtype,
+            gram=self._place_of_stack,
+            psd=self.psd,
+            lean=self._lean,
+            fill=fill,
         )
         Ks = self._fit_stack(X, samples)
+        warn_unless_completed(getattr(self._bank, "filling_", None))
         self._costs = check_costs(self.costs, self.view_names_)
         return Ks
 
     # ------------------------------------------------------------------ solve and store
+    def _solve_machines(
+        self, Ks: Array, rows: Array, names: list[str], losses: Sequence[Loss | JointHinge], **settings: Any
+    ) -> Solved:
+        """Machines on some of the samples; scaled where samples lack views and nothing completes them."""
+        part = on_rows(Ks, rows)
+        if self.missing != "renormalise":
+            return Solved(self._learn(part, losses, **settings), rows, names)
+        has = self._bank.present_[rows]
+        if has.all():
+            result = self._learn(part, losses, **settings)
+            return Solved(result, rows, names, reference=result.weights)
+        start = settings.pop("start", None)
+        result, reference = learn_rescaled(
+            lambda scaled, warm: self._learn(scaled, losses, start=warm, **settings),
+            part, has, start, self._place_of_stack,
+        )  # fmt: skip
+        return Solved(result, rows, names, sample_scales(has, reference), reference)
+
     def _learn(
         self,
         Ks: Array,
@@ -162,10 +215,12 @@ class BaseMKL(KernelMachine):
         self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, self._costs)
         kept = np.flatnonzero(duals.any(axis=0))
         kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
-        self._coefficients = duals[:, kept]
+        self._coefficients = np.concatenate([s.coefficients(samples.rows.size) for s in solutions])[:, kept]
+        self._reference = [s.reference for s in solutions for _ in s.names]
         active = np.flatnonzero(self.machine_weights_.any(axis=0))
         active = active if active.size else np.array([0])  # a learned 1/C may have all the weight
-        self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
+        counts_all = self._precomputed and self.missing == "error"  # else those that count, in their order
+        self._bank = self._bank.restrict(samples.rows[kept] if counts_all else kept, active)
         self._warn_unless_converged()
 
     def _store_results(self, results: Sequence[Any], names: Sequence[list[str]]) -> None:
@@ -183,6 +238,19 @@ class BaseMKL(KernelMachine):
         self.history_ = [
             {**entry, "machine": number} for number, r in enumerate(results) for entry in r.history
         ]
+
+    # ------------------------------------------------------------------ predict
+    def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """The score that each active kernel contributes, (n_samples, n_machines)."""
+        reference = getattr(self, "_reference", [None])
+        if reference[0] is None:
+            yield from super()._kernel_scores(X)
+            return
+        has = self._bank.presence(X)
+        warn_of_no_view(has, self.machine_weights_)
+        scales = sample_scales(has, np.array(reference))
+        for m, scores in super()._kernel_scores(X):
+            yield m, scores * scales
 
     def weights_frame(self) -> pd.DataFrame:
         """The learned weights as a table, one row for each view.

@@ -15,6 +15,7 @@ from sklearn.utils import Tags
 from .._validation import check_number, check_positive_integer, is_indefinite, raise_indefinite, warn_caller
 from ..combine.linear import stack_of_rows
 from ..solvers import Status
+from ..views import CompletedBank
 from ._kernel_input import KernelInput
 from ._lazy import by_chunks
 from ._samples import Samples, all_samples, distinct_samples
@@ -120,7 +121,9 @@ class SeveralKernels(KernelInput):
     def _fit_stack(self, X: Any, samples: Samples) -> Array:
         """Fit the bank; the training stack (n_kernels, n, n) of the samples."""
         if self._precomputed:  # the stack is checked whole, and its columns are the rows given at fit
-            Ks = on_rows(self._bank.fit_stack(X), samples.rows)
+            bank = self._bank
+            is_completed = isinstance(bank, CompletedBank)
+            Ks = bank.fit_stack(X, samples.rows) if is_completed else on_rows(bank.fit_stack(X), samples.rows)
         else:
             Ks = self._fit_distinct(X, samples)
         self.view_names_ = list(self._bank.view_names_)

@@ -51,6 +51,11 @@ def why_not_low_rank(estimator: Any) -> str:
             f"psd={estimator.psd!r} repairs Gram matrices, and factors of low rank have none: what they "
             "stand for is positive semidefinite. Leave psd out, or use gram='dense' or 'memmap'."
         )
+    if getattr(estimator, "missing", "error") != "error":
+        return (
+            f"missing={estimator.missing!r} completes Gram matrices, and has no low-rank route. Use "
+            "missing='error' (and impute or drop what is missing), or gram='dense' or 'memmap'."
+        )
     return str(estimator._why_not_low_rank())
 
 

@@ -18,7 +18,6 @@ from ._block_functions import signed_rows
 from ._calibration import calibrate, refuse_calibration
 from ._decisions import MachineClassifier
 from ._lazy import ScoreByChunks
-from ._machine import on_rows
 from ._multiclass import STRATEGIES, Machines, binary_problems
 from ._parameters import check_C, check_weight_range, price_samples, weigh_samples
 from ._row_input import labelled_rows
@@ -81,6 +80,11 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
         rows; None is 200 columns.
     dtype : {"float64", "float32"}
         The precision of stack or factors; a ready-made stack of either keeps its own.
+    missing : {"error", "renormalise", "mean", "complete"}
+        What to do with samples that lack views: all columns of a view are NaN in their row (None or NA in
+        columns of objects), or their row and column of a ready-made kernel. Refuse them; take what a sample
+        has for the whole, scaled by the weights; put the mean of the other samples in its place; or estimate
+        its kernels from its other views. Needs a Gram stack. See Notes.
     n_jobs : int, optional
         Machines solved at the same time, in threads.
     callback : callable, optional
@@ -141,12 +145,21 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
     dask arrays or dataframes everything but the reference rows stays where it lives, and predictions are
     lazy.
 
+    With ``missing="renormalise"`` an absent kernel is 0, and sample i is scaled by :math:`c_i`, with
+    :math:`c_i^2 = \sum_m \mu_m / \sum_{m \in S_i} \mu_m`, :math:`S_i` the views that it has, but at most what
+    it is at equal weights. The weights are learned with the c of the weights before, until c is stable:
+    ``dual_gap_`` certifies the last of these problems, for its c. ``"mean"``: an absent sample lies at the
+    mean of the samples that have the view. ``"complete"``: the em algorithm completes each kernel from all
+    the others, so that the divergence between the kernels and their common model never rises; the model
+    keeps all training samples and kernels. In all three ways a view may be absent at prediction only.
+
     References
     ----------
     Lanckriet et al., Learning the kernel matrix with semidefinite programming, JMLR 5, 2004.
     Bach, Lanckriet & Jordan, Multiple kernel learning, conic duality, and the SMO algorithm, ICML 2004.
     Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
     Zien & Ong, Multiclass multiple kernel learning, ICML 2007.
+    Tsuda, Akaho & Asai, The em algorithm for kernel matrix completion with auxiliary data, JMLR 4, 2003.
 
     Examples
     --------
@@ -185,6 +198,7 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
         gram: str = "auto",
         rank: int | float | None = None,
         dtype: Any = "float64",
+        missing: str = "error",
         n_jobs: int | None = None,
         callback: Callable[[dict[str, float]], bool | None] | None = None,
         verbose: int = 0,
@@ -192,7 +206,7 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
     ) -> None:
         super().__init__(
             kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, rank=rank,
-            dtype=dtype, callback=callback, verbose=verbose, random_state=random_state,
+            dtype=dtype, missing=missing, callback=callback, verbose=verbose, random_state=random_state,
         )  # fmt: skip
         self.C = C
         self.loss = loss
@@ -332,15 +346,15 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
         rows = problem.rows
         learn = isinstance(self.C, str)
         losses = self._losses(problem, weights[rows])
-        result = self._learn(
-            on_rows(Ks, rows), losses, learn_ridge=learn, label=self._label(problem), start=start
+        solved = self._solve_machines(
+            Ks, rows, problem.names, losses, learn_ridge=learn, label=self._label(problem), start=start
         )
-        if result.status == Status.INSEPARABLE:
+        if solved.result.status == Status.INSEPARABLE:
             raise ValueError(
                 "the hard margin (C=inf) needs separable classes; no function of these kernels was found to "
                 f"separate {' and '.join(problem.names)!r} from the rest. Use a finite C, or richer kernels."
             )
-        return Solved(result, rows, problem.names)
+        return solved
 
     def _store(self, solutions: Any, samples: Samples) -> None:
         super()._store(solutions, samples)

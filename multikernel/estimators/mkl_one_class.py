@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..criteria import OneClass
-from ._base import BaseMKL, Solved
+from ._base import BaseMKL
 from ._decisions import MachineNovelty
 from ._parameters import check_nu, check_sample_weights
 
@@ -26,7 +26,7 @@ class MKLOneClass(MachineNovelty, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, psd, dtype, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, psd, dtype, missing, callback, verbose, random_state
         As for :class:`MKLClassifier`.
     gram : {"dense", "memmap"}
         Where the Gram stack is kept during fit.
@@ -65,13 +65,14 @@ class MKLOneClass(MachineNovelty, BaseMKL):
         psd: str = "error",
         gram: str = "dense",
         dtype: Any = "float64",
+        missing: str = "error",
         callback: Callable[[dict[str, float]], bool | None] | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         super().__init__(
             kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            callback=callback, verbose=verbose, random_state=random_state,
+            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
         )  # fmt: skip
         self.nu = nu
 
@@ -93,6 +94,6 @@ class MKLOneClass(MachineNovelty, BaseMKL):
         Ks = self._fit_kernels(X, samples)
         n_distinct = samples.rows.size
         loss = OneClass(np.zeros(n_distinct), samples.weights / (nu * samples.weights.sum()))
-        self._store([Solved(self._learn(Ks, [loss]), np.arange(n_distinct), ["inside"])], samples)
+        self._store([self._solve_machines(Ks, np.arange(n_distinct), ["inside"], [loss])], samples)
         self.offset_ = -float(self.intercept_[0])
         return self

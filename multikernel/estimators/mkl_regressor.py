@@ -9,7 +9,6 @@ from sklearn.base import RegressorMixin
 from .._validation import check_number
 from ..criteria import EpsilonInsensitive
 from ..criteria.primal import PrimalEpsilonInsensitive
-from ._base import Solved
 from ._block_functions import shifted_rows
 from ._lazy import ScoreByChunks, by_chunks
 from ._parameters import check_sample_weights, price_samples
@@ -33,7 +32,7 @@ class MKLRegressor(ScoreByChunks, RegressorMixin, ScalableMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, missing, callback, verbose, random_state
         As for :class:`MKLClassifier`.
     C : float
         Price of errors beyond epsilon.
@@ -73,13 +72,14 @@ class MKLRegressor(ScoreByChunks, RegressorMixin, ScalableMKL):
         gram: str = "auto",
         rank: int | float | None = None,
         dtype: Any = "float64",
+        missing: str = "error",
         callback: Callable[[dict[str, float]], bool | None] | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         super().__init__(
             kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, rank=rank,
-            dtype=dtype, callback=callback, verbose=verbose, random_state=random_state,
+            dtype=dtype, missing=missing, callback=callback, verbose=verbose, random_state=random_state,
         )  # fmt: skip
         self.C = C
         self.epsilon = epsilon
@@ -115,7 +115,7 @@ class MKLRegressor(ScoreByChunks, RegressorMixin, ScalableMKL):
         y = targets[samples.rows]
         middle = float(np.median(y))  # the numbers stay small
         loss = EpsilonInsensitive(y - middle, price_samples(C, samples.weights), epsilon)
-        self._store([Solved(self._learn(Ks, [loss]), np.arange(y.size), ["y"])], samples)
+        self._store([self._solve_machines(Ks, np.arange(y.size), ["y"], [loss])], samples)
         return middle
 
     def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, loss: PrimalEpsilonInsensitive) -> float:

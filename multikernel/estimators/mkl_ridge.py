@@ -11,7 +11,6 @@ from ..criteria import SquaredError
 from ..criteria.primal import PrimalSquaredError
 from ..rows import is_dask
 from ._about import RIDGE
-from ._base import Solved
 from ._block_functions import shifted_rows
 from ._lazy import ScoreByChunks, by_chunks
 from ._parameters import check_sample_weights
@@ -34,7 +33,7 @@ class MKLRidge(ScoreByChunks, MultiOutputMixin, RegressorMixin, ScalableMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, missing, callback, verbose, random_state
         As for :class:`MKLClassifier`.
     alpha : float
         Strength of the regularisation, as in scikit-learn's KernelRidge.
@@ -85,13 +84,14 @@ class MKLRidge(ScoreByChunks, MultiOutputMixin, RegressorMixin, ScalableMKL):
         gram: str = "auto",
         rank: int | float | None = None,
         dtype: Any = "float64",
+        missing: str = "error",
         callback: Callable[[dict[str, float]], bool | None] | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         super().__init__(
             kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, rank=rank,
-            dtype=dtype, callback=callback, verbose=verbose, random_state=random_state,
+            dtype=dtype, missing=missing, callback=callback, verbose=verbose, random_state=random_state,
         )  # fmt: skip
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -133,7 +133,7 @@ class MKLRidge(ScoreByChunks, MultiOutputMixin, RegressorMixin, ScalableMKL):
             ridge = alpha / samples.weights
         losses = [SquaredError(output, ridge, bool(self.fit_intercept)) for output in (outputs - middle).T]
         names = [str(k) for k in range(len(losses))]
-        self._store([Solved(self._learn(Ks, losses), np.arange(len(outputs)), names)], samples)
+        self._store([self._solve_machines(Ks, np.arange(len(outputs)), names, losses)], samples)
         return middle
 
     def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, alpha: float) -> Array:

@@ -19,6 +19,7 @@ from multikernel.estimators._columns import ColumnMachine
 from multikernel.estimators._combined import CombinedKernel
 from multikernel.estimators._localized import BaseLocalized
 from multikernel.estimators._machine import SeveralKernels
+from multikernel.estimators._missing import FILL_OF
 from multikernel.estimators._projection import BaseProjection
 from multikernel.estimators._samples import distinct_samples
 from multikernel.evaluation._contest import n_samples
@@ -161,7 +162,7 @@ def view_kernels(final: Any, X: Any, rows: Array) -> Iterator[tuple[int, Array]]
             yield m, Z @ Z.T
         return
     views = final.kernels if isinstance(final.kernels, str) else as_views(final.kernels)
-    bank = make_bank(views, psd=final.psd)
+    bank = make_bank(views, psd=final.psd, fill=FILL_OF[getattr(final, "missing", "error")])
     fitted, positions = _distinct(final, X, rows)
     bank.fit(fitted)
     named = range(bank.n_kernels_) if final._precomputed else bank.view_names_

@@ -32,6 +32,7 @@ from ..views import bank, columns, gating_features, memory, precomputed, scaling
 from ..views.low_rank import fourier, maps
 from ..views.low_rank import transforms as factor_steps
 from ..views.low_rank import view as factor_view
+from ..views.missing import filling, mutual
 from .stand_ins import STAND_INS
 
 # Made by skops as an object: ``cls.__new__(cls)``, then its attributes.
@@ -49,6 +50,7 @@ _PARTS: tuple[type, ...] = (
     factor_steps.Shift,
     factor_steps.UnitLength,
     factor_view.FactorView,
+    filling.MeanFilling,
     fourier.FourierMap,
     kernel_pca.KernelComponents,
     maps.ColumnMap,
@@ -56,6 +58,8 @@ _PARTS: tuple[type, ...] = (
     memory.MemoryEstimate,
     mixed.MixedColumn,
     pair_split.PairSplit,
+    mutual.MutualFilling,
+    mutual.ViewMap,
     precomputed.PrecomputedBank,
     quadratic.Quadratic,
     response_surface.ResponseSurface,

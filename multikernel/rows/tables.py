@@ -97,6 +97,7 @@ def row_keys(table: Any) -> np.ndarray | None:
     if values.dtype.kind not in "fiub":
         return None
     numbers = np.ascontiguousarray(values.reshape(len(values), -1).astype(np.float64) + 0.0)  # −0 is 0
+    numbers[np.isnan(numbers)] = np.nan  # whatever its bits
     return numbers.view(np.dtype((np.void, numbers.itemsize * numbers.shape[1])))[:, 0]
 
 

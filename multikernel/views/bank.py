@@ -21,8 +21,10 @@ from multikernel._validation import (
 )
 from multikernel.kernels import Chain, Kernel
 from multikernel.kernels._rows import Pair, Rows
+from multikernel.rows.tables import take_rows
 from multikernel.views._finish import naming, needs_repair, repair
-from multikernel.views.columns import Selection, as_table, n_columns, n_rows, resolve_columns
+from multikernel.views._training_pairs import TrainPair, pairs_by_columns
+from multikernel.views.columns import Selection, as_table, check_positions, n_columns, n_rows
 from multikernel.views.memory import (
     GRAM_CHOICES,
     MemoryEstimate,
@@ -30,6 +32,7 @@ from multikernel.views.memory import (
     estimate_memory,
     require_fits,
 )
+from multikernel.views.missing.presence import absent_rows, among, naming_rows, rows_that_have, spread_into
 from multikernel.views.scaling import Scaling
 from multikernel.views.view import View, as_views, refuse_approximations
 
@@ -39,6 +42,7 @@ class FittedView:
     """A view after fit: its kernel with numbers for parameters, its columns, its transforms, its rows.
 
     Of a standardised view, `rows` are the training rows after `scaling`, which test rows go through too.
+    `present` are the positions of these rows among the training rows of the bank; None: they are all.
     """
 
     name: str
@@ -47,6 +51,7 @@ class FittedView:
     transforms: Chain
     rows: Rows = field(repr=False)
     scaling: Scaling | None = field(default=None, repr=False)
+    present: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def label(self) -> str:
@@ -54,24 +59,29 @@ class FittedView:
 
     def restrict(self, support: np.ndarray, taken: dict[int, Rows]) -> FittedView:
         """Keep the support rows only, where the transforms allow; `taken` lets views share them."""
-        rows = self.rows
+        rows, present = self.rows, None
+        if self.present is not None:
+            support, present = among(self.present, support)
         if not self.transforms.needs_all_columns:
             if id(rows) not in taken:
                 taken[id(rows)] = rows.take(support)
             rows = taken[id(rows)]
-        return replace(self, transforms=self.transforms.restrict(support), rows=rows)
+        return replace(self, transforms=self.transforms.restrict(support), rows=rows, present=present)
 
-    def test_rows(self, table: Any) -> Rows:
-        """The view's columns of `table`, scaled as the training rows were."""
+    def test_rows(self, table: Any, have: np.ndarray | None = None) -> Rows:
+        """The view's columns of `table`, or of its rows `have`, scaled as the training rows were."""
         label = f"{self.label} at prediction"
-        rows = Rows(self.selection.take(table, self.label), label, one_column=self.selection.scalar)
-        return rows if self.scaling is None else Rows(self.scaling.apply(rows.values, label), label)
+        taken = self.selection.take(table if have is None else take_rows(table, have), self.label)
+        rows = Rows(taken, label, one_column=self.selection.scalar)
+        if self.scaling is None or len(rows) == 0:
+            return rows
+        return Rows(self.scaling.apply(rows.values, label), label)
 
     def test_gram(self, pair: Pair) -> np.ndarray:
         """Transformed similarities of the pair's left rows to the training rows; shape (n_test, n_train)."""
         pair.left.label = f"{self.label} at prediction"
         K = np.empty(pair.shape)
-        if K.shape[1] == 0:  # restricted to no training row
+        if K.size == 0:  # restricted to no training row, or no row has the view
             return K
         with naming(self.label):
             self.kernel.evaluate(pair, K)
@@ -135,6 +145,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
     """
 
     lean = False  # whether the stack is for a learner of kernel weights, which needs less beside it
+    allow_absent = False  # whether samples may lack views: their similarities are 0, see `views.missing`
 
     def __init__(
         self,
@@ -200,9 +211,12 @@ class KernelBank(TransformerMixin, BaseEstimator):
         automatic = isinstance(self.kernels, str)
         full = can_check_fully(n, len(views)) or self.psd != "error"
         fitted: dict[int, FittedView] = {}
-        for position, view, pair in _pairs_by_columns(views, table, keep=self.gram != "memmap"):
+        for position, view, pair in pairs_by_columns(
+            views, table, keep=self.gram != "memmap", allow_absent=self.allow_absent
+        ):
             slot = slots[len(fitted) if automatic else position]
-            result = self._fit_view(view, pair, slot, full, automatic)
+            with pair.naming_rows():
+                result = self._fit_present(view, pair, slot, full, automatic)
             if result is not None:
                 fitted[position] = result
         if not fitted:
@@ -213,14 +227,25 @@ class KernelBank(TransformerMixin, BaseEstimator):
         self.views_ = [fitted[position] for position in sorted(fitted)]
         self.view_names_ = [view.name for view in self.views_]
         self.n_kernels_ = len(self.views_)
-        self.n_train_ = n
+        self.n_train_ = self._width = n
         self.active_ = tuple(range(self.n_kernels_))
         width = n_columns(table)
         if width is not None:
             self.n_features_in_ = width
 
+    def _fit_present(
+        self, view: View, pair: TrainPair, slot: np.ndarray, full: bool, automatic: bool
+    ) -> FittedView | None:
+        """Fit one view on the rows that have it; elsewhere its Gram is 0."""
+        if pair.present is None:
+            return self._fit_view(view, pair, slot, full, automatic)
+        K = np.empty(pair.shape, dtype=slot.dtype)
+        fitted = self._fit_view(view, pair, K, full, automatic)
+        spread_into(slot, K, pair.present, pair.present)
+        return None if fitted is None else replace(fitted, present=pair.present)
+
     def _fit_view(
-        self, view: View, pair: _TrainPair, slot: np.ndarray, full: bool, automatic: bool
+        self, view: View, pair: TrainPair, slot: np.ndarray, full: bool, automatic: bool
     ) -> FittedView | None:
         """Fit one view and write its Gram into `slot`; None where an automatic kernel is degenerate."""
         rows = pair.left
@@ -272,11 +297,27 @@ class KernelBank(TransformerMixin, BaseEstimator):
     def _iterate(self, table: Any) -> Iterator[tuple[int, np.ndarray]]:
         users = [id(self.views_[index].rows) for index in self.active_]
         pair: Pair | None = None
+        have: np.ndarray | None = None
         for index in self.active_:
             view = self.views_[index]
             if pair is None or pair.right is not view.rows:
-                pair = Pair(view.test_rows(table), view.rows, keep=users.count(id(view.rows)) > 1)
-            yield index, view.test_gram(pair)
+                have = rows_that_have(view.selection.take(table, view.label)) if self.allow_absent else None
+                with naming_rows(have):
+                    rows = view.test_rows(table, have)
+                pair = Pair(rows, view.rows, keep=users.count(id(view.rows)) > 1)
+            with naming_rows(have):
+                K = view.test_gram(pair)
+            if have is not None or view.present is not None:
+                K = spread_into(np.empty((n_rows(table), self._width)), K, have, view.present)
+            yield index, K
+
+    def presence(self, X: Any) -> np.ndarray:
+        """Whether each row has each view, (n_test, m)."""
+        table = self._test_table(X)
+        has = np.ones((n_rows(table), self.n_kernels_), dtype=bool)
+        for index, view in enumerate(self.views_):
+            has[:, index] = ~absent_rows(view.selection.take(table, view.label))
+        return has
 
     def self_similarities(self, X: Any) -> np.ndarray:
         """Of each row to itself, (n_test, m), after the transforms; zero for kernels that are not active."""
@@ -324,10 +365,11 @@ class KernelBank(TransformerMixin, BaseEstimator):
         compact.views_ = [
             view.restrict(rows, taken)
             if index in kernels
-            else replace(view, transforms=Chain(), rows=empty, scaling=None)
+            else replace(view, transforms=Chain(), rows=empty, scaling=None, present=None)
             for index, view in enumerate(self.views_)
         ]
         compact.active_ = tuple(kernels)
+        compact._width = len(rows)
         return compact
 
     def only(self, active: Sequence[int]) -> KernelBank:
@@ -347,41 +389,3 @@ class KernelBank(TransformerMixin, BaseEstimator):
     def _require_fitted(self) -> None:
         if not hasattr(self, "views_"):
             raise ValueError("this KernelBank is not fitted yet. Call fit, fit_stack or fit_transform first.")
-
-
-class _TrainPair(Pair):
-    """Training rows against themselves, with the columns they were taken from and how these were scaled."""
-
-    def __init__(self, rows: Rows, selection: Selection, scaling: Scaling | None, keep: bool) -> None:
-        super().__init__(rows, rows, keep)
-        self.selection = selection
-        self.scaling = scaling
-
-
-def _pairs_by_columns(views: list[View], table: Any, keep: bool) -> Iterator[tuple[int, View, _TrainPair]]:
-    """Views in groups with equal columns and scaling: a group shares its rows, and products if `keep`."""
-    groups: dict[tuple[Selection, bool], list[int]] = {}
-    for position, view in enumerate(views):
-        selection = resolve_columns(table, view.columns, f"view {view.name!r}")
-        groups.setdefault((selection, bool(view.standardize)), []).append(position)
-    for (selection, standardize), members in groups.items():
-        label = f"view {views[members[0]].name!r}"
-        rows = Rows(selection.take(table, label), label, one_column=selection.scalar)
-        scaling = Scaling.fit(rows.values) if standardize else None
-        if scaling is not None:
-            rows = Rows(scaling.apply(rows.values, label), label)
-        pair = _TrainPair(rows, selection, scaling, keep=keep and len(members) > 1)
-        for position in members:
-            yield position, views[position], pair
-
-
-def check_positions(name: str, positions: Any, size: int) -> np.ndarray:
-    """Integer positions below `size`."""
-    values = np.asarray(positions)
-    if values.ndim != 1 or (values.size and values.dtype.kind not in "iu"):
-        raise TypeError(f"{name} must be a 1-D array of integer positions; got {positions!r}.")
-    if values.size and not (values.min() >= 0 and values.max() < size):
-        raise ValueError(
-            f"{name} must hold positions from 0 to {size - 1}; got {values.min()} to {values.max()}."
-        )
-    return values.astype(np.intp)

@@ -183,3 +183,15 @@ def _position_of(name: Any, X: Any, label: str) -> int:
     close = difflib.get_close_matches(str(name), known, n=3)
     hint = f"Did you mean {' or '.join(repr(match) for match in close)}?" if close else f"X has {known[:10]}."
     raise ValueError(f"{label} asks for the unknown column {name!r}. {hint}")
+
+
+def check_positions(name: str, positions: Any, size: int) -> np.ndarray:
+    """Integer positions below `size`."""
+    values = np.asarray(positions)
+    if values.ndim != 1 or (values.size and values.dtype.kind not in "iu"):
+        raise TypeError(f"{name} must be a 1-D array of integer positions; got {positions!r}.")
+    if values.size and not (values.min() >= 0 and values.max() < size):
+        raise ValueError(
+            f"{name} must hold positions from 0 to {size - 1}; got {values.min()} to {values.max()}."
+        )
+    return values.astype(np.intp)

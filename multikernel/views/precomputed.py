@@ -24,7 +24,8 @@ from multikernel.kernels import PSDRepair
 from multikernel.kernels._rows import row_blocks
 from multikernel.rows.memory import is_on_disk
 from multikernel.views._finish import needs_repair, repair
-from multikernel.views.bank import KernelBank, check_positions
+from multikernel.views.bank import KernelBank
+from multikernel.views.columns import check_positions
 from multikernel.views.memory import (
     GRAM_CHOICES,
     MemoryEstimate,
@@ -32,6 +33,8 @@ from multikernel.views.memory import (
     estimate_memory,
     require_fits,
 )
+from multikernel.views.missing import CompletedBank
+from multikernel.views.missing.presence import absent_from_gram, absent_from_rows, among, spread_into
 from multikernel.views.view import as_views, refuse_approximations
 
 
@@ -70,6 +73,7 @@ class PrecomputedBank:
     """
 
     lean = False  # see KernelBank
+    allow_absent = False
 
     def __init__(
         self,
@@ -108,21 +112,46 @@ class PrecomputedBank:
         Ks = self._kernels_first(stack)
         repairs: dict[int, PSDRepair] = {}
         full = can_check_fully(n, m) or self.psd != "error"
+        self._present = self._find_present(Ks, names)
+        if self._present and np.may_share_memory(Ks, stack):
+            Ks = self._copied(Ks)
         for index, name in enumerate(names):
             label = f"kernel {name!r}"
-            facts = check_gram(Ks[index], label)
+            where = self._present.get(index)
+            K = Ks[index] if where is None else self._present_block(Ks[index], where, label)
+            facts = check_gram(K, label)
             if facts.degenerate:
                 raise_degenerate(label, facts.degenerate)
-            if needs_repair(Ks[index], facts, label, psd=self.psd, full=full):
-                if np.may_share_memory(Ks, stack):
-                    Ks = self._copied(Ks)
-                repairs[index] = repair(Ks[index], self.psd, label)
+            if not needs_repair(K, facts, label, psd=self.psd, full=full):
+                continue
+            if where is not None:
+                repairs[index] = repair(K, self.psd, label)
+                spread_into(Ks[index], K, where, where)
+                continue
+            if np.may_share_memory(Ks, stack):
+                Ks = self._copied(Ks)
+            repairs[index] = repair(Ks[index], self.psd, label)
         self._repairs = repairs
         self.view_names_ = names
         self.n_train_, self.n_kernels_ = n, m
         self.active_ = tuple(range(m))
         self._support: np.ndarray | None = None
         return Ks
+
+    def _find_present(self, Ks: np.ndarray, names: list[str]) -> dict[int, np.ndarray]:
+        """The samples that have a kernel, of the kernels that some sample lacks."""
+        if not self.allow_absent:
+            return {}
+        absent = [absent_from_gram(K, f"kernel {name!r}") for K, name in zip(Ks, names, strict=True)]
+        return {index: np.flatnonzero(~lacks) for index, lacks in enumerate(absent) if lacks.any()}
+
+    @staticmethod
+    def _present_block(K: np.ndarray, where: np.ndarray, label: str) -> np.ndarray:
+        """The Gram of the samples that have a kernel; K is 0 elsewhere from now on."""
+        block = np.ascontiguousarray(K[np.ix_(where, where)])
+        spread_into(K, block, where, where)
+        check_gram(K, label)  # so that what is wrong is named by its place in the whole
+        return block
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit, and return the checked training stack (n, n, m)."""
@@ -179,6 +208,10 @@ class PrecomputedBank:
 
         After `restrict`, X is still the full stack; K holds the columns of the support points.
         """
+        return self._iterate(self._test_stack(X))
+
+    def _test_stack(self, X: Any) -> np.ndarray:
+        """X as a stack of rows against the training samples."""
         self._require_fitted()
         stack = _as_stack(X)
         if stack.shape[1:] != (self.n_train_, self.n_kernels_):
@@ -188,11 +221,14 @@ class PrecomputedBank:
             )
         if stack.shape[0] == 0:
             raise ValueError(f"X must hold at least one sample; got shape {stack.shape}.")
-        return self._iterate(stack)
+        return stack
 
     def _iterate(self, stack: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         for index in self.active_:
             K = check_real_matrix(stack[:, :, index], f"kernel {self.view_names_[index]!r}")
+            if self.allow_absent:
+                yield index, self._present_rows(K, index)
+                continue
             fixed = self._repairs.get(index)
             if fixed is not None and fixed.needs_all_columns:
                 self._require_finite(K, index)
@@ -201,6 +237,29 @@ class PrecomputedBank:
                 K = K[:, self._support]
             self._require_finite(K, index)
             yield index, K
+
+    def _present_rows(self, K: np.ndarray, index: int) -> np.ndarray:
+        """Rows of a kernel that samples may lack: 0 where either of two samples lacks it."""
+        columns = self._present.get(index)
+        has = np.flatnonzero(~absent_from_rows(K, columns))
+        columns = np.arange(self.n_train_) if columns is None else columns
+        known = K[np.ix_(has, columns)]
+        if not all_finite(known):
+            self._require_finite(spread_into(np.empty_like(K), known, has, columns), index)
+        support = np.arange(self.n_train_) if self._support is None else self._support
+        inside, places = among(columns, support)
+        fixed = self._repairs.get(index)
+        if fixed is not None and fixed.needs_all_columns:
+            known = fixed.test(known, np.empty(0))
+        else:
+            known = known[:, inside]
+        return spread_into(np.empty((len(K), len(support)), K.dtype), known, has, places)
+
+    def presence(self, X: Any) -> np.ndarray:
+        """Whether each sample has each kernel, (n_test, m)."""
+        stack = self._test_stack(X)
+        absent = [absent_from_rows(stack[:, :, m], self._present.get(m)) for m in range(self.n_kernels_)]
+        return ~np.column_stack(absent)
 
     def _require_finite(self, K: np.ndarray, index: int) -> None:
         if not all_finite(K):
@@ -219,9 +278,16 @@ class PrecomputedBank:
         compact._support = rows
         compact.active_ = tuple(sorted(set(check_positions("active", active, self.n_kernels_).tolist())))
         compact._repairs = {
-            index: fixed.restrict(rows) for index, fixed in self._repairs.items() if index in compact.active_
+            index: fixed.restrict(self._own_positions(index, rows))
+            for index, fixed in self._repairs.items()
+            if index in compact.active_
         }
         return compact
+
+    def _own_positions(self, index: int, rows: np.ndarray) -> np.ndarray:
+        """Where some training samples stand among those that have a kernel."""
+        present = self._present.get(index) if self.allow_absent else None
+        return rows if present is None else among(present, rows)[0]
 
     def only(self, active: Sequence[int]) -> PrecomputedBank:
         """The same bank, yielding the kernels `active` and no others."""
@@ -262,10 +328,13 @@ def make_bank(
     gram: str = "dense",
     psd: str = "error",
     lean: bool = False,
-) -> KernelBank | PrecomputedBank:
+    fill: str | None = None,
+) -> KernelBank | PrecomputedBank | CompletedBank:
     """The bank for a ``kernels=`` argument: a `PrecomputedBank` for ``"precomputed"``, else a `KernelBank`.
 
     ``lean``: whether its stack is for a learner of kernel weights, which needs less memory beside it.
+    ``fill``: how kernels are completed where samples lack views, see `CompletedBank`; None refuses such
+    samples.
 
     Examples
     --------
@@ -282,4 +351,4 @@ def make_bank(
         refuse_approximations(as_views(kernels))  # and what is no set of kernels, before anything is computed
         bank = KernelBank(kernels, dtype=dtype, gram=gram, psd=psd)
     bank.lean = lean
-    return bank
+    return bank if fill is None else CompletedBank(bank, fill)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import check_float_dtype, check_rank, check_seed
-from multikernel.views.bank import check_positions
-from multikernel.views.columns import as_table, n_columns
+from multikernel.views.columns import as_table, check_positions, n_columns
 from multikernel.views.columns import n_rows as count_rows
 from multikernel.views.low_rank.fitting import ViewFitter
 from multikernel.views.low_rank.parts import iter_parts

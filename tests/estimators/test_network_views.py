@@ -10,6 +10,7 @@ from multikernel import MKLClassifier, TransductiveMKLClassifier, View
 from multikernel.kernels import Diffusion, Gaussian, Network, Precomputed, RandomWalk, RegularizedLaplacian
 from multikernel.kernels.networks import base
 from multikernel.persistence import load_model, save_model
+from multikernel.persistence.preparing import prepare
 from multikernel.stats._fingerprint import fingerprint
 from multikernel.views import LowRankBank
 
@@ -78,6 +79,9 @@ def test_saved_models_hold_the_network_and_nothing_that_was_computed(small, tmp_
     assert kernel == model.kernels[0].kernel and kernel.network == NETWORK
     assert kernel.network is loaded.kernels[1].kernel.network  # written once
     assert not kernel.network.weights.flags.writeable
+    kept = prepare(model.kernels[0].kernel)  # what was computed is not even looked through
+    assert set(vars(kept)) == {"network", "beta", "normalized", "absent"}
+    assert set(vars(kept.network)) == {"nodes", "pairs", "weights"}
     alone = load_model(save_model(Diffusion(NETWORK), tmp_path / "kernel.skops"))
     assert set(vars(alone)) == {"network", "beta", "normalized", "absent"}
     assert set(vars(alone.network)) == {"nodes", "pairs", "weights"}

@@ -220,6 +220,15 @@ def test_what_does_not_fit_is_not_kept(expanded, monkeypatch, room):
     np.testing.assert_allclose(kernel.diag(rows), expected.diagonal()[rows], rtol=0, atol=1e-15)
 
 
+def test_what_is_new_takes_the_place_of_what_was_kept(expanded, monkeypatch):
+    network = Network.from_adjacency(random_adjacency(np.random.default_rng(1), 60))
+    monkeypatch.setattr(expansion, "KEPT_BYTES", 25 * 60 * 8)
+    kernel = Diffusion(network)
+    for nodes in (np.arange(20), np.arange(30, 50), np.arange(30, 55)):
+        kernel(nodes)
+        assert sorted(kernel._expansion._kept) == nodes.tolist()
+
+
 def test_kernels_of_a_small_network_share_its_decomposition(monkeypatch):
     network = Network(EDGES)
     times = []

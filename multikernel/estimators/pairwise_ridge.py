@@ -134,7 +134,6 @@ class PairwiseRidge(RegressorMixin, KernelInput):
     """
 
     about = PAIRS
-    certificate = "stationarity"
     _precomputed = False
 
     def __init__(
@@ -163,6 +162,11 @@ class PairwiseRidge(RegressorMixin, KernelInput):
         self.tol = tol
         self.max_iter = max_iter
         self.psd = psd
+
+    @property
+    def certificate(self) -> str:
+        """What the gap certifies: with learned weights of both sides the problem is not convex."""
+        return "optimality" if self.weights == "uniform" else "stationarity"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PairwiseRidge":
         """Learn from pairs and their values.

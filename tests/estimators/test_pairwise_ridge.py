@@ -259,6 +259,7 @@ def test_the_kernel_that_made_the_values_gets_the_weight(form):
     assert model.score(pairs[~some], y[~some]) > 0.9
     uniform = PairwiseRidge(*sides, form=form, alpha=0.1, weights="uniform").fit(pairs[some], y[some])
     assert model.objective_ < uniform.objective_
+    assert (model.certificate, uniform.certificate) == ("stationarity", "optimality")
     values = [entry["objective"] for entry in model.history_]
     assert values[-1] <= values[0] and model.n_iter_ == len(values) - 1
 

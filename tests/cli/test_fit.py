@@ -258,3 +258,27 @@ def test_an_error_that_nobody_foresaw_is_one_line(monkeypatch, capsys):
     monkeypatch.setenv("MULTIKERNEL_TRACEBACK", "1")
     with pytest.raises(KeyError):
         main()
+
+
+def test_categories_and_gaps_of_a_file_go_to_the_kernel_that_reads_them(tmp_path):
+    rng = np.random.default_rng(0)
+    ill = rng.integers(0, 2, 60)
+    X = pd.DataFrame({"age": rng.normal(60.0, 5.0, 60) + 15.0 * ill, "stage": np.where(ill, "III", "I")})
+    X["stage"] = X["stage"].where(rng.random(60) < 0.8, "II")
+    X = X.mask(rng.random(X.shape) < 0.2).assign(gene=rng.normal(size=60))
+    X[:45].assign(kind=np.where(ill, "ill", "well")[:45]).to_csv(tmp_path / "train.csv", index=False)
+    X[45:].to_csv(tmp_path / "new.csv", index=False)
+    views = [("clinical", ["age", "stage"], "mixed(scale='std')"), ("genes", ["gene"], "gaussian")]
+    text = "".join(f'[[view]]\nname = "{n}"\ncolumns = {c}\nkernel = "{k}"\n' for n, c, k in views)
+    (tmp_path / "views.toml").write_text(text)
+    arguments = (tmp_path / "train.csv", "-y", "kind", "--views", tmp_path / "views.toml")
+    assert call("doctor", *arguments).exit_code == 0
+    assert call("fit", *arguments, "-o", tmp_path / "model").exit_code == 0
+    rows = json.loads(call("predict", tmp_path / "model", tmp_path / "new.csv", "--json").stdout)
+    right = [
+        row["prediction"] == ("ill" if sick else "well") for row, sick in zip(rows, ill[45:], strict=True)
+    ]
+    assert np.mean(right) > 0.8
+    X.assign(gene=np.nan)[45:].to_csv(tmp_path / "new.csv", index=False)
+    refused = call("predict", tmp_path / "model", tmp_path / "new.csv")
+    assert refused.exit_code != 0 and "column 'gene' of new.csv is empty" in refused.stderr

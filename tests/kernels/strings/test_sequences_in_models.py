@@ -9,7 +9,16 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from multikernel import KernelBank, MKLClassifier, View
-from multikernel.kernels import Gappy, Gaussian, Mismatch, Spectrum, WeightedDegree
+from multikernel.kernels import (
+    Gappy,
+    Gaussian,
+    Kronecker,
+    Linear,
+    Mismatch,
+    Pairwise,
+    Spectrum,
+    WeightedDegree,
+)
 from multikernel.persistence import load_model, save_model
 from multikernel.views import LowRankBank
 
@@ -78,6 +87,17 @@ def test_a_search_takes_rows_of_the_table():
     grid = {"kernels": [[View("s", Spectrum(k, "dna"), "sequence")] for k in (1, 3)], "C": [0.1, 10.0]}
     search = GridSearchCV(MKLClassifier(), grid, cv=3).fit(X, y)
     assert search.best_params_["kernels"][0].kernel.k == 3
+
+
+def test_pairs_of_sequences_and_of_a_sequence_with_numbers():
+    X, _ = make_table()
+    X = X.assign(other=X["sequence"].iloc[::-1].to_numpy())
+    a, b = (Spectrum(2, "dna")(X[name]) for name in ("sequence", "other"))
+    cross = Spectrum(2, "dna")(X["sequence"], X["other"])
+    bank = KernelBank([View("both", Pairwise(Spectrum(2)), ["sequence", "other"])])
+    np.testing.assert_allclose(bank.fit_transform(X)[:, :, 0], a * b + cross * cross.T)
+    bank = KernelBank([View("both", Kronecker(Spectrum(2), Linear()), ["sequence", "noise"])])
+    np.testing.assert_allclose(bank.fit_transform(X)[:, :, 0], a * Linear()(X[["noise"]]))
 
 
 def test_errors_name_the_view_and_the_row():

@@ -70,7 +70,8 @@ class PairwiseRidge(RegressorMixin, KernelInput):
     alpha : float
         Strength of the regularisation, as in scikit-learn's KernelRidge.
     alphas : sequence of float, optional
-        Instead of `alpha`: the one with the least squared error on pairs that were left out.
+        Instead of `alpha`: the one with the least squared error on pairs that were left out. Weights of
+        kernels are those learned from all pairs, so that these errors are a little too small.
     hold_out : {"pairs", "left", "right", "both"}, or {"pairs", "one", "both"} for symmetric pairs
         What is new in a pair that was left out, see :class:`PairSplit`. For ordered pairs without gaps and
         with equal weights there is a closed form that leaves out each pair, each left or each right object;

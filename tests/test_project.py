@@ -303,6 +303,21 @@ def test_the_example_of_kernels_with_a_gate_says_when_the_gate_helps(tmp_path, c
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_example_of_missing_views_says_how_accuracy_falls(tmp_path, capsys):
+    example = load_example(ROOT / "examples/what_if_one_view_is_missing.py")
+    picture = tmp_path / "run" / "picture.png"
+    example.main(["--digits", "150", "--draws", "1", "--picture", str(picture)])
+    printed = capsys.readouterr().out
+    found = re.findall(r"^(.*?(?:views|prediction)) +((?:\d+\.\d *){4})$", printed, re.MULTILINE)
+    rows = {name: list(map(float, numbers.split())) for name, numbers in found}
+    assert len(rows) == 9
+    assert len(set(rows["0 % of the views"])) == 1
+    half = dict(zip(example.WAYS, rows["50 % of the views"], strict=True))
+    assert max(half, key=half.get) == "complete"
+    assert half["complete"] < rows["0 % of the views"][0] - 1.0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_example_of_costs_trades_accuracy_for_cost(tmp_path, capsys):
     example = load_example(ROOT / "examples/what_does_the_last_percent_cost.py")
     picture = tmp_path / "run" / "picture.png"

@@ -11,7 +11,8 @@ A protein that is not in the network is similar to itself alone there: what is s
 expression, and the network neither helps nor harms much. The counter-check is a network with the same degrees
 whose edges lead anywhere: it must not help. It also shows that learning the weights is no insurance: it still
 gets weight, since a protein that is hardly similar to any other is easily fitted. Held-out proteins tell the
-difference, the weights do not. C is 1 for all and nothing is tuned.
+difference, the weights do not. C is 1 for all. The data are made up, and so that both views matter: they show
+how it is done, not how often it helps.
 
 Run it with ``python examples/what_do_the_neighbours_say.py [--draws N] [--picture FILE]``.
 """

@@ -26,6 +26,7 @@ from ._missing import (
     FILL_OF,
     MISSING,
     learn_rescaled,
+    require_whole_sample,
     sample_scales,
     warn_of_no_view,
     warn_unless_completed,
@@ -161,6 +162,8 @@ class BaseMKL(KernelMachine):
     ) -> Solved:
         """Machines on some of the samples; scaled where samples lack views and nothing completes them."""
         part = on_rows(Ks, rows)
+        if self.missing == "absent":
+            require_whole_sample(self._bank.present_[rows])
         if self.missing != "renormalise":
             return Solved(self._learn(part, losses, **settings), rows, names)
         has = self._bank.present_[rows]
@@ -243,11 +246,14 @@ class BaseMKL(KernelMachine):
     def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
         """The score that each active kernel contributes, (n_samples, n_machines)."""
         reference = getattr(self, "_reference", [None])
-        if reference[0] is None:
+        if reference[0] is None and self.missing != "absent":
             yield from super()._kernel_scores(X)
             return
         has = self._bank.presence(X)
         warn_of_no_view(has, self.machine_weights_)
+        if reference[0] is None:
+            yield from super()._kernel_scores(X)
+            return
         scales = sample_scales(has, np.array(reference))
         for m, scores in super()._kernel_scores(X):
             yield m, scores * scales

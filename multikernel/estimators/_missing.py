@@ -7,6 +7,14 @@ equal weights, P / |S_i| for P kernels: views that count for little are not blow
 an end. The weights are learned with the c of the weights before, uniform ones at first, until c is stable. So
 the last problem is convex and has its duality gap for its c; that another c would have a better value is not
 excluded. New samples are scaled with the weights that gave this c.
+
+With ``"absent"`` each sample has its margin in the space of the views that it has, w_S for the views S,
+
+    min_w,b  ½ max_i Ω(w_{S_i})² + C Σ_i ℓ(y_i, Σ_{m∈S_i} ⟨w_m, φ_m(x_i)⟩ + b)
+
+which is absent kernel learning (Liu et al. 2015). Ω does not fall when views are added. So a sample that has
+all of them has the largest, and the problem is the usual one with zeros where a view is absent, c = 1.
+Without such a sample it is another problem, and refused.
 """
 
 from collections.abc import Callable
@@ -21,7 +29,13 @@ from ..views.memory import allocate_stack
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-FILL_OF: dict[str, str | None] = {"error": None, "renormalise": "zero", "mean": "mean", "complete": "mutual"}
+FILL_OF: dict[str, str | None] = {
+    "error": None,
+    "renormalise": "zero",
+    "absent": "zero",
+    "mean": "mean",
+    "complete": "mutual",
+}
 MISSING = tuple(FILL_OF)
 
 _STABLE = 1e-3
@@ -94,6 +108,16 @@ def learn_rescaled(
         ConvergenceWarning,
     )
     return result, reference
+
+
+def require_whole_sample(has: Array) -> None:
+    """Refuse training samples (n, n_kernels) none of which has all views."""
+    if not has.all(axis=1).any():
+        raise ValueError(
+            "missing='absent' needs at least one training sample that has all views (in each machine); got "
+            f"{len(has)} samples that have {has.sum(axis=1).max()} of {has.shape[1]} at most. Use "
+            "missing='renormalise' or 'complete', or leave out the views that are rare."
+        )
 
 
 def warn_of_no_view(has: Array, weights: Array) -> None:

@@ -80,11 +80,12 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
         rows; None is 200 columns.
     dtype : {"float64", "float32"}
         The precision of stack or factors; a ready-made stack of either keeps its own.
-    missing : {"error", "renormalise", "mean", "complete"}
+    missing : {"error", "renormalise", "absent", "mean", "complete"}
         What to do with samples that lack views: all columns of a view are NaN in their row (None or NA in
         columns of objects), or their row and column of a ready-made kernel. Refuse them; take what a sample
-        has for the whole, scaled by the weights; put the mean of the other samples in its place; or estimate
-        its kernels from its other views. Needs a Gram stack. See Notes.
+        has for the whole, scaled by the weights; ask for its margin in the views that it has; put the mean of
+        the other samples in the place of a view; or estimate it from the other views. Needs a Gram stack. See
+        Notes.
     n_jobs : int, optional
         Machines solved at the same time, in threads.
     callback : callable, optional
@@ -148,16 +149,20 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
     With ``missing="renormalise"`` an absent kernel is 0, and sample i is scaled by :math:`c_i`, with
     :math:`c_i^2 = \sum_m \mu_m / \sum_{m \in S_i} \mu_m`, :math:`S_i` the views that it has, but at most what
     it is at equal weights. The weights are learned with the c of the weights before, until c is stable:
-    ``dual_gap_`` certifies the last of these problems, for its c. ``"mean"``: an absent sample lies at the
+    ``dual_gap_`` certifies the last of these problems, for its c. ``"absent"``: the margin of a sample is in
+    the space of its own views, :math:`\max_i \Omega(w_{S_i})^2` is what is small. As soon as one training
+    sample has all views, which is asked for, this is the usual problem with 0 for absent kernels.
+    ``"mean"``: an absent sample lies at the
     mean of the samples that have the view. ``"complete"``: the em algorithm completes each kernel from all
     the others, so that the divergence between the kernels and their common model never rises; the model
-    keeps all training samples and kernels. In all three ways a view may be absent at prediction only.
+    keeps all training samples and kernels. In all these ways a view may be absent at prediction only.
 
     References
     ----------
     Lanckriet et al., Learning the kernel matrix with semidefinite programming, JMLR 5, 2004.
     Bach, Lanckriet & Jordan, Multiple kernel learning, conic duality, and the SMO algorithm, ICML 2004.
     Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
+    Liu et al., Absent multiple kernel learning, AAAI 2015.
     Zien & Ong, Multiclass multiple kernel learning, ICML 2007.
     Tsuda, Akaho & Asai, The em algorithm for kernel matrix completion with auxiliary data, JMLR 4, 2003.
 

@@ -2,6 +2,7 @@
 
 import warnings
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,7 +24,7 @@ from multikernel.report import render_markdown, summarize
 
 COLUMNS = {"one": [0, 1], "two": [2, 3], "three": [4, 5]}
 VIEWS = [(name, Gaussian(gamma=0.3), columns) for name, columns in COLUMNS.items()]
-WAYS = ("renormalise", "mean", "complete")
+WAYS = ("renormalise", "absent", "mean", "complete")
 everyway = pytest.mark.parametrize("missing", WAYS)
 
 
@@ -139,12 +140,49 @@ def test_renormalised_kernels_are_those_of_the_definition():
     assert model.objective_ == pytest.approx(value, rel=5e-3)
 
 
-def test_a_sample_that_lacks_views_without_weight_lacks_nothing():
+@pytest.mark.parametrize("norm", [1.0, 2.0])
+def test_absent_kernels_are_the_margin_of_each_sample_in_its_own_views(norm):
+    """cvxpy on the definition: the largest norm over the patterns of views that occur."""
+    n, C = 24, 0.7
+    X, _, labels = data(n, 3)
+    has = np.random.default_rng(4).random((n, 3)) > 0.4
+    has[:, 0] |= ~has.any(axis=1)
+    has[0] = True
+    y = np.where(labels == "same", 1.0, -1.0)
+    views = [(name, Linear(), columns) for name, columns in COLUMNS.items()]
+    model = MKLClassifier(views, C=C, norm=norm, missing="absent", tol=1e-8).fit(without(X, has), labels)
+
+    w, b = [cp.Variable(2) for _ in COLUMNS], cp.Variable()
+    scores = b + sum(
+        cp.multiply(has[:, m], X[:, columns] @ w[m]) for m, columns in enumerate(COLUMNS.values())
+    )
+    q = 2 * norm / (norm + 1)
+    sizes = [
+        cp.square(cp.norm(cp.hstack([cp.norm(w[m]) for m in np.flatnonzero(pattern)]), q))
+        for pattern in np.unique(has, axis=0)
+    ]
+    risk = C * cp.sum(cp.pos(1 - cp.multiply(y, scores)))
+    value = cp.Problem(cp.Minimize(0.5 * cp.maximum(*sizes) + risk)).solve(solver=cp.CLARABEL)
+    assert model.objective_ == pytest.approx(value, rel=1e-6)
+    sign = 1.0 if model.classes_[1] == "same" else -1.0
+    found = sign * model.decision_function(without(X, has))
+    np.testing.assert_allclose(found, scores.value, atol=1e-3)
+
+
+def test_absent_kernels_need_one_whole_sample():
+    has = np.ones((60, 3), dtype=bool)
+    has[np.arange(60), np.arange(60) % 3] = False
+    with pytest.raises(ValueError, match=r"at least one training sample that has all views.* have 2 of 3"):
+        MKLClassifier(VIEWS, missing="absent").fit(without(X, has), LABELS)
+
+
+@pytest.mark.parametrize("missing", ["renormalise", "absent"])
+def test_a_sample_that_lacks_views_without_weight_lacks_nothing(missing):
     rng = np.random.default_rng(3)
     table = np.column_stack([X[:, :2], 0.1 * rng.normal(size=(60, 2))])
     views = [("good", Gaussian(gamma=0.3), [0, 1]), ("noise", Linear(), [2, 3])]
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, 0)
-    model = MKLClassifier(views, missing="renormalise").fit(table, y)
+    model = MKLClassifier(views, missing=missing).fit(table, y)
     assert model.kernel_weights_.tolist() == [1.0, 0.0]
     gappy = table.copy()
     gappy[:, 2:] = np.nan
@@ -267,7 +305,8 @@ def test_probabilities_joint_machines_evaluation_and_report(missing):
 
 # ---------------------------------------------------------------------- bad input
 def test_what_cannot_be_had_is_refused_with_the_remedy():
-    with pytest.raises(ValueError, match="missing must be one of 'error', 'renormalise', 'mean', 'complete'"):
+    ways = "'error', 'renormalise', 'absent', 'mean', 'complete'"
+    with pytest.raises(ValueError, match=f"missing must be one of {ways}"):
         MKLClassifier(VIEWS, missing="drop").fit(X, LABELS)
     with pytest.raises(ValueError, match=r"view '\w+' holds NaN.*MKLClassifier.*missing='complete'"):
         MKLClassifier(VIEWS).fit(GAPPY, LABELS)

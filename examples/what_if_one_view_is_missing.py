@@ -2,17 +2,18 @@
 =============================
 
 Handwritten digits of scikit-learn in five views, some of which are missing: each view of each digit with the
-same chance, of training and of new digits; or a whole view, of the new digits only. Four ways to go on are
+same chance, of training and of new digits; or a whole view, of the new digits only. Five ways to go on are
 compared on the same digits: to impute the mean of each column; to scale what a digit has
-(``missing="renormalise"``); to put the mean of the other digits, in feature space, in the place of an absent
-view (``"mean"``); to estimate the kernels of an absent view from the other views (``"complete"``). It prints
-the accuracy of each, and draws how it falls.
+(``missing="renormalise"``); to ask for its margin in the views that it has (``"absent"``); to put the mean of
+the other digits, in feature space, in the place of an absent view (``"mean"``); to estimate the kernels of an
+absent view from the other views (``"complete"``). It prints the accuracy of each, and draws how it falls.
 
 Run it with ``python examples/what_if_one_view_is_missing.py [--digits N] [--draws N] [--picture FILE]``.
 """
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,8 +27,8 @@ from multikernel.datasets import load_digits_views
 from multikernel.kernels import Gaussian
 
 SHARES = (0.0, 0.1, 0.3, 0.5)
-WAYS = ("imputation", "renormalise", "mean", "complete")
-COLOURS = ("#999999", "#E69F00", "#0072B2", "#009E73")  # told apart by every eye
+WAYS = ("imputation", "renormalise", "absent", "mean", "complete")
+COLOURS = ("#999999", "#E69F00", "#CC79A7", "#0072B2", "#009E73")  # told apart by every eye
 
 
 def hide(X: pd.DataFrame, views: dict[str, list[str]], has: np.ndarray) -> pd.DataFrame:
@@ -60,7 +61,7 @@ def accuracies(views: dict[str, list[str]], train: tuple, test: tuple) -> list[f
     return [make_model(way, views).fit(*train).score(*test) for way in WAYS]
 
 
-def measure(digits: object, n_train: int, seed: int) -> pd.DataFrame:
+def measure(digits: Any, n_train: int, seed: int) -> pd.DataFrame:
     """One draw: rows are shares of missing views, then whole views that new digits lack; columns the ways."""
     rng = np.random.default_rng(seed)
     X, new, y, y_new = train_test_split(
@@ -85,7 +86,7 @@ def draw(table: pd.DataFrame, picture: Path) -> None:
     parts, whole = table.iloc[: len(SHARES)], table.iloc[len(SHARES) :]
     for number, (way, colour) in enumerate(zip(WAYS, COLOURS, strict=True)):
         left.plot([100 * share for share in SHARES], 100 * parts[way], "o-", color=colour, label=way)
-        right.bar(np.arange(len(whole)) + 0.2 * (number - 1.5), 100 * whole[way], 0.18, color=colour)
+        right.bar(np.arange(len(whole)) + 0.16 * (number - 2), 100 * whole[way], 0.15, color=colour)
     left.set(xlabel="missing views of digits (%)", ylabel="accuracy (%)", title="At fit and at prediction")
     left.set_ylim(100 * table.to_numpy().min() - 3, 100)
     left.legend(frameon=False)

@@ -308,7 +308,7 @@ def test_the_example_of_missing_views_says_how_accuracy_falls(tmp_path, capsys):
     picture = tmp_path / "run" / "picture.png"
     example.main(["--digits", "150", "--draws", "1", "--picture", str(picture)])
     printed = capsys.readouterr().out
-    found = re.findall(r"^(.*?(?:views|prediction)) +((?:\d+\.\d *){4})$", printed, re.MULTILINE)
+    found = re.findall(r"^(.*?(?:views|prediction)) +((?:\d+\.\d *){5})$", printed, re.MULTILINE)
     rows = {name: list(map(float, numbers.split())) for name, numbers in found}
     assert len(rows) == 9
     assert len(set(rows["0 % of the views"])) == 1

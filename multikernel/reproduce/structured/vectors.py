@@ -181,7 +181,8 @@ TABLES = (
             "TCGA breast (messenger RNA, micro-RNA, proteins), TARA oceans (physics and chemistry, "
             "phylogeny, genes), nutrimouse (genes, lipids): a Gaussian kernel of standardised columns for "
             "each view, its width the median distance. Columns without variation and classes of fewer than "
-            "six points are left out, and of TARA oceans latitude, longitude and depth, which say the class.",
+            "six points are left out, and of TARA oceans latitude, longitude and depth, which say the class "
+            "(a first run with them had shown it: one view alone had 87 % of the oceans right).",
             "Prokaryotes (gene repertoire, composition of the proteome, text): the columns look like "
             "principal components, so that their scales mean something; the inner product of rows is the "
             "kernel of a view.",

@@ -20,6 +20,7 @@ from .grams import (
 from .labels import codes_of_classes, signs_of_two_classes
 from .pairs import check_split, pair_table, split_pairs
 from .tables import (
+    WHOLE_VIEWS,
     NotFiniteError,
     RowError,
     all_finite,
@@ -37,6 +38,7 @@ from .warn import warn_caller
 
 __all__ = [
     "PSD_CHOICES",
+    "WHOLE_VIEWS",
     "GramFacts",
     "NotFiniteError",
     "RowError",

@@ -106,6 +106,12 @@ def check_float_dtype(dtype: Any) -> np.dtype[Any]:
 # --- feature tables ------------------------------------------------------------------------------
 
 
+WHOLE_VIEWS = (
+    "Samples that lack a view as a whole, all of its columns, are accepted by MKLClassifier, MKLRegressor, "
+    "MKLRidge and MKLOneClass with missing='complete'."
+)
+
+
 class RowError(ValueError):
     """An error about one row of what was checked: the words before its number, it, and the words after it.
 
@@ -247,8 +253,6 @@ def all_finite(values: np.ndarray) -> bool:
 def _raise_not_finite(label: str, value: Any, row: int, column: int, names: list[Any] | None) -> None:
     what = "NaN" if np.isnan(value) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
-    remedy = (
-        "Features must be finite: impute or drop what is missing. Samples that lack all columns of a view "
-        "are accepted by MKLClassifier, MKLRegressor, MKLRidge and MKLOneClass with missing='complete'."
-    )
+    remedy = "Features must be finite: impute or drop what is missing"
+    remedy += f", or use a kernel that reads gaps (Mixed). {WHOLE_VIEWS}" if what == "NaN" else "."
     raise NotFiniteError(f"{label} holds {what}", row, f"column {column}{name}. {remedy}")

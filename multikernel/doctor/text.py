@@ -14,6 +14,7 @@ from multikernel.doctor.remedies import Recipes, option
 
 _NAMED_VIEWS = 3
 _READS_GAPS = "View(name, Mixed(), columns)"
+_LACK_VIEWS = 'Take samples that lack a view as they are: model = model.set_params(missing="complete")'
 _DATE = r"\s*(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})(?:[ T]\d{1,2}:\d\d.*)?\s*$"
 
 
@@ -109,11 +110,21 @@ def check_missing(columns: Columns, positions: dict[str, list[int]]) -> Iterator
     rows = f"Or leave the rows out: {recipes.known_rows(holed, len(columns.names))}"
     rows += f". Or give them to a kernel that reads gaps: {_READS_GAPS}"
     remedy, command = f"F{fill}. {rows}", f"Fill them in the file or take these rows out, or {left_out}"
-    if empty:
+    if _are_whole(gaps, positions):
+        is_text = any(position in columns.others for position in holed)  # sequences, say, are not imputed
+        remedy = f"{_LACK_VIEWS}. {rows}" if is_text else f"{_LACK_VIEWS}. Or f{fill}. {rows}"
+    elif empty:
         remedy = f"Leave out what is mostly empty: {recipes.drop(empty)}. Or f{fill}"
         remedy += f". Or give the rest to a kernel that reads gaps: {_READS_GAPS}"
         command = f"Leave out what is mostly empty, {left_out}, and fill the rest in the file."
     yield Finding("error", named("column", names), what, remedy, command)
+
+
+def _are_whole(gaps: np.ndarray, positions: dict[str, list[int]]) -> bool:
+    """Whether rows lack views as a whole, and each of them has some other view."""
+    lacked = np.array([gaps[:, view].all(axis=1) for view in positions.values()])
+    partly = np.array([gaps[:, view].any(axis=1) for view in positions.values()]) & ~lacked
+    return bool(not partly.any() and not lacked.all(axis=0).any())
 
 
 def _losses(gaps: np.ndarray, positions: dict[str, list[int]]) -> str:

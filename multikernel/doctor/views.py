@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 from multikernel._validation import is_frame
@@ -88,6 +89,8 @@ def compute_grams(found: ViewedTable, sample: Any, filled: Any, text: set[int]) 
             found.grams[view.name] = _gram(view, table)
         except Exception as error:  # a kernel may be a function of the user, which may raise anything
             positions = found.positions[view.name]
+            if not view.kernel._reads_numbers and _has_gaps(sample, positions):
+                continue  # which is told with the missing values
             rest = [position for position in positions if position not in text]
             K = _gram_or_none(replace(view, columns=rest), table) if 0 < len(rest) < len(positions) else None
             if K is None and not (positions and not rest):
@@ -100,6 +103,12 @@ def compute_grams(found: ViewedTable, sample: Any, filled: Any, text: set[int]) 
                     found.refused.setdefault(position, view.name)
             if K is not None:
                 found.grams[view.name] = K
+
+
+def _has_gaps(sample: Any, positions: list[int]) -> bool:
+    """Whether something is missing in some columns of a table."""
+    taken = sample.iloc[:, positions] if is_frame(sample) else np.asarray(sample)[:, positions]
+    return bool(np.any(pd.isna(taken)))
 
 
 def _gram(view: View, table: Any) -> np.ndarray:

@@ -48,10 +48,21 @@ class Pairs:
     columns: Array
 
 
-def pairs_of(X: Any, split: Any, *, one_set: bool) -> Pairs:
-    """Find the distinct objects of a table of pairs."""
+def pairs_of(X: Any, split: Any, *, one_set: bool, same_columns: bool = False) -> Pairs:
+    """Find the distinct objects of a table of pairs.
+
+    ``one_set``: whether both sides are one set of objects; their columns then have the names of the left
+    ones, as with ``same_columns``.
+    """
     left, right = split_pairs(X, split, "X")
     n = count_rows(left)
+    if (one_set or same_columns) and left.shape[1] != right.shape[1]:
+        raise ValueError(
+            'form="symmetric" needs as many columns for the one object as for the other; got '
+            f"{left.shape[1]} and {right.shape[1]}."
+        )
+    if (one_set or same_columns) and hasattr(right, "iloc"):
+        right = right.set_axis(left.columns, axis=1)
     if not one_set:
         first, rows = distinct_rows(left)
         second, columns = distinct_rows(right)
@@ -60,13 +71,6 @@ def pairs_of(X: Any, split: Any, *, one_set: bool) -> Pairs:
             Objects(take_rows(right, second), second, "right"),
         )
         return Pairs(*sides, rows, columns)
-    if left.shape[1] != right.shape[1]:
-        raise ValueError(
-            'form="symmetric" needs as many columns for the one object as for the other; got '
-            f"{left.shape[1]} and {right.shape[1]}."
-        )
-    if hasattr(right, "iloc"):
-        right = right.set_axis(left.columns, axis=1)
     both = join_rows([left, right])
     first, codes = distinct_rows(both)
     objects = Objects(take_rows(both, first), first % n, "all")

@@ -152,10 +152,10 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
     ``dual_gap_`` certifies the last of these problems, for its c. ``"absent"``: the margin of a sample is in
     the space of its own views, :math:`\max_i \Omega(w_{S_i})^2` is what is small. As soon as one training
     sample has all views, which is asked for, this is the usual problem with 0 for absent kernels.
-    ``"mean"``: an absent sample lies at the
-    mean of the samples that have the view. ``"complete"``: the em algorithm completes each kernel from all
-    the others, so that the divergence between the kernels and their common model never rises; the model
-    keeps all training samples and kernels. In all these ways a view may be absent at prediction only.
+    ``"mean"``: an absent sample lies at the mean of the samples that have the view. ``"complete"``: the em
+    algorithm completes each kernel from all the others, so that the divergence between the kernels and their
+    common model never rises; the model keeps all training samples and kernels. In all these ways a view may
+    be absent at prediction only.
 
     References
     ----------

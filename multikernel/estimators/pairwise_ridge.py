@@ -294,8 +294,9 @@ class PairwiseRidge(RegressorMixin, KernelInput):
         """
         check_is_fitted(self)
         X = self._validate_table(X, reset=False)
-        pairs = pairs_of(X, check_split(self.split, "split"), one_set=False)
-        right_bank = self._left_bank if self.form == "symmetric" else self._right_bank
+        alike = self.form == "symmetric"
+        pairs = pairs_of(X, check_split(self.split, "split"), one_set=False, same_columns=alike)
+        right_bank = self._left_bank if alike else self._right_bank
         left = self._similarities(self._left_bank, self.left_weights_, pairs.left)
         right = self._similarities(right_bank, self.right_weights_, pairs.right)
         return predict_cells(left, right, self.dual_coef_, pairs.rows, pairs.columns)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import RowError
+from multikernel._validation import WHOLE_VIEWS, RowError
 from multikernel.kernels._columns import objects_of
 from multikernel.kernels._rows import Rows
 
@@ -46,8 +46,11 @@ def _read(rows: Rows) -> list[PlainGraph]:
         try:
             graphs.append(as_plain_graph(entry))
         except (TypeError, ValueError) as error:
+            absent = entry is None or entry is np.nan
             raise RowError(
-                f"GraphKernel needs a graph in each row; {rows.label} has none at row", row, f": {error}"
+                f"GraphKernel needs a graph in each row; {rows.label} has none at row",
+                row,
+                f": {error}" + f" {WHOLE_VIEWS}" * absent,
             ) from None
     return graphs
 

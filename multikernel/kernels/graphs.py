@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._validation import RowError
 from multikernel.kernels._graphs import PlainGraph, graphs_of
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.kernels.base import Kernel
@@ -40,6 +41,7 @@ _DEPENDENT = {
 }
 _FRAMEWORKS = {"weisfeiler_lehman": "vertex_histogram", "core_framework": "shortest_path"}
 # Computed pair by pair, so that of many graphs together the diagonal would cost the whole matrix.
+_NEED_EDGES = {"edge_histogram", "subgraph_matching", "neighborhood_subgraph_pairwise_distance"}
 _BY_PAIRS = {"random_walk", "subgraph_matching", "pyramid_match", "graph_hopper"}
 _CLASSES = {
     "VertexHistogram": ("vertex_histogram", {}),
@@ -153,6 +155,8 @@ class GraphKernel(Kernel):
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         right = graphs_of(pair.right)
+        for rows, graphs in ((pair.right, right), (pair.left, graphs_of(pair.left))):
+            self._require_edges(rows, graphs)
         if pair.symmetric:
             K = self._compute(right)
             out[...] = np.triu(K) + np.triu(K, 1).T  # the upper half decides
@@ -164,6 +168,19 @@ class GraphKernel(Kernel):
         step = 1 if self._is_by_pairs else _DIAGONAL_BLOCK
         blocks = [graphs[start : start + step] for start in range(0, len(graphs), step)]
         return np.concatenate([self._compute(block).diagonal() for block in blocks]).astype(np.float64)
+
+    def _require_edges(self, rows: Rows, graphs: list[PlainGraph]) -> None:
+        """Refuse graphs without edges where grakel cannot do without."""
+        if self.base is not None:
+            self.base._require_edges(rows, graphs)
+        bare = [row for row, graph in enumerate(graphs) if not graph.edges]
+        if bare and self.kernel in _NEED_EDGES:
+            raise RowError(
+                f"GraphKernel({self.kernel!r}) needs graphs with edges; {rows.label} holds one that has none,"
+                " at row",
+                bare[0],
+                ". Drop it, or use a kernel that reads nodes, such as 'weisfeiler_lehman'.",
+            )
 
     @property
     def _is_by_pairs(self) -> bool:

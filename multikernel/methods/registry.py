@@ -29,7 +29,7 @@ def list_methods(task: str | None = None, family: str | None = None) -> list[Met
     --------
     >>> from multikernel.methods import list_methods
     >>> [method.name for method in list_methods("values", "ridge")]
-    ['ridge', 'polynomial_ridge', 'ridge_ball']
+    ['ridge', 'pairs', 'polynomial_ridge', 'ridge_ball']
     """
     if task is not None and task not in TASKS:
         raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}; got {task!r}.")

@@ -107,7 +107,9 @@ def test_filled_gaps_keep_the_names_that_views_read():
     X.iloc[[1, 30], 0] = np.nan
     views = [("first", Gaussian(), ["a"]), ("rest", Linear(), ["b", "c"])]
     finding = about(X, Y, "values are missing", views)
-    fill, leave_out, mixed = codes_of(finding)
+    as_they_are, fill, leave_out, mixed = codes_of(finding)
+    _, _, model = run(as_they_are, X, Y, MKLClassifier(kernels=views))
+    assert model.fit(X, Y).predict(X).shape == (N,)
     filled, y, model = run(fill, X, Y, MKLClassifier(kernels=views))
     assert model.fit(filled, y).predict(X).shape == (N,)
     fewer, y, _ = run(leave_out, X.assign(unread=np.nan), Y)

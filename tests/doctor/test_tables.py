@@ -16,7 +16,7 @@ from multikernel.doctor import Diagnosis, Finding, diagnose
 from multikernel.doctor.columns import read_columns
 from multikernel.doctor.remedies import Recipes
 from multikernel.doctor.views import fill_gaps
-from multikernel.kernels import FunctionKernel, Gaussian, Linear
+from multikernel.kernels import FunctionKernel, Gaussian, Linear, Spectrum
 from multikernel.views import View
 from tests.doctor.told import find, told
 
@@ -119,6 +119,20 @@ def test_infinite_constant_equal_and_counting_columns(table):
     assert found.columns[3]["missing"] == 0
     told_of = {(f.level, f.subject) for f in found.findings}
     assert {("note", "column 'same'"), ("note", "column 'flat'"), ("warning", "column 'serial'")} <= told_of
+
+
+def test_samples_that_lack_whole_views_are_told_of_missing_and_of_nothing_else():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 2)), columns=["g1", "g2"])
+    X.insert(0, "seq", ["".join(rng.choice(list("ACGT"), 12)) for _ in range(80)])
+    X.loc[::5, "seq"] = None
+    views = [View("s", Spectrum(2, "dna"), "seq"), View("g", Gaussian(), ["g1", "g2"])]
+    (finding,) = diagnose(X, np.arange(80) % 2, views).errors
+    assert "'seq'" in finding.subject and "missing in 16 of 80 rows" in finding.what
+    assert 'missing="complete"' in finding.remedy and "Imputer" not in finding.remedy
+    X.loc[3, "g1"] = np.nan  # a part of a view
+    (finding,) = diagnose(X, np.arange(80) % 2, views).errors
+    assert 'missing="complete"' not in finding.remedy
 
 
 def test_a_copy_with_gaps_is_a_copy_and_the_fuller_one_stays(table):

@@ -125,6 +125,18 @@ def test_features_side_by_side_and_new_objects():
     )
 
 
+@pytest.mark.parametrize("split", [None, (["a1", "a2"], ["b1", "b2"])])
+def test_symmetric_pairs_in_frames_are_those_of_arrays(split):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(12, 4)), rng.normal(size=12)
+    frame = pd.DataFrame(X, columns=["a1", "a2", "b1", "b2"])
+    expected = PairwiseRidge(Gaussian(1.0), form="symmetric").fit(X, y).predict(X)
+    model = PairwiseRidge(Gaussian(1.0), form="symmetric", split=split).fit(frame, y)
+    np.testing.assert_allclose(model.predict(frame), expected, rtol=1e-10)
+    turned = frame[["b1", "b2", "a1", "a2"]].set_axis(frame.columns, axis=1)
+    np.testing.assert_allclose(model.predict(turned), expected, rtol=1e-9)
+
+
 def test_frames_by_name_with_texts():
     X, y = features()
     frame = pd.DataFrame(X, columns=["mass", "rings", "length", "charge", "depth"])

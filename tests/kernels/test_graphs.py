@@ -267,3 +267,18 @@ def test_without_grakel_the_extra_is_named(monkeypatch):
     for use in (lambda: kernel.fit(TRAIN), lambda: kernel(TRAIN)):
         with pytest.raises(ImportError, match=r"pip install 'multikernel\[graphs\]'"):
             use()
+
+
+@pytest.mark.parametrize("name", ["edge_histogram", "neighborhood_subgraph_pairwise_distance"])
+def test_graphs_without_edges_are_named_where_edges_are_read(name):
+    whole, bare = ([(0, 1), (1, 2)], ["C", "C", "O"], ["s", "d"]), ([], ["C", "O"])
+    with pytest.raises(ValueError, match=r"needs graphs with edges; .* that has none, at row 1\."):
+        GraphKernel(name)([whole, bare])
+    with pytest.raises(ValueError, match=r"that has none, at row 0\."):
+        GraphKernel(name)([bare], [whole])
+    assert GraphKernel("shortest_path")([whole, bare])[0, 1] == 0.0
+
+
+def test_a_graph_that_is_not_there_names_what_takes_it():
+    with pytest.raises(ValueError, match=r"has none at row 1: .*missing='complete'"):
+        GraphKernel()([([(0, 1)], ["C", "O"]), None])

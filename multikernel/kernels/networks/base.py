@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from multikernel._validation import RowError, check_choice
+from multikernel._validation import WHOLE_VIEWS, RowError, check_choice
 from multikernel.kernels._rows import Pair, Rows, row_blocks
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.networks.expansion import Expansion
@@ -83,7 +83,7 @@ class NetworkKernel(Kernel):
                 f"{label} needs one column of names of nodes, which are {kind} such as {plain(nodes[0])}; "
                 f"{rows.label} holds {plain(value)} at row",
                 place,
-                ". Give every sample a name of its own, of the same kind.",
+                f". Give every sample a name of its own, of the same kind. {WHOLE_VIEWS}",
             )
 
         column = _column(rows, label)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import RowError
+from multikernel._validation import WHOLE_VIEWS, RowError
 from multikernel.kernels._rows import Rows
 
 NAMED = {"dna": "ACGT", "rna": "ACGU", "protein": "ACDEFGHIKLMNPQRSTVWY"}
@@ -154,8 +154,8 @@ def _string(value: Any, row: int, label: str) -> str:
         return str(value)
     missing = _is_missing(value)
     what = f"a missing value ({value!r})" if missing else f"{value!r}"
-    remedy = "Drop the row, or fill in what is missing" if missing else "Give the column of the sequences"
-    raise RowError(f"a kernel of sequences needs strings; {label} holds {what} at row", row, f". {remedy}.")
+    remedy = f"Drop the row. {WHOLE_VIEWS}" if missing else "Give the column of the sequences."
+    raise RowError(f"a kernel of sequences needs strings; {label} holds {what} at row", row, f". {remedy}")
 
 
 def _is_missing(value: Any) -> bool:

@@ -113,6 +113,8 @@ def check_missing(columns: Columns, positions: dict[str, list[int]]) -> Iterator
     if _are_whole(gaps, positions):
         is_text = any(position in columns.others for position in holed)  # sequences, say, are not imputed
         remedy = f"{_LACK_VIEWS}. {rows}" if is_text else f"{_LACK_VIEWS}. Or f{fill}. {rows}"
+        instead = command[0].lower() + command[1:]
+        command = f"Samples lack whole views: fit with --set missing=complete. Or {instead}"
     elif empty:
         remedy = f"Leave out what is mostly empty: {recipes.drop(empty)}. Or f{fill}"
         remedy += f". Or give the rest to a kernel that reads gaps: {_READS_GAPS}"

@@ -94,7 +94,7 @@ def plan_fit(
             raise ValueError(f"{name} cannot be set as a parameter; it is given on its own (--{name}).")
     if "callback" in given:
         raise ValueError("callback is a function of Python, which cannot be set here.")
-    used, X, notes = _kernels(data, views, kernels)
+    used, X, notes = _kernels(data, views, kernels, takes_gaps(given))
     notes += doubts + _add_costs(given, views, chosen, found)
     model = chosen.make(found, kernels=used, **given)
     if data.y is not None and data.y.ndim == 2 and not get_tags(model).target_tags.multi_output:
@@ -135,12 +135,19 @@ def choose_kernels(data: TableData, views: ViewList | None = None, kernels: str 
     return _views_of_table(data, kernels) if views is None else list(views)
 
 
-def _kernels(data: TableData, views: ViewList | None, kernels: str | None) -> tuple[Any, Any, list[str]]:
+def takes_gaps(parameters: Mapping[str, Any]) -> bool:
+    """Whether samples that lack views go to the model, which then refuses gaps in parts of a view itself."""
+    return bool(parameters.get("missing", "error") != "error")
+
+
+def _kernels(
+    data: TableData, views: ViewList | None, kernels: str | None, any_gaps: bool
+) -> tuple[Any, Any, list[str]]:
     """The kernels as a method takes them, what they read of the data, and notes."""
     chosen = choose_kernels(data, views, kernels)
     if data.kind == "precomputed":
         return chosen, data.X, []
-    return chosen, *_used_columns(data, as_views("auto") if isinstance(chosen, str) else chosen)
+    return chosen, *_used_columns(data, as_views("auto") if isinstance(chosen, str) else chosen, any_gaps)
 
 
 def _views_of_table(data: TableData, kernels: str | None) -> list[View]:
@@ -156,13 +163,14 @@ def _views_of_table(data: TableData, kernels: str | None) -> list[View]:
     ]
 
 
-def _used_columns(data: TableData, views: Sequence[View]) -> tuple[pd.DataFrame, list[str]]:
+def _used_columns(data: TableData, views: Sequence[View], any_gaps: bool) -> tuple[pd.DataFrame, list[str]]:
     """The columns that views read, known in every row, and numbers where kernels compare these."""
     named = {column for view in views if view.columns is not None for column in view.columns}
     everything = any(view.columns is None for view in views)
     used = [column for column in data.columns if everything or column in named]
     X = data.X.loc[:, used]
-    require_usable(X, data, texts=text_columns(views, used), gaps=gap_columns(views, used))
+    gaps = used if any_gaps else gap_columns(views, used)
+    require_usable(X, data, texts=text_columns(views, used), gaps=gaps)
     if len(X) > 1 and not X.ne(X.iloc[0]).to_numpy().any():
         raise ValueError(f"all columns of {data.name} are constant: there is nothing to compare rows by.")
     left = [column for column in data.columns if column not in set(used)]
@@ -219,7 +227,7 @@ def require_usable(
     texts : sequence of str
         Columns that need not be numbers.
     gaps : sequence of str
-        Those of them that may be empty in some rows.
+        Columns that may be empty in some rows.
     """
     for name in texts:
         if name not in gaps:
@@ -228,7 +236,7 @@ def require_usable(
     for name in X.columns:
         if not pd.api.types.is_numeric_dtype(X[name].dtype):
             _refuse_text(X, str(name), data, new)
-    _require_finite(X, data, new)
+    _require_finite(X.fillna({name: 0.0 for name in X.columns if name in gaps}), data, new)
 
 
 def _require_written(column: pd.Series, data: TableData) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from multikernel.tables.fitting import INTERRUPTED, Fitted
-from multikernel.tables.planning import FitPlan, gap_columns, text_columns
+from multikernel.tables.planning import FitPlan, gap_columns, takes_gaps, text_columns
 from multikernel.tables.tuning import Tuning
 from multikernel.views import View, as_views
 
@@ -65,7 +65,7 @@ def make_record(
             "one_hot": {column: list(values) for column, values in (categories or {}).items()},
             "keep_na": keep_na,
             "texts": _columns(plan, text_columns),
-            "gaps": _columns(plan, gap_columns),
+            "gaps": _columns(plan, _every if takes_gaps(plan.parameters) else gap_columns),
         },
         "task": plan.task,
         "method": plan.method.name,
@@ -158,6 +158,10 @@ def _columns(plan: FitPlan, chosen: Callable[[Sequence[View], Sequence[str]], li
     if plan.data.kind == "precomputed":
         return []
     return chosen(as_views(plan.kernels), [str(name) for name in plan.X.columns])
+
+
+def _every(views: Sequence[View], columns: Sequence[str]) -> list[str]:
+    return list(columns)
 
 
 def _views(plan: FitPlan) -> list[dict[str, Any]]:

@@ -94,6 +94,26 @@ def test_views_costs_and_probabilities(place, tmp_path):
     assert sum(map(float, first.split(",")[2:])) == pytest.approx(1.0)
 
 
+def test_samples_that_lack_a_view_are_fitted_and_predicted_where_that_is_asked_for(tmp_path):
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
+    X["kind"] = np.where(X["a"] + X["c"] > 0, "yes", "no")
+    X.loc[::4, ["a", "b"]] = np.nan
+    X.to_csv(tmp_path / "train.csv", index=False)
+    (tmp_path / "views.toml").write_text(VIEWS)
+    command = ["fit", tmp_path / "train.csv", "--target", "kind", "--views", tmp_path / "views.toml"]
+    refused = call(*command, "--out", tmp_path / "plain")
+    assert refused.exit_code == 1 and "'a' of train.csv is empty in line 2" in refused.output
+    assert call(*command, "--out", tmp_path / "model", "--set", "missing=mean").exit_code == 0
+    new = X.drop(columns="kind").assign(c=np.nan)[1:4]  # the other view is absent
+    new.to_csv(tmp_path / "new.csv", index=False)
+    result = call("predict", tmp_path / "model", tmp_path / "new.csv", "--out", tmp_path / "out.csv")
+    assert result.exit_code == 0 and len(pd.read_csv(tmp_path / "out.csv")) == 3
+    new.assign(a=[0.0, np.inf, 0.0]).to_csv(tmp_path / "new.csv", index=False)
+    result = call("predict", tmp_path / "model", tmp_path / "new.csv", "--out", tmp_path / "more.csv")
+    assert result.exit_code == 1 and "inf" in result.output
+
+
 def test_a_column_of_names_is_encoded_and_encoded_again(place, tmp_path):
     fit = (
         "fit",

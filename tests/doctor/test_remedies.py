@@ -114,7 +114,10 @@ def test_filled_gaps_keep_the_names_that_views_read():
     assert model.fit(filled, y).predict(X).shape == (N,)
     fewer, y, _ = run(leave_out, X.assign(unread=np.nan), Y)
     assert len(fewer) == len(y) == N - 2  # a column that no view reads costs no row
-    assert finding.command == "Fill them in the file or take these rows out, or --ignore a"
+    assert finding.command == (
+        "Samples lack whole views: fit with --set missing=complete. Or fill them in the file or take these "
+        "rows out, or --ignore a"
+    )
     view = eval(mixed, {"View": View, "Mixed": Mixed, "name": "first", "columns": ["a"]})
     assert about(X, Y, "values are missing", [view, views[1]]) is None
     assert MKLClassifier([view, views[1]]).fit(X, Y).predict(X).shape == (N,)

@@ -99,7 +99,7 @@ def draw(table: pd.DataFrame, picture: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--digits", type=int, default=300, help="how many to train on")
     parser.add_argument("--draws", type=int, default=3, help="of digits and of missing views")
     parser.add_argument("--picture", type=Path, default=Path("run/missing_views.png"))

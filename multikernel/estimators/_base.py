@@ -11,30 +11,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice
 from ..criteria import JointHinge, Loss
 from ..solvers import Options, SolveResult, Status, learn_weights
 from ..views import make_bank
+from ..views.memory import MemoryEstimate
 from ._about import MKL
 from ._cost import prediction_cost
-from ._machine import KernelMachine, on_rows, worst_status
+from ._estimator import KernelEstimator, on_rows, worst_status
+from ._fitted import DualKernels, FittedKernels
 from ._missing import (
     FILL_OF,
     MISSING,
     learn_rescaled,
     require_whole_sample,
     sample_scales,
-    warn_of_no_view,
     warn_unless_completed,
 )
 from ._parameters import check_costs, check_norm
 from ._progress import Progress
 from ._samples import Samples
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -92,10 +90,18 @@ def refusing_overflow() -> Iterator[None]:
         raise ValueError(_TOO_LARGE) from error
 
 
-class BaseMKL(KernelMachine):
-    """Parameters and methods common to all estimators with global kernel weights."""
+class BaseMKL(KernelEstimator):
+    """Parameters and methods common to all estimators with global kernel weights.
+
+    Hooks beside those of :class:`KernelEstimator`: ``_lean``, whether a fit needs little more than the
+    weighted sum beside the stack, and ``_why_not_low_rank()``.
+    """
 
     about = MKL
+    gram: str
+    gram_: str
+    memory_: MemoryEstimate
+    _adds_kernels = True
     _lean = True  # beside the stack, a fit needs little more than the weighted sum
 
     def __init__(
@@ -133,10 +139,16 @@ class BaseMKL(KernelMachine):
         return tags
 
     # ------------------------------------------------------------------ kernels
+    def _why_not_low_rank(self) -> str:
+        """Why the problem cannot be solved on factors, with the remedy; empty if it can."""
+        return ""
+
     @property
     def _place_of_stack(self) -> str:
         """Where the training stack is kept."""
-        return self.gram
+        if self.gram != "auto":
+            return self.gram
+        return "memmap" if getattr(self, "gram_", None) == "memmap" else "dense"
 
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction."""
@@ -152,6 +164,7 @@ class BaseMKL(KernelMachine):
             fill=fill,
         )
         Ks = self._fit_stack(X, samples)
+        self.gram_, self.memory_ = self._place_of_stack, self._bank.memory_
         warn_unless_completed(getattr(self._bank, "filling_", None))
         self._costs = check_costs(self.costs, self.view_names_)
         return Ks
@@ -218,13 +231,17 @@ class BaseMKL(KernelMachine):
         self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, self._costs)
         kept = np.flatnonzero(duals.any(axis=0))
         kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
-        self._coefficients = np.concatenate([s.coefficients(samples.rows.size) for s in solutions])[:, kept]
-        self._reference = [s.reference for s in solutions for _ in s.names]
+        coefficients = np.concatenate([s.coefficients(samples.rows.size) for s in solutions])[:, kept]
+        scaled = self.missing == "renormalise"
+        reference = np.array([s.reference for s in solutions for _ in s.names]) if scaled else None
         active = np.flatnonzero(self.machine_weights_.any(axis=0))
         active = active if active.size else np.array([0])  # a learned 1/C may have all the weight
         counts_all = self._precomputed and self.missing == "error"  # else those that count, in their order
-        self._bank = self._bank.restrict(samples.rows[kept] if counts_all else kept, active)
-        self._warn_unless_converged()
+        bank = self._bank.restrict(samples.rows[kept] if counts_all else kept, active)
+        notes_absent = self.missing in ("renormalise", "absent")
+        part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent)
+        self._fitted = FittedKernels([part], self.machine_weights_.shape)
+        del self._bank
 
     def _store_results(self, results: Sequence[Any], names: Sequence[list[str]]) -> None:
         """What solutions say of the weights, the intercepts and themselves; names of the machines of each."""
@@ -242,29 +259,5 @@ class BaseMKL(KernelMachine):
             {**entry, "machine": number} for number, r in enumerate(results) for entry in r.history
         ]
 
-    # ------------------------------------------------------------------ predict
-    def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """The score that each active kernel contributes, (n_samples, n_machines)."""
-        reference = getattr(self, "_reference", [None])
-        if reference[0] is None and self.missing != "absent":
-            yield from super()._kernel_scores(X)
-            return
-        has = self._bank.presence(X)
-        warn_of_no_view(has, self.machine_weights_)
-        if reference[0] is None:
-            yield from super()._kernel_scores(X)
-            return
-        scales = sample_scales(has, np.array(reference))
-        for m, scores in super()._kernel_scores(X):
-            yield m, scores * scales
-
-    def weights_frame(self) -> pd.DataFrame:
-        """The learned weights as a table, one row for each view.
-
-        Returns
-        -------
-        DataFrame
-            ``weight`` and ``cost``; with several sets of weights also ``weight[name]`` for each machine.
-        """
-        check_is_fitted(self)
-        return weights_table(self, {"weight": self.kernel_weights_, "cost": self._costs})
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_, "cost": self._costs}

@@ -5,8 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.utils.validation import check_is_fitted
 
 from .._threads import one_thread
 from .._validation import check_number
@@ -16,7 +14,7 @@ from ..solvers.bayesian.posterior import Priors
 from ..solvers.bayesian.predictive import Moments, parts, predict_moments
 from ..views import make_bank
 from ._about import BAYESIAN
-from ._machine import SeveralKernels
+from ._estimator import KernelEstimator
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 
@@ -26,12 +24,12 @@ PRIOR_NAMES = ("sample", "kernel", "intercept", "noise")
 SPARSE = (1e-10, 1e-10)
 
 
-class BayesianMKL(SeveralKernels):
+class BayesianMKL(KernelEstimator):
     """Parameters and methods of the Bayesian estimators."""
 
     about = BAYESIAN
     certificate = "stationarity"
-    _certificate = "estimated further rise of the evidence bound, in nats a sample"
+    _gap_name = "estimated further rise of the evidence bound, in nats a sample"
     _easier = "raise spread"
     sparse: bool
     priors: Any
@@ -102,11 +100,8 @@ class BayesianMKL(SeveralKernels):
 
         return np.concatenate(list(self._by_batches(X, of_rows)))
 
-    def weights_frame(self) -> pd.DataFrame:
-        """The kernel weights as a table, one row for each view: ``weight`` and its ``std``."""
-        check_is_fitted(self)
-        columns = {"weight": self.kernel_weights_, "std": self.kernel_weights_std_}
-        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_, "std": self.kernel_weights_std_}
 
 
 def check_priors(priors: Any, sparse: bool, spread: Any, names: tuple[str, ...]) -> Priors:

@@ -1,11 +1,10 @@
 """Machines over single columns of kernels: what their classifier and regressor share."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_number, check_positive_integer
 from ..criteria import EpsilonInsensitive, Hinge
@@ -15,10 +14,10 @@ from ..solvers.column_generation import generate_columns
 from ..solvers.columns import Columns, ColumnsResult
 from ..views import make_bank
 from ._about import COLUMN_BOOSTING
-from ._machine import KernelMachine, worst_status
+from ._estimator import KernelEstimator, worst_status
+from ._fitted import FittedKernels
 from ._progress import Progress
 from ._samples import Samples
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -26,10 +25,24 @@ METHODS = ("lp", "qp", "mark")
 _MARK_COLUMNS = 100
 
 
-class ColumnMachine(KernelMachine):
+@dataclass(frozen=True)
+class ColumnKernels:
+    """Kernels by coefficients of their columns, (n_machines, n_kernels, n_support)."""
+
+    bank: Any
+    coefficients: Array
+
+    def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """The score of each kernel in use."""
+        for m, K in self.bank.iter_kernels(X):
+            yield m, K @ self.coefficients[:, m].T
+
+
+class ColumnMachine(KernelEstimator):
     """Parameters and methods common to machines over columns of kernels."""
 
     about = COLUMN_BOOSTING
+    _adds_kernels = True
     method: str
     max_columns: int | None
     coef_: Array
@@ -129,28 +142,16 @@ class ColumnMachine(KernelMachine):
         self.support_ = np.sort(samples.rows[kept])
         kept = kept if kept.size else np.array([0])
         active = active if active.size else np.array([0])
-        self._coefficients = np.ascontiguousarray(every[:, :, kept])  # as a pickle keeps it
-        self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
+        coefficients = np.ascontiguousarray(every[:, :, kept])  # as a pickle keeps it
+        bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
+        self._fitted = FittedKernels([ColumnKernels(bank, coefficients)], self.machine_weights_.shape)
+        del self._bank
 
     def _warn_unless_converged(self) -> None:
         if self.method == "mark" and self.status_ == Status.MAX_COLUMNS:
             return  # the number of columns is its regularisation
         super()._warn_unless_converged()
 
-    # ------------------------------------------------------------------ predict
-    def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """The score that each active kernel contributes, (n_samples, n_machines)."""
-        for m, K in self._bank.iter_kernels(X):
-            yield m, K @ self._coefficients[:, m].T
-
-    def weights_frame(self) -> pd.DataFrame:
-        """The share of each kernel as a table, one row for each view, and how many of its columns are used.
-
-        Returns
-        -------
-        DataFrame
-            ``weight`` and ``n_columns``; with several machines also ``weight[name]`` for each.
-        """
-        check_is_fitted(self)
+    def _weight_columns(self) -> dict[str, Any]:
         counts = np.bincount(self.columns_[:, 0], minlength=len(self.view_names_))
-        return weights_table(self, {"weight": self.kernel_weights_, "n_columns": counts})
+        return {"weight": self.kernel_weights_, "n_columns": counts}

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from sklearn.base import clone
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
@@ -19,12 +18,12 @@ from ..weights.learner import WeightLearner
 from ..weights.similarity import CenteredAlignment
 from ..weights.targets import Targets
 from ._about import COMBINED
-from ._machine import SeveralKernels
+from ._estimator import KernelEstimator
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class CombinedKernel(SeveralKernels):
+class CombinedKernel(KernelEstimator):
     """Parameters and methods of all estimators that put a machine on the kernel of a learner."""
 
     about = COMBINED
@@ -164,17 +163,8 @@ class CombinedKernel(SeveralKernels):
 
         return np.concatenate(list(self._by_batches(X, answer)))
 
-    def weights_frame(self) -> pd.DataFrame:
-        """The learned weights as a table, one row for each view.
-
-        Returns
-        -------
-        DataFrame
-            ``weight``, and ``share``: the part of the learned kernel's trace, whatever the kernel's scale.
-        """
-        check_is_fitted(self)
-        columns = {"weight": self.kernel_weights_, "share": self.kernel_shares_}
-        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_, "share": self.kernel_shares_}
 
 
 def read_columns(machine: Any) -> Array | None:

@@ -7,8 +7,9 @@ from sklearn.base import ClassifierMixin, OutlierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..rows import is_dask
 from ._calibration import calibrated, wants_probabilities
-from ._lazy import by_chunks
+from ._lazy import by_chunks, score_by_chunks
 from ._multiclass import decide, votes
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -20,6 +21,7 @@ class MachineClassifier(ClassifierMixin):
     classes_: Array
     intercept_: Array
     _votes: bool
+    _answers_chunks: bool
 
     if TYPE_CHECKING:  # the other base has it, and stands behind this one
 
@@ -46,6 +48,22 @@ class MachineClassifier(ClassifierMixin):
         """Calibrated probabilities (n_samples, n_classes), when asked for with ``probability=True``."""
         check_is_fitted(self)
         return calibrated(self, self.decision_function(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy of the predictions.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+        sample_weight : array (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if is_dask(X) and self._answers_chunks:
+            return score_by_chunks(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
 
 
 class MachineNovelty(OutlierMixin):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..solvers.localized.learn import LocalizedResult
-from ._machine import worst_status
+from ._estimator import worst_status
 
 
 def record_descents(model: Any, results: Sequence[LocalizedResult], saturated: list[str]) -> None:
@@ -15,5 +15,3 @@ def record_descents(model: Any, results: Sequence[LocalizedResult], saturated: l
     model.n_iter_ = max(1, max(r.n_iter for r in results))
     model.saturated_ = saturated
     model.status_ = worst_status([r.status for r in results])
-    if saturated:
-        model.status_ += f" (saturated gates: {', '.join(saturated)})"

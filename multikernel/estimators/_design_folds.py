@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
 from ..selection.eigenvalue_costs import count_large_eigenvalues
 from ..solvers import SolveResult, Status
 from ._cross_validation import check_score, list_splits
+from ._decisions import MachineClassifier
 from ._samples import Samples
 from .mkl_classifier import MKLClassifier
 
@@ -24,24 +26,35 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Scorer = Callable[..., float]
 
 
-class FoldModel(MKLClassifier):
+class FoldModel(MachineClassifier, BaseEstimator):
     """The classifier of one fold, solved at one vector of costs after the other.
 
     To a scorer it is the classifier fitted at the last of them. Of the very table of validation samples that
     a scorer is given the kernels are kept; of any other they are computed.
+
+    Parameters
+    ----------
+    model : MKLClassifier
     """
+
+    _answers_chunks = False
+
+    def __init__(self, model: MKLClassifier) -> None:
+        self.model = model
 
     def open(self, X: Any, y: Array, sample_weight: Array | None, train: Array, test: Array) -> "FoldModel":
         """Compute the kernels of the fold."""
-        X_train, y_train = _safe_split(self, X, y, train)
-        X_test, self._y_test = _safe_split(self, X, y, test, train)
+        model = self.model
+        X_train, y_train = _safe_split(model, X, y, train)
+        X_test, self._y_test = _safe_split(model, X, y, test, train)
         own, self._weight_test = (None if sample_weight is None else sample_weight[s] for s in (train, test))
-        self._Ks, self._problems, self._samples = self._prepare(X_train, y_train, own)
-        self._whole_bank, self._X_test = self._bank, X_test
+        self._Ks, self._problems, self._samples = model._prepare(X_train, y_train, own)
+        self._whole_bank, self._X_test = model._bank, X_test
         if isinstance(X_test, np.ndarray):
             X_test.flags.writeable = False  # the blocks are of these values
-        if not self._precomputed:  # ready-made kernels are at hand in the table itself
-            self._blocks = np.moveaxis(self._bank.transform(self._validate_table(X_test, reset=False)), 2, 0)
+        if not model._precomputed:  # precomputed kernels are at hand in the table itself
+            rows = model._validate_table(X_test, reset=False)
+            self._blocks = np.moveaxis(model._bank.transform(rows), 2, 0)
         self._points: list[tuple[Array, list[SolveResult]]] = []
         return self
 
@@ -62,11 +75,13 @@ class FoldModel(MKLClassifier):
 
     def score_at(self, costs: Array, scorer: Scorer) -> float:
         """The score on the validation samples of the classifier with these costs."""
-        self._costs, place = costs, np.log(costs)
-        solutions = self._solve_all(self._Ks, self._problems, self._samples.weights, self._nearest(place))
+        model = self.model
+        model._costs, place = costs, np.log(costs)
+        solutions = model._solve_all(self._Ks, self._problems, self._samples.weights, self._nearest(place))
         self._points.append((place, [solved.result for solved in solutions]))
-        self._bank = self._whole_bank
-        self._store(solutions, self._samples)
+        model._bank = self._whole_bank
+        model._store(solutions, self._samples)
+        self.classes_, self.intercept_, self._votes = model.classes_, model.intercept_, model._votes
         self._duals = np.concatenate([s.duals(self._samples.rows.size) for s in solutions])
         weights = {} if self._weight_test is None else {"sample_weight": self._weight_test}
         return check_score(scorer(self, self._X_test, self._y_test, **weights))
@@ -79,11 +94,11 @@ class FoldModel(MKLClassifier):
         return self._points[int(np.argmin(distances))][1]
 
     def _scores(self, X: Any) -> Array:
-        if X is not self._X_test or self._precomputed:
-            return super()._scores(X)
+        if X is not self._X_test or self.model._precomputed:
+            return self.model._scores(X)
         total = np.zeros((self._blocks.shape[1], self._duals.shape[0]))
-        for m in np.flatnonzero(self.machine_weights_.any(axis=0)):
-            total += (self._blocks[m] @ self._duals.T) * self.machine_weights_[:, m]
+        for m in np.flatnonzero(self.model.machine_weights_.any(axis=0)):
+            total += (self._blocks[m] @ self._duals.T) * self.model.machine_weights_[:, m]
         return total
 
     def predict_proba(self, X: Any) -> Array:
@@ -93,9 +108,6 @@ class FoldModel(MKLClassifier):
             'of decision_function or predict, such as "roc_auc" (two classes) or "balanced_accuracy"; or '
             "compare costs by GridSearchCV on MKLClassifier(probability=True)."
         )
-
-    def _warn_unless_converged(self) -> None:
-        """Nothing: whoever searches counts the failures."""
 
 
 class DesignFolds:
@@ -148,7 +160,7 @@ def open_folds(
 
     def opened(number: int, train: Array, test: Array) -> FoldModel:
         try:
-            return FoldModel(**parameters).open(X, y, sample_weight, train, test)
+            return FoldModel(MKLClassifier(**parameters)).open(X, y, sample_weight, train, test)
         except ValueError as error:
             raise ValueError(f"fold {number} of cv cannot be used: {error}") from error
 

@@ -84,38 +84,24 @@ def _answer_of(model: Any, question: str) -> tuple[tuple[int, ...], Any]:
 
 
 # ---------------------------------------------------------------------- scores
-class ScoreByChunks:
-    """Mixin before scikit-learn's: the score of predictions in dask collections, as sums over the chunks."""
+def score_by_chunks(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """The score of predictions in dask collections, as sums over the chunks.
 
-    _answers_chunks = True
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy of a classifier; R² of a regressor, the mean over its outputs.
-
-        Parameters
-        ----------
-        X, y : as for ``fit``
-        sample_weight : array (n,), optional
-
-        Returns
-        -------
-        float
-        """
-        if not is_dask(X):
-            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
-        check_is_fitted(self)
-        rows = dask_rows(self, X, y, sample_weight, reset=False)
-        model = _silent(self, X)
-        if is_classifier(self):
-            _, labels = labels_in_chunks(rows)
-            _check_kind(labels, model.classes_)
-            right, weight = rows.sum(_right, model)
-            return float(right / weight)
-        (n_outputs,) = _answer_of(self, "predict")[0] or (1,)
-        facts = targets_in_chunks(rows, n_outputs)
-        mean = np.sum([fact.totals for fact in facts], axis=0) / sum(fact.weight for fact in facts)
-        errors, spread = rows.sum(_squares, model, mean)
-        return _r2(errors, spread)
+    The accuracy of a classifier; R² of a regressor, the mean over its outputs.
+    """
+    check_is_fitted(model)
+    rows = dask_rows(model, X, y, sample_weight, reset=False)
+    sent = _silent(model, X)
+    if is_classifier(model):
+        _, labels = labels_in_chunks(rows)
+        _check_kind(labels, sent.classes_)
+        right, weight = rows.sum(_right, sent)
+        return float(right / weight)
+    (n_outputs,) = _answer_of(model, "predict")[0] or (1,)
+    facts = targets_in_chunks(rows, n_outputs)
+    mean = np.sum([fact.totals for fact in facts], axis=0) / sum(fact.weight for fact in facts)
+    errors, spread = rows.sum(_squares, sent, mean)
+    return _r2(errors, spread)
 
 
 def _check_kind(labels: Array, classes: Array) -> None:

@@ -7,13 +7,11 @@ parameters.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
 
 from .._threads import one_thread
 from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer
@@ -25,12 +23,12 @@ from ..solvers.localized.machines import Machines
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
 from ._about import LOCALIZED
 from ._descent_record import record_descents
+from ._estimator import KernelEstimator, on_rows
+from ._fitted import FittedKernels
 from ._localized_warnings import warn_of_descent, warn_of_equal_copies, warn_of_machines
-from ._machine import SeveralKernels, on_rows
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -52,10 +50,71 @@ class Gated:
         return full
 
 
-class BaseLocalized(SeveralKernels):
+@dataclass(frozen=True)
+class GatedKernels:
+    """Kernels by products of gates and dual coefficients, η_m(x_i) B_ik.
+
+    Attributes
+    ----------
+    bank : fitted bank of the support samples and the stored kernels
+    coefficients : array (n_machines, n_kernels, n_support)
+    gating : str, the gating model
+    parameters : list of arrays, one of each gate
+    features : what the gates look at, fitted
+    gate_of : array (n_machines,), the gate of each machine
+    sources : array (n_kernels,), the stored kernel that each kernel is
+    prune : bool, whether kernels are computed only where one of their gates is open
+    """
+
+    bank: Any
+    coefficients: Array
+    gating: str
+    parameters: list[Array]
+    features: Any
+    gate_of: Array
+    sources: Array
+    prune: bool = False
+
+    def gates(self, X: Any) -> Array:
+        """η of every gate, (n_gates, n_samples, n_kernels)."""
+        features = self.features.of(X)
+        return np.stack([GATES[self.gating].values(V, features) for V in self.parameters])
+
+    def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """The score of each kernel."""
+        eta = self.gates(X)
+        if self.prune:
+            eta[eta <= OPEN] = 0.0
+        each = eta[self.gate_of]
+        for source, rows, K in self._open_kernels(X, eta) if self.prune else self._all_kernels(X):
+            for m in np.flatnonzero(self.sources == source):
+                scores = np.zeros((eta.shape[1], len(self.gate_of)))
+                scores[rows] = (K @ self.coefficients[:, m].T) * each[:, rows, m].T
+                yield int(m), scores
+
+    def _all_kernels(self, X: Any) -> Iterator[tuple[int, Any, Array]]:
+        """Every stored kernel at all the rows."""
+        for source, K in self.bank.iter_kernels(X):
+            yield source, slice(None), K
+
+    def _open_kernels(self, X: Any, eta: Array) -> Iterator[tuple[int, Any, Array]]:
+        """Every stored kernel at the rows where one of its gates is open, and nowhere else."""
+        for source in np.unique(self.sources):
+            rows = np.flatnonzero((eta[:, :, self.sources == source] > 0.0).any(axis=(0, 2)))
+            if rows.size:
+                part = X if rows.size == eta.shape[1] else _safe_indexing(X, rows)
+                try:
+                    [(_, K)] = self.bank.only([int(source)]).iter_kernels(part)
+                except NotFiniteError as error:
+                    raise error.in_row(int(rows[error.row])) from None
+                yield int(source), rows, K
+
+
+class BaseLocalized(KernelEstimator):
     """Parameters and methods common to all estimators with a gate over their kernels."""
 
     about = LOCALIZED
+    _adds_kernels = True
     certificate = "machine"
 
     def __init__(
@@ -106,7 +165,6 @@ class BaseLocalized(SeveralKernels):
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The stack of the distinct kernels; which of them each gate reads, and what the gate looks at."""
         self._check_gating()
-        self._gating = self.gating  # what is set after the fit does not change the model
         given = None if isinstance(self.kernels, str) else as_views(self.kernels)
         distinct, sources = ([], []) if given is None else distinct_views(given)
         self._bank = make_bank(self.kernels if given is None else distinct, psd=self.psd)
@@ -168,11 +226,11 @@ class BaseLocalized(SeveralKernels):
         results = [gated.result for gated in gates]
         duals = np.concatenate([gated.coefficients(n) for gated in gates])
         self.machine_names_ = [name for gated in gates for name in gated.names]
-        self._gate_of = np.repeat(np.arange(len(gates)), [len(gated.names) for gated in gates])
+        gate_of = np.repeat(np.arange(len(gates)), [len(gated.names) for gated in gates])
         self.gating_ = [r.point.V.copy() for r in results]
-        eta = [self._gate_values(V, self._train_features) for V in self.gating_]
+        eta = [GATES[self.gating].values(V, self._train_features) for V in self.gating_]
         means = np.stack([np.average(values, axis=0, weights=samples.weights) for values in eta])
-        self.machine_weights_ = means[self._gate_of]
+        self.machine_weights_ = means[gate_of]
         self.kernel_weights_ = means.mean(axis=0)
         spread = samples.spread(duals)
         self.support_ = np.flatnonzero(spread.any(axis=0))
@@ -180,15 +238,22 @@ class BaseLocalized(SeveralKernels):
         self.intercept_ = np.concatenate([r.point.intercepts for r in results])
         kept = np.flatnonzero(duals.any(axis=0))
         kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
-        coefficients = np.stack([eta[g][kept].T * duals[k, kept] for k, g in enumerate(self._gate_of)])
-        self._coefficients = np.ascontiguousarray(coefficients)  # as a pickle keeps it
+        coefficients = np.stack([eta[g][kept].T * duals[k, kept] for k, g in enumerate(gate_of)])
         self._store_diagnostics(gates, eta)
-        used = np.unique(self._sources)
-        self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, used)
-        del self._train_features
+        self._gated = GatedKernels(
+            self._bank.restrict(samples.rows[kept] if self._precomputed else kept, np.unique(self._sources)),
+            np.ascontiguousarray(coefficients),  # as a pickle keeps it
+            self.gating,
+            self.gating_,
+            self._features,
+            gate_of,
+            self._sources,
+        )
+        sources = self._sources
+        del self._train_features, self._features, self._sources, self._bank
         warn_of_machines(self, results)
         warn_of_descent(self, results)
-        warn_of_equal_copies(self, self._sources, eta)
+        warn_of_equal_copies(self, sources, eta)
 
     def _store_diagnostics(self, gates: Sequence[Gated], eta: list[Array]) -> None:
         results = [gated.result for gated in gates]
@@ -206,68 +271,11 @@ class BaseLocalized(SeveralKernels):
         return len(gated.names)
 
     # ------------------------------------------------------------------ predict
-    def _gate_values(self, V: Array, features: Array) -> Array:
-        return GATES[self._gating].values(V, features)
-
-    def _gates(self, X: Any) -> Array:
-        """η of every gate, (n_gates, n_samples, n_kernels)."""
-        features = self._features.of(X)
-        return np.stack([self._gate_values(V, features) for V in self.gating_])
-
-    def _kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """The score that each kernel contributes at the given rows, (n_samples, n_machines)."""
-        eta = self._gates(X)
-        if self.prune:
-            eta[eta <= OPEN] = 0.0
-        each = eta[self._gate_of]
-        for source, rows, K in self._open_kernels(X, eta) if self.prune else self._all_kernels(X):
-            for m in np.flatnonzero(self._sources == source):
-                scores = np.zeros((eta.shape[1], len(self.machine_names_)))
-                scores[rows] = (K @ self._coefficients[:, m].T) * each[:, rows, m].T
-                yield int(m), scores
-
-    def _all_kernels(self, X: Any) -> Iterator[tuple[int, Any, Array]]:
-        """Every stored kernel at all the rows."""
-        for source, K in self._bank.iter_kernels(X):
-            yield source, slice(None), K
-
-    def _open_kernels(self, X: Any, eta: Array) -> Iterator[tuple[int, Any, Array]]:
-        """Every stored kernel at the rows where one of its gates is open, and nowhere else."""
-        for source in np.unique(self._sources):
-            rows = np.flatnonzero((eta[:, :, self._sources == source] > 0.0).any(axis=(0, 2)))
-            if rows.size:
-                part = X if rows.size == eta.shape[1] else _safe_indexing(X, rows)
-                try:
-                    [(_, K)] = self._bank.only([int(source)]).iter_kernels(part)
-                except NotFiniteError as error:
-                    raise error.in_row(int(rows[error.row])) from None
-                yield int(source), rows, K
-
-    def _scores(self, X: Any) -> Array:
-        """Scores without intercept, (n_samples, n_machines); one kernel and one batch of rows at a time."""
-        return np.concatenate([part.sum(axis=2) for part in self._by_batches(X, self._batch_contributions)])
-
-    def _batch_contributions(self, X: Any) -> Array:
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        block = np.zeros((n, len(self.machine_names_), len(self.view_names_)))
-        for m, scores in self._kernel_scores(X):
-            block[:, :, m] = scores
-        return block
-
-    def contributions(self, X: Any) -> Array:
-        """One score per kernel: what each view adds to the decision at each sample.
-
-        Parameters
-        ----------
-        X : as for ``predict``
-
-        Returns
-        -------
-        array (n_samples, n_kernels), or (n_samples, n_machines, n_kernels) for several machines
-            Summed over the kernels, and with the intercept added, they are the machines' scores.
-        """
-        every = np.concatenate(list(self._by_batches(X, self._batch_contributions)))
-        return every[:, 0] if len(self.machine_names_) == 1 else every
+    @property
+    def _fitted(self) -> FittedKernels:  # type: ignore[override]
+        """The kernels behind the gates; ``prune`` may be set after the fit, and does not change the model."""
+        part = replace(self._gated, prune=bool(self.prune))
+        return FittedKernels([part], self.machine_weights_.shape)
 
     def gate(self, X: Any) -> Array:
         """The gate: how much each kernel counts at each sample.
@@ -281,7 +289,7 @@ class BaseLocalized(SeveralKernels):
         array (n_samples, n_kernels), or (n_samples, n_gates, n_kernels) where the machines have gates of
         their own
         """
-        values = np.concatenate([np.moveaxis(eta, 0, 1) for eta in self._by_batches(X, self._gates)])
+        values = np.concatenate([np.moveaxis(eta, 0, 1) for eta in self._by_batches(X, self._gated.gates)])
         return values[:, 0] if len(self.gating_) == 1 else values
 
     def active_kernels(self, X: Any) -> Array:
@@ -294,13 +302,5 @@ class BaseLocalized(SeveralKernels):
         """
         return self.gate(X) > OPEN
 
-    def weights_frame(self) -> pd.DataFrame:
-        """The mean gate as a table, one row for each view.
-
-        Returns
-        -------
-        DataFrame
-            ``weight``, the mean over the training samples; with several gates also ``weight[name]``.
-        """
-        check_is_fitted(self)
-        return weights_table(self, {"weight": self.kernel_weights_})
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_}

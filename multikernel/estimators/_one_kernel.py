@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from .._validation import all_finite, check_choice, raise_non_finite_gram
 from ..kernels import Gaussian, Kernel, as_kernel
 from ..views import KernelBank, PrecomputedBank, View
-from ._kernel_input import KernelInput
+from ._estimator import KernelEstimator
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -27,7 +27,7 @@ def fixed_seed(random_state: Any) -> int:
     return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class OneKernel(KernelInput):
+class OneKernel(KernelEstimator):
     """Parameters `kernel` and `psd`, and the matrices that they give.
 
     A subclass calls `_validate_table` and `_fit_gram` in `fit`, and `_test_blocks` afterwards.
@@ -46,6 +46,11 @@ class OneKernel(KernelInput):
     @property
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = False  # one kernel is a matrix
+        return tags
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
         dtypes = (np.float64, np.float32)

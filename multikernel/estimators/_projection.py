@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import gen_batches
+from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from .._numba import HUGE
@@ -33,16 +32,15 @@ from ..solvers.localized.projections import (
     learn_projections,
 )
 from ..views.scaling import Scaling
-from ..weights._html import FittedTable
 from ._about import PROJECTION
 from ._dask_input import refuse_dask
 from ._descent_record import record_descents
+from ._estimator import KernelEstimator
 from ._localized import MACHINE_TOL
 from ._localized_warnings import warn_of_machines
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -51,7 +49,7 @@ _CONSTANT = 0.05  # scores that spread by less, in the unit of the targets, are 
 _NOTHING = 2e-3  # ... where ½‖w‖² is less than this share of the objective, too
 
 
-class BaseProjection(TransformerMixin, FittedTable, BaseEstimator):
+class BaseProjection(TransformerMixin, KernelEstimator):
     """Parameters and methods common to the estimators on projection kernels."""
 
     about = PROJECTION
@@ -107,6 +105,15 @@ class BaseProjection(TransformerMixin, FittedTable, BaseEstimator):
         self.random_state = random_state
 
     # ------------------------------------------------------------------ input
+    @property
+    def _precomputed(self) -> bool:
+        return False
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
     def _check_parameters(self) -> None:
         for name in ("n_regions", "n_components", "degree", "n_init", "n_screen", "patience", "max_iter"):
             check_positive_integer(name, getattr(self, name))
@@ -323,16 +330,8 @@ class BaseProjection(TransformerMixin, FittedTable, BaseEstimator):
         """How much each region counts at each sample, (n_samples, n_regions); ones for one region."""
         return np.concatenate([eta for _, eta in self._parts(X)])
 
-    def weights_frame(self) -> pd.DataFrame:
-        """The mean gate as a table, one row for each region.
-
-        Returns
-        -------
-        DataFrame
-            ``weight``, the mean over the training samples; 1 for one region.
-        """
-        check_is_fitted(self)
-        return weights_table(self, {"weight": self.kernel_weights_})
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_}
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns of `transform`: ``region0_component0``, …

@@ -84,8 +84,8 @@ def smallest_eigenvalue_with(model: Any, X: Any) -> float:
     bordered = [Bordered(K) for K in matrices]
     if X is None:
         return float(min(matrix.values[0] for matrix in bordered))
-    own = model._bank.self_similarities(X) @ model.machine_weights_.T
+    own = model._fitted.bank.self_similarities(X) @ model.machine_weights_.T
     rows = np.zeros((len(matrices), own.shape[0], matrices.shape[1]))
-    for m, K in model._bank.iter_kernels(X):
+    for m, K in model._fitted.bank.iter_kernels(X):
         rows += model.machine_weights_[:, m, None, None] * K
     return float(min(matrix.smallest(rows[i], own[:, i]).min() for i, matrix in enumerate(bordered)))

@@ -13,7 +13,7 @@ from ..solvers.compositional import SquareRootCross, gaussian_cross
 from ..views import KernelBank, View, as_views, make_bank
 from ..weights._machines import machine_for
 from ._about import COMPOSITIONAL
-from ._machine import SeveralKernels
+from ._estimator import KernelEstimator
 from ._targets import encode_labels, require_two_classes
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -21,7 +21,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 CROSSES = ("sqrt", "gaussian")
 
 
-class CompositionalKernelClassifier(ClassifierMixin, SeveralKernels):
+class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     r"""A kernel classifier on samples that occur once for each kernel, with kernels between kernels.
 
     .. math::

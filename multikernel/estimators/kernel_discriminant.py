@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.spatial.distance import cdist
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
@@ -19,11 +18,11 @@ from ..solvers.options import Options
 from ..solvers.rkda import Projection, discriminant_projection
 from ..views import make_bank
 from ._about import DISCRIMINANT
-from ._machine import KernelMachine
+from ._estimator import KernelEstimator
+from ._fitted import DualKernels, FittedKernels
 from ._multiclass import decide
 from ._progress import Progress
 from ._targets import encode_labels, require_two_classes
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -37,7 +36,7 @@ def _scores_classes(estimator: Any) -> bool:
 
 
 class KernelDiscriminantClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, KernelMachine
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, KernelEstimator
 ):
     r"""Regularised kernel discriminant analysis that learns its kernel, and its regularisation if asked.
 
@@ -150,6 +149,7 @@ class KernelDiscriminantClassifier(
 
     about = DISCRIMINANT
     _easier = "raise reg"
+    _adds_kernels = True
 
     def __init__(
         self,
@@ -256,12 +256,16 @@ class KernelDiscriminantClassifier(
     def _keep(self, projection: Projection, active: Array) -> None:
         """What predictions need."""
         coefficients, self.intercept_ = projection.rule()
-        self._coefficients = self.dual_coef_ = coefficients.T
+        self.dual_coef_ = coefficients.T
         self.directions_, self._offset = projection.directions, projection.offset
         self.eigenvalues_, self.centroids_ = projection.eigenvalues, projection.centroids
         self.machine_names_ = [str(name) for name in self.classes_[-len(self.dual_coef_) :]]
         self.machine_weights_ = np.tile(self.kernel_weights_, (len(self.dual_coef_), 1))
-        self._bank = self._bank.restrict(np.arange(len(self.directions_)), active)
+        bank = self._bank.restrict(np.arange(len(self.directions_)), active)
+        self._fitted = FittedKernels(
+            [DualKernels(bank, self.dual_coef_, self.machine_weights_)], self.machine_weights_.shape
+        )
+        del self._bank
 
     def _warn_of_no_kernel(self) -> None:
         best = self.view_names_[int(np.argmax(self.kernel_weights_))]
@@ -292,7 +296,9 @@ class KernelDiscriminantClassifier(
 
     def _project(self, X: Any) -> Any:
         """The projections before they are centred."""
-        return sum(self.kernel_weights_[m] * (K @ self.directions_) for m, K in self._bank.iter_kernels(X))
+        return sum(
+            self.kernel_weights_[m] * (K @ self.directions_) for m, K in self._fitted.bank.iter_kernels(X)
+        )
 
     @available_if(_scores_classes)
     def decision_function(self, X: Any) -> Array:
@@ -319,13 +325,5 @@ class KernelDiscriminantClassifier(
             return self.classes_[neighbour_votes(distances, self._codes, self.n_neighbors).winners]
         return decide(self.decision_function(X), self.classes_)
 
-    def weights_frame(self) -> pd.DataFrame:
-        """The learned weights as a table, one row for each view.
-
-        Returns
-        -------
-        DataFrame
-            ``weight`` and ``share``, the part of the learned kernel's trace.
-        """
-        check_is_fitted(self)
-        return weights_table(self, {"weight": self.kernel_weights_, "share": self.kernel_shares_})
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_, "share": self.kernel_shares_}

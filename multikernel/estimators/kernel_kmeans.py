@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_positive_integer, warn_caller
 from ..solvers.kernel_kmeans import KernelKMeans, KMeansResult
@@ -14,7 +12,7 @@ from ..solvers.result import Status
 from ..views import make_bank
 from ..weights._scales import variance_scales
 from ._about import KMEANS
-from ._machine import SeveralKernels
+from ._estimator import KernelEstimator
 from ._one_kernel import fixed_seed
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -22,7 +20,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 WEIGHTS = ("learn", "equal")
 
 
-class MultipleKernelKMeans(ClusterMixin, SeveralKernels):
+class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
     r"""k-means in the feature space of several kernels, with weights that favour tight clusters.
 
     .. math::
@@ -181,14 +179,5 @@ class MultipleKernelKMeans(ClusterMixin, SeveralKernels):
         products = sum(self.kernel_weights_[m] * (K @ self._centres) for m, K in self._bank.iter_kernels(X))
         return np.asarray((self._norms - 2.0 * products).argmin(axis=1))
 
-    def weights_frame(self) -> pd.DataFrame:
-        """The learned weights as a table, one row for each view.
-
-        Returns
-        -------
-        DataFrame
-            ``weight`` and ``share``, the part of the learned kernel's spread.
-        """
-        check_is_fitted(self)
-        columns = {"weight": self.kernel_weights_, "share": self.kernel_shares_}
-        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_, "share": self.kernel_shares_}

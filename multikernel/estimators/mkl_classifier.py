@@ -10,19 +10,19 @@ from sklearn.utils import compute_class_weight
 from .._validation import check_choice
 from ..criteria import HardMargin, Hinge, JointHinge, Loss, SquaredHinge
 from ..criteria.primal import PrimalHinge, PrimalSquaredHinge
-from ..rows import LocalRows, RowBlocks
+from ..rows import LocalRows
 from ..solvers import SolveResult, Status
 from ..solvers.blocks import BlockResult
-from ._base import Solved
+from ._base import BaseMKL, Solved
 from ._block_functions import signed_rows
 from ._calibration import calibrate, refuse_calibration
 from ._decisions import MachineClassifier
-from ._lazy import ScoreByChunks
+from ._factors import Factors
 from ._multiclass import STRATEGIES, Machines, binary_problems
 from ._parameters import check_C, check_weight_range, price_samples, weigh_samples
 from ._row_input import labelled_rows
 from ._samples import Samples
-from ._scalable import BlockProblem, ScalableMKL
+from ._scalable import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from ._targets import encode_labels, require_two_classes
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -30,7 +30,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 LOSSES = ("hinge", "squared_hinge")
 
 
-class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
+class MKLClassifier(MachineClassifier, BaseMKL):
     r"""Support vector classifier that learns the weights of its kernels.
 
     .. math::
@@ -186,6 +186,8 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
     (True, True)
     """
 
+    _answers_chunks = True
+
     def __init__(
         self,
         kernels: Any = "auto",
@@ -210,9 +212,10 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, rank=rank,
-            dtype=dtype, missing=missing, callback=callback, verbose=verbose, random_state=random_state,
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
+            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
         )  # fmt: skip
+        self.rank = rank
         self.C = C
         self.loss = loss
         self.multiclass = multiclass
@@ -232,11 +235,12 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
             Multiplies C sample by sample.
         """
         self._check_parameters()
-        if self._goes_low_rank(X):
+        if goes_low_rank(self, X):
             self._fit_low_rank(X, y, sample_weight)
         else:
             Ks, problems, samples = self._prepare(X, y, sample_weight)
             self._store(self._solve_all(Ks, problems, samples.weights), samples)
+        self._warn_unless_converged()
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
 
@@ -272,22 +276,23 @@ class MKLClassifier(ScoreByChunks, MachineClassifier, ScalableMKL):
         machines = binary_problems(np.arange(self.classes_.size), self.classes_, self.multiclass)
         n_jobs = self.n_jobs if isinstance(given.rows, LocalRows) else None  # else each takes the cluster
         together = min(effective_n_jobs(n_jobs), len(machines))
-        factors = self._fit_factors(given, together * max(len(group.names) for group in machines))
+        factors = fit_factors(self, given, together * max(len(group.names) for group in machines))
         solve = delayed(self._solve_factors)
-        jobs = (solve(factors.rows, group, by_class) for group in machines)
+        jobs = (solve(factors, group, by_class) for group in machines)
         results = list(Parallel(n_jobs=n_jobs, require="sharedmem")(jobs))
         self._votes = self.multiclass == "ovo"
-        self._store_blocks(results, [group.names for group in machines])
+        store_factors(self, factors, results, [group.names for group in machines])
         self.C_ = np.full(self.intercept_.size, float(self.C))
 
-    def _solve_factors(self, rows: RowBlocks, group: Machines, by_class: Array) -> BlockResult:
+    def _solve_factors(self, factors: Factors, group: Machines, by_class: Array) -> BlockResult:
         """One group of machines, whose rows are the classes that take part."""
         signs, weights = np.ones((by_class.size, len(group.names))), np.zeros(by_class.size)
         signs[group.rows] = np.column_stack(group.signs)
         weights[group.rows] = by_class[group.rows]
         loss = PrimalHinge() if self.loss == "hinge" else PrimalSquaredHinge()
-        priced = rows.derive(signed_rows, signs, weights, float(self.C), keep=False)
-        return self._learn_blocks(BlockProblem(priced, loss, group.names), self._label(group))
+        priced = factors.rows.derive(signed_rows, signs, weights, float(self.C), keep=False)
+        problem = BlockProblem(priced, loss, group.names)
+        return learn_on_factors(self, factors, problem, self._label(group))
 
     # ------------------------------------------------------------------ on a Gram stack
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, list[Machines], Samples]:

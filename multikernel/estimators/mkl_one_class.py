@@ -96,4 +96,5 @@ class MKLOneClass(MachineNovelty, BaseMKL):
         loss = OneClass(np.zeros(n_distinct), samples.weights / (nu * samples.weights.sum()))
         self._store([self._solve_machines(Ks, np.arange(n_distinct), ["inside"], [loss])], samples)
         self.offset_ = -float(self.intercept_[0])
+        self._warn_unless_converged()
         return self

@@ -9,17 +9,19 @@ from sklearn.base import RegressorMixin
 from .._validation import check_number
 from ..criteria import EpsilonInsensitive
 from ..criteria.primal import PrimalEpsilonInsensitive
+from ..rows import is_dask
+from ._base import BaseMKL
 from ._block_functions import shifted_rows
-from ._lazy import ScoreByChunks, by_chunks
+from ._lazy import by_chunks, score_by_chunks
 from ._parameters import check_sample_weights, price_samples
 from ._row_input import valued_rows
-from ._scalable import BlockProblem, ScalableMKL
+from ._scalable import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from ._targets import check_targets
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class MKLRegressor(ScoreByChunks, RegressorMixin, ScalableMKL):
+class MKLRegressor(RegressorMixin, BaseMKL):
     r"""ε-support vector regression that learns the weights of its kernels.
 
     .. math::
@@ -58,6 +60,8 @@ class MKLRegressor(ScoreByChunks, RegressorMixin, ScalableMKL):
     [1.0, 0.0]
     """
 
+    _answers_chunks = True
+
     def __init__(
         self,
         kernels: Any = "auto",
@@ -78,9 +82,10 @@ class MKLRegressor(ScoreByChunks, RegressorMixin, ScalableMKL):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, rank=rank,
-            dtype=dtype, missing=missing, callback=callback, verbose=verbose, random_state=random_state,
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
+            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
         )  # fmt: skip
+        self.rank = rank
         self.C = C
         self.epsilon = epsilon
 
@@ -97,11 +102,12 @@ class MKLRegressor(ScoreByChunks, RegressorMixin, ScalableMKL):
         """
         C = check_number("C", self.C, above=0.0)
         epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
-        if self._goes_low_rank(X):
+        if goes_low_rank(self, X):
             middle = self._fit_low_rank(X, y, sample_weight, PrimalEpsilonInsensitive(epsilon))
         else:
             middle = self._fit_stack_machine(X, y, sample_weight, (C, epsilon))
         self.intercept_ = self.intercept_ + middle
+        self._warn_unless_converged()
         return self
 
     def _fit_stack_machine(self, X: Any, y: Any, sample_weight: Any, price: tuple[float, float]) -> float:
@@ -121,13 +127,30 @@ class MKLRegressor(ScoreByChunks, RegressorMixin, ScalableMKL):
     def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, loss: PrimalEpsilonInsensitive) -> float:
         """Solve on factors; what was subtracted from the targets."""
         given = valued_rows(self, X, y, sample_weight, multi_output=False)
-        factors = self._fit_factors(given)
+        factors = fit_factors(self, given)
         middle = np.median(factors.sample_targets, axis=0)
         rows = factors.rows.derive(shifted_rows, middle, float(self.C), keep=False)
-        self._store_blocks([self._learn_blocks(BlockProblem(rows, loss, ["y"]))], [["y"]])
+        result = learn_on_factors(self, factors, BlockProblem(rows, loss, ["y"]))
+        store_factors(self, factors, [result], [["y"]])
         return float(middle[0])
 
     @by_chunks
     def predict(self, X: Any) -> Array:
         """Predicted values (n_samples,)."""
         return (self._scores(X) + self.intercept_)[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+        sample_weight : array (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if is_dask(X):
+            return score_by_chunks(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))

@@ -11,17 +11,18 @@ from ..criteria import SquaredError
 from ..criteria.primal import PrimalSquaredError
 from ..rows import is_dask
 from ._about import RIDGE
+from ._base import BaseMKL
 from ._block_functions import shifted_rows
-from ._lazy import ScoreByChunks, by_chunks
+from ._lazy import by_chunks, score_by_chunks
 from ._parameters import check_sample_weights
 from ._row_input import valued_rows
-from ._scalable import BlockProblem, ScalableMKL
+from ._scalable import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 from ._targets import check_targets
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class MKLRidge(ScoreByChunks, MultiOutputMixin, RegressorMixin, ScalableMKL):
+class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
     r"""Kernel ridge regression that learns the weights of its kernels, common to all outputs.
 
     .. math::
@@ -69,6 +70,7 @@ class MKLRidge(ScoreByChunks, MultiOutputMixin, RegressorMixin, ScalableMKL):
     """
 
     about = RIDGE
+    _answers_chunks = True
 
     def __init__(
         self,
@@ -90,9 +92,10 @@ class MKLRidge(ScoreByChunks, MultiOutputMixin, RegressorMixin, ScalableMKL):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, rank=rank,
-            dtype=dtype, missing=missing, callback=callback, verbose=verbose, random_state=random_state,
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
+            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
         )  # fmt: skip
+        self.rank = rank
         self.alpha = alpha
         self.fit_intercept = fit_intercept
 
@@ -108,13 +111,14 @@ class MKLRidge(ScoreByChunks, MultiOutputMixin, RegressorMixin, ScalableMKL):
             Multiplies the squared error of each sample.
         """
         alpha = check_number("alpha", self.alpha, above=0.0)
-        on_factors = self._goes_low_rank(X)
+        on_factors = goes_low_rank(self, X)
         middle = (self._fit_low_rank if on_factors else self._fit_stack_machine)(X, y, sample_weight, alpha)
         self.objective_ *= alpha  # the solver's problem is divided by alpha
         for entry in self.history_:
             entry["objective"] *= alpha
             entry["lower_bound"] *= alpha
         self.intercept_ = self.intercept_ + middle
+        self._warn_unless_converged()
         self._one_output = (y.ndim if is_dask(y) else np.asarray(y).ndim) == 1
         return self
 
@@ -139,12 +143,12 @@ class MKLRidge(ScoreByChunks, MultiOutputMixin, RegressorMixin, ScalableMKL):
     def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, alpha: float) -> Array:
         """Solve on factors; what was subtracted from the outputs."""
         given = valued_rows(self, X, y, sample_weight, multi_output=True)
-        factors = self._fit_factors(given)
+        factors = fit_factors(self, given)
         middle = given.totals / given.weight if self.fit_intercept else np.zeros(given.totals.size)
         rows = factors.rows.derive(shifted_rows, middle, 1.0 / alpha, keep=False)
         names = [str(k) for k in range(middle.size)]
         problem = BlockProblem(rows, PrimalSquaredError(), names, bool(self.fit_intercept))
-        self._store_blocks([self._learn_blocks(problem)], [names])
+        store_factors(self, factors, [learn_on_factors(self, factors, problem)], [names])
         return middle
 
     @by_chunks
@@ -152,3 +156,19 @@ class MKLRidge(ScoreByChunks, MultiOutputMixin, RegressorMixin, ScalableMKL):
         """Predicted values (n_samples,), or (n_samples, n_outputs) if y had two dimensions."""
         values = self._scores(X) + self.intercept_
         return values[:, 0] if self._one_output else values
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions, the mean over the outputs.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+        sample_weight : array (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if is_dask(X):
+            return score_by_chunks(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
@@ -19,7 +18,7 @@ from ..solvers.nonstationary.starts import draw_starts, n_starts
 from ..views import make_bank
 from ._about import NONSTATIONARY
 from ._calibration import calibrate, calibrated
-from ._machine import SeveralKernels, worst_status
+from ._estimator import KernelEstimator, worst_status
 from ._mixture_warnings import warn_of_mixtures
 from ._multiclass import Machines, binary_problems, decide
 from ._parameters import check_price, weigh_samples
@@ -27,14 +26,13 @@ from ._progress import Progress
 from ._samples import Samples
 from ._self_similarity import constant_diagonals, require_diagonals
 from ._targets import encode_labels, require_two_classes
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _ONE_THREAD = 3000  # pairs of a sample and a kernel
 
 
-class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
+class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     r"""Classifier with a mixture of kernel Gaussians for each class: kernel weights depend on the sample.
 
     .. math::
@@ -161,7 +159,7 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
 
     about = NONSTATIONARY
     certificate = "stationarity"
-    _certificate = "relative distance to a stationary point"
+    _gap_name = "relative distance to a stationary point"
 
     def __init__(
         self,
@@ -391,13 +389,5 @@ class NonstationaryClassifier(ClassifierMixin, SeveralKernels):
             weights = weights[:, 0]
         return weights[..., 0, :], weights[..., 1, :]
 
-    def weights_frame(self) -> pd.DataFrame:
-        """The mean weights as a table, one row for each view.
-
-        Returns
-        -------
-        DataFrame
-            ``weight``, the mean over the training samples; with several machines also ``weight[name]``.
-        """
-        check_is_fitted(self)
-        return weights_table(self, {"weight": self.kernel_weights_})
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_}

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +21,7 @@ from ..solvers.pairs import LearnedPairs, PairProblem, fit_pairs
 from ..solvers.result import Status
 from ..views import make_bank
 from ._about import PAIRS
-from ._kernel_input import KernelInput
+from ._estimator import KernelEstimator
 from ._pair_alpha import N_FOLDS, predict_cells, validation_error
 from ._pair_input import Objects, cells_of, pairs_of
 from ._parameters import check_sample_weights
@@ -35,7 +34,7 @@ WEIGHTS = ("learn", "uniform")
 _BLOCK_OBJECTS = 2048
 
 
-class PairwiseRidge(RegressorMixin, KernelInput):
+class PairwiseRidge(RegressorMixin, KernelEstimator):
     r"""Kernel ridge regression on pairs of objects, without the Gram matrix of the pairs.
 
     .. math::
@@ -313,17 +312,8 @@ class PairwiseRidge(RegressorMixin, KernelInput):
                     K[block] += weights[m] * part
         return K
 
-    def weights_frame(self) -> pd.DataFrame:
-        """The weights as a table, one row for each kernel of each side.
-
-        Returns
-        -------
-        DataFrame
-            ``side`` ("left", "right", or "both" for symmetric pairs) and ``weight``.
-        """
-        check_is_fitted(self)
+    def _weight_columns(self) -> dict[str, Any]:
         n_left = self.left_weights_.size
         sides = ["left"] * n_left + ["right"] * (self.kernel_weights_.size - n_left)
         sides = ["both"] * n_left if self.form == "symmetric" else sides
-        columns = {"side": sides, "weight": self.kernel_weights_}
-        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))
+        return {"side": sides, "weight": self.kernel_weights_}

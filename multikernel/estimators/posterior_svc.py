@@ -19,7 +19,7 @@ from ._about import POSTERIOR
 from ._base import BaseMKL, Solved
 from ._calibration import calibrate
 from ._decisions import MachineClassifier
-from ._machine import on_rows
+from ._estimator import on_rows
 from ._parameters import check_sample_weights, price_samples, weigh_samples
 from ._samples import Samples
 from ._soft_labels import (
@@ -230,6 +230,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
             P = known[samples.rows]
         soft = SoftLabels(P, own)
         self._store([self._solve(Ks, soft, samples.weights)], samples)
+        self._warn_unless_converged()
         self._store_soft_labels(soft, samples, known)
         if probabilities is not None:
             self._warn_of_order(int((weights > 0).sum()))

@@ -16,7 +16,9 @@ from ._about import REGULARIZED
 from ._calibration import calibrate
 from ._cost import prediction_cost
 from ._cross_validation import check_one_score
+from ._decisions import MachineClassifier
 from ._design_folds import DesignFolds, open_folds, split_samples
+from ._estimator import KernelEstimator
 from ._kernel_search import SEARCHES, Chosen, check_bound, check_delta, choose
 from ._parameters import check_sample_weights
 from ._progress import SearchProgress
@@ -26,7 +28,15 @@ from .mkl_classifier import MKLClassifier
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class RegularizedMKLClassifier(MKLClassifier):
+# What it shows of the classifier that it has; the last four are what predictions read.
+_OF_ESTIMATOR = (
+    "kernel_weights_", "machine_weights_", "machine_names_", "view_names_", "dual_coef_", "support_", "C_",
+    "objective_", "dual_gap_", "n_iter_", "status_", "history_", "gram_", "memory_", "n_features_in_",
+    "feature_names_in_", "classes_", "intercept_", "_fitted", "_votes", "_calibration",
+)  # fmt: skip
+
+
+class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     r"""Support vector classifier that learns how much each kernel has to earn its weight.
 
     .. math::
@@ -105,6 +115,7 @@ class RegularizedMKLClassifier(MKLClassifier):
     cv_results_ : dict of lists and arrays
         ``params`` (costs, exponent or weights), ``split0_test_score`` …, ``mean_test_score``,
         ``std_test_score`` and ``rank_test_score`` of the points in their order, as ``GridSearchCV`` has them.
+    estimator_ : MKLClassifier, the last fit
     n_solves_ : int, how many times weights were learned: machines × folds × points, and the last fit
     kernel_weights_ : array (n_kernels,)
         Learned weights, ``sum(costs_**2 * kernel_weights_) == 1``; the weights chosen, of sum 1, for
@@ -156,6 +167,7 @@ class RegularizedMKLClassifier(MKLClassifier):
     """
 
     about = REGULARIZED
+    _adds_kernels = True
 
     def __init__(
         self,
@@ -181,17 +193,26 @@ class RegularizedMKLClassifier(MKLClassifier):
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            kernels, C=C, multiclass=multiclass, class_weight=class_weight, probability=probability, tol=tol,
-            max_iter=max_iter, psd=psd, gram=gram, dtype=dtype, n_jobs=n_jobs, callback=callback,
-            verbose=verbose, random_state=random_state,
-        )  # fmt: skip
+        self.kernels = kernels
         self.search = search
+        self.C = C
         self.cv = cv
         self.scoring = scoring
         self.delta = delta
         self.bound = bound
         self.max_steps = max_steps
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.probability = probability
+        self.tol = tol
+        self.max_iter = max_iter
+        self.psd = psd
+        self.gram = gram
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RegularizedMKLClassifier":
         """Choose the costs by cross-validation, then learn the kernel weights and the machines.
@@ -204,7 +225,7 @@ class RegularizedMKLClassifier(MKLClassifier):
             Multiplies C sample by sample, and weighs the validation samples.
         """
         self._check_search()
-        model = _LastModel(**self._machine_parameters(self._seed()), n_jobs=self.n_jobs)
+        model = MKLClassifier(**self._machine_parameters(self._seed()), n_jobs=self.n_jobs)
         model.set_params(probability=self.probability)
         Ks, problems, samples = model._prepare(X, y, sample_weight)
         X, y = model._validate_table(X, reset=False), column_or_1d(y)  # of rows that folds can take
@@ -255,15 +276,14 @@ class RegularizedMKLClassifier(MKLClassifier):
         return {"cv_results_": results, "best_score_": best_score, "n_solves_": folds.n_solves}
 
     def _adopt(self, model: MKLClassifier, chosen: Chosen, record: dict[str, Any]) -> None:
-        """Become the fitted model: all of it that is not a parameter."""
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_  # of a fit before, where this one has no names
-        learned = {name: getattr(model, name) for name in vars(model).keys() - model.get_params()}
-        for name, value in (learned | record).items():
+        """Keep the fitted classifier, and show what it has learned."""
+        self.estimator_ = model
+        self.__dict__.pop("feature_names_in_", None)  # of a fit before, where this one has no names
+        shown = {name: getattr(model, name) for name in _OF_ESTIMATOR if hasattr(model, name)}
+        for name, value in (shown | record).items():
             setattr(self, name, value)
         ones = np.ones(len(self.view_names_))
         self.costs_ = ones if self.search == "weights" else np.asarray(chosen.machine_costs)
-        self._costs = self.costs_
         self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, ones)
         self.surface_, self.exponent_ = chosen.surface, chosen.exponent
 
@@ -287,9 +307,5 @@ class RegularizedMKLClassifier(MKLClassifier):
         own = {name: getattr(self, name) for name in names}
         return own | {"norm": np.inf if fixed else 1.0, "random_state": seed}
 
-
-class _LastModel(MKLClassifier):
-    """The model on all the samples; whoever adopts it warns in its own name."""
-
-    def _warn_unless_converged(self) -> None:
-        return
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_, "cost": self.costs_}

@@ -12,7 +12,8 @@ from .._validation import check_choice, check_positive_integer, is_indefinite, r
 from ..solvers import MatrixResult, leading_eigenvectors
 from ..views import available_memory, make_bank
 from ._about import TRANSDUCTIVE
-from ._machine import KernelMachine, worst_status
+from ._estimator import KernelEstimator, worst_status
+from ._fitted import DualKernels, FittedKernels
 from ._matrix_machines import by_alignment, by_margin
 from ._multiclass import binary_problems, decide
 from ._parameters import check_matrix_C, check_trace
@@ -33,7 +34,7 @@ SOLVERS = ("fast", "conic")
 _MORE_STACKS = 5  # beside the one that the solver is given
 
 
-class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
+class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     r"""Classifier that learns the kernel matrix of labelled and unlabelled points together.
 
     .. math::
@@ -140,6 +141,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
     """
 
     about = TRANSDUCTIVE
+    _adds_kernels = True
 
     def __init__(
         self,
@@ -307,20 +309,21 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelMachine):
         if self.weights == "spectral":
             V = self.eigenvectors_
             coordinates = (every @ V) * learned / self.eigenvalues_
-            self._coefficients = coordinates @ V.T
+            coefficients = coordinates @ V.T
             self.machine_weights_ = np.tile(self._mean_weights, (len(duals), 1))
         else:
-            self._coefficients = every
+            coefficients = every
             self.machine_weights_ = learned
         self._extends = self.weights == "nonnegative" or (
             self.weights == "free" and bool((learned >= 0.0).all())
         )
-        kept = np.flatnonzero(self._coefficients.any(axis=0)) if self._extends else np.arange(n)
+        kept = np.flatnonzero(coefficients.any(axis=0)) if self._extends else np.arange(n)
         kept = kept if kept.size else np.array([0])
         active = np.flatnonzero(self.machine_weights_.any(axis=0))
         active = active if active.size else np.array([0])  # a learned 1/C may have all the weight
-        self._coefficients = self._coefficients[:, kept]
-        self._bank = self._bank.restrict(kept, active)
+        part = DualKernels(self._bank.restrict(kept, active), coefficients[:, kept], self.machine_weights_)
+        self._fitted = FittedKernels([part], self.machine_weights_.shape)
+        del self._bank
 
     # ------------------------------------------------------------------ predict
     def decision_function(self, X: Any) -> Array:

@@ -17,8 +17,8 @@ from multikernel.estimators import (
 from multikernel.estimators._bayesian import BayesianMKL
 from multikernel.estimators._columns import ColumnMachine
 from multikernel.estimators._combined import CombinedKernel
+from multikernel.estimators._estimator import KernelEstimator
 from multikernel.estimators._localized import BaseLocalized
-from multikernel.estimators._machine import SeveralKernels
 from multikernel.estimators._missing import FILL_OF
 from multikernel.estimators._projection import BaseProjection
 from multikernel.estimators._samples import distinct_samples
@@ -87,7 +87,7 @@ def require_samples_of_fit(final: Any, n: int) -> None:
 
 def _n_in_bank(final: Any, n: int) -> int:
     """How many samples the bank of the model was fitted to; `n` if it has no bank."""
-    return int(getattr(getattr(final, "_bank", None), "n_train_", n))
+    return int(getattr(getattr(final, "_prediction_bank", None), "n_train_", n))
 
 
 def _kernel_of(final: Any, X: Any, rows: Array) -> Array:
@@ -107,7 +107,7 @@ def _kernel_of(final: Any, X: Any, rows: Array) -> Array:
         raise NoLearnedKernel(f"{name} chooses columns of kernels: there is no one kernel.")
     if isinstance(final, NonstationaryClassifier):
         raise NoLearnedKernel(f"{name} takes the ratio of two mixtures of kernels: there is no one kernel.")
-    if not isinstance(final, SeveralKernels) or not hasattr(final, "kernel_weights_"):
+    if not isinstance(final, KernelEstimator) or not hasattr(final, "kernel_weights_"):
         raise NoLearnedKernel(f"{name} learns no kernel of several views.")
     return _of_views(final, X, rows)
 
@@ -158,7 +158,7 @@ def view_kernels(final: Any, X: Any, rows: Array) -> Iterator[tuple[int, Array]]
     """
     X = final._validate_table(X, reset=False)
     if getattr(final, "gram_", None) == "low_rank":
-        for m, Z in final._bank.iter_factors(_safe_indexing(X, rows)):
+        for m, Z in final._prediction_bank.iter_factors(_safe_indexing(X, rows)):
             yield m, Z @ Z.T
         return
     views = final.kernels if isinstance(final.kernels, str) else as_views(final.kernels)

@@ -93,7 +93,11 @@ def heat_maps_part(subject: Subject, X: Any, y: Array | None, rows: Array, K: Ar
     maps = [] if K is None else [_map(LEARNED_KERNEL, None, K, order, edges)]
     final = subject.final
     shown = sorted(shares, key=lambda view: -abs(shares[view]))[:_MOST_MAPS]
-    if shares and hasattr(final, "_bank") and list(shares) == list(final.view_names_):
+    if (
+        shares
+        and getattr(final, "_prediction_bank", None) is not None
+        and list(shares) == list(final.view_names_)
+    ):
         for m, part in view_kernels(final, subject.inputs(X), rows):
             name = final.view_names_[m]
             if name in shown:

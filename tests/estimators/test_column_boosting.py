@@ -142,7 +142,7 @@ def test_limits_are_said():
 def test_prediction_asks_only_for_kernels_and_samples_in_use():
     X, y = make_binary(50)
     model = ColumnBoostingClassifier(VIEWS, method="mark", max_columns=2).fit(X, y)
-    kernels = dict(model._bank.iter_kernels(X[:5]))
+    kernels = dict(model._prediction_bank.iter_kernels(X[:5]))
     assert set(kernels) == set(model.columns_[:, 0].tolist())
     assert all(K.shape == (5, model.support_.size) for K in kernels.values())
 

@@ -56,7 +56,7 @@ def test_a_fit_needs_no_more_memory_than_was_said(name, dtype):
     model, y = FITS[name]
     model.set_params(kernels=views(8), gram="memmap", dtype=dtype)
     peak, _ = traced(lambda: model.fit(X, y))
-    said = model._bank.memory_
+    said = model._prediction_bank.memory_
     assert peak <= said.total < said.stack
     if (name, dtype) == ("ridge", "float32"):  # which factors the whole matrix in double precision
         assert peak > 0.8 * said.total

@@ -77,9 +77,9 @@ LOSSES = {
 
 def primal_value(model, X, y):
     """½ Σ ‖w_m‖²/μ_m + Σ C ℓ, from the coefficients and the factors; of every machine."""
-    Z = model._bank.transform(X)
+    Z = model._prediction_bank.transform(X)
     scores = Z @ model.coef_.T + model.intercept_
-    view_of_column = np.repeat(np.arange(len(model.view_names_)), model._bank.ranks_)
+    view_of_column = np.repeat(np.arange(len(model.view_names_)), model._prediction_bank.ranks_)
     total = 0.0
     for k, (w, mu) in enumerate(zip(model.coef_, model.machine_weights_, strict=True)):
         total += 0.5 * (w**2 / mu[view_of_column]).sum()
@@ -99,7 +99,7 @@ def test_value_and_gap_are_those_of_the_coefficients(name):
     estimator, make = FAMILY[name]
     X, y = make(150)
     model = on_factors(estimator, 30).fit(X, y)
-    assert model.coef_.shape == (model.intercept_.size, model._bank.transform(X).shape[1])
+    assert model.coef_.shape == (model.intercept_.size, model._prediction_bank.transform(X).shape[1])
     assert model.status_ == "optimal" and model.dual_gap_ <= model.tol
     value = primal_value(model, X, y)
     assert model.objective_ <= value * (1 + 1e-9)
@@ -198,7 +198,7 @@ def test_an_error_that_is_asked_for_holds_over_all_rows(monkeypatch):
     assert table["approximation"].tolist() == ["cholesky", "nystroem"] and table["rank"]["far"] == 15
     norms = [
         (Z**2).sum()
-        for _, Z in MKLClassifier(MANY, gram="low_rank", rank=0.05).fit(X, y)._bank.iter_factors(X)
+        for _, Z in MKLClassifier(MANY, gram="low_rank", rank=0.05).fit(X, y)._prediction_bank.iter_factors(X)
     ]
     np.testing.assert_allclose(1.0 - np.array(norms) / 400, table["trace_error"], atol=1e-12)
     assert 0.0 < table["trace_error"]["near"] <= 0.05

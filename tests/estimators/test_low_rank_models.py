@@ -69,8 +69,8 @@ def test_the_display_and_the_report_tell_of_factors(model):
 
 def test_the_learned_kernel_is_that_of_the_factors(model):
     K = learned_kernel(model, X, rows=[3, 7, 50])
-    Z = model._bank.transform(X[[3, 7, 50]])
-    view_of_column = np.repeat(np.arange(4), model._bank.ranks_)
+    Z = model._prediction_bank.transform(X[[3, 7, 50]])
+    view_of_column = np.repeat(np.arange(4), model._prediction_bank.ranks_)
     np.testing.assert_allclose(K, (Z * model.kernel_weights_[view_of_column]) @ Z.T, atol=1e-12)
 
 

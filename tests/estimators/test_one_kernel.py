@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multikernel import ConformalKernel, KDDAClassifier, KernelKNNClassifier
-from multikernel.estimators import _kernel_input
+from multikernel.estimators import _estimator
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.views import View
 from tests.estimators.data import make_binary, make_three
@@ -109,7 +109,7 @@ def test_frames_sparse_tables_and_lists_are_all_the_same(kind):
 def test_many_rows_are_predicted_in_batches(kind, monkeypatch):
     model = kind().fit(X, Y)
     whole = outputs(model, X_NEW)
-    monkeypatch.setattr(_kernel_input, "_BATCH_ROWS", 7)
+    monkeypatch.setattr(_estimator, "_BATCH_ROWS", 7)
     for table in (X_NEW, pd.DataFrame(X_NEW).to_numpy(), scipy.sparse.csr_matrix(X_NEW)):
         for once, pieces in zip(whole, outputs(model, table), strict=True):
             assert once.shape == pieces.shape

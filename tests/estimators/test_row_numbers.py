@@ -15,7 +15,7 @@ from multikernel import (
     MKLClassifier,
     NonstationaryClassifier,
 )
-from multikernel.estimators._kernel_input import _BATCH_ROWS
+from multikernel.estimators._estimator import _BATCH_ROWS
 from multikernel.kernels import Gaussian, Linear
 from tests.estimators.data import make_binary
 

@@ -1,0 +1,285 @@
+"""The base of every estimator on kernels: input checks, the kernels of the samples, predictions, warnings."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, _safe_indexing, gen_batches
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._validation import (
+    RowError,
+    check_number,
+    check_positive_integer,
+    is_frame,
+    is_indefinite,
+    raise_indefinite,
+    warn_caller,
+)
+from ..combine.linear import stack_of_rows
+from ..solvers import Status
+from ..views import CompletedBank
+from ..views.columns import as_table
+from ..views.view import as_views
+from ..weights._html import fitted_html
+from ._dask_input import refuse_dask
+from ._fitted import FittedKernels
+from ._lazy import by_chunks
+from ._samples import Samples, all_samples, distinct_samples
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_BATCH_ROWS = 2048
+# From best to worst: a model of several machines has the worst status of them.
+_SEVERITY = [
+    Status.OPTIMAL,
+    Status.INTERRUPTED,
+    Status.MAX_COLUMNS,
+    Status.MAX_ITER,
+    Status.STALLED,
+    Status.INDEFINITE,
+]
+
+
+def worst_status(statuses: Sequence[Status]) -> str:
+    """The status of a model of several machines."""
+    return str(max(statuses, key=_SEVERITY.index))
+
+
+def on_rows(Ks: Array, rows: Array) -> Array:
+    """The stack of some of the samples: itself when they are all."""
+    if rows.size == Ks.shape[1]:
+        return Ks
+    return stack_of_rows(Ks, rows)
+
+
+def weights_table(model: Any, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """The columns by view, and the weights of each machine (``weight[name]``) where these differ."""
+    frame = pd.DataFrame(dict(columns), index=pd.Index(model.view_names_, name="view"))
+    every = getattr(model, "machine_weights_", None)
+    if every is not None and not (every == every[0]).all():
+        for name, weights in zip(model.machine_names_, every, strict=True):
+            frame[f"weight[{name}]"] = weights
+    return frame
+
+
+class KernelEstimator(BaseEstimator):
+    """Base of every estimator on kernels; ``fit`` validates, makes the kernels, solves and stores.
+
+    A family may set or override the following, and nothing else of this class.
+
+    - ``about`` : About, the row in the table of methods.
+    - ``certificate`` : {"optimality", "stationarity", "machine"}, what ``dual_gap_`` certifies.
+    - ``_gap_name``, ``_easier`` : words of the warning about convergence: what ``dual_gap_`` is, and what
+      makes the problem better conditioned.
+    - ``_precomputed`` : whether X holds kernels; by default where ``kernels="precomputed"``.
+    - ``_kernel_arguments()`` : the parameters that describe kernels.
+    - ``_validate_precomputed(X, reset=)`` : the check of such an X.
+    - ``_fitted`` : FittedKernels, set by ``fit`` where scores are sums over kernels. It makes `_scores` and
+      `contributions` work.
+    - ``_weight_columns()`` : columns of `weights_frame`, which only exists where this is defined.
+    - ``_answers_chunks`` : whether predictions of dask collections are lazy; else they are refused.
+    """
+
+    kernels: Any
+    tol: float
+    max_iter: int
+    callback: Callable[[dict[str, float]], bool | None] | None
+    view_names_: list[str]
+    machine_weights_: Array
+    status_: str
+    dual_gap_: float
+    n_iter_: int
+    certificate: Any = "optimality"
+    _fitted: FittedKernels
+    _bank: Any
+    _gap_name = "relative duality gap"
+    _easier = "lower C"
+    _adds_kernels = False
+    _answers_chunks = False
+
+    # ------------------------------------------------------------------ tags and input
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    def _kernel_arguments(self) -> list[Any]:
+        """The arguments that describe kernels."""
+        return [getattr(self, "kernels", "auto")]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self._precomputed
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.three_d_array = self._precomputed
+        return tags
+
+    def _validate_table(self, X: Any, *, reset: bool) -> Any:
+        """scikit-learn's checks on a table of numbers; others are checked by the kernels that read them."""
+        refuse_dask(self, X)
+        if self._precomputed:
+            return self._validate_precomputed(X, reset=reset)
+        if is_frame(X) or self._reads_objects():
+            validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
+            return X
+        return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+
+    def _reads_objects(self) -> bool:
+        """Whether some kernel compares other things than numbers, such as sequences."""
+        try:
+            views = [view for kernels in self._kernel_arguments() for view in as_views(kernels)]
+        except (TypeError, ValueError):  # refused in its own words when the kernels are made
+            return False
+        return not all(view.kernel._reads_numbers for view in views)
+
+    def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
+        """Stacks are checked kernel by kernel, by the bank."""
+        if reset and hasattr(X, "shape") and len(X.shape) > 1:
+            self._require_kernels_last(X.shape)
+            self.n_features_in_ = X.shape[1]
+        return X
+
+    @staticmethod
+    def _require_kernels_last(shape: tuple[int, ...]) -> None:
+        if len(shape) == 3 and shape[0] != shape[1] and shape[1] == shape[2]:
+            raise ValueError(
+                f"precomputed kernels come last, X of shape (n, n, n_kernels); got shape {shape}, with them "
+                "first. Use numpy.moveaxis(X, 0, 2), or stack_kernels on the list of matrices."
+            )
+
+    def _check_numerics(self) -> None:
+        check_positive_integer("max_iter", self.max_iter)
+        check_number("tol", self.tol, above=0.0)
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback must be a function of one dict; got {self.callback!r}.")
+
+    # ------------------------------------------------------------------ notebooks
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + fitted_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += fitted_html(self)
+        return bundle
+
+    # ------------------------------------------------------------------ kernels
+    def _distinct(self, X: Any, targets: Array, weights: Array) -> Samples:
+        """The samples that the solver sees; equal rows of a feature table are one."""
+        targets = targets.reshape(weights.size, -1)
+        return all_samples(weights) if self._precomputed else distinct_samples(X, targets, weights)
+
+    def _fit_stack(self, X: Any, samples: Samples) -> Array:
+        """Fit the bank; the training stack (n_kernels, n, n) of the samples."""
+        if self._precomputed:  # the stack is checked whole, and its columns are the rows given at fit
+            bank = self._bank
+            is_completed = isinstance(bank, CompletedBank)
+            Ks = bank.fit_stack(X, samples.rows) if is_completed else on_rows(bank.fit_stack(X), samples.rows)
+        else:
+            Ks = self._fit_distinct(X, samples)
+        self.view_names_ = list(self._bank.view_names_)
+        return Ks
+
+    def _fit_distinct(self, X: Any, samples: Samples) -> Array:
+        """The stack of the distinct rows; errors speak of the rows as the caller numbers them."""
+        try:
+            return np.asarray(self._bank.fit_stack(samples.take(X)))
+        except ValueError:
+            self._bank.fit_stack(X)
+            raise
+
+    def _require_psd(self, Ks: Array, kernels: Sequence[int] | Array) -> None:
+        """The solver met negative curvature: find the kernel that is to blame."""
+        for m in kernels:
+            if is_indefinite(Ks[m], full=True):
+                raise_indefinite(Ks[m], f"kernel {self._bank.view_names_[m]!r}")
+
+    # ------------------------------------------------------------------ warnings
+    def _warn_unless_converged(self) -> None:
+        if self.status_ in (Status.OPTIMAL, Status.INTERRUPTED):
+            return
+        remedy = {
+            Status.MAX_ITER: "Raise max_iter or tol, or normalise the kernels.",
+            Status.MAX_COLUMNS: "Raise max_columns or tol.",
+            Status.STALLED: f"Floating point allows no better: raise tol, {self._easier}, or normalise the "
+            "kernels.",
+            Status.INDEFINITE: 'A kernel is indefinite: repair it with psd="clip" or psd="shift".',
+        }[Status(self.status_)]
+        warn_caller(
+            f"{type(self).__name__} did not reach tol={self.tol:g}: the {self._gap_name} is "
+            f"{self.dual_gap_:.1e} after {self.n_iter_} iterations (status {self.status_!r}). {remedy}",
+            ConvergenceWarning,
+        )
+
+    # ------------------------------------------------------------------ predict
+    @property
+    def _prediction_bank(self) -> Any:
+        """The bank of the samples and kernels that predictions read; None where there is none."""
+        fitted = getattr(self, "_fitted", None)
+        return getattr(self, "_bank", None) if fitted is None else fitted.bank
+
+    def _by_batches(self, X: Any, predict: Callable[[Any], Any]) -> Iterator[Any]:
+        """What `predict` says of the rows, some thousands at a time; precomputed kernels all at once.
+
+        A row that is refused is named by its number in X.
+        """
+        check_is_fitted(self)
+        X = self._validate_table(X, reset=False)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows <= _BATCH_ROWS or self._precomputed:
+            yield predict(X)
+            return
+        for rows in gen_batches(n_rows, _BATCH_ROWS):
+            try:
+                yield predict(_safe_indexing(X, rows))
+            except RowError as error:
+                raise error.in_row(rows.start + error.row) from None
+
+    def _scores(self, X: Any) -> Array:
+        """Scores without intercept, (n_samples, n_machines); one kernel and one batch of rows at a time."""
+        return np.concatenate(list(self._by_batches(X, lambda rows: self._fitted.scores(rows))))
+
+    @available_if(lambda self: self._adds_kernels)
+    @by_chunks
+    def contributions(self, X: Any) -> Array:
+        """One score per kernel: what each view adds to the decision at each sample.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        array of shape (n_samples, n_kernels), or (n_samples, n_machines, n_kernels) for several machines
+            Summed over the kernels, and with the intercept added, they are the machines' scores.
+        """
+        blocks = self._by_batches(X, lambda rows: self._fitted.contributions(rows))
+        every = np.concatenate(list(blocks))
+        return every[:, 0] if every.shape[1] == 1 else every
+
+    @available_if(lambda self: hasattr(self, "_weight_columns"))
+    def weights_frame(self) -> pd.DataFrame:
+        """The learned weights as a table, one row for each view.
+
+        Returns
+        -------
+        DataFrame
+            ``weight``, and what the model knows beside it, such as ``cost``, ``share``, ``std`` or
+            ``n_columns``; also ``weight[name]`` for each machine where machines have weights of their own.
+        """
+        check_is_fitted(self)
+        return weights_table(self, self._weight_columns())
+
+
+def _without_columns(X: Any) -> Any:
+    """A list of objects, such as graphs, as an array of them: scikit-learn would count parts of the first."""
+    if not isinstance(X, list) or not isinstance(as_table(X), list):
+        return X
+    objects = np.empty(len(X), dtype=object)
+    for place, entry in enumerate(X):
+        objects[place] = entry
+    return objects

@@ -363,7 +363,8 @@ def test_only_support_rows_and_active_kernels_are_kept():
     model.decision_function(NEW)
     assert calls["useless"] == []
     assert {columns for _, columns in calls["useful"]} == {model.support_.size}
-    assert len(pickle.dumps(model._coefficients)) < 8 * model.support_.size + 500
+    [part] = model._fitted.parts
+    assert len(pickle.dumps(part.coefficients)) < 8 * model.support_.size + 500
 
 
 def test_a_precomputed_model_reads_support_columns_only():

@@ -6,16 +6,18 @@ import io
 import json
 import warnings
 import zipfile
-from typing import Any
+from typing import Any, NamedTuple
 
 from sklearn.exceptions import InconsistentVersionWarning
 
 from .archive import check_array, pack, unpack
 from .errors import ModelFileError, shown
 from .grammar import check_tree
+from .names import PACKAGE, file_name
 from .preparing import prepare
-from .schema import check_uses, members_of, tidy
-from .trusted import trusted_uses
+from .schema import check_uses, locate, members_of, names_in, tidy
+from .trusted import trusted_places, trusted_uses
+from .upgrades import present_name, rename
 from .versions import FORMAT, FORMAT_VERSION, check_format, current_versions
 
 ABOUT = "multikernel.json"
@@ -52,8 +54,21 @@ def encode(model: Any) -> bytes:
     return pack(members)
 
 
-def open_file(data: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a file says of itself, and its schema; all of its parts are there and no others."""
+class OpenFile(NamedTuple):
+    """A file whose form has been checked."""
+
+    about: dict[str, Any]  # what it says of itself
+    schema: dict[str, Any]  # with the names of the present format
+    parts: dict[str, bytes]  # the arrays and bytes that the schema reads
+
+    @property
+    def version(self) -> int:
+        """Of the format."""
+        return self.about["format_version"]
+
+
+def open_file(data: bytes) -> OpenFile:
+    """The content of a file; all of its parts are there and no others."""
     members = unpack(data)
     for name in (ABOUT, SCHEMA):
         if name not in members:
@@ -70,31 +85,37 @@ def open_file(data: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
     for name, content in members.items():
         if name.endswith(".npy"):
             check_array(name, content)
-    return about, schema
+    about["model"] = present_name(str(about.get("model")), about["format_version"])
+    rename(schema, about["format_version"])
+    return OpenFile(about, schema, members)
 
 
-def needed_names(data: bytes, schema: dict[str, Any], trusted: set[str]) -> tuple[set[str], list[str]]:
-    """Names in a file that skops does not trust by itself.
+def unknown_names(file: OpenFile, trusted: set[str]) -> list[str]:
+    """Names in a file that neither skops nor this package nor the caller trusts.
 
-    Returns
-    -------
-    allowed : set of str
-        Those that this package or the caller trusts.
-    unknown : list of str
-        The others.
+    Classes of this package are known by their names in files only, not by the modules where they are.
     """
-    check_uses(schema, trusted)
+    check_uses(file.schema, trusted, file.version)
+    # skops looks at the names alone: it need not be given the arrays
+    data = pack({SCHEMA: _json(file.schema), **dict.fromkeys(file.parts, b"")})
     named = set(_guarded(lambda: _skops().get_untrusted_types(data=data)))
-    unknown = named - trusted_uses().keys() - trusted
-    return named - unknown, sorted(unknown)
+    ours = {name for name in names_in(file.schema) if name.startswith(f"{PACKAGE}.")}
+    return sorted((named | ours) - trusted_uses(file.version).keys() - trusted)
 
 
-def decode(data: bytes, names: set[str]) -> Any:
-    """The model; `names` and what skops trusts are looked up, others are not."""
+def decode(file: OpenFile, trusted: set[str]) -> Any:
+    """The model in a file without unknown names; what nobody trusts is not looked up."""
+
+    def read() -> Any:
+        schema = json.loads(_json(file.schema))
+        locate(schema, file.version)
+        names = names_in(schema) & (trusted_places() | trusted)
+        return _skops().loads(pack({SCHEMA: _json(schema), **file.parts}), trusted=sorted(names))
+
     with warnings.catch_warnings():
         # of scikit-learn's own parts; ModelVersionWarning speaks for the whole
         warnings.simplefilter("ignore", InconsistentVersionWarning)
-        return _guarded(lambda: _skops().loads(data, trusted=sorted(names)))
+        return _guarded(read)
 
 
 def _guarded(read: Any) -> Any:
@@ -110,10 +131,9 @@ def _guarded(read: Any) -> Any:
 
 def _facts(model: Any) -> dict[str, Any]:
     """What `describe_model` tells of a model."""
-    kind = type(model)
     inner = _inmost(model)
     return {
-        "model": f"{kind.__module__}.{kind.__qualname__}",
+        "model": file_name(type(model)),
         "views": [str(name) for name in getattr(inner, "view_names_", [])],
         "classes": [str(label) for label in getattr(inner, "classes_", [])],
         "versions": current_versions(),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .archive import write_whole
-from .coding import decode, encode, needed_names, open_file
+from .coding import decode, encode, open_file, unknown_names
 from .errors import ModelFileError, shown
 from .schema import check_uses
 from .trusted import trusted_names
@@ -119,18 +119,19 @@ def describe_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``model`` (its class), ``views`` and ``classes`` (lists of str), ``versions`` (of the libraries that
-        saved it), ``when`` (the file was written, ISO 8601), ``size`` in bytes, ``format_version``, and
-        ``needs_trust``: the names that :func:`load_model` must be given as ``trusted``. All of it is what
-        the file says: escape it where it is shown.
+        ``model`` (its class, by its name in files), ``views`` and ``classes`` (lists of str), ``versions``
+        (of the libraries that saved it), ``when`` (the file was written, ISO 8601), ``size`` in bytes,
+        ``format_version``, and ``needs_trust``: the names that :func:`load_model` must be given as
+        ``trusted``. All of it is what the file says: escape it where it is shown.
     """
     data = read_file(path)
     try:
-        about, schema = open_file(data)
-        _, needs_trust = needed_names(data, schema, set())
+        file = open_file(data)
+        needs_trust = unknown_names(file, set())
     except ModelFileError as error:
         raise _about(path, error) from error
     written = datetime.fromtimestamp(Path(path).stat().st_mtime, UTC).isoformat(timespec="seconds")
+    about = file.about
     stamps = about.get("versions")
     return {
         "model": str(about.get("model")),
@@ -139,7 +140,7 @@ def describe_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         "versions": {str(k): str(v) for k, v in stamps.items()} if isinstance(stamps, dict) else {},
         "when": written,
         "size": len(data),
-        "format_version": about["format_version"],
+        "format_version": file.version,
         "needs_trust": needs_trust,
     }
 
@@ -148,10 +149,10 @@ def checked_bytes(model: Any) -> bytes:
     """The bytes of a model file, which have been read back and give the same model."""
     data = encode(model)
     try:
-        _, schema = open_file(data)
-        allowed, unknown = needed_names(data, schema, set())
-        check_uses(schema, set(unknown))
-        again = decode(data, allowed.union(unknown))  # what was just written is known
+        file = open_file(data)
+        trusted = set(unknown_names(file, set()))  # what was just written is known
+        check_uses(file.schema, trusted, file.version)
+        again = decode(file, trusted)
     except ModelFileError as error:
         raise ModelFileError(f"the model was not saved, since it could not be loaded: it {error}") from error
     if encode(again) != data:
@@ -165,12 +166,13 @@ def checked_bytes(model: Any) -> bytes:
 def model_from(data: bytes, path: str | os.PathLike[str], trusted: Iterable[Any], stacklevel: int) -> Any:
     """The model in the bytes of a file; `path` is what errors call it."""
     try:
-        about, schema = open_file(data)
-        allowed, unknown = needed_names(data, schema, trusted_names(trusted))
+        file = open_file(data)
+        allowed = trusted_names(trusted)
+        unknown = unknown_names(file, allowed)
         if unknown:
             raise ModelFileError(_not_trusted(unknown))
-        warn_of_versions(about, stacklevel + 1)
-        return decode(data, allowed)
+        warn_of_versions(file.about, stacklevel + 1)
+        return decode(file, allowed)
     except ModelFileError as error:
         raise _about(path, error) from error
 

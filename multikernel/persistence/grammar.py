@@ -95,6 +95,11 @@ def name_in(node: dict[str, Any]) -> str:
     return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
+def is_written_out(node: dict[str, Any]) -> bool:
+    """Whether a node is more than a reference; one without parts, such as a type, may be either."""
+    return any(key not in LABELS and key not in ("__id__", "protocol", "_skops_version") for key in node)
+
+
 class _Tree:
     """The nodes of a schema, with what each number in it refers to."""
 
@@ -139,8 +144,8 @@ class _Tree:
         known = self._numbered.setdefault(number, node)
         if any(known[label] != node[label] for label in LABELS):
             raise _refusal(f"has two kinds of parts with the number {number}")
-        if _is_written_out(node):
-            if _is_written_out(known) and known is not node:
+        if is_written_out(node):
+            if is_written_out(known) and known is not node:
                 raise _refusal(f"has two parts with the number {number}")
             self._numbered[number] = node
 
@@ -149,7 +154,7 @@ class _Tree:
         return node if number is None else self._numbered[number]
 
     def _check_parts(self, node: dict[str, Any]) -> None:
-        if node.get("__id__") is not None and not _is_written_out(node):
+        if node.get("__id__") is not None and not is_written_out(node):
             return  # a reference
         for path, kinds in _PARTS[node["__loader__"]].items():
             part = node
@@ -162,7 +167,7 @@ class _Tree:
 
     def _check_one(self, node: dict[str, Any]) -> int:
         """The rules of single kinds; the length where the node is a range."""
-        if node.get("__id__") is not None and not _is_written_out(node):
+        if node.get("__id__") is not None and not is_written_out(node):
             return 0
         if _is(node, "DictNode"):
             self._check_keys(node)
@@ -261,11 +266,6 @@ def _nearest(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _is(node: Any, loader: str) -> bool:
     return isinstance(node, dict) and node.get("__loader__") == loader
-
-
-def _is_written_out(node: dict[str, Any]) -> bool:
-    """Whether a node is more than a reference; one without parts, such as a type, may be either."""
-    return any(key not in LABELS and key not in ("__id__", "protocol", "_skops_version") for key in node)
 
 
 def _content(node: Any) -> list[Any]:

@@ -7,7 +7,9 @@ from typing import Any
 
 from .errors import ModelFileError, shown
 from .grammar import LABELS, name_in, nodes
+from .names import find, into_file
 from .trusted import trusted_uses
+from .upgrades import changed_since, upgrade
 
 OLDEST_PROTOCOL = 2  # of skops: no older one has written a file of this format
 _MEMBER = re.compile(r"[0-9]{1,9}\.(npy|bin)")
@@ -16,7 +18,7 @@ _CALLERS_USES = ("ObjectNode", "FunctionNode", "TupleNode", "PartialNode", "Tree
 
 
 def tidy(schema: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The schema with numbers for the addresses in memory, and each object written once.
+    """The schema with numbers for the addresses in memory, each object written once and named for files.
 
     Returns
     -------
@@ -33,15 +35,20 @@ def tidy(schema: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
             return [tidied(item) for item in node]
         if not isinstance(node, dict):
             return node
-        address = node.get("__id__") if "__loader__" in node else None
+        if "__loader__" not in node:
+            return {key: tidied(value) for key, value in node.items()}
+        module, name = into_file(node["__module__"], node["__class__"])
+        labels = {"__class__": name, "__module__": module, "__loader__": node["__loader__"]}
+        address = node.get("__id__")
         if address is not None and node["__loader__"] != "JsonNode":
             if address in numbers:  # skops looks up what has a number that it has seen
-                return {**{label: node[label] for label in LABELS}, "__id__": numbers[address]}
+                return {**labels, "__id__": numbers[address]}
             numbers[address] = len(numbers) + 1
-        result = {key: tidied(value) for key, value in node.items() if key not in ("__id__", "file")}
+        apart = (*LABELS, "__id__", "file")
+        result = {**labels, **{key: tidied(value) for key, value in node.items() if key not in apart}}
         if address in numbers:
             result["__id__"] = numbers[address]
-        if "__loader__" in node and "file" in node:
+        if "file" in node:
             suffix = node["file"].rpartition(".")[2]
             result["file"] = renamed.setdefault(node["file"], f"{len(renamed)}.{suffix}")
         return result
@@ -58,7 +65,23 @@ def members_of(schema: Any) -> set[str]:
     return names
 
 
-def check_uses(schema: Any, trusted: set[str]) -> None:
+def locate(schema: Any, version: int) -> None:
+    """Give the classes of this package in a checked schema the modules where skops finds them, in place."""
+    changed = changed_since(version)
+    for node in list(nodes(schema)):
+        name = name_in(node)
+        if name in changed:
+            upgrade(node, version)
+        elif (kind := find(name)) is not None:
+            node["__module__"], node["__class__"] = kind.__module__, kind.__name__
+
+
+def names_in(schema: Any) -> set[str]:
+    """All names in a schema."""
+    return {name_in(node) for node in nodes(schema)}
+
+
+def check_uses(schema: Any, trusted: set[str], version: int) -> None:
     """Refuse a schema that uses a trusted name in another way than the one it is trusted for.
 
     Parameters
@@ -66,6 +89,8 @@ def check_uses(schema: Any, trusted: set[str]) -> None:
     schema : dict
     trusted : set of str
         What the caller trusts: to be handed over or to be given attributes, not to be called on loading.
+    version : int
+        Of the format.
     """
     protocol = schema.get("protocol") if isinstance(schema, dict) else None
     if type(protocol) is not int or protocol < OLDEST_PROTOCOL:
@@ -73,7 +98,7 @@ def check_uses(schema: Any, trusted: set[str]) -> None:
             f"claims protocol {shown(protocol)} of skops, model files {OLDEST_PROTOCOL} or more. It was "
             "not made by save_model: do not use it."
         )
-    ours = trusted_uses()
+    ours = trusted_uses(version)
     for node in nodes(schema):
         name = name_in(node)
         allowed = (ours[name],) if name in ours else _CALLERS_USES if name in trusted else None

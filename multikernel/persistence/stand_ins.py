@@ -16,7 +16,7 @@ import pandas as pd
 import scipy.sparse
 
 from ..selection.response_surface import SearchStatus
-from ..solvers import Status
+from ..solvers.result import Status
 
 # Columns of pandas that are saved as objects: numbers, logical values and texts that may be missing.
 COLUMN_TYPES = frozenset(
@@ -54,7 +54,7 @@ class Layout(StandIn):
 
     def __new__(cls, array: Any, axes: Any, writeable: Any) -> Any:
         """`array` is in C order; its axes are permuted by `axes`."""
-        _require(array, np.ndarray)
+        require(array, np.ndarray)
         permuted = array.transpose(_numbers(axes))
         if not writeable:
             permuted.flags.writeable = False
@@ -66,7 +66,7 @@ class ObjectArray(StandIn):
 
     def __new__(cls, items: Any, shape: Any) -> Any:
         """`items` in C order."""
-        _require(items, list)
+        require(items, list)
         array = np.empty(len(items), dtype=object)
         for position, item in enumerate(items):
             array[position] = item
@@ -84,7 +84,7 @@ class Plain(StandIn):
 
     def __new__(cls, text: Any) -> Any:
         """The text."""
-        _require(text, str)
+        require(text, str)
         return json.loads(text)
 
 
@@ -93,8 +93,8 @@ class Items(StandIn):
 
     def __new__(cls, keys: Any, values: Any) -> Any:
         """Keys and values in order."""
-        _require(keys, list)
-        _require(values, list)
+        require(keys, list)
+        require(values, list)
         return dict(zip(keys, values, strict=True))
 
 
@@ -103,7 +103,7 @@ class Members(StandIn):
 
     def __new__(cls, items: Any, frozen: Any) -> Any:
         """Its members."""
-        _require(items, list)
+        require(items, list)
         return frozenset(items) if frozen else set(items)
 
 
@@ -114,8 +114,8 @@ class Member(StandIn):
 
     def __new__(cls, enum: Any, value: Any) -> Any:
         """By the name of the enumeration and the value."""
-        _require(enum, str)
-        _require(value, str)
+        require(enum, str)
+        require(value, str)
         return cls.enums[enum](value)
 
 
@@ -137,9 +137,9 @@ class Sparse(StandIn):
 
     def __new__(cls, kind: Any, data: Any, indices: Any, indptr: Any, shape: Any) -> Any:
         """The three arrays of the compressed form."""
-        _require(kind, str)
+        require(kind, str)
         for part in (data, indices, indptr):
-            _require(part, np.ndarray)
+            require(part, np.ndarray)
         matrix = cls.kinds[kind]((data, indices, indptr), shape=_numbers(shape))
         matrix.check_format(full_check=True)
         return matrix
@@ -168,8 +168,8 @@ class Categories(StandIn):
 
     def __new__(cls, codes: Any, categories: Any, ordered: Any) -> Any:
         """`codes` are positions in `categories`, −1 where missing."""
-        _require(codes, np.ndarray)
-        _require(categories, pd.Index)
+        require(codes, np.ndarray)
+        require(categories, pd.Index)
         return pd.Series(pd.Categorical.from_codes(codes, categories=categories, ordered=bool(ordered)))
 
 
@@ -178,8 +178,8 @@ class NamedSeries(StandIn):
 
     def __new__(cls, column: Any, index: Any, name: Any) -> Any:
         """What `Column` or `Categories` gave, with its index and name."""
-        _require(column, pd.Series)
-        _require(index, pd.Index)
+        require(column, pd.Series)
+        require(index, pd.Index)
         series = column.set_axis(index)
         series.name = name  # rename would call a function
         return series
@@ -198,18 +198,18 @@ class Frame(StandIn):
 
     def __new__(cls, columns: Any, names: Any, index: Any) -> Any:
         """What `Column` and `Categories` gave, the names of the columns, and the index."""
-        _require(columns, list)
+        require(columns, list)
         for column in columns:
-            _require(column, pd.Series)
-        _require(names, pd.Index)
-        _require(index, pd.Index)
+            require(column, pd.Series)
+        require(names, pd.Index)
+        require(index, pd.Index)
         indexed = {position: column.set_axis(index) for position, column in enumerate(columns)}
         frame = pd.DataFrame(indexed, index=index, copy=False)
         frame.columns = names
         return frame
 
 
-def _require(part: Any, kind: type) -> None:
+def require(part: Any, kind: type) -> None:
     """Only what `save_model` puts there: other objects could answer with a function, or without end."""
     if not isinstance(part, kind):
         raise TypeError(f"a part must be of type {kind.__name__}; got {type(part).__name__}.")
@@ -223,26 +223,10 @@ def _numbers(values: Any) -> tuple[int, ...]:
 
 
 def _column_type(values: Any, dtype: Any) -> Any:
-    _require(values, np.ndarray)
+    require(values, np.ndarray)
     if dtype is None:
         return values.dtype
-    _require(dtype, str)
+    require(dtype, str)
     if dtype not in COLUMN_TYPES:
         raise ValueError(f"a column cannot be of type {dtype!r}.")
     return dtype
-
-
-STAND_INS: tuple[type[StandIn], ...] = (
-    Layout,
-    ObjectArray,
-    Plain,
-    Items,
-    Members,
-    Member,
-    Sparse,
-    Labels,
-    Column,
-    Categories,
-    NamedSeries,
-    Frame,
-)

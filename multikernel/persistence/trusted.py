@@ -1,9 +1,9 @@
 """What a file may name: a fixed list, and for each entry the one way in which it may be used.
 
 skops looks up names in a file only if they are trusted. It trusts scikit-learn's estimators, NumPy's arrays
-and plain containers by itself; to these come the classes here. A class on this list is made without calling
-anything but ``__new__`` and gets its attributes; a stand-in is called with parts that it checks; a function
-is handed over, never called (see also the module ``grammar``).
+and plain containers by itself; to these come the classes of this package (module ``names``) and those here. A
+class on this list is made without calling anything but ``__new__`` and gets its attributes; a stand-in is
+called with parts that it checks; a function is handed over, never called (see also the module ``grammar``).
 """
 
 from __future__ import annotations
@@ -20,57 +20,10 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils import Bunch
 from sklearn.utils import _metadata_requests as requests
 
-from .. import estimators, kernels, views, weights
-from ..combine import gates, regions
-from ..estimators import _calibration
-from ..kernels import _rows, mixed
-from ..selection import pair_split, quadratic, response_surface
-from ..solvers import compositional, conformal_kernel, kernel_pca, spectral_kernel
-from ..solvers.bayesian import learn as bayesian
-from ..solvers.localized import projection_kernels, projections
-from ..views import bank, columns, gating_features, memory, precomputed, scaling
-from ..views.low_rank import fourier, maps
-from ..views.low_rank import transforms as factor_steps
-from ..views.low_rank import view as factor_view
-from ..views.missing import filling, mutual
-from .stand_ins import STAND_INS
+from .names import CALLED, OBJECTS, PACKAGE, file_name
+from .upgrades import Upgraded, changed_since
+from .versions import FORMAT_VERSION
 
-# Made by skops as an object: ``cls.__new__(cls)``, then its attributes.
-_PARTS: tuple[type, ...] = (
-    _calibration.SigmoidCalibration,
-    _rows.Rows,
-    bank.FittedView,
-    bayesian.BayesianResult,
-    columns.Selection,
-    compositional.SquareRootCross,
-    conformal_kernel.ConformalModel,
-    gating_features.GatingColumns,
-    gating_features.GatingKernelMap,
-    factor_steps.Scale,
-    factor_steps.Shift,
-    factor_steps.UnitLength,
-    factor_view.FactorView,
-    filling.MeanFilling,
-    fourier.FourierMap,
-    kernel_pca.KernelComponents,
-    maps.ColumnMap,
-    maps.LandmarkMap,
-    memory.MemoryEstimate,
-    mixed.MixedColumn,
-    pair_split.PairSplit,
-    mutual.MutualFilling,
-    mutual.ViewMap,
-    precomputed.PrecomputedBank,
-    quadratic.Quadratic,
-    response_surface.ResponseSurface,
-    scaling.Scaling,
-    spectral_kernel.SpectralModel,
-    spectral_kernel.SpectralWeights,
-    spectral_kernel.Spectrum,
-    projections.ProjectionModel,
-    projection_kernels.GaussianProjection,
-    projection_kernels.LinearProjection,
-)
 _SPLITTERS = (
     "GroupKFold",
     "GroupShuffleSplit",
@@ -96,22 +49,37 @@ _INNER = (
 
 
 @cache
-def trusted_uses() -> dict[str, str]:
+def trusted_uses(version: int) -> dict[str, str]:
     """The loader of skops with which each name that this package trusts may be used.
+
+    Parameters
+    ----------
+    version : int
+        Of the format: a file of an earlier one may name classes that are no longer there.
 
     Examples
     --------
-    >>> trusted_uses()["multikernel.estimators.mkl_classifier.MKLClassifier"]
+    >>> trusted_uses(2)["multikernel.MKLClassifier"]
     'ObjectNode'
-    >>> "os.system" in trusted_uses()
+    >>> "os.system" in trusted_uses(2)
     False
     """
-    uses = {name_of(cls): "ObjectNode" for cls in _classes()}
-    uses.update({name_of(cls): "ConstructorFromReduceNode" for cls in (*STAND_INS, range)})
-    uses.update({name_of(function): "FunctionNode" for function in _score_functions()})
+    uses = {f"{PACKAGE}.{name}": "ObjectNode" for name in OBJECTS}
+    uses.update({f"{PACKAGE}.{name}": "ConstructorFromReduceNode" for name in CALLED})
+    uses.update(dict.fromkeys(changed_since(version), "ObjectNode"))
+    uses.update({file_name(cls): "ObjectNode" for cls in _classes()})
+    uses[file_name(range)] = "ConstructorFromReduceNode"
+    uses.update({file_name(function): "FunctionNode" for function in _score_functions()})
     uses["numpy.dtype"] = "DTypeNode"
-    uses[name_of(Bunch)] = "DictNode"
+    uses[file_name(Bunch)] = "DictNode"
     return uses
+
+
+def trusted_places() -> set[str]:
+    """The full names, as skops knows them, of what this package trusts: by the modules of today."""
+    ours = (*OBJECTS.values(), *CALLED.values(), Upgraded)
+    others = (name for name in trusted_uses(FORMAT_VERSION) if not name.startswith(f"{PACKAGE}."))
+    return {name_of(cls) for cls in ours}.union(others)
 
 
 def name_of(thing: Any) -> str:
@@ -135,21 +103,10 @@ def trusted_names(given: Iterable[Any]) -> set[str]:
 
 
 def _classes() -> Iterator[type]:
-    for package in (estimators, kernels, views, weights):
-        yield from (value for name in package.__all__ if isinstance(value := getattr(package, name), type))
-    yield from _PARTS
-    yield from _in_module(gates)
-    yield from _in_module(regions)
     yield from (getattr(sklearn.model_selection, name) for name in _SPLITTERS)
     yield from (getattr(scorers, name) for name in _SCORERS)
     yield from (getattr(module, name) for module, name in _INNER if hasattr(module, name))
     yield from (requests.MetadataRequest, requests.MethodMetadataRequest)
-
-
-def _in_module(module: Any) -> Iterator[type]:
-    for value in vars(module).values():
-        if isinstance(value, type) and value.__module__ == module.__name__:
-            yield value
 
 
 def _score_functions() -> Iterator[Any]:

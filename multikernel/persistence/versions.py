@@ -11,7 +11,7 @@ from typing import Any
 from .errors import ModelFileError, ModelVersionWarning, shown
 
 FORMAT = "multikernel model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1: classes by their modules in multikernel 0.1
 _PACKAGES = ("multikernel", "scikit-learn", "numpy", "scipy", "pandas", "skops")
 _WATCHED = ("multikernel", "scikit-learn")  # a change of these may change what a model is
 

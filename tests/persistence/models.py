@@ -5,7 +5,9 @@ import json
 import numpy as np
 
 from multikernel.persistence.archive import pack, unpack
-from multikernel.persistence.coding import SCHEMA
+from multikernel.persistence.coding import ABOUT, SCHEMA
+from multikernel.persistence.grammar import name_in, nodes
+from multikernel.persistence.names_0_1 import names_of_0_1
 
 QUESTIONS = (
     "predict",
@@ -84,3 +86,25 @@ def tampered(data, change):
     schema = json.loads(members[SCHEMA])
     schema = change(schema) or schema
     return pack({**members, SCHEMA: json.dumps(schema).encode()})
+
+
+def as_first_format(data):
+    """The same file as format version 1 has it: classes by their modules in multikernel 0.1."""
+    old = {new: name for name, new in names_of_0_1().items()}
+
+    def change(schema):
+        for node in nodes(schema):
+            name = old.get(name_in(node))
+            if name is not None:
+                node["__module__"], _, node["__class__"] = name.rpartition(".")
+
+    members = unpack(tampered(data, change))
+    about = {**json.loads(members[ABOUT]), "format_version": 1}
+    return pack({**members, ABOUT: json.dumps(about).encode()})
+
+
+def as_it_is(data):
+    return data
+
+
+FORMATS = {"present format": as_it_is, "first format": as_first_format}

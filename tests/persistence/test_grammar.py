@@ -18,10 +18,10 @@ from multikernel.persistence.coding import SCHEMA
 from multikernel.persistence.files import checked_bytes
 from multikernel.persistence.stand_ins import Layout, NamedSeries
 from tests.persistence import models
-from tests.persistence.models import LABELS, NEW, X, tampered
+from tests.persistence.models import FORMATS, LABELS, NEW, X, tampered
 
-STAND_INS = "multikernel.persistence.stand_ins"
-MKL = ("multikernel.estimators.mkl_classifier", "MKLClassifier")
+STAND_INS = "multikernel"
+MKL = ("multikernel", "MKLClassifier")
 
 
 def node(module, name, loader, **rest):
@@ -121,16 +121,19 @@ ATTACKS = {
 }
 
 
+@pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_a_part_that_no_model_has(data, write, monkeypatch, attack):
+def test_a_part_that_no_model_has(data, write, monkeypatch, attack, form):
     calls = []
     monkeypatch.setattr(models, "overlap", lambda *arguments: calls.append(arguments))
 
     def change(schema):
         schema["content"]["content"]["C"] = ATTACKS[attack]
 
+    load_model(write(FORMATS[form](data)))
     with pytest.raises(ModelFileError):
-        load_model(write(tampered(data, change)), trusted=["tests.persistence.models.overlap"])
+        path = write(FORMATS[form](tampered(data, change)))
+        load_model(path, trusted=["tests.persistence.models.overlap"])
     assert not calls
 
 

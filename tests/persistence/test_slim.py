@@ -20,7 +20,7 @@ from multikernel import (
 from multikernel.evaluation import learned_kernel
 from multikernel.kernels import Gaussian, Linear
 from multikernel.persistence.archive import unpack
-from multikernel.persistence.coding import decode, needed_names, open_file
+from multikernel.persistence.coding import decode, open_file
 from multikernel.persistence.files import checked_bytes
 from multikernel.weights import SumRule
 from tests.persistence.models import NEW, answers, assert_same_bits, make_data
@@ -38,7 +38,7 @@ SLIM = [
 
 
 def load(data):
-    return decode(data, needed_names(data, open_file(data)[1], set())[0])
+    return decode(open_file(data), set())
 
 
 def saved_rows(X, data):

@@ -66,7 +66,7 @@ def choose(model: Any, folds: DesignFolds, names: list[str], Ks: Array, progress
     def response(point: Point) -> float:
         params.append(as_params(names, point))
         costs = as_costs(params[-1])
-        return 1.0 - folds.measure(lambda fold: np.array([costs[name] for name in fold.view_names_]))
+        return 1.0 - folds.measure(lambda fold: np.array([costs[name] for name in fold.model.view_names_]))
 
     def report(entry: dict[str, Any]) -> bool:
         return progress(params[entry["evaluation"] - 1], 1.0 - entry["value"])

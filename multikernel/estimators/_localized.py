@@ -289,7 +289,9 @@ class BaseLocalized(KernelEstimator):
         array (n_samples, n_kernels), or (n_samples, n_gates, n_kernels) where the machines have gates of
         their own
         """
-        values = np.concatenate([np.moveaxis(eta, 0, 1) for eta in self._by_batches(X, self._gated.gates)])
+        values = np.concatenate(
+            [np.moveaxis(eta, 0, 1) for eta in self._by_batches(X, lambda rows: self._gated.gates(rows))]
+        )
         return values[:, 0] if len(self.gating_) == 1 else values
 
     def active_kernels(self, X: Any) -> Array:

@@ -30,6 +30,7 @@ from ._cost import active_kernels, factor_cost, prediction_cost
 from ._cost_plot import draw_cost_path, efficient_points
 from ._cross_validation import check_one_score, check_score, list_splits
 from ._parameters import check_costs
+from .regularized_classifier import RegularizedMKLClassifier
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -207,16 +208,16 @@ def _find_machine(estimator: Any) -> tuple[BaseMKL, str]:
         machine, prefix = _find_machine(estimator.estimator)
         _check_search(estimator, f"{prefix}costs")
         return machine, f"estimator__{prefix}"
+    if isinstance(estimator, RegularizedMKLClassifier):
+        raise TypeError(
+            f"{type(estimator).__name__} has no costs to set: it chooses them for the score alone. Use "
+            "MKLClassifier."
+        )
     if not isinstance(estimator, BaseMKL):
         raise TypeError(
             "estimator must have costs of its kernels: an MKLClassifier, MulticlassSVC, PosteriorSVC, "
             "MKLRegressor, MKLRidge or MKLOneClass, or a pipeline or a grid search that ends in one; got "
             f"{estimator!r}."
-        )
-    if "costs" not in estimator.get_params(deep=False):
-        raise TypeError(
-            f"{type(estimator).__name__} has no costs to set: it chooses them for the score alone. Use "
-            "MKLClassifier."
         )
     return estimator, ""
 

@@ -14,6 +14,9 @@ from typing import Any
 
 from ..combine.gates import GaussianGate, SigmoidGate, SoftmaxGate
 from ..estimators._calibration import SigmoidCalibration
+from ..estimators._columns import ColumnKernels
+from ..estimators._fitted import DualKernels, FactorKernels, FittedKernels
+from ..estimators._localized import GatedKernels
 from ..estimators.bayesian_classifier import BayesianMKLClassifier
 from ..estimators.bayesian_regressor import BayesianMKLRegressor
 from ..estimators.column_boosting_classifier import ColumnBoostingClassifier
@@ -159,6 +162,7 @@ OBJECTS: dict[str, type] = {
     "ClusterWeights": ClusterWeights,
     "ColumnBoostingClassifier": ColumnBoostingClassifier,
     "ColumnBoostingRegressor": ColumnBoostingRegressor,
+    "ColumnKernels": ColumnKernels,
     "ColumnMap": ColumnMap,
     "CombinedKernelClassifier": CombinedKernelClassifier,
     "CombinedKernelOneClass": CombinedKernelOneClass,
@@ -173,17 +177,21 @@ OBJECTS: dict[str, type] = {
     "Diffusion": Diffusion,
     "DirichletWeights": DirichletWeights,
     "DiscriminantMKL": DiscriminantMKL,
+    "DualKernels": DualKernels,
     "EasyMKL": EasyMKL,
     "ElasticNetMKL": ElasticNetMKL,
     "EmpiricalMap": EmpiricalMap,
+    "FactorKernels": FactorKernels,
     "FactorView": FactorView,
     "FeatureSpaceMeasure": FeatureSpaceMeasure,
+    "FittedKernels": FittedKernels,
     "FittedView": FittedView,
     "FourierMap": FourierMap,
     "FunctionalForm": FunctionalForm,
     "FunctionKernel": FunctionKernel,
     "FungDiscriminant": FungDiscriminant,
     "Gappy": Gappy,
+    "GatedKernels": GatedKernels,
     "GatingColumns": GatingColumns,
     "GatingKernelMap": GatingKernelMap,
     "Gaussian": Gaussian,

@@ -12,6 +12,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from ..estimators import MKLClassifier
+from ..estimators._columns import ColumnKernels
+from ..estimators._fitted import DualKernels, FactorKernels, FittedKernels
+from ..estimators._localized import GatedKernels
 from .grammar import LABELS, is_written_out, name_in, nodes
 from .names import find
 from .names_0_1 import names_of_0_1
@@ -23,11 +29,93 @@ State = dict[str, Any]
 
 def _joint_classifier(state: State) -> tuple[str, State]:
     """MulticlassSVC had all parameters of MKLClassifier as attributes, and this one always."""
-    return "multikernel.MKLClassifier", {**state, "multiclass": "joint"}
+    return "multikernel.MKLClassifier", {**_dual_kernels(state), "multiclass": "joint"}
 
+
+def _without(state: State, *names: str) -> State:
+    return {name: value for name, value in state.items() if name not in names}
+
+
+def _dual_kernels(state: State) -> State:
+    """Bank and coefficients were attributes of the estimator; so were the weights behind absent views."""
+    if "_bank" not in state:  # not fitted
+        return state
+    reference = state.get("_reference")
+    rescaled = bool(reference) and reference[0] is not None
+    notes_absent = rescaled or state.get("missing") == "absent"
+    weights = state["machine_weights_"]
+    part: Any
+    if state.get("gram_") == "low_rank":
+        part = FactorKernels(state["_bank"], state["coef_"])
+    else:
+        scaling = np.array(reference) if rescaled else None
+        part = DualKernels(state["_bank"], state["_coefficients"], weights, scaling, notes_absent)
+    kept = _without(state, "_bank", "_coefficients", "_reference")
+    return {**kept, "_fitted": FittedKernels([part], weights.shape)}
+
+
+def _column_kernels(state: State) -> State:
+    if "_bank" not in state:
+        return state
+    part = ColumnKernels(state["_bank"], state["_coefficients"])
+    fitted = FittedKernels([part], state["machine_weights_"].shape)
+    return {**_without(state, "_bank", "_coefficients"), "_fitted": fitted}
+
+
+def _gated_kernels(state: State) -> State:
+    """The status had the names of saturated gates in it, which ``saturated_`` has."""
+    if "_bank" not in state:
+        return state
+    part = GatedKernels(
+        state["_bank"], state["_coefficients"], state["_gating"], state["gating_"], state["_features"],
+        state["_gate_of"], state["_sources"],
+    )  # fmt: skip
+    kept = _without(state, "_bank", "_coefficients", "_gating", "_features", "_gate_of", "_sources")
+    return {**_plain_status(kept), "_gated": part}
+
+
+def _plain_status(state: State) -> State:
+    return {**state, "status_": state["status_"].split(" ")[0]} if "status_" in state else state
+
+
+def _regularized(state: State) -> State:
+    """It was the classifier that it has now."""
+    state = _dual_kernels(state)
+    if "_fitted" not in state:
+        return state
+    model = MKLClassifier.__new__(MKLClassifier)
+    model.__dict__.update({**state, "costs": state["costs_"]})
+    return {**state, "estimator_": model}
+
+
+def _step(name: str, change: Callable[[State], State]) -> Callable[[State], tuple[str, State]]:
+    return lambda state: (f"multikernel.{name}", change(state))
+
+
+_CHANGES: dict[str, Callable[[State], State]] = {
+    **dict.fromkeys(
+        (
+            "MKLClassifier", "MKLRegressor", "MKLRidge", "MKLOneClass", "PosteriorSVC",
+            "KernelDiscriminantClassifier", "TransductiveMKLClassifier",
+        ),
+        _dual_kernels,
+    ),
+    **dict.fromkeys(("ColumnBoostingClassifier", "ColumnBoostingRegressor"), _column_kernels),
+    **dict.fromkeys(
+        ("LocalizedMKLClassifier", "LocalizedMKLRegressor", "LocalizedMKLOneClass"), _gated_kernels
+    ),
+    **dict.fromkeys(
+        ("ProjectionKernelClassifier", "ProjectionKernelRegressor", "ProjectionKernelOneClass"),
+        _plain_status,
+    ),
+    "RegularizedMKLClassifier": _regularized,
+}  # fmt: skip
 
 STEPS: dict[int, dict[str, Callable[[State], tuple[str, State]]]] = {
-    1: {"multikernel.MulticlassSVC": _joint_classifier},
+    1: {
+        "multikernel.MulticlassSVC": _joint_classifier,
+        **{f"multikernel.{name}": _step(name, change) for name, change in _CHANGES.items()},
+    },
 }
 
 

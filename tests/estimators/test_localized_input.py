@@ -137,7 +137,9 @@ class TestGatingFeatures:
         factor, offset = np.array([1.0, 1.0, 1e3, 1e-5]), np.array([0.0, 0.0, 50.0, -3.0])
         other = LocalizedMKLClassifier(views, **parameters).fit(X * factor + offset, LABELS)
         moved = FRESH * factor + offset
-        np.testing.assert_allclose(plain._features.of(FRESH), other._features.of(moved), atol=1e-9)
+        np.testing.assert_allclose(
+            plain._gated.features.of(FRESH), other._gated.features.of(moved), atol=1e-9
+        )
         np.testing.assert_allclose(plain.gate(FRESH), other.gate(moved), atol=1e-3)
 
     def test_a_constant_column_is_harmless(self):

@@ -38,7 +38,8 @@ def test_rare_rows_become_reference_rows_wherever_they_live(table):
     assert here.approximation_["rank"].tolist() == [10, 1, 2]
     there = fitted(da.from_array(table, chunks=(70, 4)), da.from_array(y, chunks=70))
     np.testing.assert_array_equal(
-        there._prediction_bank.views_[0].map.landmarks.values, here._prediction_bank.views_[0].map.landmarks.values
+        there._prediction_bank.views_[0].map.landmarks.values,
+        here._prediction_bank.views_[0].map.landmarks.values,
     )
     np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-7)
     columns = fitted(pd.DataFrame(table, columns=list("abcd")), y)

@@ -16,10 +16,10 @@ from .._validation import (
     check_split,
     warn_caller,
 )
+from ..core.optim.loop import Status
 from ..rows.tables import take_rows
 from ..selection import PairSplit
 from ..solvers.pairs import LearnedPairs, PairProblem, fit_pairs
-from ..solvers.result import Status
 from ..views import make_bank
 from ._about import PAIRS
 from ._kernel_input import KernelInput

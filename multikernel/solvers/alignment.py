@@ -23,11 +23,11 @@ from scipy.optimize import nnls
 
 from .._validation import check_choice, smallest_eigenvalue
 from ..combine.spectrahedron import Spectrahedron
+from ..core.optim.loop import Status
 from ..criteria.alignment import StackAlignment, align_stack, label_alignment
 from ..kernels.transforms import Center
 from .alignment_cone import Aligned, align_in_cone
 from .conic.alignment import align_free, align_nonnegative
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -17,10 +17,10 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..combine.spectrahedron import Spectrahedron
+from ..core.optim.loop import Status
 from ..criteria.alignment import StackAlignment
 from ..kernels._rows import row_blocks
 from .psd_pair import PSDPair, PSDStep, cholesky
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

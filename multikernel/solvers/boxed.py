@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from .options import Options
+from ..core.optim.loop import Options, Status
 from .projected import Point, ProjectedResult
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from ..core.optim.loop import Options, Status
 from .columns import Columns, ColumnsResult
-from .options import Options
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

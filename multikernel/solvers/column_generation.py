@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.optim.loop import Options, Status
 from .column_masters import LinearMaster, Master, PricedLoss, QuadraticMaster
 from .column_whole import Whole
 from .columns import Columns, ColumnsResult
-from .options import Options
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

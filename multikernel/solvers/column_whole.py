@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.optim.loop import Options, Status
 from .column_masters import LinearMaster, Master, PricedLoss, QuadraticMaster, balanced
 from .column_path import ColumnPath, PathPoint, Quadratic, Slopes
 from .columns import Columns
-from .options import Options
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .result import Status
+from ..core.optim.loop import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

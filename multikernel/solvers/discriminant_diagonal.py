@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
+from ..core.optim.loop import Options, Status
 from ..criteria.scatter import SingularScatterError, class_columns
 from .diagonal_bound import congruent, diagonal_bound, smooth_bound, step_inside
 from .diagonal_separation import (
@@ -40,8 +41,6 @@ from .discriminant_problem import (
     discriminant_result,
     relative_gap,
 )
-from .options import Options
-from .result import Status
 from .simplex_newton import minimise_over_simplex
 from .simplex_step import minimize_step
 

@@ -27,9 +27,8 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 
 from .._validation import check_number
+from ..core.optim.loop import Options, Status
 from ..criteria.scatter import CenteredStack, separation_columns
-from .options import Options
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -18,12 +18,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..core.optim.loop import Options, Status
 from ..criteria import Loss
 from .boxed import minimise_boxed
 from .margin_value import MarginValue
-from .options import Options
 from .projected import Point, ProjectedResult
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -13,10 +13,9 @@ import numpy as np
 
 from ..combine.products import PowerProduct
 from ..combine.regions import Orthant, Simplex
+from ..core.optim.loop import Options, Status
 from ..criteria.alignment import StackAlignment, alignment_slope
-from .options import Options
 from .projected import ProjectedResult, minimise_projected
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

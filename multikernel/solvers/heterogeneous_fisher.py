@@ -30,8 +30,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import nnls
 
 from ..combine.stack_sums import weighted_sum
-from .options import Options
-from .result import Status
+from ..core.optim.loop import Options, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from .._numba import compiled
 from ..combine.stack_sums import weighted_sum
-from .result import Status
+from ..core.optim.loop import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -20,12 +20,11 @@ import numpy as np
 
 from ..combine.families import KernelBasis, KernelFamily, RankOneFamily, StackFamily
 from ..combine.spectrahedron import Spectrahedron
+from ..core.optim.loop import Options, Status
 from ..criteria.margin import HardMargin, Hinge, Loss, SquaredHinge
 from .conic import ConicPoint, solve_conic
 from .interior_point import InteriorPoint, follow_path
 from .matrix_bounds import Certified, certify, drawn_inside
-from .options import Options
-from .result import Status
 from .separability import separating_duals
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_number, check_positive_integer
+from ..core.optim.loop import Status
 from .nonstationary.mixtures import log_sum_exp, responsibilities
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -23,9 +23,8 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ..combine.stack_sums import weighted_sum
+from ..core.optim.loop import Options, Status
 from ..criteria.scatter import class_contrast
-from .options import Options
-from .result import Status
 from .simplex_newton import minimise_over_simplex
 
 Array = np.ndarray[Any, np.dtype[Any]]

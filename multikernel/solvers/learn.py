@@ -8,14 +8,14 @@ import numpy as np
 
 from ..combine.linear import WeightedStack, stack_diagonals
 from ..combine.weight_sets import LpBall
+from ..core.optim.loop import Options, Status
 from ..criteria.joint import JointHinge
 from ..criteria.margin import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
 from .compilation import compiled_once
 from .iterate import WORKING_MARGIN
 from .mkl import OuterLoop
-from .options import Options
 from .relative import power_of_two
-from .result import SolveResult, Status
+from .result import SolveResult
 from .separability import separating_duals, spread
 
 Array = np.ndarray[Any, np.dtype[Any]]

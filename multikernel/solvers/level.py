@@ -18,18 +18,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import clarabel
 import numpy as np
-from scipy import sparse
 
 from ..combine.gauges import Gauge
 from ..combine.stack_sums import mean_diagonals, weighted_sum
+from ..core.optim import cone
+from ..core.optim.loop import Options, Status
 from ..criteria import Loss
 from .machine import CROSSED_BOUNDS
 from .margin_value import MarginPoint, MarginValue
-from .options import Options
 from .relative import relative_gap, value_floor
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -321,10 +319,5 @@ def _magnitude(value: float, constants: Array, slopes: Array) -> float:
 
 def _solve(P: Array, c: Array, A: Array, b: Array) -> tuple[Array, Array]:
     """min ½x'Px + c'x subject to Ax ≤ b; the solution and its multipliers."""
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_rel, settings.tol_gap_abs, settings.tol_feas = 1e-10, 1e-11, 1e-10
-    cones = [clarabel.NonnegativeConeT(len(b))]
-    upper = sparse.triu(sparse.csc_matrix(P), format="csc")
-    solution = clarabel.DefaultSolver(upper, c, sparse.csc_matrix(A), b, cones, settings).solve()
-    return np.array(solution.x), np.array(solution.z)
+    answer = cone.minimize(P, c, [cone.Block(A, b, cone.nonnegative(len(b)))], tol_gap_abs=1e-11)
+    return answer.x, answer.multipliers[0]

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..combine.stack_sums import mean_diagonals, quadratic_sums
+from ..core.optim.loop import Options, Status
 from ..criteria import Loss
 from .learn import learn_weights
-from .options import Options
 from .relative import relative_gap, value_floor
-from .result import SolveResult, Status
+from .result import SolveResult
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -12,13 +12,14 @@ from scipy.linalg import cho_solve
 
 from .._numba import HUGE, compiled
 from ..combine.linear import WeightedStack
+from ..core.optim.loop import Status
 from ..criteria.margin import Bound, HardMargin, Loss
 from . import smo as smo_loop
 from .free_moves import newton_step
 from .free_system import Sensitivity, solve_free_system
 from .prices import ROUNDS, VIOLATION, best_growth, shares_on_the_way
 from .relative import relative_gap
-from .result import MachineResult, Status
+from .result import MachineResult
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

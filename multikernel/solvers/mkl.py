@@ -18,14 +18,13 @@ import numpy as np
 
 from ..combine.linear import WeightedStack
 from ..combine.weight_sets import LpBall
+from ..core.optim.loop import Options, Status
 from ..criteria.joint import JointHinge
 from ..criteria.margin import Loss
 from .bundle import Planes, level_step, lower_bound, null_step
 from .free_system import Sensitivity
 from .iterate import EARLY_CHECK, Iterate
 from .machine import RidgeMachine, Values
-from .options import Options
-from .result import Status
 from .simplex_qp import minimize_model
 
 Array = np.ndarray[Any, np.dtype[Any]]

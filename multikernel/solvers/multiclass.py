@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.optim.loop import Status
 from ..criteria.joint import JointHinge
 from .joint_solver import JointSolver
 from .machine import NEGATIVE_CURVATURE
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -15,9 +15,8 @@ import numpy as np
 from scipy.linalg import eig
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
+from ..core.optim.loop import Options, Status
 from ..criteria.pairs import PairLoss
-from .options import Options
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

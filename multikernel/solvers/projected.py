@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..combine.regions import Region
-from .options import Options
-from .result import Status
+from ..core.optim.loop import Options, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

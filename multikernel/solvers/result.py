@@ -1,24 +1,13 @@
 """What every solver returns, so that none can forget to say that it failed."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
+from ..core.optim.loop import Status
+
 Array = np.ndarray[Any, np.dtype[Any]]
-
-
-class Status(StrEnum):
-    """How a solver ended."""
-
-    OPTIMAL = "optimal"
-    MAX_ITER = "max_iter"
-    STALLED = "stalled"
-    INTERRUPTED = "interrupted"
-    INDEFINITE = "indefinite"
-    INSEPARABLE = "inseparable"
-    MAX_COLUMNS = "max_columns"
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..combine.regions import PositiveBall
-from .options import Options
+from ..core.optim.loop import Options, Status
 from .projected import ProjectedResult, minimise_projected
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -13,8 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from .options import Options
-from .result import Status
+from ..core.optim.loop import Options, Status
 from .simplex_qp import minimize_model
 from .simplex_step import minimize_step
 

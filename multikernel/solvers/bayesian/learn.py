@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ..options import Options
-from ..result import Status
+from ...core.optim.loop import Options, Status
 from .extrapolation import Extrapolation, coordinate_units, coordinates, placed
 from .posterior import Posterior, Priors, ScaledStack, first_posterior
 from .truncated import Truncated

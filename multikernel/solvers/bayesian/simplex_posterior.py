@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
 from scipy.optimize import minimize
 
-from ..result import Status
+from ...core.optim.loop import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.optim.loop import Options, Status
 from ...criteria.primal import Kinked
-from ..options import Options
 from ..relative import relative_gap
-from ..result import Status
 from .certificate import Bounds, Point, Problem, certify
 from .expansion import Expansion, Parabola, expand, newton_goal
 from .passes import block_sums, line_sums

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..._threads import one_thread
 from ...combine.weight_sets import LpBall
+from ...core.optim.loop import Options, Status
 from ...criteria.primal import PrimalLoss
-from ..options import Options
-from ..result import Status
 from .certificate import Point, Problem
 from .descent import Descent
 from .model import BlockNorm

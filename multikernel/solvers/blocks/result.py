@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..result import Status
+from ...core.optim.loop import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

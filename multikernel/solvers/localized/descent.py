@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..result import Status
+from ...core.optim.loop import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Entry = dict[str, Any]

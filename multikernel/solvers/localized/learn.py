@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ...combine.gates import GATES, START_SCALE, is_saturated
+from ...core.optim.loop import Status
 from ...criteria.margin import Hinge
 from ..compilation import compile_first
-from ..result import Status
 from .descent import Descent, DescentOptions, descend
 from .gating import GatedObjective
 from .machines import BinaryMachines

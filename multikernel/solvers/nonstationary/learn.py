@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.optim.loop import Options, Status
 from ..conic.nonstationary import project_conic
-from ..options import Options
-from ..result import Status
 from .mixtures import SIDES, Array, Mixtures, Pair, Point
 from .projection import Projected, Projection
 from .smo import project_smo

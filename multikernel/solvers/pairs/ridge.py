@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from ..result import Status
+from ...core.optim.loop import Status
 from .cells import Cells
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..options import Options
-from ..result import Status
+from ...core.optim.loop import Options, Status
 from ..simplex_newton import minimise_over_simplex
 from .cells import Cells
 from .ridge import PairMachine, PairSolution, Side, conjugate_gradients, solve_pairs

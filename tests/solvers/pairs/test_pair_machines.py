@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from multikernel.core.optim.loop import Status
 from multikernel.solvers.pairs import (
     Cells,
     PairMachine,
@@ -14,7 +15,6 @@ from multikernel.solvers.pairs import (
     left_out_residuals,
     solve_pairs,
 )
-from multikernel.solvers.result import Status
 
 
 def kernel(n, seed, rank=4):

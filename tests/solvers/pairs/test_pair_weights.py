@@ -8,9 +8,9 @@ import pytest
 import scipy.optimize
 import scipy.special
 
+from multikernel.core.optim.loop import Status
 from multikernel.solvers.pairs import Cells, PairProblem, fit_pairs
 from multikernel.solvers.pairs.weights import _Search
-from multikernel.solvers.result import Status
 
 
 def kernels(n, count, seed):

@@ -1,12 +1,21 @@
-"""Numerics of the weight learner, apart from the problem that it solves."""
+"""The bookkeeping of every iterative solver: options, status, result and the record of its iterations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 
-def patient_steps(n: int) -> int:
-    """Steps of one inner solve of n samples; one that is not done goes on, from where it was, at the next."""
-    return 10**5 + 10**3 * n
+class Status(StrEnum):
+    """How a solver ended."""
+
+    OPTIMAL = "optimal"
+    MAX_ITER = "max_iter"
+    STALLED = "stalled"
+    INTERRUPTED = "interrupted"
+    INDEFINITE = "indefinite"
+    INSEPARABLE = "inseparable"
+    INFEASIBLE = "infeasible"
+    MAX_COLUMNS = "max_columns"
 
 
 @dataclass(frozen=True)
@@ -31,3 +40,8 @@ class Options:
     rough: bool = False
     seed: int = 0
     callback: Callable[[dict[str, float]], bool | None] | None = None
+
+
+def patient_steps(n: int) -> int:
+    """Steps of one inner solve of n samples; one that is not done goes on, from where it was, at the next."""
+    return 10**5 + 10**3 * n

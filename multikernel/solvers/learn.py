@@ -254,11 +254,11 @@ def _result(
         upper_bound=learner.in_units(learner.upper),
         lower_bound=learner.in_units(learner.lower),
         gap=max(learner.gap, 0.0),  # rounding may cross the bounds
-        n_iter=len(learner.history),
+        n_iter=learner.record.n_iter,
         passes=learner.stack.passes,
         status=status,
         suspicious=learner.stack.negative_curvature,
-        history=learner.history,
+        history=learner.record.history,
     )
 
 

@@ -426,4 +426,11 @@ def solve_machine(
     negative = outcome.least_curvature < NEGATIVE_CURVATURE or gap < CROSSED_BOUNDS
     if negative or outcome.reason == smo_loop.UNBOUNDED:
         status = Status.INDEFINITE
-    return MachineResult(machine.beta, values.primal.intercept, values.dual, gap, outcome.iterations, status)
+    return MachineResult(
+        machine.beta,
+        values.primal.intercept,
+        objective=values.dual,
+        gap=gap,
+        n_iter=outcome.iterations,
+        status=status,
+    )

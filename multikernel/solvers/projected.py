@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..combine.regions import Region
+from ..core.optim.line_search import armijo
 from ..core.optim.loop import Options, Recorder, Result, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _MEMORY = 5  # a step may rise above the last value, not above the largest of so many
-_FALL = 1e-4
 _SHORTENINGS = 50
 _LONGEST = 1e12
 _ROUNDING = 1e-15
@@ -142,7 +142,7 @@ class _Descent:
         share = 1.0
         for _ in range(_SHORTENINGS):
             there = self._at(here.x + share * direction)
-            if np.isfinite(there.value) and there.value <= ceiling + _FALL * share * slope:
+            if np.isfinite(there.value) and there.value <= armijo(ceiling, share, slope):
                 return there
             if abs(share * slope) <= _ROUNDING * abs(here.value):
                 break  # a shorter step cannot change the value

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
-from ...combine.weight_sets import LpBall
 from ...core.optim.line_search import backtrack
+from ...core.optim.weight_sets import LpBall
 from ..simplex_qp import minimize_model
 
 Array = np.ndarray[Any, np.dtype[Any]]

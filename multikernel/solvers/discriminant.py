@@ -1,10 +1,10 @@
 """The door of discriminant kernel learning: exact or approximate, by our solvers or by Clarabel."""
 
+from ..core.optim.loop import Options
 from .conic.discriminant import solve_conic_discriminant
 from .discriminant_diagonal import learn_diagonal_discriminant
 from .discriminant_exact import learn_exact
 from .discriminant_problem import DiscriminantProblem, DiscriminantResult
-from .options import Options
 
 __all__ = ["DiscriminantProblem", "DiscriminantResult", "learn_discriminant"]
 

@@ -22,7 +22,7 @@ The problem is convex in either block, not in both: the certificate is stationar
 pays, that is the end.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,19 +30,18 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import nnls
 
 from ..combine.stack_sums import weighted_sum
-from .options import Options
-from .result import Status
+from ..core.optim.line_search import armijo, backtrack
+from ..core.optim.loop import Options, Recorder, Result, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _TURNS = 5  # of the alternation, before Newton's steps
-_FALL = 1e-4  # share of what the slope promises that a step must bring
-_SHORTEST = 1e-2
+_TRIALS, _SHRINK = 4, 0.25  # of the length of Newton's step
 _FLAT = 1e-10
 
 
 @dataclass(frozen=True)
-class FisherResult:
+class FisherResult(Result):
     """Weights and direction.
 
     Attributes
@@ -60,11 +59,6 @@ class FisherResult:
     weights: Array
     direction: Array
     intercept: float
-    objective: float
-    gap: float
-    n_iter: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 def fisher_targets(signs: Array) -> Array:
@@ -157,13 +151,13 @@ class HeterogeneousFisher:
         """One of Newton's steps, or a turn where it does not help."""
         move = self.newton_weights(here) - here.eta
         promised = float(here.slope @ move)
-        share = 1.0
-        while promised < 0.0 and share > _SHORTEST:
+
+        def attempt(share: float) -> _Point | None:
             there = self.at(here.eta + share * move)
-            if there.value <= here.value + _FALL * share * promised:
-                return there
-            share *= 0.25
-        return self.turn(here)
+            return there if there.value <= armijo(here.value, share, promised) else None
+
+        found = backtrack(attempt, _TRIALS, shrink=_SHRINK) if promised < 0.0 else None
+        return self.turn(here) if found is None else found
 
 
 def _relative(move: Array, size: Array) -> float:
@@ -191,28 +185,19 @@ def learn_fisher(problem: HeterogeneousFisher, options: Options) -> FisherResult
     (True, 'optimal')
     """
     m = len(problem.Ks)
-    history: list[dict[str, float]] = []
-    here = problem.at(np.full(m, 1.0 / m))
-    status = Status.MAX_ITER
+    record, here = Recorder.of(options), problem.at(np.full(m, 1.0 / m))
     for iteration in range(options.max_iter + 1):
         n_active = int(np.count_nonzero(here.eta))
         entry = {"iteration": iteration, "objective": here.value, "gap": here.gap, "n_active": n_active}
-        history.append(entry)
-        if here.gap <= options.tol:
-            status = Status.OPTIMAL
-            break
-        if options.callback is not None and options.callback(entry):
-            status = Status.INTERRUPTED
-            break
-        if iteration == options.max_iter:
+        if record.note(entry):
             break
         there = problem.turn(here) if iteration < _TURNS else problem.step(here)
         if not there.value < here.value:
             nothing = problem.at(np.zeros(m))
             here = nothing if nothing.value <= here.value else here
-            status = Status.OPTIMAL if here is nothing else Status.STALLED
+            record.stop(Status.OPTIMAL if here is nothing else Status.STALLED)
             break
         here = there
     return FisherResult(
-        here.eta, here.u, here.intercept, here.value, here.gap, len(history) - 1, status, history
+        here.eta, here.u, here.intercept, objective=here.value, gap=here.gap, **record.outcome
     )

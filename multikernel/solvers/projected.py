@@ -4,25 +4,24 @@
 
 Each step goes to the projection of x − t ∇F(x), with Barzilai and Borwein's length t, and is shortened until
 F is below the largest of its last values by a part of what the slope promised (Birgin, Martínez & Raydan's
-spectral projected gradient). The certificate is the region's: (∇F'x − least) / |F| is a relative bound of
-F(x) − min F where F is convex, and a measure of stationarity otherwise. Where the region is not bounded,
-‖x − project(x − ∇F)‖ takes its place. The best point seen is returned.
+spectral projected gradient). The certificate is the region's: (∇F'x + support(−∇F)) / |F| is a relative
+bound of F(x) − min F where F is convex, and a measure of stationarity otherwise. Where the region is not
+bounded, ‖x − project(x − ∇F)‖ takes its place. The best point seen is returned.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..combine.regions import Region
-from .options import Options
-from .result import Status
+from ..core.optim.line_search import armijo
+from ..core.optim.loop import Options, Recorder, Result, Status
+from ..core.optim.weight_sets import WeightSet
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _MEMORY = 5  # a step may rise above the last value, not above the largest of so many
-_FALL = 1e-4
 _SHORTENINGS = 50
 _LONGEST = 1e12
 _ROUNDING = 1e-15
@@ -37,13 +36,13 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ProjectedResult:
+class ProjectedResult(Result):
     """The best point, its certificate, and how the descent ended.
 
     Attributes
     ----------
     point, gradient : array, of the shape of the start
-    value : float
+    objective : float
     gap : float, relative; see the module
     n_iter, n_evaluations : int
     status : Status
@@ -51,17 +50,12 @@ class ProjectedResult:
     """
 
     point: Array
-    value: float
     gradient: Array
-    gap: float
-    n_iter: int
     n_evaluations: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 def minimise_projected(
-    evaluate: Callable[[Array], tuple[float, Array]], region: Region, start: Array, options: Options
+    evaluate: Callable[[Array], tuple[float, Array]], region: WeightSet, start: Array, options: Options
 ) -> ProjectedResult:
     """Minimise a smooth function over a region.
 
@@ -69,56 +63,53 @@ def minimise_projected(
     ----------
     evaluate : callable
         A point to (value, gradient); a value that is not finite makes the step shorter.
-    region : Region
+    region : WeightSet, which can project and has a support function
     start : array, projected first
     options : Options
         ``tol`` for the gap, ``max_iter`` steps, ``callback``.
 
     Examples
     --------
-    >>> from multikernel.combine.regions import Simplex
+    >>> from multikernel.core.optim.weight_sets import Simplex
     >>> c = np.array([0.5, 0.9, -1.0])
     >>> distance = lambda x: (((x - c) ** 2).sum(), 2 * (x - c))
     >>> found = minimise_projected(distance, Simplex(), c, Options(tol=1e-9))
     >>> found.point.round(6).tolist(), str(found.status)
     ([0.3, 0.7, 0.0], 'optimal')
     """
+    region.require("projected gradients", "project", "support")
     return _Descent(evaluate, region, options).run(start)
 
 
 class _Descent:
     def __init__(
-        self, evaluate: Callable[[Array], tuple[float, Array]], region: Region, options: Options
+        self, evaluate: Callable[[Array], tuple[float, Array]], region: WeightSet, options: Options
     ) -> None:
-        self.evaluate, self.region, self.options = evaluate, region, options
-        self.n_evaluations = 0
-        self.history: list[dict[str, float]] = []
+        self.evaluate, self.region = evaluate, region
+        self.record, self.n_evaluations = Recorder.of(options), 0
 
     def run(self, start: Array) -> ProjectedResult:
         here = self._at(self.region.project(np.array(start, float)))
         if not np.isfinite(here.value):
             raise ValueError("the function must be finite at the start.")
         best, recent, length = here, [here.value], self._first_length(here)
-        status = Status.MAX_ITER
-        for iteration in range(self.options.max_iter + 1):
-            gap = self.gap(here)
-            stopped = self._note(iteration, here, gap)
-            if gap <= self.options.tol:
-                best, status = here, Status.OPTIMAL
-                break
-            if stopped:
-                status = Status.INTERRUPTED
-                break
-            there = self._step(here, max(recent), length) if iteration < self.options.max_iter else None
+        while not self._note(here):
+            there = self._step(here, max(recent), length)
             if there is None:
-                status = Status.MAX_ITER if iteration == self.options.max_iter else Status.STALLED
+                self.record.stop(Status.STALLED)
                 break
             length = self._length(here, there)
             here, recent = there, [*recent[1 - _MEMORY :], there.value]
             best = here if here.value < best.value else best
-        n_iter, gap = len(self.history) - 1, self.gap(best)
+        if self.record.status == Status.OPTIMAL:
+            best = here
         return ProjectedResult(
-            best.x, best.value, best.gradient, gap, n_iter, self.n_evaluations, status, self.history
+            best.x,
+            best.gradient,
+            self.n_evaluations,
+            objective=best.value,
+            gap=self.gap(best),
+            **self.record.outcome,
         )
 
     def _at(self, x: Array) -> Point:
@@ -129,16 +120,16 @@ class _Descent:
     def gap(self, here: Point) -> float:
         """The certificate at a point."""
         size = max(abs(here.value), np.finfo(float).tiny)
-        least = self.region.least(here.gradient)
-        if np.isfinite(least):
-            return max(float(np.vdot(here.gradient, here.x)) - least, 0.0) / size
+        most = self.region.support(-here.gradient)
+        if np.isfinite(most):
+            return max(float(np.vdot(here.gradient, here.x)) + most, 0.0) / size
         return float(np.linalg.norm(here.x - self.region.project(here.x - here.gradient))) / size
 
-    def _note(self, iteration: int, here: Point, gap: float) -> bool:
+    def _note(self, here: Point) -> bool:
+        gap = self.gap(here)
         lower = here.value - gap * abs(here.value)
-        entry = {"iteration": iteration, "objective": here.value, "lower_bound": lower, "gap": gap}
-        self.history.append(entry)
-        return bool(self.options.callback and self.options.callback(entry))
+        entry = {"objective": here.value, "lower_bound": lower, "gap": gap}
+        return self.record.note({"iteration": len(self.record.history), **entry})
 
     def _first_length(self, here: Point) -> float:
         move = float(np.abs(self.region.project(here.x - here.gradient) - here.x).max())
@@ -152,7 +143,7 @@ class _Descent:
         share = 1.0
         for _ in range(_SHORTENINGS):
             there = self._at(here.x + share * direction)
-            if np.isfinite(there.value) and there.value <= ceiling + _FALL * share * slope:
+            if np.isfinite(there.value) and there.value <= armijo(ceiling, share, slope):
                 return there
             if abs(share * slope) <= _ROUNDING * abs(here.value):
                 break  # a shorter step cannot change the value

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.linalg
 
 from ...combine.spectrahedron import Spectrahedron
+from ...core.optim.loop import Status
 from ..alignment_cone import Aligned
-from ..result import Status
 from .growth import pull_inside
 from .program import Block, as_matrix, minimise, vectorise
 

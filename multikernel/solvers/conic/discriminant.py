@@ -25,6 +25,7 @@ import clarabel
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
+from ...core.optim.loop import Options, Status
 from ...criteria.scatter import SingularScatterError, class_columns, separation_columns
 from ..diagonal_bound import diagonal_bound
 from ..discriminant_problem import (
@@ -35,8 +36,6 @@ from ..discriminant_problem import (
     discriminant_result,
     relative_gap,
 )
-from ..options import Options
-from ..result import Status
 from .program import SLIGHT, USUAL, Block, as_matrix, minimise, vectorise
 from .quadratic import bounded_by_s, factor_of, weight_of
 

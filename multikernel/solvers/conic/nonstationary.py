@@ -15,10 +15,10 @@ import clarabel
 import numpy as np
 import scipy.sparse
 
+from ...core.optim.loop import Status
 from ..nonstationary.dense_program import DenseProgram, Variables, dense_program, select
 from ..nonstationary.mixtures import SIDES, Array, Pair
 from ..nonstationary.projection import Projected, Projection, finish
-from ..result import Status
 from .program import Block, minimise
 
 _SILENT = 50.0  # how far below the other components one must be to have no share in double precision

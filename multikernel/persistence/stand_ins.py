@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
+from ..core.optim.loop import Status
 from ..selection.response_surface import SearchStatus
-from ..solvers.result import Status
 
 # Columns of pandas that are saved as objects: numbers, logical values and texts that may be missing.
 COLUMN_TYPES = frozenset(

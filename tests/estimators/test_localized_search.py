@@ -7,9 +7,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import LocalizedMKLClassifier, View
+from multikernel.core.optim.loop import Status
 from multikernel.datasets import make_gauss
 from multikernel.kernels import Linear
-from multikernel.solvers.result import Status
 from tests.estimators.data import VIEWS, make_binary, make_table, make_three, plain_kernels
 from tests.estimators.localized_reference import classifier_values, largest_gap
 

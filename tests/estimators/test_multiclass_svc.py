@@ -10,10 +10,10 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC
 
+from judges.optimum import conic_optimum
 from multikernel import MKLClassifier, MulticlassSVC
 from multikernel.kernels import Gaussian
 from multikernel.solvers.multiclass import solve_multiclass
-from tests.conic_judge import conic_optimum
 from tests.estimators.data import VIEWS, make_binary, make_table, make_three, plain_kernels
 
 NEW = make_table(25, seed=99)

@@ -4,6 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from judges.optimum import conic_optimum
 from multikernel.criteria import EpsilonInsensitive, Hinge
 from multikernel.solvers.column_boosting import boost_columns
 from multikernel.solvers.column_generation import generate_columns
@@ -12,7 +13,6 @@ from multikernel.solvers.column_path import ColumnPath, Quadratic, Slopes
 from multikernel.solvers.columns import ChosenColumns, Columns
 from multikernel.solvers.options import Options
 from multikernel.solvers.result import Status
-from tests.conic_judge import conic_optimum
 
 
 def make(n=25, seed=0):

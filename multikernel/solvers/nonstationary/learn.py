@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from ..conic.nonstationary import project_conic
 from ..options import Options
 from ..result import Status
 from .mixtures import SIDES, Array, Mixtures, Pair, Point
@@ -25,7 +24,7 @@ from .projection import Projected, Projection
 from .smo import project_smo
 from .working_set import likely, project_interior
 
-SOLVERS = ("ipm", "smo", "conic")
+SOLVERS = ("ipm", "smo")
 
 _FLOOR = 1e-8  # least posterior: a component without any could never be used again
 _UNCHANGED = 3e-8
@@ -81,7 +80,7 @@ def learn_mixtures(
     ----------
     mixtures : Mixtures
     starts : list of pairs of posteriors, (n_positive, M) and (n_negative, N)
-    solver : "ipm", "smo" or "conic"
+    solver : "ipm" or "smo"
     options : Options, of which ``tol``, ``max_iter`` and ``callback`` count
     """
     options = options or Options(max_iter=30)
@@ -187,8 +186,6 @@ class _Run:
         return float(np.clip(_PART_OF_GAP * self.gap, _FINE * self.options.tol, _COARSE * self.options.tol))
 
     def _project(self, projection: Projection) -> Projected:
-        if self.solver == "conic":
-            return project_conic(projection, tol=self.accuracy)
         if self.solver == "smo":
             found = project_smo(projection, tol=self.accuracy)
             if found.status == Status.OPTIMAL:

@@ -15,10 +15,11 @@ import clarabel
 import numpy as np
 import scipy.sparse
 
-from ..nonstationary.dense_program import DenseProgram, Variables, dense_program, select
-from ..nonstationary.mixtures import SIDES, Array, Pair
-from ..nonstationary.projection import Projected, Projection, finish
-from ..result import Status
+from multikernel.solvers.nonstationary.dense_program import DenseProgram, Variables, dense_program, select
+from multikernel.solvers.nonstationary.mixtures import SIDES, Array, Pair
+from multikernel.solvers.nonstationary.projection import Projected, Projection, finish
+from multikernel.solvers.result import Status
+
 from .program import Block, minimise
 
 _SILENT = 50.0  # how far below the other components one must be to have no share in double precision

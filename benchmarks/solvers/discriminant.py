@@ -6,9 +6,9 @@ import numpy as np
 
 from benchmarks.datasets.discrimination import DiscriminantTask
 from benchmarks.solvers.answer import DiscriminantAnswer
+from multikernel.core.optim.loop import Options
 from multikernel.estimators.kernel_discriminant import KernelDiscriminantClassifier
 from multikernel.solvers.discriminant import DiscriminantProblem, DiscriminantResult, learn_discriminant
-from multikernel.solvers.options import Options
 
 OUR_TOL = 1e-8
 

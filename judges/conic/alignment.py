@@ -16,10 +16,10 @@ import numpy as np
 import scipy.linalg
 
 from multikernel.combine.spectrahedron import Spectrahedron
+from multikernel.core.optim.loop import Status
 from multikernel.criteria.alignment import align_stack
 from multikernel.solvers.alignment import DEPENDENT, AlignmentResult, independent_directions, measured
 from multikernel.solvers.alignment_cone import Aligned
-from multikernel.solvers.result import Status
 
 from .growth import pull_inside
 from .program import Block, as_matrix, minimise, vectorise

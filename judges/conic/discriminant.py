@@ -25,6 +25,7 @@ import clarabel
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
+from multikernel.core.optim.loop import Options, Status
 from multikernel.criteria.scatter import SingularScatterError, class_columns, separation_columns
 from multikernel.solvers.diagonal_bound import diagonal_bound
 from multikernel.solvers.discriminant_problem import (
@@ -35,8 +36,6 @@ from multikernel.solvers.discriminant_problem import (
     discriminant_result,
     relative_gap,
 )
-from multikernel.solvers.options import Options
-from multikernel.solvers.result import Status
 
 from .program import SLIGHT, USUAL, Block, as_matrix, minimise, vectorise
 from .quadratic import bounded_by_s, factor_of, weight_of

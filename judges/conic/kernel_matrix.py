@@ -4,10 +4,9 @@ import numpy as np
 
 from multikernel.combine.families import StackFamily
 from multikernel.combine.spectrahedron import Spectrahedron
+from multikernel.core.optim.loop import Options, Status
 from multikernel.solvers.kernel_matrix import MatrixProblem, MatrixResult, MatrixRun
 from multikernel.solvers.matrix_bounds import Certified, drawn_inside
-from multikernel.solvers.options import Options
-from multikernel.solvers.result import Status
 
 from .point import ConicPoint
 from .solve import solve_conic

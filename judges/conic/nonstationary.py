@@ -15,10 +15,10 @@ import clarabel
 import numpy as np
 import scipy.sparse
 
+from multikernel.core.optim.loop import Status
 from multikernel.solvers.nonstationary.dense_program import DenseProgram, Variables, dense_program, select
 from multikernel.solvers.nonstationary.mixtures import SIDES, Array, Pair
 from multikernel.solvers.nonstationary.projection import Projected, Projection, finish
-from multikernel.solvers.result import Status
 
 from .program import Block, minimise
 

@@ -6,34 +6,20 @@ A semidefinite cone holds the upper triangle column by column, off-diagonal entr
 products of vectors are those of matrices.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import clarabel
 import numpy as np
-import scipy.sparse
+
+from multikernel.core.optim.cone import Answer, Block, minimize
+from multikernel.core.optim.loop import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_TIGHT = 1e-10
+__all__ = ["SLIGHT", "USUAL", "Answer", "Block", "as_matrix", "minimise", "vectorise"]
+
 _MAX_ITER = 100
 USUAL = 1e-8
 SLIGHT = 1e-10
-
-
-class Block(NamedTuple):
-    """Rows of A and b that share a cone."""
-
-    A: Array | scipy.sparse.spmatrix
-    b: Array
-    cone: Any
-
-
-class Answer(NamedTuple):
-    """Variables, the multipliers of each block, and Clarabel's word for how it ended."""
-
-    x: Array
-    multipliers: list[Array]
-    status: str
 
 
 def vectorise(matrices: Array) -> Array:
@@ -52,18 +38,6 @@ def as_matrix(vector: Array) -> Array:
     return matrix
 
 
-def _settings(regularisation: float) -> Any:
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_iter = _MAX_ITER
-    settings.max_threads = 1  # the same answer on every machine
-    settings.direct_solve_method = "qdldl"
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TIGHT
-    settings.static_regularization_constant = regularisation
-    settings.chordal_decomposition_enable = False  # the matrices are dense
-    return settings
-
-
 def minimise(P: Array | None, q: Array, blocks: list[Block], regularisation: float = USUAL) -> Answer | None:
     """Solve as tightly as Clarabel can; None if there is nothing finite to return.
 
@@ -73,16 +47,5 @@ def minimise(P: Array | None, q: Array, blocks: list[Block], regularisation: flo
     Clarabel may stop short of its tolerances. What it returns is then used all the same: the callers bound
     the optimum by what they can verify, never by a status.
     """
-    quadratic = (
-        scipy.sparse.csc_matrix((q.size, q.size)) if P is None else scipy.sparse.csc_matrix(np.triu(P))
-    )
-    blocks = [block for block in blocks if block.b.size]
-    A = scipy.sparse.csc_matrix(scipy.sparse.vstack([scipy.sparse.csr_matrix(block.A) for block in blocks]))
-    b = np.concatenate([block.b for block in blocks])
-    cones = [block.cone for block in blocks]
-    solution = clarabel.DefaultSolver(quadratic, q, A, b, cones, _settings(regularisation)).solve()
-    x, z = np.asarray(solution.x), np.asarray(solution.z)
-    if not (np.isfinite(x).all() and np.isfinite(z).all()) or "Infeasible" in str(solution.status):
-        return None
-    ends = np.cumsum([block.b.size for block in blocks])[:-1]
-    return Answer(x, np.split(z, ends), str(solution.status))
+    answer = minimize(P, q, blocks, max_iter=_MAX_ITER, regularization=regularisation, method="qdldl")
+    return None if answer.status == Status.INFEASIBLE or not answer.is_finite else answer

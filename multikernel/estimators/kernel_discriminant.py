@@ -11,11 +11,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_positive_integer, warn_caller
+from ..core.optim.loop import Options
 from ..criteria.scatter import SingularScatterError
 from ..solvers.discriminant import DiscriminantProblem, DiscriminantResult, learn_discriminant
 from ..solvers.discriminant_problem import FORMULATIONS, check_reg, strongest_kernel
 from ..solvers.neighbours import check_n_neighbors, neighbour_votes
-from ..solvers.options import Options
 from ..solvers.rkda import Projection, discriminant_projection
 from ..views import make_bank
 from ._about import DISCRIMINANT

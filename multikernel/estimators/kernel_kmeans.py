@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_positive_integer, warn_caller
+from ..core.optim.loop import Status
 from ..solvers.kernel_kmeans import KernelKMeans, KMeansResult
-from ..solvers.result import Status
 from ..views import make_bank
 from ..weights._scales import variance_scales
 from ._about import KMEANS

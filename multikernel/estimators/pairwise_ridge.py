@@ -16,10 +16,10 @@ from .._validation import (
     check_split,
     warn_caller,
 )
+from ..core.optim.loop import Status
 from ..rows.tables import take_rows
 from ..selection import PairSplit
 from ..solvers.pairs import LearnedPairs, PairProblem, fit_pairs
-from ..solvers.result import Status
 from ..views import make_bank
 from ._about import PAIRS
 from ._kernel_input import KernelInput
@@ -254,7 +254,7 @@ class PairwiseRidge(RegressorMixin, KernelInput):
 
     def _store(self, found: LearnedPairs, cells: Any, lost: float) -> None:
         half = 0.5 if self.form == "symmetric" else 1.0
-        if not np.isfinite([found.solution.primal, lost, found.gap]).all():
+        if not np.isfinite([found.solution.objective, lost, found.gap]).all():
             raise ValueError(
                 "PairwiseRidge: squared errors are too large for floating point. Rescale y, the weights of "
                 "the pairs or the kernels."
@@ -262,7 +262,7 @@ class PairwiseRidge(RegressorMixin, KernelInput):
         self.alpha_ = found.machine.alpha
         self.left_weights_, self.right_weights_ = found.left, found.right
         self.dual_coef_ = cells.scatter(found.solution.beta)
-        self.objective_ = half * found.solution.primal + lost
+        self.objective_ = half * found.solution.objective + lost
         self.dual_gap_, self.n_iter_, self.status_ = found.gap, found.n_iter, str(found.status)
         self.history_ = found.history
         names = list(self._left_bank.view_names_)

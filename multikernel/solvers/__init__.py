@@ -1,12 +1,12 @@
 """Solvers: fixed-kernel machines, the weight learners, kernel matrices, and what they return."""
 
+from ..core.optim.loop import Options, Status
 from .alignment import AlignmentResult, learn_alignment, spectral_alignment
 from .extension import Bordered, leading_eigenvectors
 from .kernel_matrix import MatrixProblem, MatrixResult, learn_kernel_matrix
 from .learn import learn_weights
 from .machine import solve_machine
-from .options import Options
-from .result import MachineResult, SolveResult, Status
+from .result import MachineResult, SolveResult
 
 __all__ = [
     "AlignmentResult",

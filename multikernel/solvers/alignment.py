@@ -22,10 +22,10 @@ import scipy.linalg
 from scipy.optimize import nnls
 
 from .._validation import check_choice, smallest_eigenvalue
+from ..core.optim.loop import Result, Status
 from ..criteria.alignment import StackAlignment, align_stack, label_alignment
 from ..kernels.transforms import Center
 from .alignment_cone import Aligned, align_in_cone
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -37,7 +37,7 @@ _ROUNDING = 1e-15  # below this an eigenvalue of S is rounding
 
 
 @dataclass(frozen=True, eq=False)
-class AlignmentResult:
+class AlignmentResult(Result):
     """Weights of best alignment, in the units of the caller's kernels.
 
     Attributes
@@ -57,16 +57,12 @@ class AlignmentResult:
     """
 
     weights: Array
-    objective: float
     upper_bound: float
-    gap: float
     alignment_train: float
     slack: Array
     Z: Array | None
     smallest_eigenvalue: float | None
     rank: int
-    n_iter: int
-    status: Status
 
 
 def learn_alignment(

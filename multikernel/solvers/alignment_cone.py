@@ -17,10 +17,10 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..combine.spectrahedron import Spectrahedron
+from ..core.optim.loop import Recorder, Status
 from ..criteria.alignment import StackAlignment
 from ..kernels._rows import row_blocks
 from .psd_pair import PSDPair, PSDStep, cholesky
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -79,10 +79,10 @@ def align_in_cone(
     if _is_semidefinite(cone.combine(x)):
         return Aligned(basis @ x, method.bound(g), np.zeros(len(Ks)), None, 0, Status.OPTIMAL, g.size)
     method.start(np.linalg.pinv(basis) @ np.ones(len(Ks)))
-    status, n_iter = method.run(tol, max_iter)
+    record = method.run(tol, max_iter)
     Z = method.best_Z if cone.basis is None else cone.basis @ method.best_Z @ cone.basis.T
     slack = np.array([np.vdot(K, Z) for K in Ks]) / table.norms
-    return Aligned(basis @ method.best_x, method.upper, slack, Z, n_iter, status, g.size)
+    return Aligned(basis @ method.best_x, method.upper, slack, Z, record.n_iter, record.status, g.size)
 
 
 def _inner_products(Ks: Array, y: Array, factors: Array) -> tuple[Array, Array]:
@@ -148,17 +148,17 @@ class _ConeProjection:
     def gap(self) -> float:
         return (self.upper - self.lower) / self.upper
 
-    def run(self, tol: float, max_iter: int) -> tuple[Status, int]:
+    def run(self, tol: float, max_iter: int) -> Recorder:
         """Iterate until the certificates meet, or do not come closer any more."""
-        waited = 0
-        for n_iter in range(max_iter):
+        record, waited = Recorder(tol, max_iter), 0
+        while True:
             waited = 0 if self.certify() else waited + 1
-            if self.gap <= tol:
-                return Status.OPTIMAL, n_iter
+            if record.note({"iteration": len(record.history), "objective": self.lower, "gap": self.gap}):
+                break
             if waited >= _PATIENCE or not self.advance():
-                return Status.STALLED, n_iter
-        self.certify()
-        return Status.MAX_ITER, max_iter
+                record.stop(Status.STALLED)
+                break
+        return record
 
     def certify(self) -> bool:
         """Both certificates of the iterate; whether one of them is better than before."""

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from .options import Options
+from ..core.optim.loop import Options, Recorder, Status
 from .projected import Point, ProjectedResult
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -62,41 +61,35 @@ class _Boxed:
         options: Options,
     ) -> None:
         self.evaluate, self.gap, self.options = evaluate, gap, options
-        self.n_evaluations = 0
-        self.history: list[dict[str, float]] = []
-        self.stopped: Status | None = None
+        self.record, self.n_evaluations = Recorder.of(options), 0
 
     def run(self, start: Array, upper: Array) -> ProjectedResult:
         self.best = self.last = self._at(start)
         if not self._note(self.best):
             self._descend(upper)
-        n_iter = len(self.history) - 1
-        status = self.stopped or (Status.MAX_ITER if n_iter >= self.options.max_iter else Status.STALLED)
+        if not self.record.ended:
+            self.record.stop(Status.STALLED)
         best = self.best
         return ProjectedResult(
             best.x,
-            best.value,
             best.gradient,
-            self.gap(best),
-            n_iter,
             self.n_evaluations,
-            status,
-            self.history,
+            objective=best.value,
+            gap=self.gap(best),
+            **self.record.outcome,
         )
 
     def _descend(self, upper: Array) -> None:
         """From the best point, and again while that helps: a restart forgets what curvature was learned."""
         for _ in range(_RESTARTS):
             before = self.best.value
-            left = self.options.max_iter - (len(self.history) - 1)
-            if left <= 0:
-                return
+            left = self.options.max_iter - self.record.n_iter
             minimize(
                 self._value_and_gradient, self.best.x, jac=True, method="L-BFGS-B",
                 bounds=np.column_stack([np.zeros_like(upper), upper]), callback=self._after_step,
                 options={"maxiter": left, "maxfun": 30 * left, "ftol": 0.0, "gtol": 0.0, "maxcor": _MEMORY},
             )  # fmt: skip
-            if self.stopped is not None or not self.best.value < before:
+            if self.record.ended or not self.best.value < before:
                 return
 
     def _at(self, x: Array) -> Point:
@@ -117,10 +110,4 @@ class _Boxed:
         gap = self.gap(here)
         if here.value <= self.best.value or gap <= self.options.tol:
             self.best = here
-        entry = {"iteration": len(self.history), "objective": here.value, "gap": gap}
-        self.history.append(entry)
-        if gap <= self.options.tol:
-            self.stopped = Status.OPTIMAL
-        elif self.options.callback and self.options.callback(entry):
-            self.stopped = Status.INTERRUPTED
-        return self.stopped is not None
+        return self.record.note({"iteration": len(self.record.history), "objective": here.value, "gap": gap})

@@ -9,10 +9,10 @@ curvature (hardly any, or a singular block); it always converges. The small prog
 from dataclasses import dataclass, field
 from typing import Any
 
-import clarabel
 import numpy as np
-from scipy import sparse
 from scipy.optimize import linprog
+
+from ..core.optim import cone
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -37,15 +37,12 @@ class Planes:
 
 
 def _solve(P: Array, c: Array, equality: Array, inequality: Array, bound: Array) -> Array:
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_rel = 1e-9
-    settings.tol_gap_abs = 1e-10
-    A = sparse.csc_matrix(np.vstack([equality[None], inequality]))
-    b = np.concatenate([[1.0], bound])
-    cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(len(bound))]
-    solver = clarabel.DefaultSolver(sparse.triu(sparse.csc_matrix(P), format="csc"), c, A, b, cones, settings)
-    return np.array(solver.solve().x)
+    """min ½x'Px + c'x subject to equality'x = 1 and inequality x ≤ bound."""
+    blocks = [
+        cone.Block(equality[None], np.ones(1), cone.zero(1)),
+        cone.Block(inequality, bound, cone.nonnegative(len(bound))),
+    ]
+    return cone.minimize(P, c, blocks, tol_gap_rel=1e-9, tol_feas=1e-8).x
 
 
 def _magnitude(constants: Array, slopes: Array) -> float:

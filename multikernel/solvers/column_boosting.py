@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from ..core.optim.loop import Options, Recorder, Status
 from .columns import Columns, ColumnsResult
-from .options import Options
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -61,28 +60,25 @@ class _Boosting:
         self.H = np.empty((y.size, 0), order="F")  # columns, centred, times the root of the prices
         self.L = np.empty((0, 0))
         self.a = np.empty(0)
-        self.history: list[dict[str, float]] = []
+        # the loop counts: that no more columns are allowed comes before that the rounds are used up
+        self.record = Recorder(options.tol, callback=options.callback)
 
     def run(self, max_columns: int | None) -> ColumnsResult:
-        first, status = 0.0, Status.MAX_ITER
+        first = 0.0
         for iteration in range(self.options.max_iter + 1):
             derivatives = np.abs(self.columns.prices(self.root * self.residual))
             derivatives[self.numbers] = 0.0
             best = int(derivatives.argmax())
             first = first or float(derivatives[best])
             gap = float(derivatives[best]) / first if first > 0.0 else 0.0
-            stopped = self._note(iteration, gap)
-            if gap <= self.options.tol:
-                status = Status.OPTIMAL
-            elif stopped:
-                status = Status.INTERRUPTED
-            elif max_columns is not None and len(self.numbers) >= max_columns:
-                status = Status.MAX_COLUMNS
-            elif iteration < self.options.max_iter:
+            if self._note(iteration, gap):
+                break
+            if max_columns is not None and len(self.numbers) >= max_columns:
+                self.record.stop(Status.MAX_COLUMNS)
+                break
+            if iteration < self.options.max_iter:
                 self._add(best)
-                continue
-            break
-        return self._result(gap, status)
+        return self._result(gap)
 
     def _add(self, number: int) -> None:
         """One more column, and all coefficients again."""
@@ -109,17 +105,15 @@ class _Boosting:
 
     def _note(self, iteration: int, gap: float) -> bool:
         n_active = float(len(self.numbers))
-        entry = {"iteration": iteration, "objective": self._value(), "gap": gap, "n_active": n_active}
-        self.history.append(entry)
-        return bool(self.options.callback and self.options.callback(entry))
+        return self.record.note(
+            {"iteration": iteration, "objective": self._value(), "gap": gap, "n_active": n_active}
+        )
 
-    def _result(self, gap: float, status: Status) -> ColumnsResult:
+    def _result(self, gap: float) -> ColumnsResult:
         numbers = np.array(self.numbers, int)
         alpha = self.columns.unscaled(numbers, self.a)
         intercept = float(self.share @ self.y - self.a @ np.array(self.means))
         sizes = np.abs(alpha) * self.columns.sizes[numbers]
-        n_iter = len(self.history) - 1
-        value = self._value()
         return ColumnsResult(
-            numbers, alpha, sizes, intercept, value, np.nan, gap, n_iter, status, self.history
+            numbers, alpha, sizes, intercept, np.nan, objective=self._value(), gap=gap, **self.record.outcome
         )

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.optim.loop import Options, Recorder, Status
 from .column_masters import LinearMaster, Master, PricedLoss, QuadraticMaster
 from .column_whole import Whole
 from .columns import Columns, ColumnsResult
-from .options import Options
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -79,7 +78,7 @@ class _Generation:
         self.upper, self.lower = np.inf, 0.0
         self.best = (self.numbers, np.empty(0), 0.0)
         self.pruned_at = np.inf
-        self.history: list[dict[str, float]] = []
+        self.record = Recorder(options.tol, callback=options.callback)
 
     @property
     def gap(self) -> float:
@@ -91,28 +90,23 @@ class _Generation:
         status = whole.solve(options, self.factor)
         numbers = np.flatnonzero(whole.a)
         self.lower = whole.lower
-        return self._result(status, (numbers, whole.a[numbers], whole.intercept), whole.upper, whole.history)
+        best = (numbers, whole.a[numbers], whole.intercept)
+        return self._result(status, best, whole.upper, whole.record.history)
 
     def run(self, max_columns: int) -> ColumnsResult:
         """By generation of columns."""
-        status = Status.MAX_ITER
         for iteration in range(self.options.max_iter):
             a, beta = self.master.solve(self.H, self.precision)
             prices = self.columns.prices(beta)
             self._bound(a, beta, prices)
             self.precision = max(min(_SHARE * self.gap, self.precision), _SHARE * self.options.tol)
-            stopped = self._note(iteration)
-            if self.gap <= self.options.tol:
-                status = Status.OPTIMAL
-            elif stopped:
-                status = Status.INTERRUPTED
-            else:
-                reason = self._grow(a, prices, max_columns)
-                if reason is None:
-                    continue
-                status = reason
-            break
-        return self._result(status, self.best, self.upper, self.history)
+            if self._note(iteration):
+                break
+            reason = self._grow(a, prices, max_columns)
+            if reason is not None:
+                self.record.stop(reason)
+                break
+        return self._result(self.record.status, self.best, self.upper, self.record.history)
 
     def _bound(self, a: Array, beta: Array, prices: Array) -> None:
         """The value of the machine, and what its duals say of the whole problem."""
@@ -162,8 +156,7 @@ class _Generation:
             "gap": self.gap,
             "n_active": int(np.count_nonzero(self.best[1])),
         }
-        self.history.append(entry)
-        return bool(self.options.callback and self.options.callback(entry))
+        return self.record.note(entry)
 
     def _result(
         self, status: Status, best: tuple[Array, Array, float], upper: float, history: list[dict[str, float]]

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.optim.loop import Options, Recorder, Status
 from .column_masters import LinearMaster, Master, PricedLoss, QuadraticMaster, balanced
 from .column_path import ColumnPath, PathPoint, Quadratic, Slopes
 from .columns import Columns
-from .options import Options
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -46,7 +45,7 @@ class Whole:
         self.master: Master = LinearMaster(loss) if self.sparse else QuadraticMaster(loss)
         self.a, self.intercept = np.zeros(columns.sizes.size), 0.0
         self.upper, self.lower = np.inf, 0.0
-        self.history: list[dict[str, float]] = []
+        self.record = Recorder()
 
     @property
     def gap(self) -> float:
@@ -55,9 +54,11 @@ class Whole:
 
     def solve(self, options: Options, factor: float = 1.0) -> Status:
         """Follow the path; values are reported times ``factor``."""
+        # entries are counted from 0: as many as max_iter says
+        self.record = Recorder(options.tol, options.max_iter - 1, options.callback)
         self._try(self.a)
         if self.upper == 0.0:
-            self._note(options, factor)
+            self._note(factor)
             return Status.OPTIMAL
         for push in _STARTS:
             term = Slopes(self.columns) if self.sparse else Quadratic(self.columns)
@@ -73,14 +74,14 @@ class Whole:
         aim = min(options.tol, _FINE) if self.sparse else 0.5 * options.tol
         for point in path.steps():
             self._bound(point)
-            stopped = self._note(options, factor)
+            stopped = self._note(factor)
             if point.gap <= aim and (self.sparse or self.gap <= options.tol):
                 break
-            if stopped or len(self.history) >= options.max_iter:
-                return Status.INTERRUPTED if stopped else Status.MAX_ITER
+            if stopped:
+                return self.record.status
         if self.sparse and not path.empty:
             self._finish(path, options.tol)
-            self._note(options, factor)
+            self._note(factor)
         return Status.STALLED
 
     def _bound(self, point: PathPoint) -> None:
@@ -116,13 +117,13 @@ class Whole:
         a[active] = values
         return a
 
-    def _note(self, options: Options, factor: float) -> bool:
+    def _note(self, factor: float) -> bool:
+        """Whether to stop for another reason than that the gap is reached, which is no end of a path."""
         entry = {
-            "iteration": len(self.history),
+            "iteration": len(self.record.history),
             "objective": factor * self.upper,
             "lower_bound": factor * self.lower,
             "gap": self.gap,
             "n_active": int(np.count_nonzero(self.a)),
         }
-        self.history.append(entry)
-        return bool(options.callback and options.callback(entry))
+        return self.record.note(entry, reached=False)

@@ -5,12 +5,12 @@ number for all columns). Machines over a few columns find them by their prices h
 machine on the columns that they have.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .result import Status
+from ..core.optim.loop import Result
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -113,7 +113,7 @@ def _root_mean_squares(K: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnsResult:
+class ColumnsResult(Result):
     """A machine over some columns.
 
     Attributes
@@ -134,12 +134,7 @@ class ColumnsResult:
     coefficients: Array
     sizes: Array
     intercept: float
-    objective: float
     lower_bound: float
-    gap: float
-    n_iter: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
     @property
     def is_finite(self) -> bool:

@@ -47,9 +47,9 @@ def compile_first(name: str, solve_tiny: Callable[[], object]) -> None:
 
 
 def _solve_tiny(dtype: Any) -> None:
+    from ..core.optim.loop import Options
     from ..criteria.margin import Hinge
     from .learn import learn_weights
-    from .options import Options
 
     rng = np.random.default_rng(0)
     n = 400

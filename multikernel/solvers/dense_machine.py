@@ -8,10 +8,10 @@ Clarabel returns is not believed: it is a start.
 
 from typing import Any
 
-import clarabel
 import numpy as np
 from scipy import sparse
 
+from ..core.optim import cone
 from ..criteria import Loss
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -43,13 +43,15 @@ def interior_duals(K: Array, loss: Loss) -> Array | None:
         rows = [[*row, None] for row in rows] + [[one, None, -one], [-one, None, -one]]
         b, linear = np.append(b, np.zeros(2 * n)), np.append(linear, np.full(n, loss.epsilon))
         quadratic = np.append(quadratic, np.zeros(n))
-    A = sparse.bmat(rows, format="csc")
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    cones = [clarabel.ZeroConeT(1 + rank), clarabel.NonnegativeConeT(len(b) - 1 - rank)]
-    found = clarabel.DefaultSolver(
-        sparse.diags(quadratic, format="csc"), linear, A, b, cones, settings
-    ).solve()
-    beta = np.clip(np.array(found.x)[:n], loss.lower, loss.upper)
+    A = sparse.bmat(rows, format="csr")
+    blocks = [
+        cone.Block(A[: 1 + rank], b[: 1 + rank], cone.zero(1 + rank)),
+        cone.Block(A[1 + rank :], b[1 + rank :], cone.nonnegative(len(b) - 1 - rank)),
+    ]
+    tol = 1e-8  # enough for a start
+    found = cone.minimize(
+        sparse.diags(quadratic), linear, blocks, tol_gap_rel=tol, tol_gap_abs=tol, tol_feas=tol
+    )
+    beta = np.clip(found.x[:n], loss.lower, loss.upper)
     balanced = abs(float(beta.sum()) - loss.total) <= _BALANCE * float(np.abs(beta).sum())  # not if it is nan
     return beta if balanced else None

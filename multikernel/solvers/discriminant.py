@@ -1,9 +1,9 @@
 """Entry point for discriminant kernel learning: exact or approximate."""
 
+from ..core.optim.loop import Options
 from .discriminant_diagonal import learn_diagonal_discriminant
 from .discriminant_exact import learn_exact
 from .discriminant_problem import DiscriminantProblem, DiscriminantResult
-from .options import Options
 
 __all__ = ["DiscriminantProblem", "DiscriminantResult", "learn_discriminant"]
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
+from ..core.optim.loop import Options, Recorder, Status
 from ..criteria.scatter import SingularScatterError, class_columns
 from .diagonal_bound import congruent, diagonal_bound, smooth_bound, step_inside
 from .diagonal_separation import (
@@ -40,8 +41,6 @@ from .discriminant_problem import (
     discriminant_result,
     relative_gap,
 )
-from .options import Options
-from .result import Status
 from .simplex_newton import minimise_over_simplex
 from .simplex_step import minimize_step
 
@@ -71,7 +70,7 @@ def learn_diagonal_discriminant(problem: DiscriminantProblem, options: Options) 
     """
     members = Members(problem.Ks, problem.reg)
     path = _Path(members, np.asfortranarray(class_columns(problem.codes)), options)
-    status = path.follow()
+    path.follow()
     path.tighten()
     return discriminant_result(
         members,
@@ -79,10 +78,8 @@ def learn_diagonal_discriminant(problem: DiscriminantProblem, options: Options) 
         (path.upper, path.lower),
         float(np.trace(path.best.between.squares)),
         options,
-        history=path.history,
-        n_iter=path.n_iter,
         n_factorisations=path.n_factorisations,
-        status=status,
+        **path.record.outcome,
         suspicious=path.best.between.suspicious,
     )
 
@@ -118,7 +115,7 @@ class _Path:
         self.members, self.H, self.options = members, H, options
         self.factor = 1.0 + JITTER if members.learned else 1.0
         self.n_iter, self.n_factorisations = 0, 0
-        self.history: list[dict[str, float]] = []
+        self.record = Recorder.of(options)
         self.upper, self.lower = np.inf, 0.0
         self.last: tuple[Array, Between | None] = (np.empty(0), None)
         self.point = self.best = self._approach(members.start(), _FIRST)
@@ -128,19 +125,13 @@ class _Path:
     def gap(self) -> float:
         return relative_gap(self.upper, self.lower)
 
-    def follow(self) -> Status:
+    def follow(self) -> None:
         """Take steps until the bounds meet."""
         returns = 0
-        while True:
-            stopped = self._note()
-            if self.gap <= self.options.tol:
-                return Status.OPTIMAL
-            if stopped:
-                return Status.INTERRUPTED
-            if self.n_iter >= self.options.max_iter:
-                return Status.MAX_ITER
+        while not self._note():
             if returns > _RETURNS:
-                return Status.STALLED
+                self.record.stop(Status.STALLED)
+                break
             rest = max(_SHRINK * self._rest(), _LAST * self.options.tol)
             point = self._advance(self.point, rest * float(self.point.t.sum()) / self.point.t.size)
             if point is None:
@@ -174,8 +165,7 @@ class _Path:
             "gap": self.gap,
             "n_active": int(np.count_nonzero(self.point.shares)),
         }
-        self.history.append(entry)
-        return bool(self.options.callback and self.options.callback(entry))
+        return self.record.note(entry)
 
     def _at(self, shares: Array) -> Between | None:
         """C and its derivatives; those of the last shares are kept."""

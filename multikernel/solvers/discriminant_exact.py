@@ -12,6 +12,7 @@ from scipy.linalg.lapack import dtrtrs
 
 from .._numba import read_only
 from ..combine.passes import gather_stack
+from ..core.optim.loop import Options
 from ..criteria.scatter import SingularScatterError, separation_columns
 from .discriminant_problem import (
     JITTER,
@@ -21,7 +22,6 @@ from .discriminant_problem import (
     discriminant_result,
     relative_gap,
 )
-from .options import Options
 from .simplex_newton import StartError, minimise_over_simplex
 
 Array = np.ndarray[Any, np.dtype[Any]]

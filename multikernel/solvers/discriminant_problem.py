@@ -20,16 +20,15 @@ The approximation (37) bounds the sum of k matrix inequalities by one with a dia
 with a larger value (`discriminant_diagonal`).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
 from .._validation import check_number
+from ..core.optim.loop import Options, Result, Status
 from ..criteria.scatter import CenteredStack, separation_columns
-from .options import Options
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -73,7 +72,7 @@ class DiscriminantProblem:
 
 
 @dataclass(frozen=True)
-class DiscriminantResult:
+class DiscriminantResult(Result):
     """Learned weights and regularisation, with their certificate.
 
     Attributes
@@ -93,14 +92,9 @@ class DiscriminantResult:
     weights: Array
     reg: float
     shares: Array
-    objective: float
     lower_bound: float
-    gap: float
-    n_iter: int
     n_factorisations: int
-    status: Status
     suspicious: bool = False
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 def relative_gap(upper: float, lower: float) -> float:

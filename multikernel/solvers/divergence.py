@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.optim.loop import Options
 from ..criteria.divergence import Away, GaussianDivergence, Towards
-from .options import Options
 from .simplex_newton import SimplexResult, minimise_over_simplex
 
 Array = np.ndarray[Any, np.dtype[Any]]

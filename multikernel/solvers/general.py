@@ -18,12 +18,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..core.optim.loop import Options, Status
 from ..criteria import Loss
 from .boxed import minimise_boxed
 from .margin_value import MarginValue
-from .options import Options
 from .projected import Point, ProjectedResult
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -124,13 +123,14 @@ def minimise_general(
     >>> Ks = np.stack([np.outer(y, y), np.eye(4)])
     >>> options = Options(tol=1e-6)
     >>> found = minimise_general(WeightedSum(Ks), [Hinge(y, 1.0)], LinearPrice(0.5), np.ones(2), options)
-    >>> found.point.round(4).tolist(), round(found.value, 6)
+    >>> found.point.round(4).tolist(), round(found.objective, 6)
     ([1.0, 0.0], 1.0)
     """
     margin = MarginValue(losses, tol=max(_SHARE * options.tol, 1e-11))
     worth = margin(_finite(combination.matrix(units / units.size))).value
     if not worth > 0.0:  # nothing to explain, and no price is worth paying
-        return ProjectedResult(np.zeros(units.size), 0.0, np.zeros(units.size), 0.0, 0, 1, Status.OPTIMAL)
+        zeros = np.zeros(units.size)
+        return ProjectedResult(zeros, zeros, 1, objective=0.0, gap=0.0, n_iter=0, status=Status.OPTIMAL)
     units = np.minimum(units, price.most(worth))
 
     def evaluate(theta: Array) -> tuple[float, Array]:
@@ -149,7 +149,7 @@ def minimise_general(
     found = minimise_boxed(evaluate, gap_at, start, upper, options)
     eta = units * found.point
     last = margin(combination.matrix(eta))
-    gap = found.gap + max(last.upper - last.value, 0.0) / max(abs(found.value), np.finfo(float).tiny)
+    gap = found.gap + max(last.upper - last.value, 0.0) / max(abs(found.objective), np.finfo(float).tiny)
     status = Status.STALLED if found.status == Status.OPTIMAL and gap > 2.0 * options.tol else found.status
     return replace(found, point=eta, gradient=found.gradient / units, gap=gap, status=status)
 

@@ -13,10 +13,9 @@ import numpy as np
 
 from ..combine.products import PowerProduct
 from ..combine.regions import Orthant, Simplex
+from ..core.optim.loop import Options, Result, Status
 from ..criteria.alignment import StackAlignment, alignment_slope
-from .options import Options
 from .projected import ProjectedResult, minimise_projected
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -25,13 +24,13 @@ _STARTS = (0.1, 1.0, 10.0)  # exponents, as parts of those at which usual entrie
 
 
 @dataclass(frozen=True)
-class Ascent:
+class Ascent(Result):
     """Where an ascent ended.
 
     Attributes
     ----------
     weights : array (m,), of kernels of norm one (sum), or exponents (product)
-    value : float, A
+    objective : float, A
     gap : float, 1 − A / bound (sum); largest slope (product)
     n_iter : int
     status : Status
@@ -39,11 +38,6 @@ class Ascent:
     """
 
     weights: Array
-    value: float
-    gap: float
-    n_iter: int
-    status: Status
-    history: list[dict[str, float]]
 
 
 def ascend_sum(table: StackAlignment, options: Options) -> Ascent:
@@ -59,7 +53,7 @@ def ascend_sum(table: StackAlignment, options: Options) -> Ascent:
     >>> from multikernel.criteria.alignment import align_stack
     >>> y = np.array([1.0, -1.0])
     >>> found = ascend_sum(align_stack(np.stack([np.eye(2), np.outer(y, y)]), y), Options(tol=1e-9))
-    >>> found.weights.round(6).tolist(), round(found.value, 6)
+    >>> found.weights.round(6).tolist(), round(found.objective, 6)
     ([0.0, 1.0], 1.0)
     """
     m = table.target.size
@@ -73,7 +67,7 @@ def ascend_sum(table: StackAlignment, options: Options) -> Ascent:
     found = minimise_projected(evaluate, Simplex(), np.full(m, 1.0 / m), inner)
     w = found.point
     bound = table.dual_factor(w) * float(np.sqrt(w @ table.pairs @ w))
-    gap = max(1.0 + found.value / bound, 0.0) if bound > 0.0 else 0.0
+    gap = max(1.0 + found.objective / bound, 0.0) if bound > 0.0 else 0.0
     return _ascent(found, w, gap, options.tol)
 
 
@@ -109,4 +103,6 @@ def _ascent(found: ProjectedResult, weights: Array, gap: float, tol: float) -> A
     stopped = Status.STALLED if found.status == Status.OPTIMAL else found.status
     history = [{**entry, "objective": -entry["objective"]} for entry in found.history]
     status = Status.OPTIMAL if gap <= tol else stopped
-    return Ascent(weights, -found.value, gap, found.n_iter, status, history)
+    return Ascent(
+        weights, objective=-found.objective, gap=gap, n_iter=found.n_iter, status=status, history=history
+    )

@@ -22,7 +22,7 @@ The problem is convex in either block, not in both: the certificate is stationar
 pays, that is the end.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import nnls
 
 from ..combine.stack_sums import weighted_sum
-from .options import Options
-from .result import Status
+from ..core.optim.loop import Options, Recorder, Result, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -42,7 +41,7 @@ _FLAT = 1e-10
 
 
 @dataclass(frozen=True)
-class FisherResult:
+class FisherResult(Result):
     """Weights and direction.
 
     Attributes
@@ -60,11 +59,6 @@ class FisherResult:
     weights: Array
     direction: Array
     intercept: float
-    objective: float
-    gap: float
-    n_iter: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 def fisher_targets(signs: Array) -> Array:
@@ -191,28 +185,19 @@ def learn_fisher(problem: HeterogeneousFisher, options: Options) -> FisherResult
     (True, 'optimal')
     """
     m = len(problem.Ks)
-    history: list[dict[str, float]] = []
-    here = problem.at(np.full(m, 1.0 / m))
-    status = Status.MAX_ITER
+    record, here = Recorder.of(options), problem.at(np.full(m, 1.0 / m))
     for iteration in range(options.max_iter + 1):
         n_active = int(np.count_nonzero(here.eta))
         entry = {"iteration": iteration, "objective": here.value, "gap": here.gap, "n_active": n_active}
-        history.append(entry)
-        if here.gap <= options.tol:
-            status = Status.OPTIMAL
-            break
-        if options.callback is not None and options.callback(entry):
-            status = Status.INTERRUPTED
-            break
-        if iteration == options.max_iter:
+        if record.note(entry):
             break
         there = problem.turn(here) if iteration < _TURNS else problem.step(here)
         if not there.value < here.value:
             nothing = problem.at(np.zeros(m))
             here = nothing if nothing.value <= here.value else here
-            status = Status.OPTIMAL if here is nothing else Status.STALLED
+            record.stop(Status.OPTIMAL if here is nothing else Status.STALLED)
             break
         here = there
     return FisherResult(
-        here.eta, here.u, here.intercept, here.value, here.gap, len(history) - 1, status, history
+        here.eta, here.u, here.intercept, objective=here.value, gap=here.gap, **record.outcome
     )

@@ -15,11 +15,11 @@ import numpy as np
 
 from ..combine.linear import WeightedStack
 from ..combine.weight_sets import LpBall
+from ..core.optim.loop import Options, patient_steps
 from ..criteria.joint import JointHinge
 from ..criteria.margin import Loss, SquaredError
 from .joint_machine import JointMachine
 from .machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMachine, Values
-from .options import Options, patient_steps
 from .relative import relative_gap, value_floor
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..combine.linear import WeightedStack
+from ..core.optim.loop import Status
 from ..criteria.joint import JointHinge
 from ..criteria.margin import Bound
 from .free_duals import FreeDuals
@@ -17,7 +18,6 @@ from .joint_sensitivity import solve_free_duals
 from .joint_solver import JointSolver
 from .joint_solver import Values as Found
 from .machine import ROUNDING, Terms, Values
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._numba import read_only
+from ..core.optim.loop import Status
 from ..criteria.joint import JointHinge
 from . import class_cycles as cycles
 from .free_duals import FreeDuals, invert_on_balanced
 from .prices import ROUNDS, VIOLATION, best_growth, shares_on_the_way
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

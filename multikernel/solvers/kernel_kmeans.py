@@ -16,14 +16,14 @@ The end is a partition that no longer changes: no single move lowers J at its we
 for it. The best of several starts is kept. They come from k-means++ in the feature space of equal weights.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._numba import compiled
 from ..combine.stack_sums import weighted_sum
-from .result import Status
+from ..core.optim.loop import Recorder, Result
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -31,7 +31,7 @@ _NOTHING = 1e-12  # share of all spread that is none, but for rounding
 
 
 @dataclass(frozen=True)
-class KMeansResult:
+class KMeansResult(Result):
     """The best partition and its weights.
 
     Attributes
@@ -46,10 +46,6 @@ class KMeansResult:
 
     labels: Array
     eta: Array
-    objective: float
-    n_iter: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 class KernelKMeans:
@@ -95,20 +91,18 @@ class KernelKMeans:
         return min(found, key=lambda result: result.objective)
 
     def _from(self, labels: Array, eta: Array, K: Array, max_iter: int) -> KMeansResult:
-        history: list[dict[str, float]] = []
-        status = Status.MAX_ITER
+        record = Recorder(max_iter=max_iter)
         for iteration in range(1, max_iter + 1):
             n_moves = move_samples(K, labels, self.k)
             a = self.spreads(labels)
             settled = iteration > 1 and n_moves == 0
             eta = self.best_weights(a) if self.learn and not settled else eta
-            history.append({"iteration": iteration, "objective": float(eta**2 @ a), "n_moves": n_moves})
-            if settled or not self.learn:
-                status = Status.OPTIMAL
+            value = float(eta**2 @ a)
+            entry = {"iteration": iteration, "objective": value, "n_moves": n_moves}
+            if record.note(entry, reached=settled or not self.learn):
                 break
             K = self.combine(eta)
-        value = history[-1]["objective"]
-        return KMeansResult(in_order(labels), eta, value, len(history), status, history)
+        return KMeansResult(in_order(labels), eta, objective=value, **record.outcome)
 
 
 def shares(x: Array) -> Array:

@@ -13,18 +13,17 @@ C' = 1.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..combine.families import KernelBasis, KernelFamily, RankOneFamily, StackFamily
 from ..combine.spectrahedron import Spectrahedron
+from ..core.optim.loop import Options, Recorder, Result, Status
 from ..criteria.margin import HardMargin, Hinge, Loss, SquaredHinge
 from .interior_point import InteriorPoint, follow_path
 from .matrix_bounds import Certified, certify, drawn_inside
-from .options import Options
-from .result import Status
 from .separability import separating_duals
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -68,7 +67,7 @@ class MatrixProblem:
 
 
 @dataclass(frozen=True)
-class MatrixResult:
+class MatrixResult(Result):
     """A learned kernel matrix and its machine, in the caller's units.
 
     Attributes
@@ -89,13 +88,8 @@ class MatrixResult:
     ridge: float
     dual: Array
     intercept: float
-    objective: float
     upper_bound: float
     lower_bound: float
-    gap: float
-    n_iter: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 def learn_kernel_matrix(problem: MatrixProblem, options: Options | None = None) -> MatrixResult:
@@ -151,8 +145,7 @@ class MatrixRun:
         self.options, self.free, self.unit = options, problem.weights == "free", problem.unit
         self.best: Certified | None = None
         self.member_weights: Callable[[Array], Array]
-        self.interrupted = False
-        self.history: list[dict[str, float]] = []
+        self.record = Recorder(callback=options.callback)
 
     def learn(self) -> MatrixResult:
         """The result; where a hard margin cannot be had, one that says so."""
@@ -213,16 +206,13 @@ class MatrixRun:
         if self.best is not None:
             gap = self.best.gap
         entry = {
-            "iteration": len(self.history) + 1.0,
+            "iteration": len(self.record.history) + 1.0,
             "objective": value / self.unit,
             "lower_bound": lower / self.unit,
             "gap": gap,
             "n_active": float(np.count_nonzero(np.abs(self.member_weights(w)) > _NEGLIGIBLE)),
         }
-        self.history.append(entry)
-        callback = self.options.callback
-        self.interrupted = bool(callback(dict(entry))) if callback is not None else False
-        return self.interrupted or self._good_enough
+        return self.record.note(entry, reached=self._good_enough)
 
     @property
     def _good_enough(self) -> bool:
@@ -231,7 +221,7 @@ class MatrixRun:
     def status(self, why: str) -> Status:
         if self._good_enough:
             return Status.OPTIMAL
-        if self.interrupted:
+        if self.record.status == Status.INTERRUPTED:
             return Status.INTERRUPTED
         return Status.MAX_ITER if why == "max_iter" else Status.STALLED
 
@@ -252,9 +242,9 @@ def _result(run: MatrixRun, status: Status) -> MatrixResult:
         upper_bound=best.upper / unit,
         lower_bound=best.lower / unit,
         gap=max(best.gap, 0.0),  # rounding may cross the bounds
-        n_iter=len(run.history),
+        n_iter=run.record.n_iter,
         status=status,
-        history=run.history,
+        history=run.record.history,
     )
 
 

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_number, check_positive_integer
+from ..core.optim.loop import Entry, Recorder, Status
 from .nonstationary.mixtures import log_sum_exp, responsibilities
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -39,7 +39,7 @@ class KernelMixture:
     gap : float, the certificate of what is returned, divided by max(n, |L|)
     n_iter : int, steps
     status : Status
-    history : list of float, L at the start and after each step; of the best start
+    history : list of dict with iteration, objective (L) and gap, of the start and after each step
     """
 
     centres: Array
@@ -49,7 +49,7 @@ class KernelMixture:
     gap: float = np.inf
     n_iter: int = 0
     status: Status = Status.MAX_ITER
-    history: list[float] = field(default_factory=list)
+    history: list[Entry] = field(default_factory=list)
 
     def scores(self, Ks: Array, diagonals: Array) -> Array:
         """F of samples, from their similarities to the training samples and to themselves.
@@ -127,35 +127,22 @@ def _check_stack(Ks: Array) -> None:
 
 def _climb(Ks: Array, diagonals: Array, mixture: KernelMixture, tol: float, max_iter: int) -> KernelMixture:
     """Steps until the certificate is small; a step that would lower L, as rounding can, is refused."""
-    scores = mixture.scores(Ks, diagonals)
-    history = [float(log_sum_exp(scores).sum())]
-    while True:
+    record, scores = Recorder(tol), mixture.scores(Ks, diagonals)
+    value = float(log_sum_exp(scores).sum())
+    for iteration in range(max_iter + 1):
         posteriors = responsibilities(scores)
         following = maximise(Ks, posteriors)
         new_scores = following.scores(Ks, diagonals)
-        gap = _gain(posteriors, scores, new_scores) / max(len(scores), abs(history[-1]))
-        value = float(log_sum_exp(new_scores).sum())
-        status = _status(gap <= tol, value < history[-1], len(history) > max_iter)
-        if status is not None:
+        gap = _gain(posteriors, scores, new_scores) / max(len(scores), abs(value))
+        if record.note({"iteration": iteration, "objective": value, "gap": gap}):
             break
-        mixture, scores = following, new_scores
-        history.append(value)
-    return replace(
-        mixture,
-        log_likelihood=history[-1],
-        gap=gap,
-        n_iter=len(history) - 1,
-        status=status,
-        history=history,
-    )
-
-
-def _status(is_stationary: bool, falls: bool, is_over: bool) -> Status | None:
-    if is_stationary:
-        return Status.OPTIMAL
-    if falls:
-        return Status.STALLED
-    return Status.MAX_ITER if is_over else None
+        new_value = float(log_sum_exp(new_scores).sum())
+        if new_value < value:
+            record.stop(Status.STALLED)
+            break
+        if iteration < max_iter:
+            mixture, scores, value = following, new_scores, new_value
+    return replace(mixture, log_likelihood=value, gap=gap, **record.outcome)
 
 
 def maximise(Ks: Array, posteriors: Array) -> KernelMixture:

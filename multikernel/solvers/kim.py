@@ -16,23 +16,22 @@ F1 is a minimum of functions that are linear in θ, so that every v bounds the o
     F1* ≤ (max_i u'G_iu + λv'v) / λ.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ..combine.stack_sums import weighted_sum
+from ..core.optim.loop import Options, Result
 from ..criteria.scatter import class_contrast
-from .options import Options
-from .result import Status
 from .simplex_newton import minimise_over_simplex
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
-class KimResult:
+class KimResult(Result):
     """Kernel weights of largest Fisher ratio.
 
     Attributes
@@ -49,13 +48,8 @@ class KimResult:
 
     weights: Array
     alpha: Array
-    objective: float
     upper_bound: float
-    gap: float
-    n_iter: int
     n_factorisations: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ import numpy as np
 
 from ..combine.linear import WeightedStack, stack_diagonals
 from ..combine.weight_sets import LpBall
+from ..core.optim.loop import Options, Status
 from ..criteria.joint import JointHinge
 from ..criteria.margin import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
 from .compilation import compiled_once
 from .iterate import WORKING_MARGIN
 from .mkl import OuterLoop
-from .options import Options
 from .relative import power_of_two
-from .result import SolveResult, Status
+from .result import SolveResult
 from .separability import separating_duals, spread
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -254,11 +254,11 @@ def _result(
         upper_bound=learner.in_units(learner.upper),
         lower_bound=learner.in_units(learner.lower),
         gap=max(learner.gap, 0.0),  # rounding may cross the bounds
-        n_iter=len(learner.history),
+        n_iter=learner.record.n_iter,
         passes=learner.stack.passes,
         status=status,
         suspicious=learner.stack.negative_curvature,
-        history=learner.history,
+        history=learner.record.history,
     )
 
 

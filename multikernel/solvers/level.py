@@ -15,21 +15,19 @@ small programs (Clarabel) choose λ and ν and are not believed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import clarabel
 import numpy as np
-from scipy import sparse
 
 from ..combine.gauges import Gauge
 from ..combine.stack_sums import mean_diagonals, weighted_sum
+from ..core.optim import cone
+from ..core.optim.loop import Options, Recorder, Result, Status
 from ..criteria import Loss
 from .machine import CROSSED_BOUNDS
 from .margin_value import MarginPoint, MarginValue
-from .options import Options
 from .relative import relative_gap, value_floor
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -49,7 +47,7 @@ class Pull(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LevelResult:
+class LevelResult(Result):
     """Weights, duals, and the bounds that they prove.
 
     Attributes
@@ -68,14 +66,9 @@ class LevelResult:
 
     weights: Array
     duals: Array
-    objective: float
     lower_bound: float
-    gap: float
     prices: Array
     excess: Array
-    n_iter: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 def learn_in_gauge(
@@ -130,7 +123,7 @@ class _LevelMethod:
         self.forms: list[Array] = []
         self.points: list[Array] = []
         self.duals: list[Array] = []
-        self.history: list[dict[str, float]] = []
+        self.record = Recorder(options.tol, callback=options.callback)
         self.upper, self.lower = np.inf, -np.inf
         self.suspicious, self.n_unsolved = False, 0
 
@@ -154,28 +147,26 @@ class _LevelMethod:
     # ------------------------------------------------------------------ the loop
     def run(self) -> LevelResult:
         """Iterate until the gap is small enough."""
-        x, status = self.best, Status.MAX_ITER
+        x, record = self.best, self.record
         for _ in range(self.options.max_iter):
             if not self._evaluate(x):
-                return self._result(Status.STALLED if self.duals else Status.INSEPARABLE)
-            x = self._bound()
-            if self._note():
-                status = Status.INTERRUPTED
-            if self.gap <= self.options.tol:
-                status = Status.OPTIMAL
-            if self.suspicious or self.gap < CROSSED_BOUNDS:
-                status = Status.INDEFINITE
-            if status != Status.MAX_ITER:
+                record.stop(Status.STALLED if self.duals else Status.INSEPARABLE)
                 break
-            if self.n_unsolved >= _MOST_UNSOLVED or self._waits():
-                status = Status.STALLED
+            x = self._bound()
+            self._note()
+            if self.suspicious or self.gap < CROSSED_BOUNDS:
+                record.stop(Status.INDEFINITE)
+            elif not record.ended and (self.n_unsolved >= _MOST_UNSOLVED or self._waits()):
+                record.stop(Status.STALLED)
+            if record.ended:
                 break
             x = self._level_step(x)
-        return self._result(status)
+        return self._result()
 
     def _waits(self) -> bool:
         """Whether the gap has hardly fallen for long: small programs at the end of their precision."""
-        earlier = self.history[-_PATIENCE]["gap"] if len(self.history) >= _PATIENCE else np.inf
+        history = self.record.history
+        earlier = history[-_PATIENCE]["gap"] if len(history) >= _PATIENCE else np.inf
         return self.gap > 0.9 * earlier
 
     @property
@@ -220,15 +211,14 @@ class _LevelMethod:
     def _pull(self, x: Array) -> float:
         return float(self.omega @ (x - self.center) ** 2)
 
-    def _note(self) -> bool:
+    def _note(self) -> None:
         entry = {
-            "iteration": len(self.history) + 1,
+            "iteration": len(self.record.history) + 1,
             "objective": self.upper,
             "lower_bound": self.lower,
             "gap": max(self.gap, 0.0),
         }
-        self.history.append(entry)
-        return bool(self.options.callback and self.options.callback(entry))
+        self.record.note(entry, reached=self.gap <= self.options.tol)
 
     # ------------------------------------------------------------------ small programs
     def _bound(self) -> Array:
@@ -282,13 +272,22 @@ class _LevelMethod:
         return x if np.isfinite(x).all() and x.any() else otherwise
 
     # ------------------------------------------------------------------ the end
-    def _result(self, status: Status) -> LevelResult:
+    def _result(self) -> LevelResult:
         """One set of duals for the bound: the mean of those of the planes, which is at least as good."""
         if not self.duals:
             nothing = np.zeros((len(self.losses), self.Ks.shape[1]))
             weights = np.full(len(self.Ks), np.nan)
             none = np.zeros(self.units.size)
-            return LevelResult(weights, nothing, np.inf, -np.inf, np.inf, self.prices, none, 0, status)
+            return LevelResult(
+                weights,
+                nothing,
+                -np.inf,
+                self.prices,
+                none,
+                objective=np.inf,
+                gap=np.inf,
+                **self.record.outcome,
+            )
         duals = np.tensordot(self.shares, np.array(self.duals)[: self.shares.size], 1)
         for loss, beta in zip(self.losses, duals, strict=True):
             np.clip(beta, loss.lower, loss.upper, out=beta)  # rounding
@@ -300,8 +299,8 @@ class _LevelMethod:
         bound, excess = self._dual_value(constant, q, prices)
         self.lower = max(self.lower, bound)
         return LevelResult(
-            self._weights(self.best), duals, self.upper, self.lower, max(self.gap, 0.0), prices,
-            excess, len(self.history), status, self.history,
+            self._weights(self.best), duals, self.lower, prices, excess,
+            objective=self.upper, gap=max(self.gap, 0.0), **self.record.outcome,
         )  # fmt: skip
 
 
@@ -321,10 +320,5 @@ def _magnitude(value: float, constants: Array, slopes: Array) -> float:
 
 def _solve(P: Array, c: Array, A: Array, b: Array) -> tuple[Array, Array]:
     """min ½x'Px + c'x subject to Ax ≤ b; the solution and its multipliers."""
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_rel, settings.tol_gap_abs, settings.tol_feas = 1e-10, 1e-11, 1e-10
-    cones = [clarabel.NonnegativeConeT(len(b))]
-    upper = sparse.triu(sparse.csc_matrix(P), format="csc")
-    solution = clarabel.DefaultSolver(upper, c, sparse.csc_matrix(A), b, cones, settings).solve()
-    return np.array(solution.x), np.array(solution.z)
+    answer = cone.minimize(P, c, [cone.Block(A, b, cone.nonnegative(len(b)))], tol_gap_abs=1e-11)
+    return answer.x, answer.multipliers[0]

@@ -20,11 +20,10 @@ import numpy as np
 from ..combine.gated import GatedStack
 from ..combine.regions import Simplex
 from ..combine.stack_sums import mean_diagonals
+from ..core.optim.loop import Options, Status
 from ..criteria import Loss
 from .margin_value import MarginValue
-from .options import Options
 from .projected import ProjectedResult, minimise_projected
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

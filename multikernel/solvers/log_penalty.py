@@ -13,23 +13,23 @@ never rises. F less a lower bound of the right side tells how far the point is f
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..combine.stack_sums import mean_diagonals, quadratic_sums
+from ..core.optim.loop import Options, Recorder, Result, Status
 from ..criteria import Loss
 from .learn import learn_weights
-from .options import Options
 from .relative import relative_gap, value_floor
-from .result import SolveResult, Status
+from .result import SolveResult
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class LogPenaltyResult:
+class LogPenaltyResult(Result):
     """A stationary point.
 
     Attributes
@@ -47,11 +47,6 @@ class LogPenaltyResult:
     weights: Array
     duals: Array
     norms: Array
-    objective: float
-    gap: float
-    n_iter: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 class _Point(NamedTuple):
@@ -84,26 +79,21 @@ def learn_log_penalty(Ks: Array, losses: Sequence[Loss], e: float, options: Opti
     inner = replace(options, tol=0.1 * options.tol, max_iter=300, callback=None)
     here = _point(Ks, learn_weights(Ks, losses, options=inner))
     floor = value_floor(losses, mean_diagonals(Ks))
-    history: list[dict[str, float]] = []
-    status, gap = Status.MAX_ITER, np.inf
+    record, gap = Recorder(options.tol, callback=options.callback), np.inf
     for iteration in range(options.max_iter):
         value = _value(here, e)
         _, costs = share_penalty(here.norms, e)
         there = _point(Ks, learn_weights(Ks, losses, costs=costs, options=inner, start=here.found))
         gap = max(relative_gap(value, there.found.lower_bound, floor), 0.0)
-        history.append({"iteration": iteration + 1, "objective": value, "gap": gap})
-        if gap <= options.tol:
-            status = Status.OPTIMAL
-        elif options.callback and options.callback(history[-1]):
-            status = Status.INTERRUPTED
-        elif _value(there, e) >= value:
-            status = Status.STALLED  # the inner solver is not precise enough
-        if status != Status.MAX_ITER:
+        if record.note({"iteration": iteration + 1, "objective": value, "gap": gap}):
+            break
+        if _value(there, e) >= value:
+            record.stop(Status.STALLED)  # the inner solver is not precise enough
             break
         here = there
     found = here.found
     return LogPenaltyResult(
-        found.weights, found.duals, here.norms, _value(here, e), gap, len(history), status, history
+        found.weights, found.duals, here.norms, objective=_value(here, e), gap=gap, **record.outcome
     )
 
 

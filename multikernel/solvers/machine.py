@@ -12,13 +12,14 @@ from scipy.linalg import cho_solve
 
 from .._numba import HUGE, compiled
 from ..combine.linear import WeightedStack
+from ..core.optim.loop import Status
 from ..criteria.margin import Bound, HardMargin, Loss
 from . import smo as smo_loop
 from .free_moves import newton_step
 from .free_system import Sensitivity, solve_free_system
 from .prices import ROUNDS, VIOLATION, best_growth, shares_on_the_way
 from .relative import relative_gap
-from .result import MachineResult, Status
+from .result import MachineResult
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -425,4 +426,11 @@ def solve_machine(
     negative = outcome.least_curvature < NEGATIVE_CURVATURE or gap < CROSSED_BOUNDS
     if negative or outcome.reason == smo_loop.UNBOUNDED:
         status = Status.INDEFINITE
-    return MachineResult(machine.beta, values.primal.intercept, values.dual, gap, outcome.iterations, status)
+    return MachineResult(
+        machine.beta,
+        values.primal.intercept,
+        objective=values.dual,
+        gap=gap,
+        n_iter=outcome.iterations,
+        status=status,
+    )

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.optim.loop import Options, Status, patient_steps
 from ..criteria import Loss
 from .dense_machine import interior_duals
 from .learn import learn_weights
-from .options import Options, patient_steps
-from .result import SolveResult, Status
+from .result import SolveResult
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -18,14 +18,13 @@ import numpy as np
 
 from ..combine.linear import WeightedStack
 from ..combine.weight_sets import LpBall
+from ..core.optim.loop import Options, Recorder, Status
 from ..criteria.joint import JointHinge
 from ..criteria.margin import Loss
 from .bundle import Planes, level_step, lower_bound, null_step
 from .free_system import Sensitivity
 from .iterate import EARLY_CHECK, Iterate
 from .machine import RidgeMachine, Values
-from .options import Options
-from .result import Status
 from .simplex_qp import minimize_model
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -58,7 +57,7 @@ class OuterLoop(Iterate):
     ) -> None:
         super().__init__(stack, losses, weight_set, options)
         self.planes = Planes()
-        self.history: list[dict[str, float]] = []
+        self.record = Recorder.of(options)
         self.units = (1.0, 1.0)
         self.center: _Center | None = None
         self.level_mode = False
@@ -72,7 +71,7 @@ class OuterLoop(Iterate):
         """Iterate until the gap is small enough; the results stay in the attributes."""
         status = self._iterate()
         if np.isfinite(self.gap):  # what is returned has bounds of its own, not the best that were seen
-            self.history[-1] |= self._bounds(self.upper, self.lower)
+            self.record.history[-1] |= self._bounds(self.upper, self.lower)
         return status
 
     def _iterate(self) -> Status:
@@ -81,25 +80,19 @@ class OuterLoop(Iterate):
             if machine.beta.any():
                 machine.refresh(np.flatnonzero(self.working))
             machine.rebuild_gradient()
-        for iteration in range(1, self.options.max_iter + 1):
-            values = self._solve()
-            values = self._evaluate(values)
-            stop = self._record()
+        while True:
+            values = self._evaluate(self._solve())
+            stops = self._note()
             if self._is_indefinite():
                 return Status.INDEFINITE
-            if self.gap <= self.options.tol:
+            if stops and self.record.status == Status.OPTIMAL:
                 return Status.OPTIMAL
-            if self.options.rough and self._relative(self.best_upper, self.best_lower) <= self.options.tol:
-                return Status.OPTIMAL
-            if stop:
-                return self._leave(values, Status.INTERRUPTED)
-            if iteration == self.options.max_iter:
-                break
+            if stops:
+                return self._leave(values, self.record.status)
             if not self._step(values):
                 return self._leave(values, Status.STALLED)
             if self.gap <= self.options.tol:  # the level method certifies without another solve
                 return Status.OPTIMAL
-        return self._leave(values, Status.MAX_ITER)
 
     def _leave(self, values: list[Values], status: Status) -> Status:
         """Stop short of the optimum: with the best weights seen, and their own gap over all the kernels."""
@@ -122,10 +115,14 @@ class OuterLoop(Iterate):
             "n_active": int(np.count_nonzero(self.mu)),
         }
 
-    def _record(self) -> bool:
-        entry = {"iteration": len(self.history) + 1, **self._bounds(self.best_upper, self.best_lower)}
-        self.history.append(entry)
-        return bool(self.options.callback(entry)) if self.options.callback else False
+    def _note(self) -> bool:
+        entry = {
+            "iteration": len(self.record.history) + 1,
+            **self._bounds(self.best_upper, self.best_lower),
+        }
+        tol, rough = self.options.tol, self.options.rough
+        reached = self.gap <= tol or (rough and self._relative(self.best_upper, self.best_lower) <= tol)
+        return self.record.note(entry, reached=bool(reached))
 
     # ------------------------------------------------------------------ steps
     def _step(self, values: list[Values]) -> bool:

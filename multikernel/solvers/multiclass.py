@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.optim.loop import Result, Status
 from ..criteria.joint import JointHinge
 from .joint_solver import JointSolver
 from .machine import NEGATIVE_CURVATURE
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -24,7 +24,7 @@ _INFEASIBLE = 1e-9  # relative to the largest C
 
 
 @dataclass(frozen=True)
-class MulticlassResult:
+class MulticlassResult(Result):
     """A joint multiclass machine.
 
     Attributes
@@ -42,11 +42,7 @@ class MulticlassResult:
     alpha: Array
     coefficients: Array
     intercepts: Array
-    objective: float
     primal: float
-    gap: float
-    n_iter: int
-    status: Status
 
 
 def solve_multiclass(
@@ -101,7 +97,14 @@ def solve_multiclass(
     if solver.least_curvature < NEGATIVE_CURVATURE:
         status = Status.INDEFINITE
     return MulticlassResult(
-        alpha, B, values.intercepts, values.dual, values.primal, gap, solver.n_steps, status
+        alpha,
+        B,
+        values.intercepts,
+        values.primal,
+        objective=values.dual,
+        gap=gap,
+        n_iter=solver.n_steps,
+        status=status,
     )
 
 

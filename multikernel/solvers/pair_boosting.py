@@ -8,16 +8,15 @@ that are wrong so far ("rank_one"): g is the function of unit norm in the space 
 with the steepest descent g'Wg, W = −∂F/∂K. That is WKv = λv with the largest λ, which is the descent.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import eig
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
 
+from ..core.optim.loop import Options, Recorder, Result
 from ..criteria.pairs import PairLoss
-from .options import Options
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -29,7 +28,7 @@ _SMALL = 64  # samples below which eigenvectors are found by dense algebra
 
 
 @dataclass(frozen=True, eq=False)
-class PairBoosting:
+class PairBoosting(Result):
     """What boosting found.
 
     Attributes
@@ -50,11 +49,6 @@ class PairBoosting:
     scales: Array
     vectors: Array
     functions: Array
-    objective: float
-    gap: float
-    n_iter: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 def boost_pairs(
@@ -82,28 +76,20 @@ def boost_pairs(
     """
     parts: _Parts = _RankOne(Ks) if rank_one else _Given(Ks)
     K = np.zeros(Ks.shape[1:])
-    value, first, status = loss.value(K), 0.0, Status.MAX_ITER
-    history: list[dict[str, float]] = []
+    value, first, record = loss.value(K), 0.0, Recorder.of(options)
     for iteration in range(options.max_iter + 1):
         descent = parts.propose(-loss.gradient(K), reg)
         first = first or descent
         gap = descent / first if first > 0.0 else 0.0
         entry = {"iteration": iteration, "objective": value, "gap": gap, "n_active": parts.n_active}
-        history.append(entry)
-        if gap <= options.tol:
-            status = Status.OPTIMAL
-            break
-        if options.callback and options.callback(entry):
-            status = Status.INTERRUPTED
-            break
-        if iteration == options.max_iter:
+        if record.note(entry):
             break
         B = parts.base()
         step = best_step(loss, reg, K, B, parts.lowest)
         K += step * B
         parts.take(step)
         value = loss.value(K) + reg * float(np.sum(parts.weights))
-    return PairBoosting(*parts.found(), value, gap, len(history) - 1, status, history)
+    return PairBoosting(*parts.found(), objective=value, gap=gap, **record.outcome)
 
 
 def best_step(loss: PairLoss, reg: float, K: Array, B: Array, lowest: float) -> float:

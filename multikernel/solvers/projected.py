@@ -10,14 +10,13 @@ F(x) − min F where F is convex, and a measure of stationarity otherwise. Where
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..combine.regions import Region
-from .options import Options
-from .result import Status
+from ..core.optim.loop import Options, Recorder, Result, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -37,13 +36,13 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ProjectedResult:
+class ProjectedResult(Result):
     """The best point, its certificate, and how the descent ended.
 
     Attributes
     ----------
     point, gradient : array, of the shape of the start
-    value : float
+    objective : float
     gap : float, relative; see the module
     n_iter, n_evaluations : int
     status : Status
@@ -51,13 +50,8 @@ class ProjectedResult:
     """
 
     point: Array
-    value: float
     gradient: Array
-    gap: float
-    n_iter: int
     n_evaluations: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 def minimise_projected(
@@ -90,35 +84,31 @@ class _Descent:
     def __init__(
         self, evaluate: Callable[[Array], tuple[float, Array]], region: Region, options: Options
     ) -> None:
-        self.evaluate, self.region, self.options = evaluate, region, options
-        self.n_evaluations = 0
-        self.history: list[dict[str, float]] = []
+        self.evaluate, self.region = evaluate, region
+        self.record, self.n_evaluations = Recorder.of(options), 0
 
     def run(self, start: Array) -> ProjectedResult:
         here = self._at(self.region.project(np.array(start, float)))
         if not np.isfinite(here.value):
             raise ValueError("the function must be finite at the start.")
         best, recent, length = here, [here.value], self._first_length(here)
-        status = Status.MAX_ITER
-        for iteration in range(self.options.max_iter + 1):
-            gap = self.gap(here)
-            stopped = self._note(iteration, here, gap)
-            if gap <= self.options.tol:
-                best, status = here, Status.OPTIMAL
-                break
-            if stopped:
-                status = Status.INTERRUPTED
-                break
-            there = self._step(here, max(recent), length) if iteration < self.options.max_iter else None
+        while not self._note(here):
+            there = self._step(here, max(recent), length)
             if there is None:
-                status = Status.MAX_ITER if iteration == self.options.max_iter else Status.STALLED
+                self.record.stop(Status.STALLED)
                 break
             length = self._length(here, there)
             here, recent = there, [*recent[1 - _MEMORY :], there.value]
             best = here if here.value < best.value else best
-        n_iter, gap = len(self.history) - 1, self.gap(best)
+        if self.record.status == Status.OPTIMAL:
+            best = here
         return ProjectedResult(
-            best.x, best.value, best.gradient, gap, n_iter, self.n_evaluations, status, self.history
+            best.x,
+            best.gradient,
+            self.n_evaluations,
+            objective=best.value,
+            gap=self.gap(best),
+            **self.record.outcome,
         )
 
     def _at(self, x: Array) -> Point:
@@ -134,11 +124,11 @@ class _Descent:
             return max(float(np.vdot(here.gradient, here.x)) - least, 0.0) / size
         return float(np.linalg.norm(here.x - self.region.project(here.x - here.gradient))) / size
 
-    def _note(self, iteration: int, here: Point, gap: float) -> bool:
+    def _note(self, here: Point) -> bool:
+        gap = self.gap(here)
         lower = here.value - gap * abs(here.value)
-        entry = {"iteration": iteration, "objective": here.value, "lower_bound": lower, "gap": gap}
-        self.history.append(entry)
-        return bool(self.options.callback and self.options.callback(entry))
+        entry = {"objective": here.value, "lower_bound": lower, "gap": gap}
+        return self.record.note({"iteration": len(self.record.history), **entry})
 
     def _first_length(self, here: Point) -> float:
         move = float(np.abs(self.region.project(here.x - here.gradient) - here.x).max())

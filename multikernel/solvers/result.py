@@ -1,28 +1,17 @@
-"""What every solver returns, so that none can forget to say that it failed."""
+"""What the solvers of margin machines return."""
 
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..core.optim.loop import Result
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class Status(StrEnum):
-    """How a solver ended."""
-
-    OPTIMAL = "optimal"
-    MAX_ITER = "max_iter"
-    STALLED = "stalled"
-    INTERRUPTED = "interrupted"
-    INDEFINITE = "indefinite"
-    INSEPARABLE = "inseparable"
-    MAX_COLUMNS = "max_columns"
-
-
 @dataclass(frozen=True)
-class MachineResult:
+class MachineResult(Result):
     """A fixed-kernel machine.
 
     Attributes
@@ -37,14 +26,10 @@ class MachineResult:
 
     dual: Array
     intercept: float
-    objective: float
-    gap: float
-    n_iter: int
-    status: Status
 
 
 @dataclass(frozen=True)
-class SolveResult:
+class SolveResult(Result):
     """Learned kernel weights and one machine for each task.
 
     Attributes
@@ -68,15 +53,10 @@ class SolveResult:
     ridge: float
     duals: Array
     intercepts: Array
-    objective: float
     upper_bound: float
     lower_bound: float
-    gap: float
-    n_iter: int
     passes: float
-    status: Status
     suspicious: bool = False
-    history: list[dict[str, float]] = field(default_factory=list)
 
     @property
     def is_finite(self) -> bool:

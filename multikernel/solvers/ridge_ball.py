@@ -10,14 +10,14 @@ than the gap, and F(η) − min F by no more than that.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..combine.regions import PositiveBall
-from .options import Options
+from ..core.optim.loop import Options, Recorder
 from .projected import ProjectedResult, minimise_projected
-from .result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -44,22 +44,20 @@ def learn_in_ball(
     """
     m = ball.center.size
     eta = ball.center + ball.radius / np.sqrt(m)
-    history: list[dict[str, float]] = []
+    record = Recorder.of(options)
     best, last, share = (np.inf, eta), np.inf, 1.0
     for iteration in range(min(options.max_iter, _FIXED_POINT_STEPS)):
         value, gradient = evaluate(eta)
         size = float(np.linalg.norm(gradient))
         goal = ball.center - ball.radius * gradient / max(size, np.finfo(float).tiny)
         gap = max(float(gradient @ (eta - goal)), 0.0) / value
-        entry = {"iteration": iteration, "objective": value, "lower_bound": value * (1.0 - gap), "gap": gap}
-        history.append(entry)
-        if gap <= options.tol or (options.callback is not None and options.callback(entry)):
-            status = Status.OPTIMAL if gap <= options.tol else Status.INTERRUPTED
-            return ProjectedResult(eta, value, gradient, gap, iteration, iteration + 1, status, history)
+        lower = value * (1.0 - gap)
+        if record.note({"iteration": iteration, "objective": value, "lower_bound": lower, "gap": gap}):
+            return ProjectedResult(eta, gradient, iteration + 1, objective=value, gap=gap, **record.outcome)
         best = (value, eta) if value < best[0] else best
         share = 0.5 if gap > 0.5 * last else share
         last, eta = gap, eta + share * (goal - eta)
-    return _finish(evaluate, ball, best[1], options, history)
+    return _finish(evaluate, ball, best[1], options, record.history)
 
 
 def _finish(
@@ -73,13 +71,9 @@ def _finish(
     done = len(history)
     found = minimise_projected(evaluate, ball, start, options)
     rest = [{**entry, "iteration": entry["iteration"] + done} for entry in found.history]
-    return ProjectedResult(
-        found.point,
-        found.value,
-        found.gradient,
-        found.gap,
-        done + found.n_iter,
-        done + found.n_evaluations,
-        found.status,
-        history + rest,
+    return replace(
+        found,
+        n_iter=done + found.n_iter,
+        n_evaluations=done + found.n_evaluations,
+        history=history + rest,
     )

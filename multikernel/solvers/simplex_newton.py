@@ -8,13 +8,12 @@ says by its own certificate when to stop.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from .options import Options
-from .result import Status
+from ..core.optim.loop import Options, Recorder, Result, Status
 from .simplex_qp import minimize_model
 from .simplex_step import minimize_step
 
@@ -48,24 +47,23 @@ E = TypeVar("E", bound=Evaluation)
 
 
 @dataclass(frozen=True)
-class SimplexResult(Generic[E]):
+class SimplexResult(Result, Generic[E]):
     """The last point, what is known there, and how the search ended.
 
     Attributes
     ----------
     point : array (m,)
     evaluation : what the caller's function returned at ``point``
-    n_iter, n_evaluations : int
+    n_evaluations : int
+    objective, gap : float, of ``evaluation``
+    n_iter : int
     status : Status
     history : list of dict with iteration, objective, lower_bound, gap, n_active
     """
 
     point: Array
     evaluation: E
-    n_iter: int
     n_evaluations: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 def minimise_over_simplex(
@@ -86,46 +84,43 @@ def minimise_over_simplex(
     SimplexResult
     """
     search = _Search(evaluate, start, options)
-    status = search.run()
+    search.run()
+    here = search.here
     return SimplexResult(
-        search.point, search.here, search.n_iter, search.n_evaluations, status, search.history
+        search.point,
+        here,
+        search.n_evaluations,
+        objective=here.value,
+        gap=here.gap,
+        **search.record.outcome,
     )
 
 
 class _Search(Generic[E]):
     def __init__(self, evaluate: Callable[[Array], E | None], start: Array, options: Options) -> None:
-        self.evaluate, self.options = evaluate, options
+        self.evaluate = evaluate
         self.point = np.array(start, float)
         first = evaluate(self.point)
         if first is None:
             raise StartError("the function must be finite at the start.")
         self.here: E = first
-        self.n_iter, self.n_evaluations = 0, 1
-        self.history: list[dict[str, float]] = []
+        self.record, self.n_evaluations = Recorder.of(options), 1
 
-    def run(self) -> Status:
-        while True:
-            stopped = self._note()
-            if self.here.gap <= self.options.tol:
-                return Status.OPTIMAL
-            if stopped:
-                return Status.INTERRUPTED
-            if self.n_iter >= self.options.max_iter:
-                return Status.MAX_ITER
+    def run(self) -> None:
+        while not self._note():
             if not self._step():
-                return Status.STALLED
-            self.n_iter += 1
+                self.record.stop(Status.STALLED)
+                break
 
     def _note(self) -> bool:
         entry = {
-            "iteration": self.n_iter,
+            "iteration": len(self.record.history),
             "objective": self.here.value,
             "lower_bound": self.here.value - self.here.gap * abs(self.here.value),
             "gap": self.here.gap,
             "n_active": int(np.count_nonzero(self.point)),
         }
-        self.history.append(entry)
-        return bool(self.options.callback and self.options.callback(entry))
+        return self.record.note(entry)
 
     def _step(self) -> bool:
         """Move to a better point; False if there is none to be found."""

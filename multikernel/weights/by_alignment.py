@@ -10,9 +10,9 @@ import numpy as np
 import scipy.linalg
 
 from .._validation import check_choice, check_positive_integer
+from ..core.optim.loop import Status
 from ..kernels.transforms import Center
 from ..solvers.alignment import AlignmentResult, learn_alignment, spectral_alignment
-from ..solvers.result import Status
 from ._inputs import kernels_first, signs_of_two_classes
 from .result import KernelWeights
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_choice, check_number
+from ..core.optim.loop import Status
 from ..solvers.discriminant import DiscriminantProblem
 from ..solvers.discriminant_problem import FORMULATIONS, check_reg
-from ..solvers.result import Status
 from ._discriminants import solve_discriminant, solve_kim
 from ._inputs import class_codes, kernels_first, names_of
 from .result import KernelWeights

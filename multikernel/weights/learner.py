@@ -18,8 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number, check_positive_integer, warn_caller
 from ..combine.stack_sums import mean_diagonals
-from ..solvers.options import Options
-from ..solvers.result import Status
+from ..core.optim.loop import Options, Status
 from ..views.stacks import stack_kernels
 from ._html import FittedTable
 from ._inputs import kernels_first

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from multikernel.core.optim.loop import Status
 from multikernel.datasets import make_interleaved, make_piecewise
 from multikernel.reproduce import get_study, plots, run_table
 from multikernel.reproduce.lewis2006 import clusters, piecewise, speed
 from multikernel.solvers.kernel_mixture import fit_kernel_mixture
 from multikernel.solvers.nonstationary.projection import balance
-from multikernel.solvers.result import Status
 
 STUDY = get_study("lewis2006")
 SEPARATED = 1  # with this seed one of few starts finds the boundary

@@ -25,7 +25,7 @@ def test_a_quadratic(seed):
     assert found.status == "optimal"
     assert found.gap <= 1e-8
     value, gradient = quadratic(seed)(found.point)
-    assert found.value == pytest.approx(value)
+    assert found.objective == pytest.approx(value)
     np.testing.assert_allclose(found.gradient, gradient)
     inside = (found.point > 0) & (found.point < upper)
     np.testing.assert_allclose(gradient[inside], 0.0, atol=1e-8)
@@ -39,7 +39,7 @@ def test_how_it_ends():
     start = np.full(6, 0.5)
     short = minimise_boxed(quadratic(), steepness(upper), start, upper, Options(tol=1e-12, max_iter=2))
     assert (short.status, short.n_iter) == ("max_iter", 2)
-    assert short.value == min(entry["objective"] for entry in short.history)
+    assert short.objective == min(entry["objective"] for entry in short.history)
     stop = Options(tol=1e-12, callback=lambda entry: entry["iteration"] == 1)
     assert minimise_boxed(quadratic(), steepness(upper), start, upper, stop).status == "interrupted"
     out_of_reach = minimise_boxed(quadratic(), lambda here: 1.0, start, upper, Options(tol=1e-3))

@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 
 from judges.optimum import conic_optimum
+from multikernel.core.optim.loop import Options, Status
 from multikernel.criteria import EpsilonInsensitive, Hinge
 from multikernel.solvers.column_boosting import boost_columns
 from multikernel.solvers.column_generation import generate_columns
 from multikernel.solvers.column_masters import LinearMaster, QuadraticMaster, balanced
 from multikernel.solvers.column_path import ColumnPath, Quadratic, Slopes
 from multikernel.solvers.columns import ChosenColumns, Columns
-from multikernel.solvers.options import Options
-from multikernel.solvers.result import Status
 
 
 def make(n=25, seed=0):

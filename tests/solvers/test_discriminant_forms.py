@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from judges.conic import learn_discriminant_conic
+from multikernel.core.optim.loop import Options, Status
 from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
-from multikernel.solvers.options import Options
-from multikernel.solvers.result import Status
 
 from . import discriminant_reference as reference
 from .discriminant_problems import KINDS, REGS, breast_cancer, make_problem, wine

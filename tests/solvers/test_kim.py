@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from multikernel.core.optim.loop import Options, Status
 from multikernel.solvers.kim import FisherStack, fisher_ratio, learn_kim
-from multikernel.solvers.options import Options
-from multikernel.solvers.result import Status
 
 from . import discriminant_reference as reference
 from .discriminant_problems import KINDS, breast_cancer, make_problem

@@ -40,12 +40,12 @@ def test_least_of_a_quadratic(region, seed):
         lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b), region, np.zeros(6), Options(tol=1e-8, max_iter=2000)
     )
     assert found.status == Status.OPTIMAL and found.gap <= 1e-8
-    np.testing.assert_allclose(found.value, best, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found.objective, best, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(region.project(found.point), found.point, atol=1e-9)
     # a bounded region bounds the distance from the minimum
     least = region.least(found.gradient)
     if np.isfinite(least):
-        assert found.value - (found.gradient @ found.point - least) <= best + 1e-7
+        assert found.objective - (found.gradient @ found.point - least) <= best + 1e-7
 
 
 def test_gap_bounds_the_distance_all_the_way():
@@ -54,7 +54,7 @@ def test_gap_bounds_the_distance_all_the_way():
     def evaluate(x):
         return 0.5 * x @ A @ x - b @ x + 10.0, A @ x - b
 
-    best = minimise_projected(evaluate, Simplex(), np.ones(6), Options(tol=1e-12, max_iter=5000)).value
+    best = minimise_projected(evaluate, Simplex(), np.ones(6), Options(tol=1e-12, max_iter=5000)).objective
     found = minimise_projected(evaluate, Simplex(), np.ones(6), Options(tol=1e-6, max_iter=5000))
     assert len(found.history) > 3
     for entry in found.history:
@@ -71,7 +71,7 @@ def test_matrix_of_rows_and_a_function_that_is_not_convex():
     found = minimise_projected(evaluate, Simplex(), target, Options(tol=1e-7, max_iter=500))
     assert found.status == Status.OPTIMAL and found.point.shape == (3, 4)
     np.testing.assert_allclose(found.point.sum(axis=1), 1.0)
-    assert found.value <= found.history[0]["objective"]
+    assert found.objective <= found.history[0]["objective"]
 
 
 def test_steps_out_of_the_domain_are_shortened():
@@ -116,6 +116,6 @@ def test_best_point_is_returned_though_values_may_rise():
             lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b), Simplex(), np.ones(8), options
         )
         values = [entry["objective"] for entry in found.history]
-        assert found.value == min(values)
+        assert found.objective == min(values)
         rises += values[-1] > min(values)
     assert rises > 0

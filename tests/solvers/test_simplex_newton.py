@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from multikernel.solvers.options import Options
-from multikernel.solvers.result import Status
+from multikernel.core.optim.loop import Options, Status
 from multikernel.solvers.simplex_newton import minimise_over_simplex
 
 OPTIONS = Options(tol=1e-10, max_iter=100)

@@ -67,7 +67,7 @@ def test_the_gradient_is_that_of_finite_differences_and_zero_at_the_mode(noise):
     if noise is not None:
         assert np.abs(density.gradient(top)).max() < 1e-5
         others = top + 0.3 * np.random.default_rng(3).normal(size=(10, top.size))
-        assert max(density.value(other) for other in others) < found.value
+        assert max(density.value(other) for other in others) < found.objective
 
 
 @pytest.mark.parametrize("seed, noise", [(0, 0.3), (1, 0.05), (2, None)])

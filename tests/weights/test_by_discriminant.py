@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from multikernel import combine_kernels, stack_kernels
+from multikernel.core.optim.loop import Options
 from multikernel.kernels import center
 from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
 from multikernel.solvers.kim import learn_kim
-from multikernel.solvers.options import Options
 from multikernel.weights import KernelWeights, discriminant_weights, kim_weights
 
 RULES = (discriminant_weights, kim_weights)

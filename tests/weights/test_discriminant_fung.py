@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.optimize
 
+from multikernel.core.optim.loop import Options
 from multikernel.solvers.heterogeneous_fisher import HeterogeneousFisher, fisher_targets, learn_fisher
-from multikernel.solvers.options import Options
 from multikernel.weights.discriminant import FungDiscriminant
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from multikernel import CombinedKernelRegressor
 from multikernel.combine.regions import PositiveBall
+from multikernel.core.optim.loop import Options
 from multikernel.criteria.ridge import RidgeValue
-from multikernel.solvers.options import Options
 from multikernel.solvers.ridge_ball import learn_in_ball
 from multikernel.weights.ridge import PolynomialRidge, RidgeBall
 

@@ -11,14 +11,13 @@ their rises tell.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ..options import Options
-from ..result import Status
+from ...core.optim.loop import Options, Recorder, Result
 from .extrapolation import Extrapolation, coordinate_units, coordinates, placed
 from .posterior import Posterior, Priors, ScaledStack, first_posterior
 from .truncated import Truncated
@@ -31,7 +30,7 @@ _SLOWEST = 0.99
 
 
 @dataclass(frozen=True, eq=False)
-class BayesianResult:
+class BayesianResult(Result):
     """The posterior, as far as predictions need it.
 
     Attributes
@@ -59,11 +58,6 @@ class BayesianResult:
     scales: Array
     spread: float
     noise: float
-    objective: float
-    gap: float
-    n_iter: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +117,12 @@ def learn_bayesian(
 class _Ascent:
     def __init__(self, model: Model, options: Options) -> None:
         self.model, self.options = model, options
-        self.history: list[dict[str, float]] = []
+        self.record = Recorder.of(options)
 
     def run(self, q: Posterior) -> BayesianResult:
         self.model.sweep(q)
         bounds, start, ahead = [self.model.bound(q)], coordinates(q), Extrapolation()
-        status, stopped, gap = Status.MAX_ITER, False, np.inf
+        gap = np.inf
         for iteration in range(1, self.options.max_iter + 1):
             there, value = self._swept(q, start, plain=ahead.is_empty)
             if value < bounds[-1] and not ahead.is_empty:
@@ -140,14 +134,10 @@ class _Ascent:
                 ahead.add(start, coordinates(q))
                 start = ahead.next(coordinate_units(q))
             gap = remaining_rise(bounds) / self.model.stack.n
-            stopped = self._note(iteration, bounds[-1], gap, q)
-            if gap <= self.options.tol and len(bounds) > 2 * _WINDOW:
-                status = Status.OPTIMAL
-            elif stopped:
-                status = Status.INTERRUPTED
-            if status != Status.MAX_ITER:
+            reached = gap <= self.options.tol and len(bounds) > 2 * _WINDOW
+            if self.record.note(self._entry(iteration, bounds[-1], gap, q), reached=reached):
                 break
-        return self._result(q, gap, status)
+        return self._result(q, gap)
 
     def _swept(self, q: Posterior, start: Array, plain: bool) -> tuple[Posterior, float]:
         """The posterior and bound after a sweep; -inf where an extrapolation has led out of the numbers."""
@@ -162,14 +152,12 @@ class _Ascent:
                 value = -np.inf
         return there, value if np.isfinite(value) else -np.inf
 
-    def _note(self, iteration: int, value: float, gap: float, q: Posterior) -> bool:
+    def _entry(self, iteration: int, value: float, gap: float, q: Posterior) -> dict[str, float]:
         deviations = np.sqrt(np.diagonal(q.w_cov)[q.n_outputs :])
         n_active = float(np.count_nonzero(np.abs(q.e) > deviations))
-        entry = {"iteration": iteration, "objective": value, "gap": gap, "n_active": n_active}
-        self.history.append(entry)
-        return bool(self.options.callback and self.options.callback(entry))
+        return {"iteration": iteration, "objective": value, "gap": gap, "n_active": n_active}
 
-    def _result(self, q: Posterior, gap: float, status: Status) -> BayesianResult:
+    def _result(self, q: Posterior, gap: float) -> BayesianResult:
         n = self.model.stack.n
         covariance = np.zeros((n, n))
         for l in range(q.n_outputs):
@@ -185,9 +173,7 @@ class _Ascent:
             noise=1.0 / q.precision,
             objective=self.model.bound(q),
             gap=gap,
-            n_iter=len(self.history),
-            status=status,
-            history=self.history,
+            **self.record.outcome,
         )
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
 from scipy.optimize import minimize
 
-from ..result import Status
+from ...core.optim.loop import Result, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -118,7 +118,7 @@ class SimplexDensity:
 
 
 @dataclass(frozen=True, eq=False)
-class SimplexPosterior:
+class SimplexPosterior(Result):
     """What is known of the weights.
 
     Attributes
@@ -127,7 +127,7 @@ class SimplexPosterior:
     covariance : array (n_kernels, n_kernels)
     mode : array (n_kernels,), η at the mode of the density of z
     noise : float, posterior mean of σ²
-    value : float, log density at the mode
+    objective : float, log density at the mode
     gap : float, Newton's decrement there, in nats
     effective : float, effective number of draws
     n_iter : int
@@ -138,11 +138,7 @@ class SimplexPosterior:
     covariance: Array
     mode: Array
     noise: float
-    value: float
-    gap: float
     effective: float
-    n_iter: int
-    status: Status
 
 
 def simplex_posterior(
@@ -177,7 +173,7 @@ def simplex_posterior(
         covariance=(off * weights[:, None]).T @ off,
         mode=density.shares(z),
         noise=float(weights @ [density.variance(draw) for draw in draws]),
-        value=density.value(z),
+        objective=density.value(z),
         gap=gap,
         effective=float(1.0 / np.sum(weights**2)),
         n_iter=n_iter,

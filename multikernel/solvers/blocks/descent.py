@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.optim.loop import Options, Recorder, Status
 from ...criteria.primal import Kinked
-from ..options import Options
 from ..relative import relative_gap
-from ..result import Status
 from .certificate import Bounds, Point, Problem, certify
 from .expansion import Expansion, Parabola, expand, newton_goal
 from .passes import block_sums, line_sums
@@ -77,14 +76,14 @@ class Descent:
     best, upper : the point with the least value, and that
     witness, lower : point and width whose β has the largest dual value, with its bounds, and that
     gap : float, of these two
-    history : the entries of the result's, in the caller's units
+    record : Recorder, its entries are in the caller's units
     """
 
     def __init__(
         self, rounds: Rounds, problem: Problem, units: Units, options: Options, start: tuple[Point, float]
     ) -> None:
         self.rounds, self.problem, self.units, self.options = rounds, problem, units, options
-        self.history: list[dict[str, float]] = []
+        self.record = Recorder.of(options)
         self.upper, self.lower = np.inf, -np.inf
         self.best = start[0]
         self.witness: tuple[Point, float, Bounds] | None = None
@@ -98,34 +97,27 @@ class Descent:
         return max(relative_gap(self.upper, self.lower, self.problem.least_size), 0.0)  # rounding
 
     # ------------------------------------------------------------------ the loop
-    def run(self) -> Status:
+    def run(self) -> None:
         """Step until the gap is small enough; the results stay in the attributes."""
-        for iteration in range(self.options.max_iter + 1):
-            stop = self._record()
-            if self.gap <= self.options.tol:
-                return Status.OPTIMAL
-            if stop:
-                return Status.INTERRUPTED
-            if iteration == self.options.max_iter:
-                break
+        while not self._note():
             if not self._step():
-                return Status.OPTIMAL if self.gap <= self.options.tol else Status.STALLED
+                self.record.stop(Status.OPTIMAL if self.gap <= self.options.tol else Status.STALLED)
+                break
             if self.is_there:
-                return Status.OPTIMAL
-        return Status.MAX_ITER
+                self.record.stop(Status.OPTIMAL)
+                break
 
-    def _record(self) -> bool:
+    def _note(self) -> bool:
         value = 1.0 / self.units.value
         entry = {
-            "iteration": len(self.history),
+            "iteration": len(self.record.history),
             "objective": self.upper * value,
             "lower_bound": self.lower * value,
             "gap": self.gap,
             "n_active": int(np.count_nonzero(self.problem.norm.squares(self.best.w))),
             "smoothing": 0.0 if self.problem.loss.is_smooth else self.state.width * self.units.target,
         }
-        self.history.append(entry)
-        return bool(self.options.callback(entry)) if self.options.callback else False
+        return self.record.note(entry)
 
     # ------------------------------------------------------------------ rounds
     def _look(self, point: Point, widths: tuple[float, ...], curvature: bool) -> State:

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..._threads import one_thread
 from ...combine.weight_sets import LpBall
+from ...core.optim.loop import Options
 from ...criteria.primal import PrimalLoss
-from ..options import Options
-from ..result import Status
 from .certificate import Point, Problem
 from .descent import Descent
 from .model import BlockNorm
@@ -99,8 +98,8 @@ def learn_block_weights(
             if options.coarse and not loss.is_quadratic:
                 first = _coarse_start(rounds, problem, units, options, first)
         descent = Descent(rounds, problem, units, options, first)
-        status = descent.run()
-        return _result(descent, status, kernel_costs)
+        descent.run()
+        return _result(descent, kernel_costs)
 
 
 def _checked_offsets(offsets: Sequence[int] | Array) -> Array:
@@ -155,7 +154,7 @@ def _coarse_start(
     return first
 
 
-def _result(descent: Descent, status: Status, costs: Array) -> BlockResult:
+def _result(descent: Descent, costs: Array) -> BlockResult:
     units, best = descent.units, descent.best
     assert descent.witness is not None
     point, width, bounds = descent.witness
@@ -174,10 +173,8 @@ def _result(descent: Descent, status: Status, costs: Array) -> BlockResult:
             point.b * units.target,
             0.0 if descent.problem.loss.is_smooth else width * units.target,
         ),
-        smoothing=descent.history[-1]["smoothing"],
-        n_iter=len(descent.history) - 1,
+        smoothing=descent.record.history[-1]["smoothing"],
         rounds=descent.rounds.rounds,
         bytes_moved=descent.rounds.bytes_moved,
-        status=status,
-        history=descent.history,
+        **descent.record.outcome,
     )

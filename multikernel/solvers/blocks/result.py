@@ -1,11 +1,11 @@
 """What the solver on factors returns."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..result import Status
+from ...core.optim.loop import Result
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -29,7 +29,7 @@ class Witness(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BlockResult:
+class BlockResult(Result):
     """Learned weights of blocks of factors, and one linear machine for each task.
 
     Attributes
@@ -53,17 +53,12 @@ class BlockResult:
     weights: Array
     coefficients: Array
     intercepts: Array
-    objective: float
     upper_bound: float
     lower_bound: float
-    gap: float
     witness: Witness
     smoothing: float
-    n_iter: int
     rounds: int
     bytes_moved: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
     @property
     def is_finite(self) -> bool:

@@ -13,16 +13,15 @@ twice its length. The objective offers
 and the loop ends when J has fallen by no more than ``tol`` of itself, ``patience`` times running.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..result import Status
+from ...core.optim.loop import Callback, Entry, Recorder, Result, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Entry = dict[str, Any]
 
 OPTIMIZERS = ("gradient", "lbfgs")
 
@@ -72,18 +71,18 @@ class DescentOptions:
     tol: float = 1e-3
     patience: int = 1
     max_iter: int = 100
-    callback: Callable[[Entry], bool | None] | None = None
+    callback: Callback | None = None
     blocks: Sequence[Array] | None = None
 
 
 @dataclass(frozen=True)
-class Descent:
+class Descent(Result):
     """Where a descent ended.
 
     Attributes
     ----------
     theta : array
-    value : float, J
+    objective : float, J
     gradient_norm : float
     snapshot : what the objective kept of this point
     n_iter : int, steps taken
@@ -94,13 +93,9 @@ class Descent:
     """
 
     theta: Array
-    value: float
     gradient_norm: float
     snapshot: Any
-    n_iter: int
     n_evaluations: int
-    status: Status
-    history: list[Entry] = field(default_factory=list)
 
 
 def descend(objective: Objective, start: Array, options: DescentOptions | None = None) -> Descent:
@@ -121,7 +116,7 @@ class _Run:
     def __init__(self, objective: Objective, options: DescentOptions) -> None:
         self.objective, self.options = objective, options
         self.n_evaluations = 0
-        self.history: list[Entry] = []
+        self.record = Recorder(max_iter=options.max_iter, callback=options.callback)
 
     def go(self, start: Array) -> Descent:
         options = self.options
@@ -130,29 +125,21 @@ class _Run:
         self._accept()
         blocks = [np.arange(start.size)] if options.blocks is None else list(options.blocks)
         movers = [(_LimitedMemory if options.optimizer == "lbfgs" else _Steepest)(block) for block in blocks]
-        status, iteration, small = Status.MAX_ITER, 0, 0
-        stop = self._record(0, 0.0)
-        while not stop and iteration < options.max_iter:
+        step, small = 0.0, 0
+        while not self._note(step, reached=small >= options.patience):
             before, steps = self.value, [self._move(mover) for mover in movers]
             if not any(steps):
-                status = self._standing(movers)
+                self.record.stop(self._standing(movers))
                 break
-            iteration += 1
+            step = max(steps)
             small = small + 1 if before - self.value <= options.tol * abs(before) else 0
-            stop = self._record(iteration, max(steps))
-            if small >= options.patience:
-                status = Status.OPTIMAL
-                break
-        status = Status.INTERRUPTED if stop and status == Status.MAX_ITER else status
         return Descent(
             theta=self.theta,
-            value=self.value,
             gradient_norm=float(np.linalg.norm(self.gradient)),
             snapshot=self.kept,
-            n_iter=iteration,
             n_evaluations=self.n_evaluations,
-            status=status,
-            history=self.history,
+            objective=self.value,
+            **self.record.outcome,
         )
 
     def _evaluate(self, theta: Array, ceiling: float) -> float:
@@ -202,16 +189,15 @@ class _Run:
         mover.learn((theta - old)[mover.block], (self.gradient - before)[mover.block])
         return True
 
-    def _record(self, iteration: int, step: float) -> bool:
+    def _note(self, step: float, reached: bool) -> bool:
         entry = {
-            "iteration": iteration,
+            "iteration": len(self.record.history),
             "objective": self.value,
             "step": step,
             "gradient_norm": float(np.linalg.norm(self.gradient)),
             **self.described,
         }
-        self.history.append(entry)
-        return bool(self.options.callback(entry)) if self.options.callback is not None else False
+        return self.record.note(entry, reached=reached)
 
 
 class _Steepest:

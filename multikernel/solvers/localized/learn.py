@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ...combine.gates import GATES, START_SCALE, is_saturated
+from ...core.optim.loop import Result, Status
 from ...criteria.margin import Hinge
 from ..compilation import compile_first
-from ..result import Status
 from .descent import Descent, DescentOptions, descend
 from .gating import GatedObjective
 from .machines import BinaryMachines
@@ -17,7 +17,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
-class LocalizedResult:
+class LocalizedResult(Result):
     """A learned gate (or projections) with its machines.
 
     Attributes
@@ -37,16 +37,11 @@ class LocalizedResult:
     """
 
     point: Any
-    objective: float
-    gap: float
     gradient_norm: float
-    n_iter: int
     n_solves: int
-    status: Status
     exhausted: bool
     start_saturated: bool
     suspicious: bool
-    history: list[dict[str, Any]] = field(default_factory=list)
     objectives: list[float] = field(default_factory=list)
 
 
@@ -86,9 +81,9 @@ def keep_best(
     for number, start in enumerate(starts):
         objective.machines.reset()
         found = descend(objective, start, _numbered(options, number))
-        objectives.append(found.value)
+        objectives.append(found.objective)
         n_solves += found.n_evaluations
-        if best is None or found.value < best.value:
+        if best is None or found.objective < best.objective:
             best, chosen = found, number
         if found.status == Status.INTERRUPTED:
             break
@@ -107,10 +102,10 @@ def _numbered(options: DescentOptions, number: int) -> DescentOptions:
 def _result(
     objective: Any, best: Descent, saturated: bool, objectives: list[float], n_solves: int
 ) -> LocalizedResult:
-    number = objectives.index(best.value)
+    number = objectives.index(best.objective)
     return LocalizedResult(
         point=best.snapshot,
-        objective=best.value,
+        objective=best.objective,
         gap=best.snapshot.solved.gap,
         gradient_norm=best.gradient_norm,
         n_iter=best.n_iter,

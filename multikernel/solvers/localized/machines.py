@@ -14,10 +14,10 @@ from ..._numba import read_only
 from ...combine.gated import GatedStack
 from ...combine.linear import WeightedStack, WholeKernel
 from ...combine.passes import gather_block
+from ...core.optim.loop import Status
 from ...criteria.margin import Loss
 from ..machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine
 from ..multiclass import MulticlassResult, solve_multiclass
-from ..result import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Kernel = Array | GatedStack

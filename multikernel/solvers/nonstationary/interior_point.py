@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._numba import compiled
-from ..result import Status
+from ...core.optim.loop import Status
 from .dense_program import DenseProgram
 from .mixtures import Array
 from .reduced_system import ReducedSystem

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..options import Options
-from ..result import Status
+from ...core.optim.loop import Options, Recorder, Result, Status
 from .mixtures import SIDES, Array, Mixtures, Pair, Point
 from .projection import Projected, Projection
 from .smo import project_smo
@@ -42,7 +41,7 @@ _SEPARATED = 1e-6
 
 
 @dataclass(frozen=True)
-class MixturesResult:
+class MixturesResult(Result):
     """Learned mixtures.
 
     Attributes
@@ -60,14 +59,9 @@ class MixturesResult:
     """
 
     point: Point
-    objective: float
     indifferent: float
-    gap: float
-    n_iter: int
     n_fallbacks: int
-    status: Status
     suspicious: bool = False
-    history: list[dict[str, Any]] = field(default_factory=list)
     objectives: list[float] = field(default_factory=list)
 
 
@@ -107,13 +101,13 @@ class _Run:
         self.value = self.gap = np.inf
         self.masks: Pair | None = None
         self.n_fallbacks, self.suspicious = 0, False
-        self.history: list[dict[str, Any]] = []
+        self.record = Recorder(callback=options.callback)
 
     def go(self, posteriors: Pair) -> MixturesResult:
         status, iteration = Status.MAX_ITER, 0
         for iteration in range(1, self.options.max_iter + 1):
             ended = self._turn(_floored(posteriors))
-            if self._interrupted(iteration):
+            if self.record.note(self._entry(iteration), reached=False):
                 self.gap = self.gap if ended is not None else np.inf  # nobody has judged the newest point
                 ended = Status.INTERRUPTED
             if ended is not None:
@@ -137,7 +131,7 @@ class _Run:
             n_fallbacks=self.n_fallbacks,
             status=status,
             suspicious=self.suspicious,
-            history=self.history,
+            history=self.record.history,
         )
 
     @property
@@ -195,17 +189,15 @@ class _Run:
         self.masks = likely(projection, found)
         return found
 
-    def _interrupted(self, iteration: int) -> bool:
+    def _entry(self, iteration: int) -> dict[str, Any]:
         assert self.point is not None
-        entry = {
+        return {
             "start": self.number,
             "iteration": iteration,
             "objective": self.value,
             "gap": self.gap,
             "n_active": sum(int(np.count_nonzero(~dead)) for dead in unused(self.mixtures, self.point)),
         }
-        self.history.append(entry)
-        return bool(self.options.callback(entry)) if self.options.callback is not None else False
 
 
 def learn_separating(mixtures: Mixtures, starts: Sequence[Pair], **keywords: Any) -> MixturesResult | None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._numba import HUGE, compiled, larger
-from ..result import Status
+from ...core.optim.loop import Status
 from .climb import climb, keep_at_bound, set_free
 from .components import Setting, State, add_scores, coefficients_of, dual_value, rescore
 from .face import Face, delete, face_of, gradient

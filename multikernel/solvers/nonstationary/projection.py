@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..result import Status
+from ...core.optim.loop import Status
 from .mixtures import SIDES, Array, Mixtures, Pair, Point, entropy, log_sum_exp
 
 

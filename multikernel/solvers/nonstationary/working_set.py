@@ -9,7 +9,7 @@ mode "full" every component of a sample counts, so that samples come and go whol
 
 import numpy as np
 
-from ..result import Status
+from ...core.optim.loop import Status
 from .dense_program import dense_program, select
 from .interior_point import interior_point
 from .mixtures import SIDES, Array, Mixtures, Pair, Point

@@ -13,14 +13,14 @@ preconditioner: all but as many of its eigenvalues as there are cells missing ar
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from ..result import Status
+from ...core.optim.loop import Result, Status
 from .cells import Cells
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -31,14 +31,14 @@ _STALL = 0.5  # a restart has to reduce the gap below this part of it
 
 
 @dataclass(frozen=True)
-class PairSolution:
+class PairSolution(Result):
     """A solution, its fit and its certificate.
 
     Attributes
     ----------
     beta : array (n_cells,), the dual variables
     fitted : array (n_cells,), f in the observed cells
-    primal, gap : float
+    objective, gap : float
         The value of the problem at f, and how much smaller it may be at most.
     n_iter : int, products with the kernels
     status : Status
@@ -46,10 +46,6 @@ class PairSolution:
 
     beta: Array
     fitted: Array
-    primal: float
-    gap: float
-    n_iter: int
-    status: Status
 
 
 @dataclass(frozen=True)
@@ -110,7 +106,8 @@ class PairMachine:
         fitted = self.product(beta)
         residual = self.root * (cells.values - fitted) - self.alpha * gamma
         primal = float(cells.weights @ (cells.values - fitted) ** 2 + self.alpha * (beta @ fitted))
-        return PairSolution(beta, fitted, primal, float(residual @ residual), n_iter, status)
+        gap = float(residual @ residual)
+        return PairSolution(beta, fitted, objective=primal, gap=gap, n_iter=n_iter, status=status)
 
 
 def solve_pairs(
@@ -122,7 +119,7 @@ def solve_pairs(
     ----------
     machine : PairMachine
     tol : float
-        For gap / primal.
+        For gap / objective.
     max_iter : int
         Products with the kernels.
     start : array (n_cells,), optional
@@ -134,7 +131,7 @@ def solve_pairs(
     gamma = np.zeros(machine.root.size) if start is None else start / machine.root
     found, used = machine.solution(gamma, 0, Status.MAX_ITER), 0
     for _ in range(_RESTARTS):  # the residual that the recurrence carries along is not quite the true one
-        if found.gap <= tol * abs(found.primal):
+        if found.gap <= tol * abs(found.objective):
             break
         gamma, steps = _conjugate_gradients(machine, gamma, tol, max_iter - used)
         used += steps
@@ -142,8 +139,8 @@ def solve_pairs(
         if used >= max_iter or found.gap > _STALL * before:
             break
     status = Status.MAX_ITER if used >= max_iter else Status.STALLED
-    status = Status.OPTIMAL if found.gap <= tol * abs(found.primal) else status
-    return PairSolution(found.beta, found.fitted, found.primal, found.gap, max(used, 1), status)
+    status = Status.OPTIMAL if found.gap <= tol * abs(found.objective) else status
+    return replace(found, n_iter=max(used, 1), status=status)
 
 
 def _conjugate_gradients(machine: PairMachine, gamma: Array, tol: float, max_iter: int) -> tuple[Array, int]:

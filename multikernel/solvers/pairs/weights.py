@@ -12,14 +12,13 @@ sides, the weights are one and the same, μ = ν; the bound then says the same o
 fixed.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..options import Options
-from ..result import Status
+from ...core.optim.loop import Options, Recorder, Result, Status
 from ..simplex_newton import minimise_over_simplex
 from .cells import Cells
 from .ridge import PairMachine, PairSolution, Side, conjugate_gradients, solve_pairs
@@ -79,7 +78,7 @@ class PairPoint:
 
     @property
     def value(self) -> float:
-        return self.solution.primal
+        return self.solution.objective
 
     @property
     def gradient(self) -> Array:
@@ -134,7 +133,7 @@ def _rough_solve(machine: PairMachine, target: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class LearnedPairs:
+class LearnedPairs(Result):
     """Learned weights of both sides, and the machine at them.
 
     Attributes
@@ -142,6 +141,7 @@ class LearnedPairs:
     left, right : array (n_kernels,), in the unit simplex
     machine : PairMachine
     solution : PairSolution
+    objective : float, J
     gap : float, the larger of both sides' relative bounds
     n_iter : int, turns of the two sides
     status : Status
@@ -152,10 +152,6 @@ class LearnedPairs:
     right: Array
     machine: PairMachine
     solution: PairSolution
-    gap: float
-    n_iter: int
-    status: Status
-    history: list[dict[str, float]] = field(default_factory=list)
 
 
 def fit_pairs(problem: PairProblem, tol: float, max_iter: int, *, learn: bool) -> LearnedPairs:
@@ -172,8 +168,8 @@ def fit_pairs(problem: PairProblem, tol: float, max_iter: int, *, learn: bool) -
     """
     search = _Search(problem, max(tol * _EXACT, _EXACTEST) if learn else tol, max_iter)
     if not learn:
-        return search.ended(search.here.solution.status, fixed=True)
-    return search.ended(search.run(tol), fixed=False)
+        return search.fixed()
+    return search.run(tol)
 
 
 class _Search:
@@ -183,25 +179,27 @@ class _Search:
         left = problem.side("left", start["left"])
         right = left if problem.tied else problem.side("right", start["right"])
         self.here = self._solved("left", start, left, right, None)
-        self.n_iter = 0
-        self.history: list[dict[str, float]] = []
 
-    def run(self, tol: float) -> Status:
+    def fixed(self) -> LearnedPairs:
+        """The machine at equal weights."""
+        solution = self.here.solution
+        gap = solution.gap / abs(self.here.value) if self.here.value else 0.0
+        return self._learned(gap, n_iter=solution.n_iter, status=solution.status)
+
+    def run(self, tol: float) -> LearnedPairs:
+        """Turns of the sides until both bounds are small."""
         turns = ("left",) if self.problem.tied else _SIDES
-        while True:
-            before = self.gap()
-            self._note(before)
-            if before <= tol:
-                return Status.OPTIMAL
-            if self.n_iter >= self.max_iter:
-                return Status.MAX_ITER
-            value = self.here.value
+        record, n_turns = Recorder(tol, self.max_iter), 0
+        while not record.note(self._entry(n_turns)):
+            before, value = record.history[-1]["gap"], self.here.value
             for side in turns:
                 self._turn(side, 0.5 * tol)
-            self.n_iter += 1
+            n_turns += 1
             if self.gap() >= before and not self.here.value < value:
                 machine = self.here.solution.status
-                return Status.STALLED if machine == Status.OPTIMAL else machine
+                record.stop(Status.STALLED if machine == Status.OPTIMAL else machine)
+                break
+        return self._learned(self.gap(), **{**record.outcome, "n_iter": n_turns})
 
     def gap(self) -> float:
         return max(self.here.gap_of(side) for side in _SIDES)
@@ -235,18 +233,18 @@ class _Search:
         solution = solve_pairs(machine, self.exactness, self.max_iter, start)
         return PairPoint(self.problem, name, weights, machine, solution)
 
-    def _note(self, gap: float) -> None:
+    def _entry(self, iteration: int) -> dict[str, float]:
         used = sum(int(np.count_nonzero(weights)) for weights in self.here.weights.values())
-        self.history.append(
-            {"iteration": self.n_iter, "objective": self.here.value, "gap": gap, "n_active": used}
-        )
+        return {"iteration": iteration, "objective": self.here.value, "gap": self.gap(), "n_active": used}
 
-    def ended(self, status: Status, *, fixed: bool) -> LearnedPairs:
-        here = self.here
-        own = here.solution.gap / abs(here.value) if here.value else 0.0
-        gap = own if fixed else self.gap()
-        n_iter = here.solution.n_iter if fixed else self.n_iter
-        weights = here.weights
+    def _learned(self, gap: float, **ending: Any) -> LearnedPairs:
+        here, weights = self.here, self.here.weights
         return LearnedPairs(
-            weights["left"], weights["right"], here.machine, here.solution, gap, n_iter, status, self.history
+            weights["left"],
+            weights["right"],
+            here.machine,
+            here.solution,
+            objective=here.value,
+            gap=gap,
+            **ending,
         )

@@ -7,10 +7,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..._validation import check_choice, check_number, check_positive_integer, warn_caller
+from ...core.optim.loop import Options, Status
 from ...criteria.pairs import PAIR_LOSSES, PairLoss
-from ...solvers.options import Options
 from ...solvers.pair_boosting import boost_pairs, least_wrong
-from ...solvers.result import Status
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..._validation import check_number
 from ...combine.stack_sums import quadratic_sums, weighted_sum
+from ...core.optim.loop import Status
 from ...criteria import SquaredHinge
 from ...solvers import learn_weights
-from ...solvers.result import Status
 from .._scales import kernel_scales
 from ..learner import About, Learned, TwoClassLearner
 

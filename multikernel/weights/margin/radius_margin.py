@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_number
+from ...core.optim.loop import Status
 from ...criteria import HardMargin, Loss, SquaredHinge
 from ...solvers.level import learn_in_gauge
 from ...solvers.radius import SquaredRadius
-from ...solvers.result import Status
 from ..learner import About, Learned
 from ..targets import Targets
 from ._base import MarginLearner

@@ -97,7 +97,7 @@ class ClusterWeights(LocalLearner):
         found = self._descend(Ks, targets, groups)
         self.cluster_weights_ = found.point
         weights = self._training_weights.mean(axis=0)
-        return Learned(weights, found.value, found.gap, found.n_iter, str(found.status), found.history)
+        return Learned(weights, found.objective, found.gap, found.n_iter, str(found.status), found.history)
 
     def _centres(self, mean: Array) -> None:
         members = np.equal.outer(self.clusters_, np.arange(int(self.clusters_.max()) + 1)).astype(float)

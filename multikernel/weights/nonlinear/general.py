@@ -125,7 +125,9 @@ class GeneralMKL(WeightLearner):
             raise ValueError(
                 f"GeneralMKL: at reg={self.reg!r} no kernel is worth its price. Lower reg, or raise C."
             )
-        return Learned(found.point, found.value, found.gap, found.n_iter, str(found.status), found.history)
+        return Learned(
+            found.point, found.objective, found.gap, found.n_iter, str(found.status), found.history
+        )
 
     def _parameters(self) -> tuple[float, Price, Options]:
         check_choice("combination", self.combination, COMBINATIONS)

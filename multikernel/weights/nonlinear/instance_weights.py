@@ -94,7 +94,7 @@ class InstanceWeights(LocalLearner):
         found = self._descend(Ks, targets, Groups(np.arange(targets.n), self.clusters_, reg))
         self.instance_weights_ = found.point
         weights = found.point.mean(axis=0)
-        return Learned(weights, found.value, found.gap, found.n_iter, str(found.status), found.history)
+        return Learned(weights, found.objective, found.gap, found.n_iter, str(found.status), found.history)
 
     def _weights_at(self, similarities: Array) -> Array:
         order = np.argsort(self._norms - 2.0 * similarities, axis=1, kind="stable")

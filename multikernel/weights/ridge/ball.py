@@ -80,4 +80,4 @@ class RidgeBall(BallRidge):
         value = self._value(Ks, targets)
         found = learn_in_ball(value, ball, options)
         weights, n_iter = found.point / value.scales, max(1, found.n_iter)
-        return Learned(weights, found.value, found.gap, n_iter, found.status, found.history)
+        return Learned(weights, found.objective, found.gap, n_iter, found.status, found.history)

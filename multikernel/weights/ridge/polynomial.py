@@ -87,7 +87,7 @@ class PolynomialRidge(BallRidge):
                 raise ValueError(f"degree={degree} overflows at radius={ball.radius:g}. Lower one of them.")
         found = minimise_projected(value, ball, start, options)
         weights, n_iter = found.point / value.scales, max(1, found.n_iter)
-        return Learned(weights, found.value, found.gap, n_iter, found.status, found.history)
+        return Learned(weights, found.objective, found.gap, n_iter, found.status, found.history)
 
     def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
         """The sum of the kernels with their weights, to the power, entry by entry."""

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.optim.loop import Status
 from ...criteria.line_spread import line_spread
 from ...solvers.line_spread import minimise_spread
-from ...solvers.result import Status
 from .._scales import kernel_scales
 from ..learner import About, Learned, TwoClassLearner
 

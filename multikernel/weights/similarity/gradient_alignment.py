@@ -110,4 +110,4 @@ class GradientAlignment(WeightLearner):
 
 def _learned(found: Ascent, units: Any) -> Learned:
     weights = found.weights * units
-    return Learned(weights, found.value, found.gap, found.n_iter, str(found.status), found.history)
+    return Learned(weights, found.objective, found.gap, found.n_iter, str(found.status), found.history)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.optim.loop import Status
 from ...criteria.alignment import StackAlignment, align_stack
-from ...solvers.result import Status
 from ...solvers.simplex_step import minimize_step
 from .._scales import kernel_scales, unit_ideal
 from ..learner import About, Learned, WeightLearner

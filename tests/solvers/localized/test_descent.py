@@ -46,7 +46,7 @@ def test_every_accepted_step_descends_enough_and_is_no_longer_than_one(optimizer
         assert entry["step"] == pytest.approx(np.linalg.norm(change), rel=1e-9)
         assert entry["gradient_norm"] == pytest.approx(np.linalg.norm(objective.slope(new)), rel=1e-12)
     np.testing.assert_array_equal(found.theta, points[-1])
-    assert found.value == objective.function(points[-1])
+    assert found.objective == objective.function(points[-1])
     assert found.n_evaluations == len(objective.asked)
     assert found.n_iter == len(points) - 1 == found.history[-1]["iteration"]
 
@@ -186,7 +186,7 @@ def test_the_size_of_the_value_does_not_matter(optimizer, size):
         objective = quadratic([factor, 9.0 * factor], constant=factor)
         runs.append(descend(objective, np.array([6.0, 1.0]), DescentOptions(optimizer)))
     np.testing.assert_allclose(runs[0].theta, runs[1].theta, rtol=1e-9)
-    assert runs[1].value == pytest.approx(size * runs[0].value, rel=1e-9)
+    assert runs[1].objective == pytest.approx(size * runs[0].objective, rel=1e-9)
     assert runs[0].n_evaluations == runs[1].n_evaluations
 
 
@@ -201,14 +201,14 @@ def test_stalled_where_no_step_descends(optimizer):
     assert found.n_evaluations == 16
     np.testing.assert_array_equal(found.theta, start)
     np.testing.assert_array_equal(found.snapshot, start)
-    assert found.value == 5.0
+    assert found.objective == 5.0
     assert found.gradient_norm == pytest.approx(2.0 * np.sqrt(5.0))
 
 
 def test_values_that_are_not_numbers_are_refused():
     objective = Plain(lambda theta: np.nan if theta[0] < 0.4 else theta[0] ** 2, lambda theta: 2.0 * theta)
     found = descend(objective, np.array([1.0]))
-    assert found.value == pytest.approx(0.16, abs=0.1)
+    assert found.objective == pytest.approx(0.16, abs=0.1)
     assert found.theta[0] >= 0.4
 
 
@@ -226,7 +226,7 @@ def test_an_interruption_keeps_the_point(after):
     assert found.status == Status.INTERRUPTED
     assert found.n_iter == after
     assert seen == found.history
-    assert found.value == objective.function(found.theta) == seen[-1]["objective"]
+    assert found.objective == objective.function(found.theta) == seen[-1]["objective"]
     np.testing.assert_array_equal(found.snapshot, found.theta)
     unbroken = descend(quadratic([1.0, 3.0]), np.array([9.0, 9.0]), DescentOptions(tol=1e-12, max_iter=after))
     np.testing.assert_array_equal(unbroken.theta, found.theta)

@@ -62,7 +62,7 @@ def test_limited_memory_beats_the_gradient_where_scales_differ():
     for optimizer in OPTIMIZERS:
         options = DescentOptions(optimizer, tol=0.0, max_iter=60)
         found = descend(quadratic(scales), start, options)
-        values[optimizer] = found.value
+        values[optimizer] = found.objective
     assert values["lbfgs"] < 1e-3 * values["gradient"]
 
 
@@ -93,7 +93,7 @@ class TestBlocks:
         found = descend(objective, np.array([2.0, 7.0, 2.0]), DescentOptions(tol=1e-6, blocks=self.blocks))
         assert found.theta[1] == 7.0
         assert found.status == Status.OPTIMAL
-        assert found.value < 1.001
+        assert found.objective < 1.001
 
     def test_each_block_has_its_own_length(self):
         """The first block needs short steps, the second long ones: it is not held back."""

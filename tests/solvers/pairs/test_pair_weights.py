@@ -8,9 +8,9 @@ import pytest
 import scipy.optimize
 import scipy.special
 
+from multikernel.core.optim.loop import Status
 from multikernel.solvers.pairs import Cells, PairProblem, fit_pairs
 from multikernel.solvers.pairs.weights import _Search
-from multikernel.solvers.result import Status
 
 
 def kernels(n, count, seed):
@@ -56,7 +56,7 @@ def test_no_weights_nearby_are_better_and_the_certificate_is_recomputed(share, w
     found = fit_pairs(given, 1e-8, 1000, learn=True)
     assert found.status == Status.OPTIMAL and found.gap <= 1e-8
     value = explicit_value(given, found.left, found.right)
-    assert found.solution.primal == pytest.approx(value, rel=1e-7)
+    assert found.solution.objective == pytest.approx(value, rel=1e-7)
     B = given.cells.scatter(found.solution.beta)
     left, right = found.machine.left.K, found.machine.right.K
     for Ks, weights, inner in (
@@ -85,7 +85,7 @@ def test_weights_of_one_side_are_those_of_a_convex_program():
     bounds = [cp.quad_form(beta, cp.psd_wrap(G)) <= top for G in Gs]
     dual = 2 * cells.values @ beta - given.alpha * cp.sum_squares(beta) - top
     best = given.alpha * cp.Problem(cp.Maximize(dual), bounds).solve(solver=cp.CLARABEL)
-    assert found.solution.primal == pytest.approx(best, rel=1e-6)
+    assert found.solution.objective == pytest.approx(best, rel=1e-6)
 
 
 def test_against_brute_force_over_both_sides():
@@ -101,7 +101,7 @@ def test_against_brute_force_over_both_sides():
         for start in starts
     )
     found = fit_pairs(given, 1e-8, 1000, learn=True)
-    assert found.solution.primal <= best * (1 + 1e-6)
+    assert found.solution.objective <= best * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("share", [1.1, 0.7, 0.25])
@@ -110,7 +110,7 @@ def test_one_set_of_objects_has_one_set_of_weights(share):
     found = fit_pairs(given, 1e-8, 1000, learn=True)
     assert found.status == Status.OPTIMAL and np.array_equal(found.left, found.right)
     value = explicit_value(given, found.left, found.left)
-    assert found.solution.primal == pytest.approx(value, rel=1e-7)
+    assert found.solution.objective == pytest.approx(value, rel=1e-7)
     for target in np.eye(3):
         for step in (1e-4, 1e-2):
             mu = (1 - step) * found.left + step * target
@@ -146,7 +146,7 @@ def test_equal_weights_and_single_kernels():
     assert plain.left.tolist() == [1 / 3] * 3 and plain.right.tolist() == [0.5] * 2
     assert plain.gap <= 1e-10 and plain.history == []
     value = explicit_value(given, plain.left, plain.right)
-    assert plain.solution.primal == pytest.approx(value, rel=1e-9)
+    assert plain.solution.objective == pytest.approx(value, rel=1e-9)
     single = PairProblem(given.cells, given.left[:1], given.right[:1], given.alpha)
     learned = fit_pairs(single, 1e-8, 1000, learn=True)
     assert learned.n_iter == 0 and learned.left.tolist() == learned.right.tolist() == [1.0]

@@ -1,0 +1,1 @@
+"""Optimization that the families share: loop bookkeeping, line searches, weight sets, conic programs."""

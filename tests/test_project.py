@@ -17,6 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from docs.check_code import run_page
+from multikernel.methods import list_methods
 from tests.methods_page import all_learners, escaped, estimators, learners, methods_page, readme_table
 from tests.shared_data import needs_shared_data, shared_data_folder
 
@@ -98,7 +99,8 @@ def test_the_table_of_methods_in_the_readme_is_live_source(request):
 def test_every_method_has_its_row_on_the_page_of_methods():
     rows = [line for line in methods_page().splitlines() if line.startswith("| `")]
     methods = [*learners(), *estimators()]
-    assert sorted(re.match(r"\| `(\w+)` ", row)[1] for row in rows) == sorted(m.__name__ for m in methods)
+    names = [m.__name__ for m in methods] + [s for m in list_methods() if m.preset for s in m.spellings]
+    assert sorted(re.match(r"\| `([^`]+)` ", row)[1] for row in rows) == sorted(names)
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {8}
     for method in methods:
         for field in dataclasses.fields(method.about):

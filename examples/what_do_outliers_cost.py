@@ -26,7 +26,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 
-from multikernel import MulticlassSVC, PosteriorSVC
+from multikernel import MKLClassifier, PosteriorSVC
 from multikernel.kernels import Gaussian, Kernel, Polynomial
 
 C = 10.0
@@ -63,7 +63,7 @@ def make_stripes(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarr
 
 def contenders(kernel: Kernel) -> dict[str, Any]:
     return {
-        PLAIN: MulticlassSVC([kernel], C=C),
+        PLAIN: MKLClassifier([kernel], C=C, multiclass="joint"),
         NEIGHBOURS: PosteriorSVC([kernel], C=C),
         WINDOWS: PosteriorSVC([kernel], C=C, posterior="parzen"),
     }

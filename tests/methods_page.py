@@ -79,23 +79,26 @@ def is_base(learner):
 def methods_page():
     """The text of docs/methods.md."""
     families = {}
-    for method in [*learners(), *estimators()]:
-        families.setdefault(method.about.family, []).append(method)
+    for cls in [*learners(), *estimators()]:
+        families.setdefault(cls.about.family, []).append(row_of(cls.__name__, tasks_of(cls), cls.about))
+    for method in list_methods():
+        if method.preset:
+            row = row_of(method.spellings[0], method.tasks, method.about)
+            families.setdefault(method.about.family, []).append(row)
     known = [family for family in ORDER if family in families]
     parts = [HEAD]
     for family in [*known, *sorted(families.keys() - set(known))]:
-        rows = [row_of(method) for method in sorted(families[family], key=lambda method: method.__name__)]
+        rows = sorted(families[family])
         table = [COLUMNS, ["---"] * len(COLUMNS), *rows]
         lines = "\n".join("| " + " | ".join(row) + " |" for row in table)
         parts.append(f"## {family[0].upper()}{family[1:]}\n\n{introduction(family)}{lines}\n")
     return "\n".join(parts)
 
 
-def row_of(method):
-    about = method.about
+def row_of(name, tasks, about):
     return [
-        f"`{method.__name__}`",
-        ", ".join(tasks_of(method)),
+        f"`{name}`",
+        ", ".join(tasks),
         *map(escaped, (about.problem, about.solver, about.cost, about.use, about.reference)),
     ]
 
@@ -128,7 +131,7 @@ def readme_table():
     several = [method for method in list_methods() if method.learner is None]
     rows = [
         [
-            ", ".join(f"`{name}`" for name in dict.fromkeys(c.__name__ for c in method.estimators.values())),
+            ", ".join(f"`{name}`" for name in method.spellings),
             ", ".join(method.tasks),
             escaped(method.about.use),
             escaped(method.about.reference),

@@ -24,7 +24,7 @@ from benchmarks.sections import nonstationary as section
 from benchmarks.solvers.projection import solve_interior, solve_smo
 from benchmarks.solvers.projection_program import features_of, program_of, quadratic_of, weights_of
 from benchmarks.store import Store
-from tests.conic_judge import conic_optimum
+from judges.optimum import conic_optimum
 
 
 @cache

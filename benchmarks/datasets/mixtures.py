@@ -83,18 +83,29 @@ def kernels_of(dataset: str, n: int) -> tuple[FloatArray, FloatArray]:
 @cache
 def projection_task(dataset: str, n: int, posteriors: str) -> ProjectionTask:
     """Posteriors "uniform", "random", or "converged": those that a turn of a fit hardly changes."""
-    kernels, y = kernels_of(dataset, n)
+    task = uniform_task(*kernels_of(dataset, n), _BOUNDS[dataset])
+    if posteriors == "random":
+        return randomized(task)
+    return converged(task) if posteriors == "converged" else task
+
+
+def uniform_task(kernels: FloatArray, y: FloatArray, C: float) -> ProjectionTask:
+    """The projection at the start of a fit: every component explains a sample as well as the others."""
     m = len(kernels)
     counts = int((y > 0).sum()), int((y < 0).sum())
-    shares: Pair = np.full((counts[0], m), 1.0 / m), np.full((counts[1], m), 1.0 / m)
-    if posteriors == "random":
-        rng = np.random.default_rng(_SEED)
-        shares = rng.dirichlet(np.ones(m), counts[0]), rng.dirichlet(np.ones(m), counts[1])
-    task = ProjectionTask(kernels, y, shares, _BOUNDS[dataset], 1.0 + float(np.log(m)))
-    return _converged(task) if posteriors == "converged" else task
+    shares = np.full((counts[0], m), 1.0 / m), np.full((counts[1], m), 1.0 / m)
+    return ProjectionTask(kernels, y, shares, C, 1.0 + float(np.log(m)))
 
 
-def _converged(task: ProjectionTask) -> ProjectionTask:
+def randomized(task: ProjectionTask) -> ProjectionTask:
+    """The same with posteriors from a uniform Dirichlet distribution."""
+    rng = np.random.default_rng(_SEED)
+    first, second = (rng.dirichlet(np.ones(q.shape[1]), len(q)) for q in task.posteriors)
+    return replace(task, posteriors=(first, second))
+
+
+def converged(task: ProjectionTask) -> ProjectionTask:
+    """The same with posteriors that a turn of a fit hardly changes."""
     for _ in range(_TURNS):
         projection = task.projection
         after = projection.mixtures.posteriors(project_interior(projection, tol=1e-7).point)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.solvers.answer import JointAnswer, JointWeightsAnswer
-from multikernel import MulticlassSVC
+from multikernel import MKLClassifier
 from multikernel.criteria.joint import JointHinge
 from multikernel.kernels import Kernel
 from multikernel.solvers import Options, learn_weights
@@ -35,7 +35,7 @@ def fit_joint(
     points: FloatArray, codes: NDArray[np.int64], n_classes: int, kernel: Kernel, C: float, tol: float
 ) -> JointAnswer:
     """The estimator, from points to model, all checks of its input included."""
-    model = MulticlassSVC(kernel, C=C, tol=tol).fit(points, codes)
+    model = MKLClassifier(kernel, C=C, multiclass="joint", tol=tol).fit(points, codes)
     B = np.zeros((codes.size, n_classes))
     B[model.support_] = model.dual_coef_.T
     return JointAnswer(duals_of(B, codes), model.intercept_, model.status_)

@@ -1,4 +1,4 @@
-"""Ours for kernel matrices: the solver, fast or conic, and the estimator with its input checks."""
+"""Ours for kernel matrices: the solver, its judge, and the estimator with its input checks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from benchmarks.datasets.transduction import TransductiveProblem
 from benchmarks.solvers.answer import MatrixAnswer
+from judges.conic import learn_kernel_matrix_conic
 from multikernel import TransductiveMKLClassifier
 from multikernel.criteria.margin import Hinge
 from multikernel.solvers import Options, learn_weights
@@ -15,10 +16,18 @@ OUR_TOL = 1e-8
 _MAX_ITER = 100
 
 
-def learn_matrix(problem: TransductiveProblem, weights: str, solver: str = "fast") -> MatrixResult:
-    """The solver behind the estimator; "free" or "nonnegative" weights, "fast" or "conic"."""
-    asked = MatrixProblem(problem.kernels, Hinge(problem.y, problem.C), weights, problem.trace)
-    return learn_kernel_matrix(asked, solver=solver, options=Options(tol=OUR_TOL, max_iter=_MAX_ITER))
+def learn_matrix(problem: TransductiveProblem, weights: str) -> MatrixResult:
+    """The solver behind the estimator; "free" or "nonnegative" weights."""
+    return learn_kernel_matrix(_asked(problem, weights), Options(tol=OUR_TOL, max_iter=_MAX_ITER))
+
+
+def judge_matrix(problem: TransductiveProblem, weights: str) -> MatrixResult:
+    """The same by Clarabel, on subspaces that grow."""
+    return learn_kernel_matrix_conic(_asked(problem, weights), Options(tol=OUR_TOL, max_iter=_MAX_ITER))
+
+
+def _asked(problem: TransductiveProblem, weights: str) -> MatrixProblem:
+    return MatrixProblem(problem.kernels, Hinge(problem.y, problem.C), weights, problem.trace)
 
 
 def fit_transductive(problem: TransductiveProblem, weights: str) -> TransductiveMKLClassifier:

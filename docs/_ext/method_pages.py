@@ -53,8 +53,10 @@ def complete(text: str) -> str:
 
 def about(method: Method) -> str:
     """Picture, formula, facts and when to use it."""
-    formula = docstring_head(next(iter(method.estimators.values())), "multikernel", skip_first=True)
-    parts = [picture(method.name), "## The problem", formula, facts(method)]
+    parts = [picture(method.name), facts(method)]
+    if not method.preset:  # whose pages state their problem themselves
+        formula = docstring_head(next(iter(method.estimators.values())), "multikernel", skip_first=True)
+        parts[1:1] = ["## The problem", formula]
     return "\n\n".join([*parts, "## When to use it", escaped(method.about.use)])
 
 
@@ -98,7 +100,7 @@ def papers(method: Method) -> list[str]:
     """The references of the class, one sentence each; those of its row where it has none."""
     owner: Any = method.learner or next(iter(method.estimators.values()))
     found = re.search(r"\nReferences\n-+\n(.*?)(?=\n\n\w+\n---|\Z)", inspect.getdoc(owner) or "", re.DOTALL)
-    if found is None:
+    if found is None or method.preset:
         return [method.about.reference]
     entries = re.split(r"(?<=\d\.)\s*\n", found[1].strip())
     return [

@@ -130,7 +130,7 @@ def pairs(fig: Figure) -> None:
 @ESTIMATORS.shows("multiclass", "Three classes in one machine, and the weights that they share.")
 def multiclass(fig: Figure) -> None:
     X, y = three_groups()
-    model = mk.MulticlassSVC(shapes(), C=1).fit(X, y)
+    model = mk.MKLClassifier(shapes(), C=1, multiclass="joint").fit(X, y)
     left, right = two_panels(fig)
     regions(left, model, X, y, f"{model.support_.size} support samples of {len(y)}")
     weights(right, model, "weights")

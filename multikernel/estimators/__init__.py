@@ -23,7 +23,6 @@ from .mkl_classifier import MKLClassifier
 from .mkl_one_class import MKLOneClass
 from .mkl_regressor import MKLRegressor
 from .mkl_ridge import MKLRidge
-from .multiclass_svc import MulticlassSVC
 from .nonstationary import NonstationaryClassifier
 from .pairwise_ridge import PairwiseRidge
 from .posterior_svc import PosteriorSVC
@@ -57,7 +56,6 @@ __all__ = [
     "MKLOneClass",
     "MKLRegressor",
     "MKLRidge",
-    "MulticlassSVC",
     "MultipleKernelKMeans",
     "NonstationaryClassifier",
     "PairwiseRidge",

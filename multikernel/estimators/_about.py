@@ -82,7 +82,7 @@ TRANSDUCTIVE = About(
         "min over K = Σ μ_i K_i ⪰ 0, tr K = c, of the value of a margin machine, or max of the alignment; μ "
         "≥ 0 or free"
     ),
-    solver="an interior point method of our own, or Clarabel; duality gap to 1e-8",
+    solver="an interior point method of our own; duality gap to 1e-8",
     cost=(
         "P n³ a step of the interior point for free weights, some twenty steps; memory of six stacks of "
         "P n² (free) or two"
@@ -138,7 +138,7 @@ DISCRIMINANT = About(
         "min λ tr H'(λI + Σ θ_i G̃_i)⁻¹H, θ ≥ 0, θ'r = 1: scatter between the classes against total "
         "scatter and λ"
     ),
-    solver="Newton over the simplex, duality gap; Clarabel as a second opinion",
+    solver="Newton over the simplex, duality gap",
     cost="n³/3 + P n² for each of some ten iterations; memory P n² and a third, and four n²",
     use="Many classes, a projection to look at, and a regularisation that is learned with the weights.",
     reference="Ye, Chen & Ji 2007",

@@ -36,7 +36,7 @@ def by_margin(model: Any, members: Array, signs: Array, name: str) -> MatrixResu
     """The matrix of best margin and its machine."""
     learn_ridge = isinstance(model.C, str)
     problem = MatrixProblem(members, _loss(model, signs), model.weights, model.trace_, learn_ridge)
-    result = learn_kernel_matrix(problem, model.solver, _options(model, name))
+    result = learn_kernel_matrix(problem, _options(model, name))
     if result.status == Status.INSEPARABLE:
         raise ValueError(
             'criterion="hard" needs separable classes; no matrix of this family separates '
@@ -58,13 +58,11 @@ def by_alignment(model: Any, members: Array, signs: Array, name: str) -> MatrixR
         aligned = spectral_alignment(members, signs)
         K = (members * aligned.weights) @ members.T
     else:
-        aligned = learn_alignment(
-            members, signs, model.weights, solver=model.solver, tol=model.tol, max_iter=model.max_iter
-        )
+        aligned = learn_alignment(members, signs, model.weights, tol=model.tol, max_iter=model.max_iter)
         K = np.tensordot(aligned.weights, members, 1)
     scale = model.trace_ / float(np.trace(K))
     problem = MatrixProblem((scale * K)[None], Hinge(signs, model.C), "nonnegative", model.trace_)
-    machine = learn_kernel_matrix(problem, model.solver, _options(model, name))
+    machine = learn_kernel_matrix(problem, _options(model, name))
     return replace(
         machine,
         weights=scale * aligned.weights,

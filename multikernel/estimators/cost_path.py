@@ -132,7 +132,7 @@ def cost_path(
 
     Parameters
     ----------
-    estimator : MKLClassifier, MulticlassSVC, PosteriorSVC, MKLRegressor, MKLRidge or MKLOneClass
+    estimator : MKLClassifier, PosteriorSVC, MKLRegressor, MKLRidge or MKLOneClass
         Or a pipeline that ends in one, or a grid search over one of these (which then chooses, say, its own C
         at every exponent, but not the costs). It is cloned, never fitted itself.
     X, y : as for its ``fit``
@@ -215,7 +215,7 @@ def _find_machine(estimator: Any) -> tuple[BaseMKL, str]:
         )
     if not isinstance(estimator, BaseMKL):
         raise TypeError(
-            "estimator must have costs of its kernels: an MKLClassifier, MulticlassSVC, PosteriorSVC, "
+            "estimator must have costs of its kernels: an MKLClassifier, PosteriorSVC, "
             "MKLRegressor, MKLRidge or MKLOneClass, or a pipeline or a grid search that ends in one; got "
             f"{estimator!r}."
         )

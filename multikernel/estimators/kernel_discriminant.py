@@ -13,7 +13,7 @@ from .._validation import check_choice, check_positive_integer, warn_caller
 from ..core.optim.loop import Options
 from ..criteria.scatter import SingularScatterError
 from ..solvers.discriminant import DiscriminantProblem, DiscriminantResult, learn_discriminant
-from ..solvers.discriminant_problem import FORMULATIONS, SOLVERS, check_reg, strongest_kernel
+from ..solvers.discriminant_problem import FORMULATIONS, check_reg, strongest_kernel
 from ..solvers.neighbours import check_n_neighbors, neighbour_votes
 from ..solvers.rkda import Projection, discriminant_projection
 from ..views import make_bank
@@ -63,8 +63,6 @@ class KernelDiscriminantClassifier(
         The problem above; or, for more than two classes, the published approximation (see Notes).
     n_components : int or None
         How many discriminant directions; None takes all, one less than there are classes.
-    solver : {"fast", "conic"}
-        Newton's method over the weights, or Clarabel. Both certify what they return.
     rule : {"centroid", "knn"}
         The class of the nearest projected class mean, or a vote of the nearest projected points (which has
         no `decision_function`; `contributions` are to the former all the same).
@@ -158,7 +156,6 @@ class KernelDiscriminantClassifier(
         reg: Any = 1e-4,
         formulation: str = "exact",
         n_components: int | None = None,
-        solver: str = "fast",
         rule: str = "centroid",
         n_neighbors: int = 1,
         tol: float = 1e-8,
@@ -171,7 +168,6 @@ class KernelDiscriminantClassifier(
         self.reg = reg
         self.formulation = formulation
         self.n_components = n_components
-        self.solver = solver
         self.rule = rule
         self.n_neighbors = n_neighbors
         self.tol = tol
@@ -208,7 +204,6 @@ class KernelDiscriminantClassifier(
     def _check_parameters(self) -> float | None:
         """The checked λ, None if it is learned."""
         check_choice("formulation", self.formulation, FORMULATIONS)
-        check_choice("solver", self.solver, SOLVERS)
         check_choice("rule", self.rule, RULES)
         self._check_numerics()
         if self.n_components is not None:
@@ -226,7 +221,7 @@ class KernelDiscriminantClassifier(
             tol=self.tol, max_iter=self.max_iter, callback=Progress("", self.verbose, self.callback)
         )
         try:
-            result = learn_discriminant(problem, solver=self.solver, options=options)
+            result = learn_discriminant(problem, options=options)
         except SingularScatterError:
             self._require_psd(Ks, range(len(Ks)))  # an indefinite kernel has a better explanation
             raise

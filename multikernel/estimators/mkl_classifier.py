@@ -57,8 +57,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         A kernel with a larger :math:`d_m` has to earn its weight.
     multiclass : {"ovr", "ovo", "shared", "joint"}
         One machine for each class, or pair of classes, with weights of its own; or one for each class with
-        the same weights for all; or all classes in one machine (hinge, finite C; see
-        :class:`MulticlassSVC`). Two classes are one binary machine in any case.
+        the same weights for all; or all classes in one machine (hinge, finite C; see Notes). Two classes are
+        one binary machine in any case.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
     probability : bool
@@ -146,6 +146,17 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     dask arrays or dataframes everything but the reference rows stays where it lives, and predictions are
     lazy.
 
+    ``multiclass="joint"`` solves
+
+    .. math::
+
+        \min_{\mu,\, w,\, b}\ \tfrac12 \sum_{m,l} \|w_{ml}\|^2 / \mu_m
+        + C \sum_i \sum_{l \ne y_i} \bigl[2 - (f^{y_i}(x_i) - f^l(x_i))\bigr]_+ ,\qquad \sum_l b_l = 0
+
+    with one score :math:`f^l` for each class: the SVM of Weston & Watkins with one kernel, the multiclass MKL
+    of Zien & Ong with several. ``dual_coef_`` has a row for each class,
+    :math:`B_{li} = [l = y_i] \sum_k \alpha_{ik} - \alpha_{il}`, and the intercepts sum to zero.
+
     With ``missing="renormalise"`` an absent kernel is 0, and sample i is scaled by :math:`c_i`, with
     :math:`c_i^2 = \sum_m \mu_m / \sum_{m \in S_i} \mu_m`, :math:`S_i` the views that it has, but at most what
     it is at equal weights. The weights are learned with the c of the weights before, until c is stable:
@@ -163,6 +174,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     Bach, Lanckriet & Jordan, Multiple kernel learning, conic duality, and the SMO algorithm, ICML 2004.
     Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
     Liu et al., Absent multiple kernel learning, AAAI 2015.
+    Weston & Watkins, Support vector machines for multi-class pattern recognition, ESANN 1999.
+    Zien & Ong, Multiclass multiple kernel learning, ICML 2007.
     Zien & Ong, Multiclass multiple kernel learning, ICML 2007.
     Tsuda, Akaho & Asai, The em algorithm for kernel matrix completion with auxiliary data, JMLR 4, 2003.
 

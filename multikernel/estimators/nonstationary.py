@@ -73,10 +73,10 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     tol : float
         The relative distance of :math:`\Phi` to what one more turn could reach, at which to stop if it is
         falling. Where a kernel repeats, 1e-6 is better: on the way lie points at which turns gain little.
-    solver : {"ipm", "smo", "conic"}
-        Of the convex problem: our interior point method on the constraints that matter; sequential minimal
+    solver : {"ipm", "smo"}
+        Of the convex problem: our interior point method on the constraints that matter; or sequential minimal
         optimisation with Newton steps (not for mode "full"), often several times faster, which leaves to the
-        former what it cannot solve; or Clarabel.
+        former what it cannot solve.
     class_weight : dict or "balanced", optional
         Multiplies C class by class.
     probability : bool

@@ -30,7 +30,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 CRITERIA = ("hard", "soft1", "soft2", "alignment")
 WEIGHTS = ("free", "nonnegative", "spectral")
-SOLVERS = ("fast", "conic")
 _MORE_STACKS = 5  # beside the one that the solver is given
 
 
@@ -63,8 +62,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     trace : float, optional
         :math:`c`; by default the sum of the kernels' traces, and n more where C is learned. The result
         depends on C · c only.
-    solver : {"fast", "conic"}
-        Our interior point method, or Clarabel. Both certify what they return.
     n_components : int or None
         How many leading eigenvectors (spectral); None takes all with an eigenvalue above 1e-10 of the
         largest, which as rank-one matrices of the same trace tend to overfit.
@@ -151,7 +148,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         weights: str = "nonnegative",
         C: Any = 1.0,
         trace: float | None = None,
-        solver: str = "fast",
         n_components: int | None = 20,
         tol: float = 1e-8,
         max_iter: int = 100,
@@ -164,7 +160,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         self.weights = weights
         self.C = C
         self.trace = trace
-        self.solver = solver
         self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
@@ -204,7 +199,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     def _check_parameters(self) -> None:
         check_choice("criterion", self.criterion, CRITERIA)
         check_choice("weights", self.weights, WEIGHTS)
-        check_choice("solver", self.solver, SOLVERS)
         self._check_numerics()
         if self.n_components is not None:
             check_positive_integer("n_components", self.n_components)

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sklearn.base import clone
@@ -32,6 +32,8 @@ class Method:
     estimators : dict from task to class
         Tasks are "classes" (labels), "values" (numbers) and "nothing" (no targets at all).
     learner : class or None, the weight learner that goes under a machine
+    preset : dict, the parameters that make the estimators this method, where they serve another one too
+    row : About or None, its row in the table of methods, where it is not that of the estimators
 
     Examples
     --------
@@ -47,10 +49,14 @@ class Method:
     title: str
     estimators: Mapping[str, type]
     learner: type[WeightLearner] | None = None
+    preset: Mapping[str, Any] = field(default_factory=dict)
+    row: About | None = None
 
     @property
     def about(self) -> About:
         """Its row in the table of methods."""
+        if self.row is not None:
+            return self.row
         owner: Any = self.learner if self.learner is not None else next(iter(self.estimators.values()))
         about: About = owner.about
         return about
@@ -62,9 +68,18 @@ class Method:
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """The classes that it stands for; they are names of the method, too."""
+        """The classes that it stands for, which are names of the method, too; none if it presets them."""
+        if self.preset:
+            return ()
         classes = self.estimators.values() if self.learner is None else (self.learner,)
         return tuple(dict.fromkeys(cls.__name__ for cls in classes))
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """How its classes are written in Python, with what is preset."""
+        given = ", ".join(f"{name}={value!r}".replace("'", '"') for name, value in self.preset.items())
+        called = (f"{cls.__name__}({given})" for cls in self.estimators.values())
+        return tuple(dict.fromkeys(called)) if self.preset else self.class_names
 
     @property
     def page(self) -> str:
@@ -106,7 +121,7 @@ class Method:
         if self.learner is not None:
             found.pop("learner")
             found |= own_parameters(self.learner)
-        return found
+        return {name: default for name, default in found.items() if name not in self.preset}
 
     def make(self, task: str, kernels: Any = "auto", **parameters: Any) -> Any:
         """An estimator of this method, not fitted.
@@ -141,7 +156,7 @@ class Method:
         cls = self.estimator_class(task)
         parts = split(parameters, cls, self.learner, task)
         self._refuse(parts, task, kernels)
-        given = kernel_argument(cls, kernels, self.name) | parts.estimator
+        given = kernel_argument(cls, kernels, self.name) | parts.estimator | dict(self.preset)
         if "task" in inspect.signature(cls).parameters:
             given["task"] = task
         if parts.machine:
@@ -156,7 +171,8 @@ class Method:
 
     def _refuse(self, parts: Parts, task: str, kernels: Any) -> None:
         """Parameters that nobody has, or that say the same thing twice."""
-        require_known(parts.unknown, self.parameters(task), self.name)
+        unknown = [*parts.unknown, *(name for name in self.preset if name in parts.estimator)]
+        require_known(unknown, self.parameters(task), self.name)
         if self.learner is not None and "learner" in parts.estimator:
             raise ValueError(f"{self.name} is the learner; give its parameters by their names.")
         if "kernel" in parts.estimator and not (isinstance(kernels, str) and kernels == "auto"):

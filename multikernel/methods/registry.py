@@ -8,7 +8,7 @@ from functools import cache
 from .. import weights
 from ..weights.learner import WeightLearner
 from .method import Method
-from .siblings import ESTIMATORS, MACHINES, TASKS
+from .siblings import ESTIMATORS, MACHINES, PRESETS, TASKS
 
 
 def list_methods(task: str | None = None, family: str | None = None) -> list[Method]:
@@ -79,7 +79,10 @@ def get_method(name: str) -> Method:
 @cache
 def _methods() -> tuple[Method, ...]:
     """All of them. Weight learners are found by themselves: what the package exports is a method."""
-    estimators = [Method(name, title, classes) for name, title, classes in ESTIMATORS]
+    estimators = [
+        Method(name, title, classes, None, *PRESETS.get(name, ({}, None)))
+        for name, title, classes in ESTIMATORS
+    ]
     return (*estimators, *map(_of_learner, _learners()))
 
 

@@ -1,6 +1,10 @@
 """The estimators by method: which of them are one and the same problem, for different targets."""
 
+from typing import Any
+
 from .. import estimators as rooms
+from ..estimators._about import MULTICLASS
+from ..weights.learner import About
 
 TASKS = ("classes", "values", "nothing")
 
@@ -13,7 +17,7 @@ ESTIMATORS: tuple[tuple[str, str, dict[str, type]], ...] = (
     ),
     ("ridge", "Kernel ridge regression with learned weights", {"values": rooms.MKLRidge}),
     ("pairs", "Ridge regression on pairs of objects", {"values": rooms.PairwiseRidge}),
-    ("multiclass", "All classes in one machine", {"classes": rooms.MulticlassSVC}),
+    ("multiclass", "All classes in one machine", {"classes": rooms.MKLClassifier}),
     ("regularized", "Kernel costs chosen by cross-validation", {"classes": rooms.RegularizedMKLClassifier}),
     ("posterior", "Labels with doubts", {"classes": rooms.PosteriorSVC}),
     (
@@ -76,6 +80,8 @@ ESTIMATORS: tuple[tuple[str, str, dict[str, type]], ...] = (
         },
     ),
 )
+# methods that are another one with some of its parameters set, and what there is to say about them
+PRESETS: dict[str, tuple[dict[str, Any], About]] = {"multiclass": ({"multiclass": "joint"}, MULTICLASS)}
 MACHINES = ESTIMATORS[-1][2]  # what a weight learner goes under
 
 

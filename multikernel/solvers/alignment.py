@@ -22,20 +22,17 @@ import scipy.linalg
 from scipy.optimize import nnls
 
 from .._validation import check_choice, smallest_eigenvalue
-from ..combine.spectrahedron import Spectrahedron
 from ..core.optim.loop import Result, Status
 from ..criteria.alignment import StackAlignment, align_stack, label_alignment
 from ..kernels.transforms import Center
 from .alignment_cone import Aligned, align_in_cone
-from .conic.alignment import align_free, align_nonnegative
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 WEIGHTS = ("nonnegative", "free")
-SOLVERS = ("fast", "conic")
 _UNALIGNED = 1e-12
 _BEYOND = 1e-4  # of tol: weights are known to the square root of the gap only, and iterations are cheap
-_DEPENDENT = 1e-12  # eigenvalues of S, for kernels of norm one: dependent to a millionth
+DEPENDENT = 1e-12  # eigenvalues of S, for kernels of norm one: dependent to a millionth
 _ROUNDING = 1e-15  # below this an eigenvalue of S is rounding
 
 
@@ -74,7 +71,6 @@ def learn_alignment(
     weights: str = "nonnegative",
     *,
     centered: bool = False,
-    solver: str = "fast",
     tol: float = 1e-8,
     max_iter: int = 100,
 ) -> AlignmentResult:
@@ -91,12 +87,10 @@ def learn_alignment(
     centered : bool
         Align the centred matrices HK_iH, H = I − 11'/n over all points. For free weights it is then HK(μ)H
         that is positive semidefinite, and whose smallest eigenvalue is reported.
-    solver : {"fast", "conic"}
-        As the module says, or Clarabel.
     tol : float
         Relative gap to reach.
     max_iter : int
-        Of the interior point method, or programs of Clarabel.
+        Of the interior point method.
 
     Examples
     --------
@@ -109,18 +103,15 @@ def learn_alignment(
     ([0.333333, -0.333333], 1.0)
     """
     check_choice("weights", weights, WEIGHTS)
-    check_choice("solver", solver, SOLVERS)
     table = align_stack(Ks, y, centered=centered)
     _require_aligned(table.target)
-    basis = independent_directions(table.pairs, _DEPENDENT)
+    basis = independent_directions(table.pairs, DEPENDENT)
     members = _centered(Ks) if centered and weights == "free" else Ks
-    if solver == "conic":
-        found = _by_clarabel(members, table, basis, weights, tol, max_iter)
-    elif weights == "nonnegative":
+    if weights == "nonnegative":
         found = align_by_least_squares(table, rank=basis.shape[1])
     else:
         found = align_in_cone(members, y, table, basis, tol=_BEYOND * tol, max_iter=max_iter)
-    return _judge(Ks, y, table, found, centered=centered, signed=weights == "free", tol=tol)
+    return measured(Ks, y, table, found, centered=centered, signed=weights == "free", tol=tol)
 
 
 def spectral_alignment(V: Array, y: Array, *, centered: bool = False) -> AlignmentResult:
@@ -207,16 +198,7 @@ def align_by_least_squares(table: StackAlignment, rank: int) -> Aligned:
     )
 
 
-def _by_clarabel(
-    members: Array, table: StackAlignment, basis: Array, weights: str, tol: float, max_iter: int
-) -> Aligned:
-    if weights == "nonnegative":
-        return align_nonnegative(table.pairs, table.target, basis.shape[1])
-    cone = Spectrahedron(members, 1.0 / table.norms)
-    return align_free(cone, basis, table.target, tol=tol, max_iter=max_iter)
-
-
-def _judge(
+def measured(
     Ks: Array, y: Array, table: StackAlignment, found: Aligned, *, centered: bool, signed: bool, tol: float
 ) -> AlignmentResult:
     """Measure what was found on the matrix itself, in the caller's units."""

@@ -1,7 +1,6 @@
-"""The door of discriminant kernel learning: exact or approximate, by our solvers or by Clarabel."""
+"""Entry point for discriminant kernel learning: exact or approximate."""
 
 from ..core.optim.loop import Options
-from .conic.discriminant import solve_conic_discriminant
 from .discriminant_diagonal import learn_diagonal_discriminant
 from .discriminant_exact import learn_exact
 from .discriminant_problem import DiscriminantProblem, DiscriminantResult
@@ -9,16 +8,12 @@ from .discriminant_problem import DiscriminantProblem, DiscriminantResult
 __all__ = ["DiscriminantProblem", "DiscriminantResult", "learn_discriminant"]
 
 
-def learn_discriminant(
-    problem: DiscriminantProblem, *, solver: str = "fast", options: Options | None = None
-) -> DiscriminantResult:
+def learn_discriminant(problem: DiscriminantProblem, *, options: Options | None = None) -> DiscriminantResult:
     """Learn the kernel weights, and λ where it is not given, of discriminant analysis.
 
     Parameters
     ----------
     problem : DiscriminantProblem
-    solver : {"fast", "conic"}
-        Newton's method over the simplex, or Clarabel.
     options : Options, optional
         By default a relative gap of 1e-8 within 100 iterations.
 
@@ -38,8 +33,6 @@ def learn_discriminant(
     (True, True)
     """
     options = options or Options(tol=1e-8, max_iter=100)
-    if solver == "conic":
-        return solve_conic_discriminant(problem, options)
     if problem.formulation == "approximate" and problem.codes.max() > 1:
         return learn_diagonal_discriminant(problem, options)
     return learn_exact(problem, options)

@@ -33,7 +33,6 @@ from ..criteria.scatter import CenteredStack, separation_columns
 Array = np.ndarray[Any, np.dtype[Any]]
 
 FORMULATIONS = ("exact", "approximate")
-SOLVERS = ("fast", "conic")
 LARGEST_REG = 1e10  # beside a kernel of trace 1: what is larger leaves nothing of it but rounding
 JITTER = 1e-9  # share of the trace that the identity always has when its weight is learned
 _NO_KERNEL = 1e-10  # less than this left for all the kernels: the identity takes everything

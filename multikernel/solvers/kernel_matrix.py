@@ -1,4 +1,4 @@
-"""Learning the kernel matrix over labelled and unlabelled points: the problem, its door, the result.
+"""Learning the kernel matrix over labelled and unlabelled points: the problem, its entry point, the result.
 
     ω = min_μ  max_{0 ≤ a ≤ C, y'a = 0}  2e'a − a'(G(K(μ)) + τI)a,     trace K(μ) = c,
 
@@ -22,7 +22,6 @@ from ..combine.families import KernelBasis, KernelFamily, RankOneFamily, StackFa
 from ..combine.spectrahedron import Spectrahedron
 from ..core.optim.loop import Options, Recorder, Result, Status
 from ..criteria.margin import HardMargin, Hinge, Loss, SquaredHinge
-from .conic import ConicPoint, solve_conic
 from .interior_point import InteriorPoint, follow_path
 from .matrix_bounds import Certified, certify, drawn_inside
 from .separability import separating_duals
@@ -30,7 +29,6 @@ from .separability import separating_duals
 Array = np.ndarray[Any, np.dtype[Any]]
 
 WEIGHTS = ("free", "nonnegative", "spectral")
-SOLVERS = ("fast", "conic")
 _NEGLIGIBLE = 1e-8  # weights in the solvers' units
 _NEAR = 10.0  # the certificate is computed from this multiple of the tolerance on
 _DROPS = (1e-5, 1e-7, 1e-9)  # shares of the largest dual
@@ -94,16 +92,12 @@ class MatrixResult(Result):
     lower_bound: float
 
 
-def learn_kernel_matrix(
-    problem: MatrixProblem, solver: str = "fast", options: Options | None = None
-) -> MatrixResult:
+def learn_kernel_matrix(problem: MatrixProblem, options: Options | None = None) -> MatrixResult:
     """Learn the weights of a family of kernel matrices.
 
     Parameters
     ----------
     problem : MatrixProblem
-    solver : {"fast", "conic"}
-        Ours, or Clarabel.
     options : Options, optional
         ``tol``, ``max_iter`` and ``callback`` are used.
 
@@ -118,15 +112,7 @@ def learn_kernel_matrix(
     >>> result.weights.round(3).tolist(), bool(result.gap <= 1e-8)
     ([0.976, 0.0], True)
     """
-    options = options or Options(tol=1e-8, max_iter=100)
-    family = _family(problem)
-    loss = problem.loss.rescaled(problem.unit, 1.0)
-    hard = isinstance(loss, HardMargin) and not problem.learn_ridge
-    if hard and not separable(family, loss):
-        return _inseparable(family, loss)
-    run = _Run(family, loss, problem, options)
-    status = run.fast() if solver == "fast" else run.conic()
-    return _result(run, status)
+    return MatrixRun(problem, options or Options(tol=1e-8, max_iter=100)).learn()
 
 
 def _family(problem: MatrixProblem) -> KernelFamily:
@@ -147,17 +133,27 @@ def separable(family: KernelFamily, loss: Loss) -> bool:
     return separating_duals(family.combined(weights), loss.target) is not None
 
 
-class _Run:
-    """One solution: the iterations, what is known of the optimum, and the history in the caller's units."""
+class MatrixRun:
+    """One solution: the iterations, what is known of the optimum, and the history in the caller's units.
 
-    def __init__(self, members: KernelFamily, loss: Loss, problem: MatrixProblem, options: Options) -> None:
-        self.members, self.loss, self.options = members, loss, options
-        self.free, self.unit = problem.weights == "free", problem.unit
+    Another method for the same problem overrides ``solve``.
+    """
+
+    def __init__(self, problem: MatrixProblem, options: Options) -> None:
+        self.members, self.loss = _family(problem), problem.loss.rescaled(problem.unit, 1.0)
+        self.hard = isinstance(self.loss, HardMargin) and not problem.learn_ridge
+        self.options, self.free, self.unit = options, problem.weights == "free", problem.unit
         self.best: Certified | None = None
         self.member_weights: Callable[[Array], Array]
         self.record = Recorder(callback=options.callback)
 
-    def fast(self) -> Status:
+    def learn(self) -> MatrixResult:
+        """The result; where a hard margin cannot be had, one that says so."""
+        if self.hard and not separable(self.members, self.loss):
+            return _inseparable(self.members, self.loss)
+        return _result(self, self.solve())
+
+    def solve(self) -> Status:
         """By the interior point method, until the certificate meets the tolerance."""
         method = self._any_sign() if self.free else self._nonnegative()
         why = follow_path(method, self.options.max_iter, self._watch)
@@ -165,7 +161,7 @@ class _Run:
             self._certify(method)
         if self.free and self.best is not None:
             self.best = drawn_inside(self.best, method.family, self.loss, method.start)
-        return self._status(why)
+        return self.status(why)
 
     def _nonnegative(self) -> InteriorPoint:
         count = self.members.n_members - self.members.has_identity
@@ -190,7 +186,7 @@ class _Run:
         """Note the iterate; look for the certificate once the iterate is near."""
         if method.gap <= _NEAR * self.options.tol * (1.0 + abs(method.value)):
             self._certify(method)
-        return self._note(method.value, method.value - method.gap, method.score, method.w)
+        return self.note(method.value, method.value - method.gap, method.score, method.w)
 
     def _certify(self, method: InteriorPoint) -> None:
         """Judge the iterate; what is small, and never zero in an interior point, goes if the gap allows."""
@@ -205,7 +201,7 @@ class _Run:
                 self.best = proof
                 return
 
-    def _note(self, value: float, lower: float, gap: float, w: Array) -> bool:
+    def note(self, value: float, lower: float, gap: float, w: Array) -> bool:
         """One line of the history; true when it is time to stop."""
         if self.best is not None:
             gap = self.best.gap
@@ -222,41 +218,15 @@ class _Run:
     def _good_enough(self) -> bool:
         return self.best is not None and self.best.gap <= self.options.tol
 
-    def _status(self, why: str) -> Status:
+    def status(self, why: str) -> Status:
         if self._good_enough:
             return Status.OPTIMAL
         if self.record.status == Status.INTERRUPTED:
             return Status.INTERRUPTED
         return Status.MAX_ITER if why == "max_iter" else Status.STALLED
 
-    def conic(self) -> Status:
-        """By Clarabel."""
-        members = self.members
-        count = members.n_members - members.has_identity
-        cone = None
-        if self.free:
-            assert isinstance(members, StackFamily)
-            cone = Spectrahedron(members.Ks, members.scales[:count])
-        self.member_weights = lambda w: w[:count] * members.scales[:count]
-        point = solve_conic(
-            members, self.loss, cone, self.options.tol, self.options.max_iter, self._watch_conic
-        )
-        self.best = _certified(point)
-        if self.free:
-            middle = np.full(members.n_members, 1.0 / members.n_members)
-            self.best = drawn_inside(self.best, members, self.loss, middle)
-        return self._status(point.why)
 
-    def _watch_conic(self, point: ConicPoint) -> bool:
-        self.best = _certified(point)
-        return self._note(point.value, point.lower, point.gap, point.w)
-
-
-def _certified(point: ConicPoint) -> Certified:
-    return Certified(point.w, point.beta, point.intercept, point.value, point.upper, point.lower)
-
-
-def _result(run: _Run, status: Status) -> MatrixResult:
+def _result(run: MatrixRun, status: Status) -> MatrixResult:
     """Back to the caller's units."""
     unit, best = run.unit, run.best
     assert best is not None

@@ -17,12 +17,10 @@ from ._inputs import blame_indefinite
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def solve_discriminant(
-    problem: DiscriminantProblem, names: Sequence[str], solver: str = "fast"
-) -> DiscriminantResult:
+def solve_discriminant(problem: DiscriminantProblem, names: Sequence[str]) -> DiscriminantResult:
     """Weights, and λ where it is learned, by total scatter; those of the best kernel where λ is infinite."""
     try:
-        result = learn_discriminant(problem, solver=solver)
+        result = learn_discriminant(problem)
     except SingularScatterError:
         blame_indefinite(names, problem.Ks)
         raise

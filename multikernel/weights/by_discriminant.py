@@ -12,7 +12,7 @@ import numpy as np
 from .._validation import check_choice, check_number
 from ..core.optim.loop import Status
 from ..solvers.discriminant import DiscriminantProblem
-from ..solvers.discriminant_problem import FORMULATIONS, SOLVERS, check_reg
+from ..solvers.discriminant_problem import FORMULATIONS, check_reg
 from ._discriminants import solve_discriminant, solve_kim
 from ._inputs import class_codes, kernels_first, names_of
 from .result import KernelWeights
@@ -26,7 +26,6 @@ def discriminant_weights(
     reg: Any = 1e-4,
     *,
     formulation: str = "exact",
-    solver: str = "fast",
     psd: str = "error",
 ) -> KernelWeights:
     """Kernel weights θ by which regularised kernel discriminant analysis separates the classes best.
@@ -47,8 +46,6 @@ def discriminant_weights(
     formulation : {"exact", "approximate"}
         "approximate" is (37) of the paper, for three classes or more: an upper bound of the above with other
         weights. See :class:`multikernel.KernelDiscriminantClassifier`.
-    solver : {"fast", "conic"}
-        Newton's method, or Clarabel.
     psd : {"error", "clip", "shift"}
         What to do with a kernel that is not positive semidefinite; the weights are then those of the
         repaired kernels.
@@ -74,12 +71,11 @@ def discriminant_weights(
     (array([0.239, 0.007]), 0.113, 0.1)
     """
     check_choice("formulation", formulation, FORMULATIONS)
-    check_choice("solver", solver, SOLVERS)
     given = check_reg(reg)
     Ks = np.ascontiguousarray(kernels_first(kernels, psd), float)
     codes = class_codes(y, Ks.shape[1])
     problem = DiscriminantProblem(Ks, codes, given, formulation)
-    result = solve_discriminant(problem, names_of(kernels, len(Ks)), solver)
+    result = solve_discriminant(problem, names_of(kernels, len(Ks)))
     _warn_unless_optimal(result.status, result.gap)
     return KernelWeights(
         weights=result.weights,

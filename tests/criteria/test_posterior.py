@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from judges.optimum import conic_optimum
 from multikernel.criteria import Hinge
 from multikernel.criteria.posterior import PosteriorHinge
 from multikernel.solvers import Options, Status, learn_weights, solve_machine
-from tests.conic_judge import conic_optimum
 from tests.solvers.problems import gaussian
 
 I = np.arange(1.0, 13.0)

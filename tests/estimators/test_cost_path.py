@@ -29,7 +29,6 @@ from multikernel import (
     MKLOneClass,
     MKLRegressor,
     MKLRidge,
-    MulticlassSVC,
     PosteriorSVC,
     RegularizedMKLClassifier,
 )
@@ -369,7 +368,9 @@ def test_a_model_that_chooses_its_costs_is_refused():
         cost_path(make_pipeline(StandardScaler(), RegularizedMKLClassifier(VIEWS)), X, y, COSTS)
 
 
-@pytest.mark.parametrize("estimator", [MulticlassSVC(VIEWS), PosteriorSVC(VIEWS)], ids=["joint", "posterior"])
+@pytest.mark.parametrize(
+    "estimator", [MKLClassifier(VIEWS, multiclass="joint"), PosteriorSVC(VIEWS)], ids=["joint", "posterior"]
+)
 def test_machines_of_several_classes_at_once(estimator):
     X, y = make_three(60)
     found = cost_path(estimator, X, y, COSTS, exponents=[1.0], cv=2)

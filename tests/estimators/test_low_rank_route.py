@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
 
-from multikernel import MKLClassifier, MKLRegressor, MKLRidge, MulticlassSVC, RegularizedMKLClassifier, View
+from multikernel import MKLClassifier, MKLRegressor, MKLRidge, RegularizedMKLClassifier, View
 from multikernel.estimators import LowRankWarning, _factor_warnings
 from multikernel.kernels import Gaussian, Linear, Sigmoid
 from multikernel.views.low_rank import choice
@@ -123,7 +123,6 @@ def test_where_factors_cannot_be_the_stack_is_made(small_stacks, monkeypatch):
     assert MKLClassifier(VIEWS, loss="squared_hinge", C="learn").fit(X, Y).gram_ == "dense"
     assert MKLClassifier(VIEWS, psd="clip").fit(X, Y).gram_ == "dense"
     assert MKLClassifier("precomputed").fit(plain_kernels(X, X), Y).gram_ == "dense"
-    assert MulticlassSVC(VIEWS).fit(X, Y).gram_ == "dense"
     assert RegularizedMKLClassifier(VIEWS[:2], cv=2, max_steps=1, tol=0.1).fit(X, Y).gram_ == "dense"
     monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: 200_000)  # a stack takes 250 000
     assert MKLClassifier(VIEWS, psd="clip").fit(X, Y).gram_ == "memmap"
@@ -144,7 +143,6 @@ def test_where_factors_cannot_be_the_stack_is_made(small_stacks, monkeypatch):
         (MKLClassifier(VIEWS, rank="many"), r"rank must be a number of columns"),
         (MKLClassifier(VIEWS, costs=[1.0]), r"costs must hold one number for each of the 3 kernels"),
         (MKLClassifier([("flat", Gaussian(1.0), [4])]), r"kernel 'flat' is constant"),
-        (MulticlassSVC(VIEWS), r"^MulticlassSVC has no .*gram='dense' .*MKLClassifier with multiclass="),
         (MKLClassifier([*VIEWS, ("zero", Linear(), [5])]), r"^kernel 'zero' is all zero on the training"),
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else "",

@@ -20,6 +20,7 @@ from multikernel.solvers import Status
 from multikernel.solvers.nonstationary import learn
 from multikernel.views import View
 from tests.estimators.data import VIEWS, make_binary, make_three, plain_kernels
+from tests.judged import BOTH, solved_by
 from tests.test_bad_input import refuses
 
 MODES = ("qp", "full", "hard")
@@ -203,7 +204,7 @@ def test_nothing_that_was_passed_is_modified():
     before = X.copy(), y.copy(), weights.copy(), K.copy()
     for array in (X, y, weights, K):
         array.setflags(write=False)
-    for solver in ("ipm", "smo", "conic"):
+    for solver in ("ipm", "smo"):
         model = NonstationaryClassifier(views, solver=solver).fit(X, y, weights)
         model.decision_function(X)
         NonstationaryClassifier("precomputed", solver=solver).fit(K, y, weights).kernel_weights(K)
@@ -220,10 +221,11 @@ def test_the_solvers_reach_the_same_objective(mode):
     X, y = make_binary(30)
     settings = {"mode": mode, "tol": 1e-6, "max_iter": 500}
     model = NonstationaryClassifier(VIEWS, **settings).fit(X, y)
-    for solver in ("smo", "conic"):
+    for solver, who in (("smo", "ours"), ("ipm", "conic")):
         if (mode, solver) == ("full", "smo"):
             continue
-        other = NonstationaryClassifier(VIEWS, solver=solver, **settings).fit(X, y)
+        with solved_by(who):
+            other = NonstationaryClassifier(VIEWS, solver=solver, **settings).fit(X, y)
         assert other.n_fallbacks_ == 0 and other.dual_gap_ <= 1e-6
         assert other.objective_ == pytest.approx(model.objective_, rel=1e-6)
         np.testing.assert_allclose(other.decision_function(X), model.decision_function(X), atol=1e-3)
@@ -293,11 +295,14 @@ def test_every_sample_at_its_bound_is_said_and_is_the_optimum(mode):
     X, y = make_binary(60)
     few = np.concatenate([np.flatnonzero(y == label)[:15] for label in ("yes", "no")])
     X, y = X[few], y[few]
-    for solver in ("ipm", "conic"):
-        with pytest.warns(
-            UserWarning, match=r"every sample is at its bound C=0.0001 for class 'yes'.*Raise C"
+    for who in BOTH:
+        with (
+            solved_by(who),
+            pytest.warns(
+                UserWarning, match=r"every sample is at its bound C=0.0001 for class 'yes'.*Raise C"
+            ),
         ):
-            model = NonstationaryClassifier(VIEWS, C=1e-4, mode=mode, solver=solver).fit(X, y)
+            model = NonstationaryClassifier(VIEWS, C=1e-4, mode=mode).fit(X, y)
         assert model.status_ == "optimal" and model.dual_gap_ <= 1e-3
         for side in model.dual_coef_[0]:
             np.testing.assert_allclose(np.abs(side).sum(axis=0), 1e-4, rtol=1e-3)
@@ -367,7 +372,7 @@ def test_indefinite_kernels_are_named():
         ({"C": 0.0}, ("C must be", "0")),
         ({"C": -np.inf}, ("C must be",)),
         ({"mode": "soft"}, ("mode must be", "qp", "full", "hard", "'soft'")),
-        ({"solver": "qp"}, ("solver must be", "ipm", "smo", "conic", "'qp'")),
+        ({"solver": "qp"}, ("solver must be", "ipm", "smo", "'qp'")),
         ({"n_init": 0}, ("n_init must be",)),
         ({"max_iter": 0}, ("max_iter must be",)),
         ({"tol": 0.0}, ("tol must be",)),

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from judges.optimum import conic_optimum
 from multikernel import MKLClassifier, PosteriorSVC
 from multikernel.kernels import Gaussian, Polynomial
 from multikernel.solvers.multiclass import solve_multiclass
-from tests.conic_judge import conic_optimum
 from tests.estimators.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.solvers.problems import Task, judge
 

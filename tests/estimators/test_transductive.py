@@ -19,7 +19,8 @@ from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.report import render_markdown, summarize
 from multikernel.solvers import learn_alignment
 from tests.estimators.data import VIEWS, make_binary, make_three, plain_kernels
-from tests.solvers.test_conic_alignment import random_problem
+from tests.judged import BOTH, solved_by
+from tests.judges.test_conic_alignment import random_problem
 from tests.test_bad_input import refuses
 
 KERNELS = [Polynomial(degree=2), Gaussian(gamma=0.3), Linear()]
@@ -87,10 +88,11 @@ def test_attributes_agree_with_one_another(criterion, C, weights):
         assert model.objective_ == pytest.approx(omega, rel=1e-9)
 
 
-@pytest.mark.parametrize("solver", ["fast", "conic"])
-def test_the_machine_is_the_support_vector_machine_of_the_learned_kernel(solver):
+@pytest.mark.parametrize("who", BOTH)
+def test_the_machine_is_the_support_vector_machine_of_the_learned_kernel(who):
     X, y, X_new, _ = split()
-    model = TransductiveMKLClassifier(KERNELS, weights="free", C=0.7, solver=solver).fit(X, y, X_new)
+    with solved_by(who):
+        model = TransductiveMKLClassifier(KERNELS, weights="free", C=0.7).fit(X, y, X_new)
     N = len(y)
     svc = SVC(C=0.7, kernel="precomputed", tol=1e-8).fit(model.kernel_[:N, :N], y)
     np.testing.assert_allclose(
@@ -224,9 +226,9 @@ def test_nothing_given_is_modified():
 def test_free_weights_pass_the_check_of_positive_semidefiniteness():
     """Three labelled points, kernels with eigenvalues down to rounding: small directions count too."""
     X = np.array([-0.05039, -0.19588, -0.03384, 0.10848, -0.09371, 0.09884, -0.04282, -0.0587])[:, None]
-    for solver in ("fast", "conic"):
-        model = TransductiveMKLClassifier([Linear(), Gaussian()], weights="free", C=100.0, solver=solver)
-        with warnings.catch_warnings():
+    for who in BOTH:
+        model = TransductiveMKLClassifier([Linear(), Gaussian()], weights="free", C=100.0)
+        with warnings.catch_warnings(), solved_by(who):
             warnings.simplefilter("ignore")  # Clarabel stays just above the default tolerance
             K = model.fit(X[:3], [0, 1, 1], X[3:]).kernel_
         assert model.dual_gap_ <= 1e-7
@@ -472,7 +474,6 @@ def test_points_that_do_not_fit_together():
     [
         ({"criterion": "soft3"}, ("criterion must be one of", "'soft1'", "soft3")),
         ({"weights": "any"}, ("weights must be one of", "'free'", "any")),
-        ({"solver": "quick"}, ("solver must be one of", "quick")),
         ({"C": "learn"}, ('C="learn" needs criterion="soft2"', "soft1")),
         ({"C": "auto", "criterion": "soft2"}, ("C must be a positive number", "auto")),
         ({"C": 0.0}, ("C must be greater than 0",)),
@@ -512,14 +513,13 @@ def test_unlabelled_points_marked_by_a_label():
         TransductiveMKLClassifier(KERNELS).fit(X, np.where(y == "yes", 1, -1))
 
 
-@pytest.mark.parametrize("solver", ["fast", "conic"])
-def test_two_equal_points_of_both_classes(solver):
+@pytest.mark.parametrize("who", BOTH)
+def test_two_equal_points_of_both_classes(who):
     """No function tells them apart: each costs C, and ω = 2 · 2C, whatever the kernel."""
     X = np.array([-0.42347, -0.42347, 0.30793, 0.02067, -0.35628, -0.46641, -0.42347])[:, None]
-    model = TransductiveMKLClassifier(
-        [Linear(), Gaussian()], weights="free", C=100.0, trace=1.0, solver=solver
-    )
-    assert model.fit(X[:2], [0, 1], X[2:]).objective_ == pytest.approx(400.0, rel=1e-7)
+    model = TransductiveMKLClassifier([Linear(), Gaussian()], weights="free", C=100.0, trace=1.0)
+    with solved_by(who):
+        assert model.fit(X[:2], [0, 1], X[2:]).objective_ == pytest.approx(400.0, rel=1e-7)
 
 
 def test_the_gap_of_the_alignment_counts():
@@ -531,17 +531,3 @@ def test_the_gap_of_the_alignment_counts():
     alone = learn_alignment(Ks, y, "free", max_iter=9)
     assert alone.gap > 1e-7
     assert model.dual_gap_ >= alone.gap and model.status_ == "max_iter"
-
-
-def test_alignment_goes_to_the_solver_asked_for(monkeypatch):
-    X, y, X_new, _ = split()
-    asked = []
-
-    def spy(*arguments, **options):
-        asked.append(options["solver"])
-        return learn_alignment(*arguments, **options)
-
-    monkeypatch.setattr("multikernel.estimators._matrix_machines.learn_alignment", spy)
-    for solver in ("fast", "conic"):
-        TransductiveMKLClassifier(KERNELS, criterion="alignment", solver=solver).fit(X, y, X_new)
-    assert asked == ["fast", "conic"]

@@ -41,6 +41,9 @@ def test_every_method_is_made_for_its_tasks_and_clones(method):
             assert type(model.learner) is method.learner
         for name, default in method.parameters(task).items():
             clone(method.make(task, **{name: default}))
+    for name in method.preset:
+        with pytest.raises(ValueError, match=f"{method.name} has no parameter '{name}'"):
+            method.make(method.tasks[0], **{name: method.preset[name]})
     for task in set(TASKS) - set(method.tasks):
         with pytest.raises(
             ValueError, match=f"{method.name} learns from .*, not from {task}. These do: .*mkl"

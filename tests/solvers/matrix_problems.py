@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from judges.optimum import conic_optimum
 from multikernel.criteria import HardMargin, Hinge, SquaredHinge
 from multikernel.solvers import MatrixProblem, Options, Status, learn_kernel_matrix
-from tests.conic_judge import conic_optimum
 from tests.solvers.problems import Task, gaussian
 
 CRITERIA = ("hard", "soft1", "soft2", "soft2 learned")

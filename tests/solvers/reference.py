@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 
-from tests.conic_judge import conic_optimum
+from judges.optimum import conic_optimum
 
 
 def _root(K):

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judges.optimum import conic_optimum
 from multikernel.solvers import Status
 from multikernel.solvers.alignment import learn_alignment, spectral_alignment
-from tests.conic_judge import conic_optimum
 from tests.test_golden import load, make_stack
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "margin.json").read_text(encoding="utf-8"))
@@ -312,11 +312,9 @@ def test_kernels_that_know_nothing_of_the_labels_are_refused(kind):
         spectral_alignment(z[:, None] / 2.0, y)
 
 
-def test_an_unknown_kind_or_solver_is_refused():
+def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="weights must be one of 'nonnegative', 'free'; got 'any'"):
         learn_alignment(gaussians(0)[0], labels(0, 18), "any")
-    with pytest.raises(ValueError, match="solver must be one of 'fast', 'conic'; got 'quick'"):
-        learn_alignment(gaussians(0)[0], labels(0, 18), "free", solver="quick")
 
 
 def test_iterations_that_end_early_say_so_and_their_bound_holds():

@@ -4,6 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from judges.optimum import conic_optimum
 from multikernel.core.optim.loop import Options, Status
 from multikernel.criteria import EpsilonInsensitive, Hinge
 from multikernel.solvers.column_boosting import boost_columns
@@ -11,7 +12,6 @@ from multikernel.solvers.column_generation import generate_columns
 from multikernel.solvers.column_masters import LinearMaster, QuadraticMaster, balanced
 from multikernel.solvers.column_path import ColumnPath, Quadratic, Slopes
 from multikernel.solvers.columns import ChosenColumns, Columns
-from tests.conic_judge import conic_optimum
 
 
 def make(n=25, seed=0):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judges.conic import learn_discriminant_conic
 from multikernel.criteria.scatter import class_columns, separation_columns
 from multikernel.solvers.diagonal_bound import diagonal_bound
 from multikernel.solvers.diagonal_separation import between_classes, smooth_separation
@@ -117,11 +118,11 @@ def test_the_bound_is_reached_at_the_optimum():
 
 
 @pytest.mark.parametrize("form", ["exact", "approximate"])
-@pytest.mark.parametrize("solver", ["fast", "conic"])
-def test_an_indefinite_kernel_is_suspicious(solver, form):
+@pytest.mark.parametrize("solve", [learn_discriminant, learn_discriminant_conic])
+def test_an_indefinite_kernel_is_suspicious(solve, form):
     """Negative where the classes differ."""
     Ks, codes = make_problem("gaussians", 40, 3, 3)
-    assert not learn_discriminant(DiscriminantProblem(Ks, codes, 10.0, form), solver=solver).suspicious
+    assert not solve(DiscriminantProblem(Ks, codes, 10.0, form)).suspicious
     H = class_columns(codes)
     Ks[1] -= 0.2 * H @ H.T
-    assert learn_discriminant(DiscriminantProblem(Ks, codes, 10.0, form), solver=solver).suspicious
+    assert solve(DiscriminantProblem(Ks, codes, 10.0, form)).suspicious

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from judges.conic import learn_discriminant_conic
 from multikernel.core.optim.loop import Options, Status
 from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
 
@@ -10,14 +11,14 @@ from . import discriminant_reference as reference
 from .discriminant_problems import KINDS, REGS, breast_cancer, make_problem, wine
 
 FORMS = ("exact", "approximate")
-SOLVERS = ("fast", "conic")
+SOLVERS = {"fast": learn_discriminant, "conic": learn_discriminant_conic}
 JUDGES = {"exact": "full", "approximate": "diagonal"}
 SIZES = ((20, 2, 3), (26, 3, 5), (30, 4, 4))
 
 
 def learn(Ks, codes, reg, form="exact", solver="fast", **options):
     options = Options(**{"tol": 1e-8, "max_iter": 100, **options})
-    return learn_discriminant(DiscriminantProblem(Ks, codes, reg, form), solver=solver, options=options)
+    return SOLVERS[solver](DiscriminantProblem(Ks, codes, reg, form), options=options)
 
 
 def value_at(Ks, codes, reg, form, shares):

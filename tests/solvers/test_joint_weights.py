@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judges.optimum import conic_optimum
 from multikernel.combine.linear import WeightedStack
 from multikernel.criteria import Hinge, JointHinge
 from multikernel.solvers import Options, Status, joint_sensitivity, learn_weights
@@ -16,7 +17,6 @@ from multikernel.solvers.free_duals import FreeDuals
 from multikernel.solvers.joint_machine import JointMachine
 from multikernel.solvers.joint_sensitivity import solve_free_duals
 from multikernel.solvers.multiclass import solve_multiclass
-from tests.conic_judge import conic_optimum
 from tests.solvers.problems import gaussian
 
 TIGHT = Options(tol=1e-8)

@@ -4,8 +4,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from judges.optimum import conic_optimum
 from multikernel.solvers import Options, Status, learn_kernel_matrix, learn_weights
-from tests.conic_judge import conic_optimum
 from tests.solvers.matrix_problems import (
     CRITERIA,
     WEIGHTS,

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
+from judges.optimum import conic_optimum
 from multikernel._numba import HUGE
 from multikernel.criteria import Hinge
 from multikernel.solvers import Status, solve_machine
 from multikernel.solvers.joint_solver import _move_free, _potentials
 from multikernel.solvers.least_mean_cycle import least_mean_cycle
 from multikernel.solvers.multiclass import solve_multiclass
-from tests.conic_judge import conic_optimum
 from tests.solvers.problems import gaussian
 
 TIGHT = 1e-8

@@ -4,10 +4,10 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from judges.optimum import conic_optimum
 from multikernel.core.optim.weight_sets import Orthant, PositiveBall, Simplex
 from multikernel.solvers import Options, Status
 from multikernel.solvers.projected import minimise_projected
-from tests.conic_judge import conic_optimum
 
 
 def quadratic(size, seed):

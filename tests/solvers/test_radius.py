@@ -4,9 +4,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from judges.optimum import conic_optimum
 from multikernel.criteria.enclosing_ball import EnclosingBall
 from multikernel.solvers.radius import SquaredRadius, smallest_ball
-from tests.conic_judge import conic_optimum
 from tests.solvers.problems import make_kernels
 
 

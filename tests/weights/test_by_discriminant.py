@@ -118,16 +118,13 @@ def test_an_indefinite_kernel_is_named_though_a_large_regularisation_hides_it(mo
 # --- what they give ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", ["fast", "conic"])
 @pytest.mark.parametrize("formulation", ["exact", "approximate"])
 @pytest.mark.parametrize("reg", [1e-3, "learn"])
-def test_the_solver_is_asked_and_its_answer_is_given(reg, formulation, solver):
+def test_the_solver_is_asked_and_its_answer_is_given(reg, formulation):
     kernels, y = example(n_classes=3)
-    learned = discriminant_weights(
-        kernels, np.array(list("abc"))[y], reg, formulation=formulation, solver=solver
-    )
+    learned = discriminant_weights(kernels, np.array(list("abc"))[y], reg, formulation=formulation)
     problem = DiscriminantProblem(np.stack(kernels), y, None if reg == "learn" else reg, formulation)
-    expected = learn_discriminant(problem, solver=solver)
+    expected = learn_discriminant(problem)
     same(learned, expected)
     assert isinstance(learned, KernelWeights)
     assert learned.reg == expected.reg
@@ -294,7 +291,5 @@ def test_bad_choices():
         kim_weights(kernels, y, "learn")
     with pytest.raises(ValueError, match="formulation must be one of 'exact', 'approximate'"):
         discriminant_weights(kernels, y, formulation="37")
-    with pytest.raises(ValueError, match="solver must be one of 'fast', 'conic'"):
-        discriminant_weights(kernels, y, solver="sdp")
     with pytest.raises(ValueError, match="psd must be one of"):
         kim_weights(kernels, y, psd="yes")

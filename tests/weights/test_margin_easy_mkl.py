@@ -4,8 +4,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from judges.optimum import conic_optimum
 from multikernel.weights.margin import EasyMKL
-from tests.conic_judge import conic_optimum
 from tests.weights.margin_reference import make_problem, roots_of
 
 

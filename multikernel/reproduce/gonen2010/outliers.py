@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.estimators.multiclass_svc import MulticlassSVC
+from multikernel.estimators.mkl_classifier import MKLClassifier
 from multikernel.estimators.posterior_svc import PosteriorSVC
 from multikernel.kernels import Polynomial
 from multikernel.reproduce.compare import compare, comparison_row
@@ -73,7 +73,7 @@ def make_model(method: str) -> Any:
     """Return the machine of a method: of the labels, or of posteriors by neighbours or Parzen windows."""
     kernels = [("quadratic", Polynomial(2))]
     if method == "plain":
-        return MulticlassSVC(kernels, C=C)
+        return MKLClassifier(kernels, C=C, multiclass="joint")
     return PosteriorSVC(kernels, C=C, posterior=method)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from judges.conic.nonstationary import project_conic
 from multikernel.datasets import make_piecewise
 from multikernel.kernels import Linear, Polynomial
 from multikernel.reproduce.compare import compare, comparison_row
 from multikernel.reproduce.lewis2006.published import SPEED_RATIO, SPEED_SIZE
 from multikernel.reproduce.study import Quantity, Result, Summary, Table, Unit
-from multikernel.solvers.conic.nonstationary import project_conic
 from multikernel.solvers.nonstationary.mixtures import Mixtures
 from multikernel.solvers.nonstationary.projection import Projected, Projection
 from multikernel.solvers.nonstationary.smo import project_smo

@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 
 from ...core.optim.loop import Options, Recorder, Result, Status
-from ..conic.nonstationary import project_conic
 from .mixtures import SIDES, Array, Mixtures, Pair, Point
 from .projection import Projected, Projection
 from .smo import project_smo
 from .working_set import likely, project_interior
 
-SOLVERS = ("ipm", "smo", "conic")
+SOLVERS = ("ipm", "smo")
 
 _FLOOR = 1e-8  # least posterior: a component without any could never be used again
 _UNCHANGED = 3e-8
@@ -75,7 +74,7 @@ def learn_mixtures(
     ----------
     mixtures : Mixtures
     starts : list of pairs of posteriors, (n_positive, M) and (n_negative, N)
-    solver : "ipm", "smo" or "conic"
+    solver : "ipm" or "smo"
     options : Options, of which ``tol``, ``max_iter`` and ``callback`` count
     """
     options = options or Options(max_iter=30)
@@ -181,8 +180,6 @@ class _Run:
         return float(np.clip(_PART_OF_GAP * self.gap, _FINE * self.options.tol, _COARSE * self.options.tol))
 
     def _project(self, projection: Projection) -> Projected:
-        if self.solver == "conic":
-            return project_conic(projection, tol=self.accuracy)
         if self.solver == "smo":
             found = project_smo(projection, tol=self.accuracy)
             if found.status == Status.OPTIMAL:

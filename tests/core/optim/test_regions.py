@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from judges.optimum import conic_optimum
 from multikernel.core.optim.weight_sets import Orthant, PositiveBall, Simplex
-from tests.conic_judge import conic_optimum
 
 VECTORS = st.integers(1, 6).flatmap(
     lambda size: arrays(float, size, elements=st.floats(-5.0, 5.0, allow_subnormal=False))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import cvxpy as cp
 import numpy as np
 
+from judges.optimum import conic_optimum
 from multikernel.solvers.nonstationary.mixtures import Mixtures
 from multikernel.solvers.nonstationary.projection import Projection
-from tests.conic_judge import conic_optimum
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ def test_a_callback_stops_the_turns_and_the_starts():
     assert {start for start, _ in seen} == {0.0, 1.0}
 
 
-@pytest.mark.parametrize("solver", ["ipm", "smo", "conic"])
+@pytest.mark.parametrize("solver", ["ipm", "smo"])
 def test_the_solver_asked_for_solves(monkeypatch, solver):
     problem = make_problem(n=20, kernels=((0, 2), (0, 2)), C=1.0, seed=5)
     used = []
@@ -160,10 +160,10 @@ def test_the_solver_asked_for_solves(monkeypatch, solver):
 
         monkeypatch.setattr(learn, name, spy)
 
-    for name in ("project_interior", "project_smo", "project_conic"):
+    for name in ("project_interior", "project_smo"):
         watch(name)
     result = learn_it(problem, solver=solver)
-    name = {"ipm": "project_interior", "smo": "project_smo", "conic": "project_conic"}[solver]
+    name = {"ipm": "project_interior", "smo": "project_smo"}[solver]
     assert set(used) == {name} and len(used) == result.n_iter and result.n_fallbacks == 0
 
 

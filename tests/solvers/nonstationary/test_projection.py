@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judges.conic import nonstationary as conic
+from judges.conic.nonstationary import project_conic
 from multikernel.criteria import Hinge
 from multikernel.solvers import Status, solve_machine
-from multikernel.solvers.conic import nonstationary as conic
-from multikernel.solvers.conic.nonstationary import project_conic
 from multikernel.solvers.nonstationary.projection import balance
 from multikernel.solvers.nonstationary.smo import project_smo
 from multikernel.solvers.nonstationary.working_set import project_interior

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judges.conic.nonstationary import project_conic
 from multikernel.solvers import Status
-from multikernel.solvers.conic.nonstationary import project_conic
 from multikernel.solvers.nonstationary import newton
 from multikernel.solvers.nonstationary.climb import keep_at_bound
 from multikernel.solvers.nonstationary.components import (

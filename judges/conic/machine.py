@@ -14,8 +14,9 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from ...combine.families import KernelFamily
-from ...criteria.margin import Loss
+from multikernel.combine.families import KernelFamily
+from multikernel.criteria.margin import Loss
+
 from .program import Block, minimise
 
 Array = np.ndarray[Any, np.dtype[Any]]

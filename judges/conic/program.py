@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.optim.cone import Answer, Block, minimize
-from ...core.optim.loop import Status
+from multikernel.core.optim.cone import Answer, Block, minimize
+from multikernel.core.optim.loop import Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

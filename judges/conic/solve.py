@@ -1,4 +1,4 @@
-"""The door of the conic solver: nonnegative weights by one program, weights of any sign by rounds.
+"""Entry point for the conic solver: nonnegative weights by one program, weights of any sign by rounds.
 
     min_w  max_β  2y'β − β'(K(w) + τI)β     Σ w = 1,  w ≥ 0 or K(w) ⪰ 0
                                             0 ≤ y∘β ≤ C,  Σβ = 0
@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ...combine.families import KernelFamily
-from ...combine.spectrahedron import Spectrahedron
-from ...criteria.margin import Loss
+from multikernel.combine.families import KernelFamily
+from multikernel.combine.spectrahedron import Spectrahedron
+from multikernel.criteria.margin import Loss
+
 from .certificate import lower_bound
 from .growth import Growth, Round, balanced
 from .machine import MachineAnswer, Problem, derivatives, make_problem, repair, solve_fixed

@@ -1,4 +1,4 @@
-"""The judge of the tests: a convex program's optimum, by Clarabel."""
+"""The optimum of a convex program written in cvxpy, by Clarabel."""
 
 import contextlib
 import warnings
@@ -6,7 +6,7 @@ import warnings
 import cvxpy as cp
 
 
-def conic_optimum(problem, tol=1e-10, enough=1e-7):
+def conic_optimum(problem: cp.Problem, tol: float = 1e-10, enough: float = 1e-7) -> float:
     """The optimum to ``tol``, else to the next power of ten, but at least to ``enough``.
 
     How near floating point comes hangs on the last bits of the data, which differ between processors; and

@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
+from judges.conic import growth, machine, solve_conic
+from judges.conic.certificate import lower_bound
+from judges.conic.growth import balanced, pull_inside
+from judges.conic.program import SLIGHT, USUAL, as_matrix, vectorise
+from judges.conic.quadratic import solve_nonnegative
+from judges.conic.relaxation import Coordinates, Relaxation, whiten
 from multikernel.combine.families import StackFamily
 from multikernel.combine.spectrahedron import Spectrahedron
 from multikernel.criteria import HardMargin, Hinge, SquaredHinge
-from multikernel.solvers.conic import growth, machine, solve_conic
-from multikernel.solvers.conic.certificate import lower_bound
-from multikernel.solvers.conic.growth import balanced, pull_inside
-from multikernel.solvers.conic.program import SLIGHT, USUAL, as_matrix, vectorise
-from multikernel.solvers.conic.quadratic import solve_nonnegative
-from multikernel.solvers.conic.relaxation import Coordinates, Relaxation, whiten
+from tests.judges.test_conic import make_family, make_loss, make_problem
 from tests.solvers.problems import Task, judge
-from tests.solvers.test_conic import make_family, make_loss, make_problem
 
 seeds = st.integers(0, 10**6)
 THIN = 1e-9

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from judges.conic import ConicPoint, growth, solve_conic
 from multikernel.combine.families import RankOneFamily, StackFamily
 from multikernel.combine.spectrahedron import Spectrahedron
 from multikernel.criteria import HardMargin, Hinge, SquaredHinge
-from multikernel.solvers.conic import ConicPoint, growth, solve_conic
 from multikernel.solvers.interior_point import InteriorPoint, follow_path
 from tests.solvers.kernel_matrix_reference import CRITERIA, default_trace, omega_free, omega_nonnegative
 from tests.solvers.problems import Task, gaussian, judge

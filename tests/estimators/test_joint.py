@@ -1,6 +1,7 @@
 """All classes in one machine behind scikit-learn's interface: values, scores, parameters, errors."""
 
 import itertools
+from functools import partial
 
 import cvxpy as cp
 import numpy as np
@@ -10,13 +11,14 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC
 
-from multikernel import MKLClassifier, MulticlassSVC
+from judges.optimum import conic_optimum
+from multikernel import MKLClassifier
 from multikernel.kernels import Gaussian
 from multikernel.solvers.multiclass import solve_multiclass
-from tests.conic_judge import conic_optimum
 from tests.estimators.data import VIEWS, make_binary, make_table, make_three, plain_kernels
 
 NEW = make_table(25, seed=99)
+Joint = partial(MKLClassifier, multiclass="joint")
 
 
 def make_spec():
@@ -31,7 +33,7 @@ def make_spec():
 
 def test_the_value_of_the_specification():
     K = make_spec()
-    model = MulticlassSVC("precomputed", C=0.5, tol=1e-7).fit(K[:, :, None], np.arange(12) % 3)
+    model = Joint("precomputed", C=0.5, tol=1e-7).fit(K[:, :, None], np.arange(12) % 3)
     assert model.objective_ == pytest.approx(12.860785, abs=2e-6)
 
 
@@ -51,7 +53,7 @@ def test_one_kernel_solves_the_quadratic_program(C):
     )
     problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * loss), [cp.sum(b) == 0])
     best = conic_optimum(problem)
-    model = MulticlassSVC(Gaussian(gamma=0.5), C=C, tol=1e-8).fit(X[:, :2], y)
+    model = Joint(Gaussian(gamma=0.5), C=C, tol=1e-8).fit(X[:, :2], y)
     np.testing.assert_allclose(model.objective_, best, rtol=1e-6)
     np.testing.assert_allclose(model.decision_function(X[:, :2]), f.value, atol=2e-3)
     np.testing.assert_allclose(model.intercept_.sum(), 0.0, atol=1e-9)
@@ -60,7 +62,7 @@ def test_one_kernel_solves_the_quadratic_program(C):
 
 def test_learned_weights_are_certified_from_outside():
     X, y = make_three()
-    model = MulticlassSVC(VIEWS, C=2.0, costs={"noise": 2.0}, tol=1e-5).fit(X, y)
+    model = Joint(VIEWS, C=2.0, costs={"noise": 2.0}, tol=1e-5).fit(X, y)
     Ks = np.moveaxis(plain_kernels(X, X), 2, 0)
     B = np.zeros((3, 90))
     B[:, model.support_] = model.dual_coef_
@@ -82,17 +84,9 @@ def test_learned_weights_are_certified_from_outside():
     np.testing.assert_allclose(parts.sum(axis=2) + model.intercept_, f.T, atol=1e-9)
 
 
-def test_it_is_the_joint_strategy():
-    X, y = make_three()
-    one = MulticlassSVC(VIEWS, C=2.0, norm=2.0, class_weight="balanced").fit(X, y)
-    other = MKLClassifier(VIEWS, C=2.0, norm=2.0, multiclass="joint", class_weight="balanced").fit(X, y)
-    np.testing.assert_array_equal(one.decision_function(NEW), other.decision_function(NEW))
-    np.testing.assert_array_equal(one.kernel_weights_, other.kernel_weights_)
-
-
 def test_two_classes_are_the_binary_machine():
     X, y = make_binary()
-    model = MulticlassSVC(Gaussian(gamma=0.5), C=2.0, tol=1e-7).fit(X, y)
+    model = Joint(Gaussian(gamma=0.5), C=2.0, tol=1e-7).fit(X, y)
     svc = SVC(C=2.0, gamma=0.5, tol=1e-7).fit(X, y)
     np.testing.assert_allclose(model.decision_function(NEW), svc.decision_function(NEW), atol=1e-4)
     K = Gaussian(gamma=0.5)(X, X)
@@ -103,32 +97,31 @@ def test_two_classes_are_the_binary_machine():
 def test_weights_of_samples_are_repetitions():
     X, y = make_three(60)
     times = np.random.default_rng(0).integers(0, 4, 60)
-    weighted = MulticlassSVC(VIEWS, tol=1e-7).fit(X, y, sample_weight=times)
-    repeated = MulticlassSVC(VIEWS, tol=1e-7).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    weighted = Joint(VIEWS, tol=1e-7).fit(X, y, sample_weight=times)
+    repeated = Joint(VIEWS, tol=1e-7).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
     np.testing.assert_allclose(weighted.decision_function(NEW), repeated.decision_function(NEW), atol=1e-4)
 
 
 def test_a_class_of_its_own_price():
     X, y = make_three()
-    dear = MulticlassSVC(VIEWS, class_weight={"a": 100.0}).fit(X, y)
-    cheap = MulticlassSVC(VIEWS, class_weight={"a": 0.01}).fit(X, y)
+    dear = Joint(VIEWS, class_weight={"a": 100.0}).fit(X, y)
+    cheap = Joint(VIEWS, class_weight={"a": 0.01}).fit(X, y)
     assert (dear.predict(X) == "a").sum() > (cheap.predict(X) == "a").sum()
 
 
 def test_parameters_search_and_probabilities():
     X, y = make_three()
-    model = MulticlassSVC(VIEWS, C=3.0, probability=True)
-    assert {"multiclass", "loss", "n_jobs"}.isdisjoint(model.get_params())
+    model = Joint(VIEWS, C=3.0, probability=True)
     assert clone(model).get_params()["C"] == 3.0 and clone(model).multiclass == "joint"
     chances = model.fit(X, y).predict_proba(NEW)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
-    search = GridSearchCV(MulticlassSVC("precomputed"), {"C": [0.1, 10.0]}, cv=3)
+    search = GridSearchCV(Joint("precomputed"), {"C": [0.1, 10.0]}, cv=3)
     assert search.fit(plain_kernels(X, X), y).best_score_ > 0.6
 
 
 def test_ten_digits_by_the_default():
     X, y = (part[:600] for part in load_digits(return_X_y=True))
-    ours, theirs = (cross_val_score(model, X, y, cv=3).mean() for model in (MulticlassSVC(), SVC()))
+    ours, theirs = (cross_val_score(model, X, y, cv=3).mean() for model in (Joint(), SVC()))
     assert ours >= theirs
 
 
@@ -142,19 +135,19 @@ def test_ten_digits_by_the_default():
 )
 def test_what_one_machine_cannot_do(parameters, message):
     with pytest.raises(ValueError, match=message):
-        MKLClassifier(VIEWS, multiclass="joint", **parameters).fit(*make_three())
+        Joint(VIEWS, **parameters).fit(*make_three())
 
 
 @pytest.mark.parametrize("C", (0.0, -1.0, np.nan, "one"))
 def test_a_price_that_is_none(C):
     with pytest.raises((ValueError, TypeError), match="C must be"):
-        MulticlassSVC(VIEWS, C=C).fit(*make_three())
+        Joint(VIEWS, C=C).fit(*make_three())
 
 
 def test_a_fit_that_is_stopped_says_so():
     X, y = make_three()
     seen = []
-    model = MulticlassSVC(VIEWS, C=100.0, tol=1e-9, callback=lambda entry: seen.append(entry) or True)
+    model = Joint(VIEWS, C=100.0, tol=1e-9, callback=lambda entry: seen.append(entry) or True)
     assert model.fit(X, y).status_ == "interrupted"
     assert len(seen) == 1 and np.isfinite(model.dual_gap_)
     assert model.predict(NEW).shape == (25,)

@@ -15,9 +15,12 @@ import clarabel
 import numpy as np
 import scipy.linalg
 
-from ...combine.spectrahedron import Spectrahedron
-from ...core.optim.loop import Status
-from ..alignment_cone import Aligned
+from multikernel.combine.spectrahedron import Spectrahedron
+from multikernel.core.optim.loop import Status
+from multikernel.criteria.alignment import align_stack
+from multikernel.solvers.alignment import DEPENDENT, AlignmentResult, independent_directions, measured
+from multikernel.solvers.alignment_cone import Aligned
+
 from .growth import pull_inside
 from .program import Block, as_matrix, minimise, vectorise
 
@@ -25,6 +28,28 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _WHOLE_BELOW = 40
 _DEPENDENT = 1e-9
+
+
+def learn_alignment_conic(
+    Ks: Array, y: Array, weights: str = "nonnegative", *, tol: float = 1e-8, max_iter: int = 100
+) -> AlignmentResult:
+    """Weights of best alignment by Clarabel; parameters and result as those of ``learn_alignment``.
+
+    Examples
+    --------
+    >>> y = np.array([1.0, 1.0, -1.0])
+    >>> Ks = np.stack([np.outer(y, y) + np.eye(3), np.eye(3)])
+    >>> learn_alignment_conic(Ks, y, "free").weights.round(4).tolist()
+    [0.3333, -0.3333]
+    """
+    table = align_stack(Ks, y)
+    basis = independent_directions(table.pairs, DEPENDENT)
+    if weights == "nonnegative":
+        found = align_nonnegative(table.pairs, table.target, basis.shape[1])
+    else:
+        cone = Spectrahedron(Ks, 1.0 / table.norms)
+        found = align_free(cone, basis, table.target, tol=tol, max_iter=max_iter)
+    return measured(Ks, y, table, found, centered=False, signed=weights == "free", tol=tol)
 
 
 def align_nonnegative(pairs: Array, target: Array, rank: int) -> Aligned:

@@ -25,10 +25,10 @@ import clarabel
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
-from ...core.optim.loop import Options, Status
-from ...criteria.scatter import SingularScatterError, class_columns, separation_columns
-from ..diagonal_bound import diagonal_bound
-from ..discriminant_problem import (
+from multikernel.core.optim.loop import Options, Status
+from multikernel.criteria.scatter import SingularScatterError, class_columns, separation_columns
+from multikernel.solvers.diagonal_bound import diagonal_bound
+from multikernel.solvers.discriminant_problem import (
     JITTER,
     DiscriminantProblem,
     DiscriminantResult,
@@ -36,6 +36,7 @@ from ..discriminant_problem import (
     discriminant_result,
     relative_gap,
 )
+
 from .program import SLIGHT, USUAL, Block, as_matrix, minimise, vectorise
 from .quadratic import bounded_by_s, factor_of, weight_of
 
@@ -68,15 +69,17 @@ class _Solved(NamedTuple):
     slopes: Array
 
 
-def solve_conic_discriminant(problem: DiscriminantProblem, options: Options) -> DiscriminantResult:
-    """Learn weights, and λ where it is not given, of discriminant analysis by Clarabel.
+def learn_discriminant_conic(
+    problem: DiscriminantProblem, *, options: Options | None = None
+) -> DiscriminantResult:
+    """Learn weights, and λ where it is not given, of discriminant analysis; as ``learn_discriminant``.
 
     Parameters
     ----------
     problem : DiscriminantProblem
         Two classes have the same solution in both formulations, and the same objective here.
-    options : Options
-        ``max_iter`` counts the programs that are solved.
+    options : Options, optional
+        By default a relative gap of 1e-8; ``max_iter``, by default 100, counts the programs that are solved.
 
     Examples
     --------
@@ -85,10 +88,11 @@ def solve_conic_discriminant(problem: DiscriminantProblem, options: Options) -> 
     >>> good, bad = rng.normal(size=(2, 12, 3))
     >>> good[:, 0] += 4 * codes
     >>> Ks = np.array([good @ good.T, bad @ bad.T])
-    >>> result = solve_conic_discriminant(DiscriminantProblem(Ks, codes, 1e-2), Options(tol=1e-6))
+    >>> result = learn_discriminant_conic(DiscriminantProblem(Ks, codes, 1e-2))
     >>> bool(result.shares[0] > result.shares[1]), str(result.status)
     (True, 'optimal')
     """
+    options = options or Options(tol=1e-8, max_iter=100)
     members = Members(problem.Ks, problem.reg)
     diagonal = problem.formulation == "approximate" and problem.codes.max() > 1
     H = class_columns(problem.codes) if diagonal else separation_columns(problem.codes)

@@ -22,7 +22,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from ...combine.spectrahedron import Spectrahedron
+from multikernel.combine.spectrahedron import Spectrahedron
+
 from .machine import Problem
 from .program import Block, as_matrix, minimise, vectorise
 

@@ -15,10 +15,11 @@ import clarabel
 import numpy as np
 import scipy.sparse
 
-from ...core.optim.loop import Status
-from ..nonstationary.dense_program import DenseProgram, Variables, dense_program, select
-from ..nonstationary.mixtures import SIDES, Array, Pair
-from ..nonstationary.projection import Projected, Projection, finish
+from multikernel.core.optim.loop import Status
+from multikernel.solvers.nonstationary.dense_program import DenseProgram, Variables, dense_program, select
+from multikernel.solvers.nonstationary.mixtures import SIDES, Array, Pair
+from multikernel.solvers.nonstationary.projection import Projected, Projection, finish
+
 from .program import Block, minimise
 
 _SILENT = 50.0  # how far below the other components one must be to have no share in double precision

@@ -14,7 +14,8 @@ import clarabel
 import numpy as np
 import scipy.sparse
 
-from ...combine.families import RankOneFamily
+from multikernel.combine.families import RankOneFamily
+
 from .machine import Problem
 from .program import Block, minimise
 from .relaxation import whiten

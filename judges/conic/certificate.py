@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...combine.spectrahedron import Spectrahedron
+from multikernel.combine.spectrahedron import Spectrahedron
+
 from .machine import Problem
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from judges.conic import learn_alignment_conic
 from multikernel.solvers import learn_alignment
 
 
@@ -25,7 +26,7 @@ def random_problem(seed, n=60):
 def test_both_solvers_find_the_same(seed, n, weights):
     Ks, y = random_problem(seed, n)
     ours = learn_alignment(Ks, y, weights)
-    conic = learn_alignment(Ks, y, weights, solver="conic")
+    conic = learn_alignment_conic(Ks, y, weights)
     assert ours.status == conic.status == "optimal"
     assert conic.objective == pytest.approx(ours.objective, rel=1e-7)
     # each one's upper bound holds for the other
@@ -47,11 +48,11 @@ def test_some_of_these_problems_are_not_solved_by_a_formula():
         q = np.array([y @ K[: y.size, : y.size] @ y for K in Ks])
         K = np.tensordot(np.linalg.solve(S, q), Ks, 1)
         active += np.linalg.eigvalsh(K)[0] < -1e-3 * np.linalg.norm(K)
-        mixed += learn_alignment(Ks, y, "free", solver="conic").weights.min() < -1e-4
+        mixed += learn_alignment_conic(Ks, y, "free").weights.min() < -1e-4
     assert active >= 5 and mixed >= 3
 
 
 def test_too_few_programs_are_said():
     Ks, y = random_problem(1)
-    result = learn_alignment(Ks, y, "free", solver="conic", max_iter=1)
+    result = learn_alignment_conic(Ks, y, "free", max_iter=1)
     assert result.status == "max_iter" and result.gap > 1e-8

@@ -1,0 +1,9 @@
+"""Judges: the papers' programs written down literally, for general solvers, and algorithms that lose to ours.
+
+Beside the package and not part of it: tests, benchmarks and studies import it, to check and to time what
+``multikernel`` computes. The package itself never does.
+
+``optimum``   the optimum of any program written in cvxpy, by Clarabel, as tightly as it can be had
+``conic``     kernel matrices, alignment, discriminant analysis and projections of mixtures by Clarabel
+``programs``  the published programs (LMI, QCQP, SOCP, QP) for CVXOPT, cvxpy, Clarabel and SDPA
+"""

@@ -120,7 +120,6 @@ _PACKAGES = (
     "persistence",
     "plot",
     "report",
-    "reproduce",
     "rows",
     "selection",
     "solvers",

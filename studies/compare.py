@@ -12,12 +12,35 @@ The second takes the published splits to vary as much as ours do, since the publ
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
-Number = float | int | None
+from studies.study import Result, Unit
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def group_results(
+    results: Sequence[tuple[Unit, Result]], key: Callable[[Any], Key]
+) -> dict[Key, list[Result]]:
+    """Return the results of each group, groups and results in the order of the units.
+
+    Parameters
+    ----------
+    results : sequence of (Unit, mapping)
+    key : callable
+        Arguments of a unit to the group that it belongs to, e.g. ``itemgetter("method")``.
+
+    Returns
+    -------
+    dict of key to list of mapping
+    """
+    groups: dict[Key, list[Result]] = {}
+    for unit, result in results:
+        groups.setdefault(key(unit.arguments), []).append(result)
+    return groups
 
 
 def estimate(values: Any) -> dict[str, Any]:
@@ -80,6 +103,53 @@ def compare(values: Any, published: Any = None, published_splits: int | None = N
         theirs = 0.0 if published_splits is None else ours["n"] / published_splits
         result["se_difference"] = (np.asarray(ours["se"]) * math.sqrt(1.0 + theirs)).tolist()
     return result
+
+
+def compare_each(group: Sequence[Result], keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
+    """Return the estimates of several quantities that have no published mean.
+
+    Parameters
+    ----------
+    group : sequence of mapping
+        The results, one for each split.
+    keys : iterable of str, default=None
+        Which of the quantities; all that the first result has if None.
+
+    Returns
+    -------
+    dict of str to dict
+        See `compare`.
+
+    Examples
+    --------
+    >>> compare_each([{"x": 1.0}, {"x": 3.0}])["x"]["mean"]
+    2.0
+    """
+    return {key: compare([result[key] for result in group]) for key in (group[0] if keys is None else keys)}
+
+
+def convergence_remark(group: Sequence[Result], what: str = "splits") -> str:
+    """Return on how many splits the solver did not reach its tolerance; empty if on none.
+
+    Parameters
+    ----------
+    group : sequence of mapping
+        The results; ``status`` says how a solver ended, where there was one.
+    what : str, default="splits"
+        What a result is of.
+
+    Examples
+    --------
+    >>> convergence_remark([{"status": "optimal"}, {"status": "max_iter"}, {}])
+    'not solved to tolerance on 1 of 3 splits'
+    """
+    n_open = sum(result.get("status", "optimal") != "optimal" for result in group)
+    return open_remark(n_open, len(group), what)
+
+
+def open_remark(n_open: int, n: int, what: str) -> str:
+    """Return the remark for a count of solvers that did not reach their tolerance; empty if there is none."""
+    return f"not solved to tolerance on {n_open} of {n} {what}" if n_open else ""
 
 
 def comparison_row(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,13 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
-from multikernel.datasets import load_dataset
 from multikernel.estimators import LocalizedMKLRegressor, MKLRegressor
 from multikernel.kernels import Gaussian, Kernel, Linear, Polynomial
 from multikernel.views import View
-from studies.compare import compare, comparison_row
+from studies.compare import compare_each, comparison_row, group_results
 from studies.gonen2010.methods import copies
 from studies.gonen2010.protocol import fit_quietly
+from studies.points import load_points
 from studies.study import Quantity, Result, Summary, Table, Unit
 
 REPEATS, FOLDS = 5, 10
@@ -68,9 +69,8 @@ def fit_curve(method: str, X: Array, y: Array) -> Any:
 
 
 def _points() -> tuple[Array, Array]:
-    data = load_dataset("mcycle")
-    assert data.y is not None
-    return np.asarray(data.X, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
+    X, y = load_points("mcycle")
+    return X, y.astype(np.float64)
 
 
 def _units(repeats: int) -> list[Unit]:
@@ -82,14 +82,12 @@ def _units(repeats: int) -> list[Unit]:
 
 
 def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
-    groups: dict[str, list[Result]] = {}
-    for unit, result in results:
-        groups.setdefault(unit.arguments["method"], []).append(result)
+    groups = group_results(results, itemgetter("method"))
     return [
         comparison_row(
             "tenfold cross-validation",
             {"method": METHODS[method][0]},
-            {key: compare([result[key] for result in group]) for key in group[0]},
+            compare_each(group),
         )
         for method, group in groups.items()
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from multikernel.estimators.multiclass_svc import MulticlassSVC
 from multikernel.estimators.posterior_svc import PosteriorSVC
 from multikernel.kernels import Polynomial
-from studies.compare import compare, comparison_row
+from studies.compare import compare, compare_each, comparison_row, group_results
 from studies.gonen2010 import published
 from studies.gonen2010.protocol import fit_quietly, score
 from studies.plots import draw_classes, draw_rings
@@ -114,12 +115,10 @@ def _units(figure: str, splits: int) -> list[Unit]:
 
 def _rows(figure: str, results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
     setting = SETTINGS[figure]
-    groups: dict[str, list[Result]] = {}
-    for unit, result in results:
-        groups.setdefault(unit.arguments["method"], []).append(result)
+    groups = group_results(results, itemgetter("method"))
     rows = []
     for method, group in groups.items():
-        values = {key: compare([result[key] for result in group]) for key in group[0]}
+        values = compare_each(group)
         _, support = setting.published.get(method, (None, None))
         values["support"] = compare([result["support"] for result in group], support, published.THIRDS)
         rows.append(comparison_row(f"{setting.classes} classes", {"method": setting.methods[method]}, values))

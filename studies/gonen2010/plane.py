@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from multikernel.datasets import gauss_bayes, gauss_log_odds, make_gauss
 from multikernel.estimators import LocalizedMKLClassifier, MKLClassifier
-from studies.compare import compare, comparison_row
+from studies.compare import compare_each, comparison_row, group_results
 from studies.gonen2010.benchmarks import SEED, plane_views
 from studies.gonen2010.protocol import fit_quietly, score
 from studies.plots import draw_map, draw_points, draw_surface, plane
@@ -112,14 +113,12 @@ def _units(figure: str, splits: int) -> list[Unit]:
 
 
 def _rows(figure: str, results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
-    groups: dict[tuple[bool, str], list[Result]] = {}
-    for unit, result in results:
-        groups.setdefault((unit.arguments["standardize"], unit.arguments["method"]), []).append(result)
+    groups = group_results(results, itemgetter("standardize", "method"))
     return [
         comparison_row(
             SCALINGS[standardize],
             {"method": SETTINGS[figure].methods[method]},
-            {key: compare([result[key] for result in group]) for key in group[0]},
+            compare_each(group),
         )
         for (standardize, method), group in groups.items()
     ]

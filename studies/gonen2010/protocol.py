@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from multikernel.estimators._cost import prediction_cost
 from multikernel.stats import f_test_5x2cv
+from studies.fitting import convergence_reported
 from studies.study import Result
 
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -136,8 +136,7 @@ def fit_quietly(model: Any, X: Array, y: Array) -> Any:
 
     Nor is there one of a plateau, which a small C and few projections end on: no validation chooses it.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with convergence_reported():
         warnings.filterwarnings("ignore", message="the projections of .* tell", category=UserWarning)
         return model.fit(X, y)
 

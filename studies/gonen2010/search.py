@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from multikernel.datasets import make_gauss
 from multikernel.estimators import MKLClassifier
 from multikernel.estimators.regularized_classifier import RegularizedMKLClassifier
-from studies.compare import compare
+from studies.compare import compare, group_results
 from studies.gonen2010 import published
 from studies.gonen2010.benchmarks import N_TOY, SEED
 from studies.gonen2010.methods import (
@@ -160,9 +161,7 @@ def _units(splits: int) -> list[Unit]:
 
 
 def _rows(results: Sequence[tuple[Unit, Result]]) -> Rows:
-    groups: dict[str, list[Result]] = {}
-    for unit, result in results:
-        groups.setdefault(unit.arguments["problem"], []).append(result)
+    groups = group_results(results, itemgetter("problem"))
     rows = [row for key, group in groups.items() for row in _problem_rows(PROBLEMS[key], group)]
     on_sets = [row for row in rows if row["section"] in SETS.values()]
     return rows + [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from multikernel.stats import wilcoxon_signed_rank
-from studies.compare import compare, comparison_row, sections
+from studies.compare import compare, comparison_row, open_remark, sections
 from studies.gonen2010.methods import Problem
 from studies.gonen2010.protocol import (
     FOLDS,
@@ -129,7 +129,7 @@ def method_row(
         values["p"] = compare(test["p"]) | {"se": None}
         remark += [verdict(test, problem.rival.upper())]
     n_open = FOLDS * len(found) - sum(part.settled for part in found)
-    remark += [f"not solved to tolerance on {n_open} of {FOLDS * len(found)} folds" if n_open else ""]
+    remark += [open_remark(n_open, FOLDS * len(found), "folds")]
     labels = {"method": problem.methods[method].label, **problem.methods[method].more}
     return comparison_row(problem.label, labels, values, "; ".join(filter(None, remark)))
 

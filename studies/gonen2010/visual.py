@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from multikernel.datasets import load_dataset
 from multikernel.estimators import LocalizedMKLClassifier, ProjectionKernelClassifier
 from multikernel.kernels import Linear
-from studies.compare import compare, comparison_row
+from studies.compare import compare_each, comparison_row, group_results
 from studies.gonen2010.protocol import fit_quietly, score
 from studies.study import Quantity, Result, Summary, Table, Unit
 
@@ -120,14 +121,12 @@ def _units(figure: str, splits: int) -> list[Unit]:
 
 
 def _rows(figure: str, results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
-    groups: dict[str, list[Result]] = {}
-    for unit, result in results:
-        groups.setdefault(unit.arguments["method"], []).append(result)
+    groups = group_results(results, itemgetter("method"))
     return [
         comparison_row(
             SHOWN[figure].label,
             {"method": METHODS[method]},
-            {key: compare([result[key] for result in group]) for key in group[0]},
+            compare_each(group),
         )
         for method, group in groups.items()
     ]

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
 from multikernel.kernels import Gaussian
-from studies.compare import compare, comparison_row
+from studies.compare import compare, comparison_row, convergence_remark
 from studies.lanckriet2004.machine import Task, fit_machine
 from studies.lanckriet2004.published import FIVE_GAUSSIANS_ACCURACY, SPLITS
 from studies.lanckriet2004.setting import (
@@ -98,9 +98,8 @@ def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
             "best": compare([result["best"]["accuracy"] for result in group]),
             "gain": compare([result["learned"]["accuracy"] - result["best"]["accuracy"] for result in group]),
         }
-        n_open = sum(machine["status"] != "optimal" for machine in learned)
-        remark = f"not solved to tolerance on {n_open} of {len(learned)} splits" if n_open else ""
-        rows.append(comparison_row("Five Gaussians", {"data": setting.label.split(",")[0]}, values, remark))
+        labels = {"data": setting.label.split(",")[0]}
+        rows.append(comparison_row("Five Gaussians", labels, values, convergence_remark(learned)))
     return rows
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from studies.compare import compare, comparison_row
+from studies.compare import compare, comparison_row, convergence_remark, group_results
 from studies.lanckriet2004.machine import CRITERIA, Task, fit_machine
 from studies.lanckriet2004.published import SPLITS, published_cell
 from studies.lanckriet2004.setting import (
@@ -19,8 +19,8 @@ from studies.lanckriet2004.setting import (
     TWONORM,
     Setting,
     draw_split,
-    three_kernels,
 )
+from studies.points import three_kernels
 from studies.study import Quantity, Result, Table, Unit
 
 COLUMNS = {
@@ -91,15 +91,10 @@ def _units(settings: Sequence[Setting]) -> Callable[[int], list[Unit]]:
 
 
 def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
-    groups: dict[tuple[str, str], list[Result]] = {}
-    settings: dict[str, Setting] = {}
-    for unit, result in results:
-        setting = Setting(**unit.arguments["setting"])
-        settings[setting.label] = setting
-        groups.setdefault((setting.label, unit.arguments["criterion"]), []).append(result)
+    groups = group_results(results, lambda given: (Setting(**given["setting"]), given["criterion"]))
     return [
-        _row(settings[label], criterion, column, [result[column] for result in group])
-        for (label, criterion), group in groups.items()
+        _row(setting, criterion, column, [result[column] for result in group])
+        for (setting, criterion), group in groups.items()
         for column in COLUMNS
     ]
 
@@ -127,9 +122,7 @@ def _remark(criterion: str, machines: Sequence[Result], found: Sequence[Result])
         remarks.append(f"separable on {len(found)} of {len(machines)} splits")
     if criterion == "SM2,C" and (n_large := sum(machine["ridge"] < 1.0 / _LARGE_C for machine in found)):
         remarks.append(f"C above {_LARGE_C:g} on {n_large} of {len(found)} splits")
-    if n_open := sum(machine["status"] != "optimal" for machine in found):
-        remarks.append(f"not solved to tolerance on {n_open} of {len(found)} splits")
-    return "; ".join(remarks)
+    return "; ".join(filter(None, [*remarks, convergence_remark(found)]))
 
 
 _PROTOCOL = (

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.datasets import load_dataset
-from multikernel.kernels import Gaussian, Linear, Polynomial, unit_diagonal
+from studies.points import load_two_classes, standardize
 from studies.splits import draw_order
 
 TRAIN_SHARE = 0.8
@@ -80,23 +79,10 @@ def draw_split(setting: Setting, split: int) -> Split:
     Split
         With labels −1 and +1, both of them among the training and among the test points.
     """
-    data = load_dataset(setting.dataset)
-    assert data.y is not None
-    X, y = np.asarray(data.X, dtype=np.float64), np.where(data.y > 0, 1, -1)
+    X, y = load_two_classes(setting.dataset)
     rng = np.random.default_rng([_SEED, split])
     n = len(y) if setting.sample is None else setting.sample
     n_train = round(TRAIN_SHARE * n)
     order = draw_order(y, n_train, rng, n)
     X = X[order]
-    return Split(_standardized(X) if setting.standardized else X, y[order], n_train)
-
-
-def three_kernels(X: Array, sigma: float) -> list[Array]:
-    """Return K1, K2 and K3 over the rows of X."""
-    return [unit_diagonal(Polynomial(degree=2)(X)), Gaussian(sigma=sigma)(X), unit_diagonal(Linear()(X))]
-
-
-def _standardized(X: Array) -> Array:
-    deviation = X.std(axis=0)
-    scaled: Array = (X - X.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0)
-    return scaled
+    return Split(standardize(X) if setting.standardized else X, y[order], n_train)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from studies.compare import compare, comparison_row
+from studies.compare import compare, comparison_row, convergence_remark, group_results
 from studies.lewis2006.methods import fit_method
 from studies.lewis2006.published import ACCURACY, FOLDS, REPEATS, SPLITS
 from studies.lewis2006.setting import KERNELS, Setting, draw_split
@@ -76,10 +76,7 @@ def _units(splits: int) -> list[Unit]:
 
 
 def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
-    groups: dict[tuple[Setting, str], list[Result]] = {}
-    for unit, result in results:
-        key = Setting(**unit.arguments["setting"]), unit.arguments["method"]
-        groups.setdefault(key, []).append(result)
+    groups = group_results(results, lambda given: (Setting(**given["setting"]), given["method"]))
     return [_row(setting, method, group) for (setting, method), group in groups.items()]
 
 
@@ -88,10 +85,8 @@ def _row(setting: Setting, method: str, group: Sequence[Result]) -> dict[str, An
     values = {"accuracy": _beside(compare([result["accuracy"] for result in group], published, SPLITS))}
     if "weights" in group[0]:
         values["weights"] = compare([result["weights"] for result in group])
-    n_open = sum(result["status"] != "optimal" for result in group)
-    remark = f"not solved to tolerance on {n_open} of {len(group)} splits" if n_open else ""
     label = SCALED_METHODS[method] if setting.standardized else METHODS[method]
-    return comparison_row(setting.label, {"method": label}, values, remark)
+    return comparison_row(setting.label, {"method": label}, values, convergence_remark(group))
 
 
 def _beside(accuracy: dict[str, Any]) -> dict[str, Any]:

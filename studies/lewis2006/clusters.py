@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from multikernel.datasets import make_interleaved
 from multikernel.estimators import NonstationaryClassifier
 from multikernel.kernels import Linear
-from studies.compare import compare, comparison_row
+from studies.compare import compare, compare_each, comparison_row, convergence_remark, group_results
+from studies.fitting import convergence_reported
 from studies.lewis2006.likelihood import fit_likelihood_ratio
 from studies.plots import draw_surface
 from studies.study import Quantity, Result, Summary, Table, Unit
@@ -74,8 +74,7 @@ def fit_decision(method: str, X: Array, y: Array, seed: int) -> tuple[Decision, 
     estimator = NonstationaryClassifier(
         views, C=C, mode=method, n_init=STARTS, tol=TOLERANCE, max_iter=TURNS, random_state=seed
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with convergence_reported():
         estimator.fit(X, y)
     # A training point that is misclassified costs C at least.
     separated = 100.0 * float(np.mean(estimator.start_objectives_[0] < C))
@@ -95,20 +94,18 @@ def _units(splits: int) -> list[Unit]:
 
 
 def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
-    groups: dict[str, list[Result]] = {}
-    for unit, result in results:
-        groups.setdefault(unit.arguments["method"], []).append(result)
+    groups = group_results(results, itemgetter("method"))
     return [_row(method, group) for method, group in groups.items()]
 
 
 def _row(method: str, group: Sequence[Result]) -> dict[str, Any]:
-    values = {key: compare([result[key] for result in group]) for key in ("training", "test")}
+    values = compare_each(group, ("training", "test"))
     values["worst"] = compare([min(result["test"] for result in group)])
     if method != "likelihood":
         values["starts"] = compare([result["starts"] for result in group])
-    n_open = sum(result["status"] != "optimal" for result in group)
-    remark = f"not solved to tolerance on {n_open} of {len(group)} draws" if n_open else ""
-    return comparison_row("accuracy", {"mixtures by": METHODS[method]}, values, remark)
+    return comparison_row(
+        "accuracy", {"mixtures by": METHODS[method]}, values, convergence_remark(group, "draws")
+    )
 
 
 def draw_figure(summary: Summary, path: Path) -> None:

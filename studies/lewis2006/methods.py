@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from multikernel.estimators import MKLClassifier, NonstationaryClassifier
+from studies.fitting import convergence_reported
 from studies.lewis2006.likelihood import fit_likelihood_ratio
 from studies.lewis2006.setting import KERNELS, Split
 
@@ -41,9 +40,7 @@ def fit_method(points: Split, method: str) -> dict[str, Any]:
     """
     if method == "likelihood":
         return _fit_likelihood(points)
-    with warnings.catch_warnings():
-        # What did not converge says so in its status, which the tables show.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with convergence_reported():
         if method in NONSTATIONARY:
             model: Any = NonstationaryClassifier("precomputed", C=C, **NONSTATIONARY[method])
             return _fit(model, points, points.fitted, points.predicted)

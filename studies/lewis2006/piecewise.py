@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from multikernel.datasets import make_piecewise, piecewise_curve
 from multikernel.estimators import MKLClassifier, NonstationaryClassifier
 from multikernel.kernels import Linear, Polynomial
-from studies.compare import compare, comparison_row
+from studies.compare import compare_each, comparison_row, convergence_remark, group_results
+from studies.fitting import convergence_reported
 from studies.lewis2006.likelihood import fit_likelihood_ratio
 from studies.plots import draw_map, draw_surface
 from studies.study import Quantity, Result, Summary, Table, Unit
@@ -94,9 +94,7 @@ def fit_piecewise(method: str, X: Array, y: Array, n_init: int = 1) -> Fitted:
         )
     else:
         model = MKLClassifier(views, C=C)
-    with warnings.catch_warnings():
-        # What did not converge says so in its status, which the page shows.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with convergence_reported():
         model.fit(X, y)
     return Fitted(model.decision_function, str(model.status_), model)
 
@@ -131,18 +129,14 @@ def _units(splits: int) -> list[Unit]:
 
 
 def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
-    groups: dict[tuple[float, str], list[Result]] = {}
-    for unit, result in results:
-        groups.setdefault((unit.arguments["shift"], unit.arguments["method"]), []).append(result)
+    groups = group_results(results, itemgetter("shift", "method"))
     return [_row(shift, method, group) for (shift, method), group in groups.items()]
 
 
 def _row(shift: float, method: str, group: Sequence[Result]) -> dict[str, Any]:
     keys = [key for key in ("training", "test", *SIDES) if key in group[0]]
-    values = {key: compare([result[key] for result in group]) for key in keys}
-    n_open = sum(result["status"] != "optimal" for result in group)
-    remark = f"not solved to tolerance on {n_open} of {len(group)} draws" if n_open else ""
-    return comparison_row(f"shift ±{shift}", {"method": METHODS[method]}, values, remark)
+    remark = convergence_remark(group, "draws")
+    return comparison_row(f"shift ±{shift}", {"method": METHODS[method]}, compare_each(group, keys), remark)
 
 
 def draw_figure(summary: Summary, path: Path) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
 from multikernel.estimators import MKLClassifier, NonstationaryClassifier
 from studies.compare import compare, comparison_row
+from studies.fitting import convergence_reported
 from studies.splits import draw_order
 from studies.study import Quantity, Result, Table, Unit
 from studies.yeast import CLASSES, NETWORKS, SINGLE, kernels_and_labels
@@ -60,9 +59,7 @@ def compute_area(label: str, split: int, method: str) -> dict[str, Any]:
         model: Any = NonstationaryClassifier("precomputed", C=C / 2.0, mode=method)
     else:
         model = MKLClassifier("precomputed", C=C)
-    with warnings.catch_warnings():
-        # What did not converge says so in its status, which the page shows.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with convergence_reported():
         model.fit(stack[:n_train, :n_train], y[order][:n_train])
     new = stack[n_train:, :n_train]
     found: dict[str, Any] = {

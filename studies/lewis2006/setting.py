@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from multikernel.datasets import load_dataset
-from multikernel.kernels import Gaussian, Linear, Polynomial, unit_diagonal
 from studies.lewis2006.published import FOLDS
+from studies.points import load_two_classes, standardize, three_kernels
 
 KERNELS = {"quadratic": "quadratic", "rbf": "RBF", "linear": "linear"}
 
@@ -88,20 +87,10 @@ def draw_split(setting: Setting, split: int) -> Split:
     -------
     Split
     """
-    data = load_dataset(setting.dataset)
-    assert data.y is not None
-    X, y = np.asarray(data.X, dtype=np.float64), np.where(data.y > 0, 1, -1)
+    X, y = load_two_classes(setting.dataset)
     repeat, fold = divmod(split, FOLDS)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=repeat).split(X, y)
     training, test = list(folds)[fold]
     if setting.standardized:
-        deviation = X[training].std(axis=0)
-        X = (X - X[training].mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0)
-    return Split(three_kernels(X, setting.sigma), y, training, test)
-
-
-def three_kernels(X: Array, sigma: float) -> Array:
-    """Return k₁, k₂ and k₃ over the rows of X, (3, n, n)."""
-    return np.stack(
-        [unit_diagonal(Polynomial(degree=2)(X)), Gaussian(sigma=sigma)(X), unit_diagonal(Linear()(X))]
-    )
+        X = standardize(X, X[training])
+    return Split(np.stack(three_kernels(X, setting.sigma)), y, training, test)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from multikernel.solvers.nonstationary.mixtures import Mixtures
 from multikernel.solvers.nonstationary.projection import Projected, Projection
 from multikernel.solvers.nonstationary.smo import project_smo
 from multikernel.solvers.nonstationary.working_set import project_interior
-from studies.compare import compare, comparison_row
+from studies.compare import compare, comparison_row, group_results
 from studies.lewis2006.published import SPEED_RATIO, SPEED_SIZE
 from studies.study import Quantity, Result, Summary, Table, Unit
 
@@ -113,9 +114,7 @@ def _units(repeats: int) -> list[Unit]:
 
 
 def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
-    groups: dict[tuple[str, int], list[Result]] = {}
-    for unit, result in results:
-        groups.setdefault((unit.arguments["posteriors"], unit.arguments["n"]), []).append(result)
+    groups = group_results(results, itemgetter("posteriors", "n"))
     return [_row(posteriors, n, group) for (posteriors, n), group in groups.items()]
 
 

@@ -5,28 +5,9 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any
 
-import numpy as np
-
-from multikernel.datasets import load_dataset
-from multikernel.kernels import GraphKernel, Precomputed
-from studies.structured.protocol import (
-    REPEATS,
-    Problem,
-    Sample,
-    compute_fold,
-    positions,
-    ready_made,
-    sample_rows,
-)
-from studies.structured.tables import (
-    NOTES,
-    PROTOCOL,
-    make_quantities,
-    make_rows,
-    make_units,
-    title,
-)
-from studies.study import Table
+from multikernel.kernels import GraphKernel
+from studies.structured.protocol import Problem, Sample, compute_fold, load_rows, precomputed_sample
+from studies.structured.tables import make_table
 
 MOST_GRAPHS = 1000
 KERNELS = {
@@ -50,13 +31,10 @@ def load_graphs(name: str) -> Sample:
     -------
     Sample
     """
-    data = load_dataset(name)
-    y = np.asarray(data.y)
-    kept = sample_rows(y, MOST_GRAPHS)
+    data, kept, y = load_rows(name, MOST_GRAPHS)
     every = data.graphs
     graphs = [every[place] for place in kept]
-    kernels = {label: Precomputed(kernel(graphs)) for label, kernel in KERNELS.items()}
-    return Sample(positions(len(kept)), y[kept], ready_made(kernels))
+    return precomputed_sample({label: kernel(graphs) for label, kernel in KERNELS.items()}, y)
 
 
 def _problem(name: str, label: str) -> Problem:
@@ -82,20 +60,16 @@ def compute_graphs(problem: str, repetition: int, fold: int) -> dict[str, Any]:
     return compute_fold(PROBLEMS[problem], repetition, fold)
 
 
-TABLE = Table(
-    name="graphs",
-    title=title("molecules and proteins as graphs"),
-    version=1,
-    splits=REPEATS,
-    units=partial(make_units, PROBLEMS, compute_graphs),
-    rows=partial(make_rows, PROBLEMS),
-    quantities=make_quantities("accuracy"),
-    protocol=(
+TABLE = make_table(
+    "graphs",
+    "molecules and proteins as graphs",
+    PROBLEMS,
+    compute_graphs,
+    data=(
         "Graphs of the TU Dortmund collection with the labels of their nodes; labels of edges and attributes "
         f"of nodes are not used. Of NCI1 {MOST_GRAPHS} graphs, drawn once with the shares of the classes.",
         "Kernels by grakel, their parameters fixed beforehand: counts of node labels, Weisfeiler–Lehman "
         "subtree kernels of 1, 3 and 5 steps, and shortest paths.",
-        *PROTOCOL,
     ),
     notes=(
         "There are no figures by this protocol to compare with: publications mostly train on nine tenths of "
@@ -103,6 +77,5 @@ TABLE = Table(
         "Weights of norm 1 go to the deepest neighbourhoods, also where they are not the best alone. The "
         "likely reason: with them graphs are similar to themselves above all, which separates any training "
         "half with little effort and says nothing of the test half. The plain sum is not taken in.",
-        *NOTES,
     ),
 )

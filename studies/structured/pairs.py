@@ -11,26 +11,17 @@ from multikernel.datasets import load_dataset
 from multikernel.kernels import Kronecker, Precomputed, repair_psd, unit_diagonal
 from multikernel.selection import PairSplit, sample_pairs
 from studies.structured.protocol import (
-    REPEATS,
     SEED,
     Folds,
     Problem,
     Sample,
     Split,
     compute_fold,
-    ready_made,
+    each_kernel,
     sample_rows,
     stratified_folds,
 )
-from studies.structured.tables import (
-    NOTES,
-    PROTOCOL,
-    make_quantities,
-    make_rows,
-    make_units,
-    title,
-)
-from studies.study import Table
+from studies.structured.tables import make_table
 
 MOST_PAIRS = 600
 NEGATIVES = 3.0
@@ -84,7 +75,7 @@ def load_pairs(name: str) -> Sample:
     drugs, targets = (Precomputed(np.mean(list(kernels.values()), axis=0)) for kernels in sides.values())
     kernels = {f"drug {key}": Kronecker(Precomputed(K), targets) for key, K in sides["drug"].items()}
     kernels |= {f"target {key}": Kronecker(drugs, Precomputed(K)) for key, K in sides["target"].items()}
-    return Sample(pairs[kept].astype(np.float64), labels[kept], ready_made(kernels))
+    return Sample(pairs[kept].astype(np.float64), labels[kept], each_kernel(kernels))
 
 
 def _object_kernels(kernels: dict[str, Array], side: str) -> dict[str, Array]:
@@ -117,15 +108,12 @@ def compute_pairs(problem: str, repetition: int, fold: int) -> dict[str, Any]:
     return compute_fold(PROBLEMS[problem], repetition, fold)
 
 
-TABLE = Table(
-    name="pairs",
-    title=title("whether a drug binds a target"),
-    version=1,
-    splits=REPEATS,
-    units=partial(make_units, PROBLEMS, compute_pairs),
-    rows=partial(make_rows, PROBLEMS),
-    quantities=make_quantities("roc_auc", "average_precision"),
-    protocol=(
+TABLE = make_table(
+    "pairs",
+    "whether a drug binds a target",
+    PROBLEMS,
+    compute_pairs,
+    data=(
         "Interactions of drugs with nuclear receptors, G protein-coupled receptors and ion channels "
         "(Yamanishi et al. 2008), with nine kernels of drugs and nine of targets (Nascimento et al. 2016), "
         "each made symmetric, its negative eigenvalues dropped, and scaled to a unit diagonal.",
@@ -139,12 +127,10 @@ TABLE = Table(
         "distributed.",
         "New pairs: halves of the pairs. New drugs: all pairs of a drug are in one half, also within the "
         "training half; new targets likewise. C and the best single kernel are chosen by the ROC area.",
-        *PROTOCOL,
     ),
     notes=(
         "p is of the ROC area.",
         "There are no figures by this protocol to compare with: publications score all pairs of the matrix, "
         "of which far fewer than a quarter interact, so that their average precision is another quantity.",
-        *NOTES,
     ),
 )

@@ -8,20 +8,20 @@ the training half; the other half is for the score alone.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
+from multikernel.datasets import Dataset, load_dataset
 from multikernel.estimators import MKLClassifier
 from multikernel.estimators._cost import prediction_cost
-from multikernel.kernels import Kernel
+from multikernel.kernels import Kernel, Precomputed
 from multikernel.views import KernelBank, View
+from studies.fitting import convergence_reported
 
 GRID = (0.1, 1.0, 10.0, 100.0)
 REPEATS, HALVES, INNER_FOLDS = 5, 2, 3
@@ -122,8 +122,7 @@ class Contender:
     def fit(self, Ks: Array, y: Array, C: float) -> MKLClassifier:
         """Fit the machine to kernels (n_kernels, n, n); what did not converge says so in its status."""
         model = MKLClassifier("precomputed", C=C, multiclass="shared", **self.options)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with convergence_reported():
             model.fit(self._given(Ks), y)
         return model
 
@@ -308,14 +307,48 @@ def sample_rows(y: Array, n: int) -> Array:
     return kept
 
 
-def ready_made(kernels: Mapping[str, Kernel]) -> list[View]:
+def load_rows(name: str, most: int | None = None) -> tuple[Dataset, Array, Array]:
+    """Return a data set, which of its points are used, and the classes of these.
+
+    Parameters
+    ----------
+    name : str
+    most : int, default=None
+        Of more points than that, so many are drawn: see `sample_rows`.
+
+    Returns
+    -------
+    data : Dataset
+    kept : ndarray of int
+    y : ndarray of shape (n_kept,)
+    """
+    data = load_dataset(name)
+    y = np.asarray(data.y)
+    kept = sample_rows(y, len(y) if most is None else most)
+    return data, kept, y[kept]
+
+
+def each_kernel(kernels: Mapping[str, Kernel]) -> list[View]:
     """Return one view for each kernel over all columns."""
     return [View(name, kernel) for name, kernel in kernels.items()]
 
 
-def positions(n: int) -> Array:
-    """Return the column of positions that ready-made kernels read."""
-    return np.arange(n, dtype=np.float64)[:, np.newaxis]
+def precomputed_sample(matrices: Mapping[str, Array], y: Array, costs: Array | None = None) -> Sample:
+    """Return the sample of precomputed kernels; X is the column of positions in them.
+
+    Parameters
+    ----------
+    matrices : mapping of str to ndarray of shape (n, n)
+    y : ndarray of shape (n,)
+    costs : ndarray of shape (n_kernels,), default=None
+
+    Returns
+    -------
+    Sample
+    """
+    positions = np.arange(len(y), dtype=np.float64)[:, np.newaxis]
+    views = each_kernel({name: Precomputed(K) for name, K in matrices.items()})
+    return Sample(positions, y, views, costs)
 
 
 def _rows(X: Any, places: Array) -> Any:

@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any
 
-import numpy as np
-
-from multikernel.datasets import load_dataset
-from multikernel.kernels import Gappy, Kernel, Mismatch, Precomputed, Spectrum, WeightedDegree
-from studies.structured.protocol import (
-    REPEATS,
-    Problem,
-    Sample,
-    compute_fold,
-    positions,
-    ready_made,
-    sample_rows,
-)
-from studies.structured.tables import (
-    NO_FIGURES,
-    NOTES,
-    PROTOCOL,
-    make_quantities,
-    make_rows,
-    make_units,
-    title,
-)
-from studies.study import Table
+from multikernel.kernels import Gappy, Kernel, Mismatch, Spectrum, WeightedDegree
+from studies.structured.protocol import Problem, Sample, compute_fold, load_rows, precomputed_sample
+from studies.structured.tables import NO_FIGURES, make_table
 
 MOST_SPLICES, MOST_PROTEINS = 1000, 1500
 N_FIRST = 60
@@ -55,14 +35,6 @@ FIRST: Mapping[str, Kernel] = {
     f"first {N_FIRST}, 3 letters": Spectrum(3, "protein"),
 }
 
-Array = np.ndarray
-
-
-def _sample(kernels: Mapping[str, Kernel], strings: Mapping[str, Sequence[str]], y: Array) -> Sample:
-    """The sample of ready-made kernels, each between the strings of its name."""
-    made = {name: Precomputed(kernel(strings[name])) for name, kernel in kernels.items()}
-    return Sample(positions(len(y)), y, ready_made(made))
-
 
 @lru_cache(maxsize=1)
 def load_dna(name: str, most: int) -> Sample:
@@ -77,24 +49,20 @@ def load_dna(name: str, most: int) -> Sample:
     -------
     Sample
     """
-    data = load_dataset(name)
-    y = np.asarray(data.y)
-    kept = sample_rows(y, most)
+    data, kept, y = load_rows(name, most)
     strings = data.arrays["sequences"][kept].tolist()
-    return _sample(DNA, dict.fromkeys(DNA, strings), y[kept])
+    return precomputed_sample({label: kernel(strings) for label, kernel in DNA.items()}, y)
 
 
 @lru_cache(maxsize=1)
 def load_proteins() -> Sample:
     """Return proteins with kernels of the whole sequences and of their first letters."""
-    data = load_dataset("multiloc_sequences")
-    y = np.asarray(data.y)
-    kept = sample_rows(y, MOST_PROTEINS)
+    data, kept, y = load_rows("multiloc_sequences", MOST_PROTEINS)
     every = bytes(data.arrays["sequences_utf8"]).decode().split("\n")
     whole = [every[place] for place in kept]
     first = [string[:N_FIRST] for string in whole]
-    strings = dict.fromkeys(WHOLE, whole) | dict.fromkeys(FIRST, first)
-    return _sample({**WHOLE, **FIRST}, strings, y[kept])
+    matrices = {label: kernel(whole) for label, kernel in WHOLE.items()}
+    return precomputed_sample(matrices | {label: kernel(first) for label, kernel in FIRST.items()}, y)
 
 
 SPLICES = {
@@ -127,28 +95,13 @@ def compute_sequences(problem: str, repetition: int, fold: int) -> dict[str, Any
     return compute_fold(PROBLEMS[problem], repetition, fold)
 
 
-def _table(
-    name: str, subject: str, problems: Mapping[str, Problem], data: Sequence[str], notes: Sequence[str]
-) -> Table:
-    return Table(
-        name=name,
-        title=title(subject),
-        version=1,
-        splits=REPEATS,
-        units=partial(make_units, problems, compute_sequences),
-        rows=partial(make_rows, problems),
-        quantities=make_quantities("accuracy"),
-        protocol=(*data, *PROTOCOL),
-        notes=(NO_FIGURES, *notes, *NOTES),
-    )
-
-
 TABLES = (
-    _table(
+    make_table(
         "splice",
         "promoters and splice junctions",
         SPLICES,
-        (
+        compute_sequences,
+        data=(
             "Sequences of DNA: 57 letters around promoters of E. coli or elsewhere, 60 letters around splice "
             "junctions of primates (exon to intron, intron to exon, none), of which "
             f"{MOST_SPLICES} were drawn once with the shares of the classes.",
@@ -156,24 +109,27 @@ TABLES = (
             "kernels that compare what stands at the same place (weighted degree), also if it is moved by a "
             "few letters (shift). A letter other than A, C, G and T matches nothing.",
         ),
-        (
+        notes=(
+            NO_FIGURES,
             "Of the 3190 sequences of splice junctions 185 are copies of others: a copy may be in the other "
             "half.",
             "At a splice junction it counts what stands where. Four of the seven kernels do not know the "
             "place, and the plain sum with them is worse than one good kernel; norm 1 leaves them out.",
         ),
     ),
-    _table(
+    make_table(
         "location",
         "where a protein is in the cell",
         LOCATIONS,
-        (
+        compute_sequences,
+        data=(
             "Eukaryotic proteins of eleven places in the cell (MultiLoc), of which "
             f"{MOST_PROTEINS} were drawn once with the shares of the classes; kernels that count patterns of "
             f"several lengths, in whole sequences and in their first {N_FIRST} letters, where signals for "
             "the transport of a protein often are.",
         ),
-        (
+        notes=(
+            NO_FIGURES,
             "Proteins that are similar to each other were not removed, and may be in both halves: kernels of "
             "long patterns may gain by it.",
         ),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from multikernel.stats import f_test_5x2cv
-from studies.compare import compare, comparison_row
+from studies.compare import compare, comparison_row, group_results, open_remark
 from studies.structured.protocol import (
     COSTS,
     HALVES,
@@ -21,7 +23,7 @@ from studies.structured.protocol import (
     Problem,
     is_single,
 )
-from studies.study import Quantity, Result, Unit
+from studies.study import Quantity, Result, Table, Unit
 
 LEVEL = 0.05
 BEST = "best"
@@ -41,17 +43,6 @@ SCORE_LABELS = {
 
 Problems = Mapping[str, Problem]
 Rows = list[dict[str, Any]]
-
-
-def title(subject: str) -> str:
-    """Return the title of a page.
-
-    Examples
-    --------
-    >>> title("texts in several views")
-    'Structured data: texts in several views'
-    """
-    return f"Structured data: {subject}"
 
 
 def make_units(problems: Problems, function: Callable[..., Result], repetitions: int) -> list[Unit]:
@@ -79,14 +70,6 @@ def make_units(problems: Problems, function: Callable[..., Result], repetitions:
         for repetition in range(repetitions)
         for fold in range(HALVES)
     ]
-
-
-def group_by_problem(results: Sequence[tuple[Unit, Result]]) -> dict[str, list[Result]]:
-    """Return the results of each problem, in the order of the units."""
-    groups: dict[str, list[Result]] = {}
-    for unit, result in results:
-        groups.setdefault(unit.arguments["problem"], []).append(result)
-    return groups
 
 
 def scores_of(group: Sequence[Result], scoring: str) -> dict[str, np.ndarray]:
@@ -170,7 +153,7 @@ def make_rows(problems: Problems, results: Sequence[tuple[Unit, Result]]) -> Row
         See `comparison_row`.
     """
     rows = []
-    for key, group in group_by_problem(results).items():
+    for key, group in group_results(results, itemgetter("problem")).items():
         rows += problem_rows(problems[key], group)
     return rows
 
@@ -208,7 +191,7 @@ def weight_values(group: Sequence[Result], place: int) -> dict[str, dict[str, An
 def unsettled_text(group: Sequence[Result], method: str) -> str:
     """Return in how many folds the solver of a method did not come to its end; empty if in none."""
     count = sum(method in result["unsettled"] for result in group)
-    return f"not solved to tolerance on {count} of {len(group)} folds" if count else ""
+    return open_remark(count, len(group), "folds")
 
 
 def _score_values(by_score: Mapping[str, Mapping[str, np.ndarray]], key: str) -> dict[str, dict[str, Any]]:
@@ -252,3 +235,45 @@ NOTES = (
     "there all the same.",
 )
 NO_FIGURES = "There are no published figures by this protocol to compare with."
+
+
+def make_table(
+    name: str,
+    subject: str,
+    problems: Problems,
+    compute: Callable[..., Result],
+    *,
+    data: Sequence[str],
+    notes: Sequence[str] = (NO_FIGURES,),
+) -> Table:
+    """Return a table by the common protocol.
+
+    Parameters
+    ----------
+    name, subject : str
+        What the command line calls it, and what its title says.
+    problems : mapping of str to Problem
+        All with the same scores.
+    compute : callable
+        See `make_units`.
+    data : sequence of str
+        What the protocol says of data and kernels.
+    notes : sequence of str
+        What is known about this table, before the notes of all tables.
+
+    Returns
+    -------
+    Table
+    """
+    scores = next(iter(problems.values())).scores
+    return Table(
+        name=name,
+        title=f"Structured data: {subject}",
+        version=1,
+        splits=REPEATS,
+        units=partial(make_units, problems, compute),
+        rows=partial(make_rows, problems),
+        quantities=make_quantities(*scores),
+        protocol=(*data, *PROTOCOL),
+        notes=(*notes, *NOTES),
+    )

@@ -9,28 +9,17 @@ from typing import Any
 import numpy as np
 
 from multikernel.datasets import load_dataset
-from multikernel.kernels import Gaussian, Precomputed
+from multikernel.kernels import Gaussian
 from multikernel.views import View
 from studies.structured.protocol import (
     INNER_FOLDS,
-    REPEATS,
     Problem,
     Sample,
     compute_fold,
-    positions,
-    ready_made,
-    sample_rows,
+    load_rows,
+    precomputed_sample,
 )
-from studies.structured.tables import (
-    NO_FIGURES,
-    NOTES,
-    PROTOCOL,
-    make_quantities,
-    make_rows,
-    make_units,
-    title,
-)
-from studies.study import Table
+from studies.structured.tables import make_table
 
 MOST_TEXTS = 1000
 # Of TARA oceans, where a sample is from: these columns say the classes.
@@ -53,12 +42,9 @@ def load_linear(name: str, most: int | None = None) -> Sample:
     -------
     Sample
     """
-    data = load_dataset(name)
-    y = np.asarray(data.y)
-    kept = sample_rows(y, len(y) if most is None else most)
+    data, kept, y = load_rows(name, most)
     tables = {view: np.asarray(table[kept], dtype=np.float64) for view, table in data.views.items()}
-    views = ready_made({view: Precomputed(table @ table.T) for view, table in tables.items()})
-    return Sample(positions(len(kept)), y[kept], views)
+    return precomputed_sample({view: table @ table.T for view, table in tables.items()}, y)
 
 
 def load_gaussian(name: str, target: str = "y", left_out: tuple[str, ...] = ()) -> Sample:
@@ -146,38 +132,28 @@ def compute_vectors(problem: str, repetition: int, fold: int) -> dict[str, Any]:
     return compute_fold(PROBLEMS[problem], repetition, fold)
 
 
-def _table(name: str, subject: str, problems: dict[str, Problem], data: Sequence[str], *more: str) -> Table:
-    return Table(
-        name=name,
-        title=title(subject),
-        version=1,
-        splits=REPEATS,
-        units=partial(make_units, problems, compute_vectors),
-        rows=partial(make_rows, problems),
-        quantities=make_quantities("accuracy"),
-        protocol=(*data, *PROTOCOL),
-        notes=(*more, *NOTES),
-    )
-
-
 TABLES = (
-    _table(
+    make_table(
         "fold",
         "the fold of a protein from twelve views",
         FOLDS,
-        (
+        compute_vectors,
+        data=(
             "694 proteins of 27 folds (Ding & Dubchak 2001), both parts of the published split together; "
             "twelve views, each the 27 leading principal components of a kernel of Damoulas & Girolami, "
             "whose names the data do not tell; the inner product of a view's rows is its kernel.",
         ),
-        "There are no figures by this protocol to compare with: published ones are for the split into 311 "
-        "training and 383 test proteins, and for the whole kernels, of which here are 27 components.",
+        notes=(
+            "There are no figures by this protocol to compare with: published ones are for the split into "
+            "311 training and 383 test proteins, and for the whole kernels, of which here are 27 components.",
+        ),
     ),
-    _table(
+    make_table(
         "omics",
         "several measurements of the same samples",
         OMICS,
-        (
+        compute_vectors,
+        data=(
             "TCGA breast (messenger RNA, micro-RNA, proteins), TARA oceans (physics and chemistry, "
             "phylogeny, genes), nutrimouse (genes, lipids): a Gaussian kernel of standardised columns for "
             "each view, its width the median distance. Columns without variation and classes of fewer than "
@@ -187,19 +163,18 @@ TABLES = (
             "principal components, so that their scales mean something; the inner product of rows is the "
             "kernel of a view.",
         ),
-        NO_FIGURES,
     ),
-    _table(
+    make_table(
         "text",
         "texts in several views",
         TEXTS,
-        (
+        compute_vectors,
+        data=(
             "Eight sets of texts with two to five views. The kernel of a view is the inner product of its "
             "columns as they are distributed, which are counts, or weights made of counts before; the unit "
             "diagonal of the protocol makes it the cosine.",
             f"Of CiteSeer {MOST_TEXTS} papers, drawn once with the shares of the topics; of the citations of "
             "a paper all are seen, also those of papers that were not drawn.",
         ),
-        NO_FIGURES,
     ),
 )

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from multikernel.datasets import load_dataset
-from multikernel.kernels import Diffusion, Network, Precomputed, RandomWalk, RegularizedLaplacian
+from multikernel.kernels import Diffusion, Network, RandomWalk, RegularizedLaplacian
 from multikernel.kernels.networks import NetworkKernel
-from studies.compare import compare, comparison_row
+from studies.compare import compare, comparison_row, group_results
 from studies.structured.protocol import (
     COSTS,
     LEARNED,
     LEARNED_2,
-    REPEATS,
     SEED,
     SINGLE,
     SUM,
@@ -25,23 +26,18 @@ from studies.structured.protocol import (
     Sample,
     compute_fold,
     plain_folds,
-    positions,
-    ready_made,
+    precomputed_sample,
 )
 from studies.structured.tables import (
     METHODS,
     NO_FIGURES,
-    NOTES,
-    PROTOCOL,
     RIVALS,
     Rows,
-    group_by_problem,
-    make_units,
+    make_table,
     paired_p,
     scores_of,
-    title,
 )
-from studies.study import Quantity, Result, Table, Unit
+from studies.study import Quantity, Result, Unit
 from studies.yeast import CLASSES, NETWORKS
 
 N_PROTEINS = 1000
@@ -92,8 +88,7 @@ def load_networks() -> tuple[dict[str, Array], Array, dict[str, Array]]:
 def load_class(key: str) -> Sample:
     """Return the proteins that were drawn, and which of them have a function."""
     kernels, costs, labels = load_networks()
-    views = ready_made({name: Precomputed(K) for name, K in kernels.items()})
-    return Sample(positions(len(labels[key])), labels[key], views, costs)
+    return precomputed_sample(kernels, labels[key], costs)
 
 
 PROBLEMS = {
@@ -108,7 +103,7 @@ def compute_yeast(problem: str, repetition: int, fold: int) -> dict[str, Any]:
 
 
 def _rows(results: Sequence[tuple[Unit, Result]]) -> Rows:
-    groups = group_by_problem(results)
+    groups = group_results(results, itemgetter("problem"))
     areas = {PROBLEMS[key].label: scores_of(group, "roc_auc") for key, group in groups.items()}
     first = next(iter(areas.values()))
     mean = {key: np.mean([scores[key] for scores in areas.values()], axis=0) for key in first}
@@ -153,15 +148,12 @@ def _quantities() -> tuple[Quantity, ...]:
     return tuple(Quantity(key, label, digits, difference=False) for key, (label, digits) in columns.items())
 
 
-TABLE = Table(
-    name="yeast",
-    title=title("functions of yeast proteins from two networks"),
-    version=1,
-    splits=REPEATS,
-    units=partial(make_units, PROBLEMS, compute_yeast),
-    rows=_rows,
-    quantities=_quantities(),
-    protocol=(
+_TABLE = make_table(
+    "yeast",
+    "functions of yeast proteins from two networks",
+    PROBLEMS,
+    compute_yeast,
+    data=(
         f"{N_PROTEINS} proteins, drawn once from the 2310 that both the STRING and the BioGRID network of "
         "yeast have; the 13 largest top-level classes of the functional catalogue among those 2310, each "
         "against the rest. The halves are the same for all classes.",
@@ -172,12 +164,12 @@ TABLE = Table(
         "weights η of norm 1 obey Σ d²η = 1 with the costs d. Of every method the cost of predicting a "
         "protein is measured at these costs: support vectors times the share in Σ d of the kernels with more "
         "than 1% of the weight, in percent of the training points.",
-        *PROTOCOL,
     ),
     notes=(
         NO_FIGURES,
         "Thirteen classes are tested one by one, without a correction: a single small p says little. The "
         "mean of the classes is one test.",
-        *NOTES,
     ),
 )
+# A row has all methods of a class, so that the classes stand below one another.
+TABLE = replace(_TABLE, rows=_rows, quantities=_quantities())

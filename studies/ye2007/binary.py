@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from studies.compare import group_results
 from studies.study import Result, Table, Unit
 from studies.ye2007.methods import (
     C_GRID,
@@ -86,15 +87,10 @@ def _units(splits: int) -> list[Unit]:
 
 
 def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
-    groups: dict[tuple[str, str], list[Result]] = {}
-    settings: dict[str, Setting] = {}
-    for unit, result in results:
-        setting = Setting(**unit.arguments["setting"])
-        settings[setting.label] = setting
-        groups.setdefault((setting.label, unit.arguments["method"]), []).append(result)
+    groups = group_results(results, lambda given: (Setting(**given["setting"]), given["method"]))
     return [
-        method_row(label, METHODS[key], group, BINARY_ACCURACY[settings[label].dataset].get(key), SPLITS)
-        for (label, key), group in groups.items()
+        method_row(setting.label, METHODS[key], group, BINARY_ACCURACY[setting.dataset].get(key), SPLITS)
+        for (setting, key), group in groups.items()
     ]
 
 

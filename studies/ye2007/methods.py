@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import functools
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
 from multikernel.estimators import KernelDiscriminantClassifier
 from multikernel.solvers.kim import learn_kim
 from multikernel.solvers.rkda import discriminant_projection
+from studies.fitting import convergence_reported
 from studies.ye2007.setting import SIGMAS, Split
 
 FOLDS = 5
@@ -56,9 +55,7 @@ def fit_learned(
     """
     training, test = stacks
     model = KernelDiscriminantClassifier("precomputed", reg=reg, formulation=formulation)
-    with warnings.catch_warnings():
-        # What did not converge says so in its status, which the tables show.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with convergence_reported():
         seconds = _timed(lambda: model.fit(training, points.y))
     found = {
         "accuracy": _accuracy(model.predict(test), points),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from studies.compare import compare, comparison_row
+from studies.compare import compare, comparison_row, convergence_remark
 from studies.study import Quantity, Result
 from studies.ye2007.setting import SIGMAS
 
@@ -78,9 +78,7 @@ def _remark(results: Sequence[Result]) -> str:
     remarks = [f"median {name} {two_digits(value)}" for name, value in chosen.items()]
     if "learned_reg" in results[0]:
         remarks.append(_learned_reg(results))
-    if n_open := sum(result.get("status", "optimal") != "optimal" for result in results):
-        remarks.append(f"not solved to tolerance on {n_open} of {len(results)} splits")
-    return "; ".join(remarks)
+    return "; ".join(filter(None, [*remarks, convergence_remark(results)]))
 
 
 def _learned_reg(results: Sequence[Result]) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from multikernel.datasets import load_dataset
 from multikernel.kernels import Gaussian
 from multikernel.views import stack_kernels
+from studies.points import load_points
 from studies.splits import draw_balanced_order, draw_order
 
 SIGMAS = tuple(float(sigma) for sigma in np.logspace(-1, 2, 10))
@@ -86,10 +86,9 @@ def draw_split(setting: Setting, split: int) -> Split:
     Split
         With every class among the training and among the test points.
     """
-    data = load_dataset(setting.dataset)
-    assert data.y is not None
-    kept = data.y < (np.inf if setting.classes is None else setting.classes)
-    X, y = np.asarray(data.X, dtype=np.float64)[kept], data.y[kept]
+    X, y = load_points(setting.dataset)
+    kept = y < (np.inf if setting.classes is None else setting.classes)
+    X, y = X[kept], y[kept]
     rng = np.random.default_rng([_SEED, split])
     if setting.balanced:
         order, n_train = draw_balanced_order(y, setting.train_share, rng, setting.per_class)

@@ -13,7 +13,7 @@ import numpy as np
 from multikernel.datasets import load_dataset
 from multikernel.kernels import Gaussian
 from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
-from studies.compare import compare, comparison_row
+from studies.compare import compare, comparison_row, group_results
 from studies.study import Quantity, Result, Summary, Table, Unit
 from studies.ye2007.methods import warm_up
 from studies.ye2007.peer import ABSENT, TOLERANCE, peer_version, solve_peer
@@ -117,9 +117,7 @@ def _units(repeats: int) -> list[Unit]:
 
 
 def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
-    groups: dict[tuple[str, int], list[Result]] = {}
-    for unit, result in results:
-        groups.setdefault((unit.arguments["program"]["label"], unit.arguments["n"]), []).append(result)
+    groups = group_results(results, lambda given: (given["program"]["label"], given["n"]))
     return [_row(label, n, group) for (label, n), group in groups.items()]
 
 

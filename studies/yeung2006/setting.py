@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.datasets import load_dataset
 from multikernel.kernels import Gaussian
+from studies.points import load_points, standardize
 from studies.splits import draw_order
 
 WIDTHS: tuple[str, ...] = ("d̄²", "1e-4", "1e-3", "1e-2", "1e-1", "1", "5", "10", "1e2", "1e3")
@@ -77,11 +77,8 @@ def load_classes(dataset: str) -> tuple[Array, Array]:
     X : ndarray of shape (n, d)
     codes : ndarray of shape (n,)
     """
-    data = load_dataset(dataset)
-    assert data.y is not None
-    X, y = np.asarray(data.X, dtype=np.float64), np.asarray(data.y)
-    deviation = X.std(axis=0)
-    X = (X - X.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0)
+    X, y = load_points(dataset)
+    X = standardize(X)
     if y.dtype.kind == "f":
         return X, np.searchsorted(np.quantile(y, [1 / 3, 2 / 3]), y)
     return X, np.unique(y, return_inverse=True)[1]

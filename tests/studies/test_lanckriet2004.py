@@ -14,7 +14,8 @@ from studies.lanckriet2004 import gaussians, protein, reuters
 from studies.lanckriet2004.machine import CRITERIA, Task, fit_machine
 from studies.lanckriet2004.margins import COLUMNS
 from studies.lanckriet2004.published import published_cell
-from studies.lanckriet2004.setting import Setting, draw_split, three_kernels
+from studies.lanckriet2004.setting import Setting, draw_split
+from studies.points import three_kernels
 from tests.shared_data import needs_shared_data, shared_data_folder
 
 STUDY = get_study("lanckriet2004")

@@ -15,7 +15,8 @@ from studies import get_study, run_table, yeast
 from studies.lewis2006 import accuracies, methods, proteins
 from studies.lewis2006.likelihood import fit_likelihood_ratio
 from studies.lewis2006.published import ACCURACY
-from studies.lewis2006.setting import Setting, Split, draw_split, three_kernels
+from studies.lewis2006.setting import Setting, Split, draw_split
+from studies.points import three_kernels
 from tests.shared_data import needs_shared_data, shared_data_folder
 
 STUDY = get_study("lewis2006")
@@ -30,7 +31,7 @@ def clouds(seed, sizes=(25, 20), d=3, distance=1.5):
 def split_of_clouds(seed, distance=1.5):
     X, codes = clouds(seed, distance=distance)
     order = np.random.default_rng(seed).permutation(len(codes))
-    return Split(three_kernels(X, 0.5), np.where(codes > 0, 1, -1), order[:30], order[30:])
+    return Split(np.stack(three_kernels(X, 0.5)), np.where(codes > 0, 1, -1), order[:30], order[30:])
 
 
 # --- units -------------------------------------------------------------------------------------------------

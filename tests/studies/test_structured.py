@@ -18,7 +18,6 @@ from studies import run_table
 from studies.structured import STUDY, graphs, pairs, sequences, vectors, yeast
 from studies.structured import protocol as p
 from studies.structured import tables as t
-from studies.study import Table
 from tests.shared_data import needs_shared_data, shared_data_folder
 
 
@@ -216,16 +215,7 @@ def compute_toy(problem, repetition, fold):
 
 def test_a_run_is_resumed_and_written(tmp_path):
     problems = {"toy": toy_problem(toy_sample())}
-    table = Table(
-        "toy",
-        t.title("a toy"),
-        1,
-        p.REPEATS,
-        partial(t.make_units, problems, compute_toy),
-        partial(t.make_rows, problems),
-        t.make_quantities("accuracy"),
-        protocol=t.PROTOCOL,
-    )
+    table = t.make_table("toy", "a toy", problems, compute_toy, data=())
     summary = run_table(STUDY, table, folder=tmp_path, splits=1)
     page = (tmp_path / "tabletoy.md").read_text(encoding="utf-8")
     assert page.startswith("# Structured data: a toy\n")

@@ -118,7 +118,6 @@ _PACKAGES = (
     "persistence",
     "plot",
     "report",
-    "reproduce",
     "rows",
     "selection",
     "solvers",

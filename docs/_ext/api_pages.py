@@ -28,7 +28,6 @@ PUBLIC = (
     "multikernel.tables",
     "multikernel.doctor",
     "multikernel.datasets",
-    "multikernel.reproduce",
 )
 # Rooms without a page: their names may change, and what a user needs of them is exported above.
 INTERNAL = ("cli", "combine", "criteria", "estimators", "rows", "solvers")

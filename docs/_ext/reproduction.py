@@ -1,4 +1,4 @@
-"""The overview of the published tables, made of the results that `multikernel reproduce` has stored.
+"""The overview of the published tables, made of the results that `python -m studies` has stored.
 
 No number on the page is typed: each is counted in the JSON files of docs/reproduce/<study>/.
 """

@@ -19,7 +19,6 @@ COMMANDS = {
     "compare": "Compare methods on a table by paired tests, and with simpler rivals: does learning the "
     "kernel help?",
     "doctor": "Say what is wrong with data, views and kernels, and what to do about it.",
-    "reproduce": "Compute a published table or figure again and show our numbers beside the published ones.",
     "data": "List, show and check data sets.",
 }
 
@@ -50,7 +49,7 @@ class _Commands(Group):
 
 app = typer.Typer(
     name="multikernel",
-    help="Learn the kernel: models from tables, data sets, and published tables computed again.",
+    help="Learn the kernel: models from tables, comparisons and reports, data sets.",
     no_args_is_help=True,
     cls=_Commands,
     pretty_exceptions_enable=False,

@@ -63,7 +63,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     classes of the labelled points. In closed form, :math:`\mu_r \propto 1 / (\alpha g_r - f_r)`.
 
     **It often does not beat the plain kernel.** On four data sets that played no part in its design (sonar,
-    heart, new thyroid, iris; ``multikernel reproduce yeung2006 --table fresh``) it was worse than the plain
+    heart, new thyroid, iris; ``python -m studies yeung2006 --table fresh``) it was worse than the plain
     Gaussian, by 1 neighbour / 3 neighbours / a support vector machine with C = 100: by 2.0 / 2.6 / 3.9 points
     with the defaults, where leave-one-out chooses the width as was published; by 1.5 / 1.6 / 1.5 with
     ``width="mean"``; by 0.6 / 0.3 / 0.9 with ``alpha=("relative", 1.5)`` too; and by 12.3 / 11.6 / 7.7 with

@@ -13,8 +13,6 @@ from typer.testing import CliRunner
 
 from multikernel._resumable import cluster
 from multikernel.cli import app
-from multikernel.reproduce import registry
-from tests.reproduce import toy
 
 
 @pytest.fixture
@@ -24,7 +22,6 @@ def place(tmp_path, monkeypatch):
     table["kind"] = np.where(table["x"] + 0.4 * rng.normal(size=40) > 0, "up", "down")
     table.to_csv(tmp_path / "small.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry, "_STUDIES", {"toy": toy.make_study()})
     return tmp_path
 
 
@@ -52,12 +49,8 @@ def test_compare_on_a_cluster_goes_on_from_what_is_kept(client, place):
     assert Path("there/compare.jsonl").read_bytes().startswith(kept)
 
 
-def test_reproduce_and_tuning_on_a_cluster(client, place):
+def test_tuning_on_a_cluster(client, place):
     scheduler = ("--scheduler", client.scheduler.address)
-    words = ("reproduce", "toy", "--table", "1", "--splits", 3)
-    run(*words, "--out", "here")
-    run(*words, "--out", "there", *scheduler)
-    assert Path("there/table1.json").read_bytes() == Path("here/table1.json").read_bytes()
     for folder, more in (("one", ()), ("two", scheduler)):
         run(*FIT, "--out", folder, *more)
     one, two = (json.loads(Path(folder, "fit.json").read_text())["tuning"] for folder in ("one", "two"))

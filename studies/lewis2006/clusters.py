@@ -1,0 +1,171 @@
+"""Figure 1: eight clusters, mixtures of two linear components for each class, and ways to place them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multikernel.datasets import make_interleaved
+from multikernel.estimators import NonstationaryClassifier
+from multikernel.kernels import Linear
+from studies.compare import compare, compare_each, comparison_row, convergence_remark, group_results
+from studies.fitting import convergence_reported
+from studies.lewis2006.likelihood import fit_likelihood_ratio
+from studies.plots import draw_surface
+from studies.study import Quantity, Result, Summary, Table, Unit
+
+SPLITS = 20
+N_TRAIN, N_TEST = 40, 4000
+METHODS = {
+    "likelihood": "maximum likelihood",
+    "full": "latent MED, full",
+    "qp": "latent MED, qp",
+    "hard": "latent MED, hard",
+}
+C, STARTS, TOLERANCE, TURNS = 1e4, 8, 1e-6, 100
+_SEED = 2006
+
+Array = np.ndarray
+Decision = Callable[[Array], Array]
+
+
+def compute_draw(method: str, split: int) -> dict[str, Any]:
+    """Return how well a mixture learned on one draw of the clusters classifies another, larger one.
+
+    Parameters
+    ----------
+    method : str
+        A key of `METHODS`.
+    split : int
+
+    Returns
+    -------
+    dict
+        ``training`` and ``test``, accuracies in percent, ``status``, and ``starts``, the percentage of the
+        starts that separated the training points (None for the likelihood).
+    """
+    X, y = _draw(split, N_TRAIN)
+    X_test, y_test = _draw(split, N_TEST, part=1)
+    decide, status, starts = fit_decision(method, X, y, split)
+    training, test = (
+        100.0 * float(np.mean((decide(points) > 0.0) == (labels > 0)))
+        for points, labels in ((X, y), (X_test, y_test))
+    )
+    return {"training": training, "test": test, "status": status, "starts": starts}
+
+
+def fit_decision(method: str, X: Array, y: Array, seed: int) -> tuple[Decision, str, float | None]:
+    """Fit two linear components for each class and return what decides, how it ended, and `starts`."""
+    if method == "likelihood":
+        model = fit_likelihood_ratio(np.stack([X @ X.T] * 2), y, STARTS, seed)
+        statuses = {mixture.status.value for mixture in model.mixtures}
+        status = "optimal" if statuses == {"optimal"} else "max_iter"
+
+        def decide(points: Array) -> Array:
+            squares = (points**2).sum(axis=1)
+            return model.decision_function(np.stack([points @ X.T] * 2), np.stack([squares] * 2))
+
+        return decide, status, None
+    views = [("first", Linear()), ("second", Linear())]
+    estimator = NonstationaryClassifier(
+        views, C=C, mode=method, n_init=STARTS, tol=TOLERANCE, max_iter=TURNS, random_state=seed
+    )
+    with convergence_reported():
+        estimator.fit(X, y)
+    # A training point that is misclassified costs C at least.
+    separated = 100.0 * float(np.mean(estimator.start_objectives_[0] < C))
+    return estimator.decision_function, str(estimator.status_), separated
+
+
+def _draw(split: int, n: int, part: int = 0) -> tuple[Array, Array]:
+    return make_interleaved(n, random_state=np.random.default_rng([_SEED, split, part]))
+
+
+def _units(splits: int) -> list[Unit]:
+    return [
+        Unit(f"{method}/split={split:02d}", compute_draw, {"method": method, "split": split})
+        for method in METHODS
+        for split in range(splits)
+    ]
+
+
+def _rows(results: Sequence[tuple[Unit, Result]]) -> list[dict[str, Any]]:
+    groups = group_results(results, itemgetter("method"))
+    return [_row(method, group) for method, group in groups.items()]
+
+
+def _row(method: str, group: Sequence[Result]) -> dict[str, Any]:
+    values = compare_each(group, ("training", "test"))
+    values["worst"] = compare([min(result["test"] for result in group)])
+    if method != "likelihood":
+        values["starts"] = compare([result["starts"] for result in group])
+    return comparison_row(
+        "accuracy", {"mixtures by": METHODS[method]}, values, convergence_remark(group, "draws")
+    )
+
+
+def draw_figure(summary: Summary, path: Path) -> None:
+    """Draw the boundaries of the first draw: maximum likelihood on the left, latent MED on the right.
+
+    Parameters
+    ----------
+    summary : dict
+        Of which nothing is needed: the first draw is learned again.
+    path : Path
+        Of the PNG file.
+    """
+    from matplotlib.figure import Figure
+
+    X, y = _draw(0, N_TRAIN)
+    figure = Figure(figsize=(10.0, 4.6), layout="constrained")
+    for axes, method in zip(figure.subplots(1, 2, sharey=True), ("likelihood", "full"), strict=True):
+        decide, _, _ = fit_decision(method, X, y, 0)
+        draw_surface(axes, decide, X, y)
+        axes.set(title=METHODS[method], xlabel="which tells nothing")
+    figure.axes[0].set_ylabel("which tells all")
+    figure.savefig(path, dpi=110)
+
+
+FIGURE = Table(
+    name="1",
+    title="Lewis et al. (2006), figure 1: mixtures by maximum likelihood and by latent MED",
+    version=1,
+    splits=SPLITS,
+    units=_units,
+    rows=_rows,
+    quantities=(
+        Quantity("training", "training, %", 2, difference=False),
+        Quantity("test", "test, %", 2, difference=False),
+        Quantity("worst", "worst test, %", 2, difference=False),
+        Quantity("starts", "starts that separate, %", 0, difference=False),
+    ),
+    protocol=(
+        "Eight Gaussian clusters, 40 points in all: four rows that take turns in class, each at the far left "
+        "and at the far right (`multikernel.datasets.make_interleaved`). The publication's clusters are of "
+        "this kind, their places and spread are ours.",
+        "Each class has two components, both with the linear kernel, raw: Gaussians of unit covariance in "
+        "the plane. Maximum likelihood: EM from 8 starts, priors the shares of the classes. Latent MED: the "
+        "nonstationary classifier, C = 10,000, 8 starts of which that of the least objective is kept, up to "
+        f"{TURNS} turns each and tol = {TOLERANCE:g}: with the default of 0.001 many starts end at the "
+        "saddle where both components are equal.",
+        f"Accuracy on the 40 training points and on {N_TEST} new ones, over the draws; the splits of the "
+        "command are draws.",
+    ),
+    notes=(
+        "The likelihood has its components where the points are, left and right, at the same height as the "
+        "other class has: it is right on two rows of each class out of four. Latent MED has one component "
+        "on each row: where the boundary needs them.",
+        "The two components of a class share a kernel, so that everything depends on the start: see how many "
+        "of them separate the classes. Mode full is the reliable one. Mode qp rewards components that "
+        "overlap (it pays for the entropy of the own class and not for that of the other), and on these data "
+        "every start ends with two equal ones: a linear machine. So the published program as it stands, with "
+        "our γ, does not show the effect of the figure; with both entropies kept it does.",
+        "The publication prints no accuracies for this figure.",
+    ),
+    figure=draw_figure,
+    kind="figure",
+)

@@ -1,0 +1,128 @@
+"""The kernels that the tables compare: each as it is with all labels, and as it is without one of them.
+
+gaussian        K itself
+separability    K_μ = Σ_r μ_r² v_r v_r' over the eigenvectors of K, μ in closed form, α = 10⁴
+alignment       the same with μ_r² ∝ (v_r'y)²
+conformal       q(x) q(z) k(x, z), q = a_0 + Σ_j a_j k(·, c_j) around a third of the labelled points
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.estimators.conformal import choose_cores
+from multikernel.solvers.conformal_kernel import learn_conformal_kernel
+from multikernel.solvers.leave_one_out import squares_without_each
+from multikernel.solvers.spectral_kernel import (
+    SpectralRule,
+    Spectrum,
+    learn_spectral_weights,
+    spectrum_of,
+)
+from studies.yeung2006.setting import Split, gaussian_kernels
+
+KERNELS = {
+    "gaussian": "Gaussian",
+    "separability": "separability, eig_tol = 0.01",
+    "separability_loo": "separability, eig_tol by leave-one-out",
+    "separability_apart": "separability, eig_tol = 0.01, columns told apart",
+    "alignment": "alignment",
+    "conformal": "conformal",
+}
+EIG_TOL = 0.01
+EIG_TOLS = (0.3, 0.1, 0.03, 0.01)
+CORES = 1 / 3
+_APART = 1e-4  # relative differences between the scales of columns that would give equal eigenvalues
+_CORE_SEED = 2006
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class LearnedKernel:
+    """One kernel to choose from.
+
+    Attributes
+    ----------
+    width : str
+    eig_tol : float or None
+        The share of the largest eigenvalue that those kept exceed; None where there is no spectrum.
+    K : ndarray of shape (n, n)
+        Over all points, labelled ones first.
+    without : callable
+        Position of a labelled point to the kernel between all labelled points (l, l), learned without it.
+    is_relearned : bool
+        Whether that differs from point to point. It does not for the plain kernel, nor for the conformal
+        one, which is left as all labels made it: one point of many hardly moves its factor.
+    """
+
+    width: str
+    eig_tol: float | None
+    K: Array
+    without: Callable[[int], Array]
+    is_relearned: bool = True
+
+    @property
+    def name(self) -> str:
+        """What was chosen, in a word."""
+        return self.width if self.eig_tol is None else f"{self.width}, {self.eig_tol:g}"
+
+
+def learned_kernels(kernel: str, points: Split) -> Iterator[LearnedKernel]:
+    """Give the kernels to choose from, in the order in which the first of equals is chosen.
+
+    Parameters
+    ----------
+    kernel : str
+        A key of `KERNELS`.
+    points : Split
+
+    Yields
+    ------
+    LearnedKernel
+    """
+    X = points.X
+    if kernel == "separability_apart":
+        X = X * (1.0 + _APART * np.arange(X.shape[1]))
+    cores = choose_cores(CORES, points.n_labelled, _CORE_SEED)
+    for width, K in gaussian_kernels(X):
+        if kernel == "gaussian":
+            yield _fixed(width, K, points.n_labelled)
+        elif kernel == "conformal":
+            yield _fixed(width, learn_conformal_kernel(K, points.labels, cores).K, points.n_labelled)
+        else:
+            eig_tols = EIG_TOLS if kernel == "separability_loo" else (EIG_TOL,)
+            rule = SpectralRule("alignment" if kernel == "alignment" else "separability")
+            yield from _spectral(width, K, points.labels, eig_tols, rule)
+
+
+def _fixed(width: str, K: Array, n_labelled: int) -> LearnedKernel:
+    inside = K[:n_labelled, :n_labelled]
+    return LearnedKernel(width, None, K, lambda i: inside, is_relearned=False)
+
+
+def _spectral(
+    width: str, K: Array, labels: Array, eig_tols: tuple[float, ...], rule: SpectralRule
+) -> Iterator[LearnedKernel]:
+    """One kernel for each part of the spectrum; a threshold that keeps what the last one kept adds none."""
+    whole = spectrum_of(K)
+    kept = 0
+    for eig_tol in eig_tols:
+        spectrum = whole.above(eig_tol)
+        if spectrum.values.size > kept:
+            kept = spectrum.values.size
+            yield _weighted(width, eig_tol, spectrum, labels, rule)
+
+
+def _weighted(
+    width: str, eig_tol: float, spectrum: Spectrum, labels: Array, rule: SpectralRule
+) -> LearnedKernel:
+    Z = spectrum.vectors * learn_spectral_weights(spectrum, labels, rule).weights
+    V = spectrum.vectors[: len(labels)]
+    squares = squares_without_each(spectrum, labels, rule)
+    if rule.criterion == "alignment":
+        squares = squares * (spectrum.trace / squares.sum(axis=1, keepdims=True))
+    return LearnedKernel(width, eig_tol, Z @ Z.T, lambda i: (V * squares[i]) @ V.T)

@@ -521,6 +521,10 @@ def test_nothing_that_was_passed_is_modified(cls):
     assert repr(model.get_params()) == before and repr(views) == repr(VIEWS)
     np.testing.assert_array_equal(table, X)
     np.testing.assert_array_equal(y, target(cls))
+    if cls in WEIGHTED:
+        weights = np.linspace(0.5, 2.0, N)
+        weights.flags.writeable = False
+        answers(make(cls).fit(table, y, sample_weight=weights))
     if "kernels" in model.get_params():
         Ks = stack()
         Ks.flags.writeable = False

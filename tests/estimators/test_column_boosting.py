@@ -156,20 +156,3 @@ def test_weights_of_classes_probabilities_and_folds():
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     stack = plain_kernels(X, X)
     assert cross_val_score(ColumnBoostingClassifier("precomputed", C=0.5), stack, y, cv=3).mean() > 0.6
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"method": "svm"}, "method must be one of"),
-        ({"C": 0.0}, "C must be greater than 0"),
-        ({"C": np.inf}, "C must be finite"),
-        ({"max_columns": 0}, "max_columns must be a positive integer"),
-        ({"tol": 0.0}, "tol must be greater than 0"),
-        ({"epsilon": -1.0}, "epsilon must be at least 0"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    X, y = make_regression(20)
-    with pytest.raises(ValueError, match=message):
-        ColumnBoostingRegressor(VIEWS, **parameters).fit(X, y)

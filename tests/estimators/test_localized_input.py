@@ -1,7 +1,5 @@
 """Localized models and their input: what the gate reads, weights, frames, pipelines."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -198,16 +196,6 @@ class TestWeights:
         assert repeated.objective_ == weighted.objective_
         np.testing.assert_allclose(repeated.kernel_weights_, weighted.kernel_weights_, rtol=1e-12)
 
-    @everyone
-    def test_the_order_of_the_rows_does_not_matter(self, kind):
-        y, order = target(kind), np.random.default_rng(0).permutation(60)
-        for gating in ("softmax",) if y is None else ("softmax", "gaussian"):  # one class would collapse
-            plain = easy(kind, gating=gating).fit(X, y)
-            mixed = easy(kind, gating=gating).fit(X[order], None if y is None else y[order])
-            np.testing.assert_array_equal(plain.gate(FRESH), mixed.gate(FRESH))
-            np.testing.assert_array_equal(plain._scores(FRESH), mixed._scores(FRESH))
-            np.testing.assert_array_equal(np.sort(order[mixed.support_]), plain.support_)
-
     def test_weights_are_bounds(self):
         weights = np.random.default_rng(0).uniform(0.2, 3.0, size=60)
         model = LocalizedMKLClassifier(VIEWS, C=0.5).fit(X, LABELS, weights)
@@ -268,25 +256,6 @@ class TestScikitLearn:
         scores = cross_val_score(kind(FRAME_VIEWS, tol=1e-2), FRAME, target(kind), cv=3)
         assert scores.min() > 0.5
 
-    def test_a_frame_with_its_columns_in_another_order(self):
-        model = LocalizedMKLClassifier(FRAME_VIEWS).fit(FRAME, LABELS)
-        fresh = pd.DataFrame(FRESH, columns=FRAME.columns)
-        assert model.feature_names_in_.tolist() == ["red", "green", "blue", "noise"]
-        with refuses("feature names"):
-            model.predict(fresh[["noise", "blue", "green", "red"]])
-
-    @everyone
-    @pytest.mark.parametrize("kernels", ["table", "precomputed"])
-    def test_pickle(self, kind, kernels):
-        table = kernels == "table"
-        model = easy(kind, VIEWS if table else "precomputed", gating_features="kernel")
-        model.fit(X if table else plain_kernels(X, X), target(kind))
-        twin = pickle.loads(pickle.dumps(model))
-        fresh = FRESH if table else plain_kernels(FRESH, X)
-        np.testing.assert_array_equal(twin.predict(fresh), model.predict(fresh))
-        np.testing.assert_array_equal(twin.gate(fresh), model.gate(fresh))
-        assert twin.weights_frame().equals(model.weights_frame())
-
     def test_probabilities(self):
         model = LocalizedMKLClassifier(VIEWS, probability=True, tol=1e-2).fit(X, LABELS)
         P = model.predict_proba(FRESH)
@@ -298,26 +267,6 @@ class TestScikitLearn:
         np.testing.assert_array_equal(again.predict_proba(FRESH), P)
         with refuses("predict_proba", error=AttributeError):
             LocalizedMKLClassifier(VIEWS).fit(X, LABELS).predict_proba(FRESH)
-
-    @everyone
-    def test_nothing_given_is_modified(self, kind):
-        y = target(kind)
-        Ks, weights = plain_kernels(X, X), np.linspace(0.5, 2.0, 60)
-        table = X.copy()
-        given = [array for array in (table, Ks, weights, y) if array is not None]
-        copies = [array.copy() for array in given]
-        for array in given:
-            array.flags.writeable = False
-        try:
-            for kernels, data in ((VIEWS, table), ("precomputed", Ks)):
-                model = easy(kind, kernels).fit(data, y, sample_weight=weights)
-                model.predict(data)
-                model.contributions(data)
-        finally:
-            for array in given:
-                array.flags.writeable = True
-        for array, copy in zip(given, copies, strict=True):
-            np.testing.assert_array_equal(array, copy)
 
     def test_single_precision_stacks(self):
         Ks = plain_kernels(X, X)

@@ -470,27 +470,14 @@ def test_points_that_do_not_fit_together():
 @pytest.mark.parametrize(
     ("parameters", "parts"),
     [
-        ({"criterion": "soft3"}, ("criterion must be one of", "'soft1'", "soft3")),
-        ({"weights": "any"}, ("weights must be one of", "'free'", "any")),
-        ({"solver": "quick"}, ("solver must be one of", "quick")),
         ({"C": "learn"}, ('C="learn" needs criterion="soft2"', "soft1")),
         ({"C": "auto", "criterion": "soft2"}, ("C must be a positive number", "auto")),
-        ({"C": 0.0}, ("C must be greater than 0",)),
         ({"C": np.inf}, ("C must be finite", 'criterion="hard"')),
-        ({"n_components": 0}, ("n_components must be a positive integer",)),
-        ({"tol": 0.0}, ("tol must be greater than 0",)),
-        ({"max_iter": 0}, ("max_iter must be a positive integer",)),
     ],
 )
 def test_parameters(parameters, parts):
     with refuses(*parts):
         TransductiveMKLClassifier(KERNELS, **parameters).fit(*split()[:3])
-
-
-def test_one_class():
-    X, _, X_new, _ = split()
-    with refuses("at least 2 classes"):
-        TransductiveMKLClassifier(KERNELS).fit(X, np.ones(45), X_new)
 
 
 def test_a_column_of_unlabelled_points_that_is_not_finite():

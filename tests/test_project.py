@@ -153,13 +153,13 @@ def test_imports_go_down_only(copied_package):
 @pytest.mark.parametrize(
     ("room", "line"),
     [
-        ("kernels", "import multikernel.views"),
-        ("combine", "import multikernel.criteria"),
-        ("solvers", "import multikernel.estimators"),
         ("criteria", "import sklearn.base"),
-        ("kernels", "from sklearn.metrics import pairwise_distances"),
-        ("report", "import multikernel.solvers"),
-        ("datasets", "import multikernel.kernels"),
+        pytest.param("kernels", "import multikernel.views", marks=pytest.mark.thorough),
+        pytest.param("combine", "import multikernel.criteria", marks=pytest.mark.thorough),
+        pytest.param("solvers", "import multikernel.estimators", marks=pytest.mark.thorough),
+        pytest.param("kernels", "from sklearn.metrics import pairwise_distances", marks=pytest.mark.thorough),
+        pytest.param("report", "import multikernel.solvers", marks=pytest.mark.thorough),
+        pytest.param("datasets", "import multikernel.kernels", marks=pytest.mark.thorough),
     ],
 )
 def test_an_import_that_goes_up_is_caught(copied_package, room, line):
@@ -170,6 +170,7 @@ def test_an_import_that_goes_up_is_caught(copied_package, room, line):
     assert "BROKEN" in result.stdout
 
 
+@pytest.mark.thorough
 def test_a_new_room_must_be_given_its_layer(copied_package):
     (copied_package / "multikernel" / "attic.py").touch()
     result = lint_imports(copied_package)
@@ -224,6 +225,7 @@ def test_the_first_job_runs_and_reports(tmp_path, capsys):
     assert "plain sum" in page
 
 
+@pytest.mark.thorough
 def test_the_example_of_negative_weights_runs(capsys):
     example = load_example(ROOT / "examples/do_negative_weights_help.py")
     example.main(["--points", "60", "--splits", "2"])
@@ -236,6 +238,7 @@ def test_the_example_of_negative_weights_runs(capsys):
     assert float(uncentred.split("weights of any sign")[1].split()[2]) < 0.0
 
 
+@pytest.mark.thorough
 def test_the_example_of_sequences_compares_them_with_the_table_and_with_both(tmp_path, capsys):
     example = load_example(ROOT / "examples/do_sequences_say_more_than_the_table.py")
     picture = tmp_path / "run" / "picture.png"
@@ -250,6 +253,7 @@ def test_the_example_of_sequences_compares_them_with_the_table_and_with_both(tmp
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_learned_regularisation_runs(tmp_path, capsys):
     example = load_example(ROOT / "examples/can_the_regularisation_be_learned.py")
     picture = tmp_path / "run" / "picture.png"
@@ -261,6 +265,7 @@ def test_the_example_of_learned_regularisation_runs(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_spectral_kernels_says_when_they_help_and_when_not(tmp_path, capsys):
     example = load_example(ROOT / "examples/when_does_a_spectral_kernel_help.py")
     picture = tmp_path / "run" / "picture.png"
@@ -277,6 +282,7 @@ def test_the_example_of_spectral_kernels_says_when_they_help_and_when_not(tmp_pa
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_weights_that_depend_on_the_point_runs(tmp_path, capsys):
     example = load_example(ROOT / "examples/where_does_which_kernel_speak.py")
     picture = tmp_path / "run" / "picture.png"
@@ -291,6 +297,7 @@ def test_the_example_of_weights_that_depend_on_the_point_runs(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_kernels_with_a_gate_says_when_the_gate_helps(tmp_path, capsys):
     example = load_example(ROOT / "examples/which_kernel_where.py")
     picture = tmp_path / "run" / "picture.png"
@@ -305,6 +312,7 @@ def test_the_example_of_kernels_with_a_gate_says_when_the_gate_helps(tmp_path, c
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_missing_views_says_how_accuracy_falls(tmp_path, capsys):
     example = load_example(ROOT / "examples/what_if_one_view_is_missing.py")
     picture = tmp_path / "run" / "picture.png"
@@ -320,6 +328,7 @@ def test_the_example_of_missing_views_says_how_accuracy_falls(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_costs_trades_accuracy_for_cost(tmp_path, capsys):
     example = load_example(ROOT / "examples/what_does_the_last_percent_cost.py")
     picture = tmp_path / "run" / "picture.png"
@@ -335,6 +344,7 @@ def test_the_example_of_costs_trades_accuracy_for_cost(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_outliers_says_what_soft_labels_save_and_where_they_harm(tmp_path, capsys):
     example = load_example(ROOT / "examples/what_do_outliers_cost.py")
     picture = tmp_path / "run" / "picture.png"
@@ -354,6 +364,7 @@ def test_the_example_of_outliers_says_what_soft_labels_save_and_where_they_harm(
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_learned_weights_says_when_learning_helps(tmp_path, capsys):
     example = load_example(ROOT / "examples/did_learning_the_weights_help.py")
     picture = tmp_path / "run" / "picture.png"
@@ -367,6 +378,7 @@ def test_the_example_of_learned_weights_says_when_learning_helps(tmp_path, capsy
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_a_network_says_whom_the_neighbours_speak_for(tmp_path, capsys):
     example = load_example(ROOT / "examples/what_do_the_neighbours_say.py")
     picture = tmp_path / "run" / "picture.png"
@@ -403,6 +415,7 @@ with_and_without_data = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.thorough
 @with_and_without_data
 def test_the_example_of_a_piecewise_fit_runs(data_folder, request, tmp_path, capsys):
     example = load_example(ROOT / "examples/piecewise_fit.py")
@@ -418,6 +431,7 @@ def test_the_example_of_a_piecewise_fit_runs(data_folder, request, tmp_path, cap
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("data_folder", [False], indirect=True)
 def test_the_pieces_of_linear_kernels_meet_in_one_point_and_those_of_degree_one_do_not(data_folder):
     example = load_example(ROOT / "examples/piecewise_fit.py")
@@ -430,6 +444,7 @@ def test_the_pieces_of_linear_kernels_meet_in_one_point_and_those_of_degree_one_
     assert spread[example.LINEAR] < 1e-8 < 1.0 < spread[example.BIASED]
 
 
+@pytest.mark.thorough
 @with_and_without_data
 def test_the_example_of_patches_runs_and_tells_persons_from_pictures(data_folder, request, tmp_path, capsys):
     example = load_example(ROOT / "examples/where_does_it_look.py")

@@ -19,6 +19,8 @@ from multikernel.reproduce.gonen2010.tables import make_rows
 from multikernel.stats import f_test_5x2cv
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("gonen2010")
 PNG = b"\x89PNG"
 

@@ -7,6 +7,8 @@ from sklearn.svm import SVC
 from multikernel.reproduce import get_study, plots, run_table
 from multikernel.reproduce.gonen2010 import outliers
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("gonen2010")
 PNG = b"\x89PNG"
 

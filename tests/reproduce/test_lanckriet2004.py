@@ -17,6 +17,8 @@ from multikernel.reproduce.lanckriet2004.published import published_cell
 from multikernel.reproduce.lanckriet2004.setting import Setting, draw_split, three_kernels
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("lanckriet2004")
 
 

@@ -18,6 +18,8 @@ from multikernel.reproduce.lewis2006.published import ACCURACY
 from multikernel.reproduce.lewis2006.setting import Setting, Split, draw_split, three_kernels
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("lewis2006")
 
 

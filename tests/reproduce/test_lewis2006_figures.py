@@ -10,6 +10,8 @@ from multikernel.solvers.kernel_mixture import fit_kernel_mixture
 from multikernel.solvers.nonstationary.projection import balance
 from multikernel.solvers.result import Status
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("lewis2006")
 SEPARATED = 1  # with this seed one of few starts finds the boundary
 PNG = b"\x89PNG"

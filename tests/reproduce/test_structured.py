@@ -21,6 +21,8 @@ from multikernel.stats import f_test_5x2cv
 from multikernel.views import View
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 
 def toy_sample(n=60, classes=2, costs=None, seed=0):
     """Two views that tell the classes, the first one better, and one of noise."""

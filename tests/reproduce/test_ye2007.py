@@ -20,6 +20,8 @@ from multikernel.reproduce.ye2007.setting import SIGMAS, Setting, Split, draw_sp
 from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("ye2007")
 
 

@@ -80,15 +80,6 @@ def test_ready_made_kernels_and_weights_of_zero(method):
     assert table.objective_ == pytest.approx(fine.objective_, rel=1e-5)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_weight_of_two_is_a_repeated_row(method):
-    X, y = make_regression(30)
-    weights = np.where(np.arange(30) < 10, 2.0, 1.0)
-    one = ColumnBoostingRegressor(VIEWS, method=method).fit(X, y, weights)
-    other = ColumnBoostingRegressor(VIEWS, method=method).fit(np.r_[X, X[:10]], np.r_[y, y[:10]])
-    np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-9)
-
-
 def test_normalised_columns_do_not_know_the_scale_of_a_kernel():
     X, y = make_binary(50)
     stack = plain_kernels(X, X)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
@@ -108,14 +108,6 @@ def test_one_class_is_the_learner_then_the_machine():
 def test_learners_of_targets_are_refused_where_there_are_none():
     with pytest.raises(ValueError, match="CenteredAlignment learns from classes or values; got no y"):
         CombinedKernelOneClass(CenteredAlignment()).fit(X)
-
-
-def test_folds_slice_a_precomputed_stack_on_both_sides():
-    whole = KernelBank(VIEWS).fit_transform(X)
-    plain = MeanRule("none")
-    scores = cross_val_score(CombinedKernelClassifier(plain, kernels="precomputed"), whole, y, cv=3)
-    expected = cross_val_score(CombinedKernelClassifier(plain, kernels=VIEWS), X, y, cv=3)
-    np.testing.assert_array_equal(scores, expected)
 
 
 def test_parameters_of_learner_and_machine_are_searched():

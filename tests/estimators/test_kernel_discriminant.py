@@ -227,13 +227,6 @@ def test_as_a_transformer_and_in_pipelines():
     assert grid.best_score_ > 0.6
 
 
-def test_precomputed_stacks_are_cut_by_cross_validation():
-    X, y = make_three(90)
-    table = cross_val_score(KernelDiscriminantClassifier(VIEWS), X, y, cv=3)
-    stack = cross_val_score(KernelDiscriminantClassifier("precomputed"), plain_kernels(X, X), y, cv=3)
-    np.testing.assert_array_equal(table, stack)
-
-
 def test_frames_and_sparse_tables():
     X, y = make_binary(60)
     frame = pd.DataFrame(X, columns=list("abcd"))

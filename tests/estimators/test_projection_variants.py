@@ -88,17 +88,6 @@ def test_regression_on_the_plateau_says_so():
     assert np.ptp(model.predict(X)) < 0.05
 
 
-@pytest.mark.parametrize("kind", [ProjectionKernelRegressor, ProjectionKernelOneClass])
-def test_a_weight_is_a_repeated_row(kind):
-    X, y = ridge_function(40)
-    weights = np.random.default_rng(0).integers(0, 3, len(X))
-    repeated = np.repeat(np.arange(len(X)), weights)
-    one = kind(1, 1, n_screen=2).fit(X, y, sample_weight=weights)
-    two = kind(1, 1, n_screen=2).fit(X[repeated], y[repeated])
-    np.testing.assert_array_equal(one.projections_, two.projections_)
-    np.testing.assert_array_equal(one.predict(X), two.predict(X))
-
-
 def test_weights_multiply_the_bounds_of_the_duals():
     X, y = ridge_function(60)
     weights = np.where(np.arange(60) % 2 == 0, 4.0, 1.0)

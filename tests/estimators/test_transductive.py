@@ -318,14 +318,6 @@ def test_without_unlabelled_points_it_goes_through_cross_validation_and_pipeline
     assert search.best_params_["transductivemklclassifier__C"] in (0.1, "learn")
 
 
-def test_a_precomputed_stack_goes_through_cross_validation():
-    X, y = make_binary(60)
-    stack = plain_kernels(X, X)
-    table = cross_val_score(TransductiveMKLClassifier(VIEWS), X, y, cv=3)
-    given = cross_val_score(TransductiveMKLClassifier("precomputed"), stack, y, cv=3)
-    np.testing.assert_allclose(table, given)
-
-
 def test_refit_forgets():
     X, y, X_new, _ = split()
     model = TransductiveMKLClassifier(KERNELS, weights="free").fit(X, y, X_new)

@@ -6,23 +6,25 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help run test browser lint docs format clean tables
+.PHONY: help run test test-all browser lint docs format clean tables
 
 help:
-	@echo "make run     learn a multi-view model of the digits and write run/report.html"
-	@echo "make test    ruff, mypy, import-linter and pytest (doctests and README code included)"
-	@echo "make lint    the same without pytest"
-	@echo "make docs    the documentation site in build/docs, from refreshed sources, all its code run"
-	@echo "make format  let ruff sort the imports and format the code"
-	@echo "make bench   the benchmarks (see benchmarks/); make bench-scale: those of many rows"
-	@echo "make tables  the published tables, computed again (needs MULTIKERNEL_DATA; can be stopped and resumed)"
+	@echo "make run       learn a multi-view model of the digits and write run/report.html"
+	@echo "make test      ruff, mypy, import-linter and the fast tier of tests (doctests, README code; 5 minutes)"
+	@echo "make test-all  the same with all tests: every variant, clusters, stress, studies, long random runs"
+	@echo "make lint      ruff, mypy and import-linter alone"
+	@echo "make docs      the documentation site in build/docs, from refreshed sources, all its code run"
+	@echo "make format    let ruff sort the imports and format the code"
+	@echo "make bench     the benchmarks (see benchmarks/); make bench-scale: those of many rows"
+	@echo "make tables    the published tables, computed again (needs MULTIKERNEL_DATA; can be stopped and resumed)"
 
 run: $(VENV)/.installed
 	$(BIN)/python examples/which_view_of_a_digit_matters.py
 
 # Bytecode is written even where the environment says otherwise: every process would compile all sources anew.
-test: lint browser
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4
+test test-all: lint browser
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 \
+	  $(if $(filter test-all,$@),--all)
 
 # Pages are tested in Chromium: where there is none, Debian's is installed if that can be done.
 browser:

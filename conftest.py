@@ -1,19 +1,19 @@
-"""Settings of the test run: one hypothesis profile, and the switch that writes the pages made of source."""
+"""Settings of the test run: two tiers of tests, and the switch that writes the pages made of source."""
 
 import os
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Derandomised: the same examples on every machine, so that a red run can be repeated.
-settings.register_profile(
-    "multikernel",
-    deadline=None,
-    derandomize=True,
-    max_examples=50,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("multikernel")
+# Derandomized: the same examples on every machine, so that a failing run can be repeated.
+for profile, max_examples in (("fast", 20), ("all", 200)):
+    settings.register_profile(
+        profile,
+        deadline=None,
+        derandomize=True,
+        max_examples=max_examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 
 # Read by SciPy when it is imported: without it scikit-learn leaves out its checks of array input.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -23,8 +23,47 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
+N_LEFT = pytest.StashKey[int]()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run both tiers, with long hypothesis runs")
     parser.addoption(
         "--refresh-docs", action="store_true", help="write CONTRIBUTING.md and docs/methods.md anew"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "thorough: runs with --all only (see Tests in CONTRIBUTING.md)")
+    settings.load_profile("all" if config.getoption("--all") else "fast")
+    config.stash[N_LEFT] = 0
+
+
+@pytest.hookimpl(trylast=True)  # after -k
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave thorough tests out, unless --all or -m asks for them or the command line names single tests."""
+    if config.getoption("--all") or config.getoption("-m") or any("::" in arg for arg in config.args):
+        return
+    left = [item for item in items if item.get_closest_marker("thorough")]
+    items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+    config.stash[N_LEFT] = len(left)
+    config.hook.pytest_deselected(items=left)
+
+
+# With pytest-xdist the workers collect, each of them all tests, and the process with the terminal does not.
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["n_left"] = session.config.stash[N_LEFT]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error) -> None:
+    output = getattr(node, "workeroutput", {})
+    node.config.stash[N_LEFT] = max(node.config.stash[N_LEFT], output.get("n_left", 0))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if n_left := config.stash[N_LEFT]:
+        terminalreporter.write_line(f"This was the fast tier: {n_left} tests are left to make test-all.")

@@ -35,3 +35,10 @@ def dask_in_this_thread():
 
     with dask.config.set(scheduler="synchronous"):
         yield
+
+
+def pytest_collection_modifyitems(items):
+    """What needs a cluster is left to the thorough tier."""
+    for item in items:
+        if "_cluster_client" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.thorough)

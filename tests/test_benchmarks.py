@@ -8,7 +8,7 @@ from pathlib import Path
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
@@ -109,7 +109,6 @@ def test_float32_kernels_are_judged_in_float64():
     assert single == double
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(2, 30), st.integers(0, 10_000), st.floats(1e-2, 1e2))
 def test_best_bias_is_no_worse_than_any_breakpoint(n, seed, spread):
     rng = np.random.default_rng(seed)
@@ -120,7 +119,6 @@ def test_best_bias_is_no_worse_than_any_breakpoint(n, seed, spread):
     assert hinge_sum(f, y) <= min(losses) * (1 + 1e-12) + 1e-12
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.01, 100.0))
 def test_lower_bound_is_the_best_of_all_admissible_scales(seed, C):
     rng = np.random.default_rng(seed)
@@ -131,7 +129,6 @@ def test_lower_bound_is_the_best_of_all_admissible_scales(seed, C):
     assert lower_bound(alpha, q, C) <= by_search + 1e-5 * alpha.sum() * C / alpha.max()
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.6, 1.4))
 def test_primal_value_is_no_worse_than_at_any_scale_in_its_range(seed, s):
     rng = np.random.default_rng(seed)
@@ -213,7 +210,6 @@ def test_judging_changes_nothing_it_was_given():
         np.testing.assert_array_equal(array, copy)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.01, 100.0))
 def test_feasible_duals_are_made_of_any_numbers(seed, C):
     rng = np.random.default_rng(seed)

@@ -5,7 +5,7 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 from sklearn.svm import SVC
@@ -60,7 +60,6 @@ def machine_optimum(C):
     return np.abs(beta).sum() - 0.5 * beta @ K[np.ix_(model.support_, model.support_)] @ beta
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 10.0]))
 def test_judge_computes_both_values_and_they_enclose_the_optimum(seed, C):
     K, y = machine_problem()
@@ -95,7 +94,6 @@ def test_judge_refuses_what_is_infeasible_or_does_not_fit(change, error, message
         judge_machine(K, y, change(beta), 0.0, 2.0)
 
 
-@settings(max_examples=20)
 @given(st.integers(1, 4), st.integers(0, 3), st.integers(0, 10**6))
 def test_judge_forms_gates_and_their_kernel(n_gates, n_features, seed):
     rng = np.random.default_rng(seed)

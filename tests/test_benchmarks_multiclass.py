@@ -6,7 +6,7 @@ from functools import cache, partial
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.datasets.classes import class_task
@@ -104,7 +104,6 @@ def test_learned_weights_are_the_best_and_the_judge_sees_it(solve, allowed, C):
     np.testing.assert_allclose(answer.weights, weights, atol=1e-3)
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([0.3, 5.0]))
 def test_any_feasible_answer_encloses_the_optimum(seed, C):
     rng = np.random.default_rng(seed)

@@ -37,8 +37,10 @@ from multikernel import (
     TransductiveMKLClassifier,
 )
 from multikernel.kernels import Gaussian, Linear
+from tests.methods_page import estimators
 
-# quick settings where they are slow: the checks ask for conventions, not for optima
+# quick settings where they are slow: the checks ask for conventions, not for optima. The first instance of
+# each class is checked in the fast tier, the others in the thorough one
 ESTIMATORS = [
     MKLClassifier(),
     MKLClassifier(loss="squared_hinge", multiclass="shared", norm=2.0),
@@ -111,7 +113,24 @@ def expected_failures(estimator):
     return {}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+FIRST = {type(estimator): repr(estimator) for estimator in reversed(ESTIMATORS)}
+
+
+def tiered(case):
+    """The (estimator, check) of a case, marked thorough unless its class is first tried here."""
+    marks, (estimator, check) = getattr(case, "marks", ()), getattr(case, "values", case)
+    first = FIRST[type(estimator)] == repr(estimator)
+    return pytest.param(estimator, check, marks=marks if first else (*marks, pytest.mark.thorough))
+
+
+mark = parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+
+
+@pytest.mark.parametrize(mark.args[0], [tiered(case) for case in mark.args[1]], ids=mark.kwargs["ids"])
 @pytest.mark.filterwarnings("default")
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
+
+
+def test_every_public_estimator_is_checked():
+    assert set(FIRST) == set(estimators())

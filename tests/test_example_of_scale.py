@@ -3,7 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.test_project import load_example
+
+pytestmark = pytest.mark.thorough
 
 ROOT = Path(__file__).parents[1]
 

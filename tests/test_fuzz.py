@@ -9,7 +9,7 @@ import traceback
 import warnings
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
@@ -119,7 +119,6 @@ def try_it(model, X, y, test):
 @example(
     MKLRidge(alpha=1e-12, fit_intercept=False, norm=2.0), "views", 2, 1, "none", 1e30, "float64", 2, 1
 )  # targets of 1e100: the second derivative overflowed
-@settings(max_examples=150)
 def test_feature_tables(model, kernels, n, d, defect, scale, dtype, classes, seed):
     rng = np.random.default_rng(seed)
     X = make_table(rng, n, d, defect, scale, dtype)
@@ -167,7 +166,6 @@ def stacks(draw):
 @given(
     models, stacks(), st.integers(1, 3), st.sampled_from(["error", "clip", "shift"]), st.integers(0, 10**6)
 )
-@settings(max_examples=150)
 def test_stacks_of_kernels(model, X, classes, psd, seed):
     y = make_target(np.random.default_rng(seed), model, len(X), classes)
     try_it(model.set_params(kernels="precomputed", psd=psd, max_iter=10), X, y, X)
@@ -178,7 +176,6 @@ def test_stacks_of_kernels(model, X, classes, psd, seed):
     st.lists(st.sampled_from([0.0, 1e-300, 1e-10, 1.0, 1e10, 1e300, -1.0, np.nan, np.inf]), max_size=14),
     st.integers(0, 10**6),
 )
-@settings(max_examples=80)
 def test_sample_weights(model, weights, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(12, 2))

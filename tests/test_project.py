@@ -39,10 +39,12 @@ def test_the_code_of_the_readme_runs_and_prints_what_it_says(tmp_path):
 
 def test_the_commands_that_the_texts_name_are_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.findall(r"^(\w+):", makefile, re.MULTILINE)) | {"bench"}
+    heads = re.findall(r"^([\w -]+):", makefile + (ROOT / "benchmarks/bench.mk").read_text(), re.MULTILINE)
+    targets = {target for head in heads for target in head.split()}
     for page in ("README.md", "CONTRIBUTING.md"):
-        named = set(re.findall(r"(?:`|^)make (\w+)", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE))
-        assert {"run", "test"} <= named
+        text = (ROOT / page).read_text(encoding="utf-8")
+        named = set(re.findall(r"(?:`|^)make ([\w-]+)", text, re.MULTILINE))
+        assert {"run", "test", "test-all"} <= named
         assert named <= targets
 
 
@@ -175,6 +177,7 @@ def test_an_import_that_goes_up_is_caught(copied_package, room, line):
     assert "BROKEN" in result.stdout
 
 
+@pytest.mark.thorough
 def test_a_new_room_must_be_given_its_layer(copied_package):
     (copied_package / "multikernel" / "attic.py").touch()
     result = lint_imports(copied_package)
@@ -229,6 +232,7 @@ def test_the_first_job_runs_and_reports(tmp_path, capsys):
     assert "plain sum" in page
 
 
+@pytest.mark.thorough
 def test_the_example_of_negative_weights_runs(capsys):
     example = load_example(ROOT / "examples/do_negative_weights_help.py")
     example.main(["--points", "60", "--splits", "2"])
@@ -241,6 +245,7 @@ def test_the_example_of_negative_weights_runs(capsys):
     assert float(uncentred.split("weights of any sign")[1].split()[2]) < 0.0
 
 
+@pytest.mark.thorough
 def test_the_example_of_sequences_compares_them_with_the_table_and_with_both(tmp_path, capsys):
     example = load_example(ROOT / "examples/do_sequences_say_more_than_the_table.py")
     picture = tmp_path / "run" / "picture.png"
@@ -255,6 +260,7 @@ def test_the_example_of_sequences_compares_them_with_the_table_and_with_both(tmp
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_learned_regularisation_runs(tmp_path, capsys):
     example = load_example(ROOT / "examples/can_the_regularisation_be_learned.py")
     picture = tmp_path / "run" / "picture.png"
@@ -266,6 +272,7 @@ def test_the_example_of_learned_regularisation_runs(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_spectral_kernels_says_when_they_help_and_when_not(tmp_path, capsys):
     example = load_example(ROOT / "examples/when_does_a_spectral_kernel_help.py")
     picture = tmp_path / "run" / "picture.png"
@@ -282,6 +289,7 @@ def test_the_example_of_spectral_kernels_says_when_they_help_and_when_not(tmp_pa
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_weights_that_depend_on_the_point_runs(tmp_path, capsys):
     example = load_example(ROOT / "examples/where_does_which_kernel_speak.py")
     picture = tmp_path / "run" / "picture.png"
@@ -296,6 +304,7 @@ def test_the_example_of_weights_that_depend_on_the_point_runs(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_kernels_with_a_gate_says_when_the_gate_helps(tmp_path, capsys):
     example = load_example(ROOT / "examples/which_kernel_where.py")
     picture = tmp_path / "run" / "picture.png"
@@ -310,6 +319,7 @@ def test_the_example_of_kernels_with_a_gate_says_when_the_gate_helps(tmp_path, c
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_missing_views_says_how_accuracy_falls(tmp_path, capsys):
     example = load_example(ROOT / "examples/what_if_one_view_is_missing.py")
     picture = tmp_path / "run" / "picture.png"
@@ -325,6 +335,7 @@ def test_the_example_of_missing_views_says_how_accuracy_falls(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_costs_trades_accuracy_for_cost(tmp_path, capsys):
     example = load_example(ROOT / "examples/what_does_the_last_percent_cost.py")
     picture = tmp_path / "run" / "picture.png"
@@ -340,6 +351,7 @@ def test_the_example_of_costs_trades_accuracy_for_cost(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_outliers_says_what_soft_labels_save_and_where_they_harm(tmp_path, capsys):
     example = load_example(ROOT / "examples/what_do_outliers_cost.py")
     picture = tmp_path / "run" / "picture.png"
@@ -359,6 +371,7 @@ def test_the_example_of_outliers_says_what_soft_labels_save_and_where_they_harm(
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_learned_weights_says_when_learning_helps(tmp_path, capsys):
     example = load_example(ROOT / "examples/did_learning_the_weights_help.py")
     picture = tmp_path / "run" / "picture.png"
@@ -372,6 +385,7 @@ def test_the_example_of_learned_weights_says_when_learning_helps(tmp_path, capsy
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_the_example_of_a_network_says_whom_the_neighbours_speak_for(tmp_path, capsys):
     example = load_example(ROOT / "examples/what_do_the_neighbours_say.py")
     picture = tmp_path / "run" / "picture.png"
@@ -408,6 +422,7 @@ with_and_without_data = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.thorough
 @with_and_without_data
 def test_the_example_of_a_piecewise_fit_runs(data_folder, request, tmp_path, capsys):
     example = load_example(ROOT / "examples/piecewise_fit.py")
@@ -423,6 +438,7 @@ def test_the_example_of_a_piecewise_fit_runs(data_folder, request, tmp_path, cap
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("data_folder", [False], indirect=True)
 def test_the_pieces_of_linear_kernels_meet_in_one_point_and_those_of_degree_one_do_not(data_folder):
     example = load_example(ROOT / "examples/piecewise_fit.py")
@@ -435,6 +451,7 @@ def test_the_pieces_of_linear_kernels_meet_in_one_point_and_those_of_degree_one_
     assert spread[example.LINEAR] < 1e-8 < 1.0 < spread[example.BIASED]
 
 
+@pytest.mark.thorough
 @with_and_without_data
 def test_the_example_of_patches_runs_and_tells_persons_from_pictures(data_folder, request, tmp_path, capsys):
     example = load_example(ROOT / "examples/where_does_it_look.py")

@@ -47,9 +47,8 @@ def encode_labels(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
 def require_two_classes(classes: Array, codes: Array) -> None:
     """At least two classes, each with a sample that counts."""
     if classes.size < 2:
-        raise ValueError(
-            f"a classifier needs samples of at least 2 classes; got 1 class: {classes.tolist()[0]!r}."
-        )
+        got = f"1 class: {classes.tolist()[0]!r}" if classes.size else "no sample"
+        raise ValueError(f"a classifier needs samples of at least 2 classes; got {got}.")
     missing = np.setdiff1d(np.arange(classes.size), codes)
     if missing.size:
         raise ValueError(f"class {classes.tolist()[missing[0]]!r} has no sample with a positive weight.")

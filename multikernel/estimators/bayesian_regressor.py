@@ -142,6 +142,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         ----------
         X : as for ``predict``
         """
+        check_is_fitted(self)
         return np.asarray(self._scale * self._output_parts(X)[:, 0])
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.criteria.alignment import align_stack, alignment, label_alignment
@@ -40,7 +40,6 @@ def test_alignment_is_the_cosine_of_two_matrices(seed):
     np.testing.assert_allclose(alignment(K, L, centered=True), cosine(H @ K @ H, H @ L @ H), rtol=1e-10)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     a=st.floats(1e-100, 1e100),

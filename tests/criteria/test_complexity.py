@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.criteria.complexity import mean_with_error, nonnegative_limit, stack_ratios, vector_ratios
@@ -67,7 +67,6 @@ def test_kernels_of_all_signs_fit_every_draw_perfectly(n):
 
 
 @given(st.integers(1, 4), st.integers(2, 7), st.integers(0, 10**6))
-@settings(max_examples=40)
 def test_the_limit_holds_and_one_is_the_least(m, n, seed):
     Ks = random_kernels(m, n, seed)
     truth = exact(Ks)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
@@ -34,7 +34,6 @@ cases = given(
 
 
 @cases
-@settings(max_examples=150)
 def test_the_intercept_of_the_risk_is_its_minimiser(kind, n, weighted, tied, seed):
     rng = np.random.default_rng(seed)
     task = random_task(kind, rng, n, weighted)
@@ -63,7 +62,6 @@ def test_the_intercept_of_the_squared_hinge_does_not_cycle():
 
 
 @given(st.integers(2, 40), st.integers(0, 10**6), st.floats(-6.0, 6.0), st.booleans(), st.booleans())
-@settings(max_examples=300)
 def test_the_intercept_of_the_squared_hinge_at_every_scale(n, seed, power, weighted, tied):
     """The derivative in b vanishes, and changes its sign there, for scores from 1e-6 to 1e6."""
     rng = np.random.default_rng(seed)

@@ -174,14 +174,11 @@ def test_a_fit_cut_short_warns_and_a_callback_ends_one_quietly():
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ({"margin": -1.0}, "margin must be at least 0"),
-        ({"spread": 0.0}, "spread must be greater than 0"),
         ({"priors": {"kernels": (1, 1)}}, "got 'kernels'"),
         ({"priors": {"noise": (1, 1)}}, "got 'noise'. The noise of classes has variance 1"),
         ({"priors": {"kernel": (1, 0)}}, "must be greater than 0"),
         ({"priors": {"kernel": 1.0}}, "shape, rate"),
         ({"priors": [1.0]}, "must be a dict"),
-        ({"max_iter": 0}, "positive integer"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):

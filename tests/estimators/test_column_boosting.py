@@ -80,15 +80,6 @@ def test_ready_made_kernels_and_weights_of_zero(method):
     assert table.objective_ == pytest.approx(fine.objective_, rel=1e-5)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_weight_of_two_is_a_repeated_row(method):
-    X, y = make_regression(30)
-    weights = np.where(np.arange(30) < 10, 2.0, 1.0)
-    one = ColumnBoostingRegressor(VIEWS, method=method).fit(X, y, weights)
-    other = ColumnBoostingRegressor(VIEWS, method=method).fit(np.r_[X, X[:10]], np.r_[y, y[:10]])
-    np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-9)
-
-
 def test_normalised_columns_do_not_know_the_scale_of_a_kernel():
     X, y = make_binary(50)
     stack = plain_kernels(X, X)
@@ -156,20 +147,3 @@ def test_weights_of_classes_probabilities_and_folds():
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
     stack = plain_kernels(X, X)
     assert cross_val_score(ColumnBoostingClassifier("precomputed", C=0.5), stack, y, cv=3).mean() > 0.6
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"method": "svm"}, "method must be one of"),
-        ({"C": 0.0}, "C must be greater than 0"),
-        ({"C": np.inf}, "C must be finite"),
-        ({"max_columns": 0}, "max_columns must be a positive integer"),
-        ({"tol": 0.0}, "tol must be greater than 0"),
-        ({"epsilon": -1.0}, "epsilon must be at least 0"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    X, y = make_regression(20)
-    with pytest.raises(ValueError, match=message):
-        ColumnBoostingRegressor(VIEWS, **parameters).fit(X, y)

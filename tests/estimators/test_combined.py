@@ -3,12 +3,11 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
@@ -111,22 +110,6 @@ def test_learners_of_targets_are_refused_where_there_are_none():
         CombinedKernelOneClass(CenteredAlignment()).fit(X)
 
 
-def test_a_precomputed_stack_and_views_give_the_same():
-    train, test = stacks()
-    from_views = CombinedKernelClassifier(kernels=VIEWS).fit(X[TRAIN], y[TRAIN])
-    from_stack = CombinedKernelClassifier(kernels="precomputed").fit(train, y[TRAIN])
-    np.testing.assert_allclose(from_views.kernel_weights_, from_stack.kernel_weights_, rtol=1e-12)
-    np.testing.assert_array_equal(from_views.predict(X[TEST]), from_stack.predict(test))
-
-
-def test_folds_slice_a_precomputed_stack_on_both_sides():
-    whole = KernelBank(VIEWS).fit_transform(X)
-    plain = MeanRule("none")
-    scores = cross_val_score(CombinedKernelClassifier(plain, kernels="precomputed"), whole, y, cv=3)
-    expected = cross_val_score(CombinedKernelClassifier(plain, kernels=VIEWS), X, y, cv=3)
-    np.testing.assert_array_equal(scores, expected)
-
-
 def test_parameters_of_learner_and_machine_are_searched():
     model = make_pipeline(StandardScaler(), CombinedKernelClassifier(CenteredAlignment(), SVC(), VIEWS))
     name = "combinedkernelclassifier__"
@@ -219,18 +202,6 @@ def test_methods_follow_the_machine():
     assert not hasattr(CombinedKernelClassifier(machine=KernelKNNClassifier()), "decision_function")
     model = CombinedKernelClassifier(MeanRule(), MKLClassifier(probability=True), VIEWS).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X[:4]).sum(axis=1), 1.0)
-
-
-def test_frames_and_names_of_views():
-    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
-    views = [("left", Linear(), ["a", "b"]), ("right", Gaussian(), ["c", "d"])]
-    labels = np.array(["red", "green", "blue"])[y]
-    model = CombinedKernelClassifier(kernels=views).fit(frame, labels)
-    table = model.weights_frame()
-    assert table.index.tolist() == ["left", "right"] == model.view_names_
-    assert np.isclose(table["share"].sum(), 1.0)
-    np.testing.assert_array_equal(table["weight"], model.kernel_weights_)
-    assert set(model.predict(frame)) <= set(labels)
 
 
 class First(WeightLearner):

@@ -108,7 +108,6 @@ def test_the_picture():
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"n_components": 0}, ValueError, "n_components must be a positive integer"),
         ({"n_components": 51}, ValueError, "n_components=51 components need as many samples.*n_samples=50"),
         ({"learner": "mean"}, TypeError, "learner must be a weight learner"),
         ({"learner": MeanRule(), "task": "labels"}, ValueError, "task must be one of"),

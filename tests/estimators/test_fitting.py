@@ -5,9 +5,7 @@ import pickle
 from contextlib import redirect_stderr
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -48,30 +46,6 @@ def test_features_and_stack_give_the_same_model(estimator, make):
     np.testing.assert_allclose(
         output(on_stack, plain_kernels(NEW, X)), expected, atol=2e-3 * np.ptp(expected)
     )
-
-
-@family
-def test_array_frame_and_sparse_matrix_give_the_same_model(estimator, make):
-    X, y = make()
-    estimator = clone(estimator).set_params(tol=1e-7)
-    expected = output(clone(estimator).fit(X, y), NEW)
-    frame = pd.DataFrame(X, columns=list("pqrs"))
-    by_frame = clone(estimator).fit(frame, y)
-    assert by_frame.feature_names_in_.tolist() == list("pqrs")
-    np.testing.assert_allclose(output(by_frame, pd.DataFrame(NEW, columns=list("pqrs"))), expected, rtol=1e-9)
-    by_sparse = clone(estimator).fit(scipy.sparse.csr_matrix(X), y)
-    np.testing.assert_allclose(
-        output(by_sparse, scipy.sparse.csr_matrix(NEW)), expected, atol=5e-3 * np.ptp(expected)
-    )
-
-
-def test_columns_by_name():
-    X, y = make_binary()
-    frame = pd.DataFrame(X, columns=list("pqrs"))
-    views = [(name, kernel, ["pqrs"[c] for c in columns]) for name, kernel, columns in VIEWS]
-    by_name = MKLClassifier(views, C=2.0).fit(frame, y)
-    by_index = MKLClassifier(VIEWS, C=2.0).fit(X, y)
-    np.testing.assert_array_equal(by_name.kernel_weights_, by_index.kernel_weights_)
 
 
 @family
@@ -143,36 +117,6 @@ def test_pipelines():
     plain = MKLClassifier(VIEWS, tol=1e-6).fit(X, y)
     np.testing.assert_allclose(banked.decision_function(NEW), plain.decision_function(NEW), atol=5e-3)
     assert cross_val_score(banked, X, y, cv=3).shape == (3,)
-
-
-@family
-def test_clone_pickle_and_refit(estimator, make):
-    X, y = make()
-    model = clone(estimator).fit(X, y)
-    restored = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(output(restored, NEW), output(model, NEW))
-    again = clone(model)
-    assert not hasattr(again, "kernel_weights_")
-    np.testing.assert_array_equal(output(again.fit(X, y), NEW), output(model, NEW))  # same input, same bits
-    before = output(model, NEW)
-    model.set_params(tol=1e-6).fit(X[:50], y[:50])
-    assert not np.array_equal(output(model, NEW), before)
-
-
-@family
-def test_nothing_that_was_passed_is_modified(estimator, make):
-    X, y = make()
-    weights = np.random.default_rng(3).uniform(0.5, 2.0, size=len(y))
-    costs = np.array([1.0, 2.0, 1.5])
-    stack = plain_kernels(X, X)
-    kept = [a.tobytes() for a in (X, y, weights, costs, stack)]
-    clone(estimator).set_params(costs=costs).fit(X, y, sample_weight=weights).predict(X)
-    clone(estimator).set_params(kernels="precomputed").fit(stack, y, sample_weight=weights).predict(stack)
-    assert kept == [a.tobytes() for a in (X, y, weights, costs, stack)]
-    for array in (X, y, weights, stack):
-        array.flags.writeable = False
-    clone(estimator).fit(X, y, sample_weight=weights).predict(X)
-    clone(estimator).set_params(kernels="precomputed").fit(stack, y, sample_weight=weights).predict(stack)
 
 
 # ---------------------------------------------------------------------- what a fitted model tells
@@ -327,20 +271,6 @@ def test_verbose_writes_to_standard_error(capsys):
     with redirect_stderr(text := io.StringIO()):
         MKLClassifier(VIEWS).fit(X, y)
     assert text.getvalue() == ""
-
-
-@family
-def test_a_callback_can_stop_the_fit(estimator, make):
-    X, y = make()
-    seen = []
-
-    def callback(entry):
-        seen.append(entry["iteration"])
-        return True
-
-    model = clone(estimator).set_params(callback=callback, tol=1e-12).fit(X, y)
-    assert model.status_ == "interrupted"
-    assert set(seen) == {1}
 
 
 # ---------------------------------------------------------------------- compact state

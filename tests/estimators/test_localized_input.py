@@ -1,16 +1,14 @@
 """Localized models and their input: what the gate reads, weights, frames, pipelines."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import LocalizedMKLClassifier, LocalizedMKLOneClass, stack_kernels
+from multikernel import LocalizedMKLClassifier, stack_kernels
 from multikernel.kernels import Gaussian, Linear
 from tests.estimators.data import VIEWS, make_table, plain_kernels
 from tests.estimators.localized_data import (
@@ -19,10 +17,7 @@ from tests.estimators.localized_data import (
     FRESH,
     LABELS,
     X,
-    easy,
-    everyone,
     refuses,
-    target,
 )
 from tests.estimators.localized_reference import classifier_values, plain_gate, plain_scores
 
@@ -149,19 +144,6 @@ class TestGatingFeatures:
         assert np.isfinite(model.gating_[0]).all()
         assert model.objective_ == pytest.approx(plain.objective_, rel=0.05)
 
-    def test_sparse_tables(self):
-        kernels = [Linear(), Gaussian(gamma=0.5)]
-        table = np.where(np.abs(X) > 0.5, X, 0.0)
-        dense = LocalizedMKLClassifier(kernels, **FIRST_STEPS).fit(table, LABELS)
-        sparse = LocalizedMKLClassifier(kernels, **FIRST_STEPS).fit(scipy.sparse.csr_matrix(table), LABELS)
-        assert sparse.n_iter_ == dense.n_iter_ == 3
-        assert np.ptp(dense.gate(table)[:, 0]) > 0.1
-        table = scipy.sparse.csr_matrix(table)
-        np.testing.assert_allclose(sparse.gate(table), dense.gate(table.toarray()), atol=1e-3)
-        np.testing.assert_allclose(
-            sparse.decision_function(table), dense.decision_function(table.toarray()), atol=1e-3
-        )
-
     @pytest.mark.parametrize("gating", ["softmax", "gaussian"])
     @pytest.mark.parametrize("wanted", [[1, 2, 3], "kernel"])
     def test_a_sparse_table_is_the_same_model(self, gating, wanted):
@@ -187,29 +169,6 @@ def _solved_order():
 
 
 class TestWeights:
-    @everyone
-    def test_a_weight_of_two_is_a_repeated_row(self, kind):
-        y = target(kind)
-        doubled = np.concatenate([np.arange(60), np.arange(10)])
-        weights = np.ones(60)
-        weights[:10] = 2.0
-        repeated = easy(kind).fit(X[doubled], None if y is None else y[doubled])
-        weighted = easy(kind).fit(X, y, sample_weight=weights)
-        np.testing.assert_array_equal(repeated.gate(FRESH), weighted.gate(FRESH))
-        np.testing.assert_allclose(repeated._scores(FRESH), weighted._scores(FRESH), rtol=1e-12, atol=1e-12)
-        assert repeated.objective_ == weighted.objective_
-        np.testing.assert_allclose(repeated.kernel_weights_, weighted.kernel_weights_, rtol=1e-12)
-
-    @everyone
-    def test_the_order_of_the_rows_does_not_matter(self, kind):
-        y, order = target(kind), np.random.default_rng(0).permutation(60)
-        for gating in ("softmax",) if y is None else ("softmax", "gaussian"):  # one class would collapse
-            plain = easy(kind, gating=gating).fit(X, y)
-            mixed = easy(kind, gating=gating).fit(X[order], None if y is None else y[order])
-            np.testing.assert_array_equal(plain.gate(FRESH), mixed.gate(FRESH))
-            np.testing.assert_array_equal(plain._scores(FRESH), mixed._scores(FRESH))
-            np.testing.assert_array_equal(np.sort(order[mixed.support_]), plain.support_)
-
     def test_weights_are_bounds(self):
         weights = np.random.default_rng(0).uniform(0.2, 3.0, size=60)
         model = LocalizedMKLClassifier(VIEWS, C=0.5).fit(X, LABELS, weights)
@@ -251,44 +210,6 @@ class TestScikitLearn:
         assert len(search.cv_results_["mean_test_score"]) == 4
         assert search.best_estimator_[-1].gate(FRESH).shape == (20, 2)
 
-    def test_grid_search_on_ready_made_kernels_cuts_rows_and_columns(self):
-        Ks, folds = plain_kernels(X, X), list(StratifiedKFold(3).split(X, LABELS))
-        model = LocalizedMKLClassifier("precomputed", tol=1e-2)
-        search = GridSearchCV(model, {"C": [0.1, 5.0]}, cv=folds).fit(Ks, LABELS)
-        for place, C in enumerate((0.1, 5.0)):
-            for fold, (train, test) in enumerate(folds):
-                alone = LocalizedMKLClassifier("precomputed", tol=1e-2, C=C)
-                alone.fit(Ks[np.ix_(train, train)], LABELS[train])
-                expected = alone.score(Ks[np.ix_(test, train)], LABELS[test])
-                assert search.cv_results_[f"split{fold}_test_score"][place] == expected
-        assert search.predict(plain_kernels(FRESH, X)).shape == (20,)
-
-    @everyone
-    def test_cross_validation_with_a_frame(self, kind):
-        if kind is LocalizedMKLOneClass:
-            return
-        scores = cross_val_score(kind(FRAME_VIEWS, tol=1e-2), FRAME, target(kind), cv=3)
-        assert scores.min() > 0.5
-
-    def test_a_frame_with_its_columns_in_another_order(self):
-        model = LocalizedMKLClassifier(FRAME_VIEWS).fit(FRAME, LABELS)
-        fresh = pd.DataFrame(FRESH, columns=FRAME.columns)
-        assert model.feature_names_in_.tolist() == ["red", "green", "blue", "noise"]
-        with refuses("feature names"):
-            model.predict(fresh[["noise", "blue", "green", "red"]])
-
-    @everyone
-    @pytest.mark.parametrize("kernels", ["table", "precomputed"])
-    def test_pickle(self, kind, kernels):
-        table = kernels == "table"
-        model = easy(kind, VIEWS if table else "precomputed", gating_features="kernel")
-        model.fit(X if table else plain_kernels(X, X), target(kind))
-        twin = pickle.loads(pickle.dumps(model))
-        fresh = FRESH if table else plain_kernels(FRESH, X)
-        np.testing.assert_array_equal(twin.predict(fresh), model.predict(fresh))
-        np.testing.assert_array_equal(twin.gate(fresh), model.gate(fresh))
-        assert twin.weights_frame().equals(model.weights_frame())
-
     def test_probabilities(self):
         model = LocalizedMKLClassifier(VIEWS, probability=True, tol=1e-2).fit(X, LABELS)
         P = model.predict_proba(FRESH)
@@ -300,26 +221,6 @@ class TestScikitLearn:
         np.testing.assert_array_equal(again.predict_proba(FRESH), P)
         with refuses("predict_proba", error=AttributeError):
             LocalizedMKLClassifier(VIEWS).fit(X, LABELS).predict_proba(FRESH)
-
-    @everyone
-    def test_nothing_given_is_modified(self, kind):
-        y = target(kind)
-        Ks, weights = plain_kernels(X, X), np.linspace(0.5, 2.0, 60)
-        table = X.copy()
-        given = [array for array in (table, Ks, weights, y) if array is not None]
-        copies = [array.copy() for array in given]
-        for array in given:
-            array.flags.writeable = False
-        try:
-            for kernels, data in ((VIEWS, table), ("precomputed", Ks)):
-                model = easy(kind, kernels).fit(data, y, sample_weight=weights)
-                model.predict(data)
-                model.contributions(data)
-        finally:
-            for array in given:
-                array.flags.writeable = True
-        for array, copy in zip(given, copies, strict=True):
-            np.testing.assert_array_equal(array, copy)
 
     def test_single_precision_stacks(self):
         Ks = plain_kernels(X, X)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR, OneClassSVM
 
 from multikernel import LocalizedMKLOneClass, LocalizedMKLRegressor, MKLOneClass
@@ -117,10 +117,6 @@ class TestRegressor:
         assert model.objective_ == 0.0
         assert model.status_ == "optimal"
         assert model.gate(self.fresh).shape == (25, 3)
-
-    def test_unfitted(self):
-        with pytest.raises(NotFittedError):
-            LocalizedMKLRegressor().predict(self.X)
 
 
 class TestOneClass:

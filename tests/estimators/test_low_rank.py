@@ -1,7 +1,6 @@
 """Fits on factors: the problem of the Gram stack; and what a model says of itself can be recomputed."""
 
 import io
-import pickle
 from contextlib import redirect_stderr
 from types import SimpleNamespace
 
@@ -304,10 +303,3 @@ def test_what_is_too_large_is_refused():
     with pytest.raises(ValueError, match=r"view 'signal' holds NaN at row 7, column 1"):
         X[7, 1] = np.nan
         on_factors(FAMILY["ridge"][0], 10).fit(X, y)
-
-
-def test_a_pickled_model_says_the_same():
-    X, y = make_three(100)
-    model = on_factors(FAMILY["ovo"][0], 15).fit(X, y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(NEW), model.decision_function(NEW))

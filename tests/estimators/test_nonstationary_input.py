@@ -1,15 +1,11 @@
 """The nonstationary classifier: what it takes, keeps, warns of and refuses."""
 
-import copy
 import pickle
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -36,22 +32,6 @@ def unit_kernels(A, B):
 
 
 # --- what it takes -----------------------------------------------------------------------------------------
-
-
-def test_frames_and_sparse_tables():
-    X, y = make_binary(40)
-    X[np.abs(X) < 0.3] = 0.0
-    model = NonstationaryClassifier(VIEWS).fit(X, y)
-    names = ["p", "q", "r", "s"]
-    frame = pd.DataFrame(X, columns=names)
-    by_name = [(name, kernel, [names[j] for j in columns]) for name, kernel, columns in VIEWS]
-    framed = NonstationaryClassifier(by_name).fit(frame, pd.Series(y))
-    assert framed.feature_names_in_.tolist() == names and framed.n_features_in_ == 4
-    np.testing.assert_allclose(framed.decision_function(frame), model.decision_function(X), atol=1e-9)
-    np.testing.assert_allclose(framed.kernel_weights(frame), model.kernel_weights(X), atol=1e-9)
-    table = scipy.sparse.csr_matrix(X)
-    sparse = NonstationaryClassifier(VIEWS).fit(table, y)
-    np.testing.assert_allclose(sparse.decision_function(table), model.decision_function(X), atol=1e-6)
 
 
 def test_ready_made_kernels_of_constant_diagonal():
@@ -144,14 +124,6 @@ def test_class_weights_multiply_c():
     np.testing.assert_allclose(*[model.decision_function(X) for model in both], atol=1e-9)
 
 
-def test_the_order_of_the_rows_does_not_matter():
-    X, y = make_binary(40)
-    order = np.random.default_rng(0).permutation(40)
-    model, mixed = (NonstationaryClassifier(VIEWS).fit(X[o], y[o]) for o in (np.arange(40), order))
-    np.testing.assert_array_equal(mixed.decision_function(X), model.decision_function(X))
-    np.testing.assert_array_equal(np.sort(order[mixed.support_]), model.support_)
-
-
 # --- what it keeps -----------------------------------------------------------------------------------------
 
 
@@ -195,22 +167,6 @@ def test_what_is_pickled_is_small_and_predicts_the_same():
     again = pickle.loads(stored)
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(again.kernel_weights(X), model.kernel_weights(X))
-
-
-def test_nothing_that_was_passed_is_modified():
-    X, y = make_binary(30)
-    weights, K = np.ones(30), unit_kernels(X, X)
-    views = copy.deepcopy(VIEWS)
-    before = X.copy(), y.copy(), weights.copy(), K.copy()
-    for array in (X, y, weights, K):
-        array.setflags(write=False)
-    for solver in ("ipm", "smo"):
-        model = NonstationaryClassifier(views, solver=solver).fit(X, y, weights)
-        model.decision_function(X)
-        NonstationaryClassifier("precomputed", solver=solver).fit(K, y, weights).kernel_weights(K)
-    for array, old in zip((X, y, weights, K), before, strict=True):
-        np.testing.assert_array_equal(array, old)
-    assert repr(views) == repr(VIEWS)
 
 
 # --- solvers and numerics ----------------------------------------------------------------------------------
@@ -351,55 +307,3 @@ def test_posteriors_that_are_zero_or_one(mode):
     assert model.status_ == "optimal" and model.score(X, y) == 1.0
     for weights in model.kernel_weights(X):
         assert np.isfinite(weights).all() and (np.abs(weights - weights.round()) < 1e-6).any()
-
-
-def test_indefinite_kernels_are_named():
-    _, y = make_binary(30)
-    t = np.arange(30.0)
-    K = np.stack([np.eye(30), np.cos(np.subtract.outer(t, t) ** 2)], axis=2)
-    with refuses("kernel 'kernel-1'", "smallest eigenvalue", 'psd="clip"'):
-        NonstationaryClassifier("precomputed").fit(K, y)
-    model = NonstationaryClassifier("precomputed", psd="shift").fit(K, y)
-    assert model.status_ == "optimal" and np.isfinite(model.decision_function(K)).all()
-
-
-@pytest.mark.parametrize(
-    ("settings", "parts"),
-    [
-        ({"margin": 0.0}, ("margin must be positive", "0.0", "optimal")),
-        ({"margin": -1.0}, ("margin must be positive", "-1.0")),
-        ({"margin": np.nan}, ("margin",)),
-        ({"C": 0.0}, ("C must be", "0")),
-        ({"C": -np.inf}, ("C must be",)),
-        ({"mode": "soft"}, ("mode must be", "qp", "full", "hard", "'soft'")),
-        ({"solver": "qp"}, ("solver must be", "ipm", "smo", "'qp'")),
-        ({"n_init": 0}, ("n_init must be",)),
-        ({"max_iter": 0}, ("max_iter must be",)),
-        ({"tol": 0.0}, ("tol must be",)),
-        ({"psd": "no"}, ("psd must be",)),
-    ],
-)
-def test_parameters_are_checked(settings, parts):
-    X, y = make_binary(20)
-    with refuses(*parts):
-        NonstationaryClassifier(VIEWS, **settings).fit(X, y)
-
-
-def test_types_labels_and_shapes_are_checked():
-    X, y = make_binary(20)
-    with refuses("callback must be a function", error=TypeError):
-        NonstationaryClassifier(VIEWS, callback="stop").fit(X, y)
-    with refuses("n_init must be", error=TypeError):
-        NonstationaryClassifier(VIEWS, n_init="many").fit(X, y)
-    with refuses("at least 2 classes"):
-        NonstationaryClassifier(VIEWS).fit(X, np.full(20, "yes"))
-    with refuses("class 'no' has no sample with a positive weight"):
-        NonstationaryClassifier(VIEWS).fit(X, y, (y == "yes").astype(float))
-    with refuses("kernel 'line'", "all zero"):
-        NonstationaryClassifier(VIEWS).fit(X * [1.0, 1.0, 0.0, 1.0], y)
-    for method in ("predict", "decision_function", "kernel_weights", "predict_proba", "weights_frame"):
-        with pytest.raises(NotFittedError):
-            getattr(NonstationaryClassifier(), method)(*[X] * (method != "weights_frame"))
-    model = NonstationaryClassifier(VIEWS).fit(X, y)
-    with refuses("features"):
-        model.predict(X[:, :3])

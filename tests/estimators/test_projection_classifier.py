@@ -266,12 +266,6 @@ def test_ridges_are_part_of_the_objective():
     assert np.linalg.norm(model.projections_) < np.linalg.norm(plain.projections_)
 
 
-def test_progress_is_written_when_asked_for(capfd):
-    ProjectionKernelClassifier(2, 1, verbose=1, **BRIEF).fit(*IRIS)
-    lines = capfd.readouterr().err.splitlines()
-    assert len(lines) > 2 and all("objective" in line for line in lines)
-
-
 def test_calibrated_probabilities():
     X, y = IRIS
     model = ProjectionKernelClassifier(2, 1, probability=True, n_screen=2, tol=0.1).fit(X, y)

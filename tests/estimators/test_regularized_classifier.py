@@ -245,16 +245,6 @@ def test_stacks_on_disk_and_in_single_precision():
         np.testing.assert_allclose(other.kernel_weights_, expected.kernel_weights_, atol=1e-2)
 
 
-def test_nothing_given_is_modified():
-    X, y = make_binary(40)
-    K = plain_kernels(X, X)
-    given = (K.copy(), y.copy(), np.arange(1.0, 41.0))
-    quickly("precomputed", max_steps=0).fit(K, y, given[2])
-    np.testing.assert_array_equal(K, given[0])
-    np.testing.assert_array_equal(y, given[1])
-    np.testing.assert_array_equal(given[2], np.arange(1.0, 41.0))
-
-
 # ---------------------------------------------------------------------- weights, scores, folds
 @pytest.mark.parametrize("views", [VIEWS, "precomputed"])
 def test_weights_count_in_training_and_in_validation(views):

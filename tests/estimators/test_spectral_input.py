@@ -192,32 +192,20 @@ def test_an_alpha_below_alpha_star_is_refused(data):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"width": 0.0}, "width must be greater than 0"),
-        ({"width": "median"}, "width, where it is not a number, must be one of 'loo', 'mean'"),
-        ({"alpha": 0.0}, "alpha must be greater than 0"),
-        ({"alpha": "large"}, "alpha must be a number"),
         ({"alpha": ("relative", 1.0)}, "kappa .* must be greater than 1"),
         ({"alpha": ("relative", "best")}, "kappa .* must be one of 'loo'"),
         ({"alpha": ("absolute", 2.0)}, r'alpha must be a positive number or \("relative", kappa\)'),
         ({"alpha": ("relative",)}, r'alpha must be a positive number or \("relative", kappa\)'),
-        ({"eig_tol": -0.1}, "eig_tol must be at least 0"),
-        ({"eig_tol": "best"}, "eig_tol.* must be one of 'loo'"),
         ({"eig_tol": 1.0}, r"eig_tol=1 times the largest eigenvalue \d"),
-        ({"criterion": "distance"}, "criterion must be one of 'separability', 'alignment', 'conformal'"),
-        ({"method": "nnls"}, "method of criterion='separability' must be one of 'closed'"),
         ({"method": "eig", "criterion": "alignment"}, "method .* must be one of 'closed', 'nnls'"),
         ({"center": 1}, "center must be True or False"),
         ({"standardize": "yes"}, 'standardize, where it is not "auto", must be True or False'),
-        ({"n_neighbors": 0}, "n_neighbors must be a positive integer"),
         ({"n_neighbors": 37}, "n_neighbors must be at most the number of labelled samples"),
-        ({"classifier": "tree"}, "classifier, where it is a name, must be one of 'knn', 'svm', 'kdda'"),
-        ({"classifier": "svm", "C": 0.0}, "C must be greater than 0"),
         ({"classifier": SVC}, "classifier must be one of .* or a scikit-learn classifier"),
         ({"classifier": SVC()}, r"classifier must take a precomputed kernel; SVC\(\) would read its rows"),
         ({"classifier": KNeighborsClassifier(metric="precomputed")}, 'takes distances.*classifier="knn"'),
         ({"kernel": "rbf"}, "kernel, where it is a name, must be one of 'gaussian', 'precomputed'"),
         ({"kernel": [Linear()]}, "learns with one kernel"),
-        ({"psd": "never"}, "psd must be one of"),
     ],
 )
 def test_wrong_parameters_are_refused(data, parameters, message):
@@ -229,14 +217,8 @@ def test_wrong_parameters_are_refused(data, parameters, message):
 
 
 def test_wrong_labels_are_refused(data):
-    X, y, X_new, _ = data
+    X, _, X_new, _ = data
     model = SpectralKernelClassifier()
-    with refuses("at least 2 classes"):
-        model.fit(X, np.zeros(36), X_new)
-    with refuses("requires y"):
-        model.fit(X, None)
-    with refuses("same number of samples; got 5 and 36"):
-        model.fit(X[:5], y)
     with refuses("labels of the 36 rows of X only"):
         model.fit(X, np.zeros(178), X_new)
 

@@ -95,19 +95,6 @@ def test_a_stack_with_its_kernels_first_is_told_so():
         MKLClassifier("precomputed").fit(np.stack([X @ X.T, (X @ X.T) ** 2]), y)
 
 
-def test_a_callback_has_to_be_callable():
-    X, y = noisy_binary()
-    with pytest.raises(TypeError, match="callback must be a function"):
-        MKLClassifier(VIEWS, callback=3).fit(X, y)
-
-
-def test_a_fitted_model_does_not_change_with_its_parameters():
-    X, y = load_iris(return_X_y=True)
-    model = MKLClassifier(multiclass="ovr").fit(X[::3], y[::3])
-    before = model.decision_function(X)
-    np.testing.assert_array_equal(model.set_params(multiclass="ovo").decision_function(X), before)
-
-
 def test_a_repair_that_is_asked_for_looks_at_large_kernels_whole():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(700, 30))

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -78,7 +78,6 @@ expressions = st.recursive(
 )
 
 
-@settings(max_examples=120, deadline=None)
 @given(expressions, tables, st.data())
 def test_nested_algebra_equals_plain_numpy(expression, table, data):
     kernel, formula = expression
@@ -94,7 +93,6 @@ def test_nested_algebra_equals_plain_numpy(expression, table, data):
     assert np.array_equal(kernel(table), kernel(table).T)
 
 
-@settings(max_examples=80, deadline=None)
 @given(expressions, tables)
 def test_kernels_that_promise_it_are_positive_semidefinite(expression, table):
     kernel, _ = expression
@@ -103,7 +101,6 @@ def test_kernels_that_promise_it_are_positive_semidefinite(expression, table):
         assert smallest_eigenvalue(K) >= -1e-10 * max(1.0, np.trace(K))
 
 
-@settings(max_examples=60, deadline=None)
 @given(expressions, tables, st.data())
 def test_kernels_between_pairs_are_made_of_those_between_objects(expression, first, data):
     kernel, f = expression
@@ -129,7 +126,6 @@ def test_kernels_between_pairs_are_made_of_those_between_objects(expression, fir
         assert smallest_eigenvalue(K) >= -1e-10 * max(1.0, np.trace(K))
 
 
-@settings(max_examples=40, deadline=None)
 @given(expressions, expressions, tables, tables)
 def test_kernels_between_unlike_objects_are_products_of_two_sides(one, other, left, right):
     (k, f), (h, g) = one, other
@@ -149,7 +145,6 @@ def test_kernels_between_unlike_objects_are_products_of_two_sides(one, other, le
         assert smallest_eigenvalue(K) >= -1e-10 * max(1.0, np.trace(K))
 
 
-@settings(max_examples=40, deadline=None)
 @given(tables)
 def test_non_negative_and_direction_kernels_are_positive_semidefinite(table):
     for kernel in (Cosine(), Chi2(0.5), Gaussian(), Gaussian("nearest"), Tanimoto(), Mixed(), Hamming()):
@@ -190,7 +185,6 @@ def test_only_kernels_add_and_only_positive_numbers_multiply():
         kernel**0
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(
         [
@@ -234,7 +228,6 @@ def test_any_scale_gives_finite_values_or_our_error(kernel, table, exponent, spa
             assert all(np.isfinite(value).all() for value in values)
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables, st.integers(-140, 140))
 def test_estimated_widths_make_the_gaussian_blind_to_units(table, exponent):
     unit = 2.0**exponent  # a power of two: the scaled rows hold the same digits

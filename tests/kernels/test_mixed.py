@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from hypothesis import given as draw
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from multikernel.kernels import Gaussian, Mixed, smallest_eigenvalue
@@ -74,7 +73,6 @@ def plain_mixed(train, left, right, scale, categorical=()):
     return total / len(train.columns)
 
 
-@settings(max_examples=40, deadline=None)
 @draw(seeds, st.sampled_from(["range", "std"]))
 def test_values_are_those_of_the_definition(seed, scale):
     train = frame_of(seed)
@@ -87,7 +85,6 @@ def test_values_are_those_of_the_definition(seed, scale):
     np.testing.assert_allclose(kernel.diag(test), kernel(test).diagonal(), rtol=1e-12)
 
 
-@settings(max_examples=80, deadline=None)
 @draw(seeds, st.sampled_from(["range", "std"]), st.booleans())
 def test_any_pattern_of_gaps_gives_a_symmetric_and_positive_semidefinite_matrix(seed, scale, codes):
     train = frame_of(seed)

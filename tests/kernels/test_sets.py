@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.kernels import Hamming, Jaccard, Tanimoto, smallest_eigenvalue
@@ -35,7 +35,6 @@ def check_laws(kernel, rows, K):
     assert kernel.is_psd and kernel.is_fitted
 
 
-@settings(max_examples=40, deadline=None)
 @given(seeds, st.booleans())
 def test_tanimoto_is_min_over_max_and_a_kernel(seed, binary):
     rng = np.random.default_rng(seed)
@@ -78,7 +77,6 @@ def test_tanimoto_refuses_what_is_negative_and_what_is_missing():
         Tanimoto()([[1, 0]], [[1]])
 
 
-@settings(max_examples=40, deadline=None)
 @given(seeds)
 def test_jaccard_is_the_share_of_tokens_in_common(seed):
     rng = np.random.default_rng(seed)
@@ -118,7 +116,6 @@ def test_jaccard_refuses_what_holds_no_tokens():
         Jaccard(separator="")
 
 
-@settings(max_examples=40, deadline=None)
 @given(seeds)
 def test_hamming_is_the_share_of_equal_columns(seed):
     rng = np.random.default_rng(seed)

@@ -70,6 +70,7 @@ def test_every_estimator_is_tried():
     assert exported - {"KernelBank"} == known
 
 
+@pytest.mark.thorough  # all variants; one of each class is in test_contract.py
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda model: type(model).__name__)
 def test_estimators(estimator, tmp_path):

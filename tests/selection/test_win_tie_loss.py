@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -73,7 +73,6 @@ def test_equal_differences_on_several_data_sets_tie_in_spite_of_rounding():
     assert signed_rank_tests(scores).loc[("a", "b"), "statistic"] == 2.0  # of three equal ranks
 
 
-@settings(max_examples=30)
 @given(arrays(float, (3, 4, 5, 2), elements=st.integers(0, 5)), st.sampled_from([0.05, 0.2]))
 def test_a_pair_seen_from_the_other_side_is_mirrored(values, level):
     names, sets = ["a", "b", "c"], ["w", "x", "y", "z"]

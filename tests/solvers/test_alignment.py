@@ -7,7 +7,7 @@ from pathlib import Path
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judges.optimum import conic_optimum
@@ -119,7 +119,6 @@ def test_the_optimum_is_that_of_a_conic_solver(seed, kind, maker, n_labelled):
     check_certificate(result, Ks, y, kind)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     maker=st.sampled_from(tuple(MAKERS)),

@@ -146,7 +146,6 @@ def test_what_rounding_leaves_of_repeated_kernels_is_no_choice(seed):
 
 
 @given(st.integers(2, 5), st.integers(3, 20), st.integers(0, 10**6))
-@settings(max_examples=25)
 def test_units_and_order_of_the_kernels_do_not_matter(m, n, seed):
     rng = np.random.default_rng(seed)
     Ks = np.array([F @ F.T for F in (rng.normal(size=(n, 1 + int(rng.integers(n)))) for _ in range(m))])

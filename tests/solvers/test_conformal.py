@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
@@ -62,7 +62,6 @@ def test_the_maximum_on_wine_is_far_above_where_the_steps_end():
     assert result.value == pytest.approx(plain_ratio(K0, K1, codes, result.coefficients), rel=1e-8)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 5))
 def test_forms_are_traces_of_scatters_of_rescaled_features(seed, n_classes, d):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.solvers.diagonal_bound import diagonal_bound, smooth_bound
@@ -33,7 +33,6 @@ def test_against_cvxopt(k, rank):
     np.testing.assert_allclose((found.Z * C).sum(), (Z * C).sum(), rtol=1e-7)
 
 
-@settings(max_examples=30)
 @given(sizes, st.integers(0, 9), seeds, st.floats(-12, 12))
 def test_it_is_enclosed_by_feasible_points_at_every_scale(k, rank, seed, magnitude):
     C = 10.0**magnitude * random_matrix(k, min(rank, k), seed, spread=2.0)
@@ -64,7 +63,6 @@ def test_of_rank_one_diagonal_and_zero():
     np.testing.assert_array_equal(nothing.t, 0.0)
 
 
-@settings(max_examples=30)
 @given(sizes, st.integers(0, 9), seeds, st.integers(-8, 1))
 def test_the_smooth_form_is_central_and_encloses(k, rank, seed, power):
     C = random_matrix(k, min(rank, k), seed)
@@ -83,7 +81,6 @@ def test_the_smooth_form_is_central_and_encloses(k, rank, seed, power):
     assert found.t.sum() >= exact.lower - slack
 
 
-@settings(max_examples=20)
 @given(sizes, st.integers(1, 9), seeds, st.sampled_from([1e-3, 1e-2, 1.0]))
 def test_its_gradient_is_z(k, rank, seed, relative):
     C = random_matrix(k, min(rank, k), seed, spread=0.5)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.solvers.direct_discriminant import direct_discriminant
@@ -47,7 +47,6 @@ def test_directions_are_those_of_the_dense_computation(sizes, d, reg):
     np.testing.assert_allclose(W.T @ (inside + reg * between) @ W, np.eye(W.shape[1]), atol=1e-10)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 6), min_size=2, max_size=5), st.integers(1, 9), st.integers(0, 10**6))
 def test_scatters_add_up_to_the_identity(sizes, d, seed):
     X, codes = blobs(sizes, d, seed)

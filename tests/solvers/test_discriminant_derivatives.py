@@ -40,7 +40,6 @@ def assert_close(found, expected, rtol=1e-6):
     np.testing.assert_allclose(found, expected, atol=rtol * np.abs(expected).max())
 
 
-@settings(max_examples=20)
 @given(problems, regs)
 def test_exact(problem, reg):
     Ks, codes = make_problem(*problem)
@@ -54,7 +53,6 @@ def test_exact(problem, reg):
     assert_close(here.hessian, slopes(lambda z: evaluate_separation(members, H, z).gradient, x))
 
 
-@settings(max_examples=20)
 @given(problems, regs)
 def test_between_classes(problem, reg):
     """C and its first and second derivatives."""

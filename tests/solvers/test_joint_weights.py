@@ -6,7 +6,7 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judges.optimum import conic_optimum
@@ -106,7 +106,6 @@ def test_the_optimum_is_that_of_a_conic_solver(n_classes, norm, varied):
     np.testing.assert_allclose(result.objective, reference, rtol=1e-6 if norm != 2.0 else 1e-5)
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     n=st.integers(6, 40),
     n_classes=st.integers(2, 5),

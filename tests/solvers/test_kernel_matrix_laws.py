@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.criteria import Hinge, SquaredHinge
@@ -29,7 +29,6 @@ from tests.solvers.problems import gaussian
 
 
 @given(st.sampled_from(CRITERIA), st.sampled_from(WEIGHTS), st.integers(0, 5), st.floats(-5.0, 5.0))
-@settings(max_examples=30)
 def test_only_the_price_times_the_trace_matters(criterion, weights, seed, power):
     """ω_C(sK) = ω_{sC}(K)/s: a trace s times as large, with a price s times as small."""
     s = 10.0**power
@@ -42,7 +41,6 @@ def test_only_the_price_times_the_trace_matters(criterion, weights, seed, power)
 
 
 @given(st.sampled_from(CRITERIA), st.sampled_from(["free", "nonnegative"]), st.integers(0, 10**6))
-@settings(max_examples=20)
 def test_the_sizes_of_the_kernels_do_not_matter(criterion, weights, seed):
     """μ_i becomes μ_i/s_i and the learned matrix stays, at a trace that is given."""
     case = make_case(criterion, weights, seed=1)

@@ -19,6 +19,8 @@ from multikernel.solvers import Status
 from tests.solvers.matrix_problems import CRITERIA, Case, feasible_duals, kernel, learn, unit_diagonal
 from tests.solvers.test_separability_of_families import separated
 
+pytestmark = pytest.mark.thorough
+
 N_PROBLEMS = 150
 DIGITS, TUMOURS = load_digits(), load_breast_cancer()
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import check_grad, minimize
 from scipy.special import logsumexp, softmax
@@ -93,7 +93,6 @@ def test_no_maximiser_in_explicit_features_finds_more(seed):
     assert check_grad(value_of, lambda p, _: np.zeros_like(p), at, features) < 1e-3
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 25),

@@ -69,7 +69,6 @@ problems = st.tuples(
 )
 
 
-@settings(max_examples=20)
 @given(problems, st.sampled_from([1.0, 1e-1, 1e-2]))
 def test_derivatives(problem, reg):
     Ks, codes = make_problem(*problem)

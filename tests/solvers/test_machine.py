@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR, OneClassSVM
 
@@ -132,7 +132,6 @@ def test_one_class_agrees_with_one_class_svm(table, nu, weighted):
 
 
 @given(tables(most=25), st.sampled_from([1e-2, 1.0, 100.0, 1e4]), st.booleans())
-@settings(max_examples=20)
 def test_squared_hinge_agrees_with_a_conic_solver(table, C, weighted):
     rng, X, K = table.make()
     y = labels(rng, X)
@@ -144,7 +143,6 @@ def test_squared_hinge_agrees_with_a_conic_solver(table, C, weighted):
 
 
 @given(st.integers(6, 25), st.integers(0, 10**6))
-@settings(max_examples=20)
 def test_hard_margin_agrees_with_a_conic_solver(n, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
@@ -214,7 +212,6 @@ def test_duals_at_a_bound_are_exactly_at_it():
 
 
 @given(tables(), st.sampled_from([0.1, 1.0, 100.0]), st.floats(0.0, 1.0))
-@settings(max_examples=30)
 def test_any_feasible_start_reaches_the_same_value(table, C, share):
     rng, X, K = table.make()
     y = labels(rng, X)
@@ -239,7 +236,6 @@ def test_a_start_at_the_solution_needs_no_step():
 
 
 @given(tables(most=30), st.sampled_from([1.0, 1e3]))
-@settings(max_examples=20)
 def test_single_precision_kernels_reach_the_same_value(table, C):
     rng, X, K = table.make()
     y = labels(rng, X)

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from sklearn.svm import SVC
@@ -76,7 +76,6 @@ def random_duals(case, rng):
     st.integers(0, 10**6),
     st.booleans(),
 )
-@settings(max_examples=200)
 def test_any_weights_duals_and_multiplier_enclose_the_optimum(criterion, weights, which, seed, drop):
     case, family, loss, optimum = setting(criterion, weights, which)
     rng = np.random.default_rng(seed)
@@ -103,7 +102,6 @@ def fixed_kernel_value(case, K):
 
 
 @given(st.sampled_from(CRITERIA), st.sampled_from(WEIGHTS), st.integers(0, 10**6))
-@settings(max_examples=80)
 def test_each_figure_from_its_formula(criterion, weights, seed):
     case, family, loss, _ = setting(criterion, weights, 0)
     rng = np.random.default_rng(seed)

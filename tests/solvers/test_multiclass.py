@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
@@ -116,7 +116,6 @@ def test_optimal_value_is_the_one_of_a_conic_solver(kind, n_classes, C, varied):
     assert result.objective == pytest.approx(optimal_value(K, codes, n_classes, C, R), rel=1e-6)
 
 
-@settings(max_examples=60)
 @given(
     st.builds(
         Problem,
@@ -238,7 +237,6 @@ def test_rewards_of_the_own_class_are_not_read():
     np.testing.assert_array_equal(solve_multiclass(K, codes, 3, C, rewards=R).alpha, expected.alpha)
 
 
-@settings(max_examples=60)
 @given(st.integers(2, 7), st.integers(0, 10**6), st.floats(0.0, 0.7), st.floats(-1.0, 2.0))
 def test_intercepts_respect_every_edge_as_far_as_cycles_allow(n, seed, absent, level):
     rng = np.random.default_rng(seed)
@@ -286,7 +284,6 @@ def test_linear_kernels_do_not_crawl(C):
     check(result, K, codes, C, R, 1e-6)
 
 
-@settings(max_examples=60)
 @given(st.integers(4, 40), st.integers(2, 5), st.integers(1, 50), st.integers(0, 10**6))
 def test_newton_steps_end_where_the_free_duals_are_stationary(size, n_classes, rank, seed):
     """Within the bounds, balanced, never worse; those that met a bound lie on it exactly."""
@@ -358,7 +355,6 @@ def test_nothing_given_is_changed_and_any_layout_is_read():
     assert single.objective == pytest.approx(expected.objective, rel=2e-4)
 
 
-@settings(max_examples=60)
 @given(st.integers(2, 6), st.integers(0, 10**6), st.floats(0.0, 0.6))
 def test_least_mean_cycle_is_the_least_of_all_cycles(n, seed, absent):
     rng = np.random.default_rng(seed)

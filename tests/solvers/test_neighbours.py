@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -32,7 +32,6 @@ def tied_problems(draw):
     return np.array(rows, float), np.array(codes), draw(st.integers(1, n)), draw(st.integers(0, 50))
 
 
-@settings(max_examples=200, deadline=None)
 @given(tied_problems())
 def test_neighbours_and_votes_follow_the_rule(problem):
     distances, codes, k, seed = problem

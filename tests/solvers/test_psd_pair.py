@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.combine.spectrahedron import Spectrahedron
@@ -35,7 +35,6 @@ cases = given(st.integers(1, 12), st.integers(1, 5), st.integers(0, 10**6))
 
 
 @cases
-@settings(max_examples=30)
 def test_the_start_lies_on_the_path(n, m, seed):
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(m, n, n + 1))
@@ -155,7 +154,6 @@ def test_the_smallest_ritz_value_is_exact_for_small_matrices(n, seed, offset):
 @given(
     st.integers(60, 200), st.integers(0, 10**6), st.sampled_from(["normal", "clustered", "gap", "lowest far"])
 )
-@settings(max_examples=40)
 def test_the_smallest_ritz_value_is_almost_a_lower_bound(n, seed, kind):
     rng = np.random.default_rng(seed)
     values = {

@@ -19,6 +19,8 @@ from studies.gonen2010.published import CONCRETE, GAUSS4, MULTIFEAT
 from studies.gonen2010.tables import make_rows
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("gonen2010")
 PNG = b"\x89PNG"
 

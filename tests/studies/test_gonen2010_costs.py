@@ -15,6 +15,8 @@ from studies.gonen2010 import costs, own_data, protocol, published, tables, uci
 from studies.gonen2010.methods import EQUAL_COSTS, OWN_COSTS, Sample
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("gonen2010")
 
 

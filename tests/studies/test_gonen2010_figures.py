@@ -11,6 +11,8 @@ from studies import get_study, plots, run_table
 from studies.gonen2010 import components, motorcycle, plane, visual
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("gonen2010")
 PNG = b"\x89PNG"
 

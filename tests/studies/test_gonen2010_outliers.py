@@ -7,6 +7,8 @@ from sklearn.svm import SVC
 from studies import get_study, plots, run_table
 from studies.gonen2010 import outliers
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("gonen2010")
 PNG = b"\x89PNG"
 

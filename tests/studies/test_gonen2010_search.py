@@ -14,6 +14,8 @@ from studies.gonen2010 import protocol, search, surfaces
 from studies.gonen2010.methods import Sample
 from studies.gonen2010.uci import SETS, three_views
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("gonen2010")
 PNG = b"\x89PNG"
 

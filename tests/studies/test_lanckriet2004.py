@@ -18,6 +18,8 @@ from studies.lanckriet2004.setting import Setting, draw_split
 from studies.points import three_kernels
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("lanckriet2004")
 
 

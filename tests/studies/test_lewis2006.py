@@ -19,6 +19,8 @@ from studies.lewis2006.setting import Setting, Split, draw_split
 from studies.points import three_kernels
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("lewis2006")
 
 

@@ -10,6 +10,8 @@ from multikernel.solvers.nonstationary.projection import balance
 from studies import get_study, plots, run_table
 from studies.lewis2006 import clusters, piecewise, speed
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("lewis2006")
 SEPARATED = 1  # with this seed one of few starts finds the boundary
 PNG = b"\x89PNG"

@@ -20,6 +20,8 @@ from studies.structured import protocol as p
 from studies.structured import tables as t
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 
 def toy_sample(n=60, classes=2, costs=None, seed=0):
     """Two views that tell the classes, the first one better, and one of noise."""

@@ -20,6 +20,8 @@ from studies.ye2007.rows import method_row
 from studies.ye2007.setting import SIGMAS, Setting, Split, draw_split
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("ye2007")
 
 

@@ -19,6 +19,8 @@ from studies.yeung2006.published import COLUMNS, published_accuracy
 from studies.yeung2006.setting import WIDTHS, Split, draw_split, gaussian_kernels
 from tests.shared_data import needs_shared_data, shared_data_folder
 
+pytestmark = pytest.mark.thorough
+
 STUDY = get_study("yeung2006")
 FOUR = {"1": "monks3", "2": "ionosphere", "3": "wdbc", "4": "wine"}
 

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -68,7 +68,6 @@ def _finite_or_refused(call):
     return result
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     tables(),
     st.sampled_from(BANKS),
@@ -86,7 +85,6 @@ def test_banks_give_finite_stacks_or_refuse(table, kernels, dtype, psd):
             assert again.shape == (*Ks.shape[1:], len(Ks))
 
 
-@settings(max_examples=200, deadline=None)
 @given(tables(), st.sampled_from(["error", "clip", "shift"]), st.booleans())
 def test_precomputed_banks_give_finite_stacks_or_refuse(table, psd, symmetric):
     stack = table
@@ -100,7 +98,6 @@ def test_precomputed_banks_give_finite_stacks_or_refuse(table, psd, symmetric):
         _finite_or_refused(lambda: bank.transform(stack))
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.integers(2, 40), st.integers(1, 5), st.integers(-150, 150), st.integers(0, 10**6), st.booleans())
 def test_the_automatic_stack_is_blind_to_units(n, d, exponent, seed, sparse):
     rows = np.random.default_rng(seed).normal(size=(n, d))

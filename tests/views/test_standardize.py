@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -131,7 +131,6 @@ def test_one_sample():
     assert bank.transform([[4.0, -1.0]]).item() == pytest.approx(np.exp(-1.0))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.integers(-500, 500), min_size=1, max_size=4),
     st.integers(2, 30),

@@ -4,6 +4,7 @@ A learner that is exported and has no entry in ENTRIES fails the first test.
 """
 
 import pickle
+import re
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -281,3 +282,59 @@ def test_what_it_cannot_learn_from_is_refused(cls):
         given = "no y" if task == "nothing" else task
         with pytest.raises(ValueError, match=f"learns from .*; got {given}"):
             case.model().fit(case.X, case.y)
+
+
+ZERO_IS_FINE = {"threshold", "reg", "epsilon", "random_state", "tau", "lowest", "center"}
+OTHERS = {"scoring", "labels"}  # no words and no numbers
+
+
+def wrong_values():
+    """(class, parameter, value): a word for every option and number, and numbers out of range."""
+    for cls in learners():
+        for name, default in cls(**ENTRIES[cls.__name__][0].params).get_params(deep=False).items():
+            unread = (cls.__name__, name) == ("RadiusMargin", "epsilon")  # by classes, its first task
+            if name in OTHERS or isinstance(default, bool) or unread:
+                continue
+            for value in ["nonsense"] if isinstance(default, str) else ["nonsense", np.nan, -1, 0]:
+                if value != 0 or name not in ZERO_IS_FINE:
+                    yield pytest.param(cls, name, value, id=f"{cls.__name__}-{name}-{value}")
+
+
+@pytest.mark.parametrize(("cls", "name", "value"), list(wrong_values()))
+def test_wrong_values_of_parameters_are_named(cls, name, value):
+    case = make_case(cls, 0, cls.learns_from[0])
+    with pytest.raises(
+        (ValueError, TypeError), match=rf"(?s)^{name}\b.* must .*got {re.escape(repr(value))}"
+    ):
+        case.fitted(case.Ks, **{name: value})
+
+
+@pytest.mark.parametrize("case", cases())
+def test_kernels_and_targets_that_are_refused(case):
+    first, second, *more = case.Ks
+    spoiled, skew = second.copy(), second.copy()
+    spoiled[3, 4] = spoiled[4, 3] = np.nan
+    skew[4, 17] += 0.03
+    for bad, message in [
+        (spoiled, r"must be finite; kernel 'kernel-1' holds NaN at \(3, 4\)"),
+        (skew, "must be symmetric; kernel 'kernel-1' differs"),
+        (0.0 * second, "kernel 'kernel-1' is all zero"),
+        (0.0 * second + 1.0, "kernel 'kernel-1' is constant"),
+        (
+            second - 2.0 * np.eye(24),
+            "must be positive semidefinite; kernel 'kernel-1' has smallest eigenvalue -",
+        ),
+        (second[:5, :5], r"the same shape; kernel 1 has shape \(5, 5\)"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            case.fitted([first, bad, *more])
+    with pytest.raises(ValueError, match="at least one matrix; got none"):
+        case.fitted([])
+    if case.task != "nothing":
+        with pytest.raises(ValueError, match=r"one (label|value) for each of the 24 samples; got 23"):
+            case.fitted(case.Ks, case.y[:-1])
+        with pytest.raises(ValueError, match=r"(?i)nan"):
+            case.fitted(case.Ks, np.r_[np.nan, np.ones(23)])
+    if case.task == "classes":
+        with pytest.raises(ValueError, match=r"two classes or more; got one: \['up'\]"):
+            case.fitted(case.Ks, np.full(24, "up"))

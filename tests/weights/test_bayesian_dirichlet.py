@@ -149,22 +149,3 @@ def test_under_a_machine():
     model = CombinedKernelClassifier(DirichletWeights(n_draws=64), kernels=views).fit(X, X[:, 0] > 0)
     assert model.learner_.shares_[0] > 0.6
     assert model.score(X, X[:, 0] > 0) > 0.9
-
-
-@pytest.mark.parametrize(
-    "parameters, message",
-    [
-        ({"concentration": 0.0}, "concentration must be greater than 0"),
-        ({"noise": "guess"}, 'noise must be "learn"'),
-        ({"noise": -1.0}, "noise must be greater than 0"),
-        ({"n_draws": 0}, "n_draws must be a positive integer"),
-        ({"tol": 0.0}, "tol must be greater"),
-        ({"random_state": "x"}, "random_state must be a whole number of at least 0, or None; got 'x'"),
-        ({"random_state": 2.5}, "random_state must be a whole number"),
-        ({"random_state": -1}, "random_state must be a whole number"),
-    ],
-)
-def test_bad_parameters_are_named(parameters, message):
-    Ks, y = problem(6)
-    with pytest.raises((ValueError, TypeError), match=message):
-        DirichletWeights(**parameters).fit(list(Ks), y)

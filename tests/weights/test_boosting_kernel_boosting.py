@@ -174,33 +174,3 @@ def test_rounds_are_said_where_the_optimum_is_finite():
     assert KernelBoosting(n_rounds=1).fit(kernels, codes).status_ == "max_iter"
     with pytest.warns(ConvergenceWarning, match="Raise n_rounds"):
         KernelBoosting(n_rounds=1, reg=0.01, tol=1e-9).fit(kernels, codes)
-
-
-def test_input_is_not_modified():
-    kernels, codes = make(70)
-    stack = np.moveaxis(np.array(kernels, np.float32), 0, 2)
-    before = stack.copy()
-    for base in ("given", "rank_one"):
-        KernelBoosting(base, n_rounds=3).fit(stack, codes)
-    assert (stack == before).all()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"base": "rank_two"}, "base must be one of"),
-        ({"loss": "hinge"}, "loss must be one of"),
-        ({"n_rounds": 0}, "n_rounds must be a positive integer"),
-        ({"reg": -1.0}, "reg must be at least 0"),
-        ({"tol": 0.0}, "tol must be greater than 0"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    kernels, codes = make(6)
-    with pytest.raises(ValueError, match=message):
-        KernelBoosting(**parameters).fit(kernels, codes)
-
-
-def test_values_are_refused():
-    with pytest.raises(ValueError, match="learns from classes"):
-        KernelBoosting().fit([np.eye(3)], [0.1, 0.2, 0.5])

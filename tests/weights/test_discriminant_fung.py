@@ -136,20 +136,3 @@ def test_impatience_is_told():
     with pytest.warns(UserWarning, match="FungDiscriminant ended as 'max_iter' after 2 iterations"):
         learner = FungDiscriminant(100.0, max_iter=2).fit(list(Ks), y)
     assert learner.dual_gap_ > 1e-6
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"nu": 0.0}, ValueError, "nu must be greater than 0"),
-        ({"nu": "1"}, TypeError, "nu must be a number"),
-        ({"tol": -1.0}, ValueError, "tol must be greater than 0"),
-        ({"max_iter": 0}, ValueError, "max_iter must be a positive integer"),
-    ],
-)
-def test_bad_parameters(parameters, error, message):
-    Ks, y = example()
-    with pytest.raises(error, match=message):
-        FungDiscriminant(**parameters).fit(list(Ks), y)
-    with pytest.raises(ValueError, match="learns from classes; got values"):
-        FungDiscriminant().fit(list(Ks), y + 0.5, task="values")

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from multikernel import CombinedKernelClassifier
 from multikernel.weights import discriminant_weights, kim_weights
 from multikernel.weights.discriminant import DiscriminantMKL, KimDiscriminant
 
@@ -96,27 +95,3 @@ def test_errors_name_the_view_and_the_remedy():
     with pytest.warns(UserWarning, match="weights are those of 'noise' alone") as caught:
         learner = DiscriminantMKL("learn").fit(noise, y)
     assert np.isinf(learner.reg_) and caught[0].filename == __file__
-
-
-@pytest.mark.parametrize(
-    ("learner", "error", "message"),
-    [
-        (KimDiscriminant(0.0), ValueError, "reg must be greater than 0"),
-        (KimDiscriminant("learn"), TypeError, "reg must be a number"),
-        (DiscriminantMKL("auto"), ValueError, "reg must be a positive number or"),
-        (DiscriminantMKL(formulation="37"), ValueError, "formulation must be one of"),
-    ],
-)
-def test_bad_parameters(learner, error, message):
-    kernels, y = example()
-    with pytest.raises(error, match=message):
-        learner.fit(kernels, y)
-    with pytest.raises(ValueError, match="learns from classes; got values"):
-        learner.fit(kernels, y + 0.5, task="values")
-
-
-def test_under_a_machine():
-    kernels, y = example(3)
-    X = np.stack(kernels, axis=2)
-    model = CombinedKernelClassifier(DiscriminantMKL(), kernels="precomputed").fit(X, y)
-    assert model.score(X, y) > 0.6 and model.dual_gap_ <= 1e-8

@@ -67,11 +67,6 @@ def test_a_kernel_of_zeros_has_no_trace():
         MeanRule().fit_stack(np.stack([np.eye(3), np.zeros((3, 3))]), no_targets(3), ["a", "b"])
 
 
-def test_unknown_scales_are_refused():
-    with pytest.raises(ValueError, match="normalise must be one of 'trace', 'variance', 'none'; got 'norm'"):
-        MeanRule("norm").fit([np.eye(3)])
-
-
 def test_a_product_that_overflows_is_refused():
     with pytest.raises(ValueError, match="the product of the kernels overflows"):
         ProductRule().fit_combine([1e200 * (1.0 + np.eye(3)), 1e200 * np.eye(3)])

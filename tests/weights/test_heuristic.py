@@ -253,13 +253,10 @@ def test_under_machines():
     "rule, error, words",
     [
         (AccuracyRule(threshold=1.0), ValueError, "threshold must be below 1"),
-        (AccuracyRule(threshold=-0.1), ValueError, "threshold must be at least 0"),
-        (AccuracyRule(threshold="low"), TypeError, "threshold must be a number"),
         (AccuracyRule(cv=1), ValueError, "cv must be at least 2 folds; got 1"),
         (AccuracyRule(cv=True), TypeError, "cv must be a positive integer"),
         (AccuracyRule(cv=GroupKFold(2)), ValueError, "needs the groups of the samples"),
         (AccuracyRule(cv=[]), ValueError, "cv must hold at least one split"),
-        (AccuracyRule(cv="x"), ValueError, "cv must be a number of folds, a splitter .* got 'x'"),
         (AccuracyRule(cv=[1, 2]), ValueError, r"pairs of training and validation rows; got \[1, 2\]"),
         (AccuracyRule(cv=[(np.arange(5), np.array([], int))]), ValueError, "one has none"),
         (AccuracyRule(cv=PredefinedSplit([0] * 12 + [1] * 12)), ValueError, "holds one class only"),

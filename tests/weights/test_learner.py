@@ -191,20 +191,6 @@ def test_an_end_that_is_not_optimal_is_told_at_the_line_of_the_caller(status, wa
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize(
-    "kernels, words",
-    [
-        ([np.eye(3), np.eye(4)], "shape"),
-        ([np.array([[1.0, 2.0], [2.0, 1.0]])], "positive semidefinite"),
-        ([np.array([[1.0, 0.5], [0.1, 1.0]])], "symmetric"),
-        ([np.array([[1.0, np.nan], [np.nan, 1.0]])], "NaN"),
-    ],
-)
-def test_kernels_are_checked_at_the_door(kernels, words):
-    with pytest.raises(ValueError, match=words):
-        Given([1.0] * len(kernels)).fit(kernels, np.arange(len(kernels[0])) % 2)
-
-
 # --- one class against the rest ----------------------------------------------------------------------------
 
 

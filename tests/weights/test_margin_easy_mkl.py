@@ -53,9 +53,3 @@ def test_several_classes_are_the_mean_over_each_against_the_rest():
     learner = EasyMKL().fit(list(Ks), codes)
     np.testing.assert_allclose(learner.kernel_weights_ * sizes, np.mean(parts, axis=0), rtol=1e-9)
     assert learner.points_.shape == (3, len(codes))
-
-
-def test_values_are_refused():
-    _, Ks, _ = make_problem()
-    with pytest.raises(ValueError, match="learns from classes"):
-        EasyMKL().fit(list(Ks), np.linspace(0.1, 1.3, 24))

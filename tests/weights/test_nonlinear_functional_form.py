@@ -96,9 +96,3 @@ def test_bad_input():
     Ks, _, y = make()
     with pytest.raises(ValueError, match=r"combines two kernels; got 3\. Choose two"):
         FunctionalForm().fit([*Ks, Ks[0]], y)
-    with pytest.raises(ValueError, match="learns from classes; got values"):
-        FunctionalForm("absolute").fit(Ks, y, task="values")
-    with pytest.raises(ValueError, match="form must be one of"):
-        FunctionalForm("sum").fit(Ks, y)
-    with pytest.raises(ValueError, match="tau must be at least 0"):
-        FunctionalForm(tau=-1.0).fit(Ks, y)

@@ -46,6 +46,7 @@ mark = parametrize_with_checks(ESTIMATORS)
 CHECKS = [case for case in mark.args[1] if reaches_learner(*getattr(case, "values", case))]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(mark.args[0], CHECKS, ids=mark.kwargs["ids"])
 @pytest.mark.filterwarnings("default")
 def test_scikit_learn_conventions(estimator, check):

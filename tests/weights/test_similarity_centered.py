@@ -4,7 +4,6 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from multikernel import CombinedKernelClassifier
 from multikernel.weights import CenteredAlignment, alignment, alignment_weights, centered_alignment_weights
 from tests.weights.similarity_problems import centred, check_input, check_order, check_scales, ideal, problem
 
@@ -105,11 +104,3 @@ def test_what_it_refuses():
     x = np.array([1.0, 1.0, -1.0, -1.0])  # nothing in common with the classes
     with pytest.raises(ValueError, match="gives no kernel any weight"):
         CenteredAlignment().fit([np.outer(x, x)], signs)
-
-
-def test_under_a_machine():
-    kernels, y = problem(10, "three", n=40)
-    model = CombinedKernelClassifier(CenteredAlignment(), kernels="precomputed").fit(
-        np.stack(kernels, axis=2), y
-    )
-    assert model.score(np.stack(kernels, axis=2), y) > 0.6

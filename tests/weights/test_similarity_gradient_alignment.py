@@ -173,20 +173,6 @@ def test_one_kernel_and_equal_kernels():
     assert GradientAlignment().fit([kernels[0]] * 3, y).objective_ == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
-    "parameters, error, words",
-    [
-        ({"combination": "mean"}, ValueError, "combination must be one of 'sum', 'product'"),
-        ({"tol": 0.0}, ValueError, "tol must be greater than 0"),
-        ({"max_iter": 2.5}, TypeError, "max_iter must be a positive integer"),
-    ],
-)
-def test_bad_parameters(parameters, error, words):
-    kernels, y = problem(11)
-    with pytest.raises(error, match=words):
-        GradientAlignment(**parameters).fit(kernels, y)
-
-
 def test_products_of_other_kernels_are_refused():
     kernels, y = problem(12)
     with pytest.raises(ValueError, match="powers need kernels with entries above 0"):

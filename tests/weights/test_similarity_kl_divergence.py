@@ -105,21 +105,6 @@ def test_one_kernel_and_equal_kernels(form):
     assert twice.objective_ == pytest.approx(single.objective_, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "parameters, error, words",
-    [
-        ({"form": "concave"}, ValueError, "form must be one of 'convex', 'dc'"),
-        ({"reg": 0.0}, ValueError, "reg must be greater than 0"),
-        ({"tol": "small"}, TypeError, "tol must be a number"),
-        ({"max_iter": 0}, ValueError, "max_iter must be a positive integer"),
-    ],
-)
-def test_bad_parameters(parameters, error, words):
-    kernels, y = problem(9)
-    with pytest.raises(error, match=words):
-        KLDivergence(**parameters).fit(kernels, y)
-
-
 def test_an_end_too_soon_is_told():
     kernels, y = problem(10)
     with pytest.warns(Warning, match="KLDivergence ended as 'max_iter'"):

@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -31,7 +31,6 @@ def expression(gauge, eta):
     return cp.norm(cp.hstack(within), "inf" if np.isinf(gauge.outer) else gauge.outer)
 
 
-@settings(max_examples=25)
 @given(WEIGHTS, WEIGHTS, st.floats(0.1, 10.0))
 @pytest.mark.parametrize("name", GAUGES)
 def test_laws(name, eta, other, scale):

@@ -7,7 +7,7 @@ import builtins
 import numpy as np
 import parasail
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel import KernelBank, MKLClassifier
@@ -31,7 +31,6 @@ def smith_waterman(x, z, matrix, gap_open, gap_extend):
     return H.max()
 
 
-@settings(max_examples=30, deadline=None)
 @given(proteins, proteins, st.sampled_from([("blosum62", 11, 1), ("pam250", 3, 3), ("blosum45", 2, 1)]))
 def test_scores_are_those_of_the_recurrence(left, right, setting):
     kernel = LocalAlignment(*setting)

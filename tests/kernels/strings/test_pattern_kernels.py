@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.kernels import Gappy, Mismatch, Spectrum, smallest_eigenvalue
@@ -56,7 +56,6 @@ def agrees(kernel, features, left, right):
     assert np.array_equal(with_single, expected.astype(np.float32))
 
 
-@settings(max_examples=40, deadline=None)
 @given(sequences, sequences, st.integers(1, 4), st.booleans())
 def test_the_spectrum_counts_every_pattern(left, right, k, dense):
     with pytest.MonkeyPatch.context() as patch:
@@ -64,7 +63,6 @@ def test_the_spectrum_counts_every_pattern(left, right, k, dense):
         agrees(Spectrum(k, "ACG"), lambda x: spectrum_features(x, k, "ACG"), left, right)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     sequences, sequences, st.sampled_from([(1, 0), (2, 1), (3, 0), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3)])
 )
@@ -80,7 +78,6 @@ def test_mismatches_of_alphabets_of_any_size(letters):
     agrees(Mismatch(3, 1, letters), lambda x: mismatch_features(x, 3, 1, letters), left, left[:2])
 
 
-@settings(max_examples=40, deadline=None)
 @given(sequences, sequences, st.sampled_from([(1, 0), (1, 2), (2, 1), (2, 3), (3, 0), (3, 2)]))
 def test_gaps_are_those_of_all_stretches(left, right, sizes):
     k, gaps = sizes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.kernels import WeightedDegree, smallest_eigenvalue
@@ -46,13 +46,11 @@ def agrees(kernel, left, right):
     assert smallest_eigenvalue(K) >= -1e-10 * max(1.0, np.trace(K))
 
 
-@settings(max_examples=60, deadline=None)
 @given(of_one_length, st.integers(1, 5))
 def test_places_are_compared_one_by_one(rows, degree):
     agrees(WeightedDegree(degree, alphabet="ACG"), rows, rows[:1])
 
 
-@settings(max_examples=60, deadline=None)
 @given(of_any_length, of_any_length, st.integers(1, 4), st.integers(1, 12))
 def test_a_signal_may_be_shifted_and_lengths_may_differ(left, right, degree, shift):
     agrees(WeightedDegree(degree, shift, "ACG"), left, right)

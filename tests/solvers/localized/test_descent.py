@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.solvers import Status
@@ -23,7 +23,6 @@ def path(found, objective):
     return points
 
 
-@settings(max_examples=40)
 @given(
     optimizer=st.sampled_from(OPTIMIZERS),
     scales=st.lists(st.floats(1e-2, 1e3), min_size=1, max_size=6),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR, OneClassSVM
 
@@ -91,7 +91,6 @@ def test_value_and_gap_recomputed_outside(kind, tol):
         assert is_feasible(kind, problem, machines.coefficients)
 
 
-@settings(max_examples=25)
 @given(kind=st.sampled_from(MACHINES), seed=st.integers(0, 2**16), n=st.integers(6, 40))
 def test_a_warm_start_changes_nothing_but_the_work(kind, seed, n):
     problem = make_problem(n, seed=seed)

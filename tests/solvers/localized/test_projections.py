@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from multikernel.combine.gates import GATES
@@ -117,7 +117,6 @@ def coefficients_are_unique(objective):
     return True
 
 
-@settings(max_examples=120)
 @given(
     name=st.sampled_from(PROJECTION_KERNELS),
     gate=st.sampled_from(sorted(GATES)),

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judges.conic import nonstationary as conic
@@ -95,7 +95,6 @@ def test_the_optimum_is_that_of_cvxpy(solver, mode, name):
 
 
 @EACH_SOLVER
-@settings(max_examples=25)
 @given(data=st.data())
 def test_random_problems_are_solved_to_the_gap(solver, data):
     sizes = st.lists(st.integers(0, 3), min_size=1, max_size=3)

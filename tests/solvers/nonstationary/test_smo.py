@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judges.conic.nonstationary import project_conic
@@ -80,7 +80,6 @@ def _problem(seed, equal):
 
 
 @given(seed=st.integers(0, 200), equal=st.booleans(), n_sweeps=st.integers(0, 3))
-@settings(max_examples=25, deadline=None)
 def test_every_kind_of_step_stays_feasible_and_gains_what_it_says(seed, equal, n_sweeps):
     problem = _problem(seed, equal)
     projection = problem.projection
@@ -199,7 +198,6 @@ def test_alone_the_steps_stall_short_of_the_optimum():
     mode=st.sampled_from(["qp", "hard"]),
     shape=st.tuples(st.booleans(), st.booleans(), st.booleans()),
 )
-@settings(max_examples=40, deadline=None)
 def test_the_optimum_is_that_of_the_other_solvers(seed, kernels, C, mode, shape):
     unit, spread, even = shape
     problem = make_problem(n=26, kernels=kernels, C=C, mode=mode, unit=unit, spread=spread, seed=seed)

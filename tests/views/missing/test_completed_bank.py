@@ -74,7 +74,7 @@ def test_a_view_is_absent_where_all_its_columns_are_missing(taken, expected):
 # ---------------------------------------------------------------------- laws
 @everyhow
 @given(seed=st.integers(0, 10**6), share=st.floats(0.05, 0.7), n=st.integers(5, 14))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_completed_kernels_are_positive_semidefinite_and_the_same_for_new_samples(fill, seed, share, n):
     X = hide(table(n, seed), patterns(n, share, seed))
     before = X.copy()

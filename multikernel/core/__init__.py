@@ -1,0 +1,1 @@
+"""What two or more families of models share."""

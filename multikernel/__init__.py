@@ -40,9 +40,9 @@ if TYPE_CHECKING:
         TransductiveMKLClassifier,
         cost_path,
     )
+    from .inspection import compare, evaluate
     from .persistence import load_model, save_model
     from .selection import PairSplit, generalization_bound, sample_pairs
-    from .stats import compare_rules
     from .views import KernelBank, View, combine_kernels, per_feature, stack_kernels
 
 __version__ = version("multikernel")
@@ -84,8 +84,9 @@ __all__ = [
     "TransductiveMKLClassifier",
     "View",
     "combine_kernels",
-    "compare_rules",
+    "compare",
     "cost_path",
+    "evaluate",
     "generalization_bound",
     "load_model",
     "per_feature",
@@ -100,7 +101,8 @@ _HOMES = {
     "PairSplit": "selection",
     "View": "views",
     "combine_kernels": "views",
-    "compare_rules": "stats",
+    "compare": "inspection",
+    "evaluate": "inspection",
     "generalization_bound": "selection",
     "load_model": "persistence",
     "per_feature": "views",
@@ -110,11 +112,12 @@ _HOMES = {
 }  # all others are estimators
 _PACKAGES = (
     "combine",
+    "core",
     "criteria",
     "datasets",
     "doctor",
     "estimators",
-    "evaluation",
+    "inspection",
     "kernels",
     "methods",
     "persistence",
@@ -124,7 +127,6 @@ _PACKAGES = (
     "rows",
     "selection",
     "solvers",
-    "stats",
     "tables",
     "views",
     "weights",

@@ -25,7 +25,7 @@ def heat_map(evaluation: Mapping[str, Any], name: str = "learned kernel", *, ax:
     Parameters
     ----------
     evaluation : dict
-        Of ``multikernel.evaluation.evaluate``, with the part ``heat_maps``.
+        Of ``multikernel.inspection.evaluate``, with the part ``heat_maps``.
     name : str, default="learned kernel"
         Which kernel: the learned one, or the name of a view.
     ax : Axes, optional

@@ -43,7 +43,7 @@ def summarize(
     notes : iterable of str, default=()
         Paragraphs that say how the figures were made.
     evaluation : mapping, default=None
-        What `multikernel.evaluation.evaluate` found on data: stability, baselines, held-out predictions and
+        What `multikernel.inspection.evaluate` found on data: stability, baselines, held-out predictions and
         so on. Parts that are None or missing are not shown. It must be of this model: an evaluation of other
         views, other classes or another task is refused.
 

@@ -10,13 +10,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from multikernel.datasets import make_gauss
+from multikernel.inspection import f_test_5x2cv
 from multikernel.kernels import Linear, Polynomial
 from multikernel.reproduce import get_study, run_table
 from multikernel.reproduce.gonen2010 import benchmarks, concrete, faces, own_data, protocol
 from multikernel.reproduce.gonen2010.methods import Sample, copies, global_method, local_method, unit_view
 from multikernel.reproduce.gonen2010.published import CONCRETE, GAUSS4, MULTIFEAT
 from multikernel.reproduce.gonen2010.tables import make_rows
-from multikernel.stats import f_test_5x2cv
 from tests.shared_data import needs_shared_data, shared_data_folder
 
 STUDY = get_study("gonen2010")

@@ -11,13 +11,13 @@ from sklearn.svm import SVC
 
 from multikernel import MKLClassifier
 from multikernel.estimators._cost import prediction_cost
+from multikernel.inspection import f_test_5x2cv
 from multikernel.kernels import Linear, Precomputed, diffusion_kernel, unit_diagonal
 from multikernel.reproduce import run_table
 from multikernel.reproduce.structured import STUDY, graphs, pairs, sequences, vectors, yeast
 from multikernel.reproduce.structured import protocol as p
 from multikernel.reproduce.structured import tables as t
 from multikernel.reproduce.study import Table
-from multikernel.stats import f_test_5x2cv
 from multikernel.views import View
 from tests.shared_data import needs_shared_data, shared_data_folder
 

@@ -17,8 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from multikernel.estimators._cost import prediction_cost
+from multikernel.inspection import f_test_5x2cv
 from multikernel.reproduce.study import Result
-from multikernel.stats import f_test_5x2cv
 
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0)
 REPEATS, HALVES = 5, 2

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel.inspection import wilcoxon_signed_rank
 from multikernel.reproduce.compare import compare, comparison_row, sections
 from multikernel.reproduce.gonen2010.methods import Problem
 from multikernel.reproduce.gonen2010.protocol import (
@@ -21,7 +22,6 @@ from multikernel.reproduce.gonen2010.protocol import (
 )
 from multikernel.reproduce.gonen2010.published import SPLITS, THIRDS
 from multikernel.reproduce.study import Quantity, Result, Unit
-from multikernel.stats import wilcoxon_signed_rank
 
 Problems = Mapping[str, Problem]
 Rows = list[dict[str, Any]]

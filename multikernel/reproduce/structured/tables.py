@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel.inspection import f_test_5x2cv
 from multikernel.reproduce.compare import compare, comparison_row
 from multikernel.reproduce.structured.protocol import (
     COSTS,
@@ -21,7 +22,6 @@ from multikernel.reproduce.structured.protocol import (
     is_single,
 )
 from multikernel.reproduce.study import Quantity, Result, Unit
-from multikernel.stats import f_test_5x2cv
 
 LEVEL = 0.05
 BEST = "best"

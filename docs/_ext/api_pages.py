@@ -30,7 +30,7 @@ PUBLIC = (
     "multikernel.reproduce",
 )
 # Rooms without a page: their names may change, and what a user needs of them is exported above.
-INTERNAL = ("cli", "combine", "criteria", "estimators", "rows", "solvers")
+INTERNAL = ("cli", "combine", "core", "criteria", "estimators", "rows", "solvers", "stats")
 GROUPS = ("Estimators", "Learners", "Classes", "Functions", "Data")
 
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._threads import one_thread
 from .._validation import check_number
+from ..core.fitted_weights import weights_table
 from ..solvers import Options
 from ..solvers.bayesian.learn import BayesianResult, Outputs, learn_bayesian
 from ..solvers.bayesian.posterior import Priors
@@ -106,7 +107,7 @@ class BayesianMKL(SeveralKernels):
         """The kernel weights as a table, one row for each view: ``weight`` and its ``std``."""
         check_is_fitted(self)
         columns = {"weight": self.kernel_weights_, "std": self.kernel_weights_std_}
-        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))
+        return weights_table(self, columns)
 
 
 def check_priors(priors: Any, sparse: bool, spread: Any, names: tuple[str, ...]) -> Priors:

@@ -8,6 +8,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_number, check_positive_integer
+from ..core.fitted_weights import weights_table
 from ..criteria import EpsilonInsensitive, Hinge
 from ..solvers import Options, Status
 from ..solvers.column_boosting import boost_columns
@@ -18,7 +19,6 @@ from ._about import COLUMN_BOOSTING
 from ._machine import KernelMachine, worst_status
 from ._progress import Progress
 from ._samples import Samples
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

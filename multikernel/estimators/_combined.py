@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.fitted_weights import weights_table
 from ..views import make_bank
 from ..weights._machines import default_machine
 from ..weights.learner import WeightLearner
@@ -174,7 +175,7 @@ class CombinedKernel(SeveralKernels):
         """
         check_is_fitted(self)
         columns = {"weight": self.kernel_weights_, "share": self.kernel_shares_}
-        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))
+        return weights_table(self, columns)
 
 
 def read_columns(machine: Any) -> Array | None:

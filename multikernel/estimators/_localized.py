@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._threads import one_thread
 from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer
 from ..combine.gates import GATES, OPEN, saturated_gates
+from ..core.fitted_weights import weights_table
 from ..solvers.localized.descent import OPTIMIZERS, DescentOptions
 from ..solvers.localized.gating import GatedObjective
 from ..solvers.localized.learn import LocalizedResult, learn_gates
@@ -30,7 +31,6 @@ from ._machine import SeveralKernels, on_rows
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

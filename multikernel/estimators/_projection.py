@@ -20,6 +20,7 @@ from .._numba import HUGE
 from .._threads import one_thread
 from .._validation import check_choice, check_number, check_positive_integer, warn_caller
 from ..combine.gates import GATES, saturated_gates
+from ..core.fitted_weights import weights_table
 from ..solvers import Status
 from ..solvers.localized.descent import OPTIMIZERS, DescentOptions
 from ..solvers.localized.learn import LocalizedResult
@@ -42,7 +43,6 @@ from ._localized_warnings import warn_of_machines
 from ._one_kernel import fixed_seed
 from ._progress import Progress
 from ._samples import Samples
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

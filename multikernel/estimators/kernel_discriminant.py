@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_positive_integer, warn_caller
+from ..core.fitted_weights import weights_table
 from ..criteria.scatter import SingularScatterError
 from ..solvers.discriminant import DiscriminantProblem, DiscriminantResult, learn_discriminant
 from ..solvers.discriminant_problem import FORMULATIONS, SOLVERS, check_reg, strongest_kernel
@@ -23,7 +24,6 @@ from ._machine import KernelMachine
 from ._multiclass import decide
 from ._progress import Progress
 from ._targets import encode_labels, require_two_classes
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

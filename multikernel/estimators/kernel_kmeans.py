@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_choice, check_positive_integer, warn_caller
+from ..core.fitted_weights import weights_table
 from ..solvers.kernel_kmeans import KernelKMeans, KMeansResult
 from ..solvers.result import Status
 from ..views import make_bank
@@ -191,4 +192,4 @@ class MultipleKernelKMeans(ClusterMixin, SeveralKernels):
         """
         check_is_fitted(self)
         columns = {"weight": self.kernel_weights_, "share": self.kernel_shares_}
-        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))
+        return weights_table(self, columns)

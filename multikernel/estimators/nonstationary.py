@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .._validation import check_choice, check_number, check_positive_integer
+from ..core.fitted_weights import weights_table
 from ..solvers import Options, Status
 from ..solvers.nonstationary.learn import SOLVERS, MixturesResult, learn_mixtures, learn_separating
 from ..solvers.nonstationary.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
@@ -27,7 +28,6 @@ from ._progress import Progress
 from ._samples import Samples
 from ._self_similarity import constant_diagonals, require_diagonals
 from ._targets import encode_labels, require_two_classes
-from ._weights_table import weights_table
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -16,6 +16,7 @@ from .._validation import (
     check_split,
     warn_caller,
 )
+from ..core.fitted_weights import weights_table
 from ..rows.tables import take_rows
 from ..selection import PairSplit
 from ..solvers.pairs import LearnedPairs, PairProblem, fit_pairs
@@ -326,4 +327,4 @@ class PairwiseRidge(RegressorMixin, KernelInput):
         sides = ["left"] * n_left + ["right"] * (self.kernel_weights_.size - n_left)
         sides = ["both"] * n_left if self.form == "symmetric" else sides
         columns = {"side": sides, "weight": self.kernel_weights_}
-        return pd.DataFrame(columns, index=pd.Index(self.view_names_, name="view"))
+        return weights_table(self, columns)

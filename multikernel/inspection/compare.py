@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -201,8 +202,8 @@ def compare(
         progress_bar("5×2 cv") if progress is True else nullcontext(settings.progress)
     )
     with bar as move:
-        moved = Settings(random_state, n_jobs, store, move)
-        outcomes = run_groups(list_works(contest, stored=moved.is_stored), moved, errors=errors)
+        works = list_works(contest, stored=settings.is_stored)
+        outcomes = run_groups(works, replace(settings, progress=move), errors=errors)
     scores = _scores(contest, outcomes, report)
     if not any(name in set(scores["estimator"]) for name in estimators):
         raise ValueError("no model could be fitted: " + " ".join(outcomes.failures.values()))

@@ -35,7 +35,6 @@ from multikernel.inspection.paired_tests import FOLDS, REPEATS
 from multikernel.inspection.subject import shares_of, subject_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Errors = str  # "raise" or "omit"
 
 N_FITS = REPEATS * FOLDS
 PROTOCOL = (
@@ -272,7 +271,7 @@ class RefitError(ValueError):
     """A fit failed: its message says which, and why."""
 
 
-def run_groups(groups: Mapping[Any, Sequence[Work]], settings: Settings, *, errors: Errors) -> Outcomes:
+def run_groups(groups: Mapping[Any, Sequence[Work]], settings: Settings, *, errors: str) -> Outcomes:
     """Run groups of works, each work once.
 
     Parameters

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
+from multikernel.core.fitted_weights import view_shares, weight_names
 from multikernel.estimators import TransductiveMKLClassifier
 from multikernel.views import as_views
-from multikernel.weights._fitted import view_shares
 
 # What a refit for a figure does not need.
 _QUIET: dict[str, Any] = {"callback": None, "verbose": 0}
@@ -126,8 +126,7 @@ class Subject:
 
     @property
     def views(self) -> list[str]:
-        names = getattr(self.final, "weight_names_", getattr(self.final, "view_names_", []))
-        return [str(name) for name in names]
+        return weight_names(self.final)
 
     @property
     def what(self) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..weights._fitted import percent
+from ..core.fitted_weights import percent
 from ._canvas import LITERAL, add_colour_bar, axes_for, plain
 from ._parts import part_of
 

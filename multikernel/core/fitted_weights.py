@@ -1,8 +1,10 @@
-"""What a fitted model says of the weights it learned, for whoever shows them: tables and pictures."""
+"""What a fitted model says of the weights it learned, for whoever shows them: tables, reports, pictures."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -15,7 +17,12 @@ class ViewShare(NamedTuple):
     share: float
 
 
-def view_shares(model: Any) -> list[ViewShare]:
+def weight_names(model: Any) -> list[str]:
+    """What the weights of a fitted model belong to: its views, or its ``weight_names_`` where it has such."""
+    return [str(name) for name in getattr(model, "weight_names_", getattr(model, "view_names_", []))]
+
+
+def view_shares(model: Any, *, finite: bool = True) -> list[ViewShare]:
     """The weights of a fitted model, in the order of its views.
 
     The share is |weight| over the sum of all of them, with the sign of the weight, unless the model says its
@@ -24,7 +31,7 @@ def view_shares(model: Any) -> list[ViewShare]:
     Raises
     ------
     ValueError
-        If the model has no weights, or not one finite weight for each view.
+        If the model has no weights, or not one for each view, or, with `finite`, one that is not finite.
 
     Examples
     --------
@@ -39,14 +46,14 @@ def view_shares(model: Any) -> list[ViewShare]:
             "take an estimator that learns weights, such as MKLClassifier."
         )
     weights = np.asarray(model.kernel_weights_, dtype=np.float64)
-    views = [str(view) for view in getattr(model, "weight_names_", model.view_names_)]
+    views = weight_names(model)
     shares = np.asarray(getattr(model, "kernel_shares_", shares_of(weights)), dtype=np.float64)
     if weights.shape != (len(views),) or shares.shape != weights.shape:
         raise ValueError(
             f"kernel_weights_ must hold one weight for each of the {len(views)} views of {name}; got shape "
             f"{weights.shape}. Fit the model again."
         )
-    if not (np.isfinite(weights).all() and np.isfinite(shares).all()):
+    if finite and not (np.isfinite(weights).all() and np.isfinite(shares).all()):
         bad = views[int(np.flatnonzero(~(np.isfinite(weights) & np.isfinite(shares)))[0])]
         raise ValueError(f"kernel_weights_ must be finite; that of {bad!r} is not. Fit the model again.")
     return [ViewShare(*row) for row in zip(views, weights.tolist(), shares.tolist(), strict=True)]
@@ -74,12 +81,27 @@ def percent(share: float) -> str:
     return "0" if share == 0 else f"{100.0 * share:.1f}%"
 
 
-def machine_shares(model: Any) -> dict[str, Array]:
-    """The shares that each machine has learned for itself; empty where all machines have the same."""
+def machine_weights(model: Any) -> dict[str, Array]:
+    """The weights of each machine; empty where all machines have the same."""
     table = np.asarray(getattr(model, "machine_weights_", []), dtype=np.float64)
-    if table.ndim != 2 or hasattr(model, "kernel_shares_") or (table == table[0]).all():
+    if table.ndim != 2 or (table == table[0]).all():
         return {}
-    return {str(name): shares_of(row) for name, row in zip(model.machine_names_, table, strict=True)}
+    return {str(name): row for name, row in zip(model.machine_names_, table, strict=True)}
+
+
+def machine_shares(model: Any) -> dict[str, Array]:
+    """The shares that each machine has learned for itself; empty where the model says its shares itself."""
+    if hasattr(model, "kernel_shares_"):
+        return {}
+    return {name: shares_of(weights) for name, weights in machine_weights(model).items()}
+
+
+def weights_table(model: Any, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """The columns by view, and the weights of each machine (``weight[name]``) where these differ."""
+    frame = pd.DataFrame(dict(columns), index=pd.Index(weight_names(model), name="view"))
+    for name, weights in machine_weights(model).items():
+        frame[f"weight[{name}]"] = weights
+    return frame
 
 
 def is_local(model: Any) -> bool:

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 
 from multikernel import MKLClassifier, plot
 from multikernel.datasets import load_digits_views
-from multikernel.evaluation import evaluate
+from multikernel.inspection import evaluate
 from multikernel.kernels import Gaussian
 
 PATH = Path(__file__).parent / "images" / "digits.png"

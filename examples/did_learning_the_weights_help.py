@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from multikernel import compare_rules
+from multikernel import compare
 from multikernel.datasets import load_digits_views
 from multikernel.kernels import Gaussian
 from multikernel.weights import AlignmentRule, CenteredAlignment, MarginMKL, WeightLearner
@@ -27,6 +27,7 @@ LEARNERS: dict[str, WeightLearner] = {
     "alignment of their sum": CenteredAlignment(),
     "margin": MarginMKL(),
 }
+SIMPLE = ["best single view", "plain sum"]
 
 
 def with_noise(X: pd.DataFrame, views: dict[str, list[str]]) -> tuple[pd.DataFrame, dict[str, list[str]]]:
@@ -50,10 +51,10 @@ def main(arguments: list[str] | None = None) -> None:
         "Five views and five of noise": with_noise(X, digits.views),
     }.items():
         kernels = [(name, Gaussian(), columns) for name, columns in views.items()]
-        found = compare_rules(table, y, kernels, LEARNERS, verbose=0)
+        found = compare(LEARNERS, table, y, kernels=kernels, baselines=SIMPLE, progress=False)
         columns = [("score", "mean"), ("score", "sd")]
         columns += [("plain sum", what) for what in ("difference", "p", "p_holm", "verdict")]
-        text = found.frame()[columns].to_string(float_format="{:.3f}".format, na_rep="")
+        text = found.to_frame()[columns].to_string(float_format="{:.3f}".format, na_rep="")
         print(f"{title}, {len(y)} digits\n\n{found.answer}\n\n{text}\n")
     assert found is not None
     options.picture.parent.mkdir(parents=True, exist_ok=True)

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
         TransductiveMKLClassifier,
         cost_path,
     )
+    from .inspection import compare, evaluate
     from .persistence import load_model, save_model
     from .selection import PairSplit, generalization_bound, sample_pairs
-    from .stats import compare_rules
     from .views import KernelBank, View, combine_kernels, per_feature, stack_kernels
 
 __version__ = version("multikernel")
@@ -82,8 +82,9 @@ __all__ = [
     "TransductiveMKLClassifier",
     "View",
     "combine_kernels",
-    "compare_rules",
+    "compare",
     "cost_path",
+    "evaluate",
     "generalization_bound",
     "load_model",
     "per_feature",
@@ -98,7 +99,8 @@ _HOMES = {
     "PairSplit": "selection",
     "View": "views",
     "combine_kernels": "views",
-    "compare_rules": "stats",
+    "compare": "inspection",
+    "evaluate": "inspection",
     "generalization_bound": "selection",
     "load_model": "persistence",
     "per_feature": "views",
@@ -108,11 +110,12 @@ _HOMES = {
 }  # all others are estimators
 _PACKAGES = (
     "combine",
+    "core",
     "criteria",
     "datasets",
     "doctor",
     "estimators",
-    "evaluation",
+    "inspection",
     "kernels",
     "methods",
     "persistence",
@@ -121,7 +124,6 @@ _PACKAGES = (
     "rows",
     "selection",
     "solvers",
-    "stats",
     "tables",
     "views",
     "weights",

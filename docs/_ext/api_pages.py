@@ -19,8 +19,7 @@ PUBLIC = (
     "multikernel.views",
     "multikernel.weights",
     "multikernel.methods",
-    "multikernel.evaluation",
-    "multikernel.stats",
+    "multikernel.inspection",
     "multikernel.selection",
     "multikernel.plot",
     "multikernel.report",
@@ -30,7 +29,7 @@ PUBLIC = (
     "multikernel.datasets",
 )
 # Rooms without a page: their names may change, and what a user needs of them is exported above.
-INTERNAL = ("cli", "combine", "criteria", "estimators", "rows", "solvers")
+INTERNAL = ("cli", "combine", "core", "criteria", "estimators", "rows", "solvers", "stats")
 GROUPS = ("Estimators", "Learners", "Classes", "Functions", "Data")
 
 

@@ -21,7 +21,8 @@ from multikernel.cli.options import (
     named,
 )
 from multikernel.cli.watching import count_fits
-from multikernel.evaluation import compare_models, comparison_markdown, comparison_table
+from multikernel.inspection import Comparison
+from multikernel.inspection import compare as compare_models
 from multikernel.kernels.expressions import parse_kernels
 from multikernel.tables import (
     FitPlan,
@@ -94,13 +95,13 @@ def compare(
         say(*(f"Note: {note}" for note in first.notes))
         models = {name: plan.model for name, plan in plans.items()}
         options: dict[str, Any] = {"baselines": baselines, "random_state": seed, "n_jobs": jobs}
+        options |= {"errors": "omit", "reference": None if baselines else "best"}
         with on_cluster(scheduler), count_fits("5×2 cv", place / STORE) as progress:
             found = compare_models(
                 models, first.X, first.y, **options, store=place / STORE, progress=progress
             )
-        found["data"] = about
-        _write(found, place, f"Methods on {data.name}")
-    _show(found, place, data.name, as_json)
+        _write(found, about, place)
+    _show(found, about, place, as_json)
 
 
 def _names(methods: str) -> list[str]:
@@ -151,17 +152,24 @@ def _require_same_data(folder: Path, about: dict[str, str], force: bool) -> None
     )
 
 
-def _write(found: dict[str, Any], folder: Path, title: str) -> None:
-    text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / "compare.json").write_text(text + "\n", encoding="utf-8")
-    (folder / "compare.md").write_text(comparison_markdown(found, title), encoding="utf-8")
+def _json(found: Comparison, about: dict[str, str]) -> str:
+    content = {**found.to_dict(), "data": about}
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _show(found: dict[str, Any], folder: Path, name: str, as_json: bool) -> None:
-    say(*(f"{entry['part']} was left out: {entry['why']}" for entry in found["omitted"]), *found["notes"])
+def _write(found: Comparison, about: dict[str, str], folder: Path) -> None:
+    (folder / "compare.json").write_text(_json(found, about) + "\n", encoding="utf-8")
+    page = found.to_markdown(f"Methods on {about['file']}")
+    (folder / "compare.md").write_text(page + "\n", encoding="utf-8")
+
+
+def _show(found: Comparison, about: dict[str, str], folder: Path, as_json: bool) -> None:
+    omitted, notes = found.about.omitted, found.about.notes
+    say(*(f"{entry['part']} was left out: {entry['why']}" for entry in omitted), *notes)
     if as_json:
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
+        typer.echo(_json(found, about))
         return
-    show_table(f"Methods on {name}", *comparison_table(found))
-    for line in (found["answer"], found["protocol"], f"Written: {folder / 'compare'}.md, .json, .jsonl"):
+    head, *rows = found.table()
+    show_table(f"Methods on {about['file']}", head, rows)
+    for line in (found.answer, found.protocol, f"Written: {folder / 'compare'}.md, .json, .jsonl"):
         out().print(line, markup=False, highlight=False)

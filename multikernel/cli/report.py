@@ -10,7 +10,7 @@ from multikernel._resumable import on_cluster
 from multikernel.cli.console import misuse, out, plain_errors, require_folder, say, stopped
 from multikernel.cli.options import Scheduler
 from multikernel.cli.watching import count_fits
-from multikernel.evaluation import ALL_PARTS, evaluate
+from multikernel.inspection import ALL_PARTS, evaluate
 from multikernel.persistence import ModelFolder
 from multikernel.report import find_renderer, headline, save_report, summarize
 from multikernel.tables import TableData, file_sha256, match_training, read_table, reading_options

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils.validation import column_or_1d
 
+from ..core.folds import make_folds
 from ..rows import is_dask
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -75,16 +76,15 @@ class SigmoidCalibration:
         self, X: Any, y: Array, sample_weight: Array | None, **by_sample: Array | None
     ) -> "SigmoidCalibration":
         """Fit the sigmoids on out-of-fold scores."""
-        classes, counts = np.unique(y, return_counts=True)
-        smallest = int(counts.min())
-        if smallest < 2:
-            raise ValueError(
-                "probability=True needs at least 2 samples of each class; class "
-                f"{classes.tolist()[counts.argmin()]!r} has {smallest}. Add samples, or use "
-                "decision_function."
-            )
-        seed = 0 if self.random_state is None else self.random_state
-        folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=seed)
+        folds = make_folds(
+            y,
+            _FOLDS,
+            classifier=True,
+            random_state=self.random_state,
+            needs="probability=True needs",
+            remedy="Add samples, or use decision_function.",
+        )
+        classes = np.unique(y)
         given = {"sample_weight": sample_weight, **by_sample}
         params = {name: values for name, values in given.items() if values is not None}
         scores = cross_val_predict(self.estimator, X, y, cv=folds, method="decision_function", params=params)

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
+from ..core.folds import Split, check_score, list_splits, make_folds
 from ..selection.eigenvalue_costs import count_large_eigenvalues
 from ..solvers import SolveResult, Status
-from ._cross_validation import check_score, list_splits
 from ._decisions import MachineClassifier
 from ._samples import Samples
 from .mkl_classifier import MKLClassifier
@@ -167,31 +166,17 @@ def open_folds(
     return list(pool(delayed(opened)(k, *split) for k, split in enumerate(splits)))
 
 
-def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> list[tuple[Array, Array]]:
+def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> list[Split]:
     """The training and validation rows of each fold.
 
     A number of folds is stratified, shuffled, and drawn from the distinct samples: no fold is validated on a
     row that it was trained on, a repeated row is one of twice the weight, and the order of the rows does not
-    matter.
+    matter. There are no more folds than the smallest class has distinct samples.
     """
     if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
         return list_splits(cv, X, y)
     labels = y[samples.rows]
-    _require_members(cv, labels)
-    folds = StratifiedKFold(cv, shuffle=True, random_state=0 if seed is None else seed)
-    parts = [test for _, test in folds.split(labels, labels)]
+    parts = [test for _, test in make_folds(labels, cv, classifier=True, random_state=seed)]
     used = samples.group >= 0
     tests = [np.isin(samples.group, test) for test in parts]
     return [(np.flatnonzero(used & ~test), np.flatnonzero(test)) for test in tests]
-
-
-def _require_members(cv: Any, y: Array) -> None:
-    if cv < 2:
-        raise ValueError(f"cv must be at least 2 folds, a splitter or a list of splits; got {cv!r}.")
-    classes, counts = np.unique(y, return_counts=True)
-    if counts.min() < cv:
-        raise ValueError(
-            f"cv={cv} needs at least {cv} distinct samples of each class; class "
-            f"{classes.tolist()[counts.argmin()]!r} has {counts.min()} sample(s). Use fewer folds, or add "
-            "samples."
-        )

@@ -1,6 +1,6 @@
 """The base of every estimator on kernels: input checks, the kernels of the samples, predictions, warnings."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from .._validation import (
     raise_indefinite,
     warn_caller,
 )
+from ..core.fitted_weights import weights_table
 from ..combine.linear import stack_of_rows
 from ..solvers import Status
 from ..views import CompletedBank
@@ -55,16 +56,6 @@ def on_rows(Ks: Array, rows: Array) -> Array:
     if rows.size == Ks.shape[1]:
         return Ks
     return stack_of_rows(Ks, rows)
-
-
-def weights_table(model: Any, columns: Mapping[str, Any]) -> pd.DataFrame:
-    """The columns by view, and the weights of each machine (``weight[name]``) where these differ."""
-    frame = pd.DataFrame(dict(columns), index=pd.Index(model.view_names_, name="view"))
-    every = getattr(model, "machine_weights_", None)
-    if every is not None and not (every == every[0]).all():
-        for name, weights in zip(model.machine_names_, every, strict=True):
-            frame[f"weight[{name}]"] = weights
-    return frame
 
 
 class KernelEstimator(BaseEstimator):

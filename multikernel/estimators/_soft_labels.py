@@ -1,24 +1,22 @@
 """Soft labels: the probabilities of the classes at the training samples, and what a machine makes of them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import has_fit_parameter
 
 from .._validation import NotFiniteError
+from ..core.folds import Split, list_splits, make_folds
 from ..kernels._rows import Rows
 from ..solvers.posteriors import Distances, KernelDistances, TableDistances
 from ..views.columns import as_table
 from ..views.gating_features import columns_read
 from ..views.scaling import Scaling
-from ._cross_validation import list_splits
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -189,18 +187,17 @@ def _require_all_classes(classes: Array, y: Array) -> None:
         )
 
 
-def _default_splits(y: Array, weights: Array, seed: Any) -> Iterator[tuple[Array, Array]]:
+def _default_splits(y: Array, weights: Array, seed: Any) -> list[Split]:
     rows = np.flatnonzero(weights > 0)
-    classes, counts = np.unique(y[rows], return_counts=True)
-    smallest = int(counts.min())
-    if smallest < 2:
-        raise ValueError(
-            "the posteriors of a classifier need at least 2 samples of each class; class "
-            f'{classes.tolist()[counts.argmin()]!r} has {smallest}. Add samples, or use posterior="knn".'
-        )
-    folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=0 if seed is None else seed)
-    for train, test in folds.split(rows, y[rows]):
-        yield rows[train], rows[test]
+    folds = make_folds(
+        y[rows],
+        _FOLDS,
+        classifier=True,
+        random_state=seed,
+        needs="the posteriors of a classifier need",
+        remedy='Add samples, or use posterior="knn".',
+    )
+    return [(rows[train], rows[test]) for train, test in folds]
 
 
 def table_distances(table: Any, bank: Any, Ks: Array) -> Distances:

@@ -6,7 +6,6 @@ cross-validated on the same folds for every exponent e. Whatever the exponent, w
 measured with the true costs d.
 """
 
-import numbers
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -18,17 +17,17 @@ import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, check_cv
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import check_is_fitted, indexable
 
 from .._validation import warn_caller
+from ..core.folds import check_one_score, check_score, list_splits
 from ..views import as_views
 from ._base import BaseMKL
 from ._cost import active_kernels, factor_cost, prediction_cost
 from ._cost_plot import draw_cost_path, efficient_points
-from ._cross_validation import check_one_score, check_score, list_splits
 from ._parameters import check_costs
 from .regularized_classifier import RegularizedMKLClassifier
 
@@ -183,7 +182,7 @@ def cost_path(
     powers = _check_exponents(exponents)
     X, y = indexable(X, y)
     check_one_score(scoring)
-    folds = _folds(cv, X, y, estimator, random_state)
+    folds = list_splits(cv, X, y, classifier=is_classifier(estimator), random_state=random_state)
     true_costs = _true_costs(costs, _view_names(machine, (estimator, prefix, X, y, folds[0][0])))
     scorer = check_scoring(estimator, scoring)
     measured = []
@@ -279,15 +278,6 @@ def _check_exponents(exponents: Any) -> list[float]:
     if np.unique(values).size < values.size:
         raise ValueError(f"exponents must differ from each other; got {exponents!r}.")
     return [float(value) for value in values]
-
-
-def _folds(cv: Any, X: Any, y: Any, estimator: Any, random_state: Any) -> list[tuple[Array, Array]]:
-    """Scikit-learn's folds; shuffled where ``cv`` is a number and a seed is given."""
-    classifier = is_classifier(estimator)
-    if random_state is not None and (cv is None or isinstance(cv, numbers.Integral)):
-        folds = check_cv(cv, y, classifier=classifier)
-        cv = type(folds)(folds.get_n_splits(), shuffle=True, random_state=random_state)
-    return list_splits(cv, X, y, classifier=classifier)
 
 
 def _raised(costs: pd.Series, exponent: float) -> pd.Series:

@@ -12,10 +12,10 @@ from sklearn.utils.validation import column_or_1d
 
 from .._threads import one_thread
 from .._validation import check_choice, warn_caller
+from ..core.folds import check_one_score
 from ._about import REGULARIZED
 from ._calibration import calibrate
 from ._cost import prediction_cost
-from ._cross_validation import check_one_score
 from ._decisions import MachineClassifier
 from ._design_folds import DesignFolds, open_folds, split_samples
 from ._estimator import KernelEstimator

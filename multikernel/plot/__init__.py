@@ -5,7 +5,7 @@ matplotlib's state is touched: no style, no ``show``. Legends and notes stand be
 nothing: figures with ``layout="constrained"`` make room for them.
 
 - of a model: :func:`weights`, :func:`convergence`, :func:`contributions`, :func:`decision_regions`;
-- of what ``multikernel.evaluation.evaluate`` returns: :func:`stability`, :func:`without_view`,
+- of what ``multikernel.inspection.evaluate`` returns: :func:`stability`, :func:`without_view`,
   :func:`baselines`, :func:`confusion`, :func:`roc`, :func:`calibration`, :func:`residuals`, :func:`heat_map`,
   :func:`embedding`, :func:`gate`;
 - of a Gram matrix: :func:`kernel_matrix`;

@@ -28,7 +28,7 @@ def baselines(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     evaluation : dict
-        Of ``multikernel.evaluation.evaluate``, with the part ``baselines``.
+        Of ``multikernel.inspection.evaluate``, with the part ``baselines``.
     ax : Axes, optional
         Where to draw; a new figure if left out.
 

@@ -20,7 +20,7 @@ def calibration(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axe
     Parameters
     ----------
     evaluation : dict
-        Of ``multikernel.evaluation.evaluate``, with the part ``held_out`` of a classifier.
+        Of ``multikernel.inspection.evaluate``, with the part ``held_out`` of a classifier.
     ax : Axes, optional
         Where to draw; a new figure if left out.
 

@@ -20,7 +20,7 @@ def embedding(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     evaluation : dict
-        Of ``multikernel.evaluation.evaluate``, with the part ``embedding``.
+        Of ``multikernel.inspection.evaluate``, with the part ``embedding``.
     ax : Axes, optional
         Where to draw; a new figure if left out.
 

@@ -20,7 +20,7 @@ def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | N
     Parameters
     ----------
     evaluation : dict
-        Of ``multikernel.evaluation.evaluate``, with the parts ``gate`` and ``embedding``.
+        Of ``multikernel.inspection.evaluate``, with the parts ``gate`` and ``embedding``.
     view : str, optional
         Which view; that whose weight varies most if left out.
     ax : Axes, optional

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..weights._fitted import percent
+from ..core.fitted_weights import percent
 from ._canvas import LITERAL, add_colour_bar, axes_for, plain
 from ._parts import part_of
 
@@ -25,7 +25,7 @@ def heat_map(evaluation: Mapping[str, Any], name: str = "learned kernel", *, ax:
     Parameters
     ----------
     evaluation : dict
-        Of ``multikernel.evaluation.evaluate``, with the part ``heat_maps``.
+        Of ``multikernel.inspection.evaluate``, with the part ``heat_maps``.
     name : str, default="learned kernel"
         Which kernel: the learned one, or the name of a view.
     ax : Axes, optional

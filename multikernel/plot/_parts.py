@@ -17,7 +17,7 @@ def part_of(evaluation: Any, *path: str) -> Any:
     """
     if not isinstance(evaluation, Mapping) or "omitted" not in evaluation:
         raise TypeError(
-            "evaluation must be what multikernel.evaluation.evaluate(model, X, y) returns; got "
+            "evaluation must be what multikernel.inspection.evaluate(model, X, y) returns; got "
             f"{type(evaluation).__name__}."
         )
     found: Any = evaluation
@@ -33,7 +33,7 @@ def _absence(evaluation: Mapping[str, Any], path: tuple[str, ...]) -> str:
     head = f"this evaluation has no {name.replace('_', ' ')}"
     reasons = _reasons(evaluation, path)
     if reasons:
-        return f"{head}: {' '.join(reasons)} What each part needs stands at multikernel.evaluation.evaluate."
+        return f"{head}: {' '.join(reasons)} What each part needs stands at multikernel.inspection.evaluate."
     if task is not None and evaluation["task"] != task:
         return f"{head}: that is of models that predict {task}; this one predicts {evaluation['task']}."
     return f"{head}. Ask for it: evaluate(model, X, y, parts=[{path[0]!r}])."

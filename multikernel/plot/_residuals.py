@@ -16,7 +16,7 @@ def residuals(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     evaluation : dict
-        Of ``multikernel.evaluation.evaluate``, with the part ``held_out`` of a regressor.
+        Of ``multikernel.inspection.evaluate``, with the part ``held_out`` of a regressor.
     ax : Axes, optional
         Where to draw; a new figure if left out.
 

@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 
 from ..estimators.combined_pca import CombinedKernelPCA
 from ..estimators.cost_path import CostPath
+from ..inspection.comparison import Comparison
 from ..selection.response_surface import ResponseSurface
-from ..stats.rules_comparison import RulesComparison
 
 
 def cost(path: CostPath, *, ax: Axes | None = None) -> Axes:
@@ -27,13 +27,13 @@ def cost(path: CostPath, *, ax: Axes | None = None) -> Axes:
     return _drawn(path, CostPath, "multikernel.cost_path(...)", ax=ax)
 
 
-def rules(comparison: RulesComparison, *, ax: Axes | None = None) -> Axes:
+def rules(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     """Which rule of weights is best? The scores of all rules on the same folds.
 
     Parameters
     ----------
-    comparison : RulesComparison
-        Of ``multikernel.compare_rules``.
+    comparison : Comparison
+        Of ``multikernel.compare``, on one data set.
     ax : Axes, optional
         Where to draw; a new figure, with the weights beside the scores, if left out.
 
@@ -41,7 +41,7 @@ def rules(comparison: RulesComparison, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
-    return _drawn(comparison, RulesComparison, "multikernel.compare_rules(...)", ax=ax)
+    return _drawn(comparison, Comparison, "multikernel.compare(...)", ax=ax)
 
 
 def surface(result: Any, *, ax: Axes | None = None) -> Axes:

@@ -17,7 +17,7 @@ def roc(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     evaluation : dict
-        Of ``multikernel.evaluation.evaluate``, with the part ``held_out`` of a classifier.
+        Of ``multikernel.inspection.evaluate``, with the part ``held_out`` of a classifier.
     ax : Axes, optional
         Where to draw; a new figure if left out.
 

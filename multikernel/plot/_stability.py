@@ -20,7 +20,7 @@ def stability(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | None 
     Parameters
     ----------
     evaluation : dict
-        Of ``multikernel.evaluation.evaluate``, with the part ``stability``.
+        Of ``multikernel.inspection.evaluate``, with the part ``stability``.
     most : int, default=30
         The most views to draw.
     ax : Axes, optional

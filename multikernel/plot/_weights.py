@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._validation import check_positive_integer
-from ..weights._fitted import ViewShare, heaviest_first, is_local, machine_shares, percent, view_shares
+from ..core.fitted_weights import ViewShare, heaviest_first, is_local, machine_shares, percent, view_shares
 from ._canvas import (
     GREY,
     ORANGE,

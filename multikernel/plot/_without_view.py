@@ -20,7 +20,7 @@ def without_view(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | No
     Parameters
     ----------
     evaluation : dict
-        Of ``multikernel.evaluation.evaluate``, with the part ``without_view``.
+        Of ``multikernel.inspection.evaluate``, with the part ``without_view``.
     most : int, default=30
         The most views to draw, those of largest effect.
     ax : Axes, optional

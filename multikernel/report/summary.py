@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
+from multikernel.core.fitted_weights import machine_weights, view_shares, weight_names
+
 Summary = dict[str, Any]
 
 _STEP_KEYS = ("machine", "iteration", "objective", "lower_bound", "gap")
@@ -43,7 +45,7 @@ def summarize(
     notes : iterable of str, default=()
         Paragraphs that say how the figures were made.
     evaluation : mapping, default=None
-        What `multikernel.evaluation.evaluate` found on data: stability, baselines, held-out predictions and
+        What `multikernel.inspection.evaluate` found on data: stability, baselines, held-out predictions and
         so on. Parts that are None or missing are not shown. It must be of this model: an evaluation of other
         views, other classes or another task is refused.
 
@@ -103,7 +105,7 @@ def _evaluation(evaluation: Mapping[str, Any] | None, model: Any) -> dict[str, A
 
 def _require_same_model(evaluation: Mapping[str, Any], model: Any) -> None:
     """Refuse the evaluation of a model that has another task, other views or other classes."""
-    views, classes = _view_names(model), [str(label) for label in getattr(model, "classes_", [])]
+    views, classes = weight_names(model), [str(label) for label in getattr(model, "classes_", [])]
     task = "classes" if classes else "values" if _is_regressor(model) else None
     found_views, found_classes = evaluation.get("views") or [], evaluation.get("classes") or []
     # data may lack a class that the model knows, and hold samples without a label
@@ -124,10 +126,6 @@ def _is_regressor(model: Any) -> bool:
     return hasattr(model, "__sklearn_tags__") and is_regressor(model)
 
 
-def _view_names(model: Any) -> list[str]:
-    return [str(view) for view in getattr(model, "weight_names_", getattr(model, "view_names_", []))]
-
-
 def _plain_tree(value: Any) -> Any:
     """Copy nested mappings and sequences, with leaves that JSON can hold."""
     if isinstance(value, Mapping):
@@ -143,19 +141,9 @@ def _weights(model: Any) -> list[dict[str, Any]]:
         if not any(key.endswith("_") and key[0] != "_" for key in getattr(model, "__dict__", {})):
             raise ValueError(f"model must be fitted; {name} has no kernel_weights_. Call its fit first.")
         return []
-    weights = np.asarray(model.kernel_weights_, dtype=np.float64)
-    views = _view_names(model)
-    if weights.shape != (len(views),):
-        raise ValueError(
-            f"kernel_weights_ must hold one weight for each of the {len(views)} views of {name}; "
-            f"got shape {weights.shape}. Fit the model again."
-        )
-    total = np.abs(weights).sum()
-    shares = weights / total if total > 0 else np.zeros_like(weights)
-    shares = np.asarray(getattr(model, "kernel_shares_", shares), dtype=np.float64)
     return [
         {"view": view, "weight": _plain(weight), "share": _plain(share)}
-        for view, weight, share in zip(views, weights, shares, strict=True)
+        for view, weight, share in view_shares(model, finite=False)
     ]
 
 
@@ -167,12 +155,9 @@ def _parameters(model: Any) -> dict[str, str]:
 
 
 def _machines(model: Any) -> list[dict[str, Any]]:
-    table = np.asarray(getattr(model, "machine_weights_", []), dtype=np.float64)
-    if table.ndim != 2 or (table == table[0]).all():
-        return []
     return [
-        {"machine": str(machine), "weights": [_plain(weight) for weight in row]}
-        for machine, row in zip(model.machine_names_, table, strict=True)
+        {"machine": machine, "weights": [_plain(weight) for weight in row]}
+        for machine, row in machine_weights(model).items()
     ]
 
 

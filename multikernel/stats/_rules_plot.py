@@ -34,7 +34,7 @@ def draw_rules(
         size = (8.0 + 0.45 * weights.shape[1], 1.8 + 0.45 * len(folds))
         ax, beside = pyplot.subplots(1, 2, figsize=size, layout="constrained", sharey=True)[1]
         _draw_weights(weights, beside)
-    colours = dict(zip(baselines, _LINES, strict=True))
+    colours = dict(zip(baselines, _LINES, strict=False))
     for place, (rule, scores) in enumerate(folds.items()):
         colour = colours.get(rule, _LEARNED)
         spread = place + np.linspace(-0.2, 0.2, len(scores))  # so that equal scores are seen

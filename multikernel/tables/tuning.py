@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import KFold, StratifiedKFold
 
 from multikernel._resumable import Progress, Result, ResultStore, Work, run_works
-from multikernel.stats._fingerprint import fingerprint
-from multikernel.stats._protocol import score_fold
+from multikernel.core.folds import make_folds
+from multikernel.inspection.fingerprint import fingerprint
+from multikernel.inspection.runs import score_fold
 from multikernel.tables.planning import FitPlan
 
 # What is tuned, the first that a method has, and the values it is given.
@@ -128,6 +128,7 @@ def tune(
     store : path, optional
         A file where each score is kept as soon as it is there, for a run that is stopped to go on.
     folds : int, default=5
+        No more than the rarest class has rows, or half as many as there are values.
     random_state : int, default=0
         Of the folds.
     jobs : int, default=1
@@ -140,15 +141,17 @@ def tune(
     """
     parameter = tuned_parameter(plan)
     values = GRIDS[parameter]
-    splits = _splits(plan, folds, random_state)
+    splits = make_folds(
+        plan.y, folds, classifier=plan.task == "classes", random_state=random_state, needs="tuning needs"
+    )
     works = []
     for value in values:
         model = plan.with_parameters(**{parameter: value})
         common = fingerprint(model, plan.X, plan.y, _VERSION, version("multikernel"), version("scikit-learn"))
-        works += [_work(plan, model, f"{parameter}={value:g}", common, k, splits) for k in range(folds)]
+        works += [_work(plan, model, f"{parameter}={value:g}", common, k, splits) for k in range(len(splits))]
     kept = None if store is None else ResultStore(Path(store))
     results = run_works(works, kept, jobs=jobs, progress=progress)
-    scores = np.array([result["score"] for result in results]).reshape(len(values), folds)
+    scores = np.array([result["score"] for result in results]).reshape(len(values), len(splits))
     return Tuning(parameter, list(values), scores.tolist(), _SCORINGS[plan.task])
 
 
@@ -169,19 +172,3 @@ def score_quietly(**arguments: Any) -> Result:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return score_fold(**arguments)
-
-
-def _splits(plan: FitPlan, folds: int, random_state: int) -> list[Any]:
-    n = plan.data.n_samples
-    if folds < 2 or n < 2 * folds:
-        raise ValueError(f"tuning needs two folds or more, with two rows each at least; got {folds} and {n}.")
-    if plan.task == "values":
-        return list(KFold(folds, shuffle=True, random_state=random_state).split(np.empty((n, 0))))
-    rarest = int(np.unique(np.asarray(plan.y), return_counts=True)[1].min())
-    if rarest < folds:
-        raise ValueError(
-            f"tuning with {folds} folds needs {folds} rows of every class; the rarest has {rarest}. Use "
-            "fewer folds (--folds), or leave that class out."
-        )
-    stratified = StratifiedKFold(folds, shuffle=True, random_state=random_state)
-    return list(stratified.split(np.empty((n, 0)), plan.y))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.stats import wilcoxon_signed_rank
+from multikernel.inspection import wilcoxon_signed_rank
 from studies.compare import compare, comparison_row, open_remark, sections
 from studies.gonen2010.methods import Problem
 from studies.gonen2010.protocol import (

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.stats import f_test_5x2cv
+from multikernel.inspection import f_test_5x2cv
 from studies.compare import compare, comparison_row, group_results, open_remark
 from studies.structured.protocol import (
     COSTS,

@@ -15,9 +15,8 @@ from typer.testing import CliRunner
 
 from multikernel import MKLClassifier
 from multikernel.cli import app, compare
-from multikernel.evaluation import comparison_markdown
-from multikernel.evaluation._contest import Scores
-from multikernel.evaluation.comparison import _tests
+from multikernel.inspection import Comparison
+from multikernel.inspection.comparison import About
 from multikernel.kernels.expressions import parse_kernels
 from multikernel.tables import views_of_kernels
 
@@ -73,8 +72,8 @@ def test_a_second_run_only_adds(place: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_with_the_simple_rivals(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("multikernel.evaluation._contenders._PRICES", (1.0,))
-    monkeypatch.setattr("multikernel.evaluation._contenders._WIDTHS", (1.0,))
+    monkeypatch.setattr("multikernel.inspection.baselines._PRICES", (1.0,))
+    monkeypatch.setattr("multikernel.inspection.baselines._WIDTHS", (1.0,))
     done = run(*_USUAL[:-1], "--methods", "SumRule", "--json")
     found = json.loads(done.stdout)
     assert {row["name"] for row in found["rows"] if row["is_rival"]} == {
@@ -104,9 +103,13 @@ def test_errors_are_plain(place: Path, words: tuple[str, ...], code: int, told: 
     assert "5×2 cv" not in done.output  # no bar of what never began
 
 
+def _scores(names: tuple[str, ...]) -> pd.DataFrame:
+    places = [(name, i // 2, i % 2, 0.5 + 0.01 * i) for name in names for i in range(10)]
+    return pd.DataFrame(places, columns=["estimator", "repetition", "fold", "score"]).assign(dataset="given")
+
+
 def test_a_comparison_on_other_data_is_kept(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {"rows": [], "omitted": [], "notes": [], "answer": "", "protocol": "", "metric": "accuracy"}
-    monkeypatch.setattr(compare, "compare_models", lambda *_, **__: dict(found))
+    monkeypatch.setattr(compare, "compare_models", lambda *_, **__: Comparison(_scores(("a", "b"))))
     monkeypatch.setattr(compare, "_show", lambda *_: None)
     Path("other").mkdir()
     assert run(*_USUAL, "--out", "other").exit_code == 0
@@ -131,17 +134,7 @@ def test_ctrl_c_keeps_what_is_done(place: Path, monkeypatch: pytest.MonkeyPatch)
     assert "same command again" in done.output
 
 
-def test_verdicts_speak_of_the_model() -> None:
-    base = np.linspace(0.5, 0.6, 10).reshape(5, 2)
-    noise = 0.01 * np.array([[1, -1], [-1, 1], [1, 0], [0, -1], [-1, 1]])
-    folds = {"sum": base, "good": base + 0.2 + noise, "poor": base - 0.2 + noise}
-    found = _tests("sum", ["good", "poor"], Scores(folds, {}, {}))
-    assert found["good"]["verdict"] == "better" and found["poor"]["verdict"] == "worse"
-    assert found["good"]["difference"] == pytest.approx(0.2)
-
-
 def test_names_do_not_break_the_page() -> None:
-    row = {"name": "a|b*<i>", "what": "", "is_rival": False, "score": 0.5, "sd": 0.1, "seconds": 0.1}
-    found = {"metric": "accuracy", "protocol": "p", "answer": "a|b", "omitted": [], "notes": ["<b>"]}
-    page = comparison_markdown({**found, "rows": [{**row, "tests": []}]}, "T")
-    assert r"| a\|b\*\<i\> | 0.500 |" in page and r"- \<b\>" in page
+    found = Comparison(_scores(("a|b*<i>", "c")), about=About(notes=["<b>"]))
+    page = found.to_markdown("T")
+    assert page.startswith("# T\n") and r"| a\|b\*\<i\> | 0.545 |" in page and r"- \<b\>" in page

@@ -8,8 +8,8 @@ from joblib import parallel_config
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from multikernel import MKLClassifier, MKLRegressor, NonstationaryClassifier
+from multikernel.inspection import compare
 from multikernel.kernels import Gaussian, Linear
-from multikernel.stats import paired_5x2cv
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 4))
@@ -44,8 +44,8 @@ def test_a_grid_search_on_a_cluster_finds_the_same_scores(cluster):
 def test_cross_validation_and_paired_tests_on_a_cluster_give_the_same_scores(cluster):
     there, here = on_both(cluster, lambda: cross_val_score(MKLRegressor(VIEWS), X, X[:, 0], cv=3).tolist())
     assert there == here
-    models = MKLClassifier(VIEWS), MKLClassifier(VIEWS, norm=2.0)
-    there, here = on_both(cluster, lambda: paired_5x2cv(*models, X, y).scores_a.tolist())
+    models = {"one": MKLClassifier(VIEWS), "two": MKLClassifier(VIEWS, norm=2.0)}
+    there, here = on_both(cluster, lambda: compare(models, X, y, progress=False).folds("one").tolist())
     assert there == here
 
 

@@ -13,7 +13,7 @@ import multikernel
 from multikernel import MKLClassifier, MKLRegressor, MKLRidge
 from multikernel.estimators import _factors
 from multikernel.estimators._block_functions import factorise
-from multikernel.evaluation import evaluate
+from multikernel.inspection import evaluate
 from multikernel.kernels import Gaussian
 from multikernel.rows import Block
 from multikernel.rows.dask_program import KeptParts

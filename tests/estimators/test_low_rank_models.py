@@ -11,14 +11,8 @@ from typer.testing import CliRunner
 from multikernel import MKLClassifier, MKLRegressor, View, cost_path, load_model, plot, save_model
 from multikernel.cli import app
 from multikernel.estimators import LowRankWarning
-from multikernel.evaluation import (
-    _contenders,
-    compare_with_baselines,
-    evaluate,
-    held_out_predictions,
-    learned_kernel,
-)
-from multikernel.evaluation._subject import subject_of
+from multikernel.inspection import baselines, evaluate, learned_kernel
+from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
 from multikernel.views.low_rank import choice
@@ -84,10 +78,10 @@ def test_an_evaluation_goes_the_way_of_the_fit(model, monkeypatch):
         return self
 
     monkeypatch.setattr(MKLClassifier, "fit", noted)
-    found = held_out_predictions(model, X, Y, cv=2)
+    found = evaluate(model, X, Y, parts=["held_out"], cv=2)["held_out"]
     assert found["score"] > 0.8 and set(ways) == {"low_rank"}
-    monkeypatch.setattr(_contenders, "rbf_rival", lambda *arguments: {})
-    rivals = compare_with_baselines(model, X, Y)["rows"]
+    monkeypatch.setattr(baselines, "rbf_rival", lambda *arguments: {})
+    rivals = evaluate(model, X, Y, parts=["baselines"])["baselines"]["rows"]
     assert [row["name"] for row in rivals][1:] == ["best single view", "plain sum"]
     assert rivals[0]["score"] > 0.8 and rivals[2]["score"] > 0.7  # whole Gram matrices of the same views
     found = evaluate(model, X, Y, parts=["heat_maps"], max_points=20)["heat_maps"]["maps"]
@@ -100,14 +94,15 @@ def test_refits_to_fewer_rows_go_the_way_of_the_fit(monkeypatch):
         model = MKLClassifier(VIEWS).fit(X, Y)
     assert subject_of(model).fresh().fit(X[:60], Y[:60]).gram_ == "low_rank"
     model = MKLClassifier(VIEWS, rank=10, gram="low_rank").fit(X, Y)
-    rival, _ = _contenders.same_machine(subject_of(model))
+    rival, _ = baselines.same_machine(subject_of(model))
     assert rival.fit(X[:60] @ X[:60].T, Y[:60]).gram_ == "dense", "on a ready-made kernel"
 
 
 def test_rivals_of_more_rows_than_a_stack_takes_are_left_out(model, monkeypatch):
-    monkeypatch.setattr(_contenders, "LARGEST_DENSE", 50)
-    with pytest.raises(ValueError, match="need whole Gram matrices of half of the 120 samples"):
-        compare_with_baselines(model, X, Y)
+    monkeypatch.setattr(baselines, "LARGEST_DENSE", 50)
+    found = evaluate(model, X, Y, parts=["baselines"])
+    assert found["baselines"] is None
+    assert "need whole Gram matrices of half of the 120 samples" in found["omitted"][0]["why"]
 
 
 def test_pictures(model):

@@ -17,7 +17,7 @@ from multikernel import (
     MKLRidge,
     stack_kernels,
 )
-from multikernel.evaluation import evaluate
+from multikernel.inspection import evaluate
 from multikernel.kernels import Gaussian, Linear
 from multikernel.persistence import load_model, save_model
 from multikernel.report import render_markdown, summarize

@@ -7,11 +7,11 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 from multikernel import MKLClassifier, TransductiveMKLClassifier, View
+from multikernel.inspection.fingerprint import fingerprint
 from multikernel.kernels import Diffusion, Gaussian, Network, Precomputed, RandomWalk, RegularizedLaplacian
 from multikernel.kernels.networks import base
 from multikernel.persistence import load_model, save_model
 from multikernel.persistence.preparing import prepare
-from multikernel.stats._fingerprint import fingerprint
 from multikernel.views import LowRankBank
 
 N = 60

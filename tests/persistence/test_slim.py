@@ -17,7 +17,7 @@ from multikernel import (
     PosteriorSVC,
     TransductiveMKLClassifier,
 )
-from multikernel.evaluation import learned_kernel
+from multikernel.inspection import learned_kernel
 from multikernel.kernels import Gaussian, Linear
 from multikernel.persistence.archive import unpack
 from multikernel.persistence.coding import decode, open_file

@@ -1,4 +1,4 @@
-"""An evaluation as `multikernel.evaluation.evaluate` returns it, small, with names that mean trouble."""
+"""An evaluation as `multikernel.inspection.evaluate` returns it, small, with names that mean trouble."""
 
 import numpy as np
 

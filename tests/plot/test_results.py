@@ -8,13 +8,13 @@ from matplotlib.figure import Figure
 
 from multikernel import CombinedKernelPCA, plot
 from multikernel.estimators.cost_path import CostPath
+from multikernel.inspection import Comparison
 from multikernel.selection.response_surface import ResponseSurface
-from multikernel.stats.rules_comparison import RulesComparison
 
 
 @pytest.mark.parametrize(
     ("draw", "kind"),
-    [(plot.cost, CostPath), (plot.rules, RulesComparison), (plot.surface, ResponseSurface)],
+    [(plot.cost, CostPath), (plot.rules, Comparison), (plot.surface, ResponseSurface)],
 )
 def test_the_result_draws_itself(monkeypatch, draw, kind):
     ax = Figure().subplots()

@@ -10,8 +10,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from multikernel.datasets import make_gauss
+from multikernel.inspection import f_test_5x2cv
 from multikernel.kernels import Linear, Polynomial
-from multikernel.stats import f_test_5x2cv
+from multikernel.inspection import f_test_5x2cv
 from studies import get_study, run_table
 from studies.gonen2010 import benchmarks, concrete, faces, own_data, protocol
 from studies.gonen2010.methods import Sample, copies, global_method, local_method, unit_view

@@ -12,7 +12,7 @@ from benchmarks.scale.plan import ScalePlan
 from benchmarks.scale.problems import available
 from benchmarks.scale.words import grouped, provenance
 from benchmarks.store import Record, Store
-from multikernel.stats import f_test_5x2cv
+from multikernel.inspection import f_test_5x2cv
 
 MOST_ERRORS = 2.0  # standard errors by which factors may be worse
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
 from ..._validation import warn_caller
-from .._folds import splits_of_targets
+from ...core.folds import Split, list_splits, make_folds
 from .._machines import machine_for
 from ..targets import Targets
 
@@ -20,7 +20,7 @@ class HeldOut:
     Parameters
     ----------
     machine : classifier or regressor on a precomputed kernel, or None for the default; fitted copies only
-    cv : as :func:`multikernel.weights._folds.splits_of_targets` takes it
+    cv : int, or as :func:`multikernel.core.folds.list_splits` takes it
     targets : Targets
 
     Attributes
@@ -31,7 +31,7 @@ class HeldOut:
     def __init__(self, machine: Any, cv: Any, targets: Targets) -> None:
         self.machine, self.is_class = machine_for(targets.task, machine), targets.task == "classes"
         self._y = targets.labels if self.is_class else targets.values
-        self._splits = splits_of_targets(cv, targets)
+        self._splits = _splits(cv, targets)
         self.truth = self._y[np.concatenate([test for _, test in self._splits])]
 
     def predict(self, K: Array, scale: float) -> Array:
@@ -50,6 +50,24 @@ class HeldOut:
             model = clone(self.machine) if self.is_class else _AroundMean(clone(self.machine))
             model.fit(K[np.ix_(train, train)] / np.float64(scale), y[train])
             yield model, K[np.ix_(test, train)] / np.float64(scale), y[test]
+
+
+def _splits(cv: Any, targets: Targets) -> list[Split]:
+    """The folds of a learner, the same on every call."""
+    is_class = targets.task == "classes"
+    y = targets.labels if is_class else targets.values[:, 0]
+    if isinstance(cv, bool | int | np.integer):
+        # values are shuffled: where they ascend, folds in their order would leave out a range each
+        remedy = "Add samples, leave the class out, or use AlignmentRule()."
+        splits = make_folds(y, cv, classifier=is_class, shuffle=not is_class, remedy=remedy)
+    else:
+        splits = list_splits(cv, np.empty((targets.n, 0)), y, classifier=is_class)
+    for train, test in splits:
+        if not train.size or not test.size:
+            raise ValueError("every fold of cv must hold training and validation samples; one has none.")
+        if is_class and np.ptp(targets.codes[train]) == 0:
+            raise ValueError("a training part of cv holds one class only. Use stratified folds: cv=5.")
+    return splits
 
 
 class _AroundMean(RegressorMixin, BaseEstimator):

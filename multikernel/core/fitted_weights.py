@@ -1,0 +1,109 @@
+"""What a fitted model says of the weights it learned, for whoever shows them: tables, reports, pictures."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class ViewShare(NamedTuple):
+    """The weight of a view, and its part of all the weight: negative where the weight is."""
+
+    view: str
+    weight: float
+    share: float
+
+
+def weight_names(model: Any) -> list[str]:
+    """What the weights of a fitted model belong to: its views, or its ``weight_names_`` where it has such."""
+    return [str(name) for name in getattr(model, "weight_names_", getattr(model, "view_names_", []))]
+
+
+def view_shares(model: Any, *, finite: bool = True) -> list[ViewShare]:
+    """The weights of a fitted model, in the order of its views.
+
+    The share is |weight| over the sum of all of them, with the sign of the weight, unless the model says its
+    shares itself (``kernel_shares_``), as those do whose weights depend on the scale of the kernels.
+
+    Raises
+    ------
+    ValueError
+        If the model has no weights, or not one for each view, or, with `finite`, one that is not finite.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> view_shares(SimpleNamespace(kernel_weights_=[3.0, -1.0], view_names_=["sound", "image"]))[1]
+    ViewShare(view='image', weight=-1.0, share=-0.25)
+    """
+    name = type(model).__name__
+    if getattr(model, "kernel_weights_", None) is None:
+        raise ValueError(
+            f"model must be fitted and have kernel weights; {name} has no kernel_weights_. Call its fit, or "
+            "take an estimator that learns weights, such as MKLClassifier."
+        )
+    weights = np.asarray(model.kernel_weights_, dtype=np.float64)
+    views = weight_names(model)
+    shares = np.asarray(getattr(model, "kernel_shares_", shares_of(weights)), dtype=np.float64)
+    if weights.shape != (len(views),) or shares.shape != weights.shape:
+        raise ValueError(
+            f"kernel_weights_ must hold one weight for each of the {len(views)} views of {name}; got shape "
+            f"{weights.shape}. Fit the model again."
+        )
+    if finite and not (np.isfinite(weights).all() and np.isfinite(shares).all()):
+        bad = views[int(np.flatnonzero(~(np.isfinite(weights) & np.isfinite(shares)))[0])]
+        raise ValueError(f"kernel_weights_ must be finite; that of {bad!r} is not. Fit the model again.")
+    return [ViewShare(*row) for row in zip(views, weights.tolist(), shares.tolist(), strict=True)]
+
+
+def shares_of(weights: Array) -> Array:
+    """Weights over the sum of their absolute values; zeros stay zeros."""
+    total = np.abs(weights).sum()
+    return np.asarray(weights / total if total > 0 else np.zeros_like(weights))
+
+
+def heaviest_first(rows: list[ViewShare]) -> list[ViewShare]:
+    """By the size of the share; equal ones in the order of the views."""
+    return sorted(rows, key=lambda row: -round(abs(row.share), 12))
+
+
+def percent(share: float) -> str:
+    """A share as a percentage; an exact zero is seen at once.
+
+    Examples
+    --------
+    >>> percent(0.125), percent(0.0), percent(1e-9)
+    ('12.5%', '0', '0.0%')
+    """
+    return "0" if share == 0 else f"{100.0 * share:.1f}%"
+
+
+def machine_weights(model: Any) -> dict[str, Array]:
+    """The weights of each machine; empty where all machines have the same."""
+    table = np.asarray(getattr(model, "machine_weights_", []), dtype=np.float64)
+    if table.ndim != 2 or (table == table[0]).all():
+        return {}
+    return {str(name): row for name, row in zip(model.machine_names_, table, strict=True)}
+
+
+def machine_shares(model: Any) -> dict[str, Array]:
+    """The shares that each machine has learned for itself; empty where the model says its shares itself."""
+    if hasattr(model, "kernel_shares_"):
+        return {}
+    return {name: shares_of(weights) for name, weights in machine_weights(model).items()}
+
+
+def weights_table(model: Any, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """The columns by view, and the weights of each machine (``weight[name]``) where these differ."""
+    frame = pd.DataFrame(dict(columns), index=pd.Index(weight_names(model), name="view"))
+    for name, weights in machine_weights(model).items():
+        frame[f"weight[{name}]"] = weights
+    return frame
+
+
+def is_local(model: Any) -> bool:
+    """Whether the weights differ from sample to sample, so that those of the model are their means."""
+    return hasattr(model, "gate") or hasattr(model, "kernel_weights")

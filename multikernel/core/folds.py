@@ -1,0 +1,159 @@
+"""Folds of the samples for cross-validation, and the scores on them.
+
+One rule for all that is cross-validated here. A number of folds means stratified folds for classes and plain
+folds for values. There are never more of them than the smallest class has samples, nor more than half as many
+as there are values, so that R² is defined on every fold; a class with a single sample is an error.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection._split import GroupsConsumerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import _num_samples
+
+from .._validation import check_positive_integer
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Split = tuple[Array, Array]
+
+
+def make_folds(
+    y: Any,
+    n_splits: Any,
+    *,
+    classifier: bool,
+    shuffle: bool = True,
+    random_state: Any = None,
+    n_repeats: int = 1,
+    needs: str = "cross-validation needs",
+    remedy: str = "Add samples, or leave that class out.",
+) -> list[Split]:
+    """Make the folds that a number stands for.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, n_outputs)
+        The targets.
+    n_splits : int
+        The number of folds, at least 2; fewer are made where a class, or all of the data, is too small.
+    classifier : bool
+        Whether `y` holds classes, so that the folds are stratified.
+    shuffle : bool, default=True
+    random_state : int, RandomState or None, default=None
+        Seed of the shuffle; None is 0, so that the same data have the same folds.
+    n_repeats : int, default=1
+        How often the samples are split anew.
+    needs, remedy : str
+        Beginning and end of the message on a class that is too small.
+
+    Returns
+    -------
+    list of (train, test)
+        Row numbers, ``n_repeats`` times as many pairs as folds.
+
+    Raises
+    ------
+    ValueError
+        If a class has one sample, or there is one sample in all.
+
+    Examples
+    --------
+    >>> [test.tolist() for _, test in make_folds(list("aabbb"), 5, classifier=True, shuffle=False)]
+    [[0, 2, 3], [1, 4]]
+    """
+    if check_positive_integer("cv", n_splits) < 2:
+        raise ValueError(f"cv must be at least 2 folds; got {n_splits}.")
+    targets = np.asarray(y)
+    n, kind = len(targets), StratifiedKFold if classifier else KFold
+    if classifier:
+        targets = targets.ravel()
+        classes, counts = np.unique(targets, return_counts=True)
+        smallest = int(counts.min())
+        if smallest < 2:
+            rare = classes.tolist()[counts.argmin()]
+            raise ValueError(
+                f"{needs} at least 2 samples of each class; class {rare!r} has {smallest}. {remedy}"
+            )
+        most = smallest
+    else:
+        if n < 2:
+            raise ValueError(f"{needs} at least 2 samples; got {n}.")
+        most = max(n // 2, 2)
+    rng = check_random_state(0 if random_state is None else random_state) if shuffle else None
+    folds = kind(min(int(n_splits), most), shuffle=shuffle, random_state=rng)
+    return [split for _ in range(n_repeats) for split in folds.split(np.empty((n, 0)), targets)]
+
+
+def list_splits(cv: Any, X: Any, y: Any, *, classifier: bool = True, random_state: Any = None) -> list[Split]:
+    """List the training and validation rows of each fold.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable of (train, validation) or None
+        As scikit-learn understands it, but for a number (None is 5), which means `make_folds`.
+    X, y : the samples
+        `y` may be None where `classifier` is false.
+    classifier : bool, default=True
+        Whether a number means stratified folds, where `y` holds classes.
+    random_state : int, RandomState or None, default=None
+        Shuffles the folds that a number stands for; None leaves the samples in their order.
+
+    Returns
+    -------
+    list of (train, validation)
+    """
+    rows = np.arange(_num_samples(X))
+    if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
+        return make_folds(
+            rows if y is None else y,
+            5 if cv is None else cv,
+            classifier=classifier and y is not None and type_of_target(y) in ("binary", "multiclass"),
+            shuffle=random_state is not None,
+            random_state=random_state,
+        )
+    try:
+        folds = check_cv(cv, y, classifier=classifier)
+    except ValueError as error:
+        raise ValueError(_needed(cv)) from error
+    if isinstance(folds, GroupsConsumerMixin):
+        raise ValueError(
+            f"cv={cv!r} needs the groups of the samples, which are not known here. Pass its splits instead: "
+            "cv=list(cv.split(X, y, groups))."
+        )
+    try:
+        splits = [(rows[train], rows[test]) for train, test in folds.split(X, y)]  # splits may be masks too
+    except (TypeError, IndexError) as error:
+        raise ValueError(f"{_needed(cv)} ({error})") from error
+    if not splits:
+        raise ValueError(f"cv must hold at least one split of the samples; got {cv!r}.")
+    return splits
+
+
+def _needed(cv: Any) -> str:
+    return (
+        "cv must be a number of folds, a splitter such as KFold(5), or a list of pairs of training and "
+        f"validation rows; got {cv!r}."
+    )
+
+
+def check_one_score(scoring: Any) -> None:
+    """Refuse several scores where one model is chosen, or one curve drawn."""
+    if isinstance(scoring, list | tuple | set | dict):
+        raise TypeError(f"scoring must be one score, a name or a function; got {scoring!r}.")
+
+
+def check_score(score: Any) -> float:
+    """Return the score of a fold, one finite number."""
+    try:
+        value = float(score)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"scoring must give one number; got {score!r}.") from error
+    if not np.isfinite(value):
+        raise ValueError(
+            f"scoring must give a finite score for every fold; got {value}. Use folds with samples of all "
+            "classes, or a score that is defined without."
+        )
+    return value

@@ -1,0 +1,40 @@
+"""What is a model worth, and why? Evaluation of one fitted model, comparison of several, paired tests.
+
+- `evaluate`: stability of the weights, what each view adds, simpler rivals, held-out predictions, pictures.
+- `compare`: estimators or weight learners on the same folds, against baselines, a reference or each other.
+- `learned_kernel`: the kernel that a model has learned, as a matrix.
+- `f_test_5x2cv`, `wilcoxon_signed_rank`, `holm`, `win_tie_loss`: the tests by themselves.
+
+Files: `runs` makes and runs the fits (resumable, `fingerprint` recognises what is stored), `subject` and
+`baselines` say what is fitted, `comparison` and `answers` what came out.
+"""
+
+from multikernel.inspection.compare import BASELINES, compare, default_learners
+from multikernel.inspection.comparison import Comparison
+from multikernel.inspection.evaluate import ALL_PARTS, evaluate
+from multikernel.inspection.learned_kernel import NoLearnedKernel, learned_kernel
+from multikernel.inspection.paired_tests import (
+    PairedTest,
+    SignedRankTest,
+    f_test_5x2cv,
+    holm,
+    wilcoxon_signed_rank,
+    win_tie_loss,
+)
+
+__all__ = [
+    "ALL_PARTS",
+    "BASELINES",
+    "Comparison",
+    "NoLearnedKernel",
+    "PairedTest",
+    "SignedRankTest",
+    "compare",
+    "default_learners",
+    "evaluate",
+    "f_test_5x2cv",
+    "holm",
+    "learned_kernel",
+    "wilcoxon_signed_rank",
+    "win_tie_loss",
+]

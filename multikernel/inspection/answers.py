@@ -1,0 +1,157 @@
+"""The results of paired tests in words: what was shown, and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from multikernel.inspection.baselines import PLAIN_SUM, SINGLE
+from multikernel.inspection.paired_tests import LOSS, TIE, WIN
+from multikernel.inspection.runs import N_FITS
+
+Part = dict[str, Any]
+
+LEVEL = 0.05
+METRICS = {"classes": "accuracy", "values": "R²"}
+ENOUGH_FOLDS = "a verdict other than a tie needs eight of the ten folds on one side as well"
+_WORDS = {WIN: "better", LOSS: "worse", TIE: "tie"}
+_TEXTS = {"better": "better than", "tie": "no difference was shown from", "worse": "worse than"}
+
+
+def as_test(row: Any) -> Part:
+    """A row of `holm_tests` as a dictionary of plain numbers."""
+    return {
+        "difference": float(row["difference"]) + 0.0,
+        "difference_sd": float(row["difference_sd"]),
+        "p_alone": float(row["p"]),
+        "better_folds": int(row["better_folds"]),
+        "worse_folds": int(row["worse_folds"]),
+        "p": float(row["p_holm"]),
+        "verdict": _WORDS[row["verdict"]],
+    }
+
+
+# ------------------------------------------------------------------ without a view
+def on_views(rows: list[Part], metric: str) -> str:
+    """What is lost without each view: what was shown, else the largest change, and how sure it is.
+
+    Examples
+    --------
+    >>> row = {"view": "a", "effect": 0.4, "p_alone": 0.01, "p": 0.3, "verdict": "tie", "better_folds": 10}
+    >>> print(on_views([row], "accuracy"))
+    No difference was shown for any view. The largest: without a, accuracy falls by 0.400, on all 10 folds (p = 0.01, adjusted for 1 view 0.3), which may well be a difference.
+    """  # noqa: E501
+    shown = sorted((row for row in rows if row["verdict"] != "tie"), key=lambda row: -row["effect"])
+    others = [row for row in rows if row["verdict"] == "tie"]
+    likely = [row for row in others if _side(row["effect"], row)]
+    if shown:
+        texts = [f"{_change(row, metric)} (p = {row['p']:.2g})" for row in shown]
+        text = "; ".join(texts)
+        rest = "; for the other views no difference was shown" if others else ""
+        hint = f" Not certain: {'; '.join(_unsure(row, metric, rows) for row in likely)}."
+        return f"{text[0].upper()}{text[1:]}{rest}.{hint if likely else ''}"
+    largest = max(likely or others, key=lambda row: abs(row["effect"]))
+    text = f"No difference was shown for any view. The largest: {_unsure(largest, metric, rows)}"
+    return f"{text}, which may well be a difference." if likely else f"{text}."
+
+
+def _change(row: Part, metric: str) -> str:
+    effect = row["effect"]
+    return f"without {row['view']}, {metric} {'falls' if effect >= 0 else 'rises'} by {abs(effect):.3f}"
+
+
+def _unsure(row: Part, metric: str, rows: list[Part]) -> str:
+    folds = row.get("better_folds" if row["effect"] >= 0 else "worse_folds")
+    count = f"all {N_FITS}" if folds == N_FITS else f"{folds} of {N_FITS}"
+    on = "" if folds is None else f", on {count} folds"
+    views = f"{len(rows)} view{'s' if len(rows) > 1 else ''}"
+    alone = f"p = {row.get('p_alone', row['p']):.2g}, adjusted for {views} {row['p']:.2g}"
+    return f"{_change(row, metric)}{on} ({alone})"
+
+
+def _side(difference: float, row: Part) -> str | None:
+    """On which side all ten folds are, if they are on one."""
+    if row.get("better_folds") == N_FITS and difference > 0:
+        return "better"
+    return "worse" if row.get("worse_folds") == N_FITS and difference < 0 else None
+
+
+# ------------------------------------------------------------------ against other models
+def did_it_help(tests: Sequence[Part]) -> str | None:
+    """Whether learning the kernel helped, by the tests against the simple rules; None without any.
+
+    Parameters
+    ----------
+    tests : sequence of dict
+        ``kind`` of the rival, and ``verdict``.
+    """
+    verdicts = {test["verdict"] for test in tests if test["kind"] in (SINGLE, PLAIN_SUM)}
+    if not verdicts:
+        return None
+    if verdicts == {"better"}:
+        return "Learning the kernel helped"
+    if verdicts == {"tie"}:
+        return "It was not shown that learning the kernel helped"
+    return f"Learning the kernel {'helped in part' if 'better' in verdicts else 'did not help'}"
+
+
+def on_rivals(tests: Sequence[Part]) -> str:
+    """What the tests of one model show, the rivals with the same verdict together.
+
+    Parameters
+    ----------
+    tests : sequence of dict
+        ``rival`` as it is to be called, its ``score``, ``p`` and ``verdict``.
+
+    Examples
+    --------
+    >>> on_rivals([{"rival": "the plain sum", "score": 0.7, "p": 0.01, "verdict": "better"}])
+    'better than the plain sum (0.700, p = 0.01)'
+    """
+    texts = []
+    for verdict, text in _TEXTS.items():
+        found = [f"{t['rival']} ({t['score']:.3f}, {_p_text(t)})" for t in tests if t["verdict"] == verdict]
+        texts += [f"{text} {_listed(found)}"] if found else []
+    return "; ".join(texts)
+
+
+def on_missing(names: Sequence[str]) -> str:
+    """That an answer judges without rivals that failed."""
+    return f" Judged without the {_listed(list(names))}, which could not be fitted." if names else ""
+
+
+def on_majority(score: float, metric: str, majority: float | None, n: int) -> str | None:
+    """That a score is no better than always naming the largest class, by half a sample; None if it is."""
+    if majority is None or score > majority + 0.5 / n:
+        return None
+    return (
+        f"Always naming the largest class has {metric} {majority:.3f}; the model, with {score:.3f}, is not "
+        "above it."
+    )
+
+
+def majority_rate(task: str, y: Any) -> float | None:
+    """The part of the samples that the largest class has."""
+    if task != "classes":
+        return None
+    return float(np.unique(np.asarray(y), return_counts=True)[1].max() / len(y))
+
+
+def _p_text(test: Part) -> str:
+    """The p-value, why a small one is a tie all the same, and a difference that a tie leaves likely."""
+    text = f"p = {test['p']:.2g}"
+    if test["verdict"] != "tie":
+        return text
+    if test["p"] <= test.get("level", LEVEL):
+        return f"{text}, but on too few folds"
+    side = _side(test.get("difference", 0.0), test)
+    if side is None:
+        return text
+    return f"{text}, yet {side} by {abs(test['difference']):.3f} on all {N_FITS} folds"
+
+
+def _listed(texts: list[str]) -> str:
+    """Texts in a row: a, b and c."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

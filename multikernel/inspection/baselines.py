@@ -1,0 +1,378 @@
+"""What a model is compared with: itself without a view, one view alone, the plain sum, a tuned RBF SVM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from multikernel.estimators import (
+    CombinedKernelClassifier,
+    CombinedKernelRegressor,
+    KernelDiscriminantClassifier,
+    LocalizedMKLClassifier,
+    LocalizedMKLRegressor,
+    MKLClassifier,
+    MKLRegressor,
+    MKLRidge,
+    RegularizedMKLClassifier,
+)
+from multikernel.inspection.subject import Subject, costs_without, n_samples, without_view
+from multikernel.views import as_views
+from multikernel.views.low_rank import LARGEST_DENSE
+from multikernel.weights import BestSingle, MeanRule
+from multikernel.weights._machines import default_machine, machine_for
+
+SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
+_MOST_VIEWS = 30  # that are left out one at a time
+_FAR_OFF = 10.0  # times larger or smaller than 1 is a standard deviation that C and epsilon do not suit
+_PRICES = (0.1, 1.0, 10.0, 100.0)
+_WIDTHS = (0.01, 0.1, 1.0, 10.0)  # times 1 / (number of columns), of standardised columns
+_OF_THE_WEIGHTS = ("kernels", "norm", "costs")  # parameters that one ready-made kernel does not need
+_PLAIN_MACHINES = (MKLClassifier, MKLRegressor, MKLRidge, KernelDiscriminantClassifier)
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An unfitted estimator, and one sentence on what it is."""
+
+    estimator: Any
+    what: str = ""
+
+
+@dataclass
+class Report:
+    """What cannot be given, and what should be known of the rest."""
+
+    omitted: list[dict[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def omit(self, part: str, why: str) -> None:
+        entry = {"part": part, "why": why}
+        if entry not in self.omitted:
+            self.omitted.append(entry)
+
+
+# ------------------------------------------------------------------ without a view
+def without_name(view: str) -> str:
+    return f"without {view}"
+
+
+def leave_out(subject: Subject, report: Report) -> dict[str, Contender]:
+    """The model without each of its views, by `without_name`."""
+    part, views = "without_view", subject.views
+    why = _why_no_view_is_left_out(subject)
+    if why:
+        report.omit(part, why)
+        return {}
+    if len(views) > _MOST_VIEWS:
+        shares = subject.shares()
+        views = sorted(views, key=lambda view: -abs(shares[view]))[:_MOST_VIEWS]
+        report.notes.append(
+            f"Of {len(shares)} views, the {_MOST_VIEWS} of largest share were left out in turn."
+        )
+    if _chooses_kernels(subject):
+        report.notes.append(
+            "The search chooses the kernels: without a view, it chooses from the same kernels without it."
+        )
+    found = {}
+    for view in views:
+        try:
+            found[without_name(view)] = Contender(_without(subject, view))
+        except (TypeError, ValueError) as error:
+            report.omit(part, f"view {view!r}: {error}")
+    return found
+
+
+def _why_no_view_is_left_out(subject: Subject) -> str | None:
+    if not hasattr(subject.final, "kernels") or not hasattr(subject.final, "kernel_weights_"):
+        return f"{type(subject.final).__name__} has no weights of views."
+    if len(subject.views) < 2:
+        return "there is one view only: nothing is left without it."
+    if subject.search is not None and subject.search.chooses("costs"):
+        return "the search chooses the costs, one for each view: they do not fit fewer views."
+    return None
+
+
+def _chooses_kernels(subject: Subject) -> bool:
+    return subject.search is not None and not subject.is_precomputed and subject.search.chooses("kernels")
+
+
+def _without(subject: Subject, view: str) -> Any:
+    if subject.is_precomputed:
+        position = subject.views.index(view)
+        return WithoutKernel(subject.fresh(**costs_without(subject.final, position)), position)
+    parameters = without_view(subject, view)
+    if subject.search is None or not _chooses_kernels(subject):
+        return subject.fresh(**parameters)
+
+    def others(kernels: Any) -> Any:
+        return [each for each in as_views(kernels) if each.name != view] or None
+
+    own = others(subject.model.get_params()[f"{subject.prefix}kernels"])  # where the grid names none
+    model = subject.fresh(**(parameters if own is None else {**parameters, "kernels": own}))
+    return subject.search.with_choices(model, "kernels", others)
+
+
+def _has(method: str) -> Any:
+    return available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), method))
+
+
+class WithoutKernel(BaseEstimator):
+    """Fits an estimator with ``kernels="precomputed"`` to a stack without one of its kernels.
+
+    Parameters
+    ----------
+    estimator : estimator on stacks (n, n_train, n_kernels)
+    position : int
+        Of the kernel that is left out.
+
+    Attributes
+    ----------
+    estimator_ : the fitted copy
+
+    Examples
+    --------
+    >>> from multikernel import MKLClassifier, stack_kernels
+    >>> y = np.array([1, 1, 0, 0])
+    >>> X = stack_kernels([np.eye(4), 1.0 * (y[:, None] == y)])
+    >>> WithoutKernel(MKLClassifier("precomputed"), 0).fit(X, y).predict(X)
+    array([1, 1, 0, 0])
+    """
+
+    def __init__(self, estimator: Any, position: int) -> None:
+        self.estimator = estimator
+        self.position = position
+
+    def __sklearn_tags__(self) -> Tags:
+        return get_tags(self.estimator)
+
+    def fit(self, X: Any, y: Any = None) -> WithoutKernel:
+        """Fit a copy of the estimator to the other kernels."""
+        self.estimator_ = clone(self.estimator).fit(self._others(X), y)
+        if hasattr(self.estimator_, "classes_"):
+            self.classes_ = self.estimator_.classes_
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """What the estimator predicts from the other kernels."""
+        check_is_fitted(self, "estimator_")
+        return np.asarray(self.estimator_.predict(self._others(X)))
+
+    @_has("decision_function")
+    def decision_function(self, X: Any) -> Array:
+        """The scores that the estimator gives from the other kernels."""
+        check_is_fitted(self, "estimator_")
+        return np.asarray(self.estimator_.decision_function(self._others(X)))
+
+    def _others(self, X: Any) -> Array:
+        kernels_first = np.moveaxis(np.asarray(X), 2, 0)
+        return np.moveaxis(np.delete(kernels_first, self.position, axis=0), 0, 2)
+
+
+# ------------------------------------------------------------------ rivals
+def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str, Contender]:
+    """The best single view, the plain sum and the tuned RBF machine, as far as they can be fitted."""
+    if subject.task == "values" and np.ndim(data[1]) > 1:
+        report.omit("baselines", "the rivals predict one value a sample, and y has several columns.")
+        return {}
+    if why := _why_no_grams(subject, n_samples(data[0])):
+        report.omit("baselines", why)
+        return {}
+    note_units(subject.final, data[1], report)
+    return {**simple_rules(subject, report), **rbf_rival(subject, data, report)}
+
+
+def simple_rules(subject: Subject, report: Report, scoring: Any = None) -> dict[str, Contender]:
+    """One view alone, chosen by the scoring, and the sum of all, under the machine of the model."""
+    why = _why_no_simple_rules(subject)
+    if why:
+        report.omit("baselines", f"{SINGLE} and {PLAIN_SUM}: {why}")
+        return {}
+    machine, words = same_machine(subject)
+    machine, words = _searched(subject, machine, words)
+    return {
+        SINGLE: Contender(
+            subject.around(_combined(subject, BestSingle(machine, scoring=scoring), machine)),
+            f"The view that does best by cross-validation within the training part, alone, under {words}.",
+        ),
+        PLAIN_SUM: Contender(
+            subject.around(_combined(subject, MeanRule(), machine)),
+            f"The mean of all views, each at a mean diagonal of 1, under {words}.",
+        ),
+    }
+
+
+def _why_no_grams(subject: Subject, n: int) -> str | None:
+    """Why the rivals, which need whole Gram matrices of half of the samples, are left out, if so."""
+    if getattr(subject.final, "gram_", None) != "low_rank" or n <= 2 * LARGEST_DENSE:
+        return None
+    return (
+        f"the rivals need whole Gram matrices of half of the {n} samples, and the model was fitted to "
+        "factors of low rank. Evaluate it on fewer samples."
+    )
+
+
+def note_units(final: Any, y: Any, report: Report) -> None:
+    """Say so where the price and the free errors of a model are far from the scale of its values."""
+    if not is_regressor(final) or not (hasattr(final, "C") and hasattr(final, "epsilon")):
+        return
+    sd = float(np.std(np.asarray(y, float)))
+    if not 1.0 / _FAR_OFF <= sd <= _FAR_OFF:
+        report.notes.append(
+            f"C and epsilon of {type(final).__name__} are in the units of y, whose standard deviation is "
+            f"{sd:.2g}: a model of standardised values may do better."
+        )
+
+
+def _why_no_simple_rules(subject: Subject) -> str | None:
+    final = subject.final
+    if isinstance(final, Pipeline) or hasattr(final, "estimator"):
+        return f"{type(final).__name__} is compared as a whole, whatever is in it."
+    if not hasattr(final, "kernels"):
+        return f"{type(final).__name__} has no views to choose from or to sum."
+    known = len(subject.views) or (len(final.kernels) if isinstance(final.kernels, list) else 2)
+    return "there is one view only, nothing to choose from or to sum." if known == 1 else None
+
+
+def _searched(subject: Subject, machine: Any, words: str) -> tuple[Any, str]:
+    """A machine whose parameters are searched for as those of the model are, as far as it has them."""
+    search = subject.search
+    if search is None:
+        return machine, words
+    head = "machine__" if hasattr(subject.final, "machine") else ""
+    found, names = search.over(machine_for(subject.task, machine), head, _OF_THE_WEIGHTS)
+    taken = {search.prefix + head + name for name in names}
+    kept = [name for name in search.names if name not in taken and _matters(name, search.prefix)]
+    kept = kept if search.names else ["the parameters"]
+    if names:
+        words += f", {', '.join(names)} searched for within the training part as for the model"
+    if kept:
+        words += f", {', '.join(kept)} as the search chose on all samples, those of the test included"
+    return found, words
+
+
+def _matters(name: str, prefix: str) -> bool:
+    """Whether a parameter of the model is one of its rivals as well: its kernels, or the steps before it."""
+    own = name.removeprefix(prefix) if name.startswith(prefix) else None
+    return own is None or own == "kernels" or own.split("__")[0] == "machine"
+
+
+def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
+    estimator = CombinedKernelClassifier if subject.task == "classes" else CombinedKernelRegressor
+    kernels, psd = subject.final.kernels, getattr(subject.final, "psd", "error")
+    if getattr(subject.final, "gram_", None) == "low_rank" and not isinstance(kernels, str):
+        kernels = [replace(view, approximation=None, rank=None) for view in as_views(kernels)]
+    return estimator(learner, machine, kernels, psd=psd)
+
+
+def same_machine(subject: Subject) -> tuple[Any, str]:
+    """The machine of the model, for one ready-made kernel, and what it is called."""
+    final = subject.final
+    name = type(final).__name__
+    if hasattr(final, "machine"):
+        return final.machine, "the same machine"
+    if isinstance(final, _PLAIN_MACHINES) and not isinstance(final, RegularizedMKLClassifier):
+        plain = clone(final)
+        unused: dict[str, Any] = {"norm": 1.0, "costs": None, "gram": "dense", "rank": None}
+        unused |= {"probability": False, "callback": None, "verbose": 0}
+        known = plain.get_params(deep=False)
+        plain.set_params(kernels="precomputed", **{k: v for k, v in unused.items() if k in known})
+        return plain, f"the machine of {name} with the same parameters"
+    if isinstance(final, LocalizedMKLClassifier | LocalizedMKLRegressor | RegularizedMKLClassifier):
+        kind = MKLRegressor if subject.task == "values" else MKLClassifier
+        shared = {
+            key: value
+            for key, value in final.get_params(deep=False).items()
+            if key in ("C", "epsilon", "class_weight", "multiclass", "random_state")
+        }
+        return kind("precomputed", **shared), "a support vector machine with the same C"
+    return _usual_machine(subject)
+
+
+def _usual_machine(subject: Subject) -> tuple[Any, str]:
+    """A machine for the rivals of a model that has none of its own; the units of the values do not matter."""
+    final = subject.final
+    C, epsilon = getattr(final, "C", None), getattr(final, "epsilon", None)
+    price = float(C) if isinstance(C, int | float) and np.isfinite(C) else None
+    if subject.task == "values":
+        if price is not None and isinstance(epsilon, int | float):
+            machine = MKLRegressor("precomputed", C=price, epsilon=epsilon, random_state=0)
+            return machine, "support vector regression with the same C and epsilon"
+        return MKLRidge("precomputed", random_state=0), "ridge regression with an intercept and alpha = 1"
+    machine = default_machine(subject.task)
+    if price is not None and "C" in machine.get_params():
+        return machine.set_params(C=price), f"{type(machine).__name__} with the same C"
+    return machine, f"{type(machine).__name__} with its defaults"
+
+
+def machine_label(subject: Subject) -> str:
+    """The machine of the rivals in a few words, such as "SVC with C=1"."""
+    machine = machine_for(subject.task, same_machine(subject)[0])
+    known = machine.get_params(deep=False)
+    prices = [name for name in ("C", "alpha", "reg") if isinstance(known.get(name), int | float)]
+    return type(machine).__name__ + "".join(f" with {name}={known[name]:g}" for name in prices[:1])
+
+
+# ------------------------------------------------------------------ one tuned kernel on all columns
+def rbf_rival(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str, Contender]:
+    """The tuned RBF machine, behind the same steps of a pipeline."""
+    inputs = data[0] if subject.is_precomputed else subject.inputs(data[0])
+    why = why_no_rbf(inputs, subject)
+    if why:
+        report.omit("baselines", f"{RBF}: {why}")
+        return {}
+    what = (
+        "A support vector machine with one Gaussian kernel on all columns, standardised"
+        + (", and so are the values" if subject.task == "values" else "")
+        + "; C and gamma by cross-validation within the training part"
+        + ("; behind the same steps of the pipeline." if subject.steps else ".")
+    )
+    return {RBF: Contender(subject.around(rbf_machine(subject.task, (inputs, data[1]))), what)}
+
+
+def why_no_rbf(X: Any, subject: Subject) -> str | None:
+    """Why there is no RBF machine on all columns, if so."""
+    if subject.is_precomputed:
+        return "there are kernels only, and no columns."
+    if scipy.sparse.issparse(X):
+        values = X.data
+    else:
+        try:
+            values = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError):
+            return "a column holds something else than numbers."
+    if values.dtype.kind not in "fiub" or not np.isfinite(values).all():
+        return "a value is missing or not finite."
+    return None
+
+
+def rbf_machine(task: str, data: tuple[Any, Any]) -> Any:
+    """StandardScaler and an SVM whose C and gamma are searched for on what it is fitted to.
+
+    Values are standardised too: C and epsilon are in their units.
+    """
+    X, y = data
+    machine = SVC(kernel="rbf", random_state=0) if task == "classes" else SVR(kernel="rbf")
+    width = np.shape(X)[1]
+    grid = {"C": list(_PRICES), "gamma": [factor / width for factor in _WIDTHS]}
+    smallest = n_samples(X) // 2
+    if task == "classes":
+        smallest = int(np.unique(np.asarray(y), return_counts=True)[1].min()) // 2
+    search: Any = GridSearchCV(machine, grid, cv=int(np.clip(smallest, 2, 3)))
+    if task == "values":
+        search = TransformedTargetRegressor(search, transformer=StandardScaler())
+    return make_pipeline(StandardScaler(with_mean=not scipy.sparse.issparse(X)), search)

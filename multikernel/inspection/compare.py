@@ -1,0 +1,424 @@
+"""Compares estimators or weight learners on the same folds, with each other and with simpler rivals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multikernel._resumable import Progress, progress_bar
+from multikernel._validation import check_choice
+from multikernel.estimators import CombinedKernelClassifier, CombinedKernelRegressor
+from multikernel.inspection.answers import majority_rate
+from multikernel.inspection.baselines import (
+    PLAIN_SUM,
+    RBF,
+    SINGLE,
+    Contender,
+    Report,
+    machine_label,
+    note_units,
+    rbf_rival,
+    simple_rules,
+)
+from multikernel.inspection.comparison import BEST, About, Baseline, Comparison
+from multikernel.inspection.paired_tests import FOLDS, check_level, check_reference
+from multikernel.inspection.runs import (
+    GIVEN,
+    N_FITS,
+    Contest,
+    Outcomes,
+    Settings,
+    list_works,
+    make_contest,
+    run_groups,
+)
+from multikernel.inspection.subject import Subject, n_samples
+from multikernel.views.columns import as_table, n_rows
+from multikernel.weights import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
+from multikernel.weights._machines import machine_for
+from multikernel.weights.targets import as_targets
+
+BASELINES = (SINGLE, PLAIN_SUM, RBF)
+_TASKS = ("classes", "values")
+
+
+def compare(
+    models: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    datasets: Mapping[str, tuple[Any, Any]] | None = None,
+    baselines: bool | Iterable[str] = False,
+    reference: str | None = None,
+    kernels: Any = "auto",
+    machine: Any = None,
+    task: str = "auto",
+    scoring: Any = None,
+    level: float = 0.05,
+    errors: str = "raise",
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    store: str | os.PathLike[str] | None = None,
+    progress: bool | Progress = True,
+) -> Comparison:
+    """Compare models by five repetitions of two-fold cross-validation on the same folds.
+
+    The combined 5×2 cv F test says which of them differ: from simpler baselines, so that a difference says
+    whether learning the kernel helped; from a reference; or from each other. Folds are stratified for
+    classifiers and plain for regressors. With `store`, every finished fit is on disk at once: call again with
+    the same arguments after a stop, and only what is missing is computed.
+
+    Parameters
+    ----------
+    models : dict of str to model, list of models, model, or "auto"
+        Estimators, all classifiers or all regressors, or weight learners of :mod:`multikernel.weights`, which
+        are put under the same `machine` and get the same `kernels`. Those of a list are called by their
+        class. Copies of them are fitted: a search such as GridSearchCV chooses anew in every fold. "auto"
+        means ``CenteredAlignment()``, ``AlignmentRule(centered=True)``, ``MarginMKL()`` and, for classes,
+        ``EasyMKL()``.
+    X : array, DataFrame, sparse matrix or stack of kernels (n, n, n_kernels), optional
+        What the models take.
+    y : array-like of shape (n,) or (n, n_outputs), optional
+        Labels or values.
+    datasets : dict of str to (X, y), optional
+        Several data sets in the place of `X` and `y`.
+    baselines : bool or iterable of str, default=False
+        Simpler models to add, all or some of them; each model is tested against those that have its own
+        kernels and machine. On one data set only.
+
+        - ``"best single view"``: the view that does best by cross-validation within the training part;
+        - ``"plain sum"``: the mean of all views, each at a mean diagonal of 1;
+        - ``"tuned RBF SVM"``: one Gaussian kernel on all columns, with C and gamma chosen by cross-validation
+          within the training part.
+    reference : str, optional
+        The model that all others are tested against; "best" is the one with the highest mean. Without it,
+        each model is tested against its baselines, or every pair where there are none.
+    kernels : "auto", "precomputed", kernel, View, or list, default="auto"
+        Of weight learners, as for :class:`multikernel.CombinedKernelClassifier`.
+    machine : classifier or regressor on a precomputed kernel, optional
+        Of weight learners. Default ``SVC(kernel="precomputed")`` for classes, and
+        ``KernelRidge(kernel="precomputed")`` for values.
+    task : {"auto", "classes", "values"}, default="auto"
+        What weight learners take y for. "auto": values where y holds fractions or has two dimensions, else
+        classes.
+    scoring : str or callable, optional
+        One score that is higher for better predictions, as scikit-learn names it, or a function of
+        ``(estimator, X, y)``; accuracy for classifiers and R² for regressors if None, whatever the
+        estimators' own score would be. The best single view is chosen by it too.
+    level : float, default=0.05
+        Of the tests.
+    errors : {"raise", "omit"}, default="raise"
+        What happens if a model cannot be fitted: an error that names model, data set and fold, or the model
+        is left out of the result, with the reason.
+    random_state : int, default=0
+        Draws the folds, and seeds every parameter of the models called random_state that is None.
+    n_jobs : int, optional
+        How many fits are computed at the same time, in processes; -1 for all processors. The result does
+        not depend on it.
+    store : str or path, optional
+        A file of JSON lines. A stored score is used again only if the model (its class, its parameters, and
+        the code of functions among them), the data, the scoring, the seed and the versions of multikernel
+        and scikit-learn are the same; other scores in the file are left alone. A file that holds anything
+        else is refused.
+    progress : bool or callable, default=True
+        A bar on standard error, nothing, or a function that is called with (fits done, fits in all).
+
+    Returns
+    -------
+    Comparison
+        ``answer`` is one sentence, ``to_frame()`` scores and tests, ``plot()`` the picture, ``weights`` the
+        mean shares of the views, ``scores`` the score of every fold; over data sets ``win_tie_loss()`` and
+        ``wilcoxon()``.
+
+    Notes
+    -----
+    The F test is conservative, and two folds train on half of the data: a difference that it does not find
+    may be there all the same.
+
+    Of a function, `store` notices its code and what it reads by name of its module: constants, and functions
+    with what they read in turn. It does not notice a change in the code of a class or of an installed
+    package other than multikernel and scikit-learn, nor in what is read as an attribute of a module.
+
+    Examples
+    --------
+    Does learning the weights help?
+
+    >>> from sklearn.datasets import load_iris, load_wine
+    >>> X, y = load_iris(return_X_y=True)
+    >>> simple = ["best single view", "plain sum"]
+    >>> found = compare(CenteredAlignment(), X, y, baselines=simple, progress=False)
+    >>> print(found.answer)
+    It was not shown that learning the kernel helped: CenteredAlignment has a mean accuracy, 0.9...
+
+    Which of two estimators is better on several data sets?
+
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> neighbours = KNeighborsClassifier()
+    >>> found = compare(
+    ...     {"neighbours": neighbours, "scaled": make_pipeline(StandardScaler(), neighbours)},
+    ...     datasets={"iris": (X, y), "wine": load_wine(return_X_y=True)},
+    ...     reference="neighbours",
+    ...     progress=False,
+    ... )
+    >>> print(found.to_markdown(digits=2))
+    scaled has the best mean accuracy of 2 models over 2 data sets, 0.95...
+    <BLANKLINE>
+    | data set         | neighbours  | scaled          |
+    | ---------------- | ----------- | --------------- |
+    | iris             | 0.96 ± 0.03 | 0.94 ± 0.03     |
+    | wine             | 0.71 ± 0.03 | **0.96 ± 0.01** |
+    | wins–ties–losses |             | 1–1–0           |
+    | Wilcoxon's p     |             | 0.655           |
+    <BLANKLINE>
+    Mean ± standard deviation of accuracy over 5×2 folds; **bold**: better than neighbours by the 5×2 cv F...
+    """
+    check_level(level)
+    check_choice("errors", errors, ("raise", "omit"))
+    data = _data(X, y, datasets)
+    given = _named(models, data, task)
+    learners = [name for name, model in given.items() if isinstance(model, WeightLearner)]
+    estimators = _under_machine(given, learners, data, (kernels, machine, task))
+    settings = Settings(random_state, n_jobs, store, None if isinstance(progress, bool) else progress)
+    contest = make_contest(estimators, data, scoring, random_state)
+    report = Report()
+    rivals = _add_baselines(estimators, contest, _chosen(baselines), (scoring, learners), report)
+    if len(estimators) + len(rivals) < 2:
+        only = next(iter(estimators))
+        raise ValueError(f"models must be two models at least, or one and baselines; got only {only!r}.")
+    everyone = {**estimators, **{name: rival.estimator for name, (rival, _) in rivals.items()}}
+    if reference != BEST:
+        check_reference(list(everyone), reference)
+    if rivals:
+        contest = make_contest(everyone, data, scoring, random_state)
+    bar: AbstractContextManager[Progress | None] = (
+        progress_bar("5×2 cv") if progress is True else nullcontext(settings.progress)
+    )
+    with bar as move:
+        works = list_works(contest, stored=settings.is_stored)
+        outcomes = run_groups(works, replace(settings, progress=move), errors=errors)
+    scores = _scores(contest, outcomes, report)
+    if not any(name in set(scores["estimator"]) for name in estimators):
+        raise ValueError("no model could be fitted: " + " ".join(outcomes.failures.values()))
+    if reference in everyone and reference not in set(scores["estimator"]):
+        raise ValueError(f"the reference {reference!r} could not be fitted: {report.omitted}")
+    return Comparison(
+        scores,
+        reference=reference,
+        baselines={name: baseline for name, (_, baseline) in rivals.items()},
+        level=level,
+        scoring=contest.scoring,
+        about=_about(estimators, rivals, data, contest.scoring, report),
+    )
+
+
+# ------------------------------------------------------------------ what is compared
+def _data(X: Any, y: Any, datasets: Any) -> Mapping[str, tuple[Any, Any]]:
+    if datasets is not None:
+        if X is not None or y is not None:
+            raise TypeError("either X and y or datasets must be given; got both.")
+        return datasets
+    if X is None or y is None or isinstance(y, str) or np.ndim(y) == 0:
+        raise TypeError(f"y must hold the labels or values of the samples of X; got {y!r}.")
+    values = np.asarray(y)
+    return {GIVEN: (X, values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else y)}
+
+
+def _named(models: Any, data: Mapping[str, tuple[Any, Any]], task: str) -> dict[str, Any]:
+    """Models by name: those of a list are called by their class, and in full where that is not enough."""
+    if isinstance(models, str) and models == "auto":
+        models = default_learners(_task_of(data, task))
+    if isinstance(models, Mapping):
+        return dict(models)
+    several = list(models) if isinstance(models, list | tuple) else [models]
+    short = [type(model).__name__ for model in several]
+    names = [
+        name if short.count(name) == 1 else " ".join(repr(model).split())
+        for name, model in zip(short, several, strict=True)
+    ]
+    if len(set(names)) < len(names):
+        raise ValueError(f"models must differ; got {names}. Give a dictionary to tell them apart.")
+    return dict(zip(names, several, strict=True))
+
+
+def default_learners(task: str) -> list[WeightLearner]:
+    """Weight learners that are quick and often good, for classes or for values."""
+    known: list[WeightLearner] = [CenteredAlignment(), AlignmentRule(centered=True), EasyMKL(), MarginMKL()]
+    return [learner for learner in known if task in learner.learns_from]
+
+
+def _under_machine(
+    given: dict[str, Any], learners: list[str], data: Mapping[str, tuple[Any, Any]], options: tuple[Any, ...]
+) -> dict[str, Any]:
+    """The models, with every weight learner made an estimator."""
+    if not learners:
+        return given
+    kernels, machine, task = options
+    for kernel in kernels if isinstance(kernels, list | tuple) else [kernels]:
+        if isinstance(kernel, WeightLearner):
+            raise TypeError(f"kernels must be kernels or views; got a weight learner, {kernel!r}.")
+    kind = _task_of(data, task)
+    machine_for(kind, machine)  # refused now, and not in the first fold
+    for name in learners:
+        if kind not in given[name].learns_from:
+            known = " or ".join(given[name].learns_from)
+            raise ValueError(f"{name!r} learns from {known}, and y holds {kind}. Leave it out.")
+    estimator = CombinedKernelClassifier if kind == "classes" else CombinedKernelRegressor
+    return {
+        name: estimator(model, machine, kernels) if name in learners else model
+        for name, model in given.items()
+    }
+
+
+def _task_of(data: Mapping[str, tuple[Any, Any]], task: str) -> str:
+    check_choice("task", task, ("auto", *_TASKS))
+    found = {as_targets(y, n_rows(as_table(X)), task, _TASKS).task for X, y in data.values()}
+    if len(found) > 1:
+        raise ValueError("the data sets must be all of classes or all of values; got both. Use task=.")
+    [kind] = found
+    for _, y in data.values():
+        if kind == "classes" and np.unique(np.asarray(y), return_counts=True)[1].min() < 2:
+            raise ValueError(
+                "y holds whole numbers or names, which are taken for classes, and one class has a single "
+                "sample. Use task='values' if y is a number to predict, or leave that class out."
+            )
+    return kind
+
+
+# ------------------------------------------------------------------ baselines
+def _chosen(baselines: Any) -> list[str]:
+    if isinstance(baselines, bool | np.bool_):
+        return list(BASELINES) if baselines else []
+    chosen = [baselines] if isinstance(baselines, str) else list(baselines)
+    for name in chosen:
+        check_choice("baselines", name, BASELINES)
+    return chosen
+
+
+def _add_baselines(
+    models: Mapping[str, Any],
+    contest: Contest,
+    wanted: list[str],
+    options: tuple[Any, list[str]],
+    report: Report,
+) -> dict[str, tuple[Contender, Baseline]]:
+    """The simple rules under the machine of each model, once for those that share it; the tuned RBF SVM."""
+    if not wanted:
+        return {}
+    if len(contest.datasets) > 1:
+        raise ValueError("baselines are made for one data set. Compare on each data set by itself.")
+    [(X, y)] = contest.datasets.values()
+    first = next((model for model in models.values() if hasattr(model, "kernels")), None)
+    subject = _bare(next(iter(models.values())) if first is None else first)
+    several, kept = subject.task == "values" and np.ndim(y) > 1, set(wanted)
+    if several:  # weight learners pass them on to their machine
+        kept -= {RBF} if options[1] == list(models) else set(wanted)
+        if left_out := [name for name in wanted if name not in kept]:
+            names = ", ".join(left_out)
+            report.omit("baselines", f"{names}: they predict one value a sample, and y has several columns.")
+    found = _rules_by_machine(models, y, kept, options, report)
+    if RBF in kept:
+        for name, contender in rbf_rival(subject, (X, y), report).items():
+            found[name] = contender, Baseline(RBF, list(models))
+    for name in found.keys() & models.keys():
+        raise ValueError(f"the models are compared with {name!r}: choose a different name for that model.")
+    return found
+
+
+def _rules_by_machine(
+    models: Mapping[str, Any], y: Any, wanted: set[str], options: tuple[Any, list[str]], report: Report
+) -> dict[str, tuple[Contender, Baseline]]:
+    scoring, learners = options
+    groups: dict[str, list[str]] = {}
+    rules: dict[str, dict[str, Contender]] = {}
+    if not {SINGLE, PLAIN_SUM} & wanted:
+        return {}
+    for name, model in models.items():
+        note_units(model, y, report)
+        rules[name] = simple_rules(_bare(model), report, scoring)
+        if rules[name]:
+            mark = str([_content(contender.estimator) for contender in rules[name].values()])
+            groups.setdefault(mark, []).append(name)
+    found = {}
+    labels = _labels([models[names[0]] for names in groups.values()])
+    for label, names in zip(labels, groups.values(), strict=True):
+        kinds = [kind for kind in rules[names[0]] if kind in wanted]
+        called = {kind: f"{kind} under {label}" if len(groups) > 1 else kind for kind in kinds}
+        # beside weight learners the simple rules are weight rules too, and tested against each other
+        others = list(called.values()) if set(names) <= set(learners) else []
+        for kind, name in called.items():
+            found[name] = rules[names[0]][kind], Baseline(kind, [*others, *names])
+    return found
+
+
+def _bare(model: Any) -> Subject:
+    return Subject(model, model)
+
+
+def _content(value: Any) -> str:
+    """An estimator with all its parameters, as text that two of the same content share."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        inside = {name: _content(each) for name, each in value.get_params(deep=False).items()}
+        return f"{type(value).__name__}{inside}"
+    return f"[{', '.join(map(_content, value))}]" if isinstance(value, list | tuple) else repr(value)
+
+
+def _labels(models: list[Any]) -> list[str]:
+    """The machine of each, and a number where several have machines of the same name."""
+    labels = [machine_label(_bare(model)) for model in models]
+    return [
+        f"{label} (no. {labels[:i].count(label) + 1})" if labels.count(label) > 1 else label
+        for i, label in enumerate(labels)
+    ]
+
+
+# ------------------------------------------------------------------ what came out
+def _scores(contest: Contest, outcomes: Outcomes, report: Report) -> pd.DataFrame:
+    """A row for each fold of the models that were fitted on every data set."""
+    failed: dict[str, str] = {}
+    for (_, name), why in outcomes.failures.items():
+        failed[name] = f"{failed[name]} {why}" if name in failed else why
+    for name, why in failed.items():
+        report.omit(name, why)
+    one = len(contest.datasets) == 1
+    shown = {name if one else (dataset, name): found for (dataset, name), found in outcomes.results.items()}
+    Outcomes(shown).note_warnings(report.notes)
+    rows = [
+        {"dataset": dataset, "estimator": name, "repetition": i // FOLDS, "fold": i % FOLDS, **found[i]}
+        for (dataset, name), found in outcomes.results.items()
+        if name not in failed
+        for i in range(N_FITS)
+    ]
+    columns = ["dataset", "estimator", "repetition", "fold", "score", "fit_seconds", "shares"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _about(
+    models: Mapping[str, Any],
+    rivals: Mapping[str, tuple[Contender, Baseline]],
+    data: Mapping[str, tuple[Any, Any]],
+    scoring: str,
+    report: Report,
+) -> About:
+    what = {
+        name: f"{type(model).__name__} as it was given, fitted anew in each fold."
+        for name, model in models.items()
+    } | {name: rival.what for name, (rival, _) in rivals.items()}
+    task = _bare(next(iter(models.values()))).task
+    X, y = next(iter(data.values()))
+    only = len(data) == 1
+    return About(
+        what,
+        task if task in _TASKS else None,
+        n_samples(X) if only else None,
+        majority_rate(task, y) if only and scoring == "accuracy" else None,
+        report.omitted,
+        report.notes,
+    )

@@ -1,0 +1,630 @@
+"""What a comparison found: scores of the same folds, paired tests, one sentence, a table and a picture."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from multikernel.inspection.answers import (
+    ENOUGH_FOLDS,
+    as_test,
+    did_it_help,
+    on_majority,
+    on_missing,
+    on_rivals,
+)
+from multikernel.inspection.paired_tests import (
+    FOLDS,
+    LOSS,
+    REPEATS,
+    TIE,
+    WIN,
+    check_level,
+    check_reference,
+    holm_tests,
+    paired_f_tests,
+    signed_rank_tests,
+    win_tie_loss,
+)
+from multikernel.inspection.runs import N_FITS, PROTOCOL
+from multikernel.stats._rules_plot import draw_rules
+
+BEST = "best"  # as a reference: the estimator with the highest mean
+_COLUMNS = ("dataset", "estimator", "repetition", "fold", "score")
+_TEST = ("difference", "F", "p", "p_holm", "folds", "verdict")
+_TURNED = {WIN: LOSS, TIE: TIE, LOSS: WIN}
+
+
+class Baseline(NamedTuple):
+    """A simpler rival: its kind, such as "plain sum", and the estimators that are tested against it."""
+
+    kind: str
+    tested: list[str]
+
+
+@dataclass
+class About:
+    """What a comparison knows beside its scores.
+
+    Attributes
+    ----------
+    what : dict of str to str, a sentence on each estimator
+    task : "classes", "values" or None
+    n_samples : int or None
+    majority : float or None, the rate of the largest class
+    omitted : list of dict, the ``part`` that is left out and ``why``
+    notes : list of str
+    """
+
+    what: Mapping[str, str] = field(default_factory=dict)
+    task: str | None = None
+    n_samples: int | None = None
+    majority: float | None = None
+    omitted: list[dict[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class _Cell(NamedTuple):
+    text: str
+    bold: bool = False
+
+
+class Comparison:
+    """Scores of several estimators on one data set or several, with the tests of their differences.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        A row for each fold: ``dataset``, ``estimator``, ``repetition`` (0 to 4), ``fold`` (0 or 1) and
+        ``score``, the higher the better; further columns are kept.
+    reference : str, optional
+        The estimator that all others are tested against; "best" is the one with the highest mean. Without
+        it, each estimator is tested against its baselines, or every pair where there are none.
+    baselines : dict of str to (kind, estimators), optional
+        The estimators that are simpler rivals, what kind each is of, and which are tested against it.
+    level : float, default=0.05
+        Of the tests.
+    scoring : str, default="score"
+        What the scores are called.
+    about : About, optional
+        What is said beside the scores.
+
+    Attributes
+    ----------
+    scores : DataFrame
+    estimators, datasets : list of str
+        In the order of the scores.
+    reference : str or None
+    level : float
+    scoring : str
+    answer : str
+        What the tests show, in a sentence.
+    tests : DataFrame
+    weights : DataFrame
+
+    Notes
+    -----
+    ``str(comparison)`` is a page of Markdown: the answer, and a table with a row for each estimator, or, of
+    several data sets, a row for each of them with significant wins between two pairs of asterisks. Notebooks
+    show the same table as HTML.
+
+    Examples
+    --------
+    >>> rows = [(name, fold // 2, fold % 2, score + 0.002 * (fold % 2))
+    ...         for name, score in {"ours": 0.9, "theirs": 0.8}.items() for fold in range(10)]
+    >>> scores = pd.DataFrame(rows, columns=["estimator", "repetition", "fold", "score"])
+    >>> print(Comparison(scores.assign(dataset="toy"), reference="theirs").answer)
+    ours has the best mean score of 2 models, 0.901: better than theirs (0.801, p = 0), as far as 10 folds can tell.
+    """  # noqa: E501
+
+    def __init__(
+        self,
+        scores: pd.DataFrame,
+        *,
+        reference: str | None = None,
+        baselines: Mapping[str, Baseline] | None = None,
+        level: float = 0.05,
+        scoring: str = "score",
+        about: About | None = None,
+    ) -> None:
+        missing = [column for column in _COLUMNS if column not in scores.columns]
+        if missing:
+            raise ValueError(
+                f"scores must have the columns {', '.join(_COLUMNS)}; {', '.join(missing)} is missing."
+            )
+        self.scores = scores.reset_index(drop=True)
+        self.level, self.scoring = check_level(level), scoring
+        self.baselines, self.about = dict(baselines or {}), about or About()
+        self.estimators: list[str] = list(dict.fromkeys(scores["estimator"]))
+        self.datasets: list[str] = list(dict.fromkeys(scores["dataset"]))
+        self._by_name = {
+            name: {dataset: self._folds(name, dataset) for dataset in self.datasets}
+            for name in self.estimators
+        }
+        if reference == BEST and BEST not in self.estimators:
+            reference = max(self.models, key=self._mean)
+        check_reference(self.estimators, reference)
+        self.reference = reference
+
+    # ------------------------------------------------------------------ numbers
+    @property
+    def models(self) -> list[str]:
+        """The estimators but for the baselines."""
+        return [name for name in self.estimators if name not in self.baselines]
+
+    def folds(self, estimator: str, dataset: str | None = None) -> np.ndarray:
+        """Return the scores of an estimator on a data set, shape (5, 2): what `f_test_5x2cv` takes.
+
+        Parameters
+        ----------
+        estimator : str
+        dataset : str, optional
+            May be left out where there is only one.
+        """
+        dataset = self._one_dataset(dataset)
+        if estimator not in self._by_name or dataset not in self._by_name[estimator]:
+            raise ValueError(
+                f"there are scores of {', '.join(map(repr, self.estimators))} on "
+                f"{', '.join(map(repr, self.datasets))}; got {estimator!r} on {dataset!r}."
+            )
+        return self._by_name[estimator][dataset].copy()
+
+    def means(self) -> pd.DataFrame:
+        """Return means and standard deviations over the ten folds.
+
+        Returns
+        -------
+        DataFrame
+            A row for each data set, columns ``(estimator, "mean")`` and ``(estimator, "sd")``.
+        """
+        columns = {
+            (name, what): [function(self._by_name[name][dataset]) for dataset in self.datasets]
+            for name in self.estimators
+            for what, function in (("mean", np.mean), ("sd", _deviation))
+        }
+        return pd.DataFrame(columns, index=pd.Index(self.datasets, name="dataset"))
+
+    @cached_property
+    def tests(self) -> pd.DataFrame:
+        """The 5×2 cv F tests, a row for each data set and pair.
+
+        Columns are ``dataset``, ``estimator``, ``rival``, ``difference`` (of the means), ``difference_sd``,
+        ``F``, ``p``, ``p_holm`` (Holm's, over the tests against the same rival; without reference and
+        baselines over all pairs), ``better_folds``, ``worse_folds`` and ``verdict``: "win" or "loss" if
+        p_holm is at most the level and eight folds of ten fall on the side of the mean, else "tie".
+        """
+        found = [
+            holm_tests({name: self._by_name[name][dataset] for name in self.estimators}, family, self.level)
+            for dataset in self.datasets
+            for family in self._families()
+        ]
+        sizes = [len(tests) for tests in found]
+        names = np.repeat([d for d in self.datasets for _ in self._families()], sizes)
+        table = pd.concat(found, ignore_index=True)
+        table.insert(0, "dataset", names)
+        return table
+
+    def _families(self) -> list[list[tuple[str, str]]]:
+        """The pairs that are tested, those together that Holm's method adjusts together."""
+        names = self.estimators
+        if self.reference is not None:
+            return [[(name, self.reference) for name in names if name != self.reference]]
+        against = [
+            [(name, rival) for name in baseline.tested if name in names and name != rival]
+            for rival, baseline in self.baselines.items()
+            if rival in names
+        ]
+        if any(against):
+            return [family for family in against if family]
+        return [[(name, rival) for i, name in enumerate(names) for rival in names[i + 1 :]]]
+
+    def to_frame(self, dataset: str | None = None) -> pd.DataFrame:
+        """Return scores and tests on a data set, best mean first.
+
+        Parameters
+        ----------
+        dataset : str, optional
+            May be left out where there is only one.
+
+        Returns
+        -------
+        DataFrame
+            A row for each estimator. ``("score", "mean")`` and ``("score", "sd")`` over the ten folds; then
+            under the name of each rival, or the kind of each baseline, ``difference``, ``F``, ``p``,
+            ``p_holm``, ``folds`` on which the estimator is better and worse, such as "9–1", and ``verdict``,
+            as in `tests`.
+        """
+        dataset = self._one_dataset(dataset)
+        columns: dict[tuple[str, str], dict[str, Any]] = {
+            ("score", "mean"): {name: self.folds(name, dataset).mean() for name in self.estimators},
+            ("score", "sd"): {name: _deviation(self.folds(name, dataset)) for name in self.estimators},
+        }
+        for test in self._tests_of(dataset):
+            for what in _TEST:
+                columns.setdefault((self._kind(test["rival"]), what), {})[test["estimator"]] = test[what]
+        table = pd.DataFrame(columns, index=pd.Index(self.estimators, name="estimator"))
+        return table.sort_values(("score", "mean"), ascending=False, kind="stable")
+
+    def _tests_of(self, dataset: str) -> list[dict[str, Any]]:
+        """The tests on a data set, of pairs without reference and baselines from both sides."""
+        of_set = self.tests[self.tests["dataset"] == dataset]
+        found = of_set.to_dict("records")
+        if self.reference is None and not any(map(self.baselines.get, of_set["rival"])):
+            found += [_turned(test) for test in found]
+        return [{**test, "folds": f"{test['better_folds']}–{test['worse_folds']}"} for test in found]
+
+    def _kind(self, rival: str) -> str:
+        return self.baselines[rival].kind if rival in self.baselines else rival
+
+    @property
+    def weights(self) -> pd.DataFrame:
+        """The mean share of each view over the folds, a row for each estimator (and data set, of several).
+
+        The share is that of the combined kernel's trace, or of all the weight where that kernel is no
+        weighted sum; of the best single view, how often it was chosen.
+        """
+        shares = pd.DataFrame(self.scores["shares"].tolist()).fillna(0.0)
+        by = ["estimator"] if len(self.datasets) == 1 else ["dataset", "estimator"]
+        means = shares.groupby([self.scores[name] for name in by], sort=False).mean()
+        return means.rename_axis(columns="view")
+
+    def win_tie_loss(self, method: str = "demsar") -> pd.DataFrame:
+        """Return wins, ties and losses of each pair over the data sets, each by its F test alone.
+
+        Parameters
+        ----------
+        method : str, default="demsar"
+            Of `multikernel.inspection.wilcoxon_signed_rank`.
+
+        Returns
+        -------
+        DataFrame
+            As `multikernel.inspection.win_tie_loss` gives it.
+        """
+        return win_tie_loss(self._by_name, reference=self.reference, level=self.level, method=method)
+
+    def wilcoxon(self, method: str = "demsar") -> pd.DataFrame:
+        """Return Wilcoxon's test of each pair over the data sets, by mean scores.
+
+        Parameters
+        ----------
+        method : str, default="demsar"
+            Of `multikernel.inspection.wilcoxon_signed_rank`.
+
+        Returns
+        -------
+        DataFrame
+            A row for each ``(estimator, rival)``: ``statistic``, ``z``, ``pvalue`` and ``verdict``.
+        """
+        return signed_rank_tests(self._by_name, reference=self.reference, level=self.level, method=method)
+
+    def _mean(self, name: str) -> float:
+        return float(np.mean([scores.mean() for scores in self._by_name[name].values()]))
+
+    def _one_dataset(self, dataset: str | None) -> str:
+        if dataset is None and len(self.datasets) > 1:
+            raise ValueError(f"dataset must be one of {', '.join(map(repr, self.datasets))}; got None.")
+        return self.datasets[0] if dataset is None else dataset
+
+    # ------------------------------------------------------------------ words
+    @property
+    def metric(self) -> str:
+        """The score in words."""
+        return "R²" if self.scoring == "r2" else self.scoring.replace("_", " ")
+
+    @property
+    def answer(self) -> str:
+        best = max(self.models, key=self._mean)
+        own = f" of {len(self.models)} models" if len(self.models) > 1 else ""
+        head = f"{best} has {'the best' if own else 'a'} mean {self.metric}{own}"
+        if len(self.datasets) > 1:
+            return f"{head} over {len(self.datasets)} data sets, {self._mean(best):.3f}{self._counted(best)}."
+        tests = [test for test in self._tests_of(self.datasets[0]) if test["estimator"] == best]
+        if not tests and self.reference == best:
+            tests = [_turned(test) for test in self._tests_of(self.datasets[0])]
+        parts = [self._part(test) for test in tests]
+        helped = did_it_help(parts)
+        text = on_rivals([{**part, "rival": self._called(part["rival"])} for part in parts])
+        told = f": {text}, as far as {N_FITS} folds can tell" if text else ""
+        failed = [name for name, (_, tested) in self.baselines.items() if best in tested]
+        failed = [name for name in failed if name not in self.estimators]
+        score, about = self._mean(best), self.about
+        small = on_majority(score, self.metric, about.majority, about.n_samples or 1)
+        sentence = f"{head}, {score:.3f}{told}.{on_missing(failed)}"
+        return (f"{helped}: " if helped else "") + sentence + (f" {small}" if small else "")
+
+    def _counted(self, name: str) -> str:
+        """How often a model is better than the reference, or than any other."""
+        if name == self.reference:
+            return ""
+        counts = f"; wins–ties–losses {self._win_tie_loss(name)}"
+        if self.reference is None:
+            return f"{counts} against all others"
+        p = self.wilcoxon().loc[(name, self.reference), "pvalue"]
+        return f"{counts} against {self.reference} (Wilcoxon's p = {p:.2g})"
+
+    def _part(self, test: dict[str, Any]) -> dict[str, Any]:
+        rival = test["rival"]
+        named = {"rival": rival, "kind": self._kind(rival), "score": self._mean(rival), "level": self.level}
+        return {**named, **as_test(test)}
+
+    def _called(self, name: str) -> str:
+        return f"the {name}" if name in self.baselines else name
+
+    @property
+    def protocol(self) -> str:
+        """How the scores and the tests came about."""
+        if self.reference is None and any(name in self.estimators for name in self.baselines):
+            over = "all tests against the same rival"
+        else:
+            over = "all pairs" if self.reference is None else "all tests against the reference"
+        return f"{PROTOCOL}; p by the 5×2 cv F test, adjusted by Holm's method over {over}; {ENOUGH_FOLDS}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain numbers and texts, which JSON can hold.
+
+        Returns
+        -------
+        dict
+            ``task``, ``n_samples``, ``metric``, ``protocol``; ``rows``, of each data set the best mean first:
+            ``dataset``, ``name``, ``what``, ``is_rival``, ``score``, ``sd``, ``seconds`` of a fit, the ten
+            ``folds`` and ``tests``, a list of ``rival``, its ``kind`` ("plain sum", …), ``difference``,
+            ``difference_sd``, ``p_alone``, ``p`` (Holm's), ``better_folds``, ``worse_folds`` and ``verdict``
+            ("better", "worse", "tie"); ``answer``, ``omitted``, ``notes``.
+        """
+        return {
+            "task": self.about.task,
+            "n_samples": self.about.n_samples,
+            "metric": self.metric,
+            "protocol": self.protocol,
+            "rows": [row for dataset in self.datasets for row in self._dict_rows(dataset)],
+            "answer": self.answer,
+            "omitted": self.about.omitted,
+            "notes": self.about.notes,
+        }
+
+    def _dict_rows(self, dataset: str) -> Iterable[dict[str, Any]]:
+        tests = self.tests[self.tests["dataset"] == dataset].to_dict("records")
+        for name in sorted(self.estimators, key=lambda name: -float(self.folds(name, dataset).mean())):
+            folds = self.folds(name, dataset)
+            yield {
+                "dataset": dataset,
+                "name": name,
+                "what": self.about.what.get(name, ""),
+                "is_rival": name in self.baselines,
+                "score": float(folds.mean()),
+                "sd": _deviation(folds),
+                "seconds": self._seconds(name, dataset),
+                "folds": folds.ravel().tolist(),
+                "tests": [
+                    {"rival": test["rival"], "kind": self._kind(test["rival"]), **as_test(test)}
+                    for test in tests
+                    if test["estimator"] == name
+                ],
+            }
+
+    def _seconds(self, name: str, dataset: str) -> float | None:
+        if "fit_seconds" not in self.scores:
+            return None
+        return float(self.scores.loc[self._rows_of(name, dataset), "fit_seconds"].mean())
+
+    # ------------------------------------------------------------------ tables
+    def table(self, digits: int = 3) -> list[list[str]]:
+        """Return the table as texts, its head first.
+
+        Parameters
+        ----------
+        digits : int, default=3
+            Behind the point.
+        """
+        return [[cell.text for cell in row] for row in self._cells(digits)]
+
+    def to_markdown(self, title: str | None = None, digits: int = 3) -> str:
+        """Return answer, table, protocol and notes as a page of Markdown.
+
+        Parameters
+        ----------
+        title : str, optional
+        digits : int, default=3
+            Behind the point.
+
+        Returns
+        -------
+        str
+        """
+        texts = [[_markdown(cell) for cell in row] for row in self._cells(digits)]
+        widths = [max(3, *(len(row[j]) for row in texts)) for j in range(len(texts[0]))]
+        rule = ["-" * width for width in widths]
+        lines = [] if title is None else [f"# {_escaped(title)}", ""]
+        lines += [_escaped(self.answer), ""]
+        lines += [
+            "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
+            for row in [texts[0], rule, *texts[1:]]
+        ]
+        lines += ["", self._caption("**bold**"), ""]
+        lines += [f"- {_escaped(line)}" for line in self._remarks()]
+        return "\n".join(lines).rstrip()
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head, *body = self._cells(3)
+        rows = [_html_row(head, "th"), *(_html_row(row, "td") for row in body)]
+        texts = [self.answer, self._caption("bold"), *self._remarks()]
+        first, *others = (f"<p>{html.escape(text)}</p>" for text in texts)
+        return f"{first}<table>{''.join(rows)}</table>{''.join(others)}"
+
+    def _remarks(self) -> list[str]:
+        left_out = [f"{entry['part']} was left out: {entry['why']}" for entry in self.about.omitted]
+        return left_out + self.about.notes
+
+    def _cells(self, digits: int) -> list[list[_Cell]]:
+        if len(self.datasets) > 1:
+            return [self._head(), *self._rows(digits), *self._foot()]
+        frame = self.to_frame()
+        rivals = list(dict.fromkeys(column for column, _ in frame.columns if column != "score"))
+        head = ["model", self.metric, "s.d.", "seconds", *(f"against {rival}" for rival in rivals)]
+        rows = [[_Cell(text) for text in head]]
+        for name, row in frame.iterrows():
+            seconds = self._seconds(str(name), self.datasets[0])
+            numbers = [f"{row['score', what]:.{digits}f}" for what in ("mean", "sd")]
+            numbers.append("" if seconds is None else f"{seconds:.2g}")
+            tests = [_test_text(row[rival], digits) for rival in rivals]
+            rows.append([_Cell(text) for text in (str(name), *numbers, *tests)])
+        return rows
+
+    def _head(self) -> list[_Cell]:
+        return [_Cell("data set"), *(_Cell(name) for name in self.estimators)]
+
+    def _rows(self, digits: int) -> Iterable[list[_Cell]]:
+        means, bold = self.means(), self._bold()
+        for dataset in self.datasets:
+            cells = [_Cell(dataset)]
+            for name in self.estimators:
+                mean, sd = means.loc[dataset, (name, "mean")], means.loc[dataset, (name, "sd")]
+                cells.append(_Cell(f"{mean:.{digits}f} ± {sd:.{digits}f}", (dataset, name) in bold))
+            yield cells
+
+    def _foot(self) -> Iterable[list[_Cell]]:
+        """Wins, ties and losses over the data sets, and Wilcoxon's p-value where there is a reference."""
+        counts = {name: self._win_tie_loss(name) for name in self.estimators if name != self.reference}
+        yield [_Cell("wins–ties–losses"), *(_Cell(counts.get(name, "")) for name in self.estimators)]
+        if self.reference is not None:
+            pvalues = self.wilcoxon()["pvalue"].droplevel("rival")
+            texts = {name: f"{pvalue:.3f}" for name, pvalue in pvalues.items()}
+            yield [_Cell("Wilcoxon's p"), *(_Cell(texts.get(name, "")) for name in self.estimators)]
+
+    def _win_tie_loss(self, name: str) -> str:
+        verdicts = (WIN, TIE, LOSS)
+        return "–".join(str(len(_datasets_where(self._f_tests, name, verdict))) for verdict in verdicts)
+
+    @cached_property
+    def _f_tests(self) -> pd.DataFrame:
+        """The tests that wins and losses are counted by, each data set for itself."""
+        return paired_f_tests(self._by_name, reference=self.reference, level=self.level)
+
+    def _bold(self) -> set[tuple[str, str]]:
+        """Better than the reference; without one, better than at least one other and worse than none."""
+        rated = [name for name in self.estimators if name != self.reference]
+        won, lost = (
+            {(dataset, name) for name in rated for dataset in _datasets_where(self._f_tests, name, verdict)}
+            for verdict in (WIN, LOSS)
+        )
+        return won - lost
+
+    def _caption(self, bold: str) -> str:
+        if len(self.datasets) == 1:
+            return self.protocol
+        what = f"Mean ± standard deviation of {self.scoring} over {REPEATS}×{FOLDS} folds"
+        than = (
+            "better than at least one other and worse than none"
+            if self.reference is None
+            else f"better than {self.reference}"
+        )
+        text = f"{what}; {bold}: {than} by the 5×2 cv F test at the level of {self.level:g}."
+        return " ".join(text.splitlines())
+
+    # ------------------------------------------------------------------ picture
+    def plot(self, ax: Any = None, dataset: str | None = None) -> Any:
+        """Draw the scores of every estimator on a data set, the best mean on top.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Without it a figure is made, which shows the weights as well where all estimators have some.
+        dataset : str, optional
+            May be left out where there is only one.
+
+        Returns
+        -------
+        matplotlib axes, those of the scores
+        """
+        dataset = self._one_dataset(dataset)
+        order = list(self.to_frame(dataset).index)
+        folds = {name: self.folds(name, dataset).ravel() for name in order}
+        lines = [name for name in order if name in self.baselines or name == self.reference][:2]
+        shares = self.scores["shares"] if "shares" in self.scores else pd.Series([{}])
+        if len(self.datasets) > 1 or not all(shares):
+            weights = pd.DataFrame(index=order)
+            if ax is None:
+                from matplotlib import pyplot
+
+                ax = pyplot.subplots(figsize=(8.0, 1.8 + 0.45 * len(folds)), layout="constrained")[1]
+        else:
+            weights = self.weights.loc[order]
+        return draw_rules(folds, lines, weights, self.metric, ax)
+
+    # ------------------------------------------------------------------ scores by place
+    def _rows_of(self, estimator: str, dataset: str) -> pd.Series:
+        return (self.scores["estimator"] == estimator) & (self.scores["dataset"] == dataset)
+
+    def _folds(self, estimator: str, dataset: str) -> np.ndarray:
+        chosen = self.scores[self._rows_of(estimator, dataset)]
+        places = list(zip(chosen["repetition"], chosen["fold"], strict=True))
+        wanted = [(i, j) for i in range(REPEATS) for j in range(FOLDS)]
+        if sorted(places) != wanted:
+            raise ValueError(
+                f"scores must have one row for each of the {REPEATS} repetitions and {FOLDS} folds, counted "
+                f"from 0; {estimator!r} on {dataset!r} has {len(places)} rows"
+                + (f" and none for {min(set(wanted) - set(places))}." if set(wanted) - set(places) else ".")
+            )
+        values = np.empty((REPEATS, FOLDS))
+        values[tuple(np.transpose(places))] = chosen["score"]
+        return values
+
+
+def _deviation(values: np.ndarray) -> float:
+    return float(values.std(ddof=1))
+
+
+def _turned(test: Mapping[str, Any]) -> dict[str, Any]:
+    """A test seen from the side of the rival."""
+    return {
+        **test,
+        "estimator": test["rival"],
+        "rival": test["estimator"],
+        "difference": -test["difference"] + 0.0,
+        "better_folds": test["worse_folds"],
+        "worse_folds": test["better_folds"],
+        "verdict": _TURNED[test["verdict"]],
+    }
+
+
+def _test_text(test: pd.Series, digits: int) -> str:
+    if pd.isna(test["p_holm"]):
+        return ""
+    return f"{test['difference']:+.{digits}f} (p = {test['p_holm']:.2g}, {test['verdict']})"
+
+
+def _datasets_where(tests: pd.DataFrame, name: str, verdict: str) -> list[Any]:
+    """The data sets of the tests that end so for an estimator, on whichever side of the pair it stands."""
+    ends = ((tests["estimator"] == name) & (tests["verdict"] == verdict)) | (
+        (tests["rival"] == name) & (tests["verdict"] == _TURNED[verdict])
+    )
+    return tests.loc[ends, "dataset"].tolist()
+
+
+def _escaped(text: str) -> str:
+    """Names cannot break a table, or become markup."""
+    one_line = " ".join(text.split())
+    for sign in "\\`*_|<>[]#":
+        one_line = one_line.replace(sign, f"\\{sign}")
+    return one_line
+
+
+def _markdown(cell: _Cell) -> str:
+    return f"**{_escaped(cell.text)}**" if cell.bold else _escaped(cell.text)
+
+
+def _html_row(cells: list[_Cell], tag: str) -> str:
+    texts = (f"<b>{html.escape(c.text)}</b>" if c.bold else html.escape(c.text) for c in cells)
+    return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"

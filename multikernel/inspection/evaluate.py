@@ -1,0 +1,585 @@
+"""Everything that can be said of a fitted model by looking at its data again, as one dictionary."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from multikernel._resumable import Progress, Result, Work
+from multikernel.estimators._projection import BaseProjection
+from multikernel.inspection.answers import (
+    ENOUGH_FOLDS,
+    LEVEL,
+    METRICS,
+    as_test,
+    did_it_help,
+    majority_rate,
+    on_majority,
+    on_missing,
+    on_rivals,
+    on_views,
+)
+from multikernel.inspection.baselines import SINGLE, Contender, Report, leave_out, rivals, without_name
+from multikernel.inspection.held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
+from multikernel.inspection.learned_kernel import NoLearnedKernel, learned_kernel, require_samples_of_fit
+from multikernel.inspection.paired_tests import FOLDS, REPEATS, holm_tests
+from multikernel.inspection.pictures import choose_rows, embedding_part, gate_part, heat_maps_part, marks
+from multikernel.inspection.runs import (
+    GIVEN,
+    N_FITS,
+    PROTOCOL,
+    Outcomes,
+    Settings,
+    list_works,
+    make_contest,
+    run_groups,
+)
+from multikernel.inspection.subject import Subject, n_samples, subject_of
+from multikernel.rows import is_dask
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Part = dict[str, Any]
+
+LEARNED = "learned"
+_SHOWN = 6  # labels in a message
+_NOTHING = 1e-9  # a share that is none
+_TEST = "; p by the 5×2 cv F test, adjusted by Holm's method"
+_ITSELF: Part = {
+    "difference": 0.0,
+    "difference_sd": 0.0,
+    "p_alone": None,
+    "better_folds": None,
+    "worse_folds": None,
+    "p": None,
+    "verdict": None,
+}
+CONTEST_PARTS = ("stability", "without_view", "baselines")
+ALL_PARTS = (*CONTEST_PARTS, "held_out", "heat_maps", "embedding", "gate")
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    parts: Iterable[str] = ALL_PARTS,
+    cv: int = 5,
+    random_state: int = 0,
+    n_jobs: int | None = 1,
+    store: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    max_points: int = 400,
+) -> Part:
+    """Say what a model has learned, how firmly, and what it is worth.
+
+    Copies of the model are fitted to parts of the samples: ten times for the stability of its weights; ten
+    times without each view, and ten times for each simpler rival, all on the same folds, so that paired tests
+    can tell whether a difference is one; and `cv` times for predictions of samples that it has not seen.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Of this library, or a pipeline or a search that ends in one. It is not modified.
+    X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        The samples that the model was fitted to, in the same order: this cannot be checked but for their
+        number.
+    y : array-like (n,), optional
+        Their labels or values; models of the samples alone need none.
+    parts : iterable of str
+        Of "stability", "without_view", "baselines", "held_out", "heat_maps", "embedding" and "gate".
+    cv : int, default=5
+        Folds of the held-out predictions.
+    random_state : int, default=0
+        Draws folds and samples: the same seed, the same result, whatever `n_jobs` is.
+    n_jobs : int, default=1
+        Refits at the same time, in processes; -1 for all processors.
+    store : path, optional
+        A file of JSON lines that keeps each refit: call again after a stop, and only what is missing is
+        computed.
+    progress : callable, optional
+        Called with (refits done, refits in all).
+    max_points : int, default=400
+        Samples in pictures and tables at most: of more, a part is drawn in proportion to the classes.
+
+    Returns
+    -------
+    dict
+        What ``json.dumps`` takes: ``task``, ``n_samples``, ``views``, ``classes``, a key for each part, None
+        where it was not asked for or cannot be computed, ``omitted`` with the reasons (``part``, ``why``),
+        and ``notes``.
+
+    Notes
+    -----
+    Refits give every sample the same weight: a ``sample_weight`` that the model was fitted with is not kept
+    by it, and so is not known here.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import MKLClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = X[::3], y[::3]
+    >>> model = MKLClassifier().fit(X, y)
+    >>> found = evaluate(model, X, y, parts=["stability", "embedding"])
+    >>> found["stability"]["rows"][0]["view"], len(found["embedding"]["points"]), found["baselines"]
+    ('linear', 50, None)
+    """
+    wanted = _checked_parts(parts)
+    _check_counts(cv, max_points)
+    settings = Settings(random_state, n_jobs, store, progress)
+    check_is_fitted(model)
+    subject = subject_of(model)
+    y = check_data(subject, X, y)
+    plan = _plan(subject, (X, y), wanted, cv, settings)
+    outcomes = run_groups({**plan.contest, **plan.folds}, settings, errors="omit")
+    report = plan.report
+    found: Part = dict.fromkeys(ALL_PARTS)
+    found.update(_contest_parts(subject, y, plan, outcomes, wanted))
+    targets = None if y is None else np.asarray(y)
+    held_out = _held_out(subject, targets, plan, outcomes)
+    if held_out is not None and targets is not None:
+        found["held_out"] = held_out_part(subject, targets, held_out, (max_points, random_state), report)
+    rows = choose_rows(targets, subject.task, max_points, random_state, n_samples(X))
+    pictures = _Pictures(subject, X, targets, rows, held_out, report)
+    found.update(pictures.parts([part for part in wanted if part in ("heat_maps", "embedding", "gate")]))
+    outcomes.note_warnings(report.notes)
+    _note_rows(rows.size, n_samples(X), report)
+    head = {
+        "task": subject.task,
+        "n_samples": n_samples(X),
+        "views": subject.views,
+        "classes": _classes(subject, targets),
+    }
+    return _plain({**head, **found, "omitted": report.omitted, "notes": report.notes})
+
+
+def _checked_parts(parts: Iterable[str]) -> list[str]:
+    given = [parts] if isinstance(parts, str) else list(parts)
+    for part in given:
+        if part not in ALL_PARTS:
+            raise ValueError(f"parts must be of {', '.join(ALL_PARTS)}; got {part!r}.")
+    return given
+
+
+def _check_counts(cv: Any, max_points: Any) -> None:
+    for name, value, what in (("cv", cv, "folds"), ("max_points", max_points, "samples to show")):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 2:
+            raise ValueError(f"{name} must be a whole number of {what}, 2 at least; got {value!r}.")
+
+
+def _require_target(subject: Subject, y: Any) -> None:
+    if subject.task in METRICS and y is None:
+        raise TypeError("y must hold the labels or values that the model was fitted to; got None.")
+
+
+def check_data(subject: Subject, X: Any, y: Any) -> Any:
+    """The targets, a single column as a vector, if they go with the samples and the model.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many as samples, or labels that the model does not know.
+    """
+    if is_dask(X) or is_dask(y):
+        raise TypeError(
+            "evaluate fits copies of the model to parts of the samples in this process; got a dask "
+            f"{type(X if is_dask(X) else y).__name__}. Take some rows, or all that fit in memory, with "
+            "compute()."
+        )
+    n = n_samples(X)
+    require_samples_of_fit(subject.final, n)
+    if y is None:
+        return None
+    targets = np.asarray(y)
+    if targets.ndim == 2 and targets.shape[1] == 1:
+        y = targets = targets[:, 0]
+    if targets.ndim == 0 or len(targets) != n:
+        got = "one value" if targets.ndim == 0 else f"{len(targets)}"
+        raise ValueError(f"y must have one label or value for each of the {n} samples of X; got {got}.")
+    if subject.task == "classes" and subject.why_not_refitted() is None and targets.ndim == 1:
+        _check_labels(subject.model, targets)
+    return y
+
+
+def _check_labels(model: Any, y: Any) -> None:
+    known, given = _labels(getattr(model, "classes_", ())), _labels(y)
+    if known and set(known) != set(given):
+        raise ValueError(
+            f"y must hold the labels that the model was fitted to, {_listed(known)}; got {_listed(given)}."
+        )
+
+
+def _labels(values: Any) -> list[Any]:
+    return list(dict.fromkeys(np.asarray(values).tolist()))
+
+
+def _listed(labels: Sequence[Any]) -> str:
+    shown = ", ".join(sorted(map(repr, labels))[:_SHOWN])
+    return f"{shown} …" if len(labels) > _SHOWN else shown
+
+
+def _classes(subject: Subject, y: Array | None) -> list[str]:
+    return [str(label) for label in np.unique(y)] if subject.task == "classes" and y is not None else []
+
+
+# ------------------------------------------------------------------ what is to be fitted
+@dataclass
+class Plan:
+    """The refits that an evaluation asks for."""
+
+    without: Mapping[str, Contender] = field(default_factory=dict)
+    rivals: Mapping[str, Contender] = field(default_factory=dict)
+    contest: Mapping[str, list[Work]] = field(default_factory=dict)
+    folds: Mapping[str, list[Work]] = field(default_factory=dict)
+    report: Report = field(default_factory=Report)
+
+
+def _plan(subject: Subject, data: tuple[Any, Any], wanted: list[str], cv: int, settings: Settings) -> Plan:
+    plan = Plan()
+    possible = [part for part in wanted if _can_be_refitted(part, subject, data[1], plan.report)]
+    contest_parts = [part for part in possible if part in CONTEST_PARTS]
+    if "without_view" in possible:
+        plan.without = leave_out(subject, plan.report)
+    if "baselines" in possible:
+        plan.rivals = rivals(subject, data, plan.report)
+    if contest_parts:
+        contenders = {LEARNED: Contender(subject.fresh()), **plan.without, **plan.rivals}
+        try:
+            plan.contest = _contest_works(contenders, subject, data, settings)
+        except ValueError as error:
+            for part in contest_parts:
+                plan.report.omit(part, str(error))
+            plan.without = plan.rivals = {}
+    if "held_out" in possible:
+        try:
+            plan.folds = {GROUP: fold_works(subject, data, cv, settings)}
+        except ValueError as error:
+            plan.report.omit("held_out", str(error))
+    return plan
+
+
+def _can_be_refitted(part: str, subject: Subject, y: Any, report: Report) -> bool:
+    if part not in (*CONTEST_PARTS, "held_out"):
+        return False
+    why = subject.why_not_refitted()
+    if why is None and part != "stability" and subject.task not in METRICS:
+        why = f"{type(subject.final).__name__} predicts no target, so that there is no score."
+    if why is None:
+        _require_target(subject, y)
+    else:
+        report.omit(part, why)
+    return why is None
+
+
+def _contest_works(
+    contenders: Mapping[str, Contender], subject: Subject, data: tuple[Any, Any], settings: Settings
+) -> dict[str, list[Work]]:
+    """The refits of each contender.
+
+    Raises
+    ------
+    ValueError
+        If there are no ten folds, e.g. because a class has one sample.
+    """
+    X, y = data
+    targets = np.zeros(n_samples(X)) if y is None else y
+    scoring = no_score if subject.task == "nothing" else None
+    models = {name: contender.estimator for name, contender in contenders.items()}
+    contest = make_contest(models, {GIVEN: (X, targets)}, scoring, settings.random_state)
+    works = list_works(contest, stored=settings.is_stored)
+    return {name: works[GIVEN, name] for name in models}
+
+
+def no_score(model: Any, X: Any, y: Any) -> float:
+    """The score where there is nothing to predict."""
+    return 0.0
+
+
+# ------------------------------------------------------------------ what came out
+@dataclass(frozen=True)
+class Scores:
+    """The scores and shares of the contenders that came through, and why others did not."""
+
+    folds: Mapping[str, Array]
+    shares: Mapping[str, list[dict[str, float]]]
+    failures: Mapping[str, str]
+
+    def mean(self, name: str) -> float:
+        return float(self.folds[name].mean())
+
+    def sd(self, name: str) -> float:
+        return float(self.folds[name].std(ddof=1))
+
+    def against(self, rivals: list[str]) -> dict[str, Part]:
+        """The tests of the model against each rival, from the model's side, Holm's p over the rivals."""
+        rivals = [name for name in rivals if name in self.folds]
+        if LEARNED not in self.folds or not rivals:
+            return {}
+        tests = holm_tests(self.folds, [(LEARNED, rival) for rival in rivals], LEVEL)
+        return {row["rival"]: as_test(row) for row in tests.to_dict("records")}
+
+
+def _scores_of(outcomes: Outcomes, names: Iterable[str], views: list[str] | None) -> Scores:
+    """`views` are the names of precomputed kernels, which only have numbers in a refit."""
+    names = list(names)
+    there = {name: outcomes.results[name] for name in names if name in outcomes.results}
+    return Scores(
+        {name: np.reshape([r["score"] for r in found], (REPEATS, FOLDS)) for name, found in there.items()},
+        {name: [_renamed(r, views) for r in found] for name, found in there.items()},
+        {name: outcomes.failures[name] for name in names if name in outcomes.failures},
+    )
+
+
+def _renamed(result: Result, views: list[str] | None) -> dict[str, float]:
+    shares = result["shares"]
+    if views is None or len(views) != len(shares):
+        return dict(shares)
+    return dict(zip(views, shares.values(), strict=True))
+
+
+def _contest_parts(subject: Subject, y: Any, plan: Plan, outcomes: Outcomes, wanted: list[str]) -> Part:
+    if not plan.contest:
+        return {}
+    scores = _scores_of(outcomes, plan.contest, subject.views if subject.is_precomputed else None)
+    makers: dict[str, Callable[[], Part | None]] = {
+        "stability": lambda: _stability_part(subject, scores, plan.report),
+        "without_view": lambda: _without_part(subject, scores, plan.without, plan.report),
+        "baselines": lambda: _baselines_part(subject, scores, plan.rivals, y, plan.report),
+    }
+    return {part: make() for part, make in makers.items() if part in wanted}
+
+
+# ------------------------------------------------------------------ stability
+def _stability_part(subject: Subject, scores: Scores, report: Report) -> Part | None:
+    """The shares of the views over the refits, beside those of the model itself."""
+    if not subject.shares():
+        report.omit("stability", f"{type(subject.final).__name__} has no weights of views.")
+        return None
+    if isinstance(subject.final, BaseProjection):
+        report.omit(
+            "stability", "regions are numbered anew in every fit, so that their weights do not compare."
+        )
+        return None
+    if LEARNED in scores.failures:
+        report.omit("stability", scores.failures[LEARNED])
+        return None
+    refits = scores.shares[LEARNED]
+    rows = [_spread(view, share, refits) for view, share in subject.shares().items()]
+    return {"protocol": PROTOCOL + ".", "rows": rows, "answer": _on_stability(rows)}
+
+
+def _spread(view: str, share: float, refits: list[dict[str, float]]) -> Part:
+    values = np.array([shares.get(view, 0.0) for shares in refits])
+    return {
+        "view": view,
+        "share": share,
+        "mean": float(values.mean()),
+        "sd": float(values.std(ddof=1)),
+        "low": float(values.min()),
+        "high": float(values.max()),
+        "used": float((np.abs(values) > _NOTHING).mean()),
+        "values": values.tolist(),
+    }
+
+
+def _on_stability(rows: list[Part]) -> str:
+    top = max(rows, key=lambda row: abs(row["mean"]))
+    always = sum(row["used"] == 1.0 for row in rows)
+    never = sum(row["used"] == 0.0 for row in rows)
+    text = (
+        f"{top['view']} has the largest share on average, {top['mean']:.1%} (from {top['low']:.1%} to "
+        f"{top['high']:.1%} over {N_FITS} refits)"
+    )
+    counts = [f"{_views(always)} used in every refit"] + ([f"{never} in none"] if never else [])
+    return f"{text}; {' and '.join(counts)}."
+
+
+def _views(count: int) -> str:
+    return f"{count} view is" if count == 1 else f"{count} views are"
+
+
+# ------------------------------------------------------------------ without a view
+def _without_part(
+    subject: Subject, scores: Scores, contenders: Mapping[str, Contender], report: Report
+) -> Part | None:
+    """The score without each view, and what is lost without it."""
+    part = "without_view"
+    if not contenders:
+        return None
+    if LEARNED in scores.failures:
+        report.omit(part, scores.failures[LEARNED])
+        return None
+    names = {without_name(view): view for view in subject.views if without_name(view) in contenders}
+    tests = scores.against(list(names))
+    rows = []
+    for name, view in names.items():
+        if name in scores.failures:
+            report.omit(part, f"view {view!r}: {scores.failures[name]}")
+            continue
+        test = dict(tests[name])
+        row = {"view": view, "score": scores.mean(name), "sd": scores.sd(name)}
+        rows.append({**row, "effect": test.pop("difference"), **test})
+    if not rows:
+        return None
+    metric = METRICS[subject.task]
+    return {
+        "protocol": f"{PROTOCOL}{_TEST} over the views.",
+        "metric": metric,
+        "score": scores.mean(LEARNED),
+        "sd": scores.sd(LEARNED),
+        "rows": rows,
+        "answer": on_views(rows, metric),
+    }
+
+
+# ------------------------------------------------------------------ against simpler models
+def answer(
+    rows: list[Part], metric: str, missing: Sequence[str] = (), majority: tuple[float | None, int] = (None, 1)
+) -> str:
+    """Did it help? One sentence of the verdicts on the first row against the others.
+
+    Parameters
+    ----------
+    rows : list of dict
+    metric : str
+    missing : sequence of str
+        Rivals that failed: the answer judges without them.
+    majority : (float or None, int)
+        The rate of the largest class, and the number of samples.
+
+    Examples
+    --------
+    >>> learned = {"name": "learned", "score": 0.9, "verdict": None}
+    >>> rival = {"name": "plain sum", "score": 0.7, "p": 0.01, "verdict": "better"}
+    >>> print(answer([learned, rival], "accuracy"))
+    Learning the kernel helped: accuracy 0.900, better than the plain sum (0.700, p = 0.01).
+    """
+    first, tests = rows[0], [{**row, "kind": row["name"], "rival": f"the {row['name']}"} for row in rows[1:]]
+    head = did_it_help(tests) or "Against one tuned kernel"
+    text = f"{head}: {metric} {first['score']:.3f}, {on_rivals(tests)}.{on_missing(missing)}"
+    small = on_majority(first["score"], metric, *majority)
+    return f"{text} {small}" if small else text
+
+
+def _baselines_part(
+    subject: Subject, scores: Scores, contenders: Mapping[str, Contender], y: Any, report: Report
+) -> Part | None:
+    """The model beside its rivals, and whether learning the weights helped."""
+    if not contenders:
+        return None
+    if LEARNED in scores.failures:
+        report.omit("baselines", scores.failures[LEARNED])
+        return None
+    missing = [name for name in contenders if name in scores.failures]
+    for name in missing:
+        report.omit("baselines", f"{name}: {scores.failures[name]}")
+    tests = scores.against(list(contenders))
+    if not tests:
+        return None
+    metric = METRICS[subject.task]
+    rows = [_row(LEARNED, subject.what, scores, _ITSELF)]
+    for name, test in tests.items():
+        rows.append(_row(name, contenders[name].what + _chosen(name, scores), scores, test))
+    return {
+        "protocol": f"{PROTOCOL}{_TEST} over the rivals; {ENOUGH_FOLDS}.",
+        "metric": metric,
+        "rows": rows,
+        "answer": answer(rows, metric, missing, (majority_rate(subject.task, y), len(y))),
+    }
+
+
+def _row(name: str, what: str, scores: Scores, test: Part) -> Part:
+    return {"name": name, "what": what, "score": scores.mean(name), "sd": scores.sd(name), **test}
+
+
+def _chosen(name: str, scores: Scores) -> str:
+    """Which single view was chosen most often."""
+    if name != SINGLE:
+        return ""
+    picked = [max(shares, key=lambda view: shares[view]) for shares in scores.shares[name]]
+    first = max(dict.fromkeys(picked), key=picked.count)
+    return f" Chosen most often: {first}, in {picked.count(first)} of {len(picked)} folds."
+
+
+# ------------------------------------------------------------------ samples
+def _held_out(subject: Subject, y: Array | None, plan: Plan, outcomes: Outcomes) -> HeldOut | None:
+    if GROUP in outcomes.failures:
+        plan.report.omit("held_out", outcomes.failures[GROUP])
+    if GROUP not in outcomes.results or y is None:
+        return None
+    return pooled(outcomes.results[GROUP], y, subject.task)
+
+
+@dataclass(frozen=True)
+class _Pictures:
+    """The parts that show samples, of the same samples each."""
+
+    subject: Subject
+    X: Any
+    y: Array | None
+    rows: Array
+    held_out: HeldOut | None
+    report: Report
+
+    def parts(self, wanted: list[str]) -> Part:
+        task = self.subject.task
+        points = marks(self.y, task, self.rows)
+        predicted = None if self.held_out is None else self.held_out.shown(task)
+        found: Part = {}
+        if {"heat_maps", "embedding"} & set(wanted):
+            K, why = self._learned_kernel()
+            if "heat_maps" in wanted:
+                found["heat_maps"] = self._heat_maps(K, why)
+            if "embedding" in wanted and K is not None:
+                found["embedding"] = embedding_part(K, points, predicted)
+            elif "embedding" in wanted:
+                self.report.omit("embedding", why)
+        if "gate" in wanted:
+            found["gate"] = gate_part(self.subject, self.X, points, predicted)
+            if found["gate"] is None:
+                name = type(self.subject.final).__name__
+                self.report.omit("gate", f"{name} has no gate: it gives no weights of views for each sample.")
+        return found
+
+    def _learned_kernel(self) -> tuple[Array | None, str]:
+        """The kernel of the chosen samples, or why there is none."""
+        try:
+            return learned_kernel(self.subject.model, self.X, self.rows), ""
+        except NoLearnedKernel as error:
+            return None, str(error)
+
+    def _heat_maps(self, K: Array | None, why: str) -> Part | None:
+        try:
+            maps = heat_maps_part(self.subject, self.X, self.y, self.rows, K)
+        except NoLearnedKernel:
+            self.report.omit("heat_maps", why)
+            return None
+        if K is None:
+            self.report.omit("heat_maps", f"learned kernel: {why}")
+        return maps
+
+
+def _note_rows(shown: int, n: int, report: Report) -> None:
+    if shown < n:
+        report.notes.append(f"Pictures and tables show {shown} of {n} samples, drawn at random.")
+
+
+def _plain(value: Any) -> Any:
+    """Python's own numbers, lists and dictionaries, and None for what is not finite, as JSON needs them."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    return value

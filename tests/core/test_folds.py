@@ -1,0 +1,72 @@
+"""One rule for folds: stratified for classes, no more than the data can bear, the same for the same seed."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, RepeatedStratifiedKFold, StratifiedKFold
+
+from multikernel.core.folds import list_splits, make_folds
+
+y = np.repeat(["a", "b", "c"], [9, 4, 7])
+rows = np.arange(20)
+
+
+def same(found, expected):
+    expected = list(expected)
+    assert len(found) == len(expected)
+    for ours, theirs in zip(found, expected, strict=True):
+        for mine, other in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(mine, other)
+
+
+def test_a_number_means_the_folds_of_scikit_learn():
+    same(make_folds(y, 3, classifier=True, shuffle=False), StratifiedKFold(3).split(rows, y))
+    shuffled = StratifiedKFold(3, shuffle=True, random_state=5)
+    same(make_folds(y, 3, classifier=True, random_state=5), shuffled.split(rows, y))
+    same(make_folds(y, 3, classifier=False), KFold(3, shuffle=True, random_state=0).split(rows))
+
+
+def test_repetitions_are_those_of_scikit_learn():
+    for kind, classifier in ((RepeatedStratifiedKFold, True), (RepeatedKFold, False)):
+        expected = kind(n_splits=2, n_repeats=5, random_state=3).split(rows, y)
+        same(make_folds(y, 2, classifier=classifier, random_state=3, n_repeats=5), expected)
+
+
+@pytest.mark.parametrize(("labels", "n_folds"), [(y, 4), ([0, 0, 1, 1, 1], 2)])
+def test_there_are_no_more_folds_than_the_smallest_class_has_samples(labels, n_folds):
+    for found in (make_folds(labels, 5, classifier=True), list_splits(5, np.asarray(labels), labels)):
+        assert len(found) == n_folds
+        for train, test in found:
+            assert set(np.unique(np.asarray(labels)[test])) == set(np.unique(labels))
+            assert np.intersect1d(train, test).size == 0
+
+
+def test_folds_of_values_hold_two_samples_where_they_can():
+    assert [len(make_folds(np.arange(float(n)), 5, classifier=False)) for n in (2, 3, 5, 7, 20)] == [
+        2,
+        2,
+        2,
+        3,
+        5,
+    ]
+
+
+def test_what_is_too_small_is_named():
+    with pytest.raises(
+        ValueError, match=r"tuning needs at least 2 samples of each class; class 'b' has 1\. Add"
+    ):
+        make_folds(["a", "a", "b"], 2, classifier=True, needs="tuning needs")
+    with pytest.raises(ValueError, match="cross-validation needs at least 2 samples; got 1"):
+        make_folds([1.0], 2, classifier=False)
+    with pytest.raises(ValueError, match="cv must be at least 2 folds; got 1"):
+        make_folds(y, 1, classifier=True)
+
+
+def test_splitters_and_lists_are_taken_as_they_are():
+    same(list_splits(KFold(4), rows, y), KFold(4).split(rows))
+    mask = rows < 5
+    same(list_splits([(~mask, mask)], rows, y), [(rows[5:], rows[:5])])
+    same(list_splits(None, rows, y, random_state=1), make_folds(y, 5, classifier=True, random_state=1))
+    with pytest.raises(ValueError, match="needs the groups of the samples"):
+        list_splits(GroupKFold(2), rows, y)
+    with pytest.raises(ValueError, match="cv must hold at least one split"):
+        list_splits([], rows, y)

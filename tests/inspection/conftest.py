@@ -1,0 +1,78 @@
+"""Small data, and evaluations that several tests look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from multikernel import MKLClassifier, MKLOneClass, MKLRidge, View, stack_kernels
+from multikernel.inspection import baselines, evaluate
+from multikernel.kernels import Gaussian, Linear
+from tests.inspection import toys
+
+
+@pytest.fixture(autouse=True)
+def fresh_toys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test begins with toys that were never fitted."""
+    monkeypatch.setattr(toys, "FITS", [])
+    monkeypatch.setattr(toys, "STOP_AT", [])
+
+
+@pytest.fixture(scope="session")
+def table() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """48 samples with a repeated one: labels hang on the columns a and b, values on a; noise is noise."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.normal(size=(48, 3)), columns=["a", "b", "noise"])
+    X.loc[7] = X.loc[3]
+    label = np.where(X["a"] + X["b"] + 0.5 * rng.normal(size=48) > 0, "<yes>", "no")
+    label[7] = label[3]
+    return X, label, 2.0 * X["a"].to_numpy() + 0.3 * rng.normal(size=48)
+
+
+@pytest.fixture(scope="session")
+def views() -> list[View]:
+    return [
+        View("a", Linear(), ["a"], standardize=True),
+        View("b", Gaussian(), ["b"], standardize=True),
+        View("noise", Gaussian(), ["noise"], standardize=True),
+    ]
+
+
+@pytest.fixture(scope="session")
+def stack(table: Any) -> np.ndarray:
+    X = table[0].to_numpy()
+    return stack_kernels([np.outer(X[:, 0], X[:, 0]), np.exp(-(np.subtract.outer(X[:, 1], X[:, 1]) ** 2))])
+
+
+@pytest.fixture(scope="session")
+def small_search() -> Any:
+    """The RBF machine searches among two values only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(baselines, "_PRICES", (1.0, 10.0))
+        patch.setattr(baselines, "_WIDTHS", (1.0,))
+        yield
+
+
+@pytest.fixture(scope="session")
+def classifier(table: Any, views: list[View]) -> MKLClassifier:
+    X, label, _ = table
+    return MKLClassifier(views, C=2.0, random_state=0).fit(X, label)
+
+
+@pytest.fixture(scope="session")
+def of_classifier(classifier: Any, table: Any, small_search: Any) -> dict[str, Any]:
+    return evaluate(classifier, table[0], table[1], cv=3, max_points=30)
+
+
+@pytest.fixture(scope="session")
+def of_regressor(table: Any, views: list[View], small_search: Any) -> dict[str, Any]:
+    X, _, value = table
+    return evaluate(MKLRidge(views[:2], random_state=0).fit(X, value), X, value, cv=3, max_points=30)
+
+
+@pytest.fixture(scope="session")
+def of_one_class(table: Any, views: list[View]) -> dict[str, Any]:
+    return evaluate(MKLOneClass(views, nu=0.3).fit(table[0]), table[0])

@@ -1,0 +1,354 @@
+"""The 5×2 protocol: the same folds for all, the same result however it is run, errors that name the place."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, make_scorer, r2_score, zero_one_loss
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from multikernel import MKLClassifier, stack_kernels
+from multikernel.inspection import compare, f_test_5x2cv, holm
+from multikernel.inspection.runs import make_contest
+from tests.inspection import toys
+from tests.inspection.toys import ONE, PLACE, Centroids, numbered, run, scores_of
+
+# --- folds -------------------------------------------------------------------------------------------------
+
+
+def test_every_estimator_sees_the_same_two_halves_five_times():
+    run()
+    near = [rows for who, rows in toys.FITS[:10]]
+    assert [who for who, _ in toys.FITS] == ["plain"] * 10 + ["rough"] * 10 + ["plain"] * 10 + ["rough"] * 10
+    assert [rows for _, rows in toys.FITS[10:20]] == near
+    assert [rows for _, rows in toys.FITS[20:30]] == [rows for _, rows in toys.FITS[30:40]]
+    for first, second in zip(near[::2], near[1::2], strict=True):
+        assert sorted([*first, *second]) == list(range(40))
+        assert sum(row % 2 for row in first) == sum(row % 2 for row in second) == 10  # of either class
+    assert len({frozenset(first) for first in near}) == 10  # five different halvings
+
+
+def test_the_scores_are_those_of_a_plain_loop():
+    found = run()
+    X, y = numbered(gap=1.0)
+    for i in range(10):
+        train = np.array(toys.FITS[i][1])
+        test = np.setdiff1d(np.arange(40), train)
+        model = Centroids().fit(X[train], y[train])
+        row = found.scores.iloc[i]
+        assert tuple(row[PLACE]) == ("near", "plain", i // 2, i % 2)
+        assert row["score"] == np.mean(model.predict(X[test]) == y[test])
+    assert len(found.scores) == 40
+    assert (found.scores["fit_seconds"] >= 0.0).all()
+    assert found.scoring == "accuracy"
+
+
+def test_another_seed_draws_other_folds():
+    folds = []
+    for seed in (0, 1, 0):
+        toys.FITS.clear()
+        run(datasets=ONE, random_state=seed)
+        folds.append(list(toys.FITS))
+    assert folds[0] == folds[2] != folds[1]
+
+
+def test_what_is_random_is_seeded_and_the_same_again():
+    estimators = {"a": Centroids("a", shrink=3.0), "b": Centroids("b", shrink=3.0, random_state=7)}
+    first = scores_of(run(estimators, ONE))
+    np.random.seed(123)  # the global generator has no say
+    pd.testing.assert_frame_equal(first, scores_of(run(estimators, ONE)))
+    assert estimators["a"].random_state is None
+    assert not hasattr(estimators["a"], "classes_")
+    inner = {"piped": make_pipeline("passthrough", Centroids(shrink=3.0))}
+    inner["search"] = GridSearchCV(Centroids(shrink=3.0), {"shrink": [3.0]}, cv=2)
+    pd.testing.assert_frame_equal(*(scores_of(run(inner, ONE)) for _ in range(2)))
+
+
+def test_two_jobs_give_what_one_gives(tmp_path):
+    whole = scores_of(run())
+    found = run(n_jobs=2, store=tmp_path / "new" / "two.jsonl")
+    pd.testing.assert_frame_equal(scores_of(found), whole)
+    assert len((tmp_path / "new" / "two.jsonl").read_text().splitlines()) == 40
+
+
+# --- kinds of input ----------------------------------------------------------------------------------------
+
+
+def test_a_stack_of_kernels_loses_rows_and_columns_alike():
+    X, y = numbered(gap=2.0)
+    values = X[:, 1:]
+    linear, quadratic = values @ values.T, (1.0 + values @ values.T) ** 2
+    stack = stack_kernels([linear, quadratic])
+    estimators = {"1": MKLClassifier("precomputed", C=1.0), "2": MKLClassifier("precomputed", C=100.0)}
+    found = compare(estimators, stack, y, progress=False)
+    folds = StratifiedKFold(2, shuffle=True, random_state=np.random.RandomState(0))
+    train, test = next(folds.split(X, y))
+    model = MKLClassifier("precomputed", C=1.0).fit(stack[np.ix_(train, train)], y[train])
+    assert found.folds("1")[0, 0] == model.score(stack[np.ix_(test, train)], y[test])
+    one = compare(
+        {"a": SVC(kernel="precomputed"), "b": GridSearchCV(SVC(kernel="precomputed"), {"C": [1.0]}, cv=2)},
+        linear,
+        y,
+        progress=False,
+    )
+    np.testing.assert_array_equal(one.folds("a"), one.folds("b"))
+    both = {"c": SVC(kernel="linear"), "d": SVC(kernel="linear")}
+    np.testing.assert_array_equal(one.folds("a"), compare(both, values, y, progress=False).folds("d"))
+
+
+def test_frames_and_labels_of_any_kind():
+    X, y = numbered(n=45, n_classes=3)
+    plain = scores_of(run(datasets={"d": (X, y)}))
+    names = np.array(["anna", "berta", "clara"])[y]
+    shuffled = np.random.default_rng(0).permutation(45)  # as the index: rows go by place, not by label
+    frame = pd.DataFrame(X, columns=["row", "u", "v"], index=shuffled)
+    for data in ((frame, names), (frame, pd.Series(names, index=shuffled)), (X.tolist(), y.tolist())):
+        pd.testing.assert_frame_equal(scores_of(run(datasets={"d": data})), plain)
+
+
+def test_regressors_have_plain_folds_and_their_own_score():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = X[:, 0] + 0.1 * rng.normal(size=30)
+    found = compare({"ridge": Ridge(), "mean": DummyRegressor()}, X, y, progress=False)
+    assert found.scoring == "r2"
+    assert found.tests.loc[0, "verdict"] == "win"
+    order = np.random.RandomState(0).permutation(30)  # of KFold(shuffle=True), first repetition
+    test, train = np.sort(order[:15]), np.sort(order[15:])
+    expected = r2_score(y[test], Ridge().fit(X[train], y[train]).predict(X[test]))
+    assert found.folds("ridge")[0, 0] == pytest.approx(expected, abs=1e-12)
+    errors = compare(
+        {"ridge": Ridge(), "mean": DummyRegressor()},
+        X,
+        y,
+        scoring="neg_mean_squared_error",
+        progress=False,
+    )
+    assert (errors.scores["score"] < 0.0).all()
+    assert errors.scoring == "neg_mean_squared_error"
+    assert errors.tests.loc[0, "verdict"] == "win"
+
+
+def test_all_are_scored_alike_whatever_their_own_score_is():
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [5]}, scoring="neg_log_loss", cv=2)
+    found = run({"search": search, "plain": KNeighborsClassifier()}, ONE)
+    np.testing.assert_array_equal(found.folds("search", "near"), found.folds("plain", "near"))
+    scorer = make_scorer(accuracy_score)
+    named = run(datasets=ONE, scoring="accuracy").scores
+    np.testing.assert_array_equal(run(datasets=ONE, scoring=scorer).scores["score"], named["score"])
+
+
+def test_nothing_that_was_passed_is_changed():
+    X, y = numbered()
+    X.flags.writeable = y.flags.writeable = False
+    estimators = {"a": LogisticRegression(), "b": make_pipeline(StandardScaler(), SVC(random_state=None))}
+    before = {name: repr(clone(model)) for name, model in estimators.items()}
+    compare(estimators, X, y, progress=False)
+    assert {name: repr(model) for name, model in estimators.items()} == before
+    assert list(vars(estimators["a"])) == list(vars(LogisticRegression()))
+
+
+# --- two estimators ----------------------------------------------------------------------------------------
+
+
+def test_a_pair_is_the_f_test_of_its_scores():
+    X, y = numbered(gap=1.0)
+    models = {"plain": Centroids("plain"), "rough": Centroids("rough", shrink=1.0)}
+    found = compare(models, X, y, progress=False)
+    both = run(datasets={"near": (X, y)})
+    ours, theirs = found.folds("plain"), found.folds("rough")
+    np.testing.assert_array_equal(ours, both.folds("plain", "near"))
+    np.testing.assert_array_equal(theirs, both.folds("rough", "near"))
+    expected, test = f_test_5x2cv(ours, theirs), found.tests.loc[0]
+    assert (test["F"], test["p"], test["p_holm"]) == (expected.statistic, expected.pvalue, expected.pvalue)
+    assert test["difference"] == pytest.approx(ours.mean() - theirs.mean())
+    twice = compare({"a": Centroids(), "b": Centroids()}, X, y, random_state=3, n_jobs=2, progress=False)
+    assert math.isnan(twice.tests.loc[0, "F"]) and twice.tests.loc[0, "p"] == 1.0
+
+
+# --- progress ----------------------------------------------------------------------------------------------
+
+
+def test_progress_goes_to_standard_error_and_only_if_asked(capsys):
+    run()
+    assert capsys.readouterr() == ("", "")
+    run(progress=True)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "5×2 cv" in printed.err and "40/40" in printed.err
+
+
+# --- errors ------------------------------------------------------------------------------------------------
+
+
+def undefined(estimator, X, y):
+    return math.nan
+
+
+def test_a_score_that_is_not_a_number_is_named():
+    with pytest.raises(
+        ValueError,
+        match=r"every score must be finite; estimator 'plain' on data set 'near', .*fold 0 scored nan",
+    ):
+        run(scoring=undefined)
+    with pytest.raises(ValueError, match="data set 'near', repetition 0, fold 0 failed with AttributeError"):
+        run(scoring="roc_auc")  # which needs more than predict
+
+
+def two_scores(estimator, X, y):
+    return {"score": 1.0, "other": 0.0}
+
+
+def one_score_by_name(estimator, X, y):
+    return {"mine": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("scoring", "names"), [(two_scores, "'score', 'other'"), (one_score_by_name, "'mine'")]
+)
+def test_a_dictionary_of_scores_is_refused(scoring, names):
+    place = "estimator 'plain' on data set 'near', repetition 0, fold 0"
+    message = rf"scoring must give one number; {place} got a dictionary of {names}\. Return one of its values"
+    with pytest.raises(ValueError, match=message):
+        run(scoring=scoring)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "caption"),
+    [
+        ("balanced_accuracy", "balanced_accuracy"),
+        (two_scores, "two_scores"),
+        (make_scorer(accuracy_score), "accuracy_score"),
+        (make_scorer(zero_one_loss, greater_is_better=False), "neg_zero_one_loss"),
+        (make_scorer(partial(accuracy_score, normalize=False)), "accuracy_score"),
+        (partial(undefined), "undefined"),
+        (lambda estimator, X, y: 0.5, "score"),
+    ],
+)
+def test_the_caption_names_the_score(scoring, caption):
+    estimators = {"a": Centroids(), "b": Centroids()}
+    assert make_contest(estimators, ONE, scoring, 0).scoring == caption
+
+
+rare = numbered()[0], np.array(["often"] * 39 + ["rare"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"datasets": {"d": rare}}, ValueError, "data set 'd' has 1 of class rare. Leave that class out"),
+        (
+            {"datasets": {"d": (rare[0], np.zeros(40))}},
+            ValueError,
+            "data set 'd' must have two classes at least; got only 0",
+        ),
+        (
+            {"datasets": {"d": (rare[0], np.linspace(0.0, 1.0, 40))}},
+            ValueError,
+            "targets of data set 'd' must be labels.*got continuous",
+        ),
+        (
+            {"datasets": {"d": (rare[0], rare[1][:-1])}},
+            ValueError,
+            r"data set 'd' .*as many rows.*\[40, 39\]",
+        ),
+        ({"datasets": {"d": (rare[0], None)}}, TypeError, "data set 'd' must have targets y"),
+        ({"datasets": {"d": rare[0]}}, TypeError, r"data set 'd' must be a pair \(X, y\); got ndarray"),
+        ({"datasets": [rare]}, TypeError, "datasets must be a dictionary by name.*got list"),
+        ({"datasets": {1: rare}}, TypeError, "names of datasets must be strings; got 1"),
+        ({"estimators": [SVC(), SVC()]}, ValueError, "models must differ; got .*Give a dictionary"),
+        ({"estimators": {"a": SVC()}}, ValueError, "two models at least, or one and baselines; got only 'a'"),
+        ({"X": rare[0], "y": rare[1]}, TypeError, "either X and y or datasets must be given; got both"),
+        ({"baselines": True}, ValueError, "baselines are made for one data set"),
+        ({"baselines": ["sum"]}, ValueError, "baselines must be one of"),
+        ({"errors": "ignore"}, ValueError, "errors must be one of"),
+        (
+            {"estimators": {"a": SVC, "b": SVC()}},
+            TypeError,
+            "estimator 'a' must be an object.*Call the class",
+        ),
+        ({"estimators": {"a": "svc", "b": SVC()}}, TypeError, "estimator 'a' must be an object.*got 'svc'"),
+        ({"estimators": {"a": SVC(), "b": Ridge()}}, ValueError, "'a' is one and 'b' is not"),
+        (
+            {"estimators": {"a": Ridge(), "b": KMeans()}},
+            ValueError,
+            "scoring must be given for estimator 'b'",
+        ),
+        (
+            {"reference": "c"},
+            ValueError,
+            "reference must be one of the estimators, 'plain', 'rough'; got 'c'",
+        ),
+        ({"level": 2}, ValueError, "level must be less than 1"),
+        ({"random_state": None}, ValueError, "random_state must be an integer"),
+        ({"random_state": -1}, ValueError, "random_state must be an integer"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be None, a positive number"),
+        ({"scoring": ["accuracy"]}, TypeError, "scoring must be the name of one score"),
+        ({"scoring": "acuracy"}, ValueError, "scoring must be .* Did you mean 'accuracy'"),
+        ({"scoring": accuracy_score}, ValueError, "estimator 'plain' cannot be scored"),
+        ({"store": 3}, TypeError, "store must be the path of a file; got 3"),
+    ],
+)
+def test_bad_input_is_named_before_anything_is_fitted(changed, error, message):
+    with pytest.raises(error, match=message):
+        run(**changed)
+    assert toys.FITS == []
+
+
+# --- what fails, and what is tested ------------------------------------------------------------------------
+
+
+def test_a_model_that_fails_may_be_left_out():
+    estimators = {
+        "plain": Centroids("plain"),
+        "fussy": Centroids(fail_on_row=35),
+        "rough": Centroids(shrink=1.0),
+    }
+    datasets = {"small": numbered(n=30), "large": numbered(n=40)}
+    found = run(estimators, datasets, errors="omit")
+    assert found.estimators == ["plain", "rough"] and len(found.scores) == 40
+    [entry] = found.about.omitted
+    assert entry["part"] == "fussy" and "on data set 'large'" in entry["why"]
+    assert "fussy was left out: " in str(found)
+    with pytest.raises(ValueError, match="the reference 'fussy' could not be fitted"):
+        run(estimators, datasets, errors="omit", reference="fussy")
+    with pytest.raises(ValueError, match=r"no model could be fitted: .*does not please"):
+        run({"a": Centroids(fail_on_row=35), "b": Centroids(fail_on_row=36)}, errors="omit", datasets=ONE)
+
+
+def test_holm_is_over_the_tests_that_are_made():
+    X, y = numbered(gap=1.0)
+    models = {name: Centroids(shrink=shrink) for name, shrink in (("a", 0.0), ("b", 1.0), ("c", 3.0))}
+    pairs = compare(models, X, y, progress=False).tests
+    assert list(zip(pairs["estimator"], pairs["rival"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
+    np.testing.assert_array_equal(pairs["p_holm"], holm(pairs["p"]))
+    found = compare(models, X, y, reference="best", progress=False)
+    best = max(models, key=lambda name: found.folds(name).mean())
+    assert found.reference == best and set(found.tests["rival"]) == {best} and len(found.tests) == 2
+    np.testing.assert_array_equal(found.tests["p_holm"], holm(found.tests["p"]))
+    assert found.answer.startswith(f"{best} has the best mean accuracy of 3 models")
+    sides = compare(models, X, y, progress=False).to_frame()
+    assert sides.loc["b", ("a", "difference")] == -sides.loc["a", ("b", "difference")]
+    assert sides.loc["b", ("a", "p_holm")] == sides.loc["a", ("b", "p_holm")]
+
+
+def test_models_without_views_are_drawn_alone():
+    ax = run(datasets=ONE, reference="rough").plot()
+    assert len(ax.figure.axes) == 1 and [text.get_text() for text in ax.get_yticklabels()] == [
+        "plain",
+        "rough",
+    ]
+    pyplot.close(ax.figure)
+    with pytest.raises(ValueError, match="dataset must be one of 'near', 'far'"):
+        run().plot()

@@ -1,0 +1,206 @@
+"""Rivals that are no straw men, words that say no more than was shown, and wrong input in plain words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from multikernel import BayesianMKLRegressor, CombinedKernelRegressor, MKLClassifier, MKLRegressor, View
+from multikernel.inspection import Comparison, evaluate
+from multikernel.inspection.answers import on_majority, on_views
+from multikernel.inspection.baselines import Report, leave_out, rbf_machine, rivals, same_machine
+from multikernel.inspection.compare import BASELINES, _add_baselines
+from multikernel.inspection.evaluate import LEARNED, Scores, answer, check_data
+from multikernel.inspection.runs import Outcomes, make_contest
+from multikernel.inspection.subject import Subject, subject_of
+from multikernel.weights import MeanRule
+
+
+@pytest.fixture(scope="module")
+def search(table: Any, views: list[View]) -> GridSearchCV:
+    """Chooses among kernels, C and the norm."""
+    grid = {"kernels": [views, views[:2], views[:1]], "C": [1.0, 2.0], "norm": [1.0]}
+    grids = [grid, {"C": [3.0]}]
+    return GridSearchCV(MKLClassifier(views, random_state=0), grids, cv=2).fit(table[0], table[1])
+
+
+# ------------------------------------------------------------------ rivals
+def test_the_rbf_machine_does_not_hang_on_units(table: Any, small_search: Any) -> None:
+    X, _, value = table
+    small, large = (
+        rbf_machine("values", (X, scale * value)).fit(X, scale * value).predict(X) / scale
+        for scale in (1e-3, 1e3)
+    )
+    assert np.corrcoef(small, value)[0, 1] > 0.9 and np.allclose(small, large, atol=0.02)
+
+
+def test_rivals_of_models_without_a_machine_have_an_intercept(table: Any, views: Any) -> None:
+    model = BayesianMKLRegressor(views)
+    machine, words = same_machine(Subject(model, model))
+    shifted = 1e3 + table[2]
+    K = np.outer(table[0]["a"], table[0]["a"])
+    assert machine.fit(K, shifted).score(K, shifted) > 0.8 and "intercept" in words
+
+
+def test_a_view_is_left_out_of_every_choice_of_the_search(search: Any) -> None:
+    report = Report()
+    found = leave_out(subject_of(search), report)
+    grids = found["without b"].estimator.param_grid
+    assert [[view.name for view in kernels] for kernels in grids[0]["kernels"]] == [
+        ["a", "noise"],
+        ["a"],
+        ["a"],
+    ]
+    assert [view.name for view in found["without b"].estimator.estimator.kernels] == ["a", "noise"]
+    assert grids[1] == {"C": [3.0]} and "The search chooses the kernels" in report.notes[0]
+    assert len(search.param_grid[0]["kernels"]) == 3
+    report = Report()
+    search.param_grid[0]["costs"] = [None]
+    assert leave_out(subject_of(search), report) == {} and "costs" in report.omitted[0]["why"]
+    del search.param_grid[0]["costs"]
+
+
+def test_rivals_are_searched_for_as_the_model_is(search: Any, table: Any) -> None:
+    subject = subject_of(search)
+    found = rivals(subject, (table[0], table[1]), Report())
+    for name in ("best single view", "plain sum"):
+        machine = found[name].estimator.machine
+        assert isinstance(machine, GridSearchCV) and machine.param_grid == [{"C": [1.0, 2.0]}, {"C": [3.0]}]
+        assert "C searched for within the training part" in found[name].what
+        assert "kernels as the search chose on all samples" in found[name].what
+        assert "norm" not in found[name].what
+    fitted = found["plain sum"].estimator.fit(table[0], table[1])
+    assert fitted.machine_.best_params_["C"] in (1.0, 2.0, 3.0)
+    assert "GridSearchCV of MKLClassifier" in subject.what and "kernels, C, norm" in subject.what
+
+
+def test_the_rbf_machine_stands_behind_the_same_steps(table: Any, views: Any, small_search: Any) -> None:
+    X, label = table[0].to_numpy(copy=True), table[1]
+    X[::5, 1] = np.nan
+    views = [(view.name, view.kernel, [k]) for k, view in enumerate(views)]
+    model = make_pipeline(SimpleImputer(), StandardScaler(), MKLClassifier(views)).fit(X, label)
+    machine = rivals(subject_of(model), (X, label), Report())["tuned RBF SVM"].estimator
+    assert machine.fit(X, label).score(X, label) > 0.7
+
+
+def test_one_view_has_no_simpler_rules(table: Any, views: Any) -> None:
+    report = Report()
+    model = MKLClassifier(views[:1]).fit(table[0], table[1])
+    assert list(rivals(subject_of(model), (table[0], table[1]), report)) == ["tuned RBF SVM"]
+    assert "one view only" in report.omitted[0]["why"]
+
+
+def test_models_are_compared_with_rivals_of_their_own_machine(table: Any, views: Any) -> None:
+    models = {
+        "mean": CombinedKernelRegressor(MeanRule(), kernels=views),
+        "svr": MKLRegressor(views),
+        "flat": MKLRegressor(views, norm=2.0),
+    }
+    report = Report()
+    contest = make_contest(models, {"given": (table[0], 100.0 * table[2])}, None, 0)
+    found = _add_baselines(models, contest, list(BASELINES), (None, []), report)
+    tested = {name: baseline.tested for name, (_, baseline) in found.items()}
+    ridge, svr = "plain sum under KernelRidge with alpha=1", "plain sum under MKLRegressor with C=1"
+    assert tested[ridge] == ["mean"] and tested[svr] == ["svr", "flat"]
+    assert tested["tuned RBF SVM"] == list(models) and len(found) == 5
+    assert "in the units of y" in report.notes[0]
+    rng = np.random.default_rng(0)
+    scores = [
+        {"dataset": "given", "estimator": name, "repetition": i // 2, "fold": i % 2, "score": rng.normal()}
+        for name in (*models, *found)
+        for i in range(10)
+    ]
+    frame = pd.DataFrame(scores)
+    frame.loc[frame["estimator"] == "mean", "score"] += 9.0
+    baselines = {name: baseline for name, (_, baseline) in found.items()}
+    compared = Comparison(frame, baselines=baselines, scoring="r2")
+    rivals_of = {row["name"]: [test["rival"] for test in row["tests"]] for row in compared.to_dict()["rows"]}
+    assert svr not in rivals_of["mean"] and ridge in rivals_of["mean"] and svr in rivals_of["flat"]
+    head = compared.table()[0]
+    assert head[4:] == ["against best single view", "against plain sum", "against tuned RBF SVM"]
+    assert "mean has the best mean R² of 3 models" in compared.answer and ridge in compared.answer
+
+
+# ------------------------------------------------------------------ words
+def test_a_large_difference_that_is_not_certain_is_named() -> None:
+    rng = np.random.default_rng(1)
+    whole = 0.9 + 0.05 * rng.normal(size=(5, 2))
+    folds = {LEARNED: whole, "needed": whole - 0.25 + 0.24 * rng.uniform(-1, 1, size=(5, 2))}
+    folds |= {f"idle {k}": whole + 0.02 * rng.normal(size=(5, 2)) for k in range(29)}
+    tests = Scores(folds, {}, {}).against(list(folds)[1:])
+    test = tests["needed"]
+    assert test["verdict"] == "tie" and test["p_alone"] < 0.05 and test["better_folds"] == 10
+    assert test["difference_sd"] == pytest.approx(np.std(whole - folds["needed"], ddof=1))
+    rows = [{"view": name, "effect": test["difference"], **test} for name, test in tests.items()]
+    text = on_views(rows, "accuracy")
+    assert text.startswith("No difference was shown") and "without needed, accuracy falls by 0.2" in text
+    assert "on all 10 folds" in text and "adjusted for 30 views" in text and "may well be" in text
+    rival = {"name": "plain sum", "score": 0.6, **test}
+    learned = {"name": LEARNED, "score": 0.9, "verdict": None}
+    text = answer([learned, rival], "accuracy", ["best single view"], majority=(0.91, 100))
+    assert "no difference was shown from the plain sum" in text and "yet better by 0.2" in text
+    assert "Judged without the best single view" in text and "largest class has accuracy 0.910" in text
+    shown = {**rows[1], "verdict": "better", "effect": 0.3}
+    assert "Not certain: without needed" in on_views([rows[0], shown], "accuracy")
+
+
+def test_the_majority_is_named_where_it_is_as_good(of_classifier: Any, classifier: Any, table: Any) -> None:
+    X, label, _ = table
+    predicted = cross_val_predict(classifier, X, label, cv=StratifiedKFold(3, shuffle=True, random_state=0))
+    found = of_classifier["held_out"]
+    assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(label, predicted))
+    assert found["majority"] == pytest.approx(np.unique(label, return_counts=True)[1].max() / 48)
+    assert "accuracy 0.963" in str(on_majority(0.9625, "accuracy", 0.9625, 80))
+    assert on_majority(0.975, "accuracy", 0.9625, 80) is on_majority(0.9, "accuracy", None, 80) is None
+
+
+def test_the_worst_predictions_are_those_of_all_samples(of_regressor: Any, table: Any) -> None:
+    residuals = of_regressor["held_out"]["residuals"]
+    missed = [abs(point["observed"] - point["predicted"]) for point in residuals["worst"]]
+    assert len(missed) == 10 and missed == sorted(missed, reverse=True)
+    assert np.sum(np.square(missed)) > 10 * residuals["rmse"] ** 2
+    shown = [abs(point["observed"] - point["predicted"]) for point in residuals["points"]]
+    assert missed[9] >= sorted(shown, reverse=True)[10]
+    for point in (*residuals["worst"], *residuals["points"]):
+        assert point["observed"] == table[2][point["row"]]
+
+
+def test_of_several_warnings_the_worst_is_told() -> None:
+    gaps = ["the relative duality gap is 1.0e-02 after", "the relative duality gap is 4.6e-02 after"]
+    notes: list[str] = []
+    Outcomes({"learned": [{"warnings": [gaps[0]]}, {"warnings": [gaps[1]]}, {}]}).note_warnings(notes)
+    assert notes == [f"2 of 3 refits of 'learned' gave a warning, the worst: {gaps[1]}"]
+
+
+# ------------------------------------------------------------------ wrong input
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"y": ["no"] * 47}, "each of the 48 samples of X; got 47"),
+        ({"y": np.arange(48) % 2}, "labels that the model was fitted to, '<yes>', 'no'; got 0, 1"),
+        ({"random_state": None}, "random_state must be an integer"),
+        ({"cv": KFold(3)}, "cv must be a whole number of folds, 2 at least; got KFold"),
+        ({"max_points": 0}, "max_points must be a whole number"),
+        ({"rows": 40}, "the 47 samples that the model was fitted to; got 40"),
+    ],
+)
+def test_wrong_input(given: dict[str, Any], told: str, classifier: Any, table: Any) -> None:
+    given = dict(given)
+    rows = given.pop("rows", 48)
+    y = given.pop("y", table[1][:rows])
+    with pytest.raises(ValueError, match=told.replace("(", r"\(")):
+        evaluate(classifier, table[0][:rows], y, **given)
+
+
+def test_targets_in_one_column_are_a_vector(classifier: Any, table: Any) -> None:
+    X, label, _ = table
+    found = check_data(subject_of(classifier), X, pd.DataFrame({"y": label}))
+    assert found.shape == (48,) and (found == label).all()

@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.utils import Tags, check_random_state
 
 from .._validation import check_choice
-from ..core.fitted_weights import weights_table
 from ..criteria import JointHinge, Loss
 from ..solvers import Options, SolveResult, Status, learn_weights
 from ..views import make_bank

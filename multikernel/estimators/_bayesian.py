@@ -8,7 +8,6 @@ import numpy as np
 
 from .._threads import one_thread
 from .._validation import check_number
-from ..core.fitted_weights import weights_table
 from ..solvers import Options
 from ..solvers.bayesian.learn import BayesianResult, Outputs, learn_bayesian
 from ..solvers.bayesian.posterior import Priors

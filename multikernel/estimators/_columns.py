@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_choice, check_number, check_positive_integer
-from ..core.fitted_weights import weights_table
 from ..criteria import EpsilonInsensitive, Hinge
 from ..solvers import Options, Status
 from ..solvers.column_boosting import boost_columns

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.fitted_weights import weights_table
 from ..views import make_bank
 from ..weights._machines import default_machine
 from ..weights.learner import WeightLearner

@@ -20,8 +20,8 @@ from .._validation import (
     raise_indefinite,
     warn_caller,
 )
-from ..core.fitted_weights import weights_table
 from ..combine.linear import stack_of_rows
+from ..core.fitted_weights import weights_table
 from ..solvers import Status
 from ..views import CompletedBank
 from ..views.columns import as_table

@@ -16,7 +16,6 @@ from sklearn.utils import _safe_indexing
 from .._threads import one_thread
 from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer
 from ..combine.gates import GATES, OPEN, saturated_gates
-from ..core.fitted_weights import weights_table
 from ..solvers.localized.descent import OPTIMIZERS, DescentOptions
 from ..solvers.localized.gating import GatedObjective
 from ..solvers.localized.learn import LocalizedResult, learn_gates

@@ -19,7 +19,6 @@ from .._numba import HUGE
 from .._threads import one_thread
 from .._validation import check_choice, check_number, check_positive_integer, warn_caller
 from ..combine.gates import GATES, saturated_gates
-from ..core.fitted_weights import weights_table
 from ..solvers import Status
 from ..solvers.localized.descent import OPTIMIZERS, DescentOptions
 from ..solvers.localized.learn import LocalizedResult

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from .._validation import check_choice, check_number, check_positive_integer
-from ..core.fitted_weights import weights_table
 from ..solvers import Options, Status
 from ..solvers.nonstationary.learn import SOLVERS, MixturesResult, learn_mixtures, learn_separating
 from ..solvers.nonstationary.mixtures import MODES, Mixtures, log_sum_exp, responsibilities

@@ -39,7 +39,6 @@ from ..estimators.mkl_classifier import MKLClassifier
 from ..estimators.mkl_one_class import MKLOneClass
 from ..estimators.mkl_regressor import MKLRegressor
 from ..estimators.mkl_ridge import MKLRidge
-from ..estimators.multiclass_svc import MulticlassSVC
 from ..estimators.nonstationary import NonstationaryClassifier
 from ..estimators.pairwise_ridge import PairwiseRidge
 from ..estimators.posterior_svc import PosteriorSVC
@@ -240,7 +239,6 @@ OBJECTS: dict[str, type] = {
     "MKLRegressor": MKLRegressor,
     "MKLRidge": MKLRidge,
     "MSERule": MSERule,
-    "MulticlassSVC": MulticlassSVC,
     "MultipleKernelKMeans": MultipleKernelKMeans,
     "MutualFilling": MutualFilling,
     "Network": Network,

@@ -40,8 +40,8 @@ def _dual_kernels(state: State) -> State:
     """Bank and coefficients were attributes of the estimator; so were the weights behind absent views."""
     if "_bank" not in state:  # not fitted
         return state
-    reference = state.get("_reference")
-    rescaled = bool(reference) and reference[0] is not None
+    reference = state.get("_reference") or [None]
+    rescaled = reference[0] is not None
     notes_absent = rescaled or state.get("missing") == "absent"
     weights = state["machine_weights_"]
     part: Any

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score

@@ -50,7 +50,6 @@ from multikernel import (
     MKLOneClass,
     MKLRegressor,
     MKLRidge,
-    MulticlassSVC,
     MultipleKernelKMeans,
     NonstationaryClassifier,
     PairSplit,
@@ -219,8 +218,6 @@ def _estimators():
         "MKLOneClass": MKLOneClass(TWO),
         "MKLRidge": MKLRidge(TWO),
         "MKLRidge_low_rank": MKLRidge(TWO, gram="low_rank", rank=0.3),
-        "MulticlassSVC": MulticlassSVC(TWO, C=2.0),
-        "MulticlassSVC_probability": MulticlassSVC(TWO, probability=True, norm=2.0, tol=0.01),
         "PosteriorSVC": PosteriorSVC(TWO),
         "PosteriorSVC_parzen": PosteriorSVC(TWO, posterior="parzen", norm=2.0),
         "RegularizedMKLClassifier": RegularizedMKLClassifier(TWO, cv=2, max_steps=1, tol=1e-2),
@@ -297,7 +294,6 @@ def _of_several_parts():
     return {
         "pipeline": scaled,
         "search": GridSearchCV(scaled, search, cv=StratifiedKFold(2), scoring="balanced_accuracy"),
-        "search_of_multiclass_svc": GridSearchCV(MulticlassSVC(TWO), {"C": [1.0, 4.0]}, cv=2),
         "search_below": CombinedKernelClassifier(
             machine=GridSearchCV(SVC(kernel="precomputed"), {"C": [1.0, 5.0]}, cv=2), kernels=TWO
         ),

@@ -12,7 +12,6 @@ from sklearn.svm import SVC, SVR
 from multikernel.datasets import make_gauss
 from multikernel.inspection import f_test_5x2cv
 from multikernel.kernels import Linear, Polynomial
-from multikernel.inspection import f_test_5x2cv
 from studies import get_study, run_table
 from studies.gonen2010 import benchmarks, concrete, faces, own_data, protocol
 from studies.gonen2010.methods import Sample, copies, global_method, local_method, unit_view

@@ -13,7 +13,6 @@ from multikernel import MKLClassifier
 from multikernel.estimators._cost import prediction_cost
 from multikernel.inspection import f_test_5x2cv
 from multikernel.kernels import Linear, Precomputed, diffusion_kernel, unit_diagonal
-from multikernel.inspection import f_test_5x2cv
 from multikernel.views import View
 from studies import run_table
 from studies.structured import STUDY, graphs, pairs, sequences, vectors, yeast

@@ -8,8 +8,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+import pandas as pd
 
-from multikernel.datasets import Dataset, load_dataset
+from multikernel.datasets import load_dataset
 from multikernel.kernels import Network, diffusion_kernel, unit_diagonal
 
 NETWORKS = ("yeast_string", "yeast_biogrid")
@@ -38,8 +39,33 @@ SINGLE = {
 }
 
 
+Array = np.ndarray
+
+
+def load_networks() -> tuple[list[Network], Array, dict[str, Array]]:
+    """Return both networks, whole as they are, the proteins that are in both, and the labels of these.
+
+    Returns
+    -------
+    networks : list of Network
+        In the order of `NETWORKS`.
+    proteins : ndarray of shape (n,)
+    labels : dict of str to ndarray of shape (n,)
+        For each class, 1 where a protein has it.
+    """
+    first, second = tables = [load_dataset(name).arrays for name in NETWORKS]
+    networks = [
+        Network(table["protein_ids"][table["edges"]], table["weights"], nodes=table["protein_ids"])
+        for table in tables
+    ]
+    proteins = np.intersect1d(first["protein_ids"], second["protein_ids"])
+    rows = pd.Index(first["protein_ids"]).get_indexer(proteins)
+    names = first["label_names"].tolist()
+    return networks, proteins, {label: first["Y"][rows, names.index(label)] for label in CLASSES}
+
+
 @lru_cache(maxsize=1)
-def kernels_and_labels() -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
+def kernels_and_labels() -> tuple[list[Array], dict[str, Array]]:
     """Return the four kernels over the proteins of both networks, and the labels: the same for every unit.
 
     Returns
@@ -49,19 +75,9 @@ def kernels_and_labels() -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
     labels : dict of str to ndarray of shape (n,)
         For each class, 1 where a protein has it.
     """
-    first, second = networks = [load_dataset(name) for name in NETWORKS]
-    proteins = np.intersect1d(first.arrays["protein_ids"], second.arrays["protein_ids"])
+    networks, proteins, labels = load_networks()
     Ks = []
     for network in networks:
-        names = network.arrays["protein_ids"]
-        whole = Network(names[network.arrays["edges"]], network.arrays["weights"], nodes=names)
-        A = whole.subnetwork(proteins).adjacency
+        A = network.subnetwork(proteins).adjacency
         Ks += [unit_diagonal(diffusion_kernel(A, beta)) for beta in BETAS]
-    rows = _positions(first, proteins)
-    names = first.arrays["label_names"].tolist()
-    return Ks, {label: first.arrays["Y"][rows, names.index(label)] for label in CLASSES}
-
-
-def _positions(network: Dataset, proteins: np.ndarray) -> list[int]:
-    place = {protein: i for i, protein in enumerate(network.arrays["protein_ids"].tolist())}
-    return [place[protein] for protein in proteins.tolist()]
+    return Ks, labels

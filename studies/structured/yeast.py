@@ -9,9 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from multikernel.datasets import load_dataset
 from multikernel.kernels import Diffusion, Network, RandomWalk, RegularizedLaplacian
 from multikernel.kernels.networks import NetworkKernel
 from studies.compare import compare, comparison_row, group_results
@@ -38,7 +36,7 @@ from studies.structured.tables import (
     scores_of,
 )
 from studies.study import Quantity, Result, Unit
-from studies.yeast import CLASSES, NETWORKS
+from studies.yeast import CLASSES, NETWORKS, load_networks
 
 N_PROTEINS = 1000
 LABELS = {"yeast_string": "STRING", "yeast_biogrid": "BioGRID"}
@@ -59,7 +57,7 @@ Areas = Mapping[str, Array]
 
 
 @lru_cache(maxsize=1)
-def load_networks() -> tuple[dict[str, Array], Array, dict[str, Array]]:
+def kernels_of_sample() -> tuple[dict[str, Array], Array, dict[str, Array]]:
     """Return the kernels over the proteins that were drawn, their costs, and the labels of each class.
 
     Returns
@@ -69,25 +67,18 @@ def load_networks() -> tuple[dict[str, Array], Array, dict[str, Array]]:
         The edges of a kernel's network, relative to the network of fewer edges.
     labels : dict of str to ndarray of shape (n,)
     """
-    first, second = tables = [load_dataset(name).arrays for name in NETWORKS]
-    common = np.intersect1d(first["protein_ids"], second["protein_ids"])
-    drawn = np.random.default_rng(SEED).permutation(len(common))[:N_PROTEINS]
-    proteins = common[np.sort(drawn)]
-    networks = [
-        Network(table["protein_ids"][table["edges"]], table["weights"], nodes=table["protein_ids"])
-        for table in tables
-    ]
+    networks, common, labels = load_networks()
+    drawn = np.sort(np.random.default_rng(SEED).permutation(len(common))[:N_PROTEINS])
+    proteins = common[drawn]
     matrices = [make(network)(proteins) for network in networks for make in KINDS.values()]
     costs = np.repeat([float(len(network.pairs)) for network in networks], len(KINDS))
-    rows = pd.Index(first["protein_ids"]).get_indexer(proteins)
-    columns = {key: first["label_names"].tolist().index(key) for key in CLASSES}
-    labels = {key: first["Y"][rows, column].astype(int) for key, column in columns.items()}
-    return dict(zip(KERNELS, matrices, strict=True)), costs / costs.min(), labels
+    kernels = dict(zip(KERNELS, matrices, strict=True))
+    return kernels, costs / costs.min(), {key: y[drawn].astype(int) for key, y in labels.items()}
 
 
 def load_class(key: str) -> Sample:
     """Return the proteins that were drawn, and which of them have a function."""
-    kernels, costs, labels = load_networks()
+    kernels, costs, labels = kernels_of_sample()
     return precomputed_sample(kernels, labels[key], costs)
 
 

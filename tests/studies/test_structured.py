@@ -251,7 +251,7 @@ def fresh():
         pairs.load_pairs,
         sequences.load_dna,
         sequences.load_proteins,
-        yeast.load_networks,
+        yeast.kernels_of_sample,
     )
     for loader in loaders:
         loader.cache_clear()
@@ -380,7 +380,7 @@ def test_networks_of_yeast_are_joined_by_the_names_of_proteins(data_folder, fres
         | shared,
     )
     monkeypatch.setattr(yeast, "N_PROTEINS", 20)
-    kernels, costs, labels = yeast.load_networks()
+    kernels, costs, labels = yeast.kernels_of_sample()
     sample = yeast.load_class("10")
     assert list(kernels) == [view.name for view in sample.views] == yeast.KERNELS
     np.testing.assert_allclose(costs, np.repeat([len(edges), len(others)], 4) / min(len(edges), len(others)))

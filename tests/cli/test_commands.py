@@ -180,6 +180,7 @@ main()
 """
 
 
+@pytest.mark.thorough
 def test_ctrl_c_with_two_processes_loses_nothing(tmp_path):
     """A real signal to a real group of processes, as a terminal sends it."""
     splits = 200

@@ -217,6 +217,7 @@ __main__.main()
 """
 
 
+@pytest.mark.thorough
 def test_an_interrupted_fit_keeps_its_model_and_may_be_given_again(place, tmp_path):
     fit = ["fit", place / "train.csv", "-y", "kind", "--ignore", "name", "-o", tmp_path, "--set", "tol=1e-9"]
     fit = list(map(str, fit))

@@ -72,6 +72,7 @@ def made_rows(number, n_rows):
     return rows
 
 
+@pytest.mark.thorough
 def test_more_rows_and_factors_than_memory(tmp_path):
     limit, n_chunks, n_rows = 500 * 2**20, 34, 4000
     made = (delayed(made_rows)(number, n_rows) for number in range(n_chunks))

@@ -1,6 +1,7 @@
 """What a fit on factors says of its memory: no less than it takes, wherever the factors are."""
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -26,17 +27,20 @@ def peak_of(estimator, n, y):
         tracemalloc.stop()
 
 
+slow = partial(pytest.param, marks=pytest.mark.thorough)
+
+
 @pytest.mark.parametrize(
     ("estimator", "n"),
     [
-        (MKLClassifier(VIEWS, rank=60, **SETTINGS), 9000),  # a part of the rows first
-        (MKLClassifier(VIEWS, rank=200, multiclass="shared", loss="squared_hinge", **SETTINGS), 1200),
-        (MKLClassifier(VIEWS, rank=200, multiclass="shared", **SETTINGS), 1200),
-        (MKLClassifier(VIEWS, rank=150, n_jobs=3, **SETTINGS), 1200),
-        (MKLRegressor(VIEWS, rank=300, dtype="float32", **SETTINGS), 1200),
         (MKLRidge(VIEWS, rank=300, **SETTINGS), 1200),
+        slow(MKLClassifier(VIEWS, rank=60, **SETTINGS), 9000),  # a part of the rows first
+        slow(MKLClassifier(VIEWS, rank=200, multiclass="shared", loss="squared_hinge", **SETTINGS), 1200),
+        slow(MKLClassifier(VIEWS, rank=200, multiclass="shared", **SETTINGS), 1200),
+        slow(MKLClassifier(VIEWS, rank=150, n_jobs=3, **SETTINGS), 1200),
+        slow(MKLRegressor(VIEWS, rank=300, dtype="float32", **SETTINGS), 1200),
     ],
-    ids=["rows", "smooth", "shared", "jobs", "single", "ridge"],
+    ids=["ridge", "rows", "smooth", "shared", "jobs", "single"],
 )
 @pytest.mark.filterwarnings("ignore::multikernel.estimators.LowRankWarning")
 def test_a_fit_takes_no_more_than_it_says(estimator, n):

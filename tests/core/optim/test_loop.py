@@ -36,6 +36,11 @@ def test_the_callback_sees_every_entry_of_the_history():
     assert record.outcome == {"n_iter": 2, "status": Status.OPTIMAL, "history": entries}
 
 
+def test_what_the_callback_does_to_its_entry_changes_nothing():
+    record = Recorder(0.1, callback=lambda entry: entry.update(gap=0.0))
+    assert not record.note(entry(0, 1.0)) and record.history == [entry(0, 1.0)]
+
+
 def test_a_solver_may_judge_for_itself_and_stop_for_reasons_of_its_own():
     record = Recorder(0.1)
     assert not record.note(entry(0, 0.0), reached=False)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from judges.kernel_mixture import fit_kernel_mixture
 from multikernel.core.optim.loop import Status
 from multikernel.datasets import make_interleaved, make_piecewise
 from multikernel.reproduce import get_study, plots, run_table
 from multikernel.reproduce.lewis2006 import clusters, piecewise, speed
-from multikernel.solvers.kernel_mixture import fit_kernel_mixture
 from multikernel.solvers.nonstationary.projection import balance
 
 STUDY = get_study("lewis2006")

@@ -27,8 +27,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
-from benchmarks.objective import check_duals, images_of, make_feasible, primal_value
+from benchmarks.objective import check_duals, images_of, primal_value
 from benchmarks.solvers.svc import duals_of, solve_svc
+from judges.programs.answers import make_feasible
 
 FloatArray = NDArray[np.float64]
 

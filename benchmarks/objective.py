@@ -196,24 +196,3 @@ def judge(
     primal = primal_value(weights @ images, mixed, y, C, scale=scale)
     lower = lower_bound(alpha, q, C)
     return Verdict(primal, lower, float(alpha.sum()) - 0.5 * mixed, (primal - lower) / abs(primal))
-
-
-def make_feasible(alpha: ArrayLike, y: ArrayLike, C: float) -> FloatArray:
-    """The duals of an interior-point method, clipped into the box and balanced by scaling one class down.
-
-    This can only help a contestant whose duals are feasible to its own tolerance and not to rounding.
-    """
-    y = np.asarray(y, dtype=np.float64)
-    clipped = np.clip(np.asarray(alpha, dtype=np.float64), 0.0, C)
-    positive, negative = float(clipped[y > 0].sum()), float(clipped[y < 0].sum())
-    if min(positive, negative) <= 0.0:
-        return np.zeros_like(clipped)
-    heavy = y > 0 if positive > negative else y < 0
-    clipped[heavy] *= min(positive, negative) / max(positive, negative)
-    return clipped
-
-
-def make_weights(weights: ArrayLike) -> FloatArray:
-    """Weights clipped at zero and divided by their sum."""
-    clipped = np.maximum(np.asarray(weights, dtype=np.float64), 0.0)
-    return clipped / clipped.sum()

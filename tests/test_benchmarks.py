@@ -21,10 +21,9 @@ from benchmarks.objective import (
     hinge_sum,
     judge,
     lower_bound,
-    make_feasible,
-    make_weights,
     primal_value,
 )
+from judges.programs.answers import make_feasible, make_weights
 
 
 def small_problem(seed=0, n=40, m=3):

@@ -23,15 +23,15 @@ from benchmarks.measuring import one_cholesky
 from benchmarks.objective import InfeasibleError
 from benchmarks.plan import QUICK
 from benchmarks.sections import discriminant as section
-from benchmarks.solvers import discriminant_cvxopt, discriminant_cvxpy
 from benchmarks.solvers.discriminant import answer_of_ours, fit_ours, learn_ours
-from benchmarks.solvers.discriminant_program import (
+from benchmarks.store import Store
+from judges.programs import discriminant_cvxopt, discriminant_cvxpy
+from judges.programs.discriminant_program import (
     answer_of_shares,
     inequalities,
     members_of,
     shares_of_unknowns,
 )
-from benchmarks.store import Store
 
 
 @cache

@@ -19,11 +19,11 @@ from benchmarks.matrix_objective import feasible_weights, inner_maximum, judge_m
 from benchmarks.sections import free_sign
 from benchmarks.sections.kernel_matrix import equality_figure, speed_figure
 from benchmarks.sections.nonnegative import on_simplex
-from benchmarks.solvers import lmi_cvxopt, lmi_cvxpy
 from benchmarks.solvers.kernel_matrix import answer_of_matrix, learn_matrix, learn_simplex
-from benchmarks.solvers.qcqp_clarabel import solve_qcqp_clarabel
-from benchmarks.solvers.qcqp_clarabel_direct import solve_by_cholesky, solve_by_eigenvectors
 from benchmarks.store import Store
+from judges.programs import lmi_cvxopt, lmi_cvxpy
+from judges.programs.qcqp_clarabel import solve_qcqp_clarabel
+from judges.programs.qcqp_clarabel_direct import solve_by_cholesky, solve_by_eigenvectors
 
 
 def transductive(seed=0, n=20, m=3, C=1.0):

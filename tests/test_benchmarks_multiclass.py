@@ -14,9 +14,9 @@ from benchmarks.multiclass_objective import judge_joint, judge_joint_weights
 from benchmarks.objective import InfeasibleError
 from benchmarks.plan import QUICK
 from benchmarks.sections import multiclass as section
-from benchmarks.solvers import joint_clarabel
 from benchmarks.solvers.joint import duals_of, fit_joint, learn_joint, solve_joint
 from benchmarks.store import Store
+from judges.programs import joint_clarabel
 from multikernel.kernels import Gaussian
 
 N, K = 24, 3

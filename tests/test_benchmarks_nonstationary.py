@@ -22,9 +22,9 @@ from benchmarks.objective import InfeasibleError
 from benchmarks.plan import QUICK
 from benchmarks.sections import nonstationary as section
 from benchmarks.solvers.projection import solve_interior, solve_smo
-from benchmarks.solvers.projection_program import features_of, program_of, quadratic_of, weights_of
 from benchmarks.store import Store
 from judges.optimum import conic_optimum
+from judges.programs.projection_program import features_of, program_of, quadratic_of, weights_of
 
 
 @cache

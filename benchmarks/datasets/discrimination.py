@@ -7,12 +7,12 @@ recipe that it was drawn from; every record says which.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judges.programs.tasks import DiscriminantTask
 from multikernel.datasets import load_dataset
 
 FloatArray = NDArray[np.float64]
@@ -22,24 +22,6 @@ WAVEFORMS = ("waveform", "waveform_drawn")
 _SEED = 0
 _DRAWN = 3300  # about as many as the file has of the two classes
 _WIDTHS = (-1.0, 2.0)  # of log10 σ
-
-
-@dataclass(frozen=True)
-class DiscriminantTask:
-    """Learn the kernel of a discriminant analysis.
-
-    Attributes
-    ----------
-    dataset : str
-    kernels : array (m, n, n), not centred
-    codes : array (n,) of 0 and 1
-    reg : float or None, λ; None if it is learned
-    """
-
-    dataset: str
-    kernels: FloatArray
-    codes: NDArray[np.int64]
-    reg: float | None
 
 
 def draw_waveforms(n: int, seed: int = _SEED) -> tuple[FloatArray, NDArray[np.int64]]:

@@ -9,16 +9,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.datasets.points import load_points
+from judges.programs.tasks import ProjectionTask
 from multikernel.datasets.generators import make_piecewise
-from multikernel.solvers.nonstationary.mixtures import Mixtures
-from multikernel.solvers.nonstationary.projection import Projection
 from multikernel.solvers.nonstationary.working_set import project_interior
 
 FloatArray = NDArray[np.float64]
@@ -30,39 +29,6 @@ _SEED = 0
 _TURNS, _UNCHANGED = 30, 1e-3
 _FLOOR = 1e-8
 _BOUNDS = {"mc": 10.0, "piecewise": 1e4}
-
-
-@dataclass(frozen=True)
-class ProjectionTask:
-    """Find the best mixtures for given posteriors; every kernel is a component of both classes.
-
-    Attributes
-    ----------
-    kernels : array (m, n, n)
-    y : array (n,), ±1
-    posteriors : pair of arrays (n_positive, m) and (n_negative, m), rows sum to 1
-    C : float
-    margin : float, γ of every sample: 1 + ln m
-    """
-
-    kernels: FloatArray
-    y: FloatArray
-    posteriors: Pair
-    C: float
-    margin: float
-
-    @property
-    def rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The samples of the positive and of the negative class."""
-        return np.flatnonzero(self.y > 0), np.flatnonzero(self.y < 0)
-
-    @property
-    def projection(self) -> Projection:
-        """The same, as the package has it."""
-        m, n = self.kernels.shape[:2]
-        every = np.arange(m), np.arange(m)
-        mixtures = Mixtures(self.kernels, every, self.rows, np.full(n, self.C), np.full(n, self.margin))
-        return Projection(mixtures, self.posteriors)
 
 
 def kernels_of(dataset: str, n: int) -> tuple[FloatArray, FloatArray]:

@@ -7,13 +7,13 @@ record says which.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
+from judges.programs.tasks import TransductiveProblem
 from multikernel.datasets import load_dataset
 
 FloatArray = NDArray[np.float64]
@@ -24,40 +24,6 @@ LABELLED = 0.8
 _SEED = 0
 _WIDTHS = (0.5, 3.0, 10.0)  # σ; a bank of three kernels has the first alone
 _NOISE = 0.05  # of the rows that are used again, so that no row is there twice
-
-
-@dataclass(frozen=True)
-class TransductiveProblem:
-    """The 1-norm soft margin over a stack.
-
-    Attributes
-    ----------
-    dataset : str
-    kernels : array (m, n, n), the labelled points first
-    y : array (N,) of −1 and +1, of the labelled points
-    C : float
-    """
-
-    dataset: str
-    kernels: FloatArray
-    y: FloatArray
-    C: float = 1.0
-
-    @property
-    def traces(self) -> FloatArray:
-        """r_i = trace K_i over all points."""
-        return np.trace(self.kernels, axis1=1, axis2=2)
-
-    @property
-    def trace(self) -> float:
-        """c, the sum of the traces."""
-        return float(self.traces.sum())
-
-    @property
-    def labelled_kernels(self) -> FloatArray:
-        """(c / r_i) K_i over the labelled points (m, N, N): the nonnegative program on the simplex."""
-        N = self.y.size
-        return self.kernels[:, :N, :N] * (self.trace / self.traces)[:, None, None]
 
 
 @cache

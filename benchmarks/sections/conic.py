@@ -12,11 +12,11 @@ from benchmarks.measuring import cpu_seconds, median
 from benchmarks.objective import judge
 from benchmarks.plan import Case, Plan
 from benchmarks.sections.grid import TIGHT_TOL
-from benchmarks.solvers.answer import Answer
 from benchmarks.solvers.ours import answer_of, fit_ours
-from benchmarks.solvers.qcqp_clarabel import solve_qcqp_clarabel
-from benchmarks.solvers.qcqp_cvxopt import solve_cones, solve_linear_cones, solve_smooth
 from benchmarks.store import Record, Store
+from judges.programs.answers import Answer
+from judges.programs.qcqp_clarabel import solve_qcqp_clarabel
+from judges.programs.qcqp_cvxopt import solve_cones, solve_linear_cones, solve_smooth
 
 OBJECTIVE_TOL = 1e-6
 

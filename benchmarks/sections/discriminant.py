@@ -25,11 +25,11 @@ from benchmarks.measuring import code_version, cpu_seconds, median, one_cholesky
 from benchmarks.plan import Plan
 from benchmarks.profiling import profile_call
 from benchmarks.sections.peers import difference, profile_table, provenance
-from benchmarks.solvers import discriminant_cvxopt, discriminant_cvxpy
-from benchmarks.solvers.answer import DiscriminantAnswer
 from benchmarks.solvers.discriminant import OUR_TOL, answer_of_ours, fit_ours, learn_ours
-from benchmarks.solvers.discriminant_sdpa import solve_sdpa
 from benchmarks.store import Record, Store
+from judges.programs import discriminant_cvxopt, discriminant_cvxpy
+from judges.programs.answers import DiscriminantAnswer
+from judges.programs.discriminant_sdpa import solve_sdpa
 
 KERNELS = 10
 REGS = (1e-4, None)

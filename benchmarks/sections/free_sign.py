@@ -22,9 +22,9 @@ from benchmarks.sections.kernel_matrix import (
     take_profile,
     verdict_of,
 )
-from benchmarks.solvers import lmi_cvxopt, lmi_cvxpy
 from benchmarks.solvers.kernel_matrix import OUR_TOL, answer_of_matrix, judge_matrix, learn_matrix
 from benchmarks.store import Record, Store
+from judges.programs import lmi_cvxopt, lmi_cvxpy
 
 LEAST_SPEEDUP, SPEED_SIZE = 100.0, (200, 5)
 MOST_SECONDS, SECONDS_SIZE = 1.0, (300, 5)

@@ -18,9 +18,9 @@ from benchmarks.measuring import code_version, cpu_seconds, median
 from benchmarks.plan import Case, Plan, Size
 from benchmarks.profiling import profile_call
 from benchmarks.sections.peers import difference, profile_table, provenance
-from benchmarks.solvers.answer import MatrixAnswer
 from benchmarks.solvers.kernel_matrix import answer_of_matrix, fit_transductive, learn_matrix
 from benchmarks.store import Record, Store
+from judges.programs.answers import MatrixAnswer
 
 C = 1.0
 OBJECTIVE_TOL = 1e-6

@@ -21,10 +21,10 @@ from benchmarks.objective import InfeasibleError
 from benchmarks.plan import Plan
 from benchmarks.profiling import profile_call
 from benchmarks.sections.peers import profile_table, provenance
-from benchmarks.solvers.answer import LocalizedAnswer
 from benchmarks.solvers.localized import MACHINE_TOL, fit_estimator, learn_gate
 from benchmarks.solvers.localized_svc import descend_svc, fit_svc
 from benchmarks.store import Record, Store
+from judges.programs.answers import LocalizedAnswer
 
 REQUIRED_N, REQUIRED_DIGITS = 800, 667
 MOST_SOLVES, LEAST_RATIO, MOST_SECONDS = 30, 5.0, 10.0

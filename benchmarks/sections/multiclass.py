@@ -22,9 +22,9 @@ from benchmarks.multiclass_objective import judge_joint, judge_joint_weights
 from benchmarks.objective import InfeasibleError
 from benchmarks.plan import Plan
 from benchmarks.sections.peers import provenance
-from benchmarks.solvers import joint_clarabel
 from benchmarks.solvers.joint import fit_joint, learn_joint, solve_joint
 from benchmarks.store import Record, Store
+from judges.programs import joint_clarabel
 from multikernel.kernels import Gaussian
 
 REQUIRED_DUALS, LEAST_RATIO = 1000, 20.0

@@ -17,12 +17,12 @@ from benchmarks.sections.kernel_matrix import (
     take_against,
     take_profile,
 )
-from benchmarks.solvers.answer import Answer, MatrixAnswer
 from benchmarks.solvers.kernel_matrix import learn_simplex
-from benchmarks.solvers.qcqp_clarabel import solve_qcqp_clarabel
-from benchmarks.solvers.qcqp_clarabel_direct import solve_by_cholesky, solve_by_eigenvectors
-from benchmarks.solvers.qcqp_cvxopt import solve_smooth
 from benchmarks.store import Store
+from judges.programs.answers import Answer, MatrixAnswer
+from judges.programs.qcqp_clarabel import solve_qcqp_clarabel
+from judges.programs.qcqp_clarabel_direct import solve_by_cholesky, solve_by_eigenvectors
+from judges.programs.qcqp_cvxopt import solve_smooth
 
 LEAST_SPEEDUP, SPEED_SIZE = 50.0, (300, 5)
 

@@ -23,10 +23,10 @@ from benchmarks.objective import InfeasibleError
 from benchmarks.plan import Plan
 from benchmarks.profiling import profile_call
 from benchmarks.sections.peers import profile_table, provenance
-from benchmarks.solvers import projection_clarabel, projection_cvxopt
-from benchmarks.solvers.answer import ProjectionAnswer
 from benchmarks.solvers.projection import solve_interior, solve_smo
 from benchmarks.store import Record, Store
+from judges.programs import projection_clarabel, projection_cvxopt
+from judges.programs.answers import ProjectionAnswer
 
 REQUIRED_N = 500
 REQUIRED_FIT = 2000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.datasets.discrimination import DiscriminantTask
-from benchmarks.solvers.answer import DiscriminantAnswer
+from judges.programs.answers import DiscriminantAnswer
 from multikernel.core.optim.loop import Options
 from multikernel.estimators.kernel_discriminant import KernelDiscriminantClassifier
 from multikernel.solvers.discriminant import DiscriminantProblem, DiscriminantResult, learn_discriminant

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.solvers.answer import JointAnswer, JointWeightsAnswer
+from judges.programs.answers import JointAnswer, JointWeightsAnswer
 from multikernel import MKLClassifier
 from multikernel.criteria.joint import JointHinge
 from multikernel.kernels import Kernel

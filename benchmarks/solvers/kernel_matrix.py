@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.datasets.transduction import TransductiveProblem
-from benchmarks.solvers.answer import MatrixAnswer
 from judges.conic import learn_kernel_matrix_conic
+from judges.programs.answers import MatrixAnswer
 from multikernel import TransductiveMKLClassifier
 from multikernel.criteria.margin import Hinge
 from multikernel.solvers import Options, learn_weights

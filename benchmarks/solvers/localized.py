@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.datasets.localized import LocalizedTask, start_numbers
-from benchmarks.solvers.answer import LocalizedAnswer
+from judges.programs.answers import LocalizedAnswer
 from multikernel import LocalizedMKLClassifier
 from multikernel.combine.gates import GATES
 from multikernel.criteria import Hinge

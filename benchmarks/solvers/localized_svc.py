@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from benchmarks.datasets.localized import FloatArray, LocalizedTask
-from benchmarks.solvers.answer import LocalizedAnswer
+from judges.programs.answers import LocalizedAnswer
 
 SVC_TOL = 1e-3
 _CACHE_MB = 2000

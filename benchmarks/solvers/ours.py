@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.solvers.answer import Answer
+from judges.programs.answers import Answer
 from multikernel import MKLClassifier
 from multikernel.criteria import Hinge
 from multikernel.solvers import Options, SolveResult, learn_weights

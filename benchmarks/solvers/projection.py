@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.datasets.mixtures import ProjectionTask
-from benchmarks.solvers.answer import ProjectionAnswer
+from judges.programs.answers import ProjectionAnswer
 from multikernel.solvers.nonstationary.projection import Projected
 from multikernel.solvers.nonstationary.smo import project_smo
 from multikernel.solvers.nonstationary.working_set import project_interior

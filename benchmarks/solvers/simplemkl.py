@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.solvers.answer import Answer
 from benchmarks.solvers.svc import duals_of, solve_svc
+from judges.programs.answers import Answer
 
 FloatArray = NDArray[np.float64]
 

@@ -49,7 +49,7 @@ def learn_alignment_conic(
     else:
         cone = Spectrahedron(Ks, 1.0 / table.norms)
         found = align_free(cone, basis, table.target, tol=tol, max_iter=max_iter)
-    return measured(Ks, y, table, found, centered=False, signed=weights == "free", tol=tol)
+    return measured(Ks, y, table, found, signed=weights == "free", tol=tol)
 
 
 def align_nonnegative(pairs: Array, target: Array, rank: int) -> Aligned:

@@ -24,7 +24,6 @@ from scipy.optimize import nnls
 from .._validation import check_choice, smallest_eigenvalue
 from ..core.optim.loop import Result, Status
 from ..criteria.alignment import StackAlignment, align_stack, label_alignment
-from ..kernels.transforms import Center
 from .alignment_cone import Aligned, align_in_cone
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -70,7 +69,6 @@ def learn_alignment(
     y: Array,
     weights: str = "nonnegative",
     *,
-    centered: bool = False,
     tol: float = 1e-8,
     max_iter: int = 100,
 ) -> AlignmentResult:
@@ -84,9 +82,6 @@ def learn_alignment(
         Labels ±1 of the first N points, both present.
     weights : {"nonnegative", "free"}
         "free" weights may be negative where K(μ) stays positive semidefinite on all n points.
-    centered : bool
-        Align the centred matrices HK_iH, H = I − 11'/n over all points. For free weights it is then HK(μ)H
-        that is positive semidefinite, and whose smallest eigenvalue is reported.
     tol : float
         Relative gap to reach.
     max_iter : int
@@ -103,18 +98,17 @@ def learn_alignment(
     ([0.333333, -0.333333], 1.0)
     """
     check_choice("weights", weights, WEIGHTS)
-    table = align_stack(Ks, y, centered=centered)
+    table = align_stack(Ks, y)
     _require_aligned(table.target)
     basis = independent_directions(table.pairs, DEPENDENT)
-    members = _centered(Ks) if centered and weights == "free" else Ks
     if weights == "nonnegative":
         found = align_by_least_squares(table, rank=basis.shape[1])
     else:
-        found = align_in_cone(members, y, table, basis, tol=_BEYOND * tol, max_iter=max_iter)
-    return measured(Ks, y, table, found, centered=centered, signed=weights == "free", tol=tol)
+        found = align_in_cone(Ks, y, table, basis, tol=_BEYOND * tol, max_iter=max_iter)
+    return measured(Ks, y, table, found, signed=weights == "free", tol=tol)
 
 
-def spectral_alignment(V: Array, y: Array, *, centered: bool = False) -> AlignmentResult:
+def spectral_alignment(V: Array, y: Array) -> AlignmentResult:
     """Weights of v_i v_i' for orthonormal v_i, in closed form: μ_i ∝ (v_i[:N]'y)².
 
     Parameters
@@ -122,8 +116,6 @@ def spectral_alignment(V: Array, y: Array, *, centered: bool = False) -> Alignme
     V : array (n, m), orthonormal columns
     y : array (N,), N ≤ n
         Labels ±1 of the first N points.
-    centered : bool
-        Whether the alignment of the labelled block is reported centred; the weights do not depend on it.
 
     Examples
     --------
@@ -140,7 +132,7 @@ def spectral_alignment(V: Array, y: Array, *, centered: bool = False) -> Alignme
         objective=objective,
         upper_bound=objective,
         gap=0.0,
-        alignment_train=label_alignment((labelled * mu) @ labelled.T, y, centered=centered),
+        alignment_train=label_alignment((labelled * mu) @ labelled.T, y),
         slack=np.zeros(mu.size),
         Z=None,
         smallest_eigenvalue=None,
@@ -170,13 +162,6 @@ def _require_aligned(cosines: Array) -> None:
         )
 
 
-def _centered(Ks: Array) -> Array:
-    members = Ks.astype(np.float64)
-    for K in members:
-        Center().fit(K).train(K, overwrite=True)
-    return members
-
-
 def align_by_least_squares(table: StackAlignment, rank: int) -> Aligned:
     """min |Rv − R⁻'t|² over v ≥ 0 with S = R'R, and the bound of its optimality conditions.
 
@@ -199,15 +184,13 @@ def align_by_least_squares(table: StackAlignment, rank: int) -> Aligned:
 
 
 def measured(
-    Ks: Array, y: Array, table: StackAlignment, found: Aligned, *, centered: bool, signed: bool, tol: float
+    Ks: Array, y: Array, table: StackAlignment, found: Aligned, *, signed: bool, tol: float
 ) -> AlignmentResult:
     """Measure what was found on the matrix itself, in the caller's units."""
     factors = found.w / table.norms
     K = factors[0] * Ks[0]
     for factor, member in zip(factors[1:], Ks[1:], strict=True):
         K += factor * member
-    if centered:
-        K = Center().fit(K).train(K, overwrite=True)
     norm = float(np.linalg.norm(K))
     K /= norm
     train = K[: y.size, : y.size]
@@ -219,7 +202,7 @@ def measured(
         objective=objective,
         upper_bound=upper,
         gap=gap,
-        alignment_train=label_alignment(train, y, centered=centered),
+        alignment_train=label_alignment(train, y),
         slack=found.slack * table.norms * table.target_norm,
         Z=None if found.Z is None else found.Z * table.target_norm,
         smallest_eigenvalue=smallest_eigenvalue(K) if signed else None,

@@ -1,16 +1,12 @@
 """Weight learners: one package for each family, one small file for each method.
 
 A learner has ``fit(kernels, y)``, ``kernel_weights_`` and ``combine(kernels)``, and goes under any kernel
-machine by :class:`multikernel.CombinedKernelClassifier` and its kin. The functions give the weights alone,
-with their certificate.
+machine by :class:`multikernel.CombinedKernelClassifier` and its kin.
 """
 
 from ..criteria.alignment import alignment
 from .bayesian import DirichletWeights
 from .boosting import KernelBoosting
-from .by_alignment import alignment_weights, centered_alignment_weights
-from .by_discriminant import discriminant_weights, kim_weights
-from .by_heuristic import heuristic_weights
 from .discriminant import DiscriminantMKL, FungDiscriminant, KimDiscriminant
 from .fixed import BestSingle, MeanRule, ProductRule, SumRule
 from .heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
@@ -26,7 +22,6 @@ from .margin import (
     RadiusMargin,
 )
 from .nonlinear import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
-from .result import KernelWeights
 from .ridge import PolynomialRidge, RidgeBall
 from .similarity import (
     AlignmentQP,
@@ -60,7 +55,6 @@ __all__ = [
     "InstanceWeights",
     "KLDivergence",
     "KernelBoosting",
-    "KernelWeights",
     "KimDiscriminant",
     "Learned",
     "LogPenaltyMKL",
@@ -77,9 +71,4 @@ __all__ = [
     "TwoClassLearner",
     "WeightLearner",
     "alignment",
-    "alignment_weights",
-    "centered_alignment_weights",
-    "discriminant_weights",
-    "heuristic_weights",
-    "kim_weights",
 ]

@@ -1,4 +1,4 @@
-"""Discriminant solvers behind the functions and the learners: who is to blame where they fail."""
+"""Discriminant solvers behind the learners: which kernel is to blame where they fail."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.solvers.kernel_mixture import KernelMixture, fit_kernel_mixture
+from judges.kernel_mixture import KernelMixture, fit_kernel_mixture
 
 Array = np.ndarray
 

@@ -5,11 +5,11 @@ import pytest
 from sklearn.svm import SVC
 
 from judges.conic import ConicPoint, growth, solve_conic
+from judges.programs.kernel_matrix_published import CRITERIA, default_trace, omega_free, omega_nonnegative
 from multikernel.combine.families import RankOneFamily, StackFamily
 from multikernel.combine.spectrahedron import Spectrahedron
 from multikernel.criteria import HardMargin, Hinge, SquaredHinge
 from multikernel.solvers.interior_point import InteriorPoint, follow_path
-from tests.solvers.kernel_matrix_reference import CRITERIA, default_trace, omega_free, omega_nonnegative
 from tests.solvers.problems import Task, gaussian, judge
 
 every_criterion = pytest.mark.parametrize("criterion", CRITERIA)

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judges.programs.discriminant_published import smallest_diagonal
 from multikernel.solvers.diagonal_bound import diagonal_bound, smooth_bound
-
-from .discriminant_reference import smallest_diagonal
 
 
 def random_matrix(k, rank, seed, spread=1.0):

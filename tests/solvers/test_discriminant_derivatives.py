@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges.conic import learn_discriminant_conic
+from judges.programs import discriminant_published as reference
 from multikernel.criteria.scatter import class_columns, separation_columns
 from multikernel.solvers.diagonal_bound import diagonal_bound
 from multikernel.solvers.diagonal_separation import between_classes, smooth_separation
@@ -13,7 +14,6 @@ from multikernel.solvers.discriminant import DiscriminantProblem, learn_discrimi
 from multikernel.solvers.discriminant_exact import evaluate_separation
 from multikernel.solvers.discriminant_problem import Members
 
-from . import discriminant_reference as reference
 from .discriminant_problems import KINDS, make_problem, wine
 
 problems = st.tuples(

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from judges.conic import learn_discriminant_conic
+from judges.programs import discriminant_published as reference
 from multikernel.core.optim.loop import Options, Status
 from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
 
-from . import discriminant_reference as reference
 from .discriminant_problems import KINDS, REGS, breast_cancer, make_problem, wine
 
 FORMS = ("exact", "approximate")

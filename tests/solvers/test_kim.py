@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judges.programs import discriminant_published as reference
 from multikernel.core.optim.loop import Options, Status
 from multikernel.solvers.kim import FisherStack, fisher_ratio, learn_kim
 
-from . import discriminant_reference as reference
 from .discriminant_problems import KINDS, breast_cancer, make_problem
 from .test_discriminant_derivatives import assert_close, shares_of, slopes
 

@@ -18,11 +18,9 @@ from multikernel import CombinedKernelClassifier, CombinedKernelRegressor
 from multikernel.weights import (
     AccuracyRule,
     AlignmentRule,
-    KernelWeights,
     MSERule,
     PearsonRule,
     alignment,
-    heuristic_weights,
 )
 from tests.weights.similarity_problems import check_input, check_scales, ideal, problem
 
@@ -213,28 +211,6 @@ def test_laws(name):
     weights = learner.fit(kernels, y).kernel_weights_
     np.testing.assert_allclose(learner.fit(kernels[::-1], y).kernel_weights_, weights[::-1], rtol=1e-9)
     np.testing.assert_array_equal(learner.fit(kernels, y).kernel_weights_, weights)
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_the_function_is_the_learner(name):
-    learner, task = RULES[name]
-    kernels, y = problem(11, task, n=36)
-    options = {"cv": 3} if name != "alignment" else {}
-    found = heuristic_weights(kernels, y, name, **options)
-    assert isinstance(found, KernelWeights)
-    np.testing.assert_array_equal(found.weights, learner.fit(kernels, y).kernel_weights_)
-    assert found.gap == 0.0 and found.status == "optimal" and np.isnan(found.objective)
-
-
-def test_the_function_says_what_it_takes():
-    kernels, y = problem(12)
-    with pytest.raises(ValueError, match="rule must be one of 'alignment', 'accuracy', 'pearson', 'mse'"):
-        heuristic_weights(kernels, y, "best")
-    with pytest.raises(TypeError, match="rule='alignment' takes centered, normalise; got 'cv'"):
-        heuristic_weights(kernels, y, cv=3)
-    values = heuristic_weights(kernels, y, task="values").weights
-    classes = heuristic_weights(kernels, y, task="classes").weights
-    assert not np.allclose(values, classes)  # classes of unequal size: the mean is taken from values only
 
 
 def test_under_machines():

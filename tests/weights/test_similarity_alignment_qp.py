@@ -4,7 +4,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from multikernel.weights import AlignmentQP, AlignmentRule, CenteredAlignment, alignment, alignment_weights
+from multikernel.solvers import learn_alignment
+from multikernel.weights import AlignmentQP, AlignmentRule, CenteredAlignment, alignment
 from tests.weights.similarity_problems import centred, check_input, check_order, check_scales, ideal, problem
 
 TASKS = ("two", "three", "values", "outputs")
@@ -52,7 +53,7 @@ def test_the_gap_bounds_what_is_left(reg):
 
 def test_between_the_best_alignment_and_the_rule():
     kernels, y = problem(5)
-    best = alignment_weights(kernels, y).weights
+    best = learn_alignment(np.stack(kernels), np.where(y == 1, 1.0, -1.0)).weights
     found = AlignmentQP(0.0).fit(kernels, y).kernel_weights_
     np.testing.assert_allclose(found / found.sum(), best / best.sum(), rtol=1e-6, atol=1e-9)
     joint = CenteredAlignment().fit(kernels, y).kernel_weights_

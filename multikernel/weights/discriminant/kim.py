@@ -25,7 +25,8 @@ class KimDiscriminant(TwoClassLearner):
         λ > 0, in the units of the scaled kernels.
     normalise : bool
         Whether s_m is the mean squared distance from the centre of all samples, tr(HK_mH) / n, so that the
-        scales of the kernels do not matter. If not, s_m = 1, as in :func:`kim_weights`.
+        scales of the kernels do not matter. If not, s_m = 1, and a kernel of larger entries has a larger
+        ratio at the same λ.
 
     Attributes
     ----------

@@ -19,8 +19,9 @@ class DiscriminantMKL(WeightLearner):
 
     min_{η ≥ 0, Σ η_m r_m = 1}  λ tr E'(λI + Σ_m η_m HK_mH)⁻¹E,     r_m = tr HK_mH
 
-    with H = I − 11'/n and E the columns of the classes as in :func:`discriminant_weights`, which gives these
-    weights too; :class:`multikernel.KernelDiscriminantClassifier` also classifies by them.
+    with H = I − 11'/n. E has a column √(n/n_c) (e_c − n_c/n) for each class c of n_c samples with indicator
+    e_c, or for two classes the one column of 1/n₊ on the second class and −1/n₋ on the first.
+    :class:`multikernel.KernelDiscriminantClassifier` learns the same weights and classifies by them.
 
     Parameters
     ----------

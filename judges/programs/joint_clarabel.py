@@ -21,10 +21,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from benchmarks.objective import make_weights
-from benchmarks.solvers.answer import JointAnswer, JointWeightsAnswer
-from benchmarks.solvers.factors import gram_factor
-from benchmarks.solvers.qcqp_clarabel_direct import cholesky_factor
+from judges.programs.answers import JointAnswer, JointWeightsAnswer, make_weights
+from judges.programs.factors import gram_factor
+from judges.programs.qcqp_clarabel_direct import cholesky_factor
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -17,8 +17,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from benchmarks.datasets.mixtures import ProjectionTask
-from benchmarks.solvers.answer import ProjectionAnswer
+from judges.programs.answers import ProjectionAnswer
+from judges.programs.tasks import ProjectionTask
 
 FloatArray = NDArray[np.float64]
 

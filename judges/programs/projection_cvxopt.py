@@ -7,9 +7,9 @@ import cvxopt.solvers
 import numpy as np
 import scipy.sparse
 
-from benchmarks.datasets.mixtures import ProjectionTask
-from benchmarks.solvers.answer import ProjectionAnswer
-from benchmarks.solvers.projection_program import answer_of, program_of, quadratic_of
+from judges.programs.answers import ProjectionAnswer
+from judges.programs.projection_program import answer_of, program_of, quadratic_of
+from judges.programs.tasks import ProjectionTask
 
 _OPTIONS = {"show_progress": False, "abstol": 1e-8, "reltol": 1e-8, "feastol": 1e-8}
 

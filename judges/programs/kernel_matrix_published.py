@@ -3,7 +3,7 @@
     ω = min_μ  max_{0 ≤ a ≤ C, y'a = 0}  2e'a − a'(G(K(μ)) + τI)a,     Σ μ_i trace(K_i) (+ nτ) = c,
 
 in the paper's units: kernels as they are given, over all n points with the N labelled ones first, and ω twice
-the usual dual value. Nothing of the library is used, and not its conic solver either.
+the usual dual value. Nothing of the library is used, and nothing of `judges.conic` either.
 
 =========  ===============  =================
 criterion  bound of a       τ
@@ -15,24 +15,30 @@ criterion  bound of a       τ
 =========  ===============  =================
 """
 
+from typing import Any
+
 import cvxpy as cp
 import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 CRITERIA = ("HM", "SM1", "SM2", "SM2C")
 # Tighter, or with its default factorisation, CVXOPT gives up on some of the problems.
 _CVXOPT = {"solver": cp.CVXOPT, "abstol": 1e-8, "reltol": 1e-8, "feastol": 1e-8, "kktsolver": "ldl"}
 
 
-def default_trace(Ks, criterion):
+def default_trace(Ks: Array, criterion: str) -> float:
     """The paper's c: the sum of the traces, and that of the identity where τ is learned."""
     return float(np.trace(Ks, axis1=1, axis2=2).sum() + (Ks.shape[1] if criterion == "SM2C" else 0))
 
 
-def _given_tau(criterion, C):
+def _given_tau(criterion: str, C: float) -> float:
     return 1.0 / C if criterion == "SM2" else 0.0
 
 
-def omega_free(Ks, y, criterion, C=1.0, c=None):
+def omega_free(
+    Ks: Array, y: Array, criterion: str, C: float = 1.0, c: float | None = None
+) -> tuple[float, Array, float]:
     """Weights of any sign: the linear matrix inequality (26), (31), (36), (41) or (45).
 
     Kernels without a common null space: it has no interior otherwise. Returns (ω, μ, τ).
@@ -52,10 +58,12 @@ def omega_free(Ks, y, criterion, C=1.0, c=None):
     column = cp.reshape(v, (N, 1), order="C")
     bordered = cp.bmat([[G + tau * np.eye(N), column], [column.T, cp.reshape(corner, (1, 1), order="C")]])
     problem = cp.Problem(cp.Minimize(t), [total == c, K >> 0, bordered >> 0])
-    return _solve(problem), mu.value, float(tau.value)
+    return _solve(problem), np.asarray(mu.value), float(np.asarray(tau.value))
 
 
-def omega_nonnegative(Ks, y, criterion, C=1.0, c=None):
+def omega_nonnegative(
+    Ks: Array, y: Array, criterion: str, C: float = 1.0, c: float | None = None
+) -> tuple[float, Array, float]:
     """Nonnegative weights: the quadratically constrained program (27), (33), (38), (43) or (47).
 
     Bounds are stated on norms, s² = t, which keeps the digits of a solver of cones. Returns (ω, μ, τ).
@@ -80,7 +88,7 @@ def omega_nonnegative(Ks, y, criterion, C=1.0, c=None):
     return value, shares[: len(Ks)] / traces, float(tau)
 
 
-def _solve(problem):
+def _solve(problem: cp.Problem) -> float:
     problem.solve(**_CVXOPT)
     assert problem.status == cp.OPTIMAL, problem.status
     return float(problem.value)

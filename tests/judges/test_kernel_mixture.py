@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad, minimize
 from scipy.special import logsumexp, softmax
 
+from judges.kernel_mixture import fit_kernel_mixture, maximise
 from multikernel.core.optim.loop import Status
 from multikernel.datasets import make_interleaved
-from multikernel.solvers.kernel_mixture import fit_kernel_mixture, maximise
 
 
 def explicit_scores(features, proportions, means):

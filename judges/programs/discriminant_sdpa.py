@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from benchmarks.datasets.discrimination import DiscriminantTask
-from benchmarks.solvers.answer import DiscriminantAnswer
-from benchmarks.solvers.discriminant_program import (
+from judges.programs.answers import DiscriminantAnswer
+from judges.programs.discriminant_program import (
     answer_of_shares,
     inequalities,
     members_of,
     shares_of_unknowns,
 )
+from judges.programs.tasks import DiscriminantTask
 
 _OPTIONS = {"print": "no", "numThreads": 1, "epsilonStar": 1e-7, "epsilonDash": 1e-7}
 

@@ -18,15 +18,15 @@ import cvxopt
 import cvxopt.solvers
 import numpy as np
 
-from benchmarks.datasets.discrimination import DiscriminantTask
-from benchmarks.solvers.answer import DiscriminantAnswer
-from benchmarks.solvers.discriminant_program import (
+from judges.programs.answers import DiscriminantAnswer
+from judges.programs.discriminant_program import (
     Members,
     answer_of_shares,
     inequalities,
     members_of,
     shares_of_unknowns,
 )
+from judges.programs.tasks import DiscriminantTask
 
 _OPTIONS = {"show_progress": False, "abstol": 1e-8, "reltol": 1e-8, "feastol": 1e-8}
 

@@ -26,8 +26,8 @@ import cvxopt.solvers
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.datasets.transduction import TransductiveProblem
-from benchmarks.solvers.answer import MatrixAnswer
+from judges.programs.answers import MatrixAnswer
+from judges.programs.tasks import TransductiveProblem
 
 FloatArray = NDArray[np.float64]
 

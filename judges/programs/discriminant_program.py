@@ -19,9 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.datasets.discrimination import DiscriminantTask
-from benchmarks.objective import make_weights
-from benchmarks.solvers.answer import DiscriminantAnswer
+from judges.programs.answers import DiscriminantAnswer, make_weights
+from judges.programs.tasks import DiscriminantTask
 
 FloatArray = NDArray[np.float64]
 

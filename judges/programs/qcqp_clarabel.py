@@ -15,9 +15,8 @@ import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.objective import make_feasible, make_weights
-from benchmarks.solvers.answer import Answer
-from benchmarks.solvers.factors import gram_factor
+from judges.programs.answers import Answer, make_feasible, make_weights
+from judges.programs.factors import gram_factor
 
 
 def solve_qcqp_clarabel(

@@ -9,8 +9,8 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from benchmarks.datasets.transduction import TransductiveProblem
-from benchmarks.solvers.answer import MatrixAnswer
+from judges.programs.answers import MatrixAnswer
+from judges.programs.tasks import TransductiveProblem
 
 #: SCS is a first-order method: what it is asked for is what it reaches in about the time of the others.
 OPTIONS: dict[str, dict[str, Any]] = {

@@ -1,11 +1,13 @@
-"""What a contestant hands to the judge."""
+"""What a contestant hands to the judge, and how what is feasible but for rounding becomes feasible."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -78,3 +80,24 @@ class JointWeightsAnswer:
     intercepts: NDArray[np.float64]
     status: str
     n_solves: int | None = None
+
+
+def make_feasible(alpha: ArrayLike, y: ArrayLike, C: float) -> FloatArray:
+    """The duals of an interior-point method, clipped into the box and balanced by scaling one class down.
+
+    This can only help a contestant whose duals are feasible to its own tolerance and not to rounding.
+    """
+    y = np.asarray(y, dtype=np.float64)
+    clipped = np.clip(np.asarray(alpha, dtype=np.float64), 0.0, C)
+    positive, negative = float(clipped[y > 0].sum()), float(clipped[y < 0].sum())
+    if min(positive, negative) <= 0.0:
+        return np.zeros_like(clipped)
+    heavy = y > 0 if positive > negative else y < 0
+    clipped[heavy] *= min(positive, negative) / max(positive, negative)
+    return clipped
+
+
+def make_weights(weights: ArrayLike) -> FloatArray:
+    """Weights clipped at zero and divided by their sum."""
+    clipped = np.maximum(np.asarray(weights, dtype=np.float64), 0.0)
+    return clipped / clipped.sum()

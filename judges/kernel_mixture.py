@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_number, check_positive_integer
-from ..core.optim.loop import Entry, Recorder, Status
-from .nonstationary.mixtures import log_sum_exp, responsibilities
+from multikernel._validation import check_number, check_positive_integer
+from multikernel.core.optim.loop import Entry, Recorder, Status
+from multikernel.solvers.nonstationary.mixtures import log_sum_exp, responsibilities
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

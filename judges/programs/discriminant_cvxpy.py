@@ -13,9 +13,9 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from benchmarks.datasets.discrimination import DiscriminantTask
-from benchmarks.solvers.answer import DiscriminantAnswer
-from benchmarks.solvers.discriminant_program import answer_of_shares, members_of
+from judges.programs.answers import DiscriminantAnswer
+from judges.programs.discriminant_program import answer_of_shares, members_of
+from judges.programs.tasks import DiscriminantTask
 
 TIME_LIMIT = 60.0
 

@@ -15,9 +15,8 @@ import clarabel
 import numpy as np
 import scipy.sparse
 
-from benchmarks.datasets.mixtures import ProjectionTask
-from benchmarks.solvers.answer import ProjectionAnswer
-from benchmarks.solvers.projection_program import (
+from judges.programs.answers import ProjectionAnswer
+from judges.programs.projection_program import (
     FloatArray,
     answer_of,
     features_of,
@@ -25,6 +24,7 @@ from benchmarks.solvers.projection_program import (
     quadratic_of,
     weights_of,
 )
+from judges.programs.tasks import ProjectionTask
 
 TOL = 1e-8
 

@@ -15,33 +15,38 @@ simplex, so that the published objective is λ times the value; where λ is lear
 With no λ given they are (40), (41) and their like.
 """
 
+from typing import Any
+
 import cvxopt
 import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 _CVXOPT = {"show_progress": False, "abstol": 1e-8, "reltol": 1e-8, "feastol": 1e-8}
 
 
-def centred(Ks):
+def centred(Ks: Array) -> Array:
+    """PK_iP of every kernel, P = I − 11'/n."""
     n = Ks.shape[1]
     P = np.eye(n) - np.ones((n, n)) / n
     return np.array([P @ K @ P for K in Ks])
 
 
-def columns(codes):
+def columns(codes: Array) -> Array:
     """a (n, 1) for two classes; h_c = √(n/n_c) − √(n_c/n) within class c and −√(n_c/n) elsewhere for more."""
     if codes.max() == 1:
         return np.where(codes == 1, 1.0 / (codes == 1).sum(), -1.0 / (codes == 0).sum())[:, None]
     return class_columns(codes)
 
 
-def class_columns(codes):
+def class_columns(codes: Array) -> Array:
     """H (n, k), for two classes too."""
     n, sizes = len(codes), [(codes == c).sum() for c in range(codes.max() + 1)]
     within = [np.sqrt(n / size) * (codes == c) for c, size in enumerate(sizes)]
     return np.column_stack(within) - np.sqrt(np.array(sizes) / n)
 
 
-def members(Ks, reg):
+def members(Ks: Array, reg: float | None) -> tuple[Array, Array]:
     """A_i, with I/n first where λ is learned, and the part of M that is always there."""
     n = Ks.shape[1]
     A = np.array([G / np.trace(G) for G in centred(Ks)])
@@ -50,7 +55,7 @@ def members(Ks, reg):
     return A, reg * np.eye(n)
 
 
-def objective(Ks, codes, reg, shares, H=None):
+def objective(Ks: Array, codes: Array, reg: float | None, shares: Array, H: Array | None = None) -> float:
     """tr H'M⁻¹H of the paper at given shares, with the factor λ where it is given."""
     A, ridge = members(Ks, reg)
     H = columns(codes) if H is None else H
@@ -60,7 +65,9 @@ def objective(Ks, codes, reg, shares, H=None):
     return (1.0 if reg is None else reg) * float(np.trace(H.T @ np.linalg.solve(M, H)))
 
 
-def value(Ks, codes, reg, form="full", H=None):
+def value(
+    Ks: Array, codes: Array, reg: float | None, form: str = "full", H: Array | None = None
+) -> tuple[float, Array]:
     """The optimum, and the shares of the members; H is that of the classes unless it is given."""
     A, ridge = members(Ks, reg)
     H = columns(codes) if H is None else H
@@ -93,7 +100,7 @@ def value(Ks, codes, reg, form="full", H=None):
     return scale * 0.5 * (answer["primal objective"] + answer["dual objective"]), np.ravel(answer["x"])[:m]
 
 
-def _corners(k, full):
+def _corners(k: int, full: bool) -> Array:
     """What T is made of: the unit matrices of the diagonal, then those of pairs."""
     units = [np.diag(row) for row in np.eye(k)]
     pairs = [(i, j) for i in range(k) for j in range(i)] if full else []
@@ -104,7 +111,7 @@ def _corners(k, full):
     return np.array(units)
 
 
-def _inequality(A, ridge, H, corners):
+def _inequality(A: Array, ridge: Array, H: Array, corners: Array) -> tuple[Array, Array]:
     """The columns of ⎡Σ η_i A_i, 0; 0, Σ t_j T_j⎤ and the constant ⎡ridge, H; H', 0⎤."""
     m, (n, k) = len(A), H.shape
     bordered = np.zeros((m + len(corners), n + k, n + k))
@@ -114,7 +121,7 @@ def _inequality(A, ridge, H, corners):
     return bordered.reshape(len(bordered), -1).T, constant
 
 
-def smallest_diagonal(C):
+def smallest_diagonal(C: Array) -> tuple[float, Array]:
     """min 1't, Diag(t) − C ⪰ 0, and the multiplier Z."""
     k = len(C)
     units = np.array([np.diag(row).ravel() for row in np.eye(k)]).T
@@ -127,7 +134,7 @@ def smallest_diagonal(C):
     return answer["primal objective"], np.array(answer["zs"][0])
 
 
-def fisher_ratio(Ks, codes, reg):
+def fisher_ratio(Ks: Array, codes: Array, reg: float) -> tuple[float, Array]:
     """Kim et al.'s largest ratio over θ ≥ 0, Σ θ = 1, and θ.
 
     max s / λ,   ⎡λI + JGJ, JGa; a'GJ, a'Ga − s⎤ ⪰ 0,   G = Σ θ_i G_i

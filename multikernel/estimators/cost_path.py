@@ -139,7 +139,8 @@ def cost_path(
         What a value of each kernel costs; those of the estimator if None.
     exponents : sequence of float >= 0
     cv : int, cross-validation generator or iterable of splits
-        As in scikit-learn; the same folds for every exponent. With groups, ``list(cv.split(X, y, groups))``.
+        As in scikit-learn, but a number is at most the size of the smallest class; the same folds for every
+        exponent. With groups, ``list(cv.split(X, y, groups))``.
     scoring : str or callable, optional
         As in scikit-learn; the estimator's own ``score`` if None.
     n_jobs : int, optional

@@ -205,10 +205,11 @@ def compare(
         works = list_works(contest, stored=settings.is_stored)
         outcomes = run_groups(works, replace(settings, progress=move), errors=errors)
     scores = _scores(contest, outcomes, report)
-    if not any(name in set(scores["estimator"]) for name in estimators):
-        raise ValueError("no model could be fitted: " + " ".join(outcomes.failures.values()))
-    if reference in everyone and reference not in set(scores["estimator"]):
-        raise ValueError(f"the reference {reference!r} could not be fitted: {report.omitted}")
+    left, why = set(scores["estimator"]), " ".join(outcomes.failures.values())
+    if not left & estimators.keys():
+        raise ValueError(f"no model could be fitted: {why}")
+    if reference in everyone and reference not in left:
+        raise ValueError(f"the reference {reference!r} could not be fitted: {why}")
     return Comparison(
         scores,
         reference=reference,

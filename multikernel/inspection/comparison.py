@@ -561,7 +561,10 @@ class Comparison:
                 ax = pyplot.subplots(figsize=(8.0, 1.8 + 0.45 * len(folds)), layout="constrained")[1]
         else:
             weights = self.weights.loc[order]
-        return draw_rules(folds, lines, weights, self.metric, ax)
+        drawn = draw_rules(folds, lines, weights, self.metric, ax)
+        if not self.baselines:
+            drawn.set_title("Scores on the same folds")
+        return drawn
 
     # ------------------------------------------------------------------ scores by place
     def _rows_of(self, estimator: str, dataset: str) -> pd.Series:

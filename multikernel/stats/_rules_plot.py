@@ -45,7 +45,8 @@ def draw_rules(
     ax.set_yticks(range(len(folds)), list(folds))
     ax.set_ylim(len(folds) - 0.5, -0.5)
     ax.set(title="Did learning the weights help?", xlabel=f"{scoring}: ten folds and their mean")
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=len(colours), frameon=False)
+    if colours:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=len(colours), frameon=False)
     return ax
 
 

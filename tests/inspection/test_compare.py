@@ -349,6 +349,8 @@ def test_models_without_views_are_drawn_alone():
         "plain",
         "rough",
     ]
+    assert ax.get_title() == "Scores on the same folds"
     pyplot.close(ax.figure)
+    pyplot.close(run(datasets=ONE).plot().figure)  # no line to draw
     with pytest.raises(ValueError, match="dataset must be one of 'near', 'far'"):
         run().plot()

@@ -118,7 +118,6 @@ _PACKAGES = (
     "kernels",
     "methods",
     "persistence",
-    "plot",
     "report",
     "reproduce",
     "rows",
@@ -127,6 +126,7 @@ _PACKAGES = (
     "stats",
     "tables",
     "views",
+    "viz",
     "weights",
 )
 

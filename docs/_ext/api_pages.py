@@ -22,7 +22,7 @@ PUBLIC = (
     "multikernel.evaluation",
     "multikernel.stats",
     "multikernel.selection",
-    "multikernel.plot",
+    "multikernel.viz",
     "multikernel.report",
     "multikernel.persistence",
     "multikernel.tables",

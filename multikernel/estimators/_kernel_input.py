@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._validation import RowError, is_frame
 from ..views.columns import as_table
 from ..views.view import as_views
-from ..weights._html import FittedTable
+from ..viz.card import FittedTable
 from ._dask_input import refuse_dask
 
 _BATCH_ROWS = 2048

@@ -33,7 +33,7 @@ from ..solvers.localized.projections import (
     learn_projections,
 )
 from ..views.scaling import Scaling
-from ..weights._html import FittedTable
+from ..viz.card import FittedTable
 from ._about import PROJECTION
 from ._dask_input import refuse_dask
 from ._descent_record import record_descents

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from multikernel.selection.win_tie_loss import LOSS, TIE, WIN
-from multikernel.stats._rules_plot import draw_rules
 from multikernel.stats.comparison import Comparison
 from multikernel.stats.verdicts import verdicts_against
 
@@ -39,6 +38,8 @@ class RulesComparison:
     answer : str
         Whether learning the weights helped: what the verdicts of `frame` say. Of several learners that are
         better than the plain sum, one that beats the best single kernel as well is named first.
+    scoring : str
+        What the scores are, in words.
     """
 
     comparison: Comparison
@@ -140,10 +141,10 @@ class RulesComparison:
 
     def _means(self, rule: str) -> str:
         texts = [f"{name} {self.folds(name).mean():.3f}" for name in (rule, PLAIN_SUM, SINGLE)]
-        return f"mean {self._scoring}: {', '.join(texts)}"
+        return f"mean {self.scoring}: {', '.join(texts)}"
 
     @property
-    def _scoring(self) -> str:
+    def scoring(self) -> str:
         return "R²" if self.comparison.scoring == "r2" else self.comparison.scoring.replace("_", " ")
 
     def __str__(self) -> str:
@@ -168,6 +169,6 @@ class RulesComparison:
         -------
         matplotlib axes, those of the scores
         """
-        order = list(self.frame().index)
-        folds = {rule: self.folds(rule).ravel() for rule in order}
-        return draw_rules(folds, (PLAIN_SUM, SINGLE), self.weights.loc[order], self._scoring, ax)
+        from multikernel.viz import rules
+
+        return rules(self, ax=ax)

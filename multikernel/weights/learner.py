@@ -21,7 +21,7 @@ from ..combine.stack_sums import mean_diagonals
 from ..solvers.options import Options
 from ..solvers.result import Status
 from ..views.stacks import stack_kernels
-from ._html import FittedTable
+from ..viz.card import FittedTable
 from ._inputs import kernels_first
 from .targets import Targets, as_targets, class_targets
 

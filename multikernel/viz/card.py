@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ._fitted import ViewShare, heaviest_first, is_local, machine_shares, percent, view_shares
+from .fitted import ViewShare, heaviest_first, is_local, machine_shares, percent, view_shares
 
 _MOST_ROWS = 20
 

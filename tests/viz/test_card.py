@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 import multikernel
 from multikernel import KernelKNNClassifier, MKLClassifier
+from multikernel.viz.card import FittedTable, fitted_html
 from multikernel.weights import EasyMKL, MeanRule
-from multikernel.weights._html import FittedTable, fitted_html
 from tests.estimators.data import VIEWS, make_binary
 
 HOSTILE = ["<script>alert(1)</script>", "a & \"b\" 'c'", "{0} %s"]

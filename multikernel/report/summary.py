@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
+from multikernel.viz.fitted import last_of, shares_of
+
 Summary = dict[str, Any]
 
 _STEP_KEYS = ("machine", "iteration", "objective", "lower_bound", "gap")
@@ -64,7 +66,7 @@ def summarize(
     >>> summarize(model)["weights"][0]
     {'view': 'sound', 'weight': 0.75, 'share': 0.75}
     """
-    model = _look_through(model)
+    model, _ = last_of(model)
     weights = _weights(model)
     return {
         "title": str(title),
@@ -79,13 +81,6 @@ def summarize(
         "notes": [str(note) for note in notes],
         "evaluation": _evaluation(evaluation, model),
     }
-
-
-def _look_through(model: Any) -> Any:
-    """Return the last step of a pipeline, or the best model of a search."""
-    if hasattr(model, "best_estimator_"):
-        return _look_through(model.best_estimator_)
-    return _look_through(model[-1]) if hasattr(model, "steps") else model
 
 
 def _evaluation(evaluation: Mapping[str, Any] | None, model: Any) -> dict[str, Any] | None:
@@ -150,9 +145,7 @@ def _weights(model: Any) -> list[dict[str, Any]]:
             f"kernel_weights_ must hold one weight for each of the {len(views)} views of {name}; "
             f"got shape {weights.shape}. Fit the model again."
         )
-    total = np.abs(weights).sum()
-    shares = weights / total if total > 0 else np.zeros_like(weights)
-    shares = np.asarray(getattr(model, "kernel_shares_", shares), dtype=np.float64)
+    shares = np.asarray(getattr(model, "kernel_shares_", shares_of(weights)), dtype=np.float64)
     return [
         {"view": view, "weight": _plain(weight), "share": _plain(share)}
         for view, weight, share in zip(views, weights, shares, strict=True)
@@ -190,7 +183,8 @@ def _convergence(model: Any) -> dict[str, Any]:
         "n_iter": _number(getattr(model, "n_iter_", None)),
         "status": str(getattr(model, "status_", "unknown")),
         "history": [
-            {key: _plain(step.get(key, 0)) for key in keys} for step in getattr(model, "history_", [])
+            {key: _plain(step.get(key, 0 if key == "machine" else None)) for key in keys}
+            for step in getattr(model, "history_", [])
         ],
     }
 

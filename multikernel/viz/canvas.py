@@ -108,7 +108,13 @@ def add_legend_below(ax: Axes, entries: Sequence[tuple[Any, Any]]) -> None:
     assert figure is not None
     inches = ax.get_position().height * figure.get_figheight()
     add_legend(
-        ax, entries, loc="upper center", bbox_to_anchor=(0.5, -0.5 / inches), ncols=min(len(entries), 4)
+        ax,
+        entries,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.5 / inches),
+        ncols=min(len(entries), 4),
+        columnspacing=1.2,
+        fontsize="small",
     )
 
 

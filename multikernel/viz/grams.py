@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .canvas import LITERAL, add_colour_bar, axes_for, plain
+from .canvas import LITERAL, add_colour_bar, axes_for, plain, row_font
 from .fitted import percent
 from .parts import part_of
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _COLOURS = (0.05, 0.95)  # the quantiles that have the first and the last colour
-_MOST_GROUPS = 30  # classes; the lines between more would hide the map
+_MOST_GROUPS, _MOST_BARE = 30, 12  # classes; the lines between more would hide the map
 
 
 def heat_map(
@@ -134,7 +134,8 @@ def _draw_map(
         add_colour_bar(ax, image, label, extend=extend)
     ax.set_xticks([])
     ax.set_yticks([])
-    if not 1 <= len(groups) <= _MOST_GROUPS:
+    ax.spines[:].set_visible(False)
+    if not 1 <= len(groups) <= (_MOST_BARE if bare else _MOST_GROUPS):
         return ax
     cells = len(values) / groups[-1][2]  # groups count samples; a cell may be several
     for _, start, _ in groups[1:]:
@@ -143,6 +144,6 @@ def _draw_map(
     if bare:
         return ax
     middles = [cells * (start + stop) / 2.0 - 0.5 for _, start, stop in groups]
-    ax.set_yticks(middles, names, **LITERAL)
+    ax.set_yticks(middles, names, fontsize=row_font(ax, len(groups)), **LITERAL)
     ax.tick_params(axis="y", length=0)
     return ax

@@ -248,7 +248,7 @@ def _draw_groups(ax: Axes, groups: Mapping[str, Array]) -> list[tuple[Any, str]]
     for number, (label, places) in enumerate(groups.items()):
         if not len(places):  # it keeps its colour, but has no place in the legend
             continue
-        (marks,) = ax.plot(*places.T, markersize=5, alpha=0.75, linewidth=0, **style_of(number))
+        (marks,) = ax.plot(*places.T, markersize=5, alpha=0.75, linestyle="none", **style_of(number))
         marks.set_gid(SAMPLES)
         if label:
             entries.append((marks, plain(label, longest=24)))

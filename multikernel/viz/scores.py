@@ -18,8 +18,10 @@ from .canvas import (
     VERMILION,
     add_colour_bar,
     add_legend,
+    add_legend_beside,
     axes_for,
     axes_for_rows,
+    is_number,
     label_rows,
     plain,
     row_font,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_NAMED = 10  # classes in the legend of the ROC curves
+_MOST_INSIDE = 5  # curves whose legend has room below them
 _MOST_WRITTEN = 25  # classes; of more the numbers of a confusion matrix would not be read
 # Colour, marker and words by how the learned kernel did against the row.
 _VERDICTS = {
@@ -61,7 +64,7 @@ def baselines(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     from matplotlib.ticker import MaxNLocator
 
     part = part_of(evaluation, "baselines")
-    rows = part["rows"]
+    rows = with_numbers(part["rows"], "score")
     ax = axes_for_rows(ax, [row["name"] for row in rows], extra=0.4)
     for place, row in enumerate(rows):
         colour, marker, _ = _VERDICTS[row["verdict"]]
@@ -142,7 +145,7 @@ def roc(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     Axes
     """
     curves = part_of(evaluation, "held_out", "roc")["curves"]
-    ax = axes_for(ax, width=5.2, height=5.2)
+    ax = axes_for(ax, width=5.2 if len(curves) <= _MOST_INSIDE else 7.2, height=5.2)
     entries = []
     known = {str(label): number for number, label in enumerate(evaluation["classes"])}
     for i, curve in enumerate(curves):
@@ -152,7 +155,7 @@ def roc(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
             "linestyle": LINES[(number + number // len(COLOURS)) % len(LINES)],
         }
         (line,) = ax.plot(curve["false_positive"], curve["true_positive"], linewidth=1.8, **style)
-        entries.append((line, f"{plain(curve['label'], longest=24)}: area {curve['auc']:.3f}"))
+        entries.append((line, f"{plain(curve['label'], longest=24)}: area {_figure(curve['auc'], '.3f')}"))
     (chance,) = ax.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linestyle=":", linewidth=1.0)
     ax.set(
         title="ROC curves",
@@ -161,9 +164,12 @@ def roc(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
         aspect="equal",
     )
     more = len(entries) - _MOST_NAMED
-    unnamed = f"; {more} more classes are not named" if more > 0 else ""
-    entries = [*entries[:_MOST_NAMED], (chance, f"chance: area 0.5{unnamed}")]
-    add_legend(ax, entries, loc="lower right", fontsize="small")
+    rest = [(entries[-1][0], f"… {more} more classes")] if more > 0 else []
+    entries = [*entries[:_MOST_NAMED], *rest, (chance, "chance: area 0.5")]
+    if len(curves) <= _MOST_INSIDE:
+        add_legend(ax, entries, loc="lower right", fontsize="small")
+    else:
+        add_legend_beside(ax, entries)
     return ax
 
 
@@ -199,7 +205,10 @@ def calibration(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axe
     ax.set(title="Calibration curve", ylabel="observed frequency", aspect="equal")
     how = textwrap.fill(plain(part["how"], longest=200), 60)
     ax.set_xlabel(f"predicted probability\n{how}", **LITERAL)
-    entries = [(points, f"samples in a bin; Brier score {part['brier']:.3g}"), (line, "perfect calibration")]
+    entries = [
+        (points, f"samples in a bin; Brier score {_figure(part['brier'])}"),
+        (line, "perfect calibration"),
+    ]
     add_legend(ax, entries, loc="lower right", fontsize="small")
     return ax
 
@@ -226,11 +235,16 @@ def residuals(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     left = observed - predicted
     (points,) = ax.plot(predicted, left, "o", color=BLUE, alpha=0.6, markersize=4, linewidth=0)
     for side in (-1.0, 1.0):
-        band = ax.axhline(side * part["rmse"], color=VERMILION, linestyle="--", linewidth=1.0)
+        band = ax.axhline(side * (part["rmse"] or 0.0), color=VERMILION, linestyle="--", linewidth=1.0)
     ax.set(title="What is left unexplained?", xlabel="predicted", ylabel="observed − predicted")
     entries = [
-        (points, f"a held-out sample (R² = {part['r2']:.3f}, mean error {part['mae']:.3g})"),
-        (band, f"± root mean squared error, {part['rmse']:.3g}"),
+        (points, f"a held-out sample (R² = {_figure(part['r2'], '.3f')}, mean error {_figure(part['mae'])})"),
+        (band, f"± root mean squared error, {_figure(part['rmse'])}"),
     ]
     add_legend(ax, entries, loc="best", fontsize="small")
     return ax
+
+
+def _figure(value: float | None, form: str = ".3g") -> str:
+    """A figure in a legend, or a dash where it is not known."""
+    return "–" if value is None or not is_number(value) else format(value, form)

@@ -96,11 +96,12 @@ def _lines(model: Any, key: str) -> dict[int, tuple[list[float], list[float]]]:
     found: dict[int, tuple[list[float], list[float]]] = {}
     counted: dict[int, int] = {}
     for step in model.history_:
-        machine = int(step.get("machine", 0))
+        machine = int(step.get("machine") or 0)
         counted[machine] = counted.get(machine, 0) + 1
         if is_number(step.get(key)):
             iterations, values = found.setdefault(machine, ([], []))
-            iterations.append(float(step.get("iteration", counted[machine])))
+            given = step.get("iteration")
+            iterations.append(float(counted[machine] if given is None else given))
             values.append(float(step[key]))
     return found
 

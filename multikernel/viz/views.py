@@ -19,9 +19,11 @@ from .canvas import (
     add_legend_below,
     axes_for_rows,
     bar_style,
+    is_number,
     label_rows,
     plain,
     style_of,
+    with_numbers,
 )
 from .fitted import ViewShare, heaviest_first, is_local, last_of, machine_shares, percent, view_shares
 from .parts import part_of
@@ -244,7 +246,8 @@ def stability(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | None 
     Axes
     """
     part = part_of(evaluation, "stability")
-    rows = sorted(part["rows"], key=lambda row: -abs(row["mean"]))[: check_positive_integer("most", most)]
+    rows = with_numbers(part["rows"], "mean", "low", "high")
+    rows = sorted(rows, key=lambda row: -abs(row["mean"]))[: check_positive_integer("most", most)]
     ax = axes_for_rows(ax, [row["view"] for row in rows], extra=0.4)
     entries: list[tuple[Any, str]] = []
     for place, row in enumerate(rows):
@@ -258,11 +261,11 @@ def stability(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | None 
 
 def _draw_row(ax: Axes, place: int, row: Mapping[str, Any]) -> list[tuple[Any, str]]:
     """One view; what is drawn, with its name."""
-    values = [100.0 * value for value in row["values"]]
+    values = [100.0 * value for value in row["values"] if is_number(value)]
     mean, sd = 100.0 * row["mean"], 100.0 * (row["sd"] or 0.0)
     (whole,) = ax.plot([100.0 * row["low"], 100.0 * row["high"]], [place, place], color=GREY, linewidth=1.0)
     (thick,) = ax.plot(
-        [mean - sd, mean + sd], [place, place], color=SKY, linewidth=6.0, solid_capstyle="butt"
+        [mean - sd, mean + sd], [place, place], color=SKY, linewidth=6.0, alpha=0.5, solid_capstyle="butt"
     )
     (fits,) = ax.plot(values, [place] * len(values), "o", color=BLUE, alpha=0.5, markersize=4, linewidth=0)
     entries = [(fits, "a fit"), (thick, "mean ± sd"), (whole, "lowest to highest")]
@@ -301,7 +304,8 @@ def without_view(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | No
     Axes
     """
     part = part_of(evaluation, "without_view")
-    rows = sorted(part["rows"], key=lambda row: -abs(row["effect"]))[: check_positive_integer("most", most)]
+    rows = with_numbers(part["rows"], "effect")
+    rows = sorted(rows, key=lambda row: -abs(row["effect"]))[: check_positive_integer("most", most)]
     rows.sort(key=lambda row: -row["effect"])
     ax = axes_for_rows(ax, [row["view"] for row in rows])
     for place, row in enumerate(rows):
@@ -313,11 +317,10 @@ def without_view(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | No
     notes = ["" if row["p"] is None else f"p = {row['p']:.2g}" for row in rows]
     label_rows(ax, [row["view"] for row in rows], notes)
     spread = "" if part["sd"] is None else f" ± {part['sd']:.2g}"
+    score = "unknown" if part["score"] is None else f"{part['score']:.3g}"
     ax.set_title("What is lost without a view?")
     paired = any(row.get("difference_sd") is not None for row in rows)
     words = ", ± standard deviation of the loss over the folds" if paired else ""
-    ax.set_xlabel(
-        f"loss of {plain(part['metric'])}{words}\nwith all views it is {part['score']:.3g}{spread}", **LITERAL
-    )
+    ax.set_xlabel(f"loss of {plain(part['metric'])}{words}\nwith all views it is {score}{spread}", **LITERAL)
     ax.axvline(0.0, color=GREY, linewidth=0.8)
     return ax

@@ -159,7 +159,8 @@ def test_roc(ax):
     other = viz.roc(many, ax=Figure().subplots())
     styles = {(line.get_color(), str(line._dash_pattern)) for line in other.lines[:12]}
     assert len(styles) == 12  # told apart, all of them
-    assert legend_names(other)[-1] == "chance: area 0.5; 2 more classes are not named"
+    assert legend_names(other)[9:] == ["class 9: area 0.850", "… 2 more classes", "chance: area 0.5"]
+    assert_beside(other)
 
 
 def test_calibration(ax):

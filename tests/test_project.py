@@ -157,6 +157,8 @@ def test_imports_go_down_only(copied_package):
         ("criteria", "import sklearn.base"),
         ("kernels", "from sklearn.metrics import pairwise_distances"),
         ("report", "import multikernel.solvers"),
+        ("viz", "import multikernel.views"),
+        ("viz", "import multikernel.report"),
         ("datasets", "import multikernel.kernels"),
     ],
 )

@@ -145,7 +145,7 @@ def _residuals(evaluation: Mapping[str, Any]) -> Markup | None:
     return _svg(
         lambda ax: viz.residuals(evaluation, ax=ax),
         "residuals",
-        _SMALL,
+        (4.6, 3.8),
         "Residuals of the held-out samples",
         description=f"Observed minus predicted against predicted, {len(points)} samples, R² "
         f"{format_cell(residuals['r2'])}. The largest misses are in the table.",
@@ -173,7 +173,9 @@ def _heat_map(evaluation: Mapping[str, Any], name: str, number: int) -> Markup:
             ax.figure.set_layout_engine("none")
             ax.set_position((0.0, 0.0, 1.0, 1.0))
 
-    size = (4.4, 3.2) if number == 0 else (1.9, 1.9)
+    names = [plain(group["label"], longest=20) for group in evaluation["heat_maps"]["groups"]]
+    room = 0.075 * max(map(len, names), default=0)
+    size = (4.2 + room, 3.2) if number == 0 else (1.9, 1.9)
     return _svg(
         draw, f"map{number}", size, f"Heat map of {name}", description="Its range is in the table below."
     )

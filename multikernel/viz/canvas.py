@@ -68,6 +68,9 @@ def plain(name: Any, longest: int = _LONGEST_NAME) -> str:
 
 def label_rows(ax: Axes, names: Sequence[Any], notes: Sequence[str] = ()) -> None:
     """Names down the left side, first on top, and notes down the right, small enough for their rows."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(5))  # the numbers of more would meet
     font = row_font(ax, len(names))
     ax.set_yticks(range(len(names)), [plain(name) for name in names], fontsize=font, **LITERAL)
     spare = max(3 - len(names), 0) / 2.0  # a single bar is no wall
@@ -102,8 +105,8 @@ def add_legend_beside(ax: Axes, entries: Sequence[tuple[Any, Any]]) -> None:
     add_legend(ax, entries, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize="small")
 
 
-def add_legend_below(ax: Axes, entries: Sequence[tuple[Any, Any]]) -> None:
-    """A legend below the axis, four names a line, where it hides nothing."""
+def add_legend_below(ax: Axes, entries: Sequence[tuple[Any, Any]], n_columns: int = 4) -> None:
+    """A legend below the axis, four names a line or as many as given, where it hides nothing."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     inches = ax.get_position().height * figure.get_figheight()
@@ -112,7 +115,7 @@ def add_legend_below(ax: Axes, entries: Sequence[tuple[Any, Any]]) -> None:
         entries,
         loc="upper center",
         bbox_to_anchor=(0.5, -0.5 / inches),
-        ncols=min(len(entries), 4),
+        ncols=min(len(entries), n_columns),
         columnspacing=1.2,
         fontsize="small",
     )

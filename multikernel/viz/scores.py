@@ -18,6 +18,7 @@ from .canvas import (
     VERMILION,
     add_colour_bar,
     add_legend,
+    add_legend_below,
     add_legend_beside,
     axes_for,
     axes_for_rows,
@@ -61,8 +62,6 @@ def baselines(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
-    from matplotlib.ticker import MaxNLocator
-
     part = part_of(evaluation, "baselines")
     rows = with_numbers(part["rows"], "score")
     ax = axes_for_rows(ax, [row["name"] for row in rows], extra=0.4)
@@ -81,7 +80,6 @@ def baselines(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
         if row["verdict"] is None:
             ax.axvline(row["score"], color=BLUE, linestyle="--", linewidth=1.0, zorder=0)
     label_rows(ax, [row["name"] for row in rows], [_verdict(row) for row in rows])
-    ax.xaxis.set_major_locator(MaxNLocator(5))
     ax.set_title(textwrap.fill(plain(part["answer"].split(":")[0], longest=200), 50), **LITERAL)
     ax.set_xlabel(f"{plain(part['metric'])}, mean ± standard deviation", **LITERAL)
     return ax
@@ -230,7 +228,7 @@ def residuals(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     part = part_of(evaluation, "held_out", "residuals")
     known = with_numbers(part["points"], "observed", "predicted")
     observed, predicted = (np.array([p[key] for p in known], float) for key in ("observed", "predicted"))
-    ax = axes_for(ax)
+    ax = axes_for(ax, height=5.2)
     ax.axhline(0.0, color=GREY, linewidth=1.0)
     left = observed - predicted
     (points,) = ax.plot(predicted, left, "o", color=BLUE, alpha=0.6, markersize=4, linewidth=0)
@@ -241,7 +239,7 @@ def residuals(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
         (points, f"a held-out sample (R² = {_figure(part['r2'], '.3f')}, mean error {_figure(part['mae'])})"),
         (band, f"± root mean squared error, {_figure(part['rmse'])}"),
     ]
-    add_legend(ax, entries, loc="best", fontsize="small")
+    add_legend_below(ax, entries, n_columns=1)
     return ax
 
 

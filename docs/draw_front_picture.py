@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from multikernel import MKLClassifier, plot
+from multikernel import MKLClassifier, viz
 from multikernel.datasets import load_digits_views
 from multikernel.inspection import evaluate
 from multikernel.kernels import Gaussian
@@ -27,8 +27,8 @@ def main() -> None:
     model = MKLClassifier(views, C=10, multiclass="shared").fit(X, y)
     evaluation = evaluate(model, X, y, parts=("stability", "embedding"))
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-    plot.stability(evaluation, ax=left)
-    plot.embedding(evaluation, ax=right)
+    viz.stability(evaluation, ax=left)
+    viz.embedding(evaluation, ax=right)
     PATH.parent.mkdir(exist_ok=True)
     figure.savefig(PATH, dpi=110)
 

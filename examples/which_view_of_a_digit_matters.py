@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
-from multikernel import MKLClassifier, plot
+from multikernel import MKLClassifier, viz
 from multikernel.datasets import ViewedDataset, load_digits_views
 from multikernel.kernels import Gaussian
 from multikernel.report import save_report, summarize
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     summary = summarize(learned, rows, title="Which view of a digit matters?", notes=notes)
     print(f"\nWrote {save_report(summary, options.report)}")
     figure, ax = plt.subplots(figsize=(7.0, 3.2), layout="constrained")
-    plot.weights(learned, ax=ax)
+    viz.weights(learned, ax=ax)
     figure.savefig(Path(options.report).with_suffix(".png"), dpi=120)
     plt.close(figure)
 

@@ -119,13 +119,13 @@ _PACKAGES = (
     "kernels",
     "methods",
     "persistence",
-    "plot",
     "report",
     "rows",
     "selection",
     "solvers",
     "tables",
     "views",
+    "viz",
     "weights",
 )
 

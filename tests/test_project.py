@@ -160,6 +160,8 @@ def test_imports_go_down_only(copied_package):
         ("multikernel/criteria", "import sklearn.base"),
         ("multikernel/kernels", "from sklearn.metrics import pairwise_distances"),
         ("multikernel/report", "import multikernel.solvers"),
+        ("multikernel/viz", "import multikernel.views"),
+        ("multikernel/viz", "import multikernel.report"),
         ("multikernel/datasets", "import multikernel.kernels"),
         ("multikernel/cli", "import studies"),
         ("multikernel/stats", "import judges"),

@@ -21,7 +21,7 @@ PUBLIC = (
     "multikernel.methods",
     "multikernel.inspection",
     "multikernel.selection",
-    "multikernel.plot",
+    "multikernel.viz",
     "multikernel.report",
     "multikernel.persistence",
     "multikernel.tables",

@@ -10,9 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from multikernel import plot
+from multikernel import viz
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8A6D0B")  # those of multikernel.plot first
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8A6D0B")  # those of multikernel.viz first
 MARKS = ("o", "s", "^", "D", "v")
 
 
@@ -61,7 +61,7 @@ def grid_of(ax: Axes, X: Any, n: int = 90) -> tuple[np.ndarray, np.ndarray, np.n
 
 def regions(ax: Axes, model: Any, X: Any, y: Any, title: str = "") -> None:
     """Which class a model predicts where, with its samples; the caption says the rest."""
-    plot.decision_regions(model, X, y, n_steps=100, ax=ax)
+    viz.decision_regions(model, X, y, n_steps=100, ax=ax)
     ax.set(xlabel="", ylabel="")
     if (legend := ax.get_legend()) is not None:
         legend.remove()
@@ -70,7 +70,7 @@ def regions(ax: Axes, model: Any, X: Any, y: Any, title: str = "") -> None:
 
 def weights(ax: Axes, model: Any, title: str) -> None:
     """The weight of each view of a model."""
-    plot.weights(model, ax=ax)
+    viz.weights(model, ax=ax)
     ax.set_title(title)
 
 

@@ -21,12 +21,12 @@ from .._validation import (
     warn_caller,
 )
 from ..combine.linear import stack_of_rows
-from ..core.fitted_weights import weights_table
 from ..solvers import Status
 from ..views import CompletedBank
 from ..views.columns import as_table
 from ..views.view import as_views
-from ..weights._html import fitted_html
+from ..viz.card import html_inner, mimebundle
+from ..viz.fitted import weights_table
 from ._dask_input import refuse_dask
 from ._fitted import FittedKernels
 from ._lazy import by_chunks
@@ -92,6 +92,8 @@ class KernelEstimator(BaseEstimator):
     _easier = "lower C"
     _adds_kernels = False
     _answers_chunks = False
+    _repr_html_inner = html_inner
+    _repr_mimebundle_ = mimebundle
 
     # ------------------------------------------------------------------ tags and input
     @property
@@ -147,16 +149,6 @@ class KernelEstimator(BaseEstimator):
         check_number("tol", self.tol, above=0.0)
         if self.callback is not None and not callable(self.callback):
             raise TypeError(f"callback must be a function of one dict; got {self.callback!r}.")
-
-    # ------------------------------------------------------------------ notebooks
-    def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + fitted_html(self)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] += fitted_html(self)
-        return bundle
 
     # ------------------------------------------------------------------ kernels
     def _distinct(self, X: Any, targets: Array, weights: Array) -> Samples:

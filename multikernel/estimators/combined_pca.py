@@ -14,7 +14,6 @@ from ..weights.learner import WeightLearner
 from ..weights.targets import TASKS, Targets, as_targets, no_targets
 from ._about import PCA
 from ._combined import CombinedKernel
-from ._component_plot import draw_components
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -161,7 +160,7 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
         -------
         matplotlib axes
         """
+        from ..viz import components
+
         check_is_fitted(self)
-        if self.embedding_.shape[1] < 2:
-            raise ValueError("a picture needs two components; got n_components=1.")
-        return draw_components(self.embedding_, self.explained_variance_ratio_, labels, ax)
+        return components(self, labels, ax=ax)

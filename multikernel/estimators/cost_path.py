@@ -27,7 +27,6 @@ from ..core.folds import check_one_score, check_score, list_splits
 from ..views import as_views
 from ._base import BaseMKL
 from ._cost import active_kernels, factor_cost, prediction_cost
-from ._cost_plot import draw_cost_path, efficient_points
 from ._parameters import check_costs
 from .regularized_classifier import RegularizedMKLClassifier
 
@@ -101,7 +100,9 @@ class CostPath:
         -------
         matplotlib Axes
         """
-        return draw_cost_path(self.table, ax)
+        from ..viz import cost
+
+        return cost(self, ax=ax)
 
     def __repr__(self) -> str:
         return f"CostPath of {len(self.table)} exponents:\n{self.table.round(4).to_string()}"
@@ -358,3 +359,17 @@ def _write_progress(exponent: float, measured: pd.DataFrame, seconds: float) -> 
         f"[multikernel] exponent {exponent:g}:  score {mean['score']:.4f}  cost {mean['cost']:.1f}  "
         f"{mean['n_active']:.1f} active  {seconds:.1f} s\n"
     )
+
+
+def efficient_points(costs: Any, scores: Any) -> Array:
+    """Which points no other beats: none is as good and cheaper, or as cheap and better.
+
+    Examples
+    --------
+    >>> efficient_points([1.0, 2.0, 2.0, 3.0], [0.5, 0.9, 0.8, 0.9]).tolist()
+    [True, True, False, False]
+    """
+    c, s = np.asarray(costs, float), np.asarray(scores, float)
+    no_worse = (c[:, None] <= c) & (s[:, None] >= s)
+    better = (c[:, None] < c) | (s[:, None] > s)
+    return ~np.asarray((no_worse & better).any(axis=0))

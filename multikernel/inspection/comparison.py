@@ -33,7 +33,6 @@ from multikernel.inspection.paired_tests import (
     win_tie_loss,
 )
 from multikernel.inspection.runs import N_FITS, PROTOCOL
-from multikernel.stats._rules_plot import draw_rules
 
 BEST = "best"  # as a reference: the estimator with the highest mean
 _COLUMNS = ("dataset", "estimator", "repetition", "fold", "score")
@@ -548,23 +547,24 @@ class Comparison:
         -------
         matplotlib axes, those of the scores
         """
+        from multikernel.viz import rules
+
+        return rules(self.drawn_numbers(dataset), ax=ax)
+
+    def drawn_numbers(self, dataset: str | None = None) -> dict[str, Any]:
+        """What `plot` draws: folds, baselines, weights, scoring and title."""
         dataset = self._one_dataset(dataset)
         order = list(self.to_frame(dataset).index)
-        folds = {name: self.folds(name, dataset).ravel() for name in order}
         lines = [name for name in order if name in self.baselines or name == self.reference][:2]
         shares = self.scores["shares"] if "shares" in self.scores else pd.Series([{}])
-        if len(self.datasets) > 1 or not all(shares):
-            weights = pd.DataFrame(index=order)
-            if ax is None:
-                from matplotlib import pyplot
-
-                ax = pyplot.subplots(figsize=(8.0, 1.8 + 0.45 * len(folds)), layout="constrained")[1]
-        else:
-            weights = self.weights.loc[order]
-        drawn = draw_rules(folds, lines, weights, self.metric, ax)
-        if not self.baselines:
-            drawn.set_title("Scores on the same folds")
-        return drawn
+        shown = len(self.datasets) == 1 and all(shares)
+        return {
+            "folds": {name: self.folds(name, dataset).ravel() for name in order},
+            "baselines": lines,
+            "weights": self.weights.loc[order] if shown else None,
+            "scoring": self.metric,
+            "title": "Did learning the weights help?" if self.baselines else "Scores on the same folds",
+        }
 
     # ------------------------------------------------------------------ scores by place
     def _rows_of(self, estimator: str, dataset: str) -> pd.Series:

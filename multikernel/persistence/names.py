@@ -117,7 +117,6 @@ from ..weights.nonlinear.cluster_weights import ClusterWeights
 from ..weights.nonlinear.functional_form import FunctionalForm
 from ..weights.nonlinear.general import GeneralMKL
 from ..weights.nonlinear.instance_weights import InstanceWeights
-from ..weights.result import KernelWeights
 from ..weights.ridge.ball import RidgeBall
 from ..weights.ridge.polynomial import PolynomialRidge
 from ..weights.similarity.alignment_qp import AlignmentQP
@@ -211,7 +210,6 @@ OBJECTS: dict[str, type] = {
     "KernelDiscriminantClassifier": KernelDiscriminantClassifier,
     "KernelKNNClassifier": KernelKNNClassifier,
     "KernelSpectrum": KernelSpectrum,
-    "KernelWeights": KernelWeights,
     "KimDiscriminant": KimDiscriminant,
     "KLDivergence": KLDivergence,
     "Kronecker": Kronecker,

@@ -11,8 +11,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from multikernel.report import drawings, tables
+from multikernel.report import tables
 from multikernel.report.markdown import render_markdown
+from multikernel.report.pictures import draw_pictures
 from multikernel.report.summary import Summary
 from multikernel.report.words import (
     PART_NAMES,
@@ -74,7 +75,8 @@ def render_html(summary: Summary) -> str:
         findings=" ".join(findings(summary)),
         certificate=" ".join(certificate(summary)),
         optimal=convergence["certificate"] == "optimality",
-        plot=drawings.convergence_plot(convergence["history"], convergence["tol"]),
+        n_machines=len({step["machine"] for step in convergence["history"]}),
+        pictures=draw_pictures(summary),
         evaluation={"omitted": [], "notes": []} | (summary.get("evaluation") or {}),
         sections=sections if len(sections) >= _CONTENTS_FROM else [],
         styles=Markup(_source("styles.css")),
@@ -85,7 +87,7 @@ def render_html(summary: Summary) -> str:
         score_note=score_note(summary),
         most_rows=MOST_ROWS,
         part_names=PART_NAMES,
-        **_pictures(summary),
+        **_tables(summary),
     )
 
 
@@ -161,84 +163,44 @@ def _sections(summary: Summary) -> list[dict[str, str]]:
     return [{"id": identifier, "title": title} for identifier, title, there in listed if there]
 
 
-def _pictures(summary: Summary) -> dict[str, Any]:
-    """Everything that the parts of the evaluation need to be drawn, None for those that are not there."""
-    classes = (summary.get("evaluation") or {}).get("classes") or []
+def _tables(summary: Summary) -> dict[str, Any]:
+    """The tables of the parts of the evaluation, None for those that are not there."""
+    makers: dict[str, Callable[[Any], Any]] = {
+        "stability": tables.stability_table,
+        "without_view": lambda without: _marked(
+            tables.without_view_table(without), [f"without {row['view']}" for row in without["rows"]], summary
+        ),
+        "baselines": lambda baselines: _marked(
+            tables.baselines_table(baselines), [row["name"] for row in baselines["rows"]], summary
+        ),
+        "held_out": _held_out_tables,
+        "heat_maps": tables.heat_maps_table,
+        "embedding": tables.embedding_table,
+        "gate": lambda gate: {"table": tables.gate_table(gate), "means": tables.gate_means_table(gate)},
+    }
+    made = {
+        f"{name}_part": make(found) if (found := part(summary, name)) else None
+        for name, make in makers.items()
+    }
     approximation = summary.get("approximation")
-    made: dict[str, Any] = {
-        name: None for name in ("stability", "without_view", "baselines", "heat_maps", "embedding", "gate")
+    return made | {"approximation_part": tables.approximation_table(approximation) if approximation else None}
+
+
+def _marked(table: tables.Table, contenders: list[str], summary: Summary) -> tables.Table:
+    """A table whose rows are marked where a refit gave a warning."""
+    return table | {"marked": [has_warned(summary, contender) for contender in contenders]}
+
+
+def _held_out_tables(held_out: Any) -> dict[str, Any]:
+    makers: dict[str, Callable[[Any], Any]] = {
+        "confusion": tables.confusion_table,
+        "roc": tables.roc_table,
+        "calibration": tables.calibration_table,
+        "residuals": tables.residuals_table,
     }
-    if stability := part(summary, "stability"):
-        table = tables.stability_table(stability)
-        made["stability"] = table | {"strips": drawings.stability_strips(stability["rows"])}
-    if without := part(summary, "without_view"):
-        made["without_view"] = _without_view_pictures(without, summary)
-    if baselines := part(summary, "baselines"):
-        made["baselines"] = _baselines_pictures(baselines, summary)
-    if heat_maps := part(summary, "heat_maps"):
-        made["heat_maps"] = {
-            "drawing": drawings.draw_heat_maps(heat_maps, classes),
-            "table": tables.heat_maps_table(heat_maps),
-        }
-    if embedding := part(summary, "embedding"):
-        made["embedding"] = {
-            "plot": drawings.embedding_plot(embedding, classes),
-            "table": tables.embedding_table(embedding),
-        }
-    if gate := part(summary, "gate"):
-        made["gate"] = {
-            "plot": drawings.gate_plot(gate, part(summary, "embedding")),
-            "table": tables.gate_table(gate),
-            "means": tables.gate_means_table(gate),
-        }
-    return {f"{name}_part": value for name, value in made.items()} | {
-        "held_out_part": _held_out_pictures(part(summary, "held_out"), classes),
-        "approximation_part": tables.approximation_table(approximation) if approximation else None,
-    }
-
-
-def _without_view_pictures(without: Any, summary: Summary) -> dict[str, Any]:
-    rows = without["rows"]
-    strips = drawings.difference_strips(
-        [row["effect"] for row in rows], [_is_clear(row) for row in rows], _spreads(rows)
-    )
-    marked = [has_warned(summary, f"without {row['view']}") for row in rows]
-    return tables.without_view_table(without) | {"strips": strips, "marked": marked}
-
-
-def _baselines_pictures(baselines: Any, summary: Summary) -> dict[str, Any]:
-    rows = baselines["rows"]
-    differences = [row["difference"] if row["verdict"] else None for row in rows]
-    strips = drawings.difference_strips(differences, [_is_clear(row) for row in rows], _spreads(rows))
-    marked = [has_warned(summary, row["name"]) for row in rows]
-    return tables.baselines_table(baselines) | {"strips": strips, "marked": marked}
-
-
-def _spreads(rows: Any) -> list[float | None]:
-    return [row.get("difference_sd") for row in rows]
-
-
-def _is_clear(row: Any) -> bool:
-    """Whether the effect of a view is more than chance, by its verdict, or by its p where it has none."""
-    if row.get("verdict"):
-        return row["verdict"] in ("better", "worse")
-    return row["p"] is not None and row["p"] < 0.05
-
-
-def _held_out_pictures(held_out: Any, classes: list[str]) -> dict[str, Any] | None:
-    if not held_out:
-        return None
-    makers: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-        "confusion": (_confusion_shades, tables.confusion_table),
-        "roc": (lambda roc: drawings.roc_plot(roc["curves"], classes), tables.roc_table),
-        "calibration": (lambda it: drawings.calibration_plot(it["bins"]), tables.calibration_table),
-        "residuals": (lambda it: drawings.residuals_plot(it["points"]), tables.residuals_table),
-    }
-    parts: dict[str, Any] = {
-        key: {"plot": draw(held_out[key]), "table": tabulate(held_out[key])} if held_out.get(key) else None
-        for key, (draw, tabulate) in makers.items()
-    }
-    return parts | {"figures": tables.held_out_figures(held_out)}
+    made = {key: make(held_out[key]) if held_out.get(key) else None for key, make in makers.items()}
+    shades = _confusion_shades(held_out["confusion"]) if held_out.get("confusion") else None
+    return made | {"shades": shades, "figures": tables.held_out_figures(held_out)}
 
 
 def _confusion_shades(confusion: Any) -> list[list[int]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
-from multikernel.core.fitted_weights import machine_weights, view_shares, weight_names
+from multikernel.viz.fitted import last_of, machine_weights, view_shares, weight_names
 
 Summary = dict[str, Any]
 
@@ -66,7 +66,7 @@ def summarize(
     >>> summarize(model)["weights"][0]
     {'view': 'sound', 'weight': 0.75, 'share': 0.75}
     """
-    model = _look_through(model)
+    model, _ = last_of(model)
     weights = _weights(model)
     return {
         "title": str(title),
@@ -81,13 +81,6 @@ def summarize(
         "notes": [str(note) for note in notes],
         "evaluation": _evaluation(evaluation, model),
     }
-
-
-def _look_through(model: Any) -> Any:
-    """Return the last step of a pipeline, or the best model of a search."""
-    if hasattr(model, "best_estimator_"):
-        return _look_through(model.best_estimator_)
-    return _look_through(model[-1]) if hasattr(model, "steps") else model
 
 
 def _evaluation(evaluation: Mapping[str, Any] | None, model: Any) -> dict[str, Any] | None:
@@ -175,7 +168,8 @@ def _convergence(model: Any) -> dict[str, Any]:
         "n_iter": _number(getattr(model, "n_iter_", None)),
         "status": str(getattr(model, "status_", "unknown")),
         "history": [
-            {key: _plain(step.get(key, 0)) for key in keys} for step in getattr(model, "history_", [])
+            {key: _plain(step.get(key, 0 if key == "machine" else None)) for key in keys}
+            for step in getattr(model, "history_", [])
         ],
     }
 

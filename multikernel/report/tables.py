@@ -5,7 +5,6 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
-from multikernel.report.drawings.heat_maps import draw_heat_maps
 from multikernel.report.words import format_cell, format_difference, format_gap, format_p, format_share
 
 Table = dict[str, Any]
@@ -30,7 +29,7 @@ def make_table(
     heads = [{"name": name, "number": i >= words, "given": False} for i, name in enumerate(columns)]
     heads += [{"name": str(name), "number": True, "given": True} for name in given]
     cells = [list(map(str, row)) for row in rows]
-    return {"caption": caption, "columns": heads, "rows": cells, "note": note, "strips": None, "marked": []}
+    return {"caption": caption, "columns": heads, "rows": cells, "note": note, "marked": []}
 
 
 def stability_table(stability: Mapping[str, Any]) -> Table:
@@ -170,13 +169,40 @@ def residuals_table(residuals: Mapping[str, Any]) -> Table:
 
 def heat_maps_table(heat_maps: Mapping[str, Any]) -> Table:
     """How similar samples of one group and of two groups are to each kernel."""
-    drawn = draw_heat_maps(heat_maps) or {"maps": []}
     rows = [
-        [kernel["name"], *(format_cell(kernel[key]) for key in ("within", "between", "low", "high"))]
-        for kernel in drawn["maps"]
+        [
+            kernel["name"],
+            *map(format_cell, [*group_means(kernel, heat_maps["groups"]), kernel["low"], kernel["high"]]),
+        ]
+        for kernel in heat_maps["maps"]
     ]
     caption = "Mean similarity of samples of the same group and of two groups, and the whole range."
     return make_table(caption, ["Kernel", "Same group", "Two groups", "Least", "Greatest"], rows)
+
+
+def group_means(
+    kernel: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]
+) -> tuple[float | None, float | None]:
+    """Return the mean similarity of samples within a group, and of samples of two groups.
+
+    A block of the map belongs to the group that holds its middle.
+
+    Examples
+    --------
+    >>> kernel = {"low": 0.0, "high": 2.0, "values": [[1.0, 0.0], [0.0, 1.0]]}
+    >>> group_means(kernel, [{"label": "a", "start": 0, "stop": 5}, {"label": "b", "start": 5, "stop": 10}])
+    (2.0, 0.0)
+    """
+    values, low, high = kernel["values"], kernel["low"] or 0.0, kernel["high"] or 0.0
+    size = max((group["stop"] for group in groups), default=1) / max(len(values), 1)
+    owner = [sum(group["start"] <= size * (i + 0.5) for group in groups) for i in range(len(values))]
+    within: list[float] = []
+    between: list[float] = []
+    for i, row in enumerate(values):
+        for j, value in enumerate(row):
+            if value is not None:
+                (within if owner[i] == owner[j] else between).append(low + (high - low) * value)
+    return fmean(within) if within else None, fmean(between) if between else None
 
 
 def embedding_table(embedding: Mapping[str, Any]) -> Table:

@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 
 from .._validation import check_number, check_positive_integer
-from ._surface_plot import draw_contours, draw_curve
 from .quadratic import Quadratic, koshal_design
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Point = dict[str, float]
 
 _SAME = 5e-4  # points that agree to three decimals are one
-_GRID = 101
 
 
 class SearchStatus(StrEnum):
@@ -247,23 +245,18 @@ class ResponseSurface:
         -------
         matplotlib Axes
         """
-        self._require_search()
-        if len(self.names) not in (1, 2):
-            raise ValueError(
-                f"only surfaces of one or two factors can be drawn; this one has {len(self.names)}. Use "
-                "predict on a slice, or search fewer factors."
-            )
-        if ax is None:
-            import matplotlib.pyplot as plt
+        from ..viz.results import surface
 
-            ax = plt.subplots(layout="constrained")[1]
-        draw = draw_curve if len(self.names) == 1 else draw_contours
-        draw(
-            ax, self, list(np.geomspace(self._as_values(self._lower), self._as_values(self._upper), _GRID).T)
-        )
-        return ax
+        self._require_search()
+        return surface(self, ax=ax)
 
     # ------------------------------------------------------------------ units
+    @property
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """The lowest and the highest value of each factor."""
+        lows, highs = self._as_values(self._lower).tolist(), self._as_values(self._upper).tolist()
+        return dict(zip(self.names, zip(lows, highs, strict=True), strict=True))
+
     def _as_values(self, x: Array) -> Array:
         return np.asarray(10.0 ** (x * self._unit + self._center))
 

@@ -20,7 +20,7 @@ from .._validation import check_number, check_positive_integer, warn_caller
 from ..combine.stack_sums import mean_diagonals
 from ..core.optim.loop import Options, Status
 from ..views.stacks import stack_kernels
-from ._html import FittedTable
+from ..viz.card import html_inner, mimebundle
 from ._inputs import kernels_first
 from .targets import Targets, as_targets, class_targets
 
@@ -73,7 +73,7 @@ class Learned:
     history: list[dict[str, float]] = field(default_factory=list)
 
 
-class WeightLearner(FittedTable, BaseEstimator):
+class WeightLearner(BaseEstimator):
     """Base of all weight learners.
 
     Attributes
@@ -92,6 +92,8 @@ class WeightLearner(FittedTable, BaseEstimator):
     """
 
     about: ClassVar[About]
+    _repr_html_inner = html_inner
+    _repr_mimebundle_ = mimebundle
     learns_from: ClassVar[tuple[str, ...]] = ("classes", "values")
     certificate: ClassVar[str] = "optimality"  # what dual_gap_ certifies, or "stationarity"
     is_linear: ClassVar[bool] = True  # whether the learned kernel is Σ_m η_m K_m

@@ -32,8 +32,7 @@ from multikernel import (
     PosteriorSVC,
     RegularizedMKLClassifier,
 )
-from multikernel.estimators._cost_plot import efficient_points
-from multikernel.estimators.cost_path import CostPath, cost_path
+from multikernel.estimators.cost_path import CostPath, cost_path, efficient_points
 from multikernel.kernels import Gaussian
 from tests.estimators.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
 

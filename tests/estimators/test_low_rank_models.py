@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
-from multikernel import MKLClassifier, MKLRegressor, View, cost_path, load_model, plot, save_model
+from multikernel import MKLClassifier, MKLRegressor, View, cost_path, load_model, save_model, viz
 from multikernel.cli import app
 from multikernel.estimators import LowRankWarning
 from multikernel.inspection import baselines, evaluate, learned_kernel
@@ -106,11 +106,11 @@ def test_rivals_of_more_rows_than_a_stack_takes_are_left_out(model, monkeypatch)
 
 
 def test_pictures(model):
-    for draw in (plot.weights, plot.convergence):
+    for draw in (viz.weights, viz.convergence):
         assert draw(model, ax=Figure().subplots()) is not None
-    plot.contributions(model, X[:1], ax=Figure().subplots())
+    viz.contributions(model, X[:1], ax=Figure().subplots())
     plane = MKLClassifier([Gaussian(0.5), Linear()], gram="low_rank", rank=10).fit(X[:, :2], Y)
-    plot.decision_regions(plane, X[:, :2], Y, ax=Figure().subplots())
+    viz.decision_regions(plane, X[:, :2], Y, ax=Figure().subplots())
 
 
 def test_a_saved_model_says_the_same(model, tmp_path):

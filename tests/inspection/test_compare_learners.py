@@ -404,11 +404,18 @@ def test_the_picture_is_drawn_on_given_axes_or_with_the_weights(helped):
 def test_signed_weights_are_drawn_on_a_scale_with_two_sides(helped):
     from matplotlib import pyplot
 
-    from multikernel.stats._rules_plot import draw_rules
+    from multikernel.viz import rules
 
     folds = {rule: helped.folds(rule).ravel() for rule in ("plain sum", "best single view")}
     weights = pd.DataFrame([[0.5, -0.25], [1.0, 0.0]], index=list(folds))
-    figure = draw_rules(folds, ("plain sum", "best single view"), weights, "accuracy").figure
+    numbers = {
+        "folds": folds,
+        "baselines": list(folds),
+        "weights": weights,
+        "scoring": "accuracy",
+        "title": "rules",
+    }
+    figure = rules(numbers).figure
     assert figure.axes[1].images[0].get_clim() == (-1.0, 1.0)
     pyplot.close(figure)
 

@@ -4,10 +4,12 @@ import re
 import shutil
 from collections import Counter
 
+import numpy as np
 import pytest
+from matplotlib import colormaps
 
 from multikernel.report import save_report, summarize
-from multikernel.report.drawings.marks import level
+from multikernel.viz.samples import samples_as_drawn
 from tests.report.conftest import ToyClassifier, history
 from tests.report.evaluations import VIEWS, evaluation
 
@@ -113,12 +115,9 @@ def test_signs_and_missing_values_are_sorted_as_numbers(open_page):
     page = open_page("sound")
     difference = page.locator("#baselines-table").get_by_role("button", name="Difference")
     difference.press("Enter")
-    assert column(page, 5, "baselines-table") == ["−0.0300", "+0.0100", "+0.0500", "–"]
+    assert column(page, 4, "baselines-table") == ["−0.0300", "+0.0100", "+0.0500", "–"]
     difference.press("Space")
-    assert column(page, 5, "baselines-table") == ["+0.0500", "+0.0100", "−0.0300", "–"]
-    # the small pictures move with their rows
-    bars = page.locator("#baselines-table tbody rect")
-    assert [bar.get_attribute("class") for bar in bars.all()] == ["positive", "even", "negative"]
+    assert column(page, 4, "baselines-table") == ["+0.0500", "+0.0100", "−0.0300", "–"]
 
 
 def test_the_search_field_filters_and_says_how_many(open_page):
@@ -155,23 +154,37 @@ def test_long_tables_are_searched_and_sorted_as_a_whole(open_page):
 
 def test_choosing_a_view_colours_the_samples(open_page):
     page = open_page("sound")
-    weights = [row["weights"] for row in evaluation(gate=True, n=40)["gate"]["rows"]]
-    heaviest = max(map(max, weights))
-    tones = "points => points.map(point => point.getAttribute('class'))"
+    made = evaluation(gate=True, n=40)
+    weights = {row["row"]: row["weights"] for row in made["gate"]["rows"]}
+    rows = [point["row"] for point in samples_as_drawn(made, gated=True)]
+    heaviest = max(map(max, weights.values()))
+    fills = "points => points.map(point => getComputedStyle(point).fill)"
+    said = page.locator("#gate-points .mark title").all_text_contents()
+    assert [int(text.split(",")[0].removeprefix("row ")) for text in said] == rows
     for m, view in enumerate(VIEWS):
         page.get_by_label("Colour the samples by the weight of").select_option(label=view)
         assert page.locator("#gate-shown").text_content() == view
-        expected = [f"weighed q{level(row[m], 0.0, heaviest)}" for row in weights]
-        assert page.locator("#gate-points .weighed").evaluate_all(tones) == expected
+        levels = [round(35 * weights[row][m] / heaviest) / 35 for row in rows]
+        expected = [
+            f"rgb({r}, {g}, {b})"
+            for r, g, b in (colormaps["viridis"](level, bytes=True)[:3] for level in levels)
+        ]
+        found = page.locator("#gate-points .mark").evaluate_all(fills)
+        assert np.abs(rgb(found) - rgb(expected)).max() <= 1  # how a colour is rounded
+
+
+def rgb(colours):
+    return np.array([[int(part) for part in re.findall(r"\d+", colour)] for colour in colours])
 
 
 def test_the_dark_scheme_is_dark(open_page):
     page = open_page("sound")
     colours = """() => [getComputedStyle(document.body).backgroundColor,
-        getComputedStyle(document.querySelector("#gate-points .q6")).fill]"""
-    assert page.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(12, 56, 102)"]
+        getComputedStyle(document.querySelector(".picture text")).fill,
+        getComputedStyle(document.querySelector("#embedding ~ figure .mark")).fill]"""
+    assert page.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(87, 96, 106)", "rgb(31, 95, 159)"]
     page.emulate_media(color_scheme="dark")
-    assert page.evaluate(colours) == ["rgb(20, 23, 27)", "rgb(214, 234, 255)"]
+    assert page.evaluate(colours) == ["rgb(20, 23, 27)", "rgb(164, 173, 184)", "rgb(106, 169, 230)"]
 
 
 @pytest.mark.parametrize("name", ["sound", "hostile"])
@@ -226,10 +239,10 @@ def test_a_table_that_scrolls_says_so_and_keeps_its_labels(open_page):
     box.evaluate("box => { box.scrollLeft = 500; }")
     first = box.locator("tbody th").first
     assert abs(first.bounding_box()["x"] - box.bounding_box()["x"]) < 1
-    # the ends of a scale stay apart
-    for ends in page.locator(".ends").all():
-        low, high = (span.bounding_box() for span in ends.locator("span").all())
-        assert low["x"] + low["width"] + 4 < high["x"]
+    # a picture scrolls before its text gets too small
+    for picture in page.locator("section > figure > .picture").all():
+        scale = picture.evaluate("svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width")
+        assert scale > 0.94
 
 
 def test_everything_has_a_name(open_page):
@@ -239,7 +252,7 @@ def test_everything_has_a_name(open_page):
     parts = re.findall(rf"^\s*- '?({roles})\b( \"[^\"]+)?", tree, re.MULTILINE)
     assert [role for role, name in parts if not name] == []
     counts = Counter(role for role, _ in parts)
-    assert counts["img"] == 9 and counts["navigation"] == counts["combobox"] == counts["searchbox"] == 1
+    assert counts["img"] == 12 and counts["navigation"] == counts["combobox"] == counts["searchbox"] == 1
     assert counts["button"] > 10 and counts["table"] == 7
 
 

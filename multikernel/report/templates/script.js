@@ -85,10 +85,12 @@
 
   const choice = document.getElementById("gate-view");
   if (choice) {
-    const points = document.querySelectorAll("#gate-points .weighed");
+    const points = document.querySelectorAll("#gate-points .mark");
+    const shades = JSON.parse(document.getElementById("gate-shades").textContent);
     const name = document.getElementById("gate-shown");
     const colour = () => {
-      points.forEach((point) => point.setAttribute("class", "weighed q" + point.dataset.levels[choice.value]));
+      const levels = shades.views[choice.value];
+      points.forEach((point, i) => { point.style.fill = shades.palette[parseInt(levels[i], 36)]; });
       name.textContent = choice.selectedOptions[0].textContent;
     };
     choice.addEventListener("change", colour);

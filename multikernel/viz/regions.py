@@ -1,13 +1,17 @@
 """What a model says of every point of a plane."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.utils.validation import check_is_fitted
 
-from ._canvas import BLUE, COLOURS, LITERAL, VERMILION, add_colour_bar, add_legend, axes_for, plain, style_of
+from .canvas import BLUE, COLOURS, LITERAL, VERMILION, add_colour_bar, add_legend, axes_for, plain, style_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

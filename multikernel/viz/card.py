@@ -10,10 +10,11 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.fitted_weights import ViewShare, heaviest_first, is_local, machine_shares, percent, view_shares
+from .fitted import ViewShare, heaviest_first, is_local, machine_shares, percent, view_shares
 
 _MOST_ROWS = 20
 
@@ -45,17 +46,19 @@ _STYLE = """<style>
 </style>"""
 
 
-class FittedTable:
-    """Mixin of a scikit-learn estimator, before it among the bases: its diagram, and what was learned."""
+# The methods `_repr_html_inner` and `_repr_mimebundle_` of an estimator: its diagram, and what was learned. They
+# are assigned in the class: a mixin would be one more class in the resolution order of every model.
+def html_inner(estimator: Any) -> str:
+    """The HTML of an estimator in a notebook."""
+    return str(BaseEstimator._repr_html_inner(estimator)) + fitted_html(estimator)
 
-    def _repr_html_inner(self) -> str:
-        return str(super()._repr_html_inner()) + fitted_html(self)  # type: ignore[misc]
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] += fitted_html(self)
-        return bundle
+def mimebundle(estimator: Any, **kwargs: Any) -> dict[str, str]:
+    """What a notebook may show of an estimator, by kind."""
+    bundle: dict[str, str] = BaseEstimator._repr_mimebundle_(estimator, **kwargs)
+    if "text/html" in bundle:
+        bundle["text/html"] += fitted_html(estimator)
+    return bundle
 
 
 def fitted_html(model: Any) -> str:

@@ -1,4 +1,7 @@
-"""What a fitted model says of the weights it learned, for whoever shows them: tables, reports, pictures."""
+"""What a fitted model says of the weights it learned, for whoever shows them: tables, reports, pictures.
+
+Only public fitted attributes are read; nothing here knows a class of model.
+"""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -7,6 +10,17 @@ import numpy as np
 import pandas as pd
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def last_of(model: Any, X: Any = None) -> tuple[Any, Any]:
+    """The last step of a pipeline, or the best model of a search; and X as the steps before it leave it."""
+    if hasattr(model, "best_estimator_"):
+        return last_of(model.best_estimator_, X)
+    if not hasattr(model, "steps"):
+        return model, X
+    if X is not None and len(model.steps) > 1:
+        X = model[:-1].transform(X)
+    return last_of(model[-1], X)
 
 
 class ViewShare(NamedTuple):

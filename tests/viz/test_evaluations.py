@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from multikernel import plot
-from tests.plot.data import CLASSES, VIEWS, make_evaluation
+from multikernel import viz
+from tests.viz.data import CLASSES, VIEWS, make_evaluation
 
 EVALUATION = make_evaluation()
 VALUES = make_evaluation("values")
 PARTS = {
-    "stability": plot.stability,
-    "without_view": plot.without_view,
-    "baselines": plot.baselines,
-    "heat_maps": plot.heat_map,
-    "embedding": plot.embedding,
-    "gate": plot.gate,
-    "held_out.confusion": plot.confusion,
-    "held_out.roc": plot.roc,
-    "held_out.calibration": plot.calibration,
-    "held_out.residuals": plot.residuals,
+    "stability": viz.stability,
+    "without_view": viz.without_view,
+    "baselines": viz.baselines,
+    "heat_maps": viz.heat_map,
+    "embedding": viz.embedding,
+    "gate": viz.gate,
+    "held_out.confusion": viz.confusion,
+    "held_out.roc": viz.roc,
+    "held_out.calibration": viz.calibration,
+    "held_out.residuals": viz.residuals,
 }
 
 
@@ -69,27 +69,27 @@ def test_a_part_that_is_missing_is_named_with_its_reason(ax, path):
 
 def test_what_was_not_asked_for_can_be_asked_for(ax):
     with pytest.raises(ValueError, match=r"no without view\. Ask for it: .*parts=\['without_view'\]"):
-        plot.without_view({**EVALUATION, "without_view": None}, ax=ax)
+        viz.without_view({**EVALUATION, "without_view": None}, ax=ax)
 
 
 def test_a_part_of_a_part_may_be_missing_alone(ax):
     with pytest.raises(ValueError, match="models that predict values; this one predicts classes"):
-        plot.residuals(EVALUATION, ax=ax)
+        viz.residuals(EVALUATION, ax=ax)
     whys = ["calibration: no probabilities.", "ROC: no scores."]
     omitted = [{"part": "held_out", "why": why} for why in whys]
     evaluation = {**EVALUATION, "omitted": omitted, "held_out": {"roc": None}}
     with pytest.raises(ValueError, match=r"no roc: ROC: no scores\. What"):
-        plot.roc(evaluation, ax=ax)
+        viz.roc(evaluation, ax=ax)
 
 
 def test_other_things_are_no_evaluation(ax):
     with pytest.raises(TypeError, match="got list"):
-        plot.stability([], ax=ax)
+        viz.stability([], ax=ax)
 
 
 # ---------------------------------------------------------------------- views
 def test_stability(ax):
-    plot.stability(EVALUATION, ax=ax)
+    viz.stability(EVALUATION, ax=ax)
     rows = {row["view"]: row for row in EVALUATION["stability"]["rows"]}
     assert row_names(ax) == [VIEWS[1], VIEWS[2], VIEWS[0]]  # by mean
     whole, thick, fits, own = ax.lines[:4]
@@ -105,21 +105,21 @@ def test_stability(ax):
 
 
 def test_without_view(ax):
-    plot.without_view(EVALUATION, ax=ax)
+    viz.without_view(EVALUATION, ax=ax)
     assert row_names(ax) == [VIEWS[0], VIEWS[2], VIEWS[1]]
     assert [bar.get_width() for bar in ax.patches] == [0.2, 0.05, -0.1]
     assert [bar.get_hatch() for bar in ax.patches] == [None, None, "///"]
     assert notes(ax) == ["p = 0.004", "p = 0.2", ""]
     assert not ax.containers[3:]  # the spread of a score is not that of a difference
     assert ax.get_xlabel() == "loss of accuracy\nwith all views it is 0.9 ± 0.02"
-    few = plot.without_view(EVALUATION, most=2, ax=Figure().subplots())
+    few = viz.without_view(EVALUATION, most=2, ax=Figure().subplots())
     assert row_names(few) == [VIEWS[0], VIEWS[1]]  # those of largest effect
 
 
 def test_the_spread_of_a_loss_is_that_of_the_differences(ax):
     part = EVALUATION["without_view"]
     rows = [{**row, "difference_sd": 0.01 * (k + 1)} for k, row in enumerate(part["rows"])]
-    plot.without_view({**EVALUATION, "without_view": {**part, "rows": rows}}, ax=ax)
+    viz.without_view({**EVALUATION, "without_view": {**part, "rows": rows}}, ax=ax)
     bars = [box for box in ax.containers if hasattr(box, "has_xerr")]
     ends = [bar.lines[2][0].get_paths()[0].vertices[:, 0] for bar in bars]
     np.testing.assert_allclose(ends, [[0.19, 0.21], [0.02, 0.08], [-0.12, -0.08]])
@@ -127,7 +127,7 @@ def test_the_spread_of_a_loss_is_that_of_the_differences(ax):
 
 
 def test_baselines(ax):
-    plot.baselines(EVALUATION, ax=ax)
+    viz.baselines(EVALUATION, ax=ax)
     assert row_names(ax) == ["learned", "plain sum", "best single view", "tuned $RBF_1$"]
     assert notes(ax) == ["", "learning is better, p = 0.003", "a tie, p = 0.4", "learning is worse, p = 0.02"]
     marks = [container.lines[0] for container in ax.containers]
@@ -139,7 +139,7 @@ def test_baselines(ax):
 
 # ---------------------------------------------------------------------- held out
 def test_confusion(ax):
-    plot.confusion(EVALUATION, ax=ax)
+    viz.confusion(EVALUATION, ax=ax)
     assert notes(ax) == ["25", "5", "1", "29"]
     shares = ax.images[0].get_array().data
     np.testing.assert_allclose(shares.sum(axis=1), 100.0)
@@ -150,19 +150,21 @@ def test_confusion(ax):
 
 
 def test_roc(ax):
-    plot.roc(EVALUATION, ax=ax)
+    viz.roc(EVALUATION, ax=ax)
     assert ax.lines[0].get_xydata().tolist() == [[0.0, 0.0], [0.1, 0.8], [1.0, 1.0]]
     assert legend_names(ax) == [f"{CLASSES[1]}: area 0.850", "chance: area 0.5"]
     curve = EVALUATION["held_out"]["roc"]["curves"][0]
-    many = {**EVALUATION, "held_out": {"roc": {"curves": [curve] * 12}}}
-    other = plot.roc(many, ax=Figure().subplots())
+    curves = [{**curve, "label": f"class {number}"} for number in range(12)]
+    many = {**EVALUATION, "held_out": {"roc": {"curves": curves}}}
+    other = viz.roc(many, ax=Figure().subplots())
     styles = {(line.get_color(), str(line._dash_pattern)) for line in other.lines[:12]}
     assert len(styles) == 12  # told apart, all of them
-    assert legend_names(other)[-1] == "chance: area 0.5; 2 more classes are not named"
+    assert legend_names(other)[9:] == ["class 9: area 0.850", "… 2 more classes", "chance: area 0.5"]
+    assert_beside(other)
 
 
 def test_calibration(ax):
-    plot.calibration(EVALUATION, ax=ax)
+    viz.calibration(EVALUATION, ax=ax)
     bins = EVALUATION["held_out"]["calibration"]["bins"]
     np.testing.assert_allclose(
         ax.collections[0].get_offsets(), [[b["predicted"], b["observed"]] for b in bins]
@@ -173,7 +175,7 @@ def test_calibration(ax):
 
 
 def test_residuals(ax):
-    plot.residuals(VALUES, ax=ax)
+    viz.residuals(VALUES, ax=ax)
     points = VALUES["held_out"]["residuals"]["points"]
     drawn = next(line for line in ax.lines if line.get_marker() == "o")
     np.testing.assert_allclose(
@@ -185,7 +187,7 @@ def test_residuals(ax):
 
 # ---------------------------------------------------------------------- kernels
 def test_heat_map(ax):
-    plot.heat_map(EVALUATION, ax=ax)
+    viz.heat_map(EVALUATION, ax=ax)
     values = ax.images[0].get_array().data
     assert (values[0, 0], values[0, 9]) == (2.5, 0.5)  # in the units of the kernel
     assert values[0, 5] == pytest.approx(0.9)
@@ -193,29 +195,29 @@ def test_heat_map(ax):
     np.testing.assert_allclose(ax.get_yticks(), [1.5, 6.5])  # in the middle of their blocks
     assert [line.get_ydata()[0] for line in ax.lines[:1]] == [3.5]
     assert ax.images[0].get_clim() == (pytest.approx(0.9), 2.5)
-    other = plot.heat_map(EVALUATION, VIEWS[0], ax=Figure().subplots())
+    other = viz.heat_map(EVALUATION, VIEWS[0], ax=Figure().subplots())
     assert other.get_title() == f"{VIEWS[0]} (60.0% of the weight)"
     with pytest.raises(ValueError, match=r"name must be one of .*got 'smell'"):
-        plot.heat_map(EVALUATION, "smell", ax=ax)
+        viz.heat_map(EVALUATION, "smell", ax=ax)
 
 
 def test_a_gram_of_the_users_own(ax):
     K = np.diag([1.0, 2.0, 3.0, 4.0])
     K[0, 2] = K[2, 0] = 0.5
-    plot.kernel_matrix(K, [1, 0, 1, 0], ax=ax)
+    viz.kernel_matrix(K, [1, 0, 1, 0], ax=ax)
     order = [1, 3, 0, 2]
     np.testing.assert_array_equal(ax.images[0].get_array().data, K[np.ix_(order, order)])
     assert row_names(ax) == ["0", "1"]
-    by_value = plot.kernel_matrix(K, [0.5, -1.0, 3.0, 0.2], ax=Figure().subplots())
+    by_value = viz.kernel_matrix(K, [0.5, -1.0, 3.0, 0.2], ax=Figure().subplots())
     order = [1, 3, 0, 2]
     np.testing.assert_array_equal(by_value.images[0].get_array().data, K[np.ix_(order, order)])
     assert not row_names(by_value)
     outlier = np.eye(20)
     outlier[:10, :10] = outlier[10:, 10:] = 1.0
     outlier[19, 19] = 1e6
-    drawn = plot.kernel_matrix(outlier, ax=Figure().subplots())
+    drawn = viz.kernel_matrix(outlier, ax=Figure().subplots())
     assert drawn.images[0].get_clim() == (0.0, 1.0)  # one outlier does not take all the colours
-    as_given = plot.kernel_matrix(K, ax=Figure().subplots())
+    as_given = viz.kernel_matrix(K, ax=Figure().subplots())
     np.testing.assert_array_equal(as_given.images[0].get_array().data, K)
 
 
@@ -229,12 +231,12 @@ def test_a_gram_of_the_users_own(ax):
 )
 def test_what_is_no_gram_is_refused(ax, K, y, message):
     with pytest.raises(ValueError, match=message):
-        plot.kernel_matrix(K, y, ax=ax)
+        viz.kernel_matrix(K, y, ax=ax)
 
 
 # ---------------------------------------------------------------------- samples
 def test_embedding_by_class(ax):
-    plot.embedding(EVALUATION, ax=ax)
+    viz.embedding(EVALUATION, ax=ax)
     points = EVALUATION["embedding"]["points"]
     for line, label in zip(ax.lines, CLASSES, strict=False):
         assert line.get_xydata().tolist() == [[p["x"], p["y"]] for p in points if p["label"] == label]
@@ -248,26 +250,27 @@ def test_embedding_by_class(ax):
 
 
 def test_embedding_by_value(ax):
-    plot.embedding(VALUES, ax=ax)
+    viz.embedding(VALUES, ax=ax)
     assert ax.collections[0].get_array().tolist() == [float(k) for k in range(60)]
 
 
 def test_the_gate_over_the_embedding(ax):
-    plot.gate(EVALUATION, VIEWS[2], ax=ax)
+    viz.gate(EVALUATION, VIEWS[2], ax=ax)
     weights = {row["row"]: row["weights"][2] for row in EVALUATION["gate"]["rows"]}
+    largest = max(max(row["weights"]) for row in EVALUATION["gate"]["rows"])
     points = EVALUATION["embedding"]["points"]
     for marks, label in zip(ax.collections, CLASSES, strict=True):
         own = [point for point in points if point["label"] == label]
         np.testing.assert_allclose(marks.get_offsets(), [[p["x"], p["y"]] for p in own])
         np.testing.assert_allclose(marks.get_array(), [weights[p["row"]] for p in own])
         assert marks.norm.vmin == 0.0
-        assert marks.norm.vmax == max(weights.values())  # the same for all classes
+        assert marks.norm.vmax == largest  # the same for all classes and views
     assert ax.get_title() == f"Where does {VIEWS[2]} count?"
     with pytest.raises(ValueError, match="view must be one of"):
-        plot.gate(EVALUATION, "smell", ax=ax)
+        viz.gate(EVALUATION, "smell", ax=ax)
 
 
 def test_of_the_gate_the_view_that_varies_most_is_drawn(ax):
     weights = np.array([row["weights"] for row in EVALUATION["gate"]["rows"]])
-    plot.gate(EVALUATION, ax=ax)
+    viz.gate(EVALUATION, ax=ax)
     assert VIEWS[int(weights.std(axis=0).argmax())] in ax.get_title()

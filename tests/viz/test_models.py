@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, plot
+from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, viz
 from multikernel.weights import MeanRule
 from tests.estimators.data import VIEWS, make_binary, make_regression, make_three
 
@@ -65,15 +65,15 @@ def widths(ax):
 def test_axes_given_are_the_axes_returned_and_no_figure_is_made(ax, binary):
     model, X, _ = binary
     before = pyplot.get_fignums()
-    assert plot.weights(model, ax=ax) is ax
-    assert plot.convergence(model, ax=Figure().subplots()).get_figure() is not ax.figure
-    plot.contributions(model, X[:1], ax=Figure().subplots())
+    assert viz.weights(model, ax=ax) is ax
+    assert viz.convergence(model, ax=Figure().subplots()).get_figure() is not ax.figure
+    viz.contributions(model, X[:1], ax=Figure().subplots())
     assert pyplot.get_fignums() == before
 
 
 def test_without_axes_a_figure_of_pyplot_is_made():
     before = pyplot.get_fignums()
-    drawn = plot.weights(model_of([1.0, 2.0]))
+    drawn = viz.weights(model_of([1.0, 2.0]))
     assert len(pyplot.get_fignums()) == len(before) + 1
     assert drawn.figure.number in pyplot.get_fignums()
     pyplot.close(drawn.figure)
@@ -81,12 +81,12 @@ def test_without_axes_a_figure_of_pyplot_is_made():
 
 def test_axes_must_be_axes():
     with pytest.raises(TypeError, match="got Figure"):
-        plot.weights(model_of([1.0]), ax=Figure())
+        viz.weights(model_of([1.0]), ax=Figure())
 
 
 # ---------------------------------------------------------------------- weights
 def test_bars_are_the_shares_heaviest_first(ax):
-    plot.weights(model_of([1.0, 0.0, 3.0, -4.0], NAMES), ax=ax)
+    viz.weights(model_of([1.0, 0.0, 3.0, -4.0], NAMES), ax=ax)
     assert widths(ax) == [-50.0, 37.5, 12.5, 0.0]
     assert notes(ax) == ["-50.0%", "37.5%", "12.5%", "0"]
     assert row_names(ax) == ["line break\N{REPLACEMENT CHARACTER}", "100% \\frac", r"$\no$", "_hidden"]
@@ -96,13 +96,13 @@ def test_bars_are_the_shares_heaviest_first(ax):
 
 
 def test_shares_that_a_model_says_itself_are_drawn(ax):
-    plot.weights(model_of([1.0, 1.0], kernel_shares_=np.array([0.2, 0.8])), ax=ax)
+    viz.weights(model_of([1.0, 1.0], kernel_shares_=np.array([0.2, 0.8])), ax=ax)
     assert widths(ax) == [80.0, 20.0]
 
 
 def test_of_many_views_the_last_row_tells_the_rest(ax):
     weights = np.arange(50.0, 0.0, -1.0)
-    plot.weights(model_of(weights), ax=ax)
+    viz.weights(model_of(weights), ax=ax)
     assert row_names(ax)[:2] == ["view 0", "view 1"]
     assert len(ax.patches) == 30
     assert row_names(ax)[-1] == "… 20 more"
@@ -112,7 +112,7 @@ def test_of_many_views_the_last_row_tells_the_rest(ax):
 
 
 def test_a_long_name_keeps_both_ends(ax):
-    plot.weights(model_of([1.0], ["features " + 100 * "x" + " gamma=0.1"]), ax=ax)
+    viz.weights(model_of([1.0], ["features " + 100 * "x" + " gamma=0.1"]), ax=ax)
     (name,) = row_names(ax)
     assert len(name) == 40
     assert name.startswith("features ")
@@ -121,7 +121,7 @@ def test_a_long_name_keeps_both_ends(ax):
 
 def test_machines_with_weights_of_their_own_have_marks(ax, three):
     model, _, _ = three
-    plot.weights(model, ax=ax)
+    viz.weights(model, ax=ax)
     shares = model.machine_weights_ / model.machine_weights_.sum(axis=1, keepdims=True)
     order = np.argsort(-model.kernel_weights_)
     marks = [line for line in ax.lines if line.get_linewidth() == 0]
@@ -133,7 +133,7 @@ def test_machines_with_weights_of_their_own_have_marks(ax, three):
 
 
 def test_a_known_spread_of_weights_is_drawn(ax):
-    plot.weights(model_of([3.0, 1.0], kernel_weights_std_=np.array([0.4, 0.2])), ax=ax)
+    viz.weights(model_of([3.0, 1.0], kernel_weights_std_=np.array([0.4, 0.2])), ax=ax)
     (spread,) = ax.containers[-1].lines[2]
     np.testing.assert_allclose([path.vertices[:, 0] for path in spread.get_paths()], [[65, 85], [20, 30]])
 
@@ -148,29 +148,29 @@ def test_a_known_spread_of_weights_is_drawn(ax):
 )
 def test_weights_that_cannot_be_drawn_are_refused(ax, model, message):
     with pytest.raises(ValueError, match=message):
-        plot.weights(model, ax=ax)
+        viz.weights(model, ax=ax)
 
 
 def test_at_least_one_row_is_drawn(ax):
     with pytest.raises(ValueError, match="most must be a positive integer; got 0"):
-        plot.weights(model_of([1.0]), most=0, ax=ax)
+        viz.weights(model_of([1.0]), most=0, ax=ax)
 
 
 def test_models_are_found_behind_pipelines_and_searches(ax, binary):
     model, X, _ = binary
     scaled = make_pipeline(StandardScaler().fit(X), model)
     search = SimpleNamespace(best_estimator_=scaled)
-    plot.weights(search, ax=ax)
-    assert widths(ax) == widths(plot.weights(model, ax=Figure().subplots()))
-    assert plot.convergence(search, ax=Figure().subplots()).lines
-    reasons = plot.contributions(scaled, X[:1], ax=Figure().subplots())
+    viz.weights(search, ax=ax)
+    assert widths(ax) == widths(viz.weights(model, ax=Figure().subplots()))
+    assert viz.convergence(search, ax=Figure().subplots()).lines
+    reasons = viz.contributions(scaled, X[:1], ax=Figure().subplots())
     assert widths(reasons)[-1] == pytest.approx(scaled.decision_function(X[:1])[0])
 
 
 # ---------------------------------------------------------------------- convergence
 def test_the_gap_of_each_step_and_the_one_asked_for(ax, binary):
     model, _, _ = binary
-    plot.convergence(model, ax=ax)
+    viz.convergence(model, ax=ax)
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), [step["gap"] for step in model.history_])
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), [step["iteration"] for step in model.history_])
     assert list(ax.lines[1].get_ydata()) == [model.tol, model.tol]
@@ -180,7 +180,7 @@ def test_the_gap_of_each_step_and_the_one_asked_for(ax, binary):
 
 def test_each_machine_has_its_line(ax, three):
     model, _, _ = three
-    plot.convergence(model, ax=ax)
+    viz.convergence(model, ax=ax)
     lengths = np.bincount([step["machine"] for step in model.history_])
     assert [len(line.get_xdata()) for line in ax.lines[:3]] == lengths.tolist()
     assert legend_names(ax) == ["a", "b", "c", "tol = 0.001"]
@@ -190,27 +190,27 @@ def test_each_machine_has_its_line(ax, three):
 
 def test_a_gap_of_zero_stands_at_the_foot(ax):
     steps = [{"iteration": k, "gap": gap} for k, gap in enumerate([0.5, np.inf, 2e-3, 0.0], 1)]
-    plot.convergence(SimpleNamespace(history_=steps), ax=ax)
+    viz.convergence(SimpleNamespace(history_=steps), ax=ax)
     assert ax.lines[0].get_ydata().tolist() == [0.5, 2e-3, 1e-4]
     assert ax.lines[0].get_xdata().tolist() == [1.0, 3.0, 4.0]
     assert [text.get_text() for text in ax.texts] == ["0"]
 
 
 def test_without_a_gap_the_objective_is_drawn(ax):
-    plot.convergence(SimpleNamespace(history_=[{"objective": 3.0}, {"objective": 2.0}]), ax=ax)
+    viz.convergence(SimpleNamespace(history_=[{"objective": 3.0}, {"objective": 2.0}]), ax=ax)
     assert ax.lines[0].get_xydata().tolist() == [[1.0, 3.0], [2.0, 2.0]]
     assert (ax.get_yscale(), ax.get_ylabel()) == ("linear", "objective")
 
 
 def test_a_rule_without_steps_has_no_such_picture(ax):
     with pytest.raises(ValueError, match="solved in closed form"):
-        plot.convergence(MeanRule().fit([np.eye(3)]), ax=ax)
+        viz.convergence(MeanRule().fit([np.eye(3)]), ax=ax)
 
 
 # ---------------------------------------------------------------------- contributions
 def test_what_the_views_add_sums_up_to_the_score(ax, binary):
     model, X, _ = binary
-    plot.contributions(model, X[:1], ax=ax)
+    viz.contributions(model, X[:1], ax=ax)
     parts = dict(zip(row_names(ax), widths(ax), strict=True))
     np.testing.assert_allclose([parts[name] for name in model.view_names_], model.contributions(X[:1])[0])
     assert parts["intercept"] == model.intercept_[0]
@@ -221,14 +221,14 @@ def test_what_the_views_add_sums_up_to_the_score(ax, binary):
 @pytest.mark.parametrize("one_row", [lambda X: X[4], lambda X: list(X[4]), lambda X: pd.DataFrame(X).iloc[4]])
 def test_one_row_needs_no_second_axis(ax, binary, one_row):
     model, X, _ = binary
-    plot.contributions(model, one_row(X), ax=ax)
+    viz.contributions(model, one_row(X), ax=ax)
     assert widths(ax)[-1] == pytest.approx(model.decision_function(X[4:5])[0])
     assert "other views" not in row_names(ax)  # all are drawn
 
 
 def test_several_samples_are_points(ax, binary):
     model, X, _ = binary
-    plot.contributions(model, X, most=2, ax=ax)
+    viz.contributions(model, X, most=2, ax=ax)
     first = model.view_names_.index(row_names(ax)[0])
     np.testing.assert_allclose(ax.lines[0].get_xdata(), model.contributions(X)[:, first])
     np.testing.assert_allclose(ax.lines[1].get_xdata(), [model.contributions(X)[:, first].mean()])
@@ -237,22 +237,22 @@ def test_several_samples_are_points(ax, binary):
 
 def test_of_several_machines_the_winner_or_the_one_named(ax, three):
     model, X, _ = three
-    plot.contributions(model, X[:1], most=1, ax=ax)
+    viz.contributions(model, X[:1], most=1, ax=ax)
     winner = model.predict(X[:1])[0]
     assert ax.get_xlabel() == f"part of the score for {winner}"
     assert row_names(ax)[1:] == ["other views", "intercept", "sum"]
     assert widths(ax)[-1] == pytest.approx(model.decision_function(X[:1]).max())
-    named = plot.contributions(model, X, machine="b", ax=Figure().subplots())
+    named = viz.contributions(model, X, machine="b", ax=Figure().subplots())
     assert named.get_xlabel() == "part of the score for b"
     with pytest.raises(ValueError, match="choose one by machine="):
-        plot.contributions(model, X, ax=ax)
+        viz.contributions(model, X, ax=ax)
     with pytest.raises(ValueError, match=r"one of \['a', 'b', 'c'\]; got 'd'"):
-        plot.contributions(model, X, machine="d", ax=ax)
+        viz.contributions(model, X, machine="d", ax=ax)
 
 
 def test_models_that_cannot_tell_contributions_say_so(ax):
     with pytest.raises(ValueError, match="no method contributions"):
-        plot.contributions(MeanRule(), np.eye(3), ax=ax)
+        viz.contributions(MeanRule(), np.eye(3), ax=ax)
 
 
 # ---------------------------------------------------------------------- the plane
@@ -263,7 +263,7 @@ def areas(ax):
 
 def test_regions_are_the_predictions(ax, plane):
     model, X, y = plane
-    plot.decision_regions(model, X, y, n_steps=40, ax=ax)
+    viz.decision_regions(model, X, y, n_steps=40, ax=ax)
     fills = areas(ax)
     chosen = X[np.abs(model.decision_function(X)) > 0.2]  # the grid is coarse
     for fill, label in zip(fills, model.classes_, strict=True):
@@ -278,7 +278,7 @@ def test_three_classes_on_named_columns(ax):
     X, y = make_three()
     frame = pd.DataFrame(X[:, :2], columns=[r"$\a_1$", "_b"])
     model = MKLClassifier(C=2.0).fit(frame, y)
-    plot.decision_regions(model, frame, y, n_steps=25, ax=ax)
+    viz.decision_regions(model, frame, y, n_steps=25, ax=ax)
     scores = np.sort(model.decision_function(frame), axis=1)
     chosen = frame[scores[:, -1] - scores[:, -2] > 0.3]  # the grid is coarse
     for fill, label in zip(areas(ax), model.classes_, strict=True):
@@ -291,14 +291,14 @@ def test_three_classes_on_named_columns(ax):
 def test_values_and_borders(ax):
     X, y = make_regression()
     model = MKLRegressor(C=2.0).fit(X[:, :2], y)
-    plot.decision_regions(model, X[:, :2], y, n_steps=20, ax=ax)
+    viz.decision_regions(model, X[:, :2], y, n_steps=20, ax=ax)
     grid = ax.collections[0]
     corner = np.array([[axis.min() - 0.08 * np.ptp(axis) for axis in X[:, :2].T]])
     assert grid.get_array().shape == (20, 20)
     assert grid.get_array()[0, 0] == pytest.approx(model.predict(corner)[0])
     np.testing.assert_array_equal(ax.collections[1].get_array(), y)
     novelty = MKLOneClass(nu=0.3).fit(X[:, :2])
-    other = plot.decision_regions(novelty, X[:, :2], n_steps=20, ax=Figure().subplots())
+    other = viz.decision_regions(novelty, X[:, :2], n_steps=20, ax=Figure().subplots())
     is_own = novelty.predict(X[:, :2]) > 0
     np.testing.assert_array_equal(other.lines[0].get_xydata(), X[is_own, :2])
     np.testing.assert_array_equal(other.lines[1].get_xydata(), X[~is_own, :2])
@@ -307,6 +307,6 @@ def test_values_and_borders(ax):
 def test_a_plane_has_two_columns(ax, binary):
     model, X, y = binary
     with pytest.raises(ValueError, match="two columns"):
-        plot.decision_regions(model, X, y, ax=ax)
+        viz.decision_regions(model, X, y, ax=ax)
     with pytest.raises(ValueError, match="one target for each of the 80 rows"):
-        plot.decision_regions(model, X[:, :2], y[1:], ax=ax)
+        viz.decision_regions(model, X[:, :2], y[1:], ax=ax)

@@ -1,5 +1,8 @@
 """Pictures of fitted models and of their evaluation, drawn on matplotlib Axes that are given or made.
 
+They draw plain arrays, tables and dicts, and what fitted models say in their public attributes; no class of
+the package is known here. The same pictures are embedded in the report.
+
 Every function takes ``ax`` and returns the Axes it drew on; without ``ax`` it makes a figure. Nothing else of
 matplotlib's state is touched: no style, no ``show``. Legends and notes stand beside the axes, where they hide
 nothing: figures with ``layout="constrained"`` make room for them.
@@ -12,21 +15,13 @@ nothing: figures with ``layout="constrained"`` make room for them.
 - of other results: :func:`cost`, :func:`rules`, :func:`surface`, :func:`components`.
 """
 
-from ._baselines import baselines
-from ._calibration import calibration
-from ._confusion import confusion
-from ._contributions import contributions
-from ._convergence import convergence
-from ._embedding import embedding
-from ._gate import gate
-from ._grams import heat_map, kernel_matrix
-from ._regions import decision_regions
-from ._residuals import residuals
-from ._results import components, cost, rules, surface
-from ._roc import roc
-from ._stability import stability
-from ._weights import weights
-from ._without_view import without_view
+from .grams import heat_map, kernel_matrix
+from .regions import decision_regions
+from .results import cost, rules, surface
+from .samples import components, embedding, gate
+from .scores import baselines, calibration, confusion, residuals, roc
+from .steps import convergence
+from .views import contributions, stability, weights, without_view
 
 __all__ = [
     "baselines",

@@ -1,12 +1,13 @@
 """How the solver went on: the gap of each step."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.axes import Axes
-
-from ._canvas import (
+from .canvas import (
     BLUE,
     COLOURS,
     GREY,
@@ -18,7 +19,10 @@ from ._canvas import (
     is_number,
     whole_ticks,
 )
-from ._models import last_of
+from .fitted import last_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _MOST_NAMED = 6  # machines; more are drawn alike
 _GAP = {"optimality": "relative gap to the best possible", "stationarity": "distance to a stationary point"}
@@ -32,8 +36,10 @@ def convergence(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : estimator or weight learner
-        Fitted, with ``history_``; or a pipeline or a search that ends in one.
+    model : estimator, weight learner or mapping
+        Fitted, with ``history_``; or a pipeline or a search that ends in one. A mapping has the steps under
+        ``"history"``, and where they are known ``"tol"``, ``"certificate"`` and ``"machine_names"``, as
+        ``multikernel.report.summarize(model)["convergence"]`` has them.
     ax : Axes, optional
         Where to draw; a new figure if left out.
 
@@ -50,6 +56,12 @@ def convergence(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.lines[0].get_ydata().tolist()
     [0.1, 0.0001]
     """
+    if isinstance(model, Mapping):
+        named = {"machine_names_": model["machine_names"]} if "machine_names" in model else {}
+        certificate = model.get("certificate", "optimality")
+        model = SimpleNamespace(
+            history_=model["history"], tol=model.get("tol"), certificate=certificate, **named
+        )
     model, _ = last_of(model)
     key = "gap" if _has(model, "gap") else "objective"
     if not _has(model, key):
@@ -84,11 +96,12 @@ def _lines(model: Any, key: str) -> dict[int, tuple[list[float], list[float]]]:
     found: dict[int, tuple[list[float], list[float]]] = {}
     counted: dict[int, int] = {}
     for step in model.history_:
-        machine = int(step.get("machine", 0))
+        machine = int(step.get("machine") or 0)
         counted[machine] = counted.get(machine, 0) + 1
         if is_number(step.get(key)):
             iterations, values = found.setdefault(machine, ([], []))
-            iterations.append(float(step.get("iteration", counted[machine])))
+            given = step.get("iteration")
+            iterations.append(float(counted[machine] if given is None else given))
             values.append(float(step[key]))
     return found
 

@@ -1,22 +1,28 @@
 """Kernels as maps, with the samples of a class side by side."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
-from ..core.fitted_weights import percent
-from ._canvas import LITERAL, add_colour_bar, axes_for, plain
-from ._parts import part_of
+from .canvas import LITERAL, add_colour_bar, axes_for, plain, row_font
+from .fitted import percent
+from .parts import part_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _COLOURS = (0.05, 0.95)  # the quantiles that have the first and the last colour
-_MOST_GROUPS = 30  # classes; the lines between more would hide the map
+_MOST_GROUPS, _MOST_BARE = 30, 12  # classes; the lines between more would hide the map
 
 
-def heat_map(evaluation: Mapping[str, Any], name: str = "learned kernel", *, ax: Axes | None = None) -> Axes:
+def heat_map(
+    evaluation: Mapping[str, Any], name: str = "learned kernel", *, bare: bool = False, ax: Axes | None = None
+) -> Axes:
     """What does the kernel see? Its values as a map, with the samples ordered by class or by target.
 
     A good kernel has bright blocks along the diagonal: samples of a class are alike. The colours run from the
@@ -28,6 +34,8 @@ def heat_map(evaluation: Mapping[str, Any], name: str = "learned kernel", *, ax:
         Of ``multikernel.inspection.evaluate``, with the part ``heat_maps``.
     name : str, default="learned kernel"
         Which kernel: the learned one, or the name of a view.
+    bare : bool, default=False
+        Whether to leave out the names of the classes and the bar of the colours, for a small picture.
     ax : Axes, optional
         Where to draw; a new figure if left out.
 
@@ -40,11 +48,12 @@ def heat_map(evaluation: Mapping[str, Any], name: str = "learned kernel", *, ax:
     if name not in maps:
         raise ValueError(f"name must be one of {list(maps)}; got {name!r}.")
     chosen = maps[name]
-    scaled = np.asarray(chosen["values"], np.float64)
-    values = chosen["low"] + scaled * (chosen["high"] - chosen["low"])
+    scaled = np.array([[value or 0.0 for value in row] for row in chosen["values"]], np.float64)
+    low, high = chosen["low"] or 0.0, chosen["high"] or 0.0
+    values = low + scaled * (high - low)
     share = "" if chosen["share"] is None else f" ({percent(chosen['share'])} of the weight)"
     groups = [(str(group["label"]), group["start"], group["stop"]) for group in part["groups"]]
-    ax = _draw_map(values, groups, ax)
+    ax = _draw_map(values, groups, ax, bare=bare)
     ax.set_title(f"{plain(name)}{share}", **LITERAL)
     ax.set_xlabel(f"samples, {plain(part['order'], longest=70)}", **LITERAL)
     return ax
@@ -108,26 +117,33 @@ def _order(y: Any, n: int) -> tuple[Array, list[tuple[str, float, float]], str]:
     return np.argsort(codes, kind="stable"), groups, "by class"
 
 
-def _draw_map(values: Array, groups: Sequence[tuple[str, float, float]], ax: Axes | None) -> Axes:
+def _draw_map(
+    values: Array, groups: Sequence[tuple[str, float, float]], ax: Axes | None, *, bare: bool = False
+) -> Axes:
     """The map, with lines between the groups and their names in the middle of them."""
     names = [plain(label, longest=20) for label, _, _ in groups]
     ax = axes_for(ax, width=6.0 + 0.1 * max(map(len, names), default=0), height=4.8)
     low, high = np.quantile(values, _COLOURS)
     if high - low > 1e-9 * np.ptp(values):  # one outlier does not take all the colours
-        image = ax.imshow(values, cmap="viridis", interpolation="nearest", vmin=low, vmax=high)
-        add_colour_bar(ax, image, "similarity, 5th to 95th percentile", extend="both")
+        image = ax.imshow(values, cmap="viridis", interpolation="none", vmin=low, vmax=high)
+        label, extend = "similarity, 5th to 95th percentile", "both"
     else:
-        image = ax.imshow(values, cmap="viridis", interpolation="nearest")
-        add_colour_bar(ax, image, "similarity")
+        image = ax.imshow(values, cmap="viridis", interpolation="none")
+        label, extend = "similarity", "neither"
+    if not bare:
+        add_colour_bar(ax, image, label, extend=extend)
     ax.set_xticks([])
     ax.set_yticks([])
-    if not 1 <= len(groups) <= _MOST_GROUPS:
+    ax.spines[:].set_visible(False)
+    if not 1 <= len(groups) <= (_MOST_BARE if bare else _MOST_GROUPS):
         return ax
     cells = len(values) / groups[-1][2]  # groups count samples; a cell may be several
     for _, start, _ in groups[1:]:
         ax.axhline(cells * start - 0.5, color="white", linewidth=1.0)
         ax.axvline(cells * start - 0.5, color="white", linewidth=1.0)
+    if bare:
+        return ax
     middles = [cells * (start + stop) / 2.0 - 0.5 for _, start, stop in groups]
-    ax.set_yticks(middles, names, **LITERAL)
+    ax.set_yticks(middles, names, fontsize=row_font(ax, len(groups)), **LITERAL)
     ax.tick_params(axis="y", length=0)
     return ax

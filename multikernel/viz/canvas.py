@@ -1,13 +1,16 @@
-"""What all pictures share: axes that are given or made, colours for every eye, names drawn as they are."""
+"""What all pictures share: axes that are given or made, colours for every eye, names drawn as they are.
+
+matplotlib is imported by the functions that need it: importing an estimator does not import it.
+"""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from matplotlib import rcParams
-from matplotlib.axes import Axes
-from matplotlib.font_manager import FontProperties
-from matplotlib.ticker import MaxNLocator
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Okabe and Ito's colours, told apart by every eye; markers and lines tell apart without any colour.
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9"
@@ -24,6 +27,8 @@ _SMALLEST_FONT = 4.0
 
 def axes_for(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Axes:
     """The axes given, or those of a new figure of a size in inches."""
+    from matplotlib.axes import Axes
+
     if ax is None:
         from matplotlib import pyplot
 
@@ -63,6 +68,9 @@ def plain(name: Any, longest: int = _LONGEST_NAME) -> str:
 
 def label_rows(ax: Axes, names: Sequence[Any], notes: Sequence[str] = ()) -> None:
     """Names down the left side, first on top, and notes down the right, small enough for their rows."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(5))  # the numbers of more would meet
     font = row_font(ax, len(names))
     ax.set_yticks(range(len(names)), [plain(name) for name in names], fontsize=font, **LITERAL)
     spare = max(3 - len(names), 0) / 2.0  # a single bar is no wall
@@ -73,6 +81,9 @@ def label_rows(ax: Axes, names: Sequence[Any], notes: Sequence[str] = ()) -> Non
 
 def row_font(ax: Axes, n_rows: int) -> float:
     """The size in points of text that `n_rows` rows leave room for."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
+
     figure = ax.get_figure(root=True)
     assert figure is not None
     points = ax.get_position().height * figure.get_figheight() * 72.0 / max(n_rows, 1)
@@ -94,13 +105,19 @@ def add_legend_beside(ax: Axes, entries: Sequence[tuple[Any, Any]]) -> None:
     add_legend(ax, entries, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize="small")
 
 
-def add_legend_below(ax: Axes, entries: Sequence[tuple[Any, Any]]) -> None:
-    """A legend below the axis, four names a line, where it hides nothing."""
+def add_legend_below(ax: Axes, entries: Sequence[tuple[Any, Any]], n_columns: int = 4) -> None:
+    """A legend below the axis, four names a line or as many as given, where it hides nothing."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     inches = ax.get_position().height * figure.get_figheight()
     add_legend(
-        ax, entries, loc="upper center", bbox_to_anchor=(0.5, -0.5 / inches), ncols=min(len(entries), 4)
+        ax,
+        entries,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.5 / inches),
+        ncols=min(len(entries), n_columns),
+        columnspacing=1.2,
+        fontsize="small",
     )
 
 
@@ -124,9 +141,16 @@ def bar_style(value: float) -> dict[str, Any]:
 
 def whole_ticks(ax: Axes) -> None:
     """Whole numbers only along the horizontal axis."""
+    from matplotlib.ticker import MaxNLocator
+
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def is_number(value: Any) -> bool:
     """Whether a value can be drawn."""
     return value is not None and math.isfinite(value)
+
+
+def with_numbers(rows: Sequence[Mapping[str, Any]], *keys: str) -> list[Mapping[str, Any]]:
+    """The rows that have a number under each of the keys: the others cannot be drawn."""
+    return [row for row in rows if all(is_number(row[key]) for key in keys)]

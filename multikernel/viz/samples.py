@@ -1,0 +1,292 @@
+"""How the samples lie: along two components of a kernel, and where each view counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .canvas import (
+    LITERAL,
+    MARKERS,
+    add_colour_bar,
+    add_legend,
+    add_legend_beside,
+    axes_for,
+    is_number,
+    plain,
+    style_of,
+    with_numbers,
+)
+from .parts import part_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Point = Mapping[str, Any]
+
+SAMPLES = "samples"  # the gid of what is drawn for samples, one mark each, in the order of `samples_as_drawn`
+_MOST_NAMED = 12  # classes in the legend
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def embedding(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
+    """How do the samples lie? Each by its class or its value, along two components of the learned kernel.
+
+    Samples whose held-out prediction is another class have a ring around them.
+
+    Parameters
+    ----------
+    evaluation : dict
+        Of ``multikernel.inspection.evaluate``, with the part ``embedding``.
+    ax : Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    Axes
+    """
+    part = part_of(evaluation, "embedding")
+    points = samples_as_drawn(evaluation)
+    ax = axes_for(ax, width=7.6, height=5.2)
+    if points and points[0].get("value") is not None:
+        x, y, values = (np.array([point[key] for point in points], float) for key in ("x", "y", "value"))
+        marks = ax.scatter(x, y, c=values, cmap="viridis", s=18, edgecolors="0.3", linewidths=0.3)
+        marks.set_gid(SAMPLES)
+        add_colour_bar(ax, marks, "target")
+    else:
+        groups = _by_class(points, evaluation["classes"])
+        entries = _draw_groups(ax, {label: _places(own) for label, own in groups.items()})
+        add_legend_beside(ax, entries + _draw_rings(ax, points))
+    ax.set_title("How do the samples lie?")
+    _label_components(ax, part["explained"])
+    return ax
+
+
+def components(model: Any, labels: Any = None, *, ax: Axes | None = None) -> Axes:
+    """How do the training samples lie? Along the first two components of the combined kernel.
+
+    Parameters
+    ----------
+    model : CombinedKernelPCA
+        Fitted.
+    labels : array-like (n,), optional
+        A colour, a marker and an entry of the legend for each.
+    ax : Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    Axes
+    """
+    points = getattr(model, "embedding_", None)
+    if points is None or not hasattr(model, "explained_variance_ratio_"):
+        raise TypeError(f"this picture is of a fitted CombinedKernelPCA; got {type(model).__name__}.")
+    if points.shape[1] < 2:
+        raise ValueError("a picture needs two components; got n_components=1.")
+    groups = np.zeros(len(points), int) if labels is None else np.asarray(labels)
+    if groups.shape != (len(points),):
+        raise ValueError(
+            f"labels must hold one label for each of the {len(points)} training samples; got shape "
+            f"{groups.shape}."
+        )
+    ax = axes_for(ax)
+    entries = _draw_groups(ax, {str(group): points[groups == group, :2] for group in np.unique(groups)})
+    if labels is not None:
+        add_legend_beside(ax, entries)
+    _label_components(ax, model.explained_variance_ratio_)
+    return ax
+
+
+def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | None = None) -> Axes:
+    """Where does a view count? The embedding of the samples, the brighter the more the view weighs there.
+
+    The colours have one scale for all views, so that pictures of two views can be compared.
+
+    Parameters
+    ----------
+    evaluation : dict
+        Of ``multikernel.inspection.evaluate``, with the parts ``gate`` and ``embedding``.
+    view : str, optional
+        Which view; that whose weight varies most if left out.
+    ax : Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    Axes
+    """
+    part, place = part_of(evaluation, "gate"), part_of(evaluation, "embedding")
+    number = gated_view(evaluation, view)
+    weights, (low, high) = _gate_weights(part)
+    ax = axes_for(ax, width=6.4, height=5.2)
+    entries, marks = [], None
+    groups = _by_class(samples_as_drawn(evaluation, gated=True), evaluation["classes"])
+    for k, (label, own) in enumerate(groups.items()):
+        if not own:
+            continue
+        x, y = _places(own).T
+        marks = ax.scatter(
+            x,
+            y,
+            c=[weights[point["row"]][number] for point in own],
+            marker=MARKERS[k % len(MARKERS)],
+            cmap="viridis",
+            vmin=low,
+            vmax=high,
+            s=24,
+            edgecolors="0.3",
+            linewidths=0.4,
+        )
+        marks.set_gid(SAMPLES)
+        if label:
+            entries.append((_marker(k), plain(label, longest=24)))
+    if marks is not None:
+        add_colour_bar(ax, marks, f"weight of {plain(part['views'][number])}")
+    add_legend(ax, entries[:_MOST_NAMED], loc="best", fontsize="small")
+    ax.set_title(f"Where does {plain(part['views'][number])} count?", **LITERAL)
+    _label_components(ax, place["explained"])
+    return ax
+
+
+# ---------------------------------------------------------------------- what a page needs beside the picture
+def samples_as_drawn(evaluation: Mapping[str, Any], *, gated: bool = False) -> list[Point]:
+    """The points of the embedding in the order in which `embedding` and `gate` draw them.
+
+    Points without a place are left out; with `gated` those without weights as well.
+    """
+    points = with_numbers(part_of(evaluation, "embedding")["points"], "x", "y")
+    if gated:
+        rows = {row["row"] for row in part_of(evaluation, "gate")["rows"]}
+        points = [point for point in points if point["row"] in rows]
+    return [point for own in _by_class(points, evaluation["classes"]).values() for point in own]
+
+
+def describe_sample(sample: Point) -> str:
+    """Say which sample it is, what it is, and what was predicted, as far as that is known.
+
+    Examples
+    --------
+    >>> describe_sample({"row": 3, "label": "a", "predicted": "b"})
+    'row 3, class a, predicted b'
+    """
+    words = [f"row {sample['row']}"]
+    if sample.get("label") is not None:
+        words.append(f"class {sample['label']}")
+    if sample.get("value") is not None:
+        words.append(f"value {sample['value']:.4g}")
+    predicted = sample.get("predicted")
+    if predicted is not None:
+        words.append(
+            f"predicted {predicted:.4g}" if isinstance(predicted, float) else f"predicted {predicted}"
+        )
+    return ", ".join(words)
+
+
+def gated_view(evaluation: Mapping[str, Any], view: str | None = None) -> int:
+    """The number of the view that `gate` draws."""
+    part = part_of(evaluation, "gate")
+    names = [str(name) for name in part["views"]]
+    if view is None:
+        table = np.nan_to_num(np.array([row["weights"] for row in part["rows"]], float))
+        return int(np.argmax(table.std(axis=0)))
+    if str(view) not in names:
+        raise ValueError(f"view must be one of {names}; got {view!r}.")
+    return names.index(str(view))
+
+
+def gate_shades(evaluation: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The colours that `gate` gives to the samples for every view, so that a page can switch between views.
+
+    Returns
+    -------
+    dict
+        ``palette``, 36 colours from the lowest to the highest weight; ``views``, for each view a text with
+        one digit to base 36 for each of `samples_as_drawn`, its place in the palette.
+    """
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    part = part_of(evaluation, "gate")
+    weights, (low, high) = _gate_weights(part)
+    table = np.array([weights[point["row"]] for point in samples_as_drawn(evaluation, gated=True)])
+    last = len(_DIGITS) - 1
+    levels = np.rint(last * (table - low) / (high - low)).astype(int).T
+    return {
+        "palette": [to_hex(colormaps["viridis"](level / last)) for level in range(len(_DIGITS))],
+        "views": ["".join(_DIGITS[level] for level in row) for row in levels],
+    }
+
+
+# ---------------------------------------------------------------------- pieces
+def _gate_weights(part: Mapping[str, Any]) -> tuple[dict[int, Array], tuple[float, float]]:
+    """The weights of every sample by its row, and the lowest and highest of all."""
+    table = np.nan_to_num(np.array([row["weights"] for row in part["rows"]], float))
+    low, high = float(table.min(initial=0.0)), float(table.max(initial=0.0))
+    weights = {row["row"]: own for row, own in zip(part["rows"], table, strict=True)}
+    return weights, (low, max(high, low + 1e-12))
+
+
+def _by_class(points: Sequence[Point], classes: Sequence[str]) -> dict[str, list[Point]]:
+    """The points of each class, in the order of the classes; all under "" where they have none."""
+    groups: dict[str, list[Point]] = {str(label): [] for label in classes}
+    for point in points:
+        label = point.get("label")
+        groups.setdefault("" if label is None else str(label), []).append(point)
+    return groups
+
+
+def _places(points: Sequence[Point]) -> Array:
+    return np.array([[point["x"], point["y"]] for point in points], float).reshape(-1, 2)
+
+
+def _draw_groups(ax: Axes, groups: Mapping[str, Array]) -> list[tuple[Any, str]]:
+    """Points (n, 2) of each group, with a colour and a marker of its own; entries of a legend."""
+    entries = []
+    for number, (label, places) in enumerate(groups.items()):
+        if not len(places):  # it keeps its colour, but has no place in the legend
+            continue
+        (marks,) = ax.plot(*places.T, markersize=5, alpha=0.75, linestyle="none", **style_of(number))
+        marks.set_gid(SAMPLES)
+        if label:
+            entries.append((marks, plain(label, longest=24)))
+    more = len(entries) - _MOST_NAMED
+    return entries[:_MOST_NAMED] + ([(entries[-1][0], f"… {more} more classes")] if more > 0 else [])
+
+
+def _draw_rings(ax: Axes, points: Sequence[Point]) -> list[tuple[Any, str]]:
+    """A ring around each sample that was predicted wrongly when held out; an entry of a legend."""
+    wrong = [point for point in points if _is_wrong(point)]
+    if not wrong:
+        return []
+    (rings,) = ax.plot(
+        *_places(wrong).T,
+        "o",
+        markersize=11,
+        markerfacecolor="none",
+        markeredgecolor="black",
+        alpha=0.7,
+        linewidth=0,
+    )
+    return [(rings, f"wrong when held out ({len(wrong)})")]
+
+
+def _is_wrong(point: Point) -> bool:
+    predicted, label = point.get("predicted"), point.get("label")
+    return predicted is not None and label is not None and str(predicted) != str(label)
+
+
+def _marker(number: int) -> Any:
+    """The marker of the class of that number, for a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], marker=MARKERS[number % len(MARKERS)], color="0.4", linewidth=0)
+
+
+def _label_components(ax: Axes, explained: Any) -> None:
+    """The axes by number and by what they explain."""
+    known = (*explained, None, None)[:2]
+    first, second = (f" ({share:.0%} of the variance)" if is_number(share) else "" for share in known)
+    ax.set(xlabel=f"component 1{first}", ylabel=f"component 2{second}")

@@ -4,6 +4,7 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pytest
 from dask import delayed
 from distributed import Client, LocalCluster
 

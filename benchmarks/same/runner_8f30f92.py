@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from multikernel.evaluation import evaluate
 
 import multikernel
 from multikernel import (
@@ -46,7 +47,6 @@ from multikernel.combine.gates import GATES
 from multikernel.criteria import Hinge
 from multikernel.criteria.joint import JointHinge
 from multikernel.estimators._one_kernel import fixed_seed
-from multikernel.evaluation import evaluate
 from multikernel.kernels import (
     Chi2,
     Cosine,

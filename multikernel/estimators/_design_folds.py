@@ -18,6 +18,7 @@ from ..core.folds import Split, check_score, list_splits, make_folds
 from ..selection.eigenvalue_costs import count_large_eigenvalues
 from ..solvers import SolveResult, Status
 from ._decisions import MachineClassifier
+from ._multiclass import decide
 from ._samples import Samples
 from .mkl_classifier import MKLClassifier
 
@@ -99,6 +100,10 @@ class FoldModel(MachineClassifier, BaseEstimator):
         for m in np.flatnonzero(self.model.machine_weights_.any(axis=0)):
             total += (self._blocks[m] @ self._duals.T) * self.model.machine_weights_[:, m]
         return total
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample."""
+        return decide(self.decision_function(X), self.classes_)
 
     def predict_proba(self, X: Any) -> Array:
         """Refuse: a calibration of every point would take five more fits of every fold."""

@@ -46,8 +46,8 @@ _STYLE = """<style>
 </style>"""
 
 
-# The methods `_repr_html_inner` and `_repr_mimebundle_` of an estimator: its diagram, and what was learned. They
-# are assigned in the class: a mixin would be one more class in the resolution order of every model.
+# The methods `_repr_html_inner` and `_repr_mimebundle_` of an estimator: its diagram, and what was learned.
+# They are assigned in the class: a mixin would be one more class in the resolution order of every model.
 def html_inner(estimator: Any) -> str:
     """The HTML of an estimator in a notebook."""
     return str(BaseEstimator._repr_html_inner(estimator)) + fitted_html(estimator)

@@ -124,7 +124,7 @@ def test_values_of_the_specification():
         View("linear", Linear(), transforms="unit_diagonal"),
         View("square", Polynomial(2), transforms="unit_diagonal"),
     ]
-    fold = FoldModel(views, **FINE).open(X, y, None, np.arange(12), np.arange(12))
+    fold = FoldModel(MKLClassifier(views, **FINE)).open(X, y, None, np.arange(12), np.arange(12))
 
     def scorer(model, X, y):
         return accuracy_score(y, model.predict(X))
@@ -212,7 +212,7 @@ def test_warm_starts_change_no_score(monkeypatch):
 
 def test_a_machine_starts_from_the_nearest_point():
     X, y = make_binary(40)
-    fold = FoldModel(VIEWS).open(X, y, None, np.arange(30), np.arange(30, 40))
+    fold = FoldModel(MKLClassifier(VIEWS)).open(X, y, None, np.arange(30), np.arange(30, 40))
     assert fold._nearest(np.zeros(3)) is None
     for costs in ([1.0, 1.0, 1.0], [1.0, 10.0, 1.0], [1.0, 1.0, 10.0]):
         fold.score_at(np.array(costs), lambda model, X, y: 0.0)
@@ -275,7 +275,7 @@ def test_folds_are_stratified_disjoint_and_cover_all():
     class Recorded(FoldModel):
         def open(self, X, y, sample_weight, train, test):
             seen.append((train, test))
-            seeds.add(self.random_state)
+            seeds.add(self.model.random_state)
             return super().open(X, y, sample_weight, train, test)
 
     X, y = make_binary(60)
@@ -396,7 +396,7 @@ def test_automatic_kernels_may_differ_from_fold_to_fold(search, monkeypatch):
     class Recorded(FoldModel):
         def open(self, *fold):
             super().open(*fold)
-            names.append(self.view_names_)
+            names.append(self.model.view_names_)
             return self
 
     values = np.append(np.linspace(0.5, 3.0, 30), 0.0)  # without the zero, the linear kernel is constant

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import multikernel
-from multikernel import MKLClassifier, MulticlassSVC, kernels, load_model, views, weights
+from multikernel import MKLClassifier, kernels, load_model, views, weights
 from multikernel.kernels import Gaussian, Linear
 from multikernel.persistence import upgrades, versions
 from multikernel.persistence.archive import unpack
@@ -56,7 +56,7 @@ def test_every_step_ends_at_a_class_of_today():
 
 
 def test_an_old_object_stays_one_object_where_it_occurs_twice(write):
-    model = MulticlassSVC([Linear(), Gaussian()]).fit(X, LABELS)
+    model = MKLClassifier([Linear(), Gaussian()]).fit(X, LABELS)
     loaded = load_model(write(as_first_format(checked_bytes([model, {"again": model}]))))
     assert type(loaded[0]) is MKLClassifier and loaded[1]["again"] is loaded[0]
     assert_same_bits(answers(loaded[0]), answers(model))

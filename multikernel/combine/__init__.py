@@ -1,6 +1,5 @@
-"""Combining kernels: the weighted sum of a stack with its adjoint, and the sets the weights live in."""
+"""Combining kernels: the weighted sum of a stack with its adjoint."""
 
 from .linear import WeightedStack
-from .weight_sets import LpBall
 
-__all__ = ["LpBall", "WeightedStack"]
+__all__ = ["WeightedStack"]

@@ -21,7 +21,7 @@ from sklearn.utils import Bunch
 from sklearn.utils import _metadata_requests as requests
 
 from .. import estimators, kernels, views, weights
-from ..combine import gates, regions
+from ..combine import gates
 from ..estimators import _calibration
 from ..kernels import _rows, mixed
 from ..selection import pair_split, quadratic, response_surface
@@ -139,7 +139,6 @@ def _classes() -> Iterator[type]:
         yield from (value for name in package.__all__ if isinstance(value := getattr(package, name), type))
     yield from _PARTS
     yield from _in_module(gates)
-    yield from _in_module(regions)
     yield from (getattr(sklearn.model_selection, name) for name in _SPLITTERS)
     yield from (getattr(scorers, name) for name in _SCORERS)
     yield from (getattr(module, name) for module, name in _INNER if hasattr(module, name))

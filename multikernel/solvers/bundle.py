@@ -4,6 +4,9 @@ Every feasible β of a machine gives a plane below its optimal value: J(μ) ≥ 
 a *null step* refines a Newton step that made things worse with the planes seen so far, and the *level
 method* (Lemaréchal, Nemirovskii & Nesterov, 1995) takes over where the free variables say nothing about the
 curvature (hardly any, or a singular block); it always converges. The small programs go to Clarabel and HiGHS.
+
+Not the level method of :mod:`.level`: that one knows its set by cuts only, keeps to its boundary, has a
+quadratic term and a bound from multipliers; this one is over the simplex, with each plane in its own units.
 """
 
 from dataclasses import dataclass, field

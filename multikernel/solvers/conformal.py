@@ -32,6 +32,7 @@ import numpy as np
 import scipy.linalg
 
 from .._validation import check_choice, check_number, check_positive_integer
+from ..core.optim.line_search import backtrack
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -138,13 +139,15 @@ def _climb(M: Array, N: Array, a: Array, n_steps: int, step: float) -> list[Arra
 def _uphill(M: Array, N: Array, a: Array, move: Array) -> Array:
     """a + move, of length 1; the move is halved until J does not fall, and given up where rounding rules."""
     start = _ratio(M, N, a)
-    for _ in range(_HALVINGS):
-        moved = a + move
+
+    def attempt(length: float) -> Array | None:
+        moved = a + length * move
         moved /= np.linalg.norm(moved)
-        if moved @ N @ moved > 0.0 and _ratio(M, N, moved) >= start:
-            return np.asarray(moved)
-        move = 0.5 * move
-    return a
+        rises = moved @ N @ moved > 0.0 and _ratio(M, N, moved) >= start
+        return np.asarray(moved) if rises else None
+
+    found = backtrack(attempt, _HALVINGS)
+    return a if found is None else found
 
 
 def _ratio(M: Array, N: Array, a: Array) -> float:

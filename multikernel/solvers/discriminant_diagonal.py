@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
+from ..core.optim.line_search import armijo, backtrack
 from ..core.optim.loop import Options, Recorder, Status
 from ..criteria.scatter import SingularScatterError, class_columns
 from .diagonal_bound import congruent, diagonal_bound, smooth_bound, step_inside
@@ -50,7 +51,6 @@ _FIRST = 0.1  # kσ of the first problem, relative to tr C
 _NEAR = 0.3  # of kσ: the gap at which the solution for a σ is near enough
 _SHRINK = 0.1
 _LAST = 0.05  # of tol: kσ relative to v of the last problem
-_FALL = 1e-4
 _ROUNDING = 1e-13
 _TRIALS = 3
 _SHORT = 0.3
@@ -201,16 +201,18 @@ class _Path:
         if step is None:
             return None
         self.n_iter += 1
-        length = step.t_length
-        for _ in range(_TRIALS):
+
+        def attempt(length: float) -> _Point | None:
             shares = _towards(point.shares, step.target, length, _CRUMB * sigma / float(point.t.sum()))
             between, t = self._at(shares), point.t + length * step.t
-            if between is not None and length >= _SHORT:
-                limit = step.barrier + _FALL * length * step.slope + _ROUNDING * float(t.sum())
-                if _barrier(t, between.C, sigma) <= limit:
-                    return _Point(shares, between, t, point.Z + step.Z_length * step.Z)
-            length *= 0.5
-        return None
+            if between is None or length < _SHORT:
+                return None
+            limit = armijo(step.barrier, length, step.slope) + _ROUNDING * float(t.sum())
+            if not _barrier(t, between.C, sigma) <= limit:
+                return None
+            return _Point(shares, between, t, point.Z + step.Z_length * step.Z)
+
+        return backtrack(attempt, _TRIALS, first=step.t_length)
 
 
 def _towards(shares: Array, target: Array, length: float, crumb: float) -> Array:

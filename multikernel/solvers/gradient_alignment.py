@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..combine.products import PowerProduct
-from ..combine.regions import Orthant, Simplex
 from ..core.optim.loop import Options, Result, Status
+from ..core.optim.weight_sets import Orthant, Simplex
 from ..criteria.alignment import StackAlignment, alignment_slope
 from .projected import ProjectedResult, minimise_projected
 

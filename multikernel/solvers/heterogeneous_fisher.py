@@ -30,13 +30,13 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import nnls
 
 from ..combine.stack_sums import weighted_sum
+from ..core.optim.line_search import armijo, backtrack
 from ..core.optim.loop import Options, Recorder, Result, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _TURNS = 5  # of the alternation, before Newton's steps
-_FALL = 1e-4  # share of what the slope promises that a step must bring
-_SHORTEST = 1e-2
+_TRIALS, _SHRINK = 4, 0.25  # of the length of Newton's step
 _FLAT = 1e-10
 
 
@@ -151,13 +151,13 @@ class HeterogeneousFisher:
         """One of Newton's steps, or a turn where it does not help."""
         move = self.newton_weights(here) - here.eta
         promised = float(here.slope @ move)
-        share = 1.0
-        while promised < 0.0 and share > _SHORTEST:
+
+        def attempt(share: float) -> _Point | None:
             there = self.at(here.eta + share * move)
-            if there.value <= here.value + _FALL * share * promised:
-                return there
-            share *= 0.25
-        return self.turn(here)
+            return there if there.value <= armijo(here.value, share, promised) else None
+
+        found = backtrack(attempt, _TRIALS, shrink=_SHRINK) if promised < 0.0 else None
+        return self.turn(here) if found is None else found
 
 
 def _relative(move: Array, size: Array) -> float:

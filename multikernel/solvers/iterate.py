@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..combine.linear import WeightedStack
-from ..combine.weight_sets import LpBall
 from ..core.optim.loop import Options, patient_steps
+from ..core.optim.weight_sets import LpBall
 from ..criteria.joint import JointHinge
 from ..criteria.margin import Loss, SquaredError
 from .joint_machine import JointMachine

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..combine.linear import WeightedStack, stack_diagonals
-from ..combine.weight_sets import LpBall
 from ..core.optim.loop import Options, Status
+from ..core.optim.weight_sets import LpBall
 from ..criteria.joint import JointHinge
 from ..criteria.margin import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
 from .compilation import compiled_once

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..combine.gauges import Gauge
 from ..combine.stack_sums import mean_diagonals, weighted_sum
 from ..core.optim import cone
 from ..core.optim.loop import Options, Recorder, Result, Status
+from ..core.optim.weight_sets import Gauge
 from ..criteria import Loss
 from .machine import CROSSED_BOUNDS
 from .margin_value import MarginPoint, MarginValue
@@ -99,7 +99,7 @@ def learn_in_gauge(
 
     Examples
     --------
-    >>> from multikernel.combine.gauges import CappedSum
+    >>> from multikernel.core.optim.weight_sets import CappedSum
     >>> from multikernel.criteria import Hinge
     >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
     >>> x, z = np.array([-1.2, -0.8, 0.9, 1.1]), np.array([1.0, -1.0, 1.0, -1.0])

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from ..combine.gated import GatedStack
-from ..combine.regions import Simplex
 from ..combine.stack_sums import mean_diagonals
 from ..core.optim.loop import Options, Status
+from ..core.optim.weight_sets import Simplex
 from ..criteria import Loss
 from .margin_value import MarginValue
 from .projected import ProjectedResult, minimise_projected

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..combine.linear import WeightedStack
-from ..combine.weight_sets import LpBall
 from ..core.optim.loop import Options, Recorder, Status
+from ..core.optim.weight_sets import LpBall
 from ..criteria.joint import JointHinge
 from ..criteria.margin import Loss
 from .bundle import Planes, level_step, lower_bound, null_step

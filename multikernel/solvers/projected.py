@@ -4,9 +4,9 @@
 
 Each step goes to the projection of x − t ∇F(x), with Barzilai and Borwein's length t, and is shortened until
 F is below the largest of its last values by a part of what the slope promised (Birgin, Martínez & Raydan's
-spectral projected gradient). The certificate is the region's: (∇F'x − least) / |F| is a relative bound of
-F(x) − min F where F is convex, and a measure of stationarity otherwise. Where the region is not bounded,
-‖x − project(x − ∇F)‖ takes its place. The best point seen is returned.
+spectral projected gradient). The certificate is the region's: (∇F'x + support(−∇F)) / |F| is a relative
+bound of F(x) − min F where F is convex, and a measure of stationarity otherwise. Where the region is not
+bounded, ‖x − project(x − ∇F)‖ takes its place. The best point seen is returned.
 """
 
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..combine.regions import Region
+from ..core.optim.line_search import armijo
 from ..core.optim.loop import Options, Recorder, Result, Status
+from ..core.optim.weight_sets import WeightSet
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _MEMORY = 5  # a step may rise above the last value, not above the largest of so many
-_FALL = 1e-4
 _SHORTENINGS = 50
 _LONGEST = 1e12
 _ROUNDING = 1e-15
@@ -55,7 +55,7 @@ class ProjectedResult(Result):
 
 
 def minimise_projected(
-    evaluate: Callable[[Array], tuple[float, Array]], region: Region, start: Array, options: Options
+    evaluate: Callable[[Array], tuple[float, Array]], region: WeightSet, start: Array, options: Options
 ) -> ProjectedResult:
     """Minimise a smooth function over a region.
 
@@ -63,26 +63,27 @@ def minimise_projected(
     ----------
     evaluate : callable
         A point to (value, gradient); a value that is not finite makes the step shorter.
-    region : Region
+    region : WeightSet, which can project and has a support function
     start : array, projected first
     options : Options
         ``tol`` for the gap, ``max_iter`` steps, ``callback``.
 
     Examples
     --------
-    >>> from multikernel.combine.regions import Simplex
+    >>> from multikernel.core.optim.weight_sets import Simplex
     >>> c = np.array([0.5, 0.9, -1.0])
     >>> distance = lambda x: (((x - c) ** 2).sum(), 2 * (x - c))
     >>> found = minimise_projected(distance, Simplex(), c, Options(tol=1e-9))
     >>> found.point.round(6).tolist(), str(found.status)
     ([0.3, 0.7, 0.0], 'optimal')
     """
+    region.require("projected gradients", "project", "support")
     return _Descent(evaluate, region, options).run(start)
 
 
 class _Descent:
     def __init__(
-        self, evaluate: Callable[[Array], tuple[float, Array]], region: Region, options: Options
+        self, evaluate: Callable[[Array], tuple[float, Array]], region: WeightSet, options: Options
     ) -> None:
         self.evaluate, self.region = evaluate, region
         self.record, self.n_evaluations = Recorder.of(options), 0
@@ -119,9 +120,9 @@ class _Descent:
     def gap(self, here: Point) -> float:
         """The certificate at a point."""
         size = max(abs(here.value), np.finfo(float).tiny)
-        least = self.region.least(here.gradient)
-        if np.isfinite(least):
-            return max(float(np.vdot(here.gradient, here.x)) - least, 0.0) / size
+        most = self.region.support(-here.gradient)
+        if np.isfinite(most):
+            return max(float(np.vdot(here.gradient, here.x)) + most, 0.0) / size
         return float(np.linalg.norm(here.x - self.region.project(here.x - here.gradient))) / size
 
     def _note(self, here: Point) -> bool:
@@ -142,7 +143,7 @@ class _Descent:
         share = 1.0
         for _ in range(_SHORTENINGS):
             there = self._at(here.x + share * direction)
-            if np.isfinite(there.value) and there.value <= ceiling + _FALL * share * slope:
+            if np.isfinite(there.value) and there.value <= armijo(ceiling, share, slope):
                 return there
             if abs(share * slope) <= _ROUNDING * abs(here.value):
                 break  # a shorter step cannot change the value

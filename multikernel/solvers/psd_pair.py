@@ -16,6 +16,7 @@ from scipy.linalg.blas import dtrmm, dtrsm, dtrsv
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..combine.spectrahedron import Spectrahedron
+from ..core.optim.line_search import backtrack
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -158,16 +159,18 @@ class PSDPair:
 
     def advance(self, step: PSDStep, length: float) -> float:
         """Move, shortening the step until both factors exist; returns the length taken (0: none does)."""
-        for _ in range(_MAX_BACKTRACKS):
+
+        def attempt(length: float) -> float | None:
             K, Z = self.K + length * step.dK, self.Z + length * step.dZ
             L = cholesky(K)
             R = cholesky(Z) if L is not None else None
-            if L is not None and R is not None:
-                self.K, self.Z, self.L, self.R = K, Z, L, R
-                self._curvature = None
-                return length
-            length *= 0.8
-        return 0.0
+            if L is None or R is None:
+                return None
+            self.K, self.Z, self.L, self.R = K, Z, L, R
+            self._curvature = None
+            return length
+
+        return backtrack(attempt, _MAX_BACKTRACKS, first=length, shrink=0.8) or 0.0
 
     def gap_after(self, step: PSDStep, length: float) -> float:
         """⟨K, Z⟩ after a step of that length."""

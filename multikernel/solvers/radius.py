@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..combine.gauges import Gauge
 from ..combine.linear import WholeKernel
 from ..combine.stack_sums import weighted_sum
+from ..core.optim.weight_sets import Gauge
 from ..criteria.enclosing_ball import EnclosingBall
 from .machine import Machine
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..combine.regions import PositiveBall
 from ..core.optim.loop import Options, Recorder
+from ..core.optim.weight_sets import PositiveBall
 from .projected import ProjectedResult, minimise_projected
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multikernel.combine import LpBall, WeightedStack
+from multikernel.combine import WeightedStack
+from multikernel.core.optim.weight_sets import LpBall
 
 
 def make(n=23, m=5, dtype=np.float64, identity=False, seed=0):

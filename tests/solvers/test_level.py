@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from multikernel.combine.gauges import CappedSum, MixedNorm
+from multikernel.core.optim.weight_sets import CappedSum, MixedNorm
 from multikernel.criteria import HardMargin, Hinge, SquaredHinge
 from multikernel.solvers import Options, Status, learn_weights
 from multikernel.solvers.level import Pull, _LevelMethod, learn_in_gauge

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from judges.optimum import conic_optimum
-from multikernel.combine.regions import Orthant, PositiveBall, Simplex
+from multikernel.core.optim.weight_sets import Orthant, PositiveBall, Simplex
 from multikernel.solvers import Options, Status
 from multikernel.solvers.projected import minimise_projected
 
@@ -43,7 +43,7 @@ def test_least_of_a_quadratic(region, seed):
     np.testing.assert_allclose(found.objective, best, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(region.project(found.point), found.point, atol=1e-9)
     # a bounded region bounds the distance from the minimum
-    least = region.least(found.gradient)
+    least = -region.support(-found.gradient)
     if np.isfinite(least):
         assert found.objective - (found.gradient @ found.point - least) <= best + 1e-7
 

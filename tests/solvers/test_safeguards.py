@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from multikernel.combine import LpBall, WeightedStack
+from multikernel.combine import WeightedStack
+from multikernel.core.optim.weight_sets import LpBall
 from multikernel.criteria import Hinge, SquaredError, SquaredHinge
 from multikernel.solvers import Options, Status, learn_weights, solve_machine
 from multikernel.solvers import mkl as outer_loop

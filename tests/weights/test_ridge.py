@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from multikernel import CombinedKernelRegressor
-from multikernel.combine.regions import PositiveBall
 from multikernel.core.optim.loop import Options
+from multikernel.core.optim.weight_sets import PositiveBall
 from multikernel.criteria.ridge import RidgeValue
 from multikernel.solvers.ridge_ball import learn_in_ball
 from multikernel.weights.ridge import PolynomialRidge, RidgeBall
@@ -108,7 +108,7 @@ def test_no_weights_of_the_ball_close_by_are_better(degree):
         other = ball.project(eta + 0.01 * rng.normal(size=4))
         assert F(other)[0] >= learner.objective_ * (1 - 1e-7)
     gradient = F(eta)[1]
-    gap = (gradient @ eta - ball.least(gradient)) / learner.objective_
+    gap = (gradient @ eta + ball.support(-gradient)) / learner.objective_
     assert learner.dual_gap_ == pytest.approx(gap, abs=1e-12) and gap <= 1e-8
 
 

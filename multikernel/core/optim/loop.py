@@ -89,7 +89,7 @@ class Recorder:
     max_iter : int, optional
         The loop ends after this iteration, counted as in the entries. By default the loop counts for itself.
     callback : callable, optional
-        Called with every entry; True ends the loop.
+        Called with a copy of every entry; True ends the loop.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Recorder:
             Whether the solver is done; by default whether the gap is at most ``tol``.
         """
         self.history.append(entry)
-        interrupted = bool(self.callback(entry)) if self.callback is not None else False
+        interrupted = bool(self.callback(dict(entry))) if self.callback is not None else False
         if entry["gap"] <= self.tol if reached is None else reached:
             return self.stop(Status.OPTIMAL)
         if interrupted:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..._threads import one_thread
-from ...combine.weight_sets import LpBall
 from ...core.optim.loop import Options
+from ...core.optim.weight_sets import LpBall
 from ...criteria.primal import PrimalLoss
 from .certificate import Point, Problem
 from .descent import Descent

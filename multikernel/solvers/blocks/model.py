@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
-from ...combine.weight_sets import LpBall
+from ...core.optim.line_search import backtrack
+from ...core.optim.weight_sets import LpBall
 from ..simplex_qp import minimize_model
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -191,12 +192,14 @@ class QuadraticModel:
             goal = weight_set.to_simplex(weight_set.best_response(here.q))
         else:
             goal = minimize_model(theta, here.q, hessian, float(weight_set.p))
-        length = 1.0
-        for _ in range(_SHORTENINGS):
+
+        def attempt(length: float) -> Minimum | None:
             there = self.at(self._tidy((1.0 - length) * theta + length * goal))
-            if _is_better(there, here):
-                return there
-            length *= 0.3
+            return there if _is_better(there, here) else None
+
+        found = backtrack(attempt, _SHORTENINGS, shrink=0.3)
+        if found is not None:
+            return found
         there = self.at(self.norm.weights(here.w))
         return there if _is_better(there, here) else None
 

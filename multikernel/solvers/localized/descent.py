@@ -2,7 +2,7 @@
 
 Steps have at most unit length: the length of the gradient depends on C and on the size of the kernels, and
 long steps end where gates are saturated and gradients vanish. A step is accepted when it lowers the value by
-the part ``_SUFFICIENT`` of what the slope promises (Armijo), so the value never rises; the next one starts at
+a part of what the slope promises (Armijo), so the value never rises; the next one starts at
 twice its length. The objective offers
 
     value(theta, ceiling)   J, solved; above the ceiling it may be a lower bound: the step is refused anyway
@@ -15,10 +15,12 @@ and the loop ends when J has fallen by no more than ``tol`` of itself, ``patienc
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
+from ...core.optim.line_search import armijo, backtrack
 from ...core.optim.loop import Callback, Entry, Recorder, Result, Status
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -26,7 +28,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 OPTIMIZERS = ("gradient", "lbfgs")
 
 _LONGEST = 1.0
-_SUFFICIENT = 1e-4
 _HALVINGS = 15
 _FLAT = 1e-10  # relative to the value: a gradient of this size has no direction
 _NOTHING = 1e-100  # squares of much less underflow
@@ -166,28 +167,28 @@ class _Run:
             return 0.0
         while True:
             direction = mover.direction(gradient)
-            slope = float(direction @ gradient)
-            length = mover.first
-            for _ in range(_HALVINGS):
-                if self._try(mover, length * direction, self.value + _SUFFICIENT * length * slope):
-                    mover.first = min(_LONGEST, 2.0 * length)
-                    return length * float(np.linalg.norm(direction))
-                length *= 0.5
+            attempt = partial(self._try, mover, direction, float(direction @ gradient))
+            length = backtrack(attempt, _HALVINGS, first=mover.first)
+            if length is not None:
+                mover.first = min(_LONGEST, 2.0 * length)
+                return length * float(np.linalg.norm(direction))
             if not mover.forget():
                 return 0.0
 
-    def _try(self, mover: "_Steepest", change: Array, ceiling: float) -> bool:
+    def _try(self, mover: "_Steepest", direction: Array, slope: float, length: float) -> float | None:
+        """The length, if the step lowers the value enough; the descent is then at its end."""
+        ceiling = armijo(self.value, length, slope)
         theta = self.theta.copy()
-        theta[mover.block] += change
+        theta[mover.block] += length * direction
         theta = self.objective.project(theta)
         value = self._evaluate(theta, ceiling)
         if not value <= ceiling:
-            return False
+            return None
         old, before = self.theta, self.gradient
         self.theta, self.value = theta, value
         self._accept()
         mover.learn((theta - old)[mover.block], (self.gradient - before)[mover.block])
-        return True
+        return length
 
     def _note(self, step: float, reached: bool) -> bool:
         entry = {

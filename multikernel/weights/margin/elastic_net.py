@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_number
-from ...combine.gauges import CappedSum
+from ...core.optim.weight_sets import CappedSum
 from ...solvers.level import Pull, learn_in_gauge
 from ..learner import About, Learned
 from ..targets import Targets

@@ -1,12 +1,12 @@
 """The largest margin with a mixed norm over groups of kernels (Szafranski et al.)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..._validation import check_number
-from ...combine.gauges import MixedNorm, group_codes
+from ...core.optim.weight_sets import MixedNorm
 from ...solvers.level import learn_in_gauge
 from ..learner import About, Learned
 from ..targets import Targets
@@ -117,3 +117,40 @@ def _exponent(name: str, value: Any) -> float:
     if p > 2.0:
         raise ValueError(f"{name} must be between 1 and 2; got {value!r}.")
     return p / (2.0 - p) if p < 2.0 else np.inf
+
+
+def group_codes(groups: Sequence[Sequence[Any]] | None, names: Sequence[str]) -> Array:
+    """The group of each kernel, from lists of their numbers or names; None: each is its own.
+
+    Examples
+    --------
+    >>> group_codes([["a", "c"], [1]], ["a", "b", "c"]).tolist()
+    [0, 1, 0]
+    """
+    if groups is None:
+        return np.arange(len(names))
+    listed = isinstance(groups, Iterable) and not isinstance(groups, str)
+    if not (listed and all(isinstance(group, Iterable) and not isinstance(group, str) for group in groups)):
+        raise TypeError(f"groups must be lists of names or numbers of kernels; got {groups!r}.")
+    codes = np.full(len(names), -1)
+    for l, group in enumerate(groups):
+        for kernel in group:
+            m = _number(kernel, names)
+            if codes[m] >= 0:
+                raise ValueError(f"groups must hold each kernel once; {kernel!r} is there twice.")
+            codes[m] = l
+    if (codes < 0).any():
+        left = [name for name, code in zip(names, codes, strict=True) if code < 0]
+        raise ValueError(f"groups must hold each of the {len(names)} kernels; left out: {left}.")
+    if len(np.unique(codes)) < len(groups):
+        raise ValueError("groups must not be empty: leave empty ones out.")
+    return codes
+
+
+def _number(kernel: Any, names: Sequence[str]) -> int:
+    if isinstance(kernel, str):
+        if kernel in names:
+            return list(names).index(kernel)
+    elif isinstance(kernel, int | np.integer) and 0 <= kernel < len(names):
+        return int(kernel)
+    raise ValueError(f"groups must hold names or numbers of kernels, {list(names)}; got {kernel!r}.")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_number
-from ...combine.regions import PositiveBall
+from ...core.optim.weight_sets import PositiveBall
 from ...criteria.ridge import RidgeValue
 from .._scales import kernel_scales, unit_ideal
 from ..learner import WeightLearner

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from multikernel.combine.weight_sets import LpBall
+from multikernel.core.optim.weight_sets import LpBall
 from multikernel.rows import Block
 from multikernel.solvers.blocks.expansion import Parabola, expand
 from multikernel.solvers.blocks.model import BlockNorm, QuadraticModel

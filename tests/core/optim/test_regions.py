@@ -1,4 +1,4 @@
-"""Projections and least values of the regions, against brute force and linear programs."""
+"""Projections and support functions of sets of weights, against brute force and linear programs."""
 
 import cvxpy as cp
 import numpy as np
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from judges.optimum import conic_optimum
-from multikernel.combine.regions import Orthant, PositiveBall, Simplex
+from multikernel.core.optim.weight_sets import Orthant, PositiveBall, Simplex
 
 VECTORS = st.integers(1, 6).flatmap(
     lambda size: arrays(float, size, elements=st.floats(-5.0, 5.0, allow_subnormal=False))
@@ -29,20 +29,20 @@ def test_simplex(x, total):
     p = require_nearest(Simplex(total), x, total * np.eye(x.size))
     assert (p >= 0.0).all()
     np.testing.assert_allclose(p.sum(), total, rtol=1e-12)
-    assert Simplex(total).least(x) == pytest.approx(total * x.min())
+    assert Simplex(total).support(x) == pytest.approx(total * x.max())
 
 
 def test_simplex_in_each_row():
     X = np.random.default_rng(0).normal(size=(4, 5))
     region = Simplex(2.0)
     np.testing.assert_allclose(region.project(X), [region.project(row) for row in X])
-    assert region.least(X) == pytest.approx(sum(region.least(row) for row in X))
+    assert region.support(X) == pytest.approx(sum(region.support(row) for row in X))
 
 
 @given(VECTORS)
 def test_orthant(x):
     np.testing.assert_array_equal(Orthant().project(x), np.maximum(x, 0.0))
-    assert Orthant().least(x) == (0.0 if x.min() >= 0.0 else -np.inf)
+    assert Orthant().support(x) == (0.0 if x.max() <= 0.0 else np.inf)
 
 
 @given(VECTORS, st.floats(0.1, 3.0), st.integers(0, 1000))
@@ -55,16 +55,16 @@ def test_positive_ball_is_the_nearest_point(x, radius, seed):
     others = np.maximum(center + steps, 0.0)  # cutting at zero brings a point nearer to a center ≥ 0
     p = require_nearest(region, x, others)
     assert (p >= 0.0).all() and np.linalg.norm(p - center) <= radius * (1.0 + 1e-12)
-    assert region.least(x) <= (others @ x).min() + 1e-9 * (1.0 + np.abs(x).max())
+    assert region.support(x) >= (others @ x).max() - 1e-9 * (1.0 + np.abs(x).max())
 
 
 @settings(max_examples=15)
 @given(VECTORS, st.floats(0.1, 3.0), st.integers(0, 1000))
-def test_least_over_the_positive_ball(g, radius, seed):
+def test_support_of_the_positive_ball(g, radius, seed):
     rng = np.random.default_rng(seed)
     center = rng.uniform(size=g.size) * rng.integers(0, 2, size=g.size)
     point = cp.Variable(g.size, nonneg=True)
     problem = cp.Problem(cp.Minimize(g @ point), [cp.norm(point - center) <= radius])
     np.testing.assert_allclose(
-        PositiveBall(center, radius).least(g), conic_optimum(problem, enough=1e-8), atol=1e-7
+        -PositiveBall(center, radius).support(-g), conic_optimum(problem, enough=1e-8), atol=1e-7
     )

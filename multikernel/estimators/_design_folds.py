@@ -105,6 +105,10 @@ class FoldModel(MachineClassifier, BaseEstimator):
         """The class of each sample."""
         return decide(self.decision_function(X), self.classes_)
 
+    def contributions(self, X: Any) -> Array:
+        """What each view adds to the decision at each sample."""
+        return self.model.contributions(X)
+
     def predict_proba(self, X: Any) -> Array:
         """Refuse: a calibration of every point would take five more fits of every fold."""
         raise ValueError(

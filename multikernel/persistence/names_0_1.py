@@ -114,7 +114,6 @@ _CLASSES = {
     "weights.nonlinear.functional_form": "FunctionalForm",
     "weights.nonlinear.general": "GeneralMKL",
     "weights.nonlinear.instance_weights": "InstanceWeights",
-    "weights.result": "KernelWeights",
     "weights.ridge.ball": "RidgeBall",
     "weights.ridge.polynomial": "PolynomialRidge",
     "weights.similarity.alignment_qp": "AlignmentQP",

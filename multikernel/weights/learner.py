@@ -8,7 +8,7 @@ combined, in `_combine`. :class:`multikernel.CombinedKernelClassifier` and its k
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number, check_positive_integer, warn_caller
 from ..combine.stack_sums import mean_diagonals
-from ..core.optim.loop import Options, Status
+from ..core.optim.loop import Options, Result, Status
 from ..views.stacks import stack_kernels
 from ..viz.card import html_inner, mimebundle
 from ._inputs import kernels_first
@@ -52,7 +52,7 @@ class About:
 
 
 @dataclass(frozen=True)
-class Learned:
+class Learned(Result):
     """What a learner found.
 
     Attributes
@@ -61,16 +61,22 @@ class Learned:
     objective : float, the optimised value; nan for a rule that optimises nothing
     gap : float, the certificate: relative duality gap, or stationarity where the problem is not convex
     n_iter : int
-    status : str
+    status : Status
     history : list of dict
     """
 
     weights: Array
+    _: KW_ONLY
     objective: float = float("nan")
     gap: float = 0.0
     n_iter: int = 1
-    status: str = str(Status.OPTIMAL)
-    history: list[dict[str, float]] = field(default_factory=list)
+    status: Status = Status.OPTIMAL
+
+    @classmethod
+    def of(cls, found: Result, weights: Array, **changes: Any) -> "Learned":
+        """Weights with what a solver says of itself, but for some changes."""
+        told = {name: getattr(found, name) for name in ("objective", "gap", "n_iter", "status", "history")}
+        return cls(weights, **(told | changes))
 
 
 class WeightLearner(BaseEstimator):
@@ -265,11 +271,11 @@ class TwoClassLearner(WeightLearner):
         worst = max(parts, key=lambda part: (part.status not in _CALM, part.gap))
         return Learned(
             weights,
-            sum(part.objective for part in parts),
-            max(part.gap for part in parts),
-            max(part.n_iter for part in parts),
-            worst.status,
-            [{**entry, "machine": k} for k, part in enumerate(parts) for entry in part.history],
+            objective=sum(part.objective for part in parts),
+            gap=max(part.gap for part in parts),
+            n_iter=max(part.n_iter for part in parts),
+            status=worst.status,
+            history=[{**entry, "machine": k} for k, part in enumerate(parts) for entry in part.history],
         )
 
     def _learn_two(self, Ks: Array, signs: Array) -> Learned:

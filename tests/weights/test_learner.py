@@ -30,7 +30,8 @@ class Given(WeightLearner):
 
     def _learn(self, Ks, targets):
         self.seen = Ks, targets
-        return Learned(np.array(self.weights, float), 3.0, 0.25, 7, self.status, [{"iteration": 0}])
+        told = {"objective": 3.0, "gap": 0.25, "n_iter": 7, "history": [{"iteration": 0}]}
+        return Learned(np.array(self.weights, float), status=self.status, **told)
 
 
 class BySign(TwoClassLearner):
@@ -39,7 +40,8 @@ class BySign(TwoClassLearner):
     def _learn_two(self, Ks, signs):
         up, down = (signs > 0).sum(), (signs < 0).sum()
         status = "max_iter" if up == 1 else "optimal"
-        return Learned(np.array([up, 2.0 * down]), float(up), 1e-3 / up, int(up), status, [{"iteration": 0}])
+        told = {"objective": float(up), "gap": 1e-3 / up, "n_iter": int(up), "history": [{"iteration": 0}]}
+        return Learned(np.array([up, 2.0 * down]), status=status, **told)
 
 
 # --- doors -------------------------------------------------------------------------------------------------

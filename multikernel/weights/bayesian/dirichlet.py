@@ -96,9 +96,7 @@ class DirichletWeights(WeightLearner):
         self.shares_, self.shares_cov_ = found.mean, found.covariance
         self.kernel_weights_std_ = density.scales * np.sqrt(np.diagonal(found.covariance))
         self.noise_, self.effective_draws_ = found.noise, found.effective
-        return Learned(
-            density.scales * found.mean, found.objective, found.gap, found.n_iter, str(found.status)
-        )
+        return Learned.of(found, density.scales * found.mean)
 
     def _noise(self) -> float | None:
         if isinstance(self.noise, str):

@@ -120,7 +120,7 @@ class KernelBoosting(WeightLearner):
         weights = weights / max(weights.sum(), 1e-300) if rank_one else weights * found.scales
         if status == Status.STALLED and not rank_one:
             weights = least_wrong(Ks, loss)
-        return Learned(weights, found.objective, found.gap, found.n_iter, str(status), found.history)
+        return Learned.of(found, weights, status=status)
 
     def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
         """The weighted sum of the kernels, or of the products of the functions g."""

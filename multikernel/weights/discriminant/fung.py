@@ -74,5 +74,4 @@ class FungDiscriminant(TwoClassLearner):
         nu = check_number("nu", self.nu, above=0.0)
         scales = kernel_scales(Ks, self.view_names_)
         found = learn_fisher(HeterogeneousFisher(Ks, signs, nu, scales), self._options())
-        weights = found.weights / scales
-        return Learned(weights, found.objective, found.gap, max(1, found.n_iter), found.status, found.history)
+        return Learned.of(found, found.weights / scales, n_iter=max(1, found.n_iter))

@@ -60,5 +60,4 @@ class KimDiscriminant(TwoClassLearner):
         scales = variance_scales(Ks, self.view_names_) if self.normalise else np.ones(len(Ks))
         codes = (signs > 0).astype(int)
         found = solve_kim(np.ascontiguousarray(Ks, float), codes, reg, self.view_names_, scales)
-        weights = found.weights / scales
-        return Learned(weights, found.objective, found.gap, max(1, found.n_iter), found.status, found.history)
+        return Learned.of(found, found.weights / scales, n_iter=max(1, found.n_iter))

@@ -68,5 +68,4 @@ class DiscriminantMKL(WeightLearner):
             DiscriminantProblem(stack, targets.codes, reg, self.formulation), self.view_names_
         )
         self.reg_ = found.reg
-        n_iter = max(1, found.n_iter)
-        return Learned(found.weights, found.objective, found.gap, n_iter, found.status, found.history)
+        return Learned.of(found, found.weights, n_iter=max(1, found.n_iter))

@@ -75,7 +75,7 @@ class BestSingle(WeightLearner):
         best = self.scores_.max()
         weights = np.zeros(len(Ks))
         weights[np.flatnonzero(self.scores_ >= best - _ROUNDING)[0]] = 1.0
-        return Learned(weights, float(best))
+        return Learned(weights, objective=float(best))
 
 
 def _by_predictions(held_out: HeldOut) -> Score:

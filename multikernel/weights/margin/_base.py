@@ -40,4 +40,4 @@ class MarginLearner(WeightLearner):
         """The weights with the primal value, which no weights can beat by more than the gap."""
         self.dual_coef_ = found.duals
         value = found.upper_bound if isinstance(found, SolveResult) else found.objective
-        return Learned(found.weights, value, found.gap, found.n_iter, str(found.status), found.history)
+        return Learned.of(found, found.weights, objective=value)

@@ -87,4 +87,4 @@ class EasyMKL(TwoClassLearner):
         # the machine's value is 2 (1 − Λ) / minimum
         gap = 1.0 - 2.0 * (1.0 - balance) / (upper * value) if balance < 1.0 else 0.0
         weights = forms / max(float(forms.sum()), 1e-300) / sizes
-        return Learned(weights, value, max(gap, 0.0), n_iter, str(status))
+        return Learned(weights, objective=value, gap=max(gap, 0.0), n_iter=n_iter, status=status)

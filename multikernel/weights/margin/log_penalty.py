@@ -89,5 +89,4 @@ class LogPenaltyMKL(MarginLearner):
         share = check_number("share", self.share, above=0.0)
         found = learn_log_penalty(Ks, self._losses(targets), share, self._options())
         self.part_norms_, self.dual_coef_ = found.norms, found.duals
-        status = str(found.status)
-        return Learned(found.weights, found.objective, found.gap, found.n_iter, status, found.history)
+        return Learned.of(found, found.weights)

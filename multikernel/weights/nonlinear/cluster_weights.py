@@ -96,8 +96,7 @@ class ClusterWeights(LocalLearner):
         groups = Groups(self.clusters_, np.zeros(targets.n, int))
         found = self._descend(Ks, targets, groups)
         self.cluster_weights_ = found.point
-        weights = self._training_weights.mean(axis=0)
-        return Learned(weights, found.objective, found.gap, found.n_iter, str(found.status), found.history)
+        return Learned.of(found, self._training_weights.mean(axis=0))
 
     def _centres(self, mean: Array) -> None:
         members = np.equal.outer(self.clusters_, np.arange(int(self.clusters_.max()) + 1)).astype(float)

@@ -125,9 +125,7 @@ class GeneralMKL(WeightLearner):
             raise ValueError(
                 f"GeneralMKL: at reg={self.reg!r} no kernel is worth its price. Lower reg, or raise C."
             )
-        return Learned(
-            found.point, found.objective, found.gap, found.n_iter, str(found.status), found.history
-        )
+        return Learned.of(found, found.point)
 
     def _parameters(self) -> tuple[float, Price, Options]:
         check_choice("combination", self.combination, COMBINATIONS)

@@ -93,8 +93,7 @@ class InstanceWeights(LocalLearner):
         self.clusters_ = self._cluster(mean, self.n_clusters)
         found = self._descend(Ks, targets, Groups(np.arange(targets.n), self.clusters_, reg))
         self.instance_weights_ = found.point
-        weights = found.point.mean(axis=0)
-        return Learned(weights, found.objective, found.gap, found.n_iter, str(found.status), found.history)
+        return Learned.of(found, found.point.mean(axis=0))
 
     def _weights_at(self, similarities: Array) -> Array:
         order = np.argsort(self._norms - 2.0 * similarities, axis=1, kind="stable")

@@ -79,5 +79,4 @@ class RidgeBall(BallRidge):
         ball, options = self._ball(len(Ks)), self._options()
         value = self._value(Ks, targets)
         found = learn_in_ball(value, ball, options)
-        weights, n_iter = found.point / value.scales, max(1, found.n_iter)
-        return Learned(weights, found.objective, found.gap, n_iter, found.status, found.history)
+        return Learned.of(found, found.point / value.scales, n_iter=max(1, found.n_iter))

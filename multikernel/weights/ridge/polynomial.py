@@ -86,8 +86,7 @@ class PolynomialRidge(BallRidge):
             if not np.isfinite(start.sum() ** max(degree, 2)):  # distances are squared in any case
                 raise ValueError(f"degree={degree} overflows at radius={ball.radius:g}. Lower one of them.")
         found = minimise_projected(value, ball, start, options)
-        weights, n_iter = found.point / value.scales, max(1, found.n_iter)
-        return Learned(weights, found.objective, found.gap, n_iter, found.status, found.history)
+        return Learned.of(found, found.point / value.scales, n_iter=max(1, found.n_iter))
 
     def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
         """The sum of the kernels with their weights, to the power, entry by entry."""

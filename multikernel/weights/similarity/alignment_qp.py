@@ -69,4 +69,5 @@ class AlignmentQP(WeightLearner):
         found = align_by_least_squares(replace(table, target=0.5 * table.target, pairs=pairs), rank=len(Ks))
         value = float(table.target @ found.w - found.w @ pairs @ found.w)
         upper = found.upper**2  # 2Au ≥ q: q'η − η'Aη ≤ 2u'Aη − η'Aη ≤ u'Au
-        return Learned(found.w / (unit * table.norms), value / unit, max(1.0 - value / upper, 0.0))
+        gap = max(1.0 - value / upper, 0.0)
+        return Learned(found.w / (unit * table.norms), objective=value / unit, gap=gap)

@@ -65,4 +65,5 @@ class CenteredAlignment(WeightLearner):
         found = align_by_least_squares(table, rank=len(Ks))
         size = float(np.sqrt(found.w @ table.pairs @ found.w))
         value = float(table.target @ found.w) / size
-        return Learned(found.w / (size * table.norms), value, max(1.0 - value / found.upper, 0.0))
+        gap = max(1.0 - value / found.upper, 0.0)
+        return Learned(found.w / (size * table.norms), objective=value, gap=gap)

@@ -56,4 +56,6 @@ class FeatureSpaceMeasure(TwoClassLearner):
         scales = kernel_scales(Ks, self.view_names_)
         found = minimise_spread(line_spread(Ks, signs, scales))
         status = Status.OPTIMAL if found.gap <= _CERTIFIED else Status.STALLED
-        return Learned(found.weights / scales, found.value, found.gap, found.n_iter, str(status))
+        return Learned(
+            found.weights / scales, objective=found.value, gap=found.gap, n_iter=found.n_iter, status=status
+        )

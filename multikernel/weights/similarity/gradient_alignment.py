@@ -109,5 +109,4 @@ class GradientAlignment(WeightLearner):
 
 
 def _learned(found: Ascent, units: Any) -> Learned:
-    weights = found.weights * units
-    return Learned(weights, found.objective, found.gap, found.n_iter, str(found.status), found.history)
+    return Learned.of(found, found.weights * units)

@@ -63,7 +63,7 @@ class IdealDistance(WeightLearner):
         table = align_stack(Ks, T)
         shares, value, gap = _nearest(replace(table, norms=table.norms / scales))
         status = Status.OPTIMAL if gap <= _CERTIFIED else Status.STALLED
-        return Learned(shares / scales, value, gap, status=str(status))
+        return Learned(shares / scales, objective=value, gap=gap, status=status)
 
 
 def _nearest(table: StackAlignment) -> tuple[Array, float, float]:

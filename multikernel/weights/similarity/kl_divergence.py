@@ -87,4 +87,4 @@ class KLDivergence(WeightLearner):
             {"iteration": e["iteration"], "objective": e["objective"] - half, "gap": e["gap"]}
             for e in found.history
         ]
-        return Learned(found.point / scales, at.divergence, at.gap, found.n_iter, str(found.status), history)
+        return Learned.of(found, found.point / scales, objective=at.divergence, history=history)

@@ -445,7 +445,7 @@ def _other_variants(data: Arrays) -> dict[str, Work]:
 
     return {
         "cost path": (path, lambda found: flat("path", found.table)),
-        "rules compared": (rules, lambda found: flat("rules", found.scores)),
+        "rules compared": (rules, lambda found: flat("rules", found.scores["score"].tolist())),
         "evaluation": (evaluation, lambda found: flat("evaluation", found)),
         "kernels of tables": (tables, lambda found: flat("gram", found)),
         "kernels of sequences": (sequences, lambda found: flat("gram", found)),

@@ -3,11 +3,14 @@
 The stack Ks (m, n, n) may be float32 or memory-mapped; it is read one kernel at a time and never copied.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .passes import combine_rows
+
+_CONSTANT = 1e-12  # share of the trace that rounding leaves of the variance of a constant kernel
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -59,3 +62,28 @@ def quadratic_sums(Ks: Array, A: Array) -> Array:
     array([5., 9.])
     """
     return np.array([np.vdot(A, np.asarray(K) @ A) for K in Ks])
+
+
+def kernel_scales(Ks: Array, names: Sequence[str]) -> Array:
+    """s_m = tr K_m / n (m,), so that K_m / s_m has trace n; a kernel without one is refused."""
+    scales = mean_diagonals(Ks)
+    with np.errstate(divide="ignore", over="ignore"):
+        usable = (scales > 0.0) & np.isfinite(1.0 / scales) & np.isfinite(scales)
+    if not usable.all():
+        bad = int(np.argmin(usable))
+        raise ValueError(
+            f"kernel {names[bad]!r} cannot be scaled to trace n: its mean diagonal is {scales[bad]:.1e}. "
+            "Leave it out."
+        )
+    return scales
+
+
+def variance_scales(Ks: Array, names: Sequence[str]) -> Array:
+    """s_m = tr(HK_mH) / n (m,), so that HK_mH / s_m has trace n; a constant kernel is refused."""
+    scales = variances(Ks)
+    flat = np.flatnonzero(~(scales > _CONSTANT * mean_diagonals(Ks)))
+    if flat.size:
+        raise ValueError(
+            f"kernel {names[flat[0]]!r} is the same for all samples: it has no scale. Leave it out."
+        )
+    return scales

@@ -7,10 +7,10 @@ from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import check_choice, check_positive_integer, warn_caller
+from ..combine.stack_sums import variance_scales
 from ..core.optim.loop import Status
 from ..solvers.kernel_kmeans import KernelKMeans, KMeansResult
 from ..views import make_bank
-from ..weights._scales import variance_scales
 from ._about import KMEANS
 from ._estimator import KernelEstimator
 from ._one_kernel import fixed_seed

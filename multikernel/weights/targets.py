@@ -165,3 +165,17 @@ def _numbers(y: Any) -> Array:
 def _require_length(y: Array, n: int, what: str) -> None:
     if y.shape[0] != n:
         raise ValueError(f"y must hold one {what} for each of the {n} samples; got {y.shape[0]}.")
+
+
+def require_different_values(targets: Targets) -> None:
+    """Refuse values that are all the same."""
+    if targets.task == "values" and not np.ptp(targets.values, axis=0).max() > 0.0:
+        raise ValueError("y must hold different values; all are the same. No kernel can be compared with it.")
+
+
+def unit_ideal(targets: Targets) -> Array:
+    """T (n, k) at the scale where TT' has trace n, as it has for classes."""
+    require_different_values(targets)
+    T = targets.ideal
+    T = T / float(np.abs(T).max())
+    return np.asarray(T * (np.sqrt(targets.n) / np.linalg.norm(T)))

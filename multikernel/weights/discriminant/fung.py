@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_number
+from ...combine.stack_sums import kernel_scales
 from ...solvers.heterogeneous_fisher import HeterogeneousFisher, learn_fisher
-from .._scales import kernel_scales
 from ..learner import About, Learned, TwoClassLearner
 from ..targets import Targets
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_number
+from ...combine.stack_sums import variance_scales
 from .._discriminants import solve_kim
-from .._scales import variance_scales
 from ..learner import About, Learned, TwoClassLearner
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, check_scoring, r2_score
 
-from .._scales import kernel_scales, require_different_values
+from ...combine.stack_sums import kernel_scales
 from ..heuristic._single_kernels import HeldOut
 from ..learner import About, Learned, WeightLearner
-from ..targets import Targets
+from ..targets import Targets, require_different_values
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

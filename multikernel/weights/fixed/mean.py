@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_choice
-from .._scales import kernel_scales, variance_scales
+from ...combine.stack_sums import kernel_scales, variance_scales
 from ..learner import About, Learned, WeightLearner
 from ..targets import TASKS, Targets
 

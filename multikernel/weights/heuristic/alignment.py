@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from ...combine.stack_sums import kernel_scales
 from ...criteria.alignment import align_stack
-from .._scales import kernel_scales, unit_ideal
 from ..learner import About, Learned, WeightLearner
-from ..targets import Targets
+from ..targets import Targets, unit_ideal
 from ._single_kernels import shares_of
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._scales import kernel_scales
+from ...combine.stack_sums import kernel_scales
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets
 from ._single_kernels import HeldOut, shares_of

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_number
-from ...combine.stack_sums import quadratic_sums, weighted_sum
+from ...combine.stack_sums import kernel_scales, quadratic_sums, weighted_sum
 from ...core.optim.loop import Status
 from ...criteria import SquaredHinge
 from ...solvers import learn_weights
-from .._scales import kernel_scales
 from ..learner import About, Learned, TwoClassLearner
 
 Array = np.ndarray[Any, np.dtype[Any]]

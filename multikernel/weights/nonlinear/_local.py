@@ -7,14 +7,13 @@ import numpy as np
 
 from ..._validation import check_number, check_positive_integer, check_seed
 from ...combine.gated import GatedStack
-from ...combine.stack_sums import weighted_sum
+from ...combine.stack_sums import kernel_scales, weighted_sum
 from ...criteria import Loss, SquaredError, SquaredHinge
 from ...solvers.kernel_kmeans import KernelKMeans
 from ...solvers.local_weights import Groups, learn_local_weights
 from ...solvers.projected import ProjectedResult
-from .._scales import kernel_scales, require_different_values
 from ..learner import WeightLearner
-from ..targets import Targets
+from ..targets import Targets, require_different_values
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_choice, check_number, smallest_eigenvalue
-from .._scales import kernel_scales
+from ...combine.stack_sums import kernel_scales
 from ..learner import About, Learned, WeightLearner
 from ..targets import TASKS, Targets
 

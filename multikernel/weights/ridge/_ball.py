@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_number
+from ...combine.stack_sums import kernel_scales
 from ...core.optim.weight_sets import PositiveBall
 from ...criteria.ridge import RidgeValue
-from .._scales import kernel_scales, unit_ideal
 from ..learner import WeightLearner
-from ..targets import Targets
+from ..targets import Targets, unit_ideal
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

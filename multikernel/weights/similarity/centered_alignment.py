@@ -7,9 +7,8 @@ import numpy as np
 from ..._validation import check_choice
 from ...criteria.alignment import align_stack
 from ...solvers.alignment import align_by_least_squares
-from .._scales import unit_ideal
 from ..learner import About, Learned, WeightLearner
-from ..targets import Targets
+from ..targets import Targets, unit_ideal
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

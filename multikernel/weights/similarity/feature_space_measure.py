@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from ...combine.stack_sums import kernel_scales
 from ...core.optim.loop import Status
 from ...criteria.line_spread import line_spread
 from ...solvers.line_spread import minimise_spread
-from .._scales import kernel_scales
 from ..learner import About, Learned, TwoClassLearner
 
 Array = np.ndarray[Any, np.dtype[Any]]

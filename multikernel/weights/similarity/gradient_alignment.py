@@ -7,11 +7,11 @@ import numpy as np
 
 from ..._validation import check_choice
 from ...combine.products import combine_powers, divisible_product
+from ...combine.stack_sums import kernel_scales
 from ...criteria.alignment import align_stack
 from ...solvers.gradient_alignment import Ascent, ascend_product, ascend_sum
-from .._scales import kernel_scales, unit_ideal
 from ..learner import About, Learned, WeightLearner
-from ..targets import Targets
+from ..targets import Targets, unit_ideal
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

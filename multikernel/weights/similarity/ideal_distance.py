@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from ...combine.stack_sums import kernel_scales
 from ...core.optim.loop import Status
 from ...criteria.alignment import StackAlignment, align_stack
 from ...solvers.simplex_step import minimize_step
-from .._scales import kernel_scales, unit_ideal
 from ..learner import About, Learned, WeightLearner
-from ..targets import Targets
+from ..targets import Targets, unit_ideal
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

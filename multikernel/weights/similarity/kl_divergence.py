@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from ..._validation import check_choice, check_number
+from ...combine.stack_sums import kernel_scales
 from ...criteria.divergence import GaussianDivergence
 from ...solvers.divergence import minimise_divergence
-from .._scales import kernel_scales, unit_ideal
 from ..learner import About, Learned, WeightLearner
-from ..targets import Targets
+from ..targets import Targets, unit_ideal
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -256,3 +256,15 @@ def _raise_not_finite(label: str, value: Any, row: int, column: int, names: list
     remedy = "Features must be finite: impute or drop what is missing"
     remedy += f", or use a kernel that reads gaps (Mixed). {WHOLE_VIEWS}" if what == "NaN" else "."
     raise NotFiniteError(f"{label} holds {what}", row, f"column {column}{name}. {remedy}")
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """The generator of a seed, or the one given."""
+    if isinstance(random_state, np.random.Generator) or random_state is None:
+        return np.random.default_rng(random_state)
+    if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)) or random_state < 0:
+        raise ValueError(
+            "random_state must be a nonnegative integer, a numpy.random.Generator, or None for a new seed "
+            f"each time; got {random_state!r}."
+        )
+    return np.random.default_rng(int(random_state))

@@ -88,15 +88,3 @@ def check_draws(n_draws: Any) -> int:
     if check_positive_integer("n_draws", n_draws) < 2:
         raise ValueError(f"n_draws must be at least 2, for a standard error; got {n_draws}. Use some 1000.")
     return int(n_draws)
-
-
-def as_generator(random_state: Any) -> np.random.Generator:
-    """The generator of a seed, or the one given."""
-    if isinstance(random_state, np.random.Generator) or random_state is None:
-        return np.random.default_rng(random_state)
-    if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)) or random_state < 0:
-        raise ValueError(
-            "random_state must be a nonnegative integer, a numpy.random.Generator, or None for a new seed "
-            f"each time; got {random_state!r}."
-        )
-    return np.random.default_rng(int(random_state))

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_choice, check_number, check_positive_integer
+from .._validation import as_generator, check_choice, check_number, check_positive_integer
 from ..criteria.complexity import mean_with_error, nonnegative_limit, stack_ratios, vector_ratios
 from ..solvers import leading_eigenvectors
 from ..solvers.complexity import largest_over_spectrahedron
-from ._inputs import as_generator, check_draws, kernels_first
+from ._inputs import check_draws, kernels_first
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_choice, check_number
-from ._inputs import as_generator, check_draws, check_scores, kernels_first, signs_of_two_classes
+from .._validation import as_generator, check_choice, check_number
+from ._inputs import check_draws, check_scores, kernels_first, signs_of_two_classes
 from .complexity import WEIGHTS, KernelComplexity, complexity_of_stack
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._validation import check_number
-from ._inputs import as_generator
+from .._validation import as_generator, check_number
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -24,11 +24,11 @@ from benchmarks.figures import seconds
 from benchmarks.measuring import check_threads, cpu_seconds, median, restart_on_threads
 from judges.conic.nonstationary import project_conic
 from multikernel.core.optim.loop import Options
-from multikernel.solvers.nonstationary.learn import learn_mixtures
-from multikernel.solvers.nonstationary.mixtures import Mixtures
-from multikernel.solvers.nonstationary.projection import Projected, Projection
-from multikernel.solvers.nonstationary.smo import project_smo
-from multikernel.solvers.nonstationary.working_set import project_interior
+from multikernel.nonstationary.solver.learn import learn_mixtures
+from multikernel.nonstationary.solver.mixtures import Mixtures
+from multikernel.nonstationary.solver.projection import Projected, Projection
+from multikernel.nonstationary.solver.smo import project_smo
+from multikernel.nonstationary.solver.working_set import project_interior
 
 TOL, FIT_TOL = 1e-6, 1e-3
 REPEATS, SLOW, SLOW_REPEATS = 5, 2.0, 1  # a run beyond SLOW seconds is not repeated

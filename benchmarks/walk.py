@@ -31,7 +31,7 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris, make_classification
 
 import multikernel
-from multikernel.methods import list_methods
+from multikernel.registry import list_methods
 
 PACKAGE = Path(multikernel.__file__).resolve().parent
 

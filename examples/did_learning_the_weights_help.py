@@ -20,7 +20,7 @@ import pandas as pd
 from multikernel import compare
 from multikernel.datasets import load_digits_views
 from multikernel.kernels import Gaussian
-from multikernel.weights import AlignmentRule, CenteredAlignment, MarginMKL, WeightLearner
+from multikernel.rules import AlignmentRule, CenteredAlignment, MarginMKL, WeightLearner
 
 LEARNERS: dict[str, WeightLearner] = {
     "alignment of each kernel": AlignmentRule(centered=True),

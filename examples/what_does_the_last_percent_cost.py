@@ -22,8 +22,8 @@ from sklearn.model_selection import train_test_split
 
 from multikernel import MKLClassifier, cost_path
 from multikernel.datasets import load_digits_views
-from multikernel.estimators.cost_path import CostPath
 from multikernel.kernels import Gaussian
+from multikernel.mkl.cost_path import CostPath
 
 EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 WITHIN = 0.01

@@ -21,7 +21,7 @@ import numpy as np
 
 from multikernel._validation import check_number, check_positive_integer
 from multikernel.core.optim.loop import Entry, Recorder, Status
-from multikernel.solvers.nonstationary.mixtures import log_sum_exp, responsibilities
+from multikernel.nonstationary.solver.mixtures import log_sum_exp, responsibilities
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

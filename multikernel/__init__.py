@@ -5,43 +5,41 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .estimators import (
-        BayesianMKLClassifier,
-        BayesianMKLRegressor,
-        ColumnBoostingClassifier,
-        ColumnBoostingRegressor,
-        CombinedKernelClassifier,
-        CombinedKernelOneClass,
-        CombinedKernelPCA,
-        CombinedKernelRegressor,
-        CompositionalKernelClassifier,
-        ConformalKernel,
-        KDDAClassifier,
-        KernelDiscriminantClassifier,
-        KernelKNNClassifier,
+    from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
+    from .boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
+    from .clustering import MultipleKernelKMeans
+    from .discriminant import KernelDiscriminantClassifier
+    from .inspection import compare, evaluate
+    from .io.models import load_model, save_model
+    from .localized import (
         LocalizedMKLClassifier,
         LocalizedMKLOneClass,
         LocalizedMKLRegressor,
+        ProjectionKernelClassifier,
+        ProjectionKernelOneClass,
+        ProjectionKernelRegressor,
+    )
+    from .mkl import (
         LowRankWarning,
         MKLClassifier,
         MKLOneClass,
         MKLRegressor,
         MKLRidge,
-        MultipleKernelKMeans,
-        NonstationaryClassifier,
-        PairwiseRidge,
-        PosteriorSVC,
-        ProjectionKernelClassifier,
-        ProjectionKernelOneClass,
-        ProjectionKernelRegressor,
         RegularizedMKLClassifier,
-        SpectralKernelClassifier,
-        TransductiveMKLClassifier,
         cost_path,
     )
-    from .inspection import compare, evaluate
-    from .persistence import load_model, save_model
-    from .selection import PairSplit, generalization_bound, sample_pairs
+    from .nonstationary import NonstationaryClassifier
+    from .pairs import PairSplit, PairwiseRidge, sample_pairs
+    from .rules import (
+        CombinedKernelClassifier,
+        CombinedKernelOneClass,
+        CombinedKernelPCA,
+        CombinedKernelRegressor,
+        CompositionalKernelClassifier,
+    )
+    from .soft_labels import PosteriorSVC
+    from .spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier, SpectralKernelClassifier
+    from .transductive import TransductiveMKLClassifier, generalization_bound
     from .views import KernelBank, View, combine_kernels, per_feature, stack_kernels
 
 __version__ = version("multikernel")
@@ -95,38 +93,75 @@ __all__ = [
 
 # Names and packages are imported when they are first asked for: `multikernel --version` needs none of them.
 _HOMES = {
+    "BayesianMKLClassifier": "bayesian",
+    "BayesianMKLRegressor": "bayesian",
+    "ColumnBoostingClassifier": "boosting",
+    "ColumnBoostingRegressor": "boosting",
+    "CombinedKernelClassifier": "rules",
+    "CombinedKernelOneClass": "rules",
+    "CombinedKernelPCA": "rules",
+    "CombinedKernelRegressor": "rules",
+    "CompositionalKernelClassifier": "rules",
+    "ConformalKernel": "spectral",
+    "KDDAClassifier": "spectral",
     "KernelBank": "views",
-    "PairSplit": "selection",
+    "KernelDiscriminantClassifier": "discriminant",
+    "KernelKNNClassifier": "spectral",
+    "LocalizedMKLClassifier": "localized",
+    "LocalizedMKLOneClass": "localized",
+    "LocalizedMKLRegressor": "localized",
+    "LowRankWarning": "mkl",
+    "MKLClassifier": "mkl",
+    "MKLOneClass": "mkl",
+    "MKLRegressor": "mkl",
+    "MKLRidge": "mkl",
+    "MultipleKernelKMeans": "clustering",
+    "NonstationaryClassifier": "nonstationary",
+    "PairSplit": "pairs",
+    "PairwiseRidge": "pairs",
+    "PosteriorSVC": "soft_labels",
+    "ProjectionKernelClassifier": "localized",
+    "ProjectionKernelOneClass": "localized",
+    "ProjectionKernelRegressor": "localized",
+    "RegularizedMKLClassifier": "mkl",
+    "SpectralKernelClassifier": "spectral",
+    "TransductiveMKLClassifier": "transductive",
     "View": "views",
     "combine_kernels": "views",
     "compare": "inspection",
+    "cost_path": "mkl",
     "evaluate": "inspection",
-    "generalization_bound": "selection",
-    "load_model": "persistence",
+    "generalization_bound": "transductive",
+    "load_model": "io.models",
     "per_feature": "views",
-    "sample_pairs": "selection",
-    "save_model": "persistence",
+    "sample_pairs": "pairs",
+    "save_model": "io.models",
     "stack_kernels": "views",
-}  # all others are estimators
+}
 _PACKAGES = (
-    "combine",
+    "bayesian",
+    "boosting",
+    "clustering",
     "core",
-    "criteria",
     "datasets",
+    "discriminant",
     "doctor",
-    "estimators",
     "inspection",
+    "io",
     "kernels",
-    "methods",
-    "persistence",
+    "localized",
+    "mkl",
+    "nonstationary",
+    "pairs",
+    "registry",
     "report",
     "rows",
-    "selection",
-    "solvers",
-    "tables",
+    "rules",
+    "soft_labels",
+    "spectral",
+    "transductive",
     "views",
     "viz",
-    "weights",
 )
 
 
@@ -141,6 +176,6 @@ if not TYPE_CHECKING:  # the checker reads the imports above, and would take eve
             return import_module(f".{name}", __name__)
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(f".{_HOMES.get(name, 'estimators')}", __name__), name)
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
         globals()[name] = value
         return value

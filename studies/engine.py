@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from multikernel._resumable import Progress, ResultStore, Work, run_works
 from multikernel._validation import check_positive_integer
+from multikernel.core.store import Progress, ResultStore, Work, run_works
 from multikernel.datasets import dataset_fingerprint
 from studies.compare import agreement
 from studies.render import json_text, markdown_text

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from multikernel._resumable import Result
+from multikernel.core.store import Result
 
 Summary = dict[str, Any]
 Kind = Literal["table", "figure"]

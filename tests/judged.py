@@ -10,8 +10,9 @@ from judges.conic import (
     learn_kernel_matrix_conic,
     project_conic,
 )
-from multikernel.estimators import _matrix_machines, kernel_discriminant
-from multikernel.solvers.nonstationary import learn
+from multikernel.discriminant import classifier as kernel_discriminant
+from multikernel.nonstationary.solver import learn
+from multikernel.transductive import classifier as _matrix_machines
 
 BOTH = ("ours", "conic")
 

@@ -6,9 +6,9 @@ import inspect
 import pkgutil
 
 import multikernel
-from multikernel import weights
-from multikernel.methods import get_method, list_methods
-from multikernel.weights import About, WeightLearner
+from multikernel import rules as weights
+from multikernel.registry import get_method, list_methods
+from multikernel.rules import About, WeightLearner
 
 ORDER = (
     "fixed",
@@ -40,7 +40,7 @@ HEAD = """# The methods
 
 This page is written by `make docs` from what each class says about itself; do not edit it.
 
-A **weight learner** (`multikernel.weights`) has `fit(kernels, y)`, `kernel_weights_` and `combine(kernels)`,
+A **weight learner** (`multikernel.rules`) has `fit(kernels, y)`, `kernel_weights_` and `combine(kernels)`,
 and goes under any kernel machine by `CombinedKernelClassifier(learner, machine)`, `CombinedKernelRegressor`
 or `CombinedKernelOneClass`; an **estimator** (`multikernel`) is complete in itself. P kernels of n samples,
 weights η, K_η = Σ η_m K_m. `compare(learners, X, y, kernels=kernels, baselines=True)` says whether learning
@@ -49,7 +49,7 @@ the weights helped on your data.
 
 
 def learners():
-    """The weight learners that multikernel.weights exports, without their bases."""
+    """The weight learners that multikernel.rules exports, without their bases."""
     exported = (getattr(weights, name) for name in weights.__all__)
     return [c for c in exported if inspect.isclass(c) and issubclass(c, WeightLearner) and not is_base(c)]
 
@@ -61,7 +61,7 @@ def estimators():
 
 
 def all_learners():
-    """Every learner in the files of multikernel.weights, exported or not, without their bases."""
+    """Every learner in the files of multikernel.rules, exported or not, without their bases."""
     found = {}
     for module in pkgutil.walk_packages(weights.__path__, weights.__name__ + "."):
         for value in vars(importlib.import_module(module.name)).values():

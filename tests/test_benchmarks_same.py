@@ -17,7 +17,7 @@ from benchmarks.same import problems, runner
 from benchmarks.same.__main__ import ROOT, Runner, select, tree_of
 from benchmarks.same.compare import compare, markdown, summary
 from multikernel import MKLClassifier
-from multikernel.methods import list_methods
+from multikernel.registry import list_methods
 
 SMALL = ("golden/wine/mkl/SM1", "methods/ridge/regression", "learners/easy_mkl/classification")
 

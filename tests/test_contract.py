@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 import multikernel
 from multikernel import load_model, save_model, stack_kernels
 from multikernel.kernels import Gaussian, Linear
-from multikernel.methods import list_methods
+from multikernel.registry import list_methods
 
 N = 24
 _RNG = np.random.default_rng(0)

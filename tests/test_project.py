@@ -17,7 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from docs.check_code import run_page
-from multikernel.methods import list_methods
+from multikernel.registry import list_methods
 from tests.methods_page import all_learners, escaped, estimators, learners, methods_page, readme_table
 from tests.shared_data import needs_shared_data, shared_data_folder
 
@@ -113,7 +113,7 @@ def test_every_weight_learner_is_exported_and_says_what_it_is_about():
     found = all_learners()
     assert {"SumRule", "CenteredAlignment"} <= {learner.__name__ for learner in found}
     missing = [learner.__name__ for learner in found if learner not in learners()]
-    assert not missing, f"multikernel.weights does not export {missing}"
+    assert not missing, f"multikernel.rules does not export {missing}"
     silent = [learner.__name__ for learner in found if not hasattr(learner, "about")]
     assert not silent, f"{silent} must say what they are about: see About"
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.children.memory import resident_bytes
 from benchmarks.children.tiny import tiny_problem
-from multikernel.estimators.nonstationary import NonstationaryClassifier
+from multikernel.nonstationary.classifier import NonstationaryClassifier
 
 C = 10.0
 

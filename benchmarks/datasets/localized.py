@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
+from multikernel.core.one_kernel import fixed_seed
 from multikernel.datasets import load_dataset
 from multikernel.datasets.generators import make_gauss
-from multikernel.estimators._one_kernel import fixed_seed
 from multikernel.kernels import Linear, Polynomial
 from multikernel.views import View
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from benchmarks.datasets.points import load_points
 from judges.programs.tasks import ProjectionTask
 from multikernel.datasets.generators import make_piecewise
-from multikernel.solvers.nonstationary.working_set import project_interior
+from multikernel.nonstationary.solver.working_set import project_interior
 
 FloatArray = NDArray[np.float64]
 Pair = tuple[FloatArray, FloatArray]

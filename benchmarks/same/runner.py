@@ -44,10 +44,14 @@ from multikernel import (
     compare_rules,
     cost_path,
 )
-from multikernel.combine.gates import GATES
-from multikernel.criteria import Hinge
-from multikernel.criteria.joint import JointHinge
-from multikernel.estimators._one_kernel import fixed_seed
+from multikernel.core.one_kernel import fixed_seed
+from multikernel.core.optim.loop import Options
+from multikernel.core.svm.joint.loss import JointHinge
+from multikernel.core.svm.joint.solver import solve_multiclass
+from multikernel.core.svm.losses import Hinge
+from multikernel.core.svm.machine import solve_machine
+from multikernel.core.weights.learn import learn_weights
+from multikernel.discriminant.solver.learn import DiscriminantProblem, learn_discriminant
 from multikernel.kernels import (
     Chi2,
     Cosine,
@@ -66,19 +70,16 @@ from multikernel.kernels import (
     Tanimoto,
     WeightedDegree,
 )
-from multikernel.methods import get_method
-from multikernel.solvers import Options, learn_weights, solve_machine
-from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
-from multikernel.solvers.kernel_matrix import MatrixProblem, learn_kernel_matrix
-from multikernel.solvers.localized.gating import GatedObjective
-from multikernel.solvers.localized.learn import learn_gates
-from multikernel.solvers.localized.machines import BinaryMachines
-from multikernel.solvers.multiclass import solve_multiclass
-from multikernel.solvers.nonstationary.mixtures import Mixtures
-from multikernel.solvers.nonstationary.projection import Projection
-from multikernel.solvers.nonstationary.smo import project_smo
-from multikernel.solvers.nonstationary.working_set import project_interior
-from multikernel.weights import EasyMKL
+from multikernel.localized.solver.gates import GATES
+from multikernel.localized.solver.learn import GatedObjective, learn_gates
+from multikernel.localized.solver.machines import BinaryMachines
+from multikernel.nonstationary.solver.mixtures import Mixtures
+from multikernel.nonstationary.solver.projection import Projection
+from multikernel.nonstationary.solver.smo import project_smo
+from multikernel.nonstationary.solver.working_set import project_interior
+from multikernel.registry import get_method
+from multikernel.rules import EasyMKL
+from multikernel.transductive.solver.kernel_matrix import MatrixProblem, learn_kernel_matrix
 
 Arrays = dict[str, Any]
 Params = dict[str, Any]

@@ -19,7 +19,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from multikernel.combine.gates import GATES
+from multikernel.criteria.joint import JointHinge
+from multikernel.estimators._one_kernel import fixed_seed
 from multikernel.evaluation import evaluate
+from multikernel.methods import get_method
+from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
+from multikernel.solvers.kernel_matrix import MatrixProblem, learn_kernel_matrix
+from multikernel.solvers.localized.gating import GatedObjective
+from multikernel.solvers.localized.learn import learn_gates
+from multikernel.solvers.localized.machines import BinaryMachines
+from multikernel.solvers.multiclass import solve_multiclass
+from multikernel.solvers.nonstationary.mixtures import Mixtures
+from multikernel.solvers.nonstationary.projection import Projection
+from multikernel.solvers.nonstationary.smo import project_smo
+from multikernel.solvers.nonstationary.working_set import project_interior
 
 import multikernel
 from multikernel import (
@@ -43,10 +57,7 @@ from multikernel import (
     compare_rules,
     cost_path,
 )
-from multikernel.combine.gates import GATES
 from multikernel.criteria import Hinge
-from multikernel.criteria.joint import JointHinge
-from multikernel.estimators._one_kernel import fixed_seed
 from multikernel.kernels import (
     Chi2,
     Cosine,
@@ -65,18 +76,7 @@ from multikernel.kernels import (
     Tanimoto,
     WeightedDegree,
 )
-from multikernel.methods import get_method
 from multikernel.solvers import Options, learn_weights, solve_machine
-from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
-from multikernel.solvers.kernel_matrix import MatrixProblem, learn_kernel_matrix
-from multikernel.solvers.localized.gating import GatedObjective
-from multikernel.solvers.localized.learn import learn_gates
-from multikernel.solvers.localized.machines import BinaryMachines
-from multikernel.solvers.multiclass import solve_multiclass
-from multikernel.solvers.nonstationary.mixtures import Mixtures
-from multikernel.solvers.nonstationary.projection import Projection
-from multikernel.solvers.nonstationary.smo import project_smo
-from multikernel.solvers.nonstationary.working_set import project_interior
 from multikernel.weights import EasyMKL
 
 Arrays = dict[str, Any]

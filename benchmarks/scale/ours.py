@@ -11,11 +11,11 @@ from benchmarks.scale.child import timed
 from benchmarks.scale.data import N_VIEWS, view_columns, view_name
 from benchmarks.scale.objective import Problem, Verdict, judge
 from multikernel import MKLClassifier, MKLRidge, View
-from multikernel.criteria.primal import PrimalHinge, PrimalLoss, PrimalSquaredError, PrimalSquaredHinge
+from multikernel.core.optim.loop import Options
+from multikernel.core.svm.primal import PrimalHinge, PrimalLoss, PrimalSquaredError, PrimalSquaredHinge
+from multikernel.core.weights.factors import BlockResult, learn_block_weights
 from multikernel.kernels import Gaussian
 from multikernel.rows import LocalRows
-from multikernel.solvers import Options
-from multikernel.solvers.blocks import BlockResult, learn_block_weights
 
 FloatArray = NDArray[np.float64]
 

@@ -21,9 +21,9 @@ from benchmarks.plan import Case, Plan
 from benchmarks.solvers.mklpy_learners import as_tensors, easymkl_weights, gram_weights
 from benchmarks.solvers.svc import solve_svc
 from benchmarks.store import Record, Store
-from multikernel import weights
-from multikernel.weights import EasyMKL, RadiusMargin, WeightLearner
-from multikernel.weights.targets import class_targets, no_targets, value_targets
+from multikernel import rules as weights
+from multikernel.rules import EasyMKL, RadiusMargin, WeightLearner
+from multikernel.rules.targets import class_targets, no_targets, value_targets
 
 BALANCE, TOL = 0.1, 1e-6
 MOST_DIFFERENCE = 1e-3

@@ -7,8 +7,8 @@ import numpy as np
 from benchmarks.datasets.discrimination import DiscriminantTask
 from judges.programs.answers import DiscriminantAnswer
 from multikernel.core.optim.loop import Options
-from multikernel.estimators.kernel_discriminant import KernelDiscriminantClassifier
-from multikernel.solvers.discriminant import DiscriminantProblem, DiscriminantResult, learn_discriminant
+from multikernel.discriminant.classifier import KernelDiscriminantClassifier
+from multikernel.discriminant.solver.learn import DiscriminantProblem, DiscriminantResult, learn_discriminant
 
 OUR_TOL = 1e-8
 

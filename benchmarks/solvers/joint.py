@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from judges.programs.answers import JointAnswer, JointWeightsAnswer
 from multikernel import MKLClassifier
-from multikernel.criteria.joint import JointHinge
+from multikernel.core.optim.loop import Options
+from multikernel.core.svm.joint.loss import JointHinge
+from multikernel.core.svm.joint.solver import solve_multiclass
+from multikernel.core.weights.learn import learn_weights
 from multikernel.kernels import Kernel
-from multikernel.solvers import Options, learn_weights
-from multikernel.solvers.multiclass import solve_multiclass
 
 FloatArray = NDArray[np.float64]
 

@@ -8,9 +8,10 @@ from benchmarks.datasets.transduction import TransductiveProblem
 from judges.conic import learn_kernel_matrix_conic
 from judges.programs.answers import MatrixAnswer
 from multikernel import TransductiveMKLClassifier
-from multikernel.criteria.margin import Hinge
-from multikernel.solvers import Options, learn_weights
-from multikernel.solvers.kernel_matrix import MatrixProblem, MatrixResult, learn_kernel_matrix
+from multikernel.core.optim.loop import Options
+from multikernel.core.svm.losses import Hinge
+from multikernel.core.weights.learn import learn_weights
+from multikernel.transductive.solver.kernel_matrix import MatrixProblem, MatrixResult, learn_kernel_matrix
 
 OUR_TOL = 1e-8
 _MAX_ITER = 100

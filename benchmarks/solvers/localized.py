@@ -10,11 +10,10 @@ import numpy as np
 from benchmarks.datasets.localized import LocalizedTask, start_numbers
 from judges.programs.answers import LocalizedAnswer
 from multikernel import LocalizedMKLClassifier
-from multikernel.combine.gates import GATES
-from multikernel.criteria import Hinge
-from multikernel.solvers.localized.gating import GatedObjective
-from multikernel.solvers.localized.learn import learn_gates
-from multikernel.solvers.localized.machines import BinaryMachines
+from multikernel.core.svm.losses import Hinge
+from multikernel.localized.solver.gates import GATES
+from multikernel.localized.solver.learn import GatedObjective, learn_gates
+from multikernel.localized.solver.machines import BinaryMachines
 
 MACHINE_TOL = 1e-4
 

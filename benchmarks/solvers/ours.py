@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 from judges.programs.answers import Answer
 from multikernel import MKLClassifier
-from multikernel.criteria import Hinge
-from multikernel.solvers import Options, SolveResult, learn_weights
+from multikernel.core.optim.loop import Options
+from multikernel.core.svm.losses import Hinge
+from multikernel.core.svm.result import SolveResult
+from multikernel.core.weights.learn import learn_weights
 
 
 def fit_ours(kernels: NDArray[np.float64], y: NDArray[np.float64], C: float, tol: float) -> MKLClassifier:

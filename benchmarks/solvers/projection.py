@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from benchmarks.datasets.mixtures import ProjectionTask
 from judges.programs.answers import ProjectionAnswer
-from multikernel.solvers.nonstationary.projection import Projected
-from multikernel.solvers.nonstationary.smo import project_smo
-from multikernel.solvers.nonstationary.working_set import project_interior
+from multikernel.nonstationary.solver.projection import Projected
+from multikernel.nonstationary.solver.smo import project_smo
+from multikernel.nonstationary.solver.working_set import project_interior
 
 OUR_TOL = 1e-8
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from multikernel.criteria.margin import Hinge
-from multikernel.solvers import solve_machine
+from multikernel.core.svm.losses import Hinge
+from multikernel.core.svm.machine import solve_machine
 
 
 def solve_smo(

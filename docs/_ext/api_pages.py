@@ -17,14 +17,14 @@ PUBLIC = (
     "multikernel",
     "multikernel.kernels",
     "multikernel.views",
-    "multikernel.weights",
+    "multikernel.rules",
     "multikernel.methods",
     "multikernel.inspection",
     "multikernel.selection",
     "multikernel.viz",
     "multikernel.report",
-    "multikernel.persistence",
-    "multikernel.tables",
+    "multikernel.io.models",
+    "multikernel.io.tables",
     "multikernel.doctor",
     "multikernel.datasets",
 )
@@ -59,7 +59,7 @@ def home_of_each() -> dict[int, str]:
 def group_of(value: object, module_name: str) -> str:
     if inspect.isclass(value):
         if hasattr(value, "fit"):
-            return "Learners" if module_name == "multikernel.weights" else "Estimators"
+            return "Learners" if module_name == "multikernel.rules" else "Estimators"
         return "Classes"
     return "Functions" if callable(value) else "Data"
 

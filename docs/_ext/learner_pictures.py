@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from multikernel import View
 from multikernel.kernels import Gaussian
-from multikernel.methods import Method, list_methods
+from multikernel.registry import Method, list_methods
 
 LEARNERS = Gallery()
 VIEWS = ("good", "weak", "copy of good", "noise", "noise too")

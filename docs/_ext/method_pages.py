@@ -18,7 +18,7 @@ import method_pictures
 from docstrings import safe_lines
 from reproduction import escaped
 
-from multikernel.methods import Method, get_method, list_methods
+from multikernel.registry import Method, get_method, list_methods
 
 ABOUT = re.compile(r"^<!-- about: (\w+) -->$", re.MULTILINE)
 LEARNERS = re.compile(r"^<!-- learners: (\w+) -->$", re.MULTILINE)
@@ -129,7 +129,7 @@ def classes(method: Method) -> str:
         tasks.setdefault(cls.__name__, []).append(task)
     links = [f"- {link('multikernel', name)}: {', '.join(found)}" for name, found in tasks.items()]
     made = "makes any of them" if len(links) > 1 else "makes it"
-    return "\n".join([*links, f'- `multikernel.methods.get_method("{method.name}")` {made}.'])
+    return "\n".join([*links, f'- `multikernel.registry.get_method("{method.name}")` {made}.'])
 
 
 def link(module: str, name: str) -> str:
@@ -152,9 +152,9 @@ def learner_section(method: Method) -> str:
         [
             f"({label(method)})=\n## {name}",
             escaped(method.about.use),
-            docstring_head(method.learner, "multikernel.weights", skip_first=False),
+            docstring_head(method.learner, "multikernel.rules", skip_first=False),
             facts(method),
-            f"{command_line(method)}\n\nReference: {link('multikernel.weights', name)}.",
+            f"{command_line(method)}\n\nReference: {link('multikernel.rules', name)}.",
         ]
     )
 

@@ -17,7 +17,7 @@ import multikernel as mk
 from multikernel import View
 from multikernel.datasets import load_digits_views, make_gauss, make_piecewise, piecewise_curve
 from multikernel.kernels import Gaussian, Linear, Polynomial
-from multikernel.weights import CenteredAlignment, EasyMKL
+from multikernel.rules import CenteredAlignment, EasyMKL
 
 ESTIMATORS = Gallery()
 FOLDER = "auto_methods"

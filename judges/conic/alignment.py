@@ -15,11 +15,16 @@ import clarabel
 import numpy as np
 import scipy.linalg
 
-from multikernel.combine.spectrahedron import Spectrahedron
+from multikernel.core.alignment.learn import (
+    DEPENDENT,
+    Aligned,
+    AlignmentResult,
+    independent_directions,
+    measured,
+)
+from multikernel.core.alignment.measure import align_stack
 from multikernel.core.optim.loop import Status
-from multikernel.criteria.alignment import align_stack
-from multikernel.solvers.alignment import DEPENDENT, AlignmentResult, independent_directions, measured
-from multikernel.solvers.alignment_cone import Aligned
+from multikernel.core.optim.spectrahedron import Spectrahedron
 
 from .growth import pull_inside
 from .program import Block, as_matrix, minimise, vectorise

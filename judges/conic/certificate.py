@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.combine.spectrahedron import Spectrahedron
+from multikernel.core.optim.spectrahedron import Spectrahedron
 
 from .machine import Problem
 

@@ -26,9 +26,9 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 from multikernel.core.optim.loop import Options, Status
-from multikernel.criteria.scatter import SingularScatterError, class_columns, separation_columns
-from multikernel.solvers.diagonal_bound import diagonal_bound
-from multikernel.solvers.discriminant_problem import (
+from multikernel.core.scatter import SingularScatterError, class_columns, separation_columns
+from multikernel.discriminant.solver.diagonal import diagonal_bound
+from multikernel.discriminant.solver.problem import (
     JITTER,
     DiscriminantProblem,
     DiscriminantResult,

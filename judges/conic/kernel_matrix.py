@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from multikernel.combine.families import StackFamily
-from multikernel.combine.spectrahedron import Spectrahedron
 from multikernel.core.optim.loop import Options, Status
-from multikernel.solvers.kernel_matrix import MatrixProblem, MatrixResult, MatrixRun
-from multikernel.solvers.matrix_bounds import Certified, drawn_inside
+from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.transductive.solver.certificate import Certified, drawn_inside
+from multikernel.transductive.solver.families import StackFamily
+from multikernel.transductive.solver.kernel_matrix import MatrixProblem, MatrixResult, MatrixRun
 
 from .point import ConicPoint
 from .solve import solve_conic
@@ -17,7 +17,7 @@ def learn_kernel_matrix_conic(problem: MatrixProblem, options: Options | None = 
 
     Examples
     --------
-    >>> from multikernel.criteria.margin import Hinge
+    >>> from multikernel.core.svm.losses import Hinge
     >>> x, z = np.array([-1.2, 0.9, -0.8, 1.1]), np.array([1.0, 1.0, -1.0, -1.0])
     >>> Ks = np.stack([np.outer(x, x), np.outer(z, z)])
     >>> y = np.array([-1.0, 1.0])  # of the first two points

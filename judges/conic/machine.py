@@ -14,8 +14,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from multikernel.combine.families import KernelFamily
-from multikernel.criteria.margin import Loss
+from multikernel.core.svm.losses import Loss
+from multikernel.transductive.solver.families import KernelFamily
 
 from .program import Block, minimise
 

@@ -16,9 +16,9 @@ import numpy as np
 import scipy.sparse
 
 from multikernel.core.optim.loop import Status
-from multikernel.solvers.nonstationary.dense_program import DenseProgram, Variables, dense_program, select
-from multikernel.solvers.nonstationary.mixtures import SIDES, Array, Pair
-from multikernel.solvers.nonstationary.projection import Projected, Projection, finish
+from multikernel.nonstationary.solver.dense_program import DenseProgram, Variables, dense_program, select
+from multikernel.nonstationary.solver.mixtures import SIDES, Array, Pair
+from multikernel.nonstationary.solver.projection import Projected, Projection, finish
 
 from .program import Block, minimise
 

@@ -14,7 +14,7 @@ import clarabel
 import numpy as np
 import scipy.sparse
 
-from multikernel.combine.families import RankOneFamily
+from multikernel.transductive.solver.families import RankOneFamily
 
 from .machine import Problem
 from .program import Block, minimise

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.combine.families import KernelFamily
-from multikernel.combine.spectrahedron import Spectrahedron
-from multikernel.criteria.margin import Loss
+from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.svm.losses import Loss
+from multikernel.transductive.solver.families import KernelFamily
 
 from .certificate import lower_bound
 from .growth import Growth, Round, balanced
@@ -67,8 +67,8 @@ def solve_conic(
     Examples
     --------
     >>> import numpy as np
-    >>> from multikernel.combine.families import StackFamily
-    >>> from multikernel.criteria.margin import Hinge
+    >>> from multikernel.transductive.solver.families import StackFamily
+    >>> from multikernel.core.svm.losses import Hinge
     >>> x, z = np.array([-1.2, 0.9, -0.8, 1.1]), np.array([1.0, 1.0, -1.0, -1.0])
     >>> family = StackFamily(np.stack([np.outer(x, x), np.outer(z, z)]), n_labelled=2)
     >>> point = solve_conic(family, Hinge(np.array([-1.0, 1.0]), 1.0), cone=None)

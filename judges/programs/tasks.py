@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from multikernel.solvers.nonstationary.mixtures import Mixtures
-from multikernel.solvers.nonstationary.projection import Projection
+from multikernel.nonstationary.solver.mixtures import Mixtures
+from multikernel.nonstationary.solver.projection import Projection
 
 FloatArray = NDArray[np.float64]
 Pair = tuple[FloatArray, FloatArray]

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from multikernel._resumable import on_cluster
 from multikernel.cli.console import misuse, out, plain_errors, say, show_table
 from multikernel.cli.options import (
     Ignore,
@@ -21,10 +20,10 @@ from multikernel.cli.options import (
     named,
 )
 from multikernel.cli.watching import count_fits
+from multikernel.core.store import on_cluster
 from multikernel.inspection import Comparison
 from multikernel.inspection import compare as compare_models
-from multikernel.kernels.expressions import parse_kernels
-from multikernel.tables import (
+from multikernel.io.tables import (
     FitPlan,
     encode_columns,
     file_sha256,
@@ -33,6 +32,7 @@ from multikernel.tables import (
     read_table,
     read_views,
 )
+from multikernel.kernels.expressions import parse_kernels
 
 STORE = "compare.jsonl"
 

@@ -15,10 +15,10 @@ from multikernel.doctor import Diagnosis, diagnose
 from multikernel.doctor.diagnose import TASKS
 from multikernel.doctor.diagnosis import KERNEL_HEAD, kernel_rows
 from multikernel.doctor.files import kernels_in
-from multikernel.tables import TableData, encode_columns, find_categories, read_table, read_views
-from multikernel.tables.data import views_in_names
-from multikernel.tables.planning import choose_kernels
-from multikernel.tables.reading import require_column
+from multikernel.io.tables import TableData, encode_columns, find_categories, read_table, read_views
+from multikernel.io.tables.data import views_in_names
+from multikernel.io.tables.planning import choose_kernels
+from multikernel.io.tables.reading import require_column
 from multikernel.views.memory import readable_size
 
 _COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}

@@ -7,18 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from multikernel._resumable import on_cluster
 from multikernel._validation import check_choice, check_rank
-from multikernel.cli.console import (
-    STOPPED,
-    err,
-    misuse,
-    out,
-    plain_errors,
-    say,
-    show_table,
-    stopped,
-)
+from multikernel.cli.console import STOPPED, err, misuse, out, plain_errors, say, show_table, stopped
 from multikernel.cli.options import (
     Ignore,
     KeepNa,
@@ -33,11 +23,9 @@ from multikernel.cli.options import (
     named,
 )
 from multikernel.cli.watching import count_fits, watch_fit
-from multikernel.kernels.expressions import parse_kernels
-from multikernel.methods import TASKS, list_methods
-from multikernel.persistence import ModelFolder
-from multikernel.report import summarize
-from multikernel.tables import (
+from multikernel.core.store import on_cluster
+from multikernel.io.models import ModelFolder
+from multikernel.io.tables import (
     TUNING,
     FitPlan,
     Fitted,
@@ -58,6 +46,9 @@ from multikernel.tables import (
     takes_callback,
     tune,
 )
+from multikernel.kernels.expressions import parse_kernels
+from multikernel.registry import TASKS, list_methods
+from multikernel.report import summarize
 from multikernel.views.low_rank import GRAM_ROUTES
 
 _STOPPING = "\nStopping at the next iteration. Ctrl-C again ends at once, without a model.\n"

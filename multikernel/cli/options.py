@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from multikernel.methods import Method, get_method, list_methods
+from multikernel.registry import Method, get_method, list_methods
 
 TableFile = Annotated[Path, typer.Argument(help="The table: .csv, .tsv, .csv.gz, .parquet or .npz.")]
 Target = Annotated[

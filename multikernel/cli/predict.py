@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from multikernel.cli.console import out, plain_errors, require_folder, say, stopped
-from multikernel.persistence import ModelFolder
-from multikernel.tables import predict_table, read_table, reading_options, write_csv
+from multikernel.io.models import ModelFolder
+from multikernel.io.tables import predict_table, read_table, reading_options, write_csv
 
 
 def predict(

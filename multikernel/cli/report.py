@@ -6,15 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from multikernel._resumable import on_cluster
 from multikernel.cli.console import misuse, out, plain_errors, require_folder, say, stopped
 from multikernel.cli.options import Scheduler
 from multikernel.cli.watching import count_fits
+from multikernel.core.store import on_cluster
 from multikernel.inspection import ALL_PARTS, evaluate
-from multikernel.persistence import ModelFolder
+from multikernel.io.models import ModelFolder
+from multikernel.io.tables import TableData, file_sha256, match_training, read_table, reading_options
+from multikernel.io.tables.record import EVALUATION, REPORT
 from multikernel.report import find_renderer, headline, save_report, summarize
-from multikernel.tables import TableData, file_sha256, match_training, read_table, reading_options
-from multikernel.tables.record import EVALUATION, REPORT
 
 # Each needs ten fits of several models; the others need fifteen of one in all.
 _SLOW = ("without_view", "baselines")

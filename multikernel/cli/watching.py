@@ -13,8 +13,8 @@ from rich import progress
 from rich.console import Console
 from rich.markup import escape
 
-from multikernel._resumable import Progress, progress_bar
 from multikernel.cli.console import STOPPED, say
+from multikernel.core.store import Progress, progress_bar
 
 
 @contextmanager

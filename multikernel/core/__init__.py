@@ -1,1 +1,1 @@
-"""What two or more families share."""
+"""What two or more families share: the estimator base, SVMs, optimisers, Gram stacks, learned weights."""

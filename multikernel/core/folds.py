@@ -14,9 +14,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
+from .._typing import Array
 from .._validation import check_positive_integer
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Split = tuple[Array, Array]
 
 

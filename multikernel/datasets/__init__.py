@@ -11,12 +11,7 @@ from multikernel.datasets.generators import (
     make_piecewise,
     piecewise_curve,
 )
-from multikernel.datasets.loading import (
-    check_dataset,
-    dataset_fingerprint,
-    list_datasets,
-    load_dataset,
-)
+from multikernel.datasets.loading import check_dataset, dataset_fingerprint, list_datasets, load_dataset
 from multikernel.datasets.proteins import Proteins, make_proteins
 
 __all__ = [

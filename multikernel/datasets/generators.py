@@ -8,7 +8,7 @@ import numpy as np
 
 from multikernel._validation import check_choice, check_number, check_positive_integer, check_real_matrix
 
-Array = np.ndarray
+from .._typing import Array
 
 _ROWS = (3.0, 1.0, -1.0, -3.0)  # by turns of class +1 and −1
 _LARGEST_X = 3.0

@@ -34,8 +34,8 @@ from multikernel.doctor.views import (
     find_views,
 )
 from multikernel.rows.tables import take_rows
+from multikernel.rules.targets import as_targets
 from multikernel.views.columns import as_table, n_columns, n_rows
-from multikernel.weights.targets import as_targets
 
 TASKS = ("auto", "classes", "values")
 _LARGEST_STACK = 60_000_000  # entries of all kernels on the sample: half a gigabyte

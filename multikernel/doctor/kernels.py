@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from multikernel._validation import all_finite, is_indefinite
-from multikernel.criteria.alignment import align_stack
+from multikernel.core.alignment.measure import align_stack
 from multikernel.doctor.diagnosis import Finding, named, percent
 from multikernel.kernels import center
 from multikernel.kernels._rows import row_blocks

@@ -17,22 +17,20 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from multikernel.estimators import (
-    CombinedKernelClassifier,
-    CombinedKernelRegressor,
-    KernelDiscriminantClassifier,
-    LocalizedMKLClassifier,
-    LocalizedMKLRegressor,
-    MKLClassifier,
-    MKLRegressor,
-    MKLRidge,
-    RegularizedMKLClassifier,
-)
+from multikernel.discriminant.classifier import KernelDiscriminantClassifier
 from multikernel.inspection.subject import Subject, costs_without, n_samples, without_view
+from multikernel.localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
+from multikernel.mkl.classifier import MKLClassifier
+from multikernel.mkl.regressor import MKLRegressor
+from multikernel.mkl.regularized.classifier import RegularizedMKLClassifier
+from multikernel.mkl.ridge import MKLRidge
+from multikernel.rules import BestSingle, MeanRule
+from multikernel.rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
+from multikernel.rules.machines import default_machine, machine_for
 from multikernel.views import as_views
 from multikernel.views.low_rank import LARGEST_DENSE
-from multikernel.weights import BestSingle, MeanRule
-from multikernel.weights._machines import default_machine, machine_for
+
+from .._typing import Array
 
 SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
 _MOST_VIEWS = 30  # that are left out one at a time
@@ -41,8 +39,6 @@ _PRICES = (0.1, 1.0, 10.0, 100.0)
 _WIDTHS = (0.01, 0.1, 1.0, 10.0)  # times 1 / (number of columns), of standardised columns
 _OF_THE_WEIGHTS = ("kernels", "norm", "costs")  # parameters that one ready-made kernel does not need
 _PLAIN_MACHINES = (MKLClassifier, MKLRegressor, MKLRidge, KernelDiscriminantClassifier)
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel._resumable import Progress, progress_bar
 from multikernel._validation import check_choice
-from multikernel.estimators import CombinedKernelClassifier, CombinedKernelRegressor
+from multikernel.core.store import Progress, progress_bar
 from multikernel.inspection.answers import majority_rate
 from multikernel.inspection.baselines import (
     PLAIN_SUM,
@@ -39,10 +38,11 @@ from multikernel.inspection.runs import (
     run_groups,
 )
 from multikernel.inspection.subject import Subject, n_samples
+from multikernel.rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
+from multikernel.rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
+from multikernel.rules.machines import machine_for
+from multikernel.rules.targets import as_targets
 from multikernel.views.columns import as_table, n_rows
-from multikernel.weights import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
-from multikernel.weights._machines import machine_for
-from multikernel.weights.targets import as_targets
 
 BASELINES = (SINGLE, PLAIN_SUM, RBF)
 _TASKS = ("classes", "values")
@@ -77,7 +77,7 @@ def compare(
     Parameters
     ----------
     models : dict of str to model, list of models, model, or "auto"
-        Estimators, all classifiers or all regressors, or weight learners of :mod:`multikernel.weights`, which
+        Estimators, all classifiers or all regressors, or weight learners of :mod:`multikernel.rules`, which
         are put under the same `machine` and get the same `kernels`. Those of a list are called by their
         class. Copies of them are fitted: a search such as GridSearchCV chooses anew in every fold. "auto"
         means ``CenteredAlignment()``, ``AlignmentRule(centered=True)``, ``MarginMKL()`` and, for classes,

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from multikernel._resumable import Progress, Result, Work
-from multikernel.estimators._projection import BaseProjection
+from multikernel.core.store import Progress, Result, Work
 from multikernel.inspection.answers import (
     ENOUGH_FOLDS,
     LEVEL,
@@ -41,9 +40,11 @@ from multikernel.inspection.runs import (
     run_groups,
 )
 from multikernel.inspection.subject import Subject, n_samples, subject_of
+from multikernel.localized.projection_base import BaseProjection
 from multikernel.rows import is_dask
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from .._typing import Array
+
 Part = dict[str, Any]
 
 LEARNED = "learned"

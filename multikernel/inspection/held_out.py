@@ -19,9 +19,9 @@ from sklearn.metrics import (
 )
 from sklearn.utils.metaestimators import _safe_split
 
-from multikernel._resumable import Result, Work
+from multikernel.core.calibration import SigmoidCalibration
 from multikernel.core.folds import Split, make_folds
-from multikernel.estimators._calibration import SigmoidCalibration
+from multikernel.core.store import Result, Work
 from multikernel.inspection.answers import METRICS, majority_rate, on_majority
 from multikernel.inspection.baselines import Report
 from multikernel.inspection.fingerprint import fingerprint
@@ -29,7 +29,8 @@ from multikernel.inspection.pictures import choose_rows
 from multikernel.inspection.runs import Settings, seeded
 from multikernel.inspection.subject import Subject
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from .._typing import Array
+
 Part = dict[str, Any]
 
 GROUP = "held out"

@@ -9,24 +9,22 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from multikernel.estimators import (
-    ConformalKernel,
-    NonstationaryClassifier,
-    SpectralKernelClassifier,
-    TransductiveMKLClassifier,
-)
-from multikernel.estimators._bayesian import BayesianMKL
-from multikernel.estimators._columns import ColumnMachine
-from multikernel.estimators._combined import CombinedKernel
-from multikernel.estimators._estimator import KernelEstimator
-from multikernel.estimators._localized import BaseLocalized
-from multikernel.estimators._missing import FILL_OF
-from multikernel.estimators._projection import BaseProjection
-from multikernel.estimators._samples import distinct_samples
+from multikernel.bayesian.estimators import BayesianMKL
+from multikernel.boosting.estimators import ColumnMachine
+from multikernel.core.estimator import KernelEstimator
+from multikernel.core.missing import FILL_OF
+from multikernel.core.samples import distinct_samples
 from multikernel.inspection.subject import n_samples, subject_of
+from multikernel.localized.base import BaseLocalized
+from multikernel.localized.projection_base import BaseProjection
+from multikernel.nonstationary.classifier import NonstationaryClassifier
+from multikernel.rules.combined import CombinedKernel
+from multikernel.spectral.classifier import SpectralKernelClassifier
+from multikernel.spectral.conformal import ConformalKernel
+from multikernel.transductive.classifier import TransductiveMKLClassifier
 from multikernel.views import as_views, make_bank
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from .._typing import Array
 
 
 class NoLearnedKernel(ValueError):

@@ -30,7 +30,7 @@ from scipy.stats import norm, rankdata, wilcoxon
 
 from multikernel._validation import check_choice, check_number, check_real_matrix
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from .._typing import Array
 
 REPEATS, FOLDS = 5, 2
 WIN, TIE, LOSS = "win", "tie", "loss"

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from multikernel.estimators import NonstationaryClassifier
-from multikernel.estimators._localized import BaseLocalized
-from multikernel.estimators._projection import BaseProjection
 from multikernel.inspection.learned_kernel import NoLearnedKernel, view_kernels
 from multikernel.inspection.subject import Subject
-from multikernel.solvers.kernel_pca import kernel_components
-from multikernel.weights.nonlinear._local import LocalLearner
+from multikernel.localized.base import BaseLocalized
+from multikernel.localized.projection_base import BaseProjection
+from multikernel.nonstationary.classifier import NonstationaryClassifier
+from multikernel.rules.nonlinear._local import LocalLearner
+from multikernel.rules.pca import kernel_components
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from .._typing import Array
+
 Part = dict[str, Any]
 
 LEARNED_KERNEL = "learned kernel"

@@ -28,13 +28,13 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 
-from multikernel._resumable import Progress, Result, ResultStore, Work, run_works
 from multikernel.core.folds import Split, make_folds
+from multikernel.core.store import Progress, Result, ResultStore, Work, run_works
 from multikernel.inspection.fingerprint import fingerprint
 from multikernel.inspection.paired_tests import FOLDS, REPEATS
 from multikernel.inspection.subject import shares_of, subject_of
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from .._typing import Array
 
 N_FITS = REPEATS * FOLDS
 PROTOCOL = (

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
-from multikernel.estimators import TransductiveMKLClassifier
+from multikernel.transductive.classifier import TransductiveMKLClassifier
 from multikernel.views import as_views
 from multikernel.viz.fitted import view_shares, weight_names
 

@@ -7,12 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import (
-    NotFiniteError,
-    RowError,
-    all_finite,
-    codes_of_classes,
-)
+from multikernel._validation import NotFiniteError, RowError, all_finite, codes_of_classes
 
 
 def check_values(values: Any, label: str = "y", *, at_least: float | None = None) -> np.ndarray:

@@ -11,7 +11,7 @@ from multikernel.kernels._rows import Rows
 from multikernel.views.columns import Selection, as_table, resolve_columns
 from multikernel.views.scaling import Scaling
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from .._typing import Array
 
 LABEL = "gating_features"
 _KERNEL_MAP = "kernel"

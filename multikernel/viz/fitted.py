@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from .._typing import Array
 
 
 def last_of(model: Any, X: Any = None) -> tuple[Any, Any]:

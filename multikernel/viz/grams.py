@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._typing import Array
 from .canvas import LITERAL, add_colour_bar, axes_for, plain, row_font
 from .fitted import percent
 from .parts import part_of
@@ -14,7 +15,6 @@ from .parts import part_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _COLOURS = (0.05, 0.95)  # the quantiles that have the first and the last colour
 _MOST_GROUPS, _MOST_BARE = 30, 12  # classes; the lines between more would hide the map

@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.utils.validation import check_is_fitted
 
+from .._typing import Array
 from .canvas import BLUE, COLOURS, LITERAL, VERMILION, add_colour_bar, add_legend, axes_for, plain, style_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def decision_regions(

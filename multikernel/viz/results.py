@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .._typing import Array
 from .canvas import BLUE, GREEN, VERMILION, axes_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _STEPS = 101  # along each side of the grid on which a surface is drawn
 

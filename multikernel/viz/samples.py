@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._typing import Array
 from .canvas import (
     LITERAL,
     MARKERS,
@@ -24,7 +25,6 @@ from .parts import part_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Point = Mapping[str, Any]
 
 SAMPLES = "samples"  # the gid of what is drawn for samples, one mark each, in the order of `samples_as_drawn`

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._typing import Array
 from .._validation import check_positive_integer
 from .canvas import (
     BLUE,
@@ -31,7 +32,6 @@ from .parts import part_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _MOST_NAMED = 8  # machines; more are drawn alike
 

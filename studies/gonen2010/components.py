@@ -14,8 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multikernel.datasets import load_dataset
-from multikernel.estimators import MKLClassifier, ProjectionKernelClassifier
 from multikernel.kernels import Linear
+from multikernel.localized.projection import ProjectionKernelClassifier
+from multikernel.mkl.classifier import MKLClassifier
 from studies.gonen2010 import published
 from studies.gonen2010.methods import Method, Problem, Sample, side_by_side
 from studies.gonen2010.protocol import draw_fold, fit_quietly

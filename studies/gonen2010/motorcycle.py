@@ -12,8 +12,9 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
-from multikernel.estimators import LocalizedMKLRegressor, MKLRegressor
 from multikernel.kernels import Gaussian, Kernel, Linear, Polynomial
+from multikernel.localized.estimators import LocalizedMKLRegressor
+from multikernel.mkl.regressor import MKLRegressor
 from multikernel.views import View
 from studies.compare import compare_each, comparison_row, group_results
 from studies.gonen2010.methods import copies

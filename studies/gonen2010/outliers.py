@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.estimators.mkl_classifier import MKLClassifier
-from multikernel.estimators.posterior_svc import PosteriorSVC
 from multikernel.kernels import Polynomial
+from multikernel.mkl.classifier import MKLClassifier
+from multikernel.soft_labels.classifier import PosteriorSVC
 from studies.compare import compare, compare_each, comparison_row, group_results
 from studies.gonen2010 import published
 from studies.gonen2010.protocol import fit_quietly, score

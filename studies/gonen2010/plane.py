@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from multikernel.datasets import gauss_bayes, gauss_log_odds, make_gauss
-from multikernel.estimators import LocalizedMKLClassifier, MKLClassifier
+from multikernel.localized.estimators import LocalizedMKLClassifier
+from multikernel.mkl.classifier import MKLClassifier
 from studies.compare import compare_each, comparison_row, group_results
 from studies.gonen2010.benchmarks import SEED, plane_views
 from studies.gonen2010.protocol import fit_quietly, score

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from multikernel.datasets import make_gauss
-from multikernel.estimators import MKLClassifier
-from multikernel.estimators.regularized_classifier import RegularizedMKLClassifier
+from multikernel.mkl.classifier import MKLClassifier
+from multikernel.mkl.regularized.classifier import RegularizedMKLClassifier
 from studies.compare import compare, group_results
 from studies.gonen2010 import published
 from studies.gonen2010.benchmarks import N_TOY, SEED

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 
 from multikernel.datasets import gauss_bayes, make_gauss
-from multikernel.estimators import MKLClassifier
-from multikernel.estimators.regularized_classifier import RegularizedMKLClassifier
+from multikernel.mkl.classifier import MKLClassifier
+from multikernel.mkl.regularized.classifier import RegularizedMKLClassifier
 from studies.compare import compare, comparison_row
 from studies.gonen2010.benchmarks import SEED
 from studies.gonen2010.methods import Sample

@@ -13,7 +13,7 @@ import numpy as np
 from multikernel.datasets import load_dataset
 from multikernel.kernels import Gaussian, Kernel, Linear, Polynomial
 from multikernel.kernels._rows import Rows
-from multikernel.solvers.posteriors import TableDistances, mean_nearest_distance
+from multikernel.soft_labels.solver import TableDistances, mean_nearest_distance
 from multikernel.views import View
 from studies.gonen2010.methods import Sample, side_by_side, unit_view
 

@@ -16,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multikernel.datasets import load_dataset
-from multikernel.estimators import LocalizedMKLClassifier, ProjectionKernelClassifier
 from multikernel.kernels import Linear
+from multikernel.localized.estimators import LocalizedMKLClassifier
+from multikernel.localized.projection import ProjectionKernelClassifier
 from studies.compare import compare_each, comparison_row, group_results
 from studies.gonen2010.protocol import fit_quietly, score
 from studies.study import Quantity, Result, Summary, Table, Unit

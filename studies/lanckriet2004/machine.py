@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.estimators import TransductiveMKLClassifier
+from multikernel.transductive.classifier import TransductiveMKLClassifier
 from multikernel.views import stack_kernels
 from studies.fitting import convergence_reported
 

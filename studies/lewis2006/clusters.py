@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from multikernel.datasets import make_interleaved
-from multikernel.estimators import NonstationaryClassifier
 from multikernel.kernels import Linear
+from multikernel.nonstationary.classifier import NonstationaryClassifier
 from studies.compare import compare, compare_each, comparison_row, convergence_remark, group_results
 from studies.fitting import convergence_reported
 from studies.lewis2006.likelihood import fit_likelihood_ratio

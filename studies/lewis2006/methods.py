@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.estimators import MKLClassifier, NonstationaryClassifier
+from multikernel.mkl.classifier import MKLClassifier
+from multikernel.nonstationary.classifier import NonstationaryClassifier
 from studies.fitting import convergence_reported
 from studies.lewis2006.likelihood import fit_likelihood_ratio
 from studies.lewis2006.setting import KERNELS, Split

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from multikernel.datasets import make_piecewise, piecewise_curve
-from multikernel.estimators import MKLClassifier, NonstationaryClassifier
 from multikernel.kernels import Linear, Polynomial
+from multikernel.mkl.classifier import MKLClassifier
+from multikernel.nonstationary.classifier import NonstationaryClassifier
 from studies.compare import compare_each, comparison_row, convergence_remark, group_results
 from studies.fitting import convergence_reported
 from studies.lewis2006.likelihood import fit_likelihood_ratio

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from multikernel.estimators import MKLClassifier, NonstationaryClassifier
+from multikernel.mkl.classifier import MKLClassifier
+from multikernel.nonstationary.classifier import NonstationaryClassifier
 from studies.compare import compare, comparison_row
 from studies.fitting import convergence_reported
 from studies.splits import draw_order

@@ -13,10 +13,10 @@ import numpy as np
 from judges.conic.nonstationary import project_conic
 from multikernel.datasets import make_piecewise
 from multikernel.kernels import Linear, Polynomial
-from multikernel.solvers.nonstationary.mixtures import Mixtures
-from multikernel.solvers.nonstationary.projection import Projected, Projection
-from multikernel.solvers.nonstationary.smo import project_smo
-from multikernel.solvers.nonstationary.working_set import project_interior
+from multikernel.nonstationary.solver.mixtures import Mixtures
+from multikernel.nonstationary.solver.projection import Projected, Projection
+from multikernel.nonstationary.solver.smo import project_smo
+from multikernel.nonstationary.solver.working_set import project_interior
 from studies.compare import compare, comparison_row, group_results
 from studies.lewis2006.published import SPEED_RATIO, SPEED_SIZE
 from studies.study import Quantity, Result, Summary, Table, Unit

@@ -9,7 +9,7 @@ import numpy as np
 
 from multikernel.datasets import load_dataset
 from multikernel.kernels import Kronecker, Precomputed, repair_psd, unit_diagonal
-from multikernel.selection import PairSplit, sample_pairs
+from multikernel.pairs.sampling import PairSplit, sample_pairs
 from studies.structured.protocol import (
     SEED,
     Folds,

@@ -16,10 +16,10 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
+from multikernel.core.cost import prediction_cost
 from multikernel.datasets import Dataset, load_dataset
-from multikernel.estimators import MKLClassifier
-from multikernel.estimators._cost import prediction_cost
 from multikernel.kernels import Kernel, Precomputed
+from multikernel.mkl.classifier import MKLClassifier
 from multikernel.views import KernelBank, View
 from studies.fitting import convergence_reported
 

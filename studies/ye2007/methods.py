@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
-from multikernel.estimators import KernelDiscriminantClassifier
-from multikernel.solvers.kim import learn_kim
-from multikernel.solvers.rkda import discriminant_projection
+from multikernel.discriminant.classifier import KernelDiscriminantClassifier
+from multikernel.discriminant.solver.kim import learn_kim
+from multikernel.discriminant.solver.rkda import discriminant_projection
 from studies.fitting import convergence_reported
 from studies.ye2007.setting import SIGMAS, Split
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from multikernel.criteria.scatter import class_columns, separation_columns
+from multikernel.core.scatter import class_columns, separation_columns
 
 ABSENT = "CVXOPT is not installed, so nothing was measured; pip install cvxopt"
 TOLERANCE = 1e-7

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from multikernel.datasets import load_dataset
+from multikernel.discriminant.solver.learn import DiscriminantProblem, learn_discriminant
 from multikernel.kernels import Gaussian
-from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
 from studies.compare import compare, comparison_row, group_results
 from studies.study import Quantity, Result, Summary, Table, Unit
 from studies.ye2007.methods import warm_up

@@ -9,8 +9,8 @@ from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.svm import SVC
 
-from multikernel.solvers.direct_discriminant import direct_discriminant
-from multikernel.solvers.neighbours import kernel_distances, neighbour_votes
+from multikernel.core.neighbors import kernel_distances, neighbour_votes
+from multikernel.spectral.solver.direct_discriminant import direct_discriminant
 from studies.yeung2006.kernels import LearnedKernel
 
 NEIGHBOURS = {"nn1": 1, "nn3": 3}

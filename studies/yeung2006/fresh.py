@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.criteria.separability import Tradeoff
-from multikernel.estimators import SpectralKernelClassifier
 from multikernel.kernels import center
-from multikernel.solvers.spectral_kernel import SpectralRule, learn_spectral_weights, spectrum_of
+from multikernel.spectral.classifier import SpectralKernelClassifier
+from multikernel.spectral.solver.kernel import SpectralRule, learn_spectral_weights, spectrum_of
+from multikernel.spectral.solver.separability import Tradeoff
 from studies.compare import compare, comparison_row
 from studies.study import Quantity, Result, Table, Unit
 from studies.yeung2006.classifiers import classify

@@ -13,15 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.estimators.conformal import choose_cores
-from multikernel.solvers.conformal_kernel import learn_conformal_kernel
-from multikernel.solvers.leave_one_out import squares_without_each
-from multikernel.solvers.spectral_kernel import (
-    SpectralRule,
-    Spectrum,
-    learn_spectral_weights,
-    spectrum_of,
-)
+from multikernel.spectral.conformal import choose_cores
+from multikernel.spectral.solver.conformal_kernel import learn_conformal_kernel
+from multikernel.spectral.solver.kernel import SpectralRule, Spectrum, learn_spectral_weights, spectrum_of
+from multikernel.spectral.solver.leave_one_out import squares_without_each
 from studies.yeung2006.setting import Split, gaussian_kernels
 
 KERNELS = {

@@ -17,8 +17,8 @@ from multikernel import MKLClassifier
 from multikernel.cli import app, compare
 from multikernel.inspection import Comparison
 from multikernel.inspection.comparison import About
+from multikernel.io.tables import views_of_kernels
 from multikernel.kernels.expressions import parse_kernels
-from multikernel.tables import views_of_kernels
 
 
 @pytest.fixture

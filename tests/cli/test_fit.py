@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from multikernel import MKLClassifier
 from multikernel.cli import app, main
 from multikernel.cli.watching import _Path
-from multikernel.tables import tuning
+from multikernel.io.tables import tuning
 
 VIEWS = """
 [[view]]

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from multikernel import MKLClassifier
 from multikernel.cli import app
-from multikernel.tables import read_table, read_views
+from multikernel.io.tables import read_table, read_views
 
 VIEWS = """
 [[view]]

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from multikernel._resumable import cluster
 from multikernel.cli import app
+from multikernel.core import store as cluster
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_version_and_help_import_no_numerics(argument):
     assert run(_START.format(argument=argument)).stdout.splitlines()[-1] == "[] 0"
 
 
-@pytest.mark.parametrize("module", ["typer", "multikernel.persistence"])
+@pytest.mark.parametrize("module", ["typer", "multikernel.io.models"])
 def test_ctrl_c_while_starting_leaves_no_traceback(module):
     ended = run(_STOPPED.format(module=module))
     assert ended.returncode == 130

@@ -5,7 +5,7 @@
 writes a new set with the version that is installed; a folder that holds files is refused, since the files of
 a released version are never written again. Each case is one file ``name.skops.xz``, compressed since the
 names in it repeat; ``answers.json`` holds the new samples and the answers.
-``tests/persistence/test_golden_models.py`` reads every set.
+``tests/io/models/test_golden_models.py`` reads every set.
 """
 
 import json
@@ -65,8 +65,8 @@ from multikernel import (
     cost_path,
     save_model,
     stack_kernels,
-    weights,
 )
+from multikernel import rules as weights
 from multikernel.kernels import (
     Chi2,
     Cosine,

@@ -17,8 +17,8 @@ from multikernel.inspection import Comparison, default_learners, f_test_5x2cv, h
 from multikernel.inspection.compare import _named
 from multikernel.inspection.comparison import Baseline
 from multikernel.kernels import Gaussian, Linear
-from multikernel.weights import BestSingle, CenteredAlignment, MeanRule, SumRule, WeightLearner
-from multikernel.weights.learner import Learned
+from multikernel.rules import BestSingle, CenteredAlignment, MeanRule, SumRule, WeightLearner
+from multikernel.rules.learner import Learned
 
 matplotlib.use("Agg")
 

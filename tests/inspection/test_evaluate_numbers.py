@@ -21,7 +21,7 @@ from multikernel import CombinedKernelClassifier, MKLClassifier
 from multikernel.inspection import evaluate, f_test_5x2cv, holm
 from multikernel.inspection.evaluate import Scores, answer
 from multikernel.kernels import Linear
-from multikernel.weights import MeanRule
+from multikernel.rules import MeanRule
 
 _TEN = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
 

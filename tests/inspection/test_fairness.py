@@ -21,7 +21,7 @@ from multikernel.inspection.compare import BASELINES, _add_baselines
 from multikernel.inspection.evaluate import LEARNED, Scores, answer, check_data
 from multikernel.inspection.runs import Outcomes, make_contest
 from multikernel.inspection.subject import Subject, subject_of
-from multikernel.weights import MeanRule
+from multikernel.rules import MeanRule
 
 
 @pytest.fixture(scope="module")

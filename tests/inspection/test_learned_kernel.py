@@ -20,7 +20,7 @@ from multikernel import (
 from multikernel.inspection import NoLearnedKernel, evaluate, learned_kernel
 from multikernel.inspection.pictures import choose_rows
 from multikernel.kernels import Linear
-from multikernel.weights import InstanceWeights
+from multikernel.rules import InstanceWeights
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ from sklearn.svm import SVC
 
 from judges.conic import ConicPoint, growth, solve_conic
 from judges.programs.kernel_matrix_published import CRITERIA, default_trace, omega_free, omega_nonnegative
-from multikernel.combine.families import RankOneFamily, StackFamily
-from multikernel.combine.spectrahedron import Spectrahedron
-from multikernel.criteria import HardMargin, Hinge, SquaredHinge
-from multikernel.solvers.interior_point import InteriorPoint, follow_path
-from tests.solvers.problems import Task, gaussian, judge
+from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.svm.losses import HardMargin, Hinge, SquaredHinge
+from multikernel.transductive.solver.families import RankOneFamily, StackFamily
+from multikernel.transductive.solver.interior_point import InteriorPoint, follow_path
+from tests.core.problems import Task, gaussian, judge
 
 every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
 

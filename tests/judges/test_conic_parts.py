@@ -12,11 +12,11 @@ from judges.conic.growth import balanced, pull_inside
 from judges.conic.program import SLIGHT, USUAL, as_matrix, vectorise
 from judges.conic.quadratic import solve_nonnegative
 from judges.conic.relaxation import Coordinates, Relaxation, whiten
-from multikernel.combine.families import StackFamily
-from multikernel.combine.spectrahedron import Spectrahedron
-from multikernel.criteria import HardMargin, Hinge, SquaredHinge
+from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.svm.losses import HardMargin, Hinge, SquaredHinge
+from multikernel.transductive.solver.families import StackFamily
+from tests.core.problems import Task, judge
 from tests.judges.test_conic import make_family, make_loss, make_problem
-from tests.solvers.problems import Task, judge
 
 seeds = st.integers(0, 10**6)
 THIN = 1e-9

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from multikernel import KernelBank, MKLClassifier
+from multikernel.io.models import load_model, save_model
 from multikernel.kernels import EmpiricalMap, FunctionKernel, Gaussian, Sigmoid, Spectrum, smallest_eigenvalue
-from multikernel.persistence import load_model, save_model
 from multikernel.views import LowRankBank, View
 
 RNG = np.random.default_rng(4)

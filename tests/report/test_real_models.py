@@ -34,7 +34,7 @@ from multikernel import (
 )
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
-from multikernel.weights import GeneralMKL, KLDivergence, MarginMKL
+from multikernel.rules import GeneralMKL, KLDivergence, MarginMKL
 
 VIEWS = [("first two", Linear(), [0, 1]), ("last two", Gaussian(), [2, 3])]
 

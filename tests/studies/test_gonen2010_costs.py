@@ -9,7 +9,7 @@ from scipy.stats import wilcoxon
 from sklearn.preprocessing import StandardScaler
 
 from multikernel.datasets import make_gauss
-from multikernel.estimators import MKLClassifier
+from multikernel.mkl.classifier import MKLClassifier
 from studies import get_study, run_table
 from studies.gonen2010 import costs, own_data, protocol, published, tables, uci
 from studies.gonen2010.methods import EQUAL_COSTS, OWN_COSTS, Sample

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import wilcoxon
 
 from multikernel.datasets import make_gauss
-from multikernel.estimators import MKLClassifier
+from multikernel.mkl.classifier import MKLClassifier
 from studies import get_study, plots, run_table
 from studies.gonen2010 import protocol, search, surfaces
 from studies.gonen2010.methods import Sample

@@ -6,7 +6,7 @@ import pytest
 from judges.kernel_mixture import fit_kernel_mixture
 from multikernel.core.optim.loop import Status
 from multikernel.datasets import make_interleaved, make_piecewise
-from multikernel.solvers.nonstationary.projection import balance
+from multikernel.nonstationary.solver.projection import balance
 from studies import get_study, plots, run_table
 from studies.lewis2006 import clusters, piecewise, speed
 

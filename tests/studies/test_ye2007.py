@@ -10,9 +10,9 @@ from scipy.spatial.distance import cdist
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
-from multikernel.estimators import KernelDiscriminantClassifier
+from multikernel.discriminant.classifier import KernelDiscriminantClassifier
+from multikernel.discriminant.solver.learn import DiscriminantProblem, learn_discriminant
 from multikernel.kernels import Gaussian
-from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
 from studies import get_study, run_table
 from studies.ye2007 import binary, methods, multiclass, peer, speed
 from studies.ye2007.published import BINARY_ACCURACY, MULTICLASS_ACCURACY

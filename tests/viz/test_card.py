@@ -12,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 import multikernel
 from multikernel import KernelKNNClassifier, MKLClassifier
+from multikernel.rules import EasyMKL, MeanRule
 from multikernel.viz.card import fitted_html, html_inner, mimebundle
-from multikernel.weights import EasyMKL, MeanRule
-from tests.estimators.data import VIEWS, make_binary
+from tests.mkl.data import VIEWS, make_binary
 
 HOSTILE = ["<script>alert(1)</script>", "a & \"b\" 'c'", "{0} %s"]
 

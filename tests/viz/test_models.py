@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, viz
-from multikernel.weights import MeanRule
-from tests.estimators.data import VIEWS, make_binary, make_regression, make_three
+from multikernel.rules import MeanRule
+from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
 
 NAMES = [r"$\no$", "_hidden", "100% \\frac", "line\nbreak\x00"]
 

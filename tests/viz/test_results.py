@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from multikernel import CombinedKernelPCA, viz
-from multikernel.selection import ResponseSurface
+from multikernel.mkl.regularized.response_surface import ResponseSurface
 
 
 @pytest.fixture

@@ -1,1 +1,1 @@
-"""Optimization that the families share: loop bookkeeping, line searches, weight sets, conic programs."""
+"""Optimisation: the loop's bookkeeping, weight sets, simplex methods, gaps, Clarabel."""

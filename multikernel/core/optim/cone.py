@@ -9,9 +9,8 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
+from ..._typing import Array
 from .loop import Status
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _TOL = 1e-10  # of the gap, relative and absolute, and of the constraints
 _MAX_ITER = 200

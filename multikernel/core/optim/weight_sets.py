@@ -16,11 +16,10 @@ before it starts.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from ..._typing import Array
 
 
 class WeightSet:

@@ -11,13 +11,7 @@ import numpy as np
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.strings._counts import LARGEST_CODE, Counts, Windows
-from multikernel.kernels.strings._letters import (
-    Letters,
-    alphabet_size,
-    check_alphabet,
-    encoded,
-    fit_alphabet,
-)
+from multikernel.kernels.strings._letters import Letters, alphabet_size, check_alphabet, encoded, fit_alphabet
 from multikernel.kernels.strings._products import write_products
 
 _LARGEST_KEPT = 1 << 23  # counts that are kept with their rows, 12 bytes each

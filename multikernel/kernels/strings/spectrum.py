@@ -8,12 +8,7 @@ from itertools import combinations
 from math import comb
 
 from multikernel._validation import check_count, check_positive_integer
-from multikernel.kernels.strings._counts import (
-    Counts,
-    Windows,
-    count_patterns,
-    count_subsequences,
-)
+from multikernel.kernels.strings._counts import Counts, Windows, count_patterns, count_subsequences
 from multikernel.kernels.strings._sequences import CountKernel
 
 

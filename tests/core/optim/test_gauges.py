@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from multikernel.core.optim.weight_sets import CappedSum, MixedNorm, dual_norm
-from multikernel.weights.margin.group_mkl import group_codes
+from multikernel.rules.margin.group_mkl import group_codes
 
 CODES = np.array([1, 0, 1, 2, 0])
 COSTS = np.array([1.0, 0.6, 1.7])

@@ -5,7 +5,7 @@ import pytest
 
 from multikernel.core.optim.loop import Options
 from multikernel.core.optim.weight_sets import CappedSum, LpBall, MixedNorm, Orthant, PositiveBall, Simplex
-from multikernel.solvers.projected import minimise_projected
+from multikernel.rules.solver.descent import minimise_projected
 
 SETS = {
     "lp": (LpBall(2.0), ("support", "best_response")),

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from multikernel import KernelBank, MKLClassifier, View
+from multikernel.io.models import load_model, save_model
 from multikernel.kernels import (
     Gappy,
     Gaussian,
@@ -19,7 +20,6 @@ from multikernel.kernels import (
     Spectrum,
     WeightedDegree,
 )
-from multikernel.persistence import load_model, save_model
 from multikernel.views import LowRankBank
 
 

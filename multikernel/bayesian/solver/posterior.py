@@ -1,0 +1,261 @@
+"""Gamma distributions over precisions, by shape and rate, and their divergence from a prior."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import digamma, gammaln
+
+from ..._typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Gamma:
+    """Independent Gamma(shape, rate) for each entry: mean shape / rate.
+
+    Attributes
+    ----------
+    shape, rate : arrays of one shape
+
+    Examples
+    --------
+    >>> prior = Gamma(np.ones(2), np.ones(2))
+    >>> posterior = prior.after(1.0, np.array([0.0, 4.0]))
+    >>> posterior.mean.tolist(), round(float(prior.divergence(prior)), 12)
+    ([1.5, 0.5], 0.0)
+    """
+
+    shape: Array
+    rate: Array
+
+    @property
+    def mean(self) -> Array:
+        """E x."""
+        return np.asarray(self.shape / self.rate)
+
+    @property
+    def mean_log(self) -> Array:
+        """E log x."""
+        return np.asarray(digamma(self.shape) - np.log(self.rate))
+
+    def after(self, count: float, squares: Array) -> "Gamma":
+        """The posterior of the precision of `count` centred normals, whose expected squares sum to this."""
+        return Gamma(self.shape + 0.5 * count, self.rate + 0.5 * squares)
+
+    def divergence(self, prior: "Gamma") -> float:
+        """KL(self ‖ prior), summed over the entries; not negative."""
+        each = (
+            (self.shape - prior.shape) * digamma(self.shape)
+            - gammaln(self.shape)
+            + gammaln(prior.shape)
+            + prior.shape * np.log(self.rate / prior.rate)
+            + self.shape * (prior.rate / self.rate - 1.0)
+        )
+        return float(np.sum(each))
+
+
+def broad(parameters: tuple[float, float], shape: tuple[int, ...]) -> Gamma:
+    """The same prior (shape, rate) for each of some entries."""
+    return Gamma(np.full(shape, parameters[0]), np.full(shape, parameters[1]))
+
+
+# -----------------------------------------------------------------------------
+# The hierarchical model of Bayesian efficient multiple kernel learning, and its factorised posterior.
+#
+# For n samples, P kernels K_m (each divided by the mean s_m of its diagonal) and L outputs (one for two
+# classes and for regression, else one for each class):
+#
+#     λ_li ~ Gamma(sample)       a_li ~ N(0, 1/λ_li)             weights of the samples
+#     g_lm ~ N(K_m a_l, σ² I)                                    what kernel m says of output l, (n,)
+#     ω_m  ~ Gamma(kernel)       e_m  ~ N(0, 1/ω_m)              weights of the kernels, the same for all l
+#     γ_l  ~ Gamma(intercept)    b_l  ~ N(0, 1/γ_l)
+#     f_l  ~ N(Σ_m e_m g_lm + b_l, 1/ε)
+#
+# Two classes: ε = 1, t f > ν for labels t = ±1. More: ε = 1, f_y > f_c + ν for each other class c.
+# Regression: f is the given y, and ε ~ Gamma(noise). All Gammas are by shape and rate.
+#
+# The posterior is approximated by q(λ) q(a) q(G) q(γ) q(ω) q(b, e) q(ε) q(f), and each factor in its turn is
+# set to what maximises the evidence bound E_q log p − E_q log q with the others as they are. With bars for
+# means, M = E ee', and gg' summed over what is not written:
+#
+#     q(a_l)   normal        Σ_a,l = (diag(λ̄_l) + Σ_m K_m² / σ²)^-1,    ā_l = Σ_a,l Σ_m K_m ḡ_lm / σ²
+#     q(G)     normal        Σ_g = (I / σ² + ε̄ M)^-1 for each l and i,
+#                            ḡ_li = Σ_g ((K_m ā_l)_i / σ² + ε̄ (f̄_li ē − E e b_l))
+#     q(b, e)  normal        precision [[diag(γ̄) + ε̄ n I, ε̄ Σ_i ḡ_li'], [·, diag(ω̄) + ε̄ Σ_li E g_li g_li']],
+#                            mean = its inverse times ε̄ (Σ_i f̄_li, Σ_li ḡ_li f̄_li)
+#     q(λ), q(ω), q(γ)       shape + ½, rate + ½ E(a², e², b²)
+#     q(ε)                   shape + Ln/2, rate + ½ Σ_li E(y_li − e'g_li − b_l)²
+#     q(f)     truncated     N(ē'ḡ_li + b̄_l, 1) within the region of the label
+#
+# Σ_g is one (P, P) matrix, and of Σ_a,l only its diagonal, log-determinant and tr(Σ_m K_m² Σ_a,l) are kept:
+# no matrix is larger than (n, n) or (P + L, P + L).
+
+
+Pair = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Priors of the model.
+
+    Attributes
+    ----------
+    sample, kernel, intercept, noise : (shape, rate) of the Gamma of their precisions
+    spread : float, σ, how far what a kernel says may be from its part K_m a
+    """
+
+    sample: Pair = (1.0, 1.0)
+    kernel: Pair = (1.0, 1.0)
+    intercept: Pair = (1.0, 1.0)
+    noise: Pair = (1.0, 1.0)
+    spread: float = 0.1
+
+
+class ScaledStack:
+    """The kernels, each divided by the mean of its diagonal; the stack itself is neither copied nor changed.
+
+    Attributes
+    ----------
+    scales : array (n_kernels,), one over the mean of each diagonal
+    squares : array (n, n), Σ_m K_m²
+
+    Examples
+    --------
+    >>> stack = ScaledStack(np.stack([2.0 * np.eye(2), np.ones((2, 2))]))
+    >>> stack.scales.tolist(), stack.squares.tolist()
+    ([0.5, 1.0], [[3.0, 2.0], [2.0, 3.0]])
+    """
+
+    def __init__(self, Ks: Array) -> None:
+        self.Ks = Ks
+        self.n_kernels, self.n = Ks.shape[:2]
+        self.scales = np.array([1.0 / float(np.diagonal(K).mean(dtype=np.float64)) for K in Ks])
+        self.squares = np.zeros((self.n, self.n))
+        for K in self._each():
+            self.squares += K @ K
+
+    def _each(self) -> Iterator[Array]:
+        for scale, K in zip(self.scales, self.Ks, strict=True):
+            yield np.multiply(K, scale, dtype=np.float64)
+
+    def apply(self, a: Array) -> Array:
+        """K_m a_l for each output and kernel: (L, n) to (L, n_kernels, n)."""
+        return np.stack([a @ K for K in self._each()], axis=1)
+
+    def adjoint(self, g: Array) -> Array:
+        """Σ_m K_m g_lm: (L, n_kernels, n) to (L, n)."""
+        total = np.zeros((g.shape[0], self.n))
+        for m, K in enumerate(self._each()):
+            total += g[:, m] @ K
+        return total
+
+
+@dataclass
+class Posterior:
+    """The factors of q; see the module.
+
+    Attributes
+    ----------
+    a, a_variance : array (L, n), mean and diagonal of Σ_a
+    a_logdet, a_trace : array (L,), log det Σ_a and tr(Σ_m K_m² Σ_a)
+    part : array (L, n_kernels, n), K_m ā_l
+    g : array (L, n_kernels, n); g_cov : array (n_kernels, n_kernels)
+    w : array (L + n_kernels,), mean of (b, e); w_cov : its covariance
+    sample : Gamma (L, n); kernel : Gamma (n_kernels,); intercept : Gamma (L,)
+    noise : Gamma () of a regression, None where ε = 1
+    f : array (L, n), mean of the outputs; center : array (L, n), of the normals that are truncated
+    log_mass : float, Σ_i log Z_i there
+    """
+
+    a: Array
+    a_variance: Array
+    a_logdet: Array
+    a_trace: Array
+    part: Array
+    g: Array
+    g_cov: Array
+    w: Array
+    w_cov: Array
+    sample: Gamma
+    kernel: Gamma
+    intercept: Gamma
+    noise: Gamma | None
+    f: Array
+    center: Array
+    log_mass: float
+
+    @property
+    def n_outputs(self) -> int:
+        """L."""
+        return len(self.f)
+
+    @property
+    def e(self) -> Array:
+        """Mean of the kernel weights (n_kernels,)."""
+        return self.w[self.n_outputs :]
+
+    @property
+    def b(self) -> Array:
+        """Mean of the intercepts (L,)."""
+        return self.w[: self.n_outputs]
+
+    @property
+    def w_square(self) -> Array:
+        """E ww' of w = (b, e)."""
+        return np.outer(self.w, self.w) + self.w_cov
+
+    @property
+    def precision(self) -> float:
+        """E ε."""
+        return 1.0 if self.noise is None else float(self.noise.mean)
+
+    @property
+    def g_square(self) -> Array:
+        """Σ_li E g_li g_li' (n_kernels, n_kernels)."""
+        spread = self.f.size * self.g_cov
+        return np.asarray(np.einsum("lmi,lpi->mp", self.g, self.g, optimize=True) + spread)
+
+    def output_means(self) -> Array:
+        """ē'ḡ_li + b̄_l (L, n)."""
+        return np.asarray(np.einsum("m,lmi->li", self.e, self.g) + self.b[:, None])
+
+    def misfit(self) -> float:
+        """Σ_li (f̄_li² − 2 f̄_li (ē'ḡ_li + b̄_l) + E(e'g_li + b_l)²): E of the squares, without Var f."""
+        L, n = self.f.shape
+        second = self.w_square
+        crossed = np.einsum("lm,lmi->", second[:L, L:], self.g)
+        square = np.vdot(second[L:, L:], self.g_square) + 2.0 * crossed + n * np.trace(second[:L, :L])
+        return float(np.vdot(self.f, self.f) - 2.0 * np.vdot(self.f, self.output_means()) + square)
+
+
+def first_posterior(f: Array, n_kernels: int, priors: Priors, regression: bool, weights: Array) -> Posterior:
+    """The start: every kernel says f, and has a given weight; the rest is at its prior.
+
+    Parameters
+    ----------
+    f : array (L, n), first means of the outputs
+    n_kernels : int
+    priors : Priors
+    regression : bool, whether f is given and its noise to be learned
+    weights : array (n_kernels,), first means of e
+    """
+    L, n = f.shape
+    g = np.repeat(f[:, None, :], n_kernels, axis=1)
+    return Posterior(
+        a=np.zeros((L, n)),
+        a_variance=np.ones((L, n)),
+        a_logdet=np.zeros(L),
+        a_trace=np.zeros(L),
+        part=np.zeros_like(g),
+        g=g,
+        g_cov=np.zeros((n_kernels, n_kernels)),
+        w=np.concatenate([np.zeros(L), weights]),
+        w_cov=np.zeros((L + n_kernels, L + n_kernels)),
+        sample=broad(priors.sample, (L, n)),
+        kernel=broad(priors.kernel, (n_kernels,)),
+        intercept=broad(priors.intercept, (L,)),
+        noise=broad(priors.noise, ()) if regression else None,
+        f=f,
+        center=np.zeros((L, n)),
+        log_mass=0.0,
+    )

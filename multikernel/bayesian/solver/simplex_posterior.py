@@ -1,0 +1,249 @@
+"""The posterior of kernel weights on the simplex under a Gaussian process: its mode, mean and covariance.
+
+    t_c ~ N(μ_c 1, K_η + σ²I),  K_η = Σ_m η_m s_m K_m
+    η ~ Dirichlet(α, …, α),  σ² = 10⁻⁶ + e^x,  x ~ N(log 0.1, 2²)
+
+for k targets t_c, each with its own flat mean μ_c, which is integrated out: with H = I − 11'/n, centred t and
+A = HK_ηH + σ²I, up to a constant
+
+    log p(η, σ² | T) = −½ Σ_c t_c'A⁻¹t_c − ½ k (log |A| − log σ²) + (α − 1) Σ_m log η_m + log p(x)
+    ∂/∂η_m           = ½ s_m ⟨K_m, BB' − k (A⁻¹ − 11'/(nσ²))⟩ + (α − 1) / η_m,          B = A⁻¹T
+
+s_m brings the mean diagonal of HK_mH to 1. The density is looked at in z, with η = softmax(Uz), U an
+orthonormal basis of the vectors of sum 0, and in x where σ² is learned; there it has a factor Π η_m
+more, so that α in place of α − 1 stands above and the mode lies inside.
+
+The mode is found by BFGS and Newton's method; its certificate is Newton's decrement ½ g'(−∇²)⁻¹g, in nats.
+Mean and covariance are those of weighted draws: Student's t about the mode with the curvature there, in pairs
+mirrored at it, weighted by density over proposal (importance sampling), which tends to the true posterior as
+draws are added, where that has one mode. The effective number of draws says how well the two agree.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
+from scipy.optimize import minimize
+
+from ..._typing import Array
+from ...core.optim.loop import Result, Status
+
+NOISE_CENTER, NOISE_WIDTH = float(np.log(0.1)), 2.0
+_FLOOR = 1e-6  # of σ²: without one, targets that a kernel explains exactly have a density without bound
+_CEILING = 50.0
+_FREEDOM = 5.0  # of Student's t
+_APART = 1e-4  # of the differences that give the curvature
+_NEWTON = 10
+
+
+class SimplexDensity:
+    """log p of z (and of x, last, where noise is None), up to a constant, with its gradient.
+
+    Parameters
+    ----------
+    Ks : array (n_kernels, n, n); neither copied nor modified
+    T : array (n, n_targets); centred and scaled here, and reduced to as many columns as its rank
+    concentration : float, α
+    noise : float or None, σ² in units of the variance of the targets
+
+    Attributes
+    ----------
+    scales : array (n_kernels,), s
+    size : int, the length of z
+    """
+
+    def __init__(self, Ks: Array, T: Array, concentration: float, noise: float | None) -> None:
+        self.Ks, self.concentration, self.noise = Ks, concentration, noise
+        P, self.n = len(Ks), Ks.shape[1]
+        self.scales = np.array([self.n / _centred_trace(K) for K in Ks])
+        self.T = _principal(T)
+        self.basis = _contrasts(P)
+        self.size = P - 1 + (noise is None)
+
+    def shares(self, z: Array) -> Array:
+        """η."""
+        return _shares(self.basis @ z[: len(self.Ks) - 1])
+
+    def variance(self, z: Array) -> float:
+        """σ²."""
+        return _FLOOR + float(np.exp(min(z[-1], _CEILING))) if self.noise is None else self.noise
+
+    def value(self, z: Array) -> float:
+        """log p(z | T)."""
+        factor = self._factor(z)
+        B = dtrtrs(factor, self.T, lower=1)[0]
+        logdet = 2.0 * np.log(np.diagonal(factor)).sum() - np.log(self.variance(z))
+        return float(-0.5 * np.vdot(B, B) - 0.5 * self.T.shape[1] * logdet) + self._log_prior(z)
+
+    def gradient(self, z: Array) -> Array:
+        """Its gradient in z."""
+        eta, variance, k = self.shares(z), self.variance(z), self.T.shape[1]
+        factor = self._factor(z)
+        B = dpotrs(factor, self.T, lower=1)[0]
+        inverse, _ = dpotri(factor, lower=1)
+        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        slopes = B @ B.T - k * (inverse - 1.0 / (self.n * variance))
+        pull = 0.5 * self.scales * np.array([np.vdot(K, slopes) for K in self.Ks])
+        pull = eta * (pull - eta @ pull) + self.concentration * (1.0 - len(eta) * eta)
+        out = self.basis.T @ pull
+        if self.noise is not None:
+            return np.asarray(out)
+        own = 0.5 * (variance - _FLOOR) * (np.vdot(B, B) - k * (np.trace(inverse) - 1.0 / variance))
+        return np.append(out, own - (z[-1] - NOISE_CENTER) / NOISE_WIDTH**2)
+
+    def curvature(self, z: Array) -> Array:
+        """−∇² by differences of the gradient (size, size)."""
+        steps = _APART * np.eye(self.size)
+        rows = [(self.gradient(z - step) - self.gradient(z + step)) / (2.0 * _APART) for step in steps]
+        return 0.5 * (np.array(rows) + np.array(rows).T)
+
+    def _log_prior(self, z: Array) -> float:
+        raised = self.basis @ z[: len(self.Ks) - 1]
+        top = raised.max()
+        logs = raised - top - np.log(np.exp(raised - top).sum())
+        value = self.concentration * float(logs.sum())
+        return value if self.noise is not None else value - 0.5 * ((z[-1] - NOISE_CENTER) / NOISE_WIDTH) ** 2
+
+    def _factor(self, z: Array) -> Array:
+        """The lower Cholesky factor of A."""
+        K = np.zeros((self.n, self.n))
+        for weight, single in zip(self.shares(z) * self.scales, self.Ks, strict=True):
+            K += weight * single
+        means = K.mean(axis=0)
+        K += means.mean() - means[:, None] - means[None, :]
+        K.flat[:: self.n + 1] += self.variance(z)
+        return np.linalg.cholesky(K)
+
+
+@dataclass(frozen=True, eq=False)
+class SimplexPosterior(Result):
+    """What is known of the weights.
+
+    Attributes
+    ----------
+    mean : array (n_kernels,), of η; sum 1
+    covariance : array (n_kernels, n_kernels)
+    mode : array (n_kernels,), η at the mode of the density of z
+    noise : float, posterior mean of σ²
+    objective : float, log density at the mode
+    gap : float, Newton's decrement there, in nats
+    effective : float, effective number of draws
+    n_iter : int
+    status : Status
+    """
+
+    mean: Array
+    covariance: Array
+    mode: Array
+    noise: float
+    effective: float
+
+
+def simplex_posterior(
+    density: SimplexDensity, n_draws: int = 256, tol: float = 1e-6, max_iter: int = 100, seed: int = 0
+) -> SimplexPosterior:
+    """The mode, and the mean and covariance of weighted draws about it.
+
+    Parameters
+    ----------
+    density : SimplexDensity
+    n_draws : int, pairs count as two
+    tol : float, for Newton's decrement, in nats
+    max_iter : int
+    seed : int
+
+    Examples
+    --------
+    >>> y = np.array([1.0, 1.0, -1.0, -1.0])
+    >>> density = SimplexDensity(np.stack([np.outer(y, y), np.eye(4)]), y[:, None], 1.0, 0.1)
+    >>> found = simplex_posterior(density)
+    >>> bool(found.mean[0] > 0.6), round(float(found.mean.sum()), 9)
+    (True, 1.0)
+    """
+    z, inverse, gap, n_iter = _climb(density, tol, max_iter)
+    draws, logs = _draw(density, z, inverse, n_draws, seed)
+    shares = np.array([density.shares(draw) for draw in draws])
+    weights = _shares(logs)
+    mean = weights @ shares
+    off = shares - mean
+    return SimplexPosterior(
+        mean=mean,
+        covariance=(off * weights[:, None]).T @ off,
+        mode=density.shares(z),
+        noise=float(weights @ [density.variance(draw) for draw in draws]),
+        objective=density.value(z),
+        gap=gap,
+        effective=float(1.0 / np.sum(weights**2)),
+        n_iter=n_iter,
+        status=Status.OPTIMAL if gap <= tol else Status.STALLED if n_iter < max_iter else Status.MAX_ITER,
+    )
+
+
+def _climb(density: SimplexDensity, tol: float, max_iter: int) -> tuple[Array, Array, float, int]:
+    """The mode, the inverse of the curvature there, Newton's decrement, steps."""
+    z = np.zeros(density.size)
+    if density.noise is None:
+        z[-1] = NOISE_CENTER
+    if z.size == 0:
+        return z, np.zeros((0, 0)), 0.0, 0
+    found = minimize(
+        lambda z: -density.value(z),
+        z,
+        jac=lambda z: -density.gradient(z),
+        method="BFGS",
+        options={"maxiter": max_iter, "gtol": 1e-4},
+    )
+    z, n_iter = found.x, max(int(found.nit), 1)
+    for _ in range(_NEWTON):
+        inverse = _inverse(density.curvature(z))
+        g = density.gradient(z)
+        gap = 0.5 * float(g @ inverse @ g)
+        there = z + inverse @ g
+        if gap <= tol or n_iter >= max_iter or not density.value(there) > density.value(z):
+            break
+        z, n_iter = there, n_iter + 1
+    return z, inverse, gap, n_iter
+
+
+def _inverse(curvature: Array) -> Array:
+    """Of the curvature, whose directions that rise or are flat count as of a tenth of a nat."""
+    sizes, axes = np.linalg.eigh(curvature)
+    return np.asarray((axes / np.maximum(np.abs(sizes), 0.1)) @ axes.T)
+
+
+def _draw(density: SimplexDensity, z: Array, inverse: Array, n_draws: int, seed: int) -> tuple[Array, Array]:
+    """Draws (n_draws, size) in mirrored pairs, and the log of density over proposal."""
+    pairs, d = (n_draws + 1) // 2, z.size
+    rng = np.random.default_rng(seed)
+    tails = np.sqrt(_FREEDOM / rng.chisquare(_FREEDOM, pairs))
+    steps = rng.normal(size=(pairs, d)) * tails[:, None]
+    steps = np.concatenate([steps, -steps])
+    sizes, axes = np.linalg.eigh(inverse)
+    draws = z + (steps * np.sqrt(sizes)) @ axes.T
+    proposal = -0.5 * (_FREEDOM + d) * np.log1p(np.sum(steps**2, axis=1) / _FREEDOM)
+    return draws, np.array([density.value(draw) for draw in draws]) - proposal
+
+
+def _shares(logs: Array) -> Array:
+    """Exponentials, of sum 1."""
+    raised = np.exp(logs - logs.max())
+    return np.asarray(raised / raised.sum())
+
+
+def _contrasts(P: int) -> Array:
+    """An orthonormal basis of the vectors of sum 0 (P, P − 1), by Helmert."""
+    rows = np.array([np.r_[np.ones(j), -float(j), np.zeros(P - 1 - j)] for j in range(1, P)]).reshape(-1, P)
+    return np.asarray((rows / np.linalg.norm(rows, axis=1, keepdims=True)).T)
+
+
+def _principal(T: Array) -> Array:
+    """Centred targets of mean square 1 in their principal axes: no column is a sum of others."""
+    centred = T - T.mean(axis=0)
+    U, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    kept = sizes > 1e-9 * max(float(sizes.max(initial=0.0)), np.finfo(float).tiny)
+    scores = U[:, kept] * sizes[kept]
+    return np.asarray(scores / np.sqrt(np.mean(scores**2))) if kept.any() else np.zeros((len(T), 0))
+
+
+def _centred_trace(K: Array) -> float:
+    return float(np.trace(K, dtype=np.float64) - K.sum(dtype=np.float64) / len(K))

@@ -1,0 +1,428 @@
+"""Machines over single columns of kernels: what their classifier and regressor share."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from .._typing import Array
+from .._validation import check_choice, check_number, check_positive_integer
+from ..core.about import About
+from ..core.calibration import calibrate
+from ..core.estimator import KernelEstimator, worst_status
+from ..core.fitted import FittedKernels
+from ..core.multiclass import MachineClassifier, binary_problems
+from ..core.optim.loop import Options, Status
+from ..core.parameters import (
+    check_sample_weights,
+    check_targets,
+    encode_labels,
+    price_samples,
+    require_two_classes,
+    weigh_samples,
+)
+from ..core.progress import Progress
+from ..core.samples import Samples
+from ..core.svm.losses import EpsilonInsensitive, Hinge
+from ..views import make_bank
+from .solver.boosting import boost_columns
+from .solver.columns import Columns, ColumnsResult
+from .solver.generation import generate_columns
+
+COLUMN_BOOSTING = About(
+    family="boosting",
+    problem="f = Σ α_mj K_m(·, x_j) + b: min Σ s|α| or ½Σ(sα)² + C Σ loss, s the column's root mean "
+    "square (normalise) or 1; MARK: ridge on few columns",
+    solver="interior point on all columns, generation of at most so many, duality gap; MARK: greedy",
+    cost="P n³ a step of the LP, P n³ once and n³ a step for the QP; MARK: P n² a round",
+    use="Few columns to evaluate at prediction; each sample may use other kernels.",
+    reference="Bennett, Momma & Embrechts 2002; Bi, Zhang & Bennett 2004",
+)
+
+
+METHODS = ("lp", "qp", "mark")
+_MARK_COLUMNS = 100
+
+
+@dataclass(frozen=True)
+class ColumnKernels:
+    """Kernels by coefficients of their columns, (n_machines, n_kernels, n_support)."""
+
+    bank: Any
+    coefficients: Array
+
+    def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """The score of each kernel in use."""
+        for m, K in self.bank.iter_kernels(X):
+            yield m, K @ self.coefficients[:, m].T
+
+
+class ColumnMachine(KernelEstimator):
+    """Parameters and methods common to machines over columns of kernels."""
+
+    about = COLUMN_BOOSTING
+    _adds_kernels = True
+    method: str
+    max_columns: int | None
+    coef_: Array
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        method: str = "lp",
+        C: float = 1.0,
+        max_columns: int | None = None,
+        normalise: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.method = method
+        self.C = C
+        self.max_columns = max_columns
+        self.normalise = normalise
+        self.tol = tol
+        self.max_iter = max_iter
+        self.psd = psd
+        self.gram = gram
+        self.dtype = dtype
+        self.callback = callback
+        self.verbose = verbose
+
+    @property
+    def certificate(self) -> str:
+        """What ``dual_gap_`` certifies: "optimality" of the program, or "stationarity" of MARK."""
+        return "stationarity" if self.method == "mark" else "optimality"
+
+    # ------------------------------------------------------------------ fit
+    def _check_parameters(self) -> float:
+        """C, after all checks."""
+        self._check_numerics()
+        check_choice("method", self.method, METHODS)
+        if self.max_columns is not None:
+            check_positive_integer("max_columns", self.max_columns)
+        return check_number("C", self.C, above=0.0)
+
+    def _fit_columns(self, X: Any, samples: Samples) -> Columns:
+        """The columns of the kernels of the samples; the bank is kept for prediction."""
+        self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
+        return Columns(np.asarray(self._fit_stack(X, samples)), bool(self.normalise))
+
+    def _solve(
+        self, columns: Columns, loss: Hinge | EpsilonInsensitive, prices: Array, label: str
+    ) -> ColumnsResult:
+        """One machine."""
+        progress = Progress(label, self.verbose, self.callback)
+        options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress)
+        if self.method == "mark":
+            most = _MARK_COLUMNS if self.max_columns is None else self.max_columns
+            result = boost_columns(columns, loss.target, prices, max_columns=most, options=options)
+        else:
+            penalty = "l1" if self.method == "lp" else "l2"
+            result = generate_columns(columns, loss, penalty, max_columns=self.max_columns, options=options)
+        if not result.is_finite:
+            raise ValueError(
+                "the solution is too large for floating point: kernels and targets differ too much in scale. "
+                "Rescale the targets, or normalise the kernels (transforms='unit_trace')."
+            )
+        return result
+
+    def _store(self, results: Sequence[ColumnsResult], names: Sequence[str], samples: Samples) -> None:
+        """Keep the columns in use, and what prediction needs of them."""
+        n, P = samples.rows.size, len(self.view_names_)
+        every = np.zeros((len(results), P, n))
+        sizes = np.zeros((len(results), P))
+        for k, result in enumerate(results):
+            every[k].flat[result.numbers] = result.coefficients
+            sizes[k] = np.bincount(result.numbers // n, result.sizes, P)
+        kernels, kept = np.nonzero(every.any(axis=0))
+        self.columns_ = np.column_stack([kernels, samples.rows[kept]])
+        self.coef_ = every[:, kernels, kept]
+        self.machine_names_ = list(names)
+        self.machine_weights_ = sizes / np.maximum(sizes.sum(axis=1, keepdims=True), 1e-300)
+        self.kernel_weights_ = self.machine_weights_.mean(axis=0)
+        self.intercept_ = np.array([r.intercept for r in results])
+        self.objective_ = float(sum(r.objective for r in results))
+        self.dual_gap_ = float(max(r.gap for r in results))
+        self.n_iter_ = max(1, max(r.n_iter for r in results))
+        self.status_ = worst_status([r.status for r in results])
+        self.history_ = [{**entry, "machine": k} for k, r in enumerate(results) for entry in r.history]
+        self._compact(every, np.unique(kept), np.unique(kernels), samples)
+        self._warn_unless_converged()
+
+    def _compact(self, every: Array, kept: Array, active: Array, samples: Samples) -> None:
+        """The bank of the samples and kernels in use; a model without a column is its intercept."""
+        self.support_ = np.sort(samples.rows[kept])
+        kept = kept if kept.size else np.array([0])
+        active = active if active.size else np.array([0])
+        coefficients = np.ascontiguousarray(every[:, :, kept])  # as a pickle keeps it
+        bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
+        self._fitted = FittedKernels([ColumnKernels(bank, coefficients)], self.machine_weights_.shape)
+        del self._bank
+
+    def _warn_unless_converged(self) -> None:
+        if self.method == "mark" and self.status_ == Status.MAX_COLUMNS:
+            return  # the number of columns is its regularisation
+        super()._warn_unless_converged()
+
+    def _weight_columns(self) -> dict[str, Any]:
+        counts = np.bincount(self.columns_[:, 0], minlength=len(self.view_names_))
+        return {"weight": self.kernel_weights_, "n_columns": counts}
+
+
+# -----------------------------------------------------------------------------
+# Classification by a few columns of many kernels.
+
+
+class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
+    r"""Classifier on single columns of kernels.
+
+    .. math::
+
+        f(x) = b + \sum_{m,j} \alpha_{mj} K_m(x, x_j), \qquad a_{mj} = s_{mj}\, \alpha_{mj}
+
+    lp:   :math:`\min \sum |a_{mj}| + C \sum_i \max(1 - y_i f(x_i), 0)`;
+    qp:   :math:`\min \tfrac12 \sum a_{mj}^2 + C \sum_i \max(1 - y_i f(x_i), 0)`;
+    mark: :math:`\min \tfrac12 \sum a_{mj}^2 + \tfrac C2 \sum_i (y_i - f(x_i))^2` on the columns so far.
+
+    with kernels :math:`K_m`, samples :math:`x_j`, labels :math:`y_i = \pm 1`, and :math:`s_{mj}` the root
+    mean square of the column :math:`K_m(x_i, x_j), i = 1 \dots n` (or 1). Every sample may have columns of
+    some kernels and not of others: the kernel differs from place to place. The method does not need positive
+    semidefinite kernels (they are checked all the same, see ``psd``), and predictions ask only for the
+    kernels and samples in use.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
+        As for :class:`MKLClassifier`.
+    method : {"lp", "qp", "mark"}
+        "lp" uses few columns. "qp" spreads over all of them, unless ``max_columns`` limits it: the gap then
+        says what is lost. "mark" is a greedy search: each round takes the column with the
+        largest derivative of the loss and fits all coefficients again.
+    C : float
+        Price of errors.
+    max_columns : int, optional
+        At most so many columns in each machine. Default: no limit for "lp" and "qp", 100 for "mark", which
+        it regularises.
+    normalise : bool
+        Whether the penalty is on columns of root mean square 1. Otherwise kernels of large entries are
+        cheap.
+    class_weight : dict or "balanced", optional
+        Multiplies C class by class.
+    probability : bool
+        Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
+    tol : float
+        The relative duality gap to reach; for "mark", the largest derivative that may be left, relative to
+        that of the first round.
+    max_iter : int
+        At most so many steps of the solver ("lp", "qp"; with ``max_columns``, also rounds of new columns), or
+        rounds ("mark").
+    psd, dtype, callback, verbose
+        As for :class:`MKLClassifier`.
+    gram : {"dense", "memmap"}
+        Where the Gram stack is kept during fit.
+    random_state : int, RandomState or None
+        Of the folds of the calibration.
+
+    Attributes
+    ----------
+    columns_ : array (n_columns, 2), (kernel, sample) of each column in use
+    coef_ : array (n_machines, n_columns), α
+    kernel_weights_ : array (n_kernels,)
+        The share of each kernel in Σ s_mj |α_mj|, their mean over the machines; zero without a column.
+    machine_weights_ : array (n_machines, n_kernels)
+    support_ : array (n_support,), the samples of the columns
+    intercept_ : array (n_machines,)
+    objective_ : float, the value reached, summed over the machines
+    dual_gap_ : float
+        The largest of the machines: no machine over all columns has a value below (1 − gap) times its
+        value. For "mark" the relative derivative that is left.
+    status_ : str
+        "max_columns" where the limit ended it, which is no failure of "mark".
+    n_iter_ : int
+    history_ : list of dict
+    view_names_ : list of str
+    classes_ : array (n_classes,)
+
+    Notes
+    -----
+    Several classes are one machine each, against the rest. Equal rows with equal labels are one sample with
+    the sum of their weights, and have one column.
+
+    References
+    ----------
+    Bennett, Momma & Embrechts, MARK: a boosting algorithm for heterogeneous kernel models, KDD 2002.
+    Bi, Zhang & Bennett, Column-generation boosting methods for mixture of kernels, KDD 2004.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import ColumnBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ColumnBoostingClassifier().fit(X[::2], y[::2])
+    >>> len(model.columns_) < 50, bool(model.dual_gap_ < 1e-3)
+    (True, True)
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
+    True
+    """
+
+    _votes = False
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        method: str = "lp",
+        C: float = 1.0,
+        max_columns: int | None = None,
+        normalise: bool = True,
+        class_weight: Any = None,
+        probability: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, method=method, C=C, max_columns=max_columns, normalise=normalise, tol=tol,
+            max_iter=max_iter, psd=psd, gram=gram, dtype=dtype, callback=callback, verbose=verbose,
+        )  # fmt: skip
+        self.class_weight = class_weight
+        self.probability = probability
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ColumnBoostingClassifier":
+        """Find the columns and their coefficients.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : array (n,) of labels
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample.
+        """
+        C = self._check_parameters()
+        table = self._validate_table(X, reset=True)
+        self.classes_, codes = encode_labels(self, table, y)
+        weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
+        require_two_classes(self.classes_, codes[weights > 0])
+        samples = self._distinct(table, codes, weights)
+        columns = self._fit_columns(table, samples)
+        prices = price_samples(C, samples.weights)
+        problems = binary_problems(codes[samples.rows], self.classes_, "ovr")
+        names = [problem.names[0] for problem in problems]
+        labels = [""] if len(names) == 1 else [f"{name}: " for name in names]
+        results = [
+            self._solve(columns, Hinge(problem.signs[0], prices), prices, label)
+            for problem, label in zip(problems, labels, strict=True)
+        ]
+        self._store(results, names, samples)
+        self._calibration = calibrate(self, X, y, sample_weight)
+        return self
+
+
+# -----------------------------------------------------------------------------
+# Regression by a few columns of many kernels.
+
+
+class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
+    r"""Regressor on single columns of kernels.
+
+    .. math::
+
+        f(x) = b + \sum_{m,j} \alpha_{mj} K_m(x, x_j), \qquad a_{mj} = s_{mj}\, \alpha_{mj}
+
+    lp:   :math:`\min \sum |a_{mj}| + C \sum_i \max(|y_i - f(x_i)| - \epsilon, 0)`;
+    qp:   :math:`\min \tfrac12 \sum a_{mj}^2 + C \sum_i \max(|y_i - f(x_i)| - \epsilon, 0)`;
+    mark: :math:`\min \tfrac12 \sum a_{mj}^2 + \tfrac C2 \sum_i (y_i - f(x_i))^2` on the columns so far.
+
+    with kernels :math:`K_m`, samples :math:`x_j`, values :math:`y_i`, and :math:`s_{mj}` the root mean square
+    of the column :math:`K_m(x_i, x_j), i = 1 \dots n` (or 1).
+
+    Parameters
+    ----------
+    kernels, method, C, max_columns, normalise, tol, max_iter, psd, gram, dtype, callback, verbose
+        As for :class:`ColumnBoostingClassifier`.
+    epsilon : float >= 0
+        Errors below it are free ("lp" and "qp").
+
+    Attributes
+    ----------
+    columns_, coef_, kernel_weights_, support_, intercept_, objective_, dual_gap_, status_, n_iter_, history_,
+    view_names_
+        As for :class:`ColumnBoostingClassifier`, with one machine.
+
+    Examples
+    --------
+    >>> from multikernel import ColumnBoostingRegressor
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> X = np.linspace(-3, 3, 60)[:, None]
+    >>> y = np.sin(2 * X[:, 0]) + X[:, 0]
+    >>> model = ColumnBoostingRegressor([Linear(), Gaussian()]).fit(X, y)
+    >>> len(model.columns_) < 20, bool(model.score(X, y) > 0.95)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        method: str = "lp",
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        max_columns: int | None = None,
+        normalise: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            kernels, method=method, C=C, max_columns=max_columns, normalise=normalise, tol=tol,
+            max_iter=max_iter, psd=psd, gram=gram, dtype=dtype, callback=callback, verbose=verbose,
+        )  # fmt: skip
+        self.epsilon = epsilon
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ColumnBoostingRegressor":
+        """Find the columns and their coefficients.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : array (n,)
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample.
+        """
+        C = self._check_parameters()
+        epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
+        X = self._validate_table(X, reset=True)
+        targets = check_targets(self, X, y, multi_output=False)[:, 0]
+        weights = check_sample_weights(sample_weight, targets.size)
+        samples = self._distinct(X, targets, weights)
+        columns = self._fit_columns(X, samples)
+        prices = price_samples(C, samples.weights)
+        values = targets[samples.rows]
+        middle = float(np.median(values))  # the intercept absorbs it; the numbers stay small
+        loss = EpsilonInsensitive(values - middle, prices, epsilon)
+        self._store([self._solve(columns, loss, prices, "")], ["y"], samples)
+        self.intercept_ = self.intercept_ + middle
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predicted values (n_samples,)."""
+        return (self._scores(X) + self.intercept_)[:, 0]

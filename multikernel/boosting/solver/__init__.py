@@ -1,0 +1,1 @@
+"""Solvers of models on columns of kernels."""

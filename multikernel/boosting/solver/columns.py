@@ -1,0 +1,141 @@
+"""The columns of all kernels, as features: f(x) = b + Σ_{m,j} α_mj K_m(x, x_j).
+
+Column (m, j) is h_mj = K_m(·, x_j) / s_mj on the training samples, where s_mj is its root mean square (or one
+number for all columns). Machines over a few columns find them by their prices h_mj'β, at the dual β of the
+machine on the columns that they have.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._typing import Array
+from ...core.optim.loop import Result
+
+_NOISE = 1e-10  # of the largest column of the same kernel: what is smaller is rounding, not a feature
+
+
+class Columns:
+    """All columns of a stack of kernels (n_kernels, n, n), numbered m n + j; nothing is copied.
+
+    Parameters
+    ----------
+    Ks : array (n_kernels, n, n), need not be positive semidefinite
+    normalise : bool
+        Whether every column has a root mean square of 1; else the largest of all has, so that the columns are
+        those of the kernels but for one number, `unit`. Columns below 1e-10 of the largest of their kernel
+        are zero.
+
+    Attributes
+    ----------
+    sizes : array (n_kernels * n,), root mean squares of the kernels' columns
+    unit : float, what all columns are divided by where they are not normalised, else 1
+
+    Examples
+    --------
+    >>> columns = Columns(np.array([[[2.0, 0.0], [0.0, 4.0]]]), normalise=True)
+    >>> columns.take(np.array([1])).ravel().round(6).tolist()
+    [0.0, 1.414214]
+    >>> columns.prices(np.array([1.0, -1.0])).round(6).tolist()
+    [1.414214, -1.414214]
+    """
+
+    def __init__(self, Ks: Array, normalise: bool) -> None:
+        self.Ks, self.n = Ks, Ks.shape[1]
+        sizes = np.array([_root_mean_squares(K) for K in Ks])
+        used = sizes > _NOISE * sizes.max(axis=1, keepdims=True)
+        largest = float(sizes.max())
+        self.unit = 1.0 if normalise or not largest > 0.0 else largest
+        self._factors = np.zeros(sizes.size)
+        self._factors[used.ravel()] = 1.0 / (sizes[used] if normalise else self.unit)
+        self.sizes = sizes.ravel()
+
+    def prices(self, beta: Array) -> Array:
+        """h'β of all columns (n_kernels * n,)."""
+        return np.concatenate([beta @ K for K in self.Ks]) * self._factors
+
+    def scores(self, a: Array) -> Array:
+        """Σ a h over all columns (n,)."""
+        parts = (a * self._factors).reshape(len(self.Ks), self.n)
+        return np.asarray(sum(K @ part for K, part in zip(self.Ks, parts, strict=True)))
+
+    def gram(self, weights: Array | None = None) -> Array:
+        """Σ d hh' over all columns (n, n), with weights d >= 0, or 1; kernel by kernel."""
+        roots = self._factors if weights is None else self._factors * np.sqrt(weights)
+        G = np.zeros((self.n, self.n))
+        for K, part in zip(self.Ks, roots.reshape(len(self.Ks), self.n), strict=True):
+            B = K * part
+            G += B @ B.T
+        return G
+
+    def take(self, numbers: Array) -> Array:
+        """Some columns (n, k)."""
+        H = np.empty((self.n, numbers.size), order="F")
+        for k, number in enumerate(numbers):
+            m, j = divmod(int(number), self.n)
+            H[:, k] = self.Ks[m][:, j] * self._factors[number]
+        return H
+
+    def unscaled(self, numbers: Array, a: Array) -> Array:
+        """The coefficients of the kernels' own columns."""
+        return a * self._factors[numbers]
+
+
+class ChosenColumns:
+    """Some columns H (n, k), with the operations of all of them."""
+
+    def __init__(self, H: Array) -> None:
+        self.H = H
+
+    def prices(self, beta: Array) -> Array:
+        """h'β of each column (k,)."""
+        return beta @ self.H
+
+    def scores(self, a: Array) -> Array:
+        """Ha (n,)."""
+        return self.H @ a
+
+    def gram(self, weights: Array | None = None) -> Array:
+        """H diag(d) H' (n, n), with weights d >= 0, or 1."""
+        B = self.H if weights is None else self.H * np.sqrt(weights)
+        return B @ B.T
+
+
+def _root_mean_squares(K: Array) -> Array:
+    """Of each column; the largest entry is taken out, so that squares do not overflow."""
+    largest = float(np.abs(K).max())
+    if largest == 0.0:
+        return np.zeros(K.shape[1])
+    part = np.divide(K, largest, dtype=np.float64)
+    return largest * np.sqrt(np.einsum("ij,ij->j", part, part) / K.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsResult(Result):
+    """A machine over some columns.
+
+    Attributes
+    ----------
+    numbers : array (k,), the columns in use, m n + j
+    coefficients : array (k,), α of the kernels' own columns
+    sizes : array (k,), |α| times the root mean square of the column: what it contributes
+    intercept : float
+    objective : float, the value of the whole problem at the solution
+    lower_bound : float, no solution over all the columns has a value below it; nan where there is no bound
+    gap : float, the certificate
+    n_iter : int
+    status : Status
+    history : list of dict with iteration, objective, gap, n_active (columns), and lower_bound where known
+    """
+
+    numbers: Array
+    coefficients: Array
+    sizes: Array
+    intercept: float
+    lower_bound: float
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether nothing overflowed."""
+        numbers = (self.coefficients, np.array([self.intercept, self.objective]))
+        return all(bool(np.isfinite(values).all()) for values in numbers)

@@ -1,0 +1,192 @@
+"""Clusters in the feature space of several kernels, whose weights are learned with them."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from .._typing import Array
+from .._validation import check_choice, check_positive_integer, warn_caller
+from ..core.about import About
+from ..core.estimator import KernelEstimator
+from ..core.one_kernel import fixed_seed
+from ..core.optim.loop import Status
+from ..core.stack.sums import variance_scales
+from ..views import make_bank
+from .solver import KernelKMeans, KMeansResult
+
+KMEANS = About(
+    family="clustering",
+    problem="min Σ η_m² a_m over clusters and η on the simplex, a_m the spread within clusters",
+    solver="single moves of samples and η_m ∝ 1/a_m in turn; the objective never rises, several starts",
+    cost="P n² a turn, some tens of turns a start",
+    use="Groups without labels, from several views of which some may be noise.",
+    reference="Huang, Chuang & Chen 2012; Gönen & Margolin 2014",
+)
+
+
+WEIGHTS = ("learn", "equal")
+
+
+class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
+    r"""k-means in the feature space of several kernels, with weights that favour tight clusters.
+
+    .. math::
+
+        \min_{\text{clusters},\ \eta} \; \sum_m \eta_m^2 a_m, \qquad
+        a_m = \frac{1}{s_m} \Big( \operatorname{tr} K_m - \sum_c \frac{1}{n_c} \sum_{i,j \in c} K_m(i, j)
+        \Big), \qquad \eta \ge 0, \; \sum_m \eta_m = 1
+
+    where :math:`a_m` is the sum of squared distances from the centres of the clusters in the feature space of
+    :math:`K_m / s_m`, and :math:`s_m` the mean squared distance from the centre of all samples: neither the
+    scale of a kernel matters nor where its origin is. Samples move between the clusters as long as a single
+    move lowers the objective (Hartigan's rule, in the feature space of :math:`\sum_m \eta_m^2 K_m / s_m`),
+    then :math:`\eta_m \propto 1 / a_m`, and so on until the clusters stay.
+
+    Parameters
+    ----------
+    n_clusters : int
+    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
+        As for :class:`MKLClassifier`.
+    weights : {"learn", "equal"}
+        "equal": :math:`\eta_m = 1 / P`, kernel k-means on the sum of the scaled kernels.
+    n_init : int
+        Starts by k-means++ in the feature space of equal weights; the best end is kept.
+    max_iter : int
+        Turns of one start, each of which moves samples and finds weights.
+    psd : {"error", "clip", "shift"}
+        What to do with a kernel that is not positive semidefinite.
+    gram : {"dense", "memmap"}
+        Where the training kernels live.
+    dtype : {"float64", "float32"}
+    random_state : int, RandomState or None
+        Seeds the starts; None is a fixed seed.
+
+    Attributes
+    ----------
+    labels_ : array (n,), 0 … n_clusters − 1 in the order of the first sample of each cluster
+    simplex_weights_ : array (n_kernels,), :math:`\eta`
+    kernel_weights_ : array (n_kernels,), :math:`\eta_m^2 / s_m`: the learned kernel is their weighted sum
+    kernel_shares_ : array (n_kernels,), each kernel's part of the spread of the learned kernel
+    inertia_ : float, the objective
+    n_iter_ : int, turns of the best start
+    status_ : str
+    history_ : list of dict with iteration, objective (it never rises), n_moves
+    view_names_ : list of str
+    n_features_in_ : int
+
+    Notes
+    -----
+    Predictions read all training samples, so that a saved model holds them all.
+    The end of each start is a local minimum: more starts may find a better one.
+
+    References
+    ----------
+    Huang, Chuang & Chen, Multiple kernel fuzzy clustering, IEEE Transactions on Fuzzy Systems 20, 2012;
+    Gönen & Margolin, Localized data fusion for kernel k-means clustering, NIPS 2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from multikernel import MultipleKernelKMeans
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> X, y = make_blobs(60, centers=3, random_state=0, cluster_std=0.4)
+    >>> model = MultipleKernelKMeans(3, [Linear(), Gaussian()]).fit(X)
+    >>> len(set(zip(model.labels_, y)))
+    3
+    """
+
+    about = KMEANS
+
+    labels_: Array
+    kernel_weights_: Array
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        kernels: Any = "auto",
+        *,
+        weights: str = "learn",
+        n_init: int = 10,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernels = kernels
+        self.weights = weights
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.psd = psd
+        self.gram = gram
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "MultipleKernelKMeans":
+        """Find clusters and weights.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : ignored
+        """
+        X = self._validate_table(X, reset=True)
+        n_init, max_iter = self._check_parameters(X.shape[0] if hasattr(X, "shape") else len(X))
+        self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
+        Ks = np.asarray(self._bank.fit_stack(X))
+        self.view_names_ = list(self._bank.view_names_)
+        scales = variance_scales(Ks, self.view_names_)
+        problem = KernelKMeans(Ks, scales, self.n_clusters, self.weights == "learn")
+        found = problem.solve(n_init, max_iter, fixed_seed(self.random_state))
+        self._store(found, scales, problem.combine(found.eta))
+        return self
+
+    def _check_parameters(self, n: int) -> tuple[int, int]:
+        check_choice("weights", self.weights, WEIGHTS)
+        n_clusters = check_positive_integer("n_clusters", self.n_clusters)
+        if n_clusters > n or n < 2:
+            raise ValueError(
+                f"n_clusters={n_clusters} clusters need as many samples, and two at least; got n_samples={n}."
+            )
+        n_init = check_positive_integer("n_init", self.n_init)
+        return n_init, check_positive_integer("max_iter", self.max_iter)
+
+    def _store(self, found: KMeansResult, scales: Array, K: Array) -> None:
+        self.labels_, self.simplex_weights_ = found.labels, found.eta
+        self.kernel_weights_ = found.eta**2 / scales
+        self.kernel_shares_ = found.eta**2 / np.sum(found.eta**2)
+        self.inertia_, self.n_iter_ = found.objective, found.n_iter
+        self.status_, self.history_ = str(found.status), found.history
+        members = np.eye(self.n_clusters)[found.labels]
+        self._centres = members / members.sum(axis=0)
+        self._norms = np.einsum("ic,ic->c", self._centres, K @ self._centres)
+        self._bank = self._bank.restrict(np.arange(len(K)), np.flatnonzero(self.kernel_weights_))
+        if found.status != Status.OPTIMAL:
+            warn_caller(
+                f"MultipleKernelKMeans: the clusters still changed after max_iter={self.max_iter} turns. "
+                "Raise max_iter.",
+                ConvergenceWarning,
+            )
+
+    def predict(self, X: Any) -> Array:
+        """The cluster of the nearest centre, in the feature space of the learned kernel.
+
+        Parameters
+        ----------
+        X : as for ``fit``; (n_samples, n_train, n_kernels) when precomputed
+
+        Returns
+        -------
+        array (n_samples,) of int
+        """
+        return np.concatenate(list(self._by_batches(X, self._nearest)))
+
+    def _nearest(self, X: Any) -> Array:
+        products = sum(self.kernel_weights_[m] * (K @ self._centres) for m, K in self._bank.iter_kernels(X))
+        return np.asarray((self._norms - 2.0 * products).argmin(axis=1))
+
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_, "share": self.kernel_shares_}

@@ -1,5 +1,0 @@
-"""Combining kernels: the weighted sum of a stack with its adjoint."""
-
-from .linear import WeightedStack
-
-__all__ = ["WeightedStack"]

@@ -1,0 +1,1 @@
+"""Kernel alignment: the measure, and the combination of kernels that maximises it."""

@@ -1,0 +1,536 @@
+"""The base of every estimator on kernels: input checks, the kernels of the samples, predictions, warnings."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, _safe_indexing, check_random_state, gen_batches
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._typing import Array
+from .._validation import (
+    RowError,
+    check_choice,
+    check_number,
+    check_positive_integer,
+    is_frame,
+    is_indefinite,
+    raise_indefinite,
+    warn_caller,
+)
+from ..views import CompletedBank, make_bank
+from ..views.columns import as_table
+from ..views.memory import MemoryEstimate
+from ..views.view import as_views
+from ..viz.card import html_inner, mimebundle
+from ..viz.fitted import weights_table
+from .about import About
+from .cost import prediction_cost
+from .fitted import DualKernels, FittedKernels
+from .lazy import by_chunks
+from .missing import (
+    FILL_OF,
+    MISSING,
+    learn_rescaled,
+    require_whole_sample,
+    sample_scales,
+    warn_unless_completed,
+)
+from .optim.loop import Options, Status
+from .parameters import check_costs, check_norm
+from .progress import Progress
+from .row_input import refuse_dask
+from .samples import Samples, all_samples, distinct_samples
+from .stack.linear import stack_of_rows
+from .svm.joint.loss import JointHinge
+from .svm.losses import Loss
+from .svm.result import SolveResult
+from .weights.learn import learn_weights
+
+MKL = About(
+    family="margin",
+    problem=(
+        "min J(μ), μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, J the value of a support vector machine on Σ μ_m K_m, d its "
+        "costs"
+    ),
+    solver="Newton's steps over warm-started machines (SMO), active kernels only; duality gap",
+    cost=(
+        "some ten machines, reads of the active kernels; memory P n² for the kernels and a third beside them"
+    ),
+    use="The first learned model to try: sparse weights of views at norm=1, all kernels in use at norm=2.",
+    reference="Lanckriet et al. 2004; Bach, Lanckriet & Jordan 2004; Kloft et al. 2011",
+)
+
+
+_BATCH_ROWS = 2048
+# From best to worst: a model of several machines has the worst status of them.
+_SEVERITY = [
+    Status.OPTIMAL,
+    Status.INTERRUPTED,
+    Status.MAX_COLUMNS,
+    Status.MAX_ITER,
+    Status.STALLED,
+    Status.INDEFINITE,
+]
+
+
+def worst_status(statuses: Sequence[Status]) -> str:
+    """The status of a model of several machines."""
+    return str(max(statuses, key=_SEVERITY.index))
+
+
+def on_rows(Ks: Array, rows: Array) -> Array:
+    """The stack of some of the samples: itself when they are all."""
+    if rows.size == Ks.shape[1]:
+        return Ks
+    return stack_of_rows(Ks, rows)
+
+
+class KernelEstimator(BaseEstimator):
+    """Base of every estimator on kernels; ``fit`` validates, makes the kernels, solves and stores.
+
+    A family may set or override the following, and nothing else of this class.
+
+    - ``about`` : About, the row in the table of methods.
+    - ``certificate`` : {"optimality", "stationarity", "machine"}, what ``dual_gap_`` certifies.
+    - ``_gap_name``, ``_easier`` : words of the warning about convergence: what ``dual_gap_`` is, and what
+      makes the problem better conditioned.
+    - ``_precomputed`` : whether X holds kernels; by default where ``kernels="precomputed"``.
+    - ``_kernel_arguments()`` : the parameters that describe kernels.
+    - ``_validate_precomputed(X, reset=)`` : the check of such an X.
+    - ``_fitted`` : FittedKernels, set by ``fit`` where scores are sums over kernels. It makes `_scores` and
+      `contributions` work.
+    - ``_weight_columns()`` : columns of `weights_frame`, which only exists where this is defined.
+    - ``_answers_chunks`` : whether predictions of dask collections are lazy; else they are refused.
+    """
+
+    kernels: Any
+    tol: float
+    max_iter: int
+    callback: Callable[[dict[str, float]], bool | None] | None
+    view_names_: list[str]
+    machine_weights_: Array
+    status_: str
+    dual_gap_: float
+    n_iter_: int
+    certificate: Any = "optimality"
+    _fitted: FittedKernels
+    _bank: Any
+    _gap_name = "relative duality gap"
+    _easier = "lower C"
+    _adds_kernels = False
+    _answers_chunks = False
+    _repr_html_inner = html_inner
+    _repr_mimebundle_ = mimebundle
+
+    # ------------------------------------------------------------------ tags and input
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    def _kernel_arguments(self) -> list[Any]:
+        """The arguments that describe kernels."""
+        return [getattr(self, "kernels", "auto")]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self._precomputed
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.three_d_array = self._precomputed
+        return tags
+
+    def _validate_table(self, X: Any, *, reset: bool) -> Any:
+        """scikit-learn's checks on a table of numbers; others are checked by the kernels that read them."""
+        refuse_dask(self, X)
+        if self._precomputed:
+            return self._validate_precomputed(X, reset=reset)
+        if is_frame(X) or self._reads_objects():
+            validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
+            return X
+        return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+
+    def _reads_objects(self) -> bool:
+        """Whether some kernel compares other things than numbers, such as sequences."""
+        try:
+            views = [view for kernels in self._kernel_arguments() for view in as_views(kernels)]
+        except (TypeError, ValueError):  # refused in its own words when the kernels are made
+            return False
+        return not all(view.kernel._reads_numbers for view in views)
+
+    def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
+        """Stacks are checked kernel by kernel, by the bank."""
+        if reset and hasattr(X, "shape") and len(X.shape) > 1:
+            self._require_kernels_last(X.shape)
+            self.n_features_in_ = X.shape[1]
+        return X
+
+    @staticmethod
+    def _require_kernels_last(shape: tuple[int, ...]) -> None:
+        if len(shape) == 3 and shape[0] != shape[1] and shape[1] == shape[2]:
+            raise ValueError(
+                f"precomputed kernels come last, X of shape (n, n, n_kernels); got shape {shape}, with them "
+                "first. Use numpy.moveaxis(X, 0, 2), or stack_kernels on the list of matrices."
+            )
+
+    def _check_numerics(self) -> None:
+        check_positive_integer("max_iter", self.max_iter)
+        check_number("tol", self.tol, above=0.0)
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(f"callback must be a function of one dict; got {self.callback!r}.")
+
+    # ------------------------------------------------------------------ kernels
+    def _distinct(self, X: Any, targets: Array, weights: Array) -> Samples:
+        """The samples that the solver sees; equal rows of a feature table are one."""
+        targets = targets.reshape(weights.size, -1)
+        return all_samples(weights) if self._precomputed else distinct_samples(X, targets, weights)
+
+    def _fit_stack(self, X: Any, samples: Samples) -> Array:
+        """Fit the bank; the training stack (n_kernels, n, n) of the samples."""
+        if self._precomputed:  # the stack is checked whole, and its columns are the rows given at fit
+            bank = self._bank
+            is_completed = isinstance(bank, CompletedBank)
+            Ks = bank.fit_stack(X, samples.rows) if is_completed else on_rows(bank.fit_stack(X), samples.rows)
+        else:
+            Ks = self._fit_distinct(X, samples)
+        self.view_names_ = list(self._bank.view_names_)
+        return Ks
+
+    def _fit_distinct(self, X: Any, samples: Samples) -> Array:
+        """The stack of the distinct rows; errors speak of the rows as the caller numbers them."""
+        try:
+            return np.asarray(self._bank.fit_stack(samples.take(X)))
+        except ValueError:
+            self._bank.fit_stack(X)
+            raise
+
+    def _require_psd(self, Ks: Array, kernels: Sequence[int] | Array) -> None:
+        """The solver met negative curvature: find the kernel that is to blame."""
+        for m in kernels:
+            if is_indefinite(Ks[m], full=True):
+                raise_indefinite(Ks[m], f"kernel {self._bank.view_names_[m]!r}")
+
+    # ------------------------------------------------------------------ warnings
+    def _warn_unless_converged(self) -> None:
+        if self.status_ in (Status.OPTIMAL, Status.INTERRUPTED):
+            return
+        remedy = {
+            Status.MAX_ITER: "Raise max_iter or tol, or normalise the kernels.",
+            Status.MAX_COLUMNS: "Raise max_columns or tol.",
+            Status.STALLED: f"Floating point allows no better: raise tol, {self._easier}, or normalise the "
+            "kernels.",
+            Status.INDEFINITE: 'A kernel is indefinite: repair it with psd="clip" or psd="shift".',
+        }[Status(self.status_)]
+        warn_caller(
+            f"{type(self).__name__} did not reach tol={self.tol:g}: the {self._gap_name} is "
+            f"{self.dual_gap_:.1e} after {self.n_iter_} iterations (status {self.status_!r}). {remedy}",
+            ConvergenceWarning,
+        )
+
+    # ------------------------------------------------------------------ predict
+    @property
+    def _prediction_bank(self) -> Any:
+        """The bank of the samples and kernels that predictions read; None where there is none."""
+        fitted = getattr(self, "_fitted", None)
+        return getattr(self, "_bank", None) if fitted is None else fitted.bank
+
+    def _by_batches(self, X: Any, predict: Callable[[Any], Any]) -> Iterator[Any]:
+        """What `predict` says of the rows, some thousands at a time; precomputed kernels all at once.
+
+        A row that is refused is named by its number in X.
+        """
+        check_is_fitted(self)
+        X = self._validate_table(X, reset=False)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows <= _BATCH_ROWS or self._precomputed:
+            yield predict(X)
+            return
+        for rows in gen_batches(n_rows, _BATCH_ROWS):
+            try:
+                yield predict(_safe_indexing(X, rows))
+            except RowError as error:
+                raise error.in_row(rows.start + error.row) from None
+
+    def _scores(self, X: Any) -> Array:
+        """Scores without intercept, (n_samples, n_machines); one kernel and one batch of rows at a time."""
+        return np.concatenate(list(self._by_batches(X, lambda rows: self._fitted.scores(rows))))
+
+    @available_if(lambda self: self._adds_kernels)
+    @by_chunks
+    def contributions(self, X: Any) -> Array:
+        """One score per kernel: what each view adds to the decision at each sample.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        array of shape (n_samples, n_kernels), or (n_samples, n_machines, n_kernels) for several machines
+            Summed over the kernels, and with the intercept added, they are the machines' scores.
+        """
+        blocks = self._by_batches(X, lambda rows: self._fitted.contributions(rows))
+        every = np.concatenate(list(blocks))
+        return every[:, 0] if every.shape[1] == 1 else every
+
+    @available_if(lambda self: hasattr(self, "_weight_columns"))
+    def weights_frame(self) -> pd.DataFrame:
+        """The learned weights as a table, one row for each view.
+
+        Returns
+        -------
+        DataFrame
+            ``weight``, and what the model knows beside it, such as ``cost``, ``share``, ``std`` or
+            ``n_columns``; also ``weight[name]`` for each machine where machines have weights of their own.
+        """
+        check_is_fitted(self)
+        return weights_table(self, self._weight_columns())
+
+
+def _without_columns(X: Any) -> Any:
+    """A list of objects, such as graphs, as an array of them: scikit-learn would count parts of the first."""
+    if not isinstance(X, list) or not isinstance(as_table(X), list):
+        return X
+    objects = np.empty(len(X), dtype=object)
+    for place, entry in enumerate(X):
+        objects[place] = entry
+    return objects
+
+
+# -----------------------------------------------------------------------------
+# What every estimator with learned kernel weights shares: validate, build the kernels, solve, store.
+#
+# A fitted model is a list of machines (one for a regressor, one for each class or pair of a classifier), kept
+# together as one matrix of dual coefficients over the support samples of all of them and one row of kernel
+# weights for each. Only support rows and kernels with weight are kept.
+
+
+@dataclass(frozen=True)
+class Solved:
+    """One solution of the weight learner: ``rows`` are its samples, ``names`` its machines.
+
+    Of samples scaled because they lack views: ``scales`` and the weights behind them, ``reference``.
+    """
+
+    result: SolveResult
+    rows: Array
+    names: list[str]
+    scales: Array | None = None
+    reference: Array | None = None
+
+    def coefficients(self, n_samples: int) -> Array:
+        """What the kernels of all the samples are multiplied with (n_machines, n_samples)."""
+        duals = self.duals(n_samples)
+        if self.scales is not None:
+            duals[:, self.rows] *= self.scales
+        return duals
+
+    def duals(self, n_samples: int) -> Array:
+        """Dual variables of all the samples (n_machines, n_samples)."""
+        full = np.zeros((len(self.names), n_samples))
+        full[:, self.rows] = self.result.duals
+        return full
+
+
+_TOO_LARGE = (
+    "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
+    "targets, or normalise the kernels (transforms='unit_trace')."
+)
+
+
+def require_finite(result: Any) -> None:
+    """Refuse a solution that floating point does not hold."""
+    if not result.is_finite:
+        raise ValueError(_TOO_LARGE)
+
+
+@contextmanager
+def refusing_overflow() -> Iterator[None]:
+    """Refuse a problem whose numbers leave floating point on the way to a solution."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            yield
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        raise ValueError(_TOO_LARGE) from error
+    except ValueError as error:
+        if "infs or NaNs" not in str(error):  # as the linear algebra of SciPy and NumPy calls them
+            raise
+        raise ValueError(_TOO_LARGE) from error
+
+
+class BaseMKL(KernelEstimator):
+    """Parameters and methods common to all estimators with global kernel weights.
+
+    Hooks beside those of :class:`KernelEstimator`: ``_lean``, whether a fit needs little more than the
+    weighted sum beside the stack, and ``_why_not_low_rank()``.
+    """
+
+    about = MKL
+    gram: str
+    gram_: str
+    memory_: MemoryEstimate
+    _adds_kernels = True
+    _lean = True  # beside the stack, a fit needs little more than the weighted sum
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        norm: float = 1.0,
+        costs: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        missing: str = "error",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.norm = norm
+        self.costs = costs
+        self.tol = tol
+        self.max_iter = max_iter
+        self.psd = psd
+        self.gram = gram
+        self.dtype = dtype
+        self.missing = missing
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    # ------------------------------------------------------------------ kernels
+    def _why_not_low_rank(self) -> str:
+        """Why the problem cannot be solved on factors, with the remedy; empty if it can."""
+        return ""
+
+    @property
+    def _place_of_stack(self) -> str:
+        """Where the training stack is kept."""
+        if self.gram != "auto":
+            return self.gram
+        return "memmap" if getattr(self, "gram_", None) == "memmap" else "dense"
+
+    def _fit_kernels(self, X: Any, samples: Samples) -> Array:
+        """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction."""
+        self._check_numerics()
+        check_norm(self.norm)
+        fill = FILL_OF[check_choice("missing", self.missing, MISSING)]
+        self._bank = make_bank(
+            self.kernels,
+            dtype=self.dtype,
+            gram=self._place_of_stack,
+            psd=self.psd,
+            lean=self._lean,
+            fill=fill,
+        )
+        Ks = self._fit_stack(X, samples)
+        self.gram_, self.memory_ = self._place_of_stack, self._bank.memory_
+        warn_unless_completed(getattr(self._bank, "filling_", None))
+        self._costs = check_costs(self.costs, self.view_names_)
+        return Ks
+
+    # ------------------------------------------------------------------ solve and store
+    def _solve_machines(
+        self, Ks: Array, rows: Array, names: list[str], losses: Sequence[Loss | JointHinge], **settings: Any
+    ) -> Solved:
+        """Machines on some of the samples; scaled where samples lack views and nothing completes them."""
+        part = on_rows(Ks, rows)
+        if self.missing == "absent":
+            require_whole_sample(self._bank.present_[rows])
+        if self.missing != "renormalise":
+            return Solved(self._learn(part, losses, **settings), rows, names)
+        has = self._bank.present_[rows]
+        if has.all():
+            result = self._learn(part, losses, **settings)
+            return Solved(result, rows, names, reference=result.weights)
+        start = settings.pop("start", None)
+        result, reference = learn_rescaled(
+            lambda scaled, warm: self._learn(scaled, losses, start=warm, **settings),
+            part, has, start, self._place_of_stack,
+        )  # fmt: skip
+        return Solved(result, rows, names, sample_scales(has, reference), reference)
+
+    def _learn(
+        self,
+        Ks: Array,
+        losses: Sequence[Loss | JointHinge],
+        *,
+        learn_ridge: bool = False,
+        label: str = "",
+        start: SolveResult | None = None,
+    ) -> SolveResult:
+        result = learn_weights(
+            Ks,
+            losses,
+            norm=float(self.norm),
+            costs=self._costs,
+            learn_ridge=learn_ridge,
+            options=self._options(self._draw_seed(), label),
+            start=start,
+        )
+        if result.suspicious or result.status == Status.INDEFINITE:
+            self._require_psd(Ks, np.flatnonzero(result.weights))
+        if result.status != Status.INSEPARABLE:
+            require_finite(result)
+        return result
+
+    def _draw_seed(self) -> int:
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
+
+    def _options(self, seed: int, label: str) -> Options:
+        progress = Progress(label, self.verbose, self.callback)
+        return Options(tol=self.tol, max_iter=self.max_iter, seed=seed, callback=progress)
+
+    def _store(self, solutions: Sequence[Solved], samples: Samples) -> None:
+        """Keep the machines in compact form: support rows and active kernels only."""
+        duals = np.concatenate([solved.duals(samples.rows.size) for solved in solutions])
+        self._store_results([solved.result for solved in solutions], [solved.names for solved in solutions])
+        spread = samples.spread(duals)
+        self.support_ = np.flatnonzero(spread.any(axis=0))
+        self.dual_coef_ = spread[:, self.support_]
+        self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, self._costs)
+        kept = np.flatnonzero(duals.any(axis=0))
+        kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
+        coefficients = np.concatenate([s.coefficients(samples.rows.size) for s in solutions])[:, kept]
+        scaled = self.missing == "renormalise"
+        reference = np.array([s.reference for s in solutions for _ in s.names]) if scaled else None
+        active = np.flatnonzero(self.machine_weights_.any(axis=0))
+        active = active if active.size else np.array([0])  # a learned 1/C may have all the weight
+        counts_all = self._precomputed and self.missing == "error"  # else those that count, in their order
+        bank = self._bank.restrict(samples.rows[kept] if counts_all else kept, active)
+        notes_absent = self.missing in ("renormalise", "absent")
+        part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent)
+        self._fitted = FittedKernels([part], self.machine_weights_.shape)
+        del self._bank
+
+    def _store_results(self, results: Sequence[Any], names: Sequence[list[str]]) -> None:
+        """What solutions say of the weights, the intercepts and themselves; names of the machines of each."""
+        self.machine_names_ = [name for of_result in names for name in of_result]
+        self.machine_weights_ = np.repeat(
+            [r.weights for r in results], [len(of_result) for of_result in names], axis=0
+        )
+        self.kernel_weights_ = np.mean([r.weights for r in results], axis=0)
+        self.intercept_ = np.concatenate([r.intercepts for r in results])
+        self.objective_ = float(sum(r.objective for r in results))
+        self.dual_gap_ = float(max(r.gap for r in results))
+        self.n_iter_ = max(1, max(r.n_iter for r in results))
+        self.status_ = worst_status([r.status for r in results])
+        self.history_ = [
+            {**entry, "machine": number} for number, r in enumerate(results) for entry in r.history
+        ]
+
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_, "cost": self._costs}

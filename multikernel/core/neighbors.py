@@ -1,0 +1,120 @@
+"""Nearest neighbours in the feature space of a kernel.
+
+    ‖φ(x) − φ(x_j)‖² = k(x, x) + k(x_j, x_j) − 2 k(x, x_j)
+
+The order of the neighbours of x does not depend on k(x, x), so that the similarities of new points to the
+labelled ones are enough. Two things are decided by rule and not by chance:
+
+- Votes: of the classes with most neighbours among the nearest, the one that has the nearest of them wins.
+- Distances that are exactly equal (a narrow Gaussian is zero between all points) would leave the choice to
+  the order of the labelled points, which often is that of their classes. They are taken in another order, a
+  permutation drawn with a fixed seed: the same seed gives the same votes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from .._validation import check_positive_integer
+
+
+@dataclass(frozen=True)
+class Votes:
+    """What the neighbours of each new point say.
+
+    Attributes
+    ----------
+    winners : array (n_new,), the class that wins, as a code
+    counts : array (n_new, n_classes), how many of the neighbours each class has
+    """
+
+    winners: Array
+    counts: Array
+
+
+def kernel_distances(K: Array, diagonal: Array) -> Array:
+    """½ ‖φ(x) − φ(x_j)‖² less ½ k(x, x), which orders the neighbours of x all the same.
+
+    Parameters
+    ----------
+    K : array (n_new, n), similarities of the new points to the labelled ones
+    diagonal : array (n,), similarities of the labelled points to themselves
+
+    Returns
+    -------
+    array (n_new, n)
+    """
+    return 0.5 * diagonal - K  # halves: very large similarities stay finite
+
+
+def check_n_neighbors(n_neighbors: Any, n: int) -> int:
+    """A positive integer, and no more than the `n` labelled points."""
+    k = check_positive_integer("n_neighbors", n_neighbors)
+    if k > n:
+        raise ValueError(
+            f"n_neighbors must be at most the number of labelled samples; got n_neighbors={k} for {n} "
+            "sample(s). Lower it, or label more."
+        )
+    return k
+
+
+def nearest(distances: Array, n_neighbors: int, *, seed: int = 0) -> Array:
+    """The nearest labelled points of each new one, nearest first.
+
+    Parameters
+    ----------
+    distances : array (n_new, n), anything that grows with the distance
+    n_neighbors : int, at most n
+    seed : int
+        Of the permutation in which points at exactly the same distance are taken.
+
+    Returns
+    -------
+    array (n_new, n_neighbors) of positions
+
+    Examples
+    --------
+    >>> nearest(np.array([[3.0, 1.0, 2.0]]), 2).tolist()
+    [[1, 2]]
+    """
+    n_new, n = distances.shape
+    order = np.random.default_rng(seed).permutation(n)
+    shuffled = distances[:, order]
+    furthest = np.partition(shuffled, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
+    inside = shuffled < furthest
+    level = shuffled == furthest
+    room = n_neighbors - inside.sum(axis=1, keepdims=True)
+    inside |= level & (np.cumsum(level, axis=1) <= room)
+    columns = np.nonzero(inside)[1].reshape(n_new, n_neighbors)
+    by_distance = np.argsort(np.take_along_axis(shuffled, columns, axis=1), axis=1, kind="stable")
+    return np.asarray(order[np.take_along_axis(columns, by_distance, axis=1)])
+
+
+def neighbour_votes(distances: Array, codes: Array, n_neighbors: int, *, seed: int = 0) -> Votes:
+    """Let the nearest labelled points of each new one vote for its class.
+
+    Parameters
+    ----------
+    distances : array (n_new, n), anything that grows with the distance
+    codes : array (n,), the class of each labelled point, 0, 1, …
+    n_neighbors : int, at most n
+    seed : int
+        Of the permutation in which points at exactly the same distance are taken.
+
+    Examples
+    --------
+    >>> votes = neighbour_votes(np.array([[3.0, 1.0, 2.0]]), np.array([0, 0, 1]), 2)
+    >>> votes.winners.tolist(), votes.counts.tolist()
+    ([0], [[1, 1]])
+    """
+    labels = codes[nearest(distances, n_neighbors, seed=seed)]
+    shape = len(labels), int(codes.max()) + 1
+    rows = np.arange(len(labels))[:, None]
+    counts = np.zeros(shape, np.intp)
+    np.add.at(counts, (rows, labels), 1)
+    places = np.full(shape, n_neighbors)  # of the nearest neighbour of each class
+    np.minimum.at(places, (rows, labels), np.arange(n_neighbors))
+    leading = counts == counts.max(axis=1, keepdims=True)
+    return Votes(np.where(leading, places, n_neighbors).argmin(axis=1), counts)

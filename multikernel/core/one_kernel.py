@@ -1,0 +1,94 @@
+"""What every estimator on one kernel shares: the training matrix K (n, n), and the rows of new points.
+
+The kernel is a function of rows, which is fitted and evaluated here, or its matrices are handed in:
+``kernel="precomputed"``, X of shape (n, n) at fit and (n_test, n_train) afterwards. Either way the estimator
+sees a checked K = (k(x_i, x_j)) and rows k(x, x_j), with the same repair where K was indefinite.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils.validation import validate_data
+
+from .._typing import Array
+from .._validation import all_finite, check_choice, raise_non_finite_gram
+from ..kernels import Gaussian, Kernel, as_kernel
+from ..views import KernelBank, PrecomputedBank, View
+from .estimator import KernelEstimator
+
+KERNEL_NAMES = ("gaussian", "precomputed")
+
+
+def fixed_seed(random_state: Any) -> int:
+    """A seed from scikit-learn's ``random_state``; None is a fixed one, so that a fit can be repeated."""
+    return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
+
+
+class OneKernel(KernelEstimator):
+    """Parameters `kernel` and `psd`, and the matrices that they give.
+
+    A subclass calls `_validate_table` and `_fit_gram` in `fit`, and `_test_blocks` afterwards.
+
+    Attributes
+    ----------
+    base_kernel_ : Kernel or None
+        The kernel with numbers for the parameters that depend on the data; None for a precomputed one.
+    """
+
+    kernel: Any
+    psd: str
+    base_kernel_: Kernel | None
+    _bank: Any
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = False  # one kernel is a matrix
+        return tags
+
+    def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
+        dtypes = (np.float64, np.float32)
+        K = check_array(X, dtype=dtypes, ensure_all_finite=False, input_name="X", estimator=self)
+        if not all_finite(K):  # our own check says where
+            raise_non_finite_gram(K, "the precomputed kernel")
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return K
+
+    def _fit_gram(self, X: Any) -> Array:
+        """The checked training matrix (n, n), float64; it may be the caller's memory: never write into it."""
+        if self._precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"a precomputed kernel must be square at fit, X of shape (n, n); got shape {X.shape}."
+            )
+        self._bank = self._make_bank()
+        K = np.asarray(self._bank.fit_stack(X)[0], np.float64)
+        self.base_kernel_ = None if self._precomputed else self._bank.views_[0].kernel
+        return K
+
+    def _make_bank(self) -> KernelBank | PrecomputedBank:
+        """A bank of the one kernel."""
+        kernel = self.kernel
+        if isinstance(kernel, str):
+            check_choice("kernel, where it is a name,", kernel, KERNEL_NAMES)
+            if kernel == "precomputed":
+                return PrecomputedBank([kernel], psd=self.psd)
+            kernel = Gaussian()
+        if isinstance(kernel, (list, tuple)):
+            raise TypeError(
+                f"{type(self).__name__} learns with one kernel; got a {type(kernel).__name__}. Make one of "
+                "several kernels by a + b or a * b; for a kernel on some columns use a View."
+            )
+        return KernelBank(kernel if isinstance(kernel, View) else as_kernel(kernel), psd=self.psd)
+
+    def _test_blocks(self, X: Any) -> Iterator[Array]:
+        """Similarities to the training points, (n_rows, n_train), for some thousand rows at a time."""
+        return self._by_batches(X, self._test_block)
+
+    def _test_block(self, X: Any) -> Array:
+        _, K = next(self._bank.iter_kernels(X))
+        return np.asarray(K, np.float64)

@@ -1,0 +1,202 @@
+"""Checks of regression targets and of labels."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import assert_all_finite, check_array, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
+
+from .._typing import Array
+from .._validation import check_number, codes_of_classes
+
+
+def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Array:
+    """Finite real targets as (n, n_outputs), as many rows as X has samples."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    if not multi_output:
+        y = column_or_1d(y, warn=True)
+    values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
+    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    if values.ndim > 2:
+        raise ValueError(f"y must have shape (n,) or (n, n_outputs); got shape {values.shape}.")
+    if values.shape[0] != n_samples:
+        raise ValueError(
+            f"X and y must have the same number of samples; got {n_samples} and {values.shape[0]}."
+        )
+    return values[:, None] if values.ndim == 1 else values
+
+
+def encode_labels(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
+    """The sorted classes, and the code 0, 1, … of each sample."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind != "O":
+        assert_all_finite(y, input_name="y")
+    classes, codes = codes_of_classes(y, if_missing="Leave samples without a label out.")
+    check_classification_targets(y)
+    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    if y.shape[0] != n_samples:
+        raise ValueError(f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}.")
+    return classes, codes
+
+
+def require_two_classes(classes: Array, codes: Array) -> None:
+    """At least two classes, each with a sample that counts."""
+    if classes.size < 2:
+        got = f"1 class: {classes.tolist()[0]!r}" if classes.size else "no sample"
+        raise ValueError(f"a classifier needs samples of at least 2 classes; got {got}.")
+    missing = np.setdiff1d(np.arange(classes.size), codes)
+    if missing.size:
+        raise ValueError(f"class {classes.tolist()[missing[0]]!r} has no sample with a positive weight.")
+
+
+# -----------------------------------------------------------------------------
+# Checks of the estimators' own parameters and of the weights of samples, with their wording.
+
+
+def check_norm(norm: Any) -> float:
+    """p of the weight set: a number from 1 to infinity."""
+    if isinstance(norm, float | np.floating) and np.isposinf(norm):
+        return float("inf")
+    return check_number("norm", norm, at_least=1.0)
+
+
+def check_C(C: Any, loss: str) -> float | None:
+    """C as a positive number (infinity: hard margin); None when it is to be learned."""
+    if isinstance(C, str):
+        if C != "learn":
+            raise ValueError(f'C must be a positive number, numpy.inf or "learn"; got {C!r}.')
+        if loss != "squared_hinge":
+            raise ValueError(
+                f'C="learn" needs loss="squared_hinge" (its 1/C is a kernel weight); got loss={loss!r}.'
+            )
+        return None
+    return check_price(C)
+
+
+def check_price(C: Any) -> float:
+    """C as a positive number; infinity is the hard margin."""
+    if isinstance(C, float | np.floating) and np.isposinf(C):
+        return float("inf")
+    if isinstance(C, str):
+        raise TypeError(f"C must be a positive number or numpy.inf; got {C!r}.")
+    return check_number("C", C, above=0.0)
+
+
+def check_finite_price(C: Any) -> float:
+    """C of a machine whose kernel is learned by descent."""
+    if check_price(C) == float("inf"):
+        raise ValueError(
+            "C must be finite; got inf. Without errors a machine has no value at kernels that allow no exact "
+            "fit, so that a descent would not know where to go. Use a large C, such as 1e3."
+        )
+    return float(C)
+
+
+def price_samples(C: float, weights: Array) -> Array:
+    """C of each sample: C times its weight, which floating point must be able to hold."""
+    with np.errstate(over="ignore", under="ignore"):
+        prices = float(C) * weights
+    if not np.isfinite(prices).all():
+        raise ValueError(
+            f"C times the weight of a sample is too large for floating point: C={C:g}, and weights up to "
+            f"{weights.max():g}. Lower C, or divide the weights by their mean."
+        )
+    return np.asarray(prices)
+
+
+def check_nu(nu: Any) -> float:
+    """The share of samples that may lie outside: in (0, 1]."""
+    value = check_number("nu", nu, above=0.0)
+    if value > 1.0:
+        raise ValueError(f"nu must be at most 1; got {nu!r}.")
+    return value
+
+
+def check_costs(costs: Any, names: list[str]) -> Array:
+    """One positive cost for each kernel: an array, or by view name in a dict or Series (1 if not named)."""
+    if costs is None:
+        return np.ones(len(names))
+    if isinstance(costs, pd.Series) and not costs.index.equals(pd.RangeIndex(len(costs))):
+        repeated = costs.index[costs.index.duplicated()].tolist()
+        if repeated:
+            raise ValueError(f"costs names view {repeated[0]!r} twice; give one cost for each.")
+        costs = costs.to_dict()
+    if isinstance(costs, Mapping):
+        unknown = sorted(set(costs) - set(names), key=str)
+        if unknown:
+            raise ValueError(f"costs names unknown views {unknown}; the views are {names}.")
+        costs = [costs.get(name, 1.0) for name in names]
+    try:
+        values = np.asarray(costs, float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"costs must hold one number for each kernel; got {costs!r}.") from error
+    if values.shape != (len(names),):
+        raise ValueError(
+            f"costs must hold one number for each of the {len(names)} kernels; got shape {values.shape}."
+        )
+    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if bad.size:
+        raise ValueError(f"costs must be positive and finite; kernel {names[bad[0]]!r} has {values[bad[0]]}.")
+    return values
+
+
+def check_sample_weights(sample_weight: Any, n_samples: int) -> Array:
+    """Nonnegative weights with at least one positive; ones by default."""
+    if n_samples == 0:
+        raise ValueError("X must hold at least one sample; got 0 sample(s).")
+    given = np.ones(1) if sample_weight is None else np.asarray(sample_weight)
+    if given.dtype.kind in "fiub" and not given.any():
+        raise ValueError("sample_weight must have a positive entry; all are zero.")
+    probe = np.empty((n_samples, 1))
+    return np.asarray(_check_sample_weight(sample_weight, probe, dtype=np.float64, ensure_non_negative=True))
+
+
+def weigh_samples(class_weight: Any, classes: Array, codes: Array, sample_weight: Any) -> Array:
+    """The weight of each sample: its own times that of its class."""
+    weights = check_sample_weights(sample_weight, codes.size)
+    if class_weight is None:
+        return weights
+    by_class = compute_class_weight(class_weight, classes=classes, y=classes[codes], sample_weight=weights)
+    return np.asarray(weights * by_class[codes])
+
+
+def check_matrix_C(C: Any, criterion: str) -> float | None:
+    """C of a learned kernel matrix: positive and finite; None when it is to be learned."""
+    if isinstance(C, str):
+        if C != "learn":
+            raise ValueError(f'C must be a positive number or "learn"; got {C!r}.')
+        if criterion != "soft2":
+            raise ValueError(f'C="learn" needs criterion="soft2" (its 1/C is a weight); got {criterion!r}.')
+        return None
+    if isinstance(C, float | np.floating) and np.isposinf(C):
+        if criterion == "hard":
+            return float("inf")
+        raise ValueError('C must be finite; for the hard margin use criterion="hard".')
+    return check_number("C", C, above=0.0)
+
+
+def check_trace(trace: Any) -> None:
+    """The trace of a learned kernel matrix: None, or positive and finite."""
+    if trace is not None and not check_number("trace", trace) > 0.0:
+        raise ValueError(
+            f"trace must be positive; got {trace!r}. No positive semidefinite matrix but zero has such a "
+            "trace; leave it out for the sum of the kernels' traces."
+        )
+    if trace is not None and not 1e-100 <= trace <= 1e100:
+        raise ValueError(f"trace must lie between 1e-100 and 1e100; got {trace!r}.")
+
+
+def check_weight_range(weights: Array) -> None:
+    """Where C is learned, their inverses are the entries of a kernel: they may not overflow."""
+    positive = weights[weights > 0]
+    if positive.size and not (positive.min() >= 1e-100 and positive.max() <= 1e100):
+        raise ValueError(
+            'weights of samples must lie between 1e-100 and 1e100 for C="learn"; got '
+            f"{positive.min():.1e} to {positive.max():.1e}. Rescale them, or leave those samples out."
+        )

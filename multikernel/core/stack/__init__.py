@@ -1,0 +1,1 @@
+"""Weighted sums of Gram stacks and their adjoints."""

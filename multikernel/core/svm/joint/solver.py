@@ -1,0 +1,395 @@
+"""One solution of the joint multiclass machine: steps along cycles of classes, Newton where they crawl.
+
+See :mod:`.multiclass` for the problem and :mod:`.class_cycles` for the steps. The intercepts come with the
+last search for a cycle: optimality asks b_l ≤ b_k + W[k, l] of them, W the costs of the edges.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...._numba import read_only
+from ...._typing import Array
+from ...optim.loop import Result, Status
+from ..machine import NEGATIVE_CURVATURE, ROUNDS, VIOLATION, best_growth, shares_on_the_way
+from . import cycles
+from .loss import JointHinge
+from .sensitivity import FreeDuals, invert_on_balanced
+
+_FIRST_VIOLATION, _FINEST_VIOLATION = 0.1, 1e-13  # relative to the rewards
+_ROUNDING = 1e-13  # relative to the loss of the scores 0
+_STANDSTILL = 1e-13
+_PATIENCE = 20  # steps per sample after which cycles are taken to crawl
+_NEWTON_BOUNDS = (
+    30  # bounds met by one Newton step at most; fewer, if they cost more than the steps before it
+)
+
+
+class Values(NamedTuple):
+    """The dual and the primal value at one point, and the intercepts of the latter."""
+
+    dual: float
+    primal: float
+    intercepts: Array
+
+    @property
+    def difference(self) -> float:
+        """What the certificate leaves open."""
+        return self.primal - self.dual
+
+    def is_no_better_than(self, earlier: "Values") -> bool:
+        """Whether neither the dual value rose nor the difference fell, but for rounding."""
+        rose = self.dual - earlier.dual > _STANDSTILL * abs(self.dual)
+        return not rose and self.difference > 0.9 * earlier.difference
+
+
+def _potentials(W: Array, mean: float) -> Array:
+    """Intercepts with b_l ≤ b_k + W[k, l] as far as possible, in the middle of their ranges, of sum 0.
+
+    W is shifted until no cycle is negative. The shortest distances D from a class and to it are then two
+    extreme solutions; their mean is taken, over all the classes alike. The cost of an absent edge is set to
+    more than that of any path, which bounds nothing in earnest.
+    """
+    n = W.shape[0]
+    present = W < 0.5 * cycles.HUGE
+    np.fill_diagonal(present, False)
+    D = np.where(present, W - min(mean, 0.0), 0.0)
+    D[~present] = 1.0 + n * np.abs(D).max()
+    np.fill_diagonal(D, 0.0)
+    for r in range(n):
+        D = np.minimum(D, D[:, [r]] + D[[r]])
+    return np.asarray(0.5 * (D.mean(axis=0) - D.mean(axis=1)))
+
+
+def _move_free(H: Array, g: Array, turns: Array, old: Array, upper: Array, bounds: int) -> Array:
+    """Newton steps for the free α, each to the first bound, where it leaves the others alone."""
+    alpha = old.copy()
+    free = np.arange(old.size)
+    for _ in range(bounds):
+        direction = -invert_on_balanced(H[np.ix_(free, free)], g[free, None], turns[free])[:, 0]
+        ascent = -float(g[free] @ direction)
+        product = H[:, free] @ direction
+        curvature = float(product[free] @ direction)
+        if not ascent > 0.0:
+            break
+        room = np.where(direction > 0.0, upper[free] - alpha[free], alpha[free])
+        moving = direction != 0.0
+        steps = room[moving] / np.abs(direction[moving])
+        nearest = int(np.argmin(steps))
+        step = min(float(steps[nearest]), ascent / max(curvature, cycles.TINY_CURVATURE))
+        moved = np.clip(alpha[free] + step * direction, 0.0, upper[free])
+        hit = np.flatnonzero(moving)[nearest]
+        bounded = step == steps[nearest]
+        if bounded:
+            moved[hit] = upper[free[hit]] if direction[hit] > 0.0 else 0.0
+        alpha[free] = moved
+        g = g + step * product
+        if not bounded or free.size <= 2:
+            break
+        free = np.delete(free, hit)
+    return alpha
+
+
+class JointSolver:
+    """The state of one solution: samples in the order of their classes, arrays with a row for each class.
+
+    Parameters
+    ----------
+    K : array (n, n), C-contiguous
+    loss : JointHinge
+    alpha : array (n_classes, n)
+        A feasible start.
+    scores : array (n_classes, n), optional
+        BK of the start, where it is known.
+    """
+
+    def __init__(self, K: Array, loss: JointHinge, alpha: Array, scores: Array | None = None) -> None:
+        n_classes, n = alpha.shape
+        codes = loss.codes
+        self.K = read_only(K)
+        self.order = np.argsort(codes, kind="stable")
+        self.own = codes[self.order]
+        starts = np.searchsorted(self.own, np.arange(n_classes + 1))
+        diag = np.diagonal(K)[self.order].astype(float)
+        self.samples = cycles.Samples(
+            self.K, self.order, starts, diag, np.empty((n, n)), np.zeros(n, np.bool_)
+        )
+        self.limits = cycles.Limits(loss.upper[self.order], np.ascontiguousarray(loss.margins[self.order].T))
+        start = np.ascontiguousarray(alpha[:, self.order])
+        self.point = cycles.Point(start, *(np.zeros((n_classes, n)) for _ in range(3)))
+        self.edges = cycles.Edges(*np.zeros((2, n_classes, n_classes)))
+        self.n_steps = 0
+        self.mean = 0.0
+        self.least_curvature = np.inf
+        if scores is None:
+            self.rebuild_scores()
+        else:
+            self.point.F[:] = scores[:, self.order]
+
+    def as_given(self, rows: Array) -> Array:
+        """Something of the samples in the order in which they were given."""
+        given = np.empty_like(rows)
+        given[:, self.order] = rows
+        return given
+
+    @property
+    def coefficients(self) -> Array:
+        """B, with one row for each class."""
+        B = -self.point.alpha
+        B[self.own, np.arange(self.own.size)] += self.point.alpha.sum(axis=0)
+        return B
+
+    def rebuild_scores(self) -> None:
+        """F = BK from the support rows: at the start, and to remove the drift of many steps."""
+        B = self.coefficients
+        used = np.flatnonzero(B.any(axis=0))
+        self.point.F[:] = (B[:, used] @ self.K[self.order[used]])[:, self.order]
+
+    def advance(self, violation: float, max_steps: int) -> cycles.Outcome:
+        """Steps until the worst cycle violates the conditions by no more than ``violation``."""
+        outcome = cycles.Outcome(
+            *cycles.run(self.samples, self.limits, self.point, self.edges, violation, max_steps)
+        )
+        self.n_steps += outcome.iterations
+        self.mean = outcome.mean
+        self.least_curvature = min(self.least_curvature, outcome.least_curvature)
+        return outcome
+
+    def newton_step(self, steps: int) -> None:
+        """Solve for all the free α at once, to the bounds they meet: for kernels on which cycles crawl.
+
+        It may cost as much as the given number of steps along cycles.
+        """
+        alpha, F = self.point.alpha, self.point.F
+        columns, rows = np.nonzero((alpha > 0.0) & (alpha < self.limits.upper))
+        affordable = int(10.0 * steps * alpha.size / max(rows.size**3 / 3.0, 1.0))
+        if rows.size < 2 or affordable == 0:
+            return
+        free = FreeDuals(rows, columns, self.own[rows])
+        sources, turns = self.order[rows], free.turns
+        H = self.K[np.ix_(sources, sources)] * (turns @ turns.T)
+        g = free.turned(F) - self.limits.rewards[columns, rows]
+        bounds = min(affordable, _NEWTON_BOUNDS)
+        alpha[columns, rows] = _move_free(H, g, turns, alpha[columns, rows], self.limits.upper[rows], bounds)
+        self.rebuild_scores()
+
+    def values(self) -> Values:
+        """The dual and the primal value at the current α, with the intercepts that the edges allow."""
+        alpha, F, R = self.point.alpha, self.point.F, self.limits.rewards
+        half_norm2 = 0.5 * float(np.vdot(self.coefficients, F))
+        intercepts = _potentials(np.minimum(self.edges.raised, -self.edges.lowered.T), self.mean)
+        scores = F + intercepts[:, None]
+        here = (self.own, np.arange(self.own.size))
+        loss = np.maximum(R - scores[here] + scores, 0.0)  # 0 of the own class, for its R is 0
+        primal = half_norm2 + float(loss.sum(axis=0) @ self.limits.upper)
+        return Values(float(np.vdot(R, alpha)) - half_norm2, primal, intercepts)
+
+    def look(self) -> Values:
+        """The values where it stands, without a step."""
+        self.advance(0.0, 0)
+        return self.values()
+
+    def _approach(self, violation: float, patience: int, max_steps: int) -> None:
+        """From α = 0, come near to a large price by way of smaller ones."""
+        whole = self.limits.upper
+        if self.point.alpha.any():
+            return
+        for share in shares_on_the_way(float(whole.max()), self.samples.diag):
+            if self.n_steps >= max_steps:
+                break  # what there is, is feasible at larger prices too
+            self.limits = self.limits._replace(upper=share * whole)
+            for _ in range(ROUNDS):
+                if self.advance(violation, patience).reason == cycles.CONVERGED:
+                    break
+                self.newton_step(patience)
+            alpha, F = self.point.alpha, self.point.F
+            norm2 = float(np.vdot(self.coefficients, F))
+            growth = best_growth(float(np.vdot(self.limits.rewards, alpha)), norm2)
+            alpha *= growth
+            F *= growth
+        self.limits = self.limits._replace(upper=whole)
+        np.minimum(self.point.alpha, whole, out=self.point.alpha)  # rounding
+
+    def solve(self, tol: float, max_steps: int) -> tuple[Values, Status]:
+        """Steps until the relative gap is ``tol``; the violation allowed to cycles follows the gap."""
+        scale = float(np.abs(self.limits.rewards).max(initial=0.0)) or 1.0
+        violation = _FIRST_VIOLATION * scale
+        patience = _PATIENCE * self.own.size + 2000
+        self._approach(VIOLATION * scale, patience, max_steps)
+        crawling: Values | None = None  # where the last call ended that used up its patience
+        while True:
+            outcome = self.advance(violation, min(patience, max_steps - self.n_steps))
+            values = self.values()
+            if values.difference <= tol * abs(values.primal):
+                return values, Status.OPTIMAL
+            if outcome.reason == cycles.ITERATION_LIMIT:
+                if self.n_steps >= max_steps:
+                    return values, Status.MAX_ITER
+                if crawling is not None and values.is_no_better_than(crawling):
+                    return values, Status.STALLED
+                crawling = values
+                self.newton_step(patience)
+                continue
+            if violation < _FINEST_VIOLATION * scale:
+                is_zero = values.primal <= _ROUNDING * scale * float(self.limits.upper.sum())
+                return values, Status.OPTIMAL if is_zero else Status.STALLED
+            violation *= float(np.clip(0.7 * tol * abs(values.primal) / values.difference, 0.05, 0.5))
+
+
+# -----------------------------------------------------------------------------
+# The joint multiclass machine: all classes in one problem, with one kernel.
+#
+#     min  ½ Σ_l ‖w_l‖² + Σ_i C_i Σ_{l ≠ y_i} [R_il − (f_i^{y_i} − f_i^l)]₊,   f^l = w_l'φ + b_l,  Σ_l b_l = 0
+#     max_α  Σ_{i, l ≠ y_i} R_il α_il − ½ tr B'KB   subject to   0 ≤ α_il ≤ C_i,  Σ_i B_il = 0 for every l,
+#
+# where B_il = [l = y_i] Σ_m α_im − α_il (α of the own class is 0), f^l(x) = Σ_i B_il k(x_i, x) + b_l, and the
+# predicted class is the one with the largest f^l. With R = 2 this is the machine of Weston & Watkins (1999);
+# with two classes it is the binary SVM of the same C: the value is twice its value, and f = (f¹ − f⁰)/2.
+
+
+_INFEASIBLE = 1e-9  # relative to the largest C
+
+
+@dataclass(frozen=True)
+class MulticlassResult(Result):
+    """A joint multiclass machine.
+
+    Attributes
+    ----------
+    alpha : array (n, n_classes), 0 in the column of the sample's own class
+    coefficients : array (n, n_classes), B: f^l(x) = Σ_i B_il k(x_i, x) + b_l
+    intercepts : array (n_classes,), of sum 0
+    objective : float, the dual value
+    primal : float, the primal value
+    gap : float, (primal − dual) / |primal|
+    n_iter : int, steps along cycles of classes
+    status : Status
+    """
+
+    alpha: Array
+    coefficients: Array
+    intercepts: Array
+    primal: float
+
+
+def solve_multiclass(
+    K: Array,
+    codes: Array,
+    n_classes: int,
+    C: Array | float,
+    *,
+    rewards: Array | None = None,
+    tol: float = 1e-4,
+    start: Array | None = None,
+    max_iter: int = 10**7,
+) -> MulticlassResult:
+    """Solve the joint multiclass machine with the kernel K, from any feasible start.
+
+    Parameters
+    ----------
+    K : array (n, n), symmetric
+    codes : int array (n,), the class of each sample, 0 to n_classes − 1
+    n_classes : int, at least 2
+    C : float or array (n,)
+        The bounds C_i, finite and at least 0; a sample of bound 0 takes no part.
+    rewards : array (n, n_classes), optional
+        R, 2 by default; any finite numbers. Those of the samples' own classes are not read.
+    tol : float
+        The relative duality gap (primal − dual) / |primal| to reach.
+    start : array (n, n_classes), optional
+        A feasible α to start from, for example the one of a nearby kernel.
+    max_iter : int
+        At most so many steps.
+
+    Returns
+    -------
+    MulticlassResult
+        ``status`` is ``"indefinite"`` if a step met negative curvature (the solution is then only
+        stationary), and ``"stalled"`` if rounding keeps the gap above ``tol``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, codes = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
+    >>> result = solve_multiclass(X @ X.T, codes, 2, 10.0)
+    >>> result.coefficients.round(3).tolist()
+    [[0.0, 0.0], [0.5, -0.5], [-0.5, 0.5], [0.0, 0.0]]
+    """
+    K, codes, upper = _checked_data(K, codes, n_classes, C)
+    loss = JointHinge(codes, n_classes, upper, _checked_rewards(rewards, codes, n_classes))
+    solver = JointSolver(K, loss, _checked_start(start, codes, n_classes, upper).T)
+    values, status = solver.solve(tol, max_iter)
+    alpha, B = (solver.as_given(part).T.copy() for part in (solver.point.alpha, solver.coefficients))
+    gap = values.difference / max(abs(values.primal), np.finfo(float).tiny)
+    if solver.least_curvature < NEGATIVE_CURVATURE:
+        status = Status.INDEFINITE
+    return MulticlassResult(
+        alpha,
+        B,
+        values.intercepts,
+        values.primal,
+        objective=values.dual,
+        gap=gap,
+        n_iter=solver.n_steps,
+        status=status,
+    )
+
+
+def _checked_data(K: Array, codes: Array, n_classes: int, C: Array | float) -> tuple[Array, Array, Array]:
+    """The kernel, the codes and the bounds as arrays."""
+    K = np.ascontiguousarray(K, dtype=None if np.asarray(K).dtype == np.float32 else float)
+    codes = np.asarray(codes)
+    n = codes.size
+    if K.shape != (n, n) or codes.ndim != 1:
+        raise ValueError(
+            f"K must be (n, n) with one class code for each sample; got K {K.shape} and codes {codes.shape}."
+        )
+    if n_classes < 2 or not np.issubdtype(codes.dtype, np.integer):
+        raise ValueError(
+            f"codes must be integers of at least 2 classes; got {codes.dtype} and n_classes={n_classes}. "
+            "Encode labels with np.unique(y, return_inverse=True)."
+        )
+    if n == 0 or codes.min() < 0 or codes.max() >= n_classes:
+        raise ValueError(f"codes must lie in 0 .. {n_classes - 1} and not be empty; got {np.unique(codes)}.")
+    upper = np.array(C, float)
+    if upper.shape not in ((), (n,)) or not np.isfinite(upper).all() or (upper < 0.0).any():
+        raise ValueError(
+            f"C must be a finite number, at least 0, or one for each of the {n} samples; got {C!r}."
+        )
+    return K, codes.astype(np.int64), np.broadcast_to(upper, n).copy()
+
+
+def _checked_rewards(rewards: Array | None, codes: Array, n_classes: int) -> Array | None:
+    """R with 0 for the samples' own classes, where it is given."""
+    if rewards is None:
+        return None
+    R = np.array(rewards, float)
+    if R.shape != (codes.size, n_classes):
+        raise ValueError(f"rewards must have the shape {(codes.size, n_classes)}; got {R.shape}.")
+    R[np.arange(codes.size), codes] = 0.0
+    if not np.isfinite(R).all():
+        raise ValueError("rewards must be finite; the ones given contain NaN or infinity.")
+    return R
+
+
+def _checked_start(start: Array | None, codes: Array, n_classes: int, upper: Array) -> Array:
+    """A feasible α: rounding is clipped, anything worse is an error."""
+    if start is None:
+        return np.zeros((codes.size, n_classes))
+    alpha = np.array(start, float)
+    if alpha.shape != (codes.size, n_classes):
+        raise ValueError(f"start must have the shape {(codes.size, n_classes)}; got {alpha.shape}.")
+    allowed = _INFEASIBLE * float(upper.max())
+    outside = float(np.maximum(-alpha, alpha - upper[:, None]).max())
+    alpha = np.clip(alpha, 0.0, upper[:, None])
+    alpha[np.arange(codes.size), codes] = 0.0
+    given = np.bincount(codes, alpha.sum(axis=1), n_classes)
+    imbalance = float(np.abs(given - alpha.sum(axis=0)).max())
+    if not (outside <= allowed and imbalance <= codes.size * allowed):
+        raise ValueError(
+            "start must be feasible: 0 <= alpha <= C, and for every class the sum over its own samples equal "
+            f"to the sum of its column; it is outside by {outside:.1e}, out of balance by {imbalance:.1e}. "
+            "Pass the alpha of an earlier solution with the same C, or None."
+        )
+    return alpha

@@ -1,0 +1,519 @@
+"""The way to a large price of errors, through smaller ones.
+
+With a price C far above 1/K_ii, and classes that overlap, most duals end at C, and a cold solver would have
+to climb there in steps of the size 1/K_ii. Bounded duals grow in proportion to the price: a rough solution at
+a tenth of it, times ten, is a good start.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve
+
+from ..._numba import HUGE, compiled
+from ..._typing import Array
+from ..optim.gaps import relative_gap
+from ..optim.loop import Status
+from ..stack.linear import WeightedStack
+from . import smo as smo_loop
+from .free_system import Sensitivity, solve_free_system
+from .losses import Bound, HardMargin, Loss
+from .result import MachineResult
+
+ROUNDS = 10  # of steps at each station, if they crawl
+_DEAR, _CHEAP, _FACTOR = 1e3, 1e2, 10.0
+VIOLATION = 0.03  # of the optimality conditions, relative to the targets: rough is enough on the way
+
+
+def shares_on_the_way(price: float, diagonal: Array) -> Array:
+    """The shares of the price to stop at before the whole one; none if it is small, or infinite."""
+    size = price * float(np.mean(diagonal))
+    if not _DEAR < size < np.inf:
+        return np.empty(0)
+    n_stages = int(np.ceil(np.log10(size / _CHEAP)))
+    return np.asarray(_FACTOR ** -np.arange(n_stages, 0.0, -1.0))
+
+
+def best_growth(reward: float, norm2: float) -> float:
+    """The multiple of the duals, from 1 to the growth of the price, with the largest dual value."""
+    return min(max(reward / norm2, 1.0), _FACTOR) if norm2 > 0.0 else _FACTOR
+
+
+# -----------------------------------------------------------------------------
+# Newton's steps of a machine's free dual variables: for kernels on which pairs crawl.
+#
+# All the free β move at once, by K_FF⁻¹ times what the dual value still gains along them. A kernel of low
+# rank leaves more β free than it determines: along its null space the value is linear, only a ridge holds the
+# step back, and some β is always near a bound. So a step is as long as the value rises, the β that meet a
+# bound first stay there, and the others go on without them.
+
+
+_FULL = 2.0  # lengths up to this are Newton's own, but for rounding
+_LONGEST = 1e10
+_MOST_BOUNDS, _FEW = 50, 300  # bounds met in one step, if so few β are free that a solution costs little
+
+
+def newton_step(machine: "Machine") -> None:
+    """Move the free β within their bounds, if that raises the dual value."""
+    rows = machine.free()
+    few = rows.size <= _FEW
+    for _ in range(_MOST_BOUNDS if few else 1):
+        if rows.size < 2:
+            return
+        old = machine.beta[rows]
+        ascent = machine.gradient[rows] - machine.loss.epsilon * np.sign(old)
+        # the sensitivity to a "kernel" whose adjoint is −ascent is the Newton direction
+        direction = solve_free_system(machine.stack, rows, -ascent[None]).direction(np.ones(1))
+        length = _best_length(machine, rows, direction, ascent)
+        if (length <= _FULL or not few) and _try(machine, rows, direction, ascent):
+            return
+        low, high = machine.limits(rows)
+        room = np.full(rows.size, np.inf)
+        np.divide(np.where(direction > 0, high, low) - old, direction, out=room, where=direction != 0.0)
+        first = float(room.min())
+        _try(machine, rows, min(first, length) * direction, ascent)
+        if first > length:
+            return
+        rows = rows[room > first]
+
+
+def _best_length(machine: "Machine", rows: Array, direction: Array, ascent: Array) -> float:
+    """How far along the direction the dual value rises, as multiples of it."""
+    slope = float(direction @ ascent)
+    curvature = float((direction @ machine.stack.combined[rows])[rows] @ direction)
+    return max(slope / curvature, 1.0) if 0.0 < slope < _LONGEST * curvature else _LONGEST
+
+
+def _try(machine: "Machine", rows: Array, change: Array, ascent: Array) -> bool:
+    """The change, clipped to the bounds; kept if the dual value rises."""
+    old = machine.beta[rows]
+    if not machine.place_balanced(rows, old + change, *machine.limits(rows)):
+        return False
+    change = machine.beta[rows] - old
+    product = change @ machine.stack.combined[rows]
+    if float(change @ ascent) - 0.5 * float(product[rows] @ change) <= 0.0:
+        machine.beta[rows] = old
+        return False
+    machine.gradient -= product
+    return True
+
+
+# -----------------------------------------------------------------------------
+# The fixed-kernel machines: they keep their state between nearly equal kernels.
+#
+# ``Machine`` solves a margin loss by SMO, ``RidgeMachine`` the squared loss by a factorisation. The weight
+# learner needs the same things of both: ``solve`` at the current weights, ``refresh`` of the adjoint F = K_m
+# β, the gradient q, and ``sensitivity``, how the dual variables answer to a change of the weights.
+
+
+_FINEST_VIOLATION = 1e-13
+_PATIENCE = 20
+NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
+ROUNDING = 1e-9  # of a start, relative
+_DRIFT = 1e-12  # of the sum of the duals, relative to their size
+CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
+
+
+class Terms(NamedTuple):
+    """Parts of the dual at a β: y'β − ε‖β‖₁, Σ shift β², and the largest c for which cβ is feasible."""
+
+    reward: float
+    shifted: float
+    room: float
+
+
+@compiled
+def _terms(target: Array, beta: Array, shift: Array, lower: Array, upper: Array, epsilon: float) -> Any:
+    reward = shifted = 0.0
+    room = HUGE
+    for t in range(beta.size):
+        b = beta[t]
+        if b != 0.0:
+            reward += target[t] * b - epsilon * abs(b)
+            shifted += shift[t] * b * b
+            bound = upper[t] if b > 0.0 else lower[t]
+            if abs(bound) < room * abs(b):
+                room = bound / b
+    return reward, shifted, room
+
+
+class Values(NamedTuple):
+    """Dual value and primal bound of one machine at the current weights; ``cut_off`` if it was left early."""
+
+    dual: float
+    primal: Bound
+    cut_off: bool = False
+
+
+class Machine:
+    """One task of a margin loss on a weighted stack, solved by SMO.
+
+    Parameters
+    ----------
+    loss : Loss
+    stack : WeightedStack, shared by all the tasks
+    max_steps : int, at most so many SMO steps in one call of ``solve``
+    """
+
+    n_outputs = 1
+
+    def __init__(self, loss: Loss, stack: WeightedStack, max_steps: int = 10**7) -> None:
+        self.loss, self.stack, self.max_steps = loss, stack, max_steps
+        self.lower, self.upper = loss.lower, loss.upper
+        self.beta = loss.start
+        self.F = np.zeros((stack.n_kernels, stack.n))
+        self._F_beta = np.zeros(stack.n)
+        self._known = np.zeros(stack.n_kernels, bool)
+        self.gradient = loss.target.copy()
+        self._sensitivity: Sensitivity | None = None
+        self._sensitivity_of = np.empty(0, int)
+        self.violation = 0.1
+        self.patience = _PATIENCE * stack.n + 2000  # steps after which pairs are taken to crawl
+        self.n_steps = 0
+        self.least_curvature = np.inf
+        self.least_size = 0.0  # what the gap is at least relative to
+        self.exhausted = False  # whether the last solve used all its steps
+
+    @property
+    def labels(self) -> Array:
+        """The side of each sample: classes, where there are any."""
+        return np.sign(self.loss.target)
+
+    @property
+    def intercepts(self) -> Array:
+        """The intercept of the scores as they are."""
+        return np.array([self.values().primal.intercept])
+
+    def set_start(self, beta: Array) -> None:
+        """Start from another feasible β; the gradient has to be rebuilt with :meth:`recombine`."""
+        self.beta = beta.copy()
+
+    def is_feasible(self) -> bool:
+        """Whether β is finite, within its bounds and of the right sum; what rounding explains is mended."""
+        beta = np.clip(self.beta, self.lower, self.upper)
+        size = float(np.abs(beta).sum())
+        balance = abs(float(beta.sum()) - self.loss.total) if self.loss.has_intercept else 0.0
+        if not (np.abs(beta - self.beta).sum() <= ROUNDING * size and balance <= ROUNDING * max(size, 1.0)):
+            return False
+        self.beta = beta
+        return True
+
+    @property
+    def scores(self) -> Array:
+        """f = K(μ)β without the shift, from the gradient that SMO keeps."""
+        return self.loss.target - self.gradient - self.stack.shift * self.beta
+
+    def terms(self, shift: Array) -> Terms:
+        """The parts of the dual at the current β."""
+        return Terms(*_terms(self.loss.target, self.beta, shift, self.lower, self.upper, self.loss.epsilon))
+
+    def values(self) -> Values:
+        """Dual value and primal bound at the current β."""
+        scores = self.scores
+        norm2 = float(self.beta @ scores)
+        return Values(self._dual_value(norm2), self._loss_here().bound(scores, norm2))
+
+    def _dual_value(self, norm2: float) -> float:
+        terms = self.terms(self.stack.shift)
+        return terms.reward - 0.5 * (norm2 + terms.shifted)
+
+    def _loss_here(self) -> Loss:
+        """The loss in the primal: a learned multiple of the identity acts as a squared hinge."""
+        return self.loss if self.stack.identity is None else self.loss.with_ridge(self.stack.ridge)
+
+    def solve(self, target: float, value_stop: float = np.inf, plain: bool = True) -> Values:
+        """SMO until the machine's own relative gap is ``target``, or its value passes ``value_stop``.
+
+        ``plain``: the gap of β as it is; else at the best scaling of it, which is enough to steer.
+        """
+        self._approach()
+        budget = self.max_steps
+        while True:
+            allowance = min(budget, self.patience)
+            outcome = self.advance(self.violation, allowance, value_stop)
+            budget -= outcome.iterations
+            if outcome.iterations == allowance < budget:
+                newton_step(self)
+                continue
+            values = self.values()
+            if outcome.reason in (smo_loop.VALUE_REACHED, smo_loop.UNBOUNDED):
+                return values._replace(cut_off=True)
+            if self._restore_balance():
+                values = self.values()
+            primal = values.primal.plain if plain else values.primal.value
+            difference, allowed = primal - values.dual, target * max(abs(primal), self.least_size)
+            self.exhausted = budget <= 0
+            if difference <= allowed or self.exhausted or self.violation < _FINEST_VIOLATION:
+                return values
+            ratio = 0.7 * allowed / difference if np.isfinite(difference) else 0.1
+            self.violation *= float(np.clip(ratio, 0.05, 0.5))
+
+    def _approach(self) -> None:
+        """From β = 0, come near to a large price by way of smaller ones."""
+        if self.beta.any() or self.loss.total != 0.0:
+            return
+        lower, upper = self.lower, self.upper
+        violation = VIOLATION * (float(np.abs(self.loss.target).max()) or 1.0)
+        most = self.n_steps + self.max_steps
+        for share in shares_on_the_way(float(max(upper.max(), -lower.min())), self.stack.diag):
+            if self.n_steps >= most:
+                break  # what there is, is feasible at larger prices too
+            self.lower, self.upper = share * lower, share * upper
+            for _ in range(ROUNDS):
+                if self.advance(violation, self.patience).iterations < self.patience:
+                    break
+                newton_step(self)
+            scores = self.scores
+            growth = best_growth(self.terms(self.stack.shift).reward, float(self.beta @ scores))
+            self.beta = growth * self.beta
+            self.gradient = self.loss.target - growth * scores - self.stack.shift * self.beta
+        self.lower, self.upper = lower, upper
+        self.beta = np.clip(self.beta, lower, upper)  # rounding
+
+    def _restore_balance(self) -> bool:
+        """Bring Σβ back to its value, from which many steps of large β drift; whether β was changed."""
+        excess = float(self.beta.sum()) - self.loss.total
+        if not abs(excess) > _DRIFT * float(np.abs(self.beta).sum()):
+            return False
+        low, high = self.limits(np.arange(self.beta.size))
+        room = np.minimum(self.beta - low, high - self.beta)
+        j = int(np.argmax(room))
+        if not room[j] > abs(excess):
+            return False
+        self.stack.form_rows(np.array([j]))
+        self.beta[j] -= excess
+        self.gradient += excess * self.stack.combined[j]
+        return True
+
+    def advance(self, tol: float, max_steps: int, value_stop: float = np.inf) -> smo_loop.Outcome:
+        """SMO to a largest violation of ``tol``."""
+        stack = self.stack
+        box = smo_loop.Box(stack.diag, self.lower, self.upper, float(self.loss.epsilon))
+        if stack.on_disk and not stack.valid.any():  # read in the order of the file, not in that of the steps
+            stack.form_rows(smo_loop.candidates(box, self.beta, self.gradient))
+        dual = self._dual_value(float(self.beta @ self.scores))
+        outcome = smo_loop.Outcome(
+            *smo_loop.smo(
+                smo_loop.Combination(
+                    stack.Ks,
+                    stack.active,
+                    stack.effective,
+                    stack.shift,
+                    stack.combined,
+                    stack.valid,
+                    stack.gates,
+                ),
+                box,
+                self.beta,
+                self.gradient,
+                tol,
+                max_steps,
+                smo_loop.Progress(dual, min(value_stop, smo_loop.HUGE)),
+            )
+        )
+        np.clip(self.beta, self.lower, self.upper, out=self.beta)  # rounding
+        stack.count_rows(outcome.formed, stack.active.size)
+        self.n_steps += outcome.iterations
+        self.least_curvature = min(self.least_curvature, outcome.least_curvature)
+        return outcome
+
+    def use_factor(self, factor: Any) -> None:
+        """Margin machines need no factorisation of the whole kernel."""
+
+    def refresh(self, kernels: Array) -> Array:
+        """Bring F up to date for the given kernels and return their q = β'K_mβ."""
+        known = kernels[self._known[kernels]]
+        fresh = kernels[~self._known[kernels]]
+        if known.size:
+            self.stack.update_adjoint(known, self.beta, self._F_beta, self.F)
+        if fresh.size:
+            self.stack.adjoint(fresh, self.beta, self.F)
+        self._mark(kernels)
+        return self.F[kernels] @ self.beta
+
+    def quadratic_forms(self, kernels: Array) -> Array:
+        """q of kernels whose adjoint is not kept."""
+        return self.stack.quadratic_forms(kernels, self.beta)
+
+    def estimate_q(self, kernels: Array) -> tuple[Array, float]:
+        """q = β'K_mβ to second order from the F of a nearby β, without reading the stack.
+
+        With δ = β − (β of F): q_m = F_m'(β + δ) + δ'K_mδ. The mean of the last terms, δ'K(μ)δ, is known
+        from the gradient; it is added to each, and returned as the size of what is not known.
+        """
+        delta = self.beta - self._F_beta
+        used = np.flatnonzero(self.stack.weights[: self.stack.n_stored])
+        old_scores = self.stack.weights[used] @ self.F[used]
+        remainder = max(float(delta @ (self.scores - old_scores)), 0.0)
+        return self.F[kernels] @ (self.beta + delta) + remainder, remainder
+
+    def knows(self, kernels: Array) -> bool:
+        """Whether F holds these kernels, for the present β or one before it."""
+        return bool(self._known[kernels].all())
+
+    def recombine(self, kernels: Array, form_rows: bool) -> None:
+        """After a change of weights and β: F anew (support rows in the same read), and the gradient."""
+        if form_rows:
+            self.stack.combine_and_adjoint(kernels, self.beta, self.F)
+        else:
+            self.stack.adjoint(kernels, self.beta, self.F)
+        self._mark(kernels)
+        self.rebuild_gradient()
+
+    def _mark(self, kernels: Array) -> None:
+        self._known[:] = False
+        self._known[kernels] = True
+        self._F_beta = self.beta.copy()
+
+    def rebuild_gradient(self) -> None:
+        """The gradient from F, which holds every kernel that has weight: removes the drift of many steps."""
+        used = np.flatnonzero(self.stack.weights)
+        stored = used[used < self.stack.n_stored]
+        combined = self.stack.weights[stored] @ self.F[stored]
+        self.gradient = self.loss.target - combined - self.stack.shift * self.beta
+
+    def scale_to_margin(self) -> bool:
+        """A hard margin is met exactly: β has no upper bound, so it is scaled until the least margin is 1."""
+        if not isinstance(self.loss, HardMargin) or self.stack.identity is not None:
+            return False
+        half, _ = self.loss.half_width(self.scores)
+        if half <= 0.0:
+            return False
+        self.beta = self.beta / half
+        self._F_beta = self._F_beta / half
+        self.F /= half
+        self.gradient = self.loss.target - (self.loss.target - self.gradient) / half
+        return True
+
+    def free(self) -> Array:
+        """Samples whose β can move both ways without a change of slope."""
+        inside = (self.beta > self.lower) & (self.beta < self.upper)
+        return np.flatnonzero(inside & (self.beta != 0.0) if self.loss.epsilon else inside)
+
+    def sensitivity(self, kernels: Array) -> Sensitivity:
+        """How the free β answer to the weights of the given kernels, and the Hessian of the value."""
+        rows = self.free()
+        guess = self._sensitivity if np.array_equal(self._sensitivity_of, kernels) else None
+        found = solve_free_system(self.stack, rows, self.F[kernels][:, rows], guess)
+        self._sensitivity, self._sensitivity_of = found, kernels
+        return found
+
+    def follow(self, change: Array, sensitivity: Sensitivity) -> bool:
+        """Move the free β to where a change of the weights takes them to first order; False if it cannot."""
+        rows = sensitivity.rows
+        if rows.size < 2:
+            return False
+        old = self.beta[rows]
+        low, high = self.limits(rows)
+        return self.place_balanced(rows, old + sensitivity.direction(change), low, high)
+
+    def limits(self, rows: Array) -> tuple[Array, Array]:
+        """How far the given β may move without a change of slope."""
+        low, high = self.lower[rows], self.upper[rows]
+        if self.loss.epsilon:
+            low, high = np.where(self.beta[rows] > 0, 0.0, low), np.where(self.beta[rows] < 0, 0.0, high)
+        return low, high
+
+    def place_balanced(self, rows: Array, new: Array, low: Array, high: Array) -> bool:
+        """Set β within its limits and with the sum unchanged; False, and nothing set, if that cannot be."""
+        new = np.clip(new, low, high)
+        excess = float((new - self.beta[rows]).sum())
+        room = new - low if excess > 0 else high - new
+        room = np.minimum(room, np.abs(new) + abs(excess))  # infinite bounds
+        if room.sum() <= 2.0 * abs(excess):
+            return False
+        if excess != 0.0:
+            new = np.clip(new - excess * room / room.sum(), low, high)
+        # what rounding left is taken by the sample that is farthest from its bounds
+        j = int(np.argmax(np.minimum(new - low, high - new)))
+        moved = new[j] - float((new - self.beta[rows]).sum())
+        if not low[j] < moved < high[j]:
+            return False
+        new[j] = moved
+        self.beta[rows] = new
+        return True
+
+
+class RidgeMachine(Machine):
+    """One task of the squared loss: β solves (K + shift)β + b1 = y with one factorisation for all tasks."""
+
+    def use_factor(self, factor: Any) -> None:
+        """Take the factor of the current sum, which is computed once for all tasks."""
+        self.factor = factor
+        ones = np.ones(self.stack.n)
+        self.inverse_ones = cho_solve(factor, ones, check_finite=False)
+
+    def solve(self, target: float, value_stop: float = np.inf, plain: bool = True) -> Values:
+        y = self.loss.target
+        beta = cho_solve(self.factor, y, check_finite=False)
+        intercept = 0.0
+        if self.loss.has_intercept:
+            intercept = float(beta.sum() / self.inverse_ones.sum())
+            beta -= intercept * self.inverse_ones
+            beta -= beta.mean()  # rounding: the constraint holds exactly
+        self.beta = beta
+        self.gradient = np.full(y.size, intercept)  # y − (K + shift)β
+        return self.values()
+
+    def sensitivity(self, kernels: Array) -> Sensitivity:
+        rows = np.arange(self.stack.n)
+        solved = cho_solve(self.factor, self.F[kernels].T, check_finite=False)
+        return Sensitivity.from_solution(
+            rows, self.inverse_ones, solved, self.F[kernels], self.loss.has_intercept
+        )
+
+
+def solve_machine(
+    K: Array, loss: Loss, *, tol: float = 1e-3, start: Array | None = None, max_iter: int = 10**7
+) -> MachineResult:
+    """Solve one machine with the kernel K by SMO, from any feasible start.
+
+    Parameters
+    ----------
+    K : array (n, n), symmetric
+    loss : Loss
+        For example ``Hinge(y, C)``.
+    tol : float
+        The largest violation of the optimality conditions, as in LIBSVM.
+    start : array (n,), optional
+        A feasible β to start from.
+    max_iter : int
+        At most so many steps.
+
+    Returns
+    -------
+    MachineResult
+        ``status`` is ``"indefinite"`` if a step met negative curvature; the solution is then only stationary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.core.svm.losses import Hinge
+    >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> solve_machine(X @ X.T, Hinge(y, 10.0)).dual.round(3).tolist()
+    [0.0, -0.5, 0.5, 0.0]
+    """
+    Ks = np.ascontiguousarray(K)[None]
+    stack = WeightedStack(Ks, np.ones(1), loss.shift)
+    stack.set_weights(np.ones(1))
+    machine = Machine(loss, stack, max_iter)
+    if start is not None:
+        machine.set_start(np.asarray(start, float))
+    if machine.beta.any():
+        machine.refresh(np.arange(1))
+        machine.rebuild_gradient()
+    outcome = machine.advance(tol, max_iter)
+    values = machine.values()
+    status = Status.OPTIMAL if outcome.reason == smo_loop.CONVERGED else Status.MAX_ITER
+    gap = relative_gap(values.primal.value, values.dual, loss.least_size(float(stack.diag.mean())))
+    negative = outcome.least_curvature < NEGATIVE_CURVATURE or gap < CROSSED_BOUNDS
+    if negative or outcome.reason == smo_loop.UNBOUNDED:
+        status = Status.INDEFINITE
+    return MachineResult(
+        machine.beta,
+        values.primal.intercept,
+        objective=values.dual,
+        gap=gap,
+        n_iter=outcome.iterations,
+        status=status,
+    )

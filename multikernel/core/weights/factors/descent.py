@@ -1,0 +1,275 @@
+"""The loop over all rows: Newton's steps on the smoothed loss, each of them one round of map-reduce.
+
+At a point, the rows give value, gradient and Hessian of the smoothed loss; the step goes to the minimiser of
+that quadratic plus the norm over blocks (:mod:`.model`). Where the smoothed objective does not fall, one more
+round evaluates the loss along the step, and the best length is taken.
+
+The smoothing is narrowed on the way, in one of two manners. Where many rows lie near the kink, its width
+hardly moves the minimiser: the sums at the new point are at once those of the narrower smoothing. Where few
+do, the margins of these rows are what the width decides: the step goes to where the narrower smoothing has
+its minimum if the rows inside stay the same (:meth:`Expansion.narrowed`). Which of the two it is, is tried.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...optim.gaps import relative_gap
+from ...optim.loop import Options, Recorder, Status
+from ...svm.primal import Kinked
+from .certificate import Bounds, Point, Problem, certify
+from .expansion import Expansion, Parabola, expand, newton_goal
+from .passes import block_sums, line_sums
+from .rounds import Line, Query, Rounds, Sums
+from .units import Derivatives, Units
+
+_SHARE = 0.4  # of the tolerated gap is what the smoothing may take
+_ACCURACY = 0.05  # of the tolerated gap is what the small problem may leave
+_NARROWEST = 1e-13  # widths below it are lost in the rounding of the scores
+_FALL = 1e-3  # of the predicted fall is what a step has to bring
+_ROUNDING = 1e-13  # relative: below it values do not tell two points apart
+_PATIENCE = 4  # steps in a row that bring nothing
+_CLOSE = 2.0  # times the smoothing's part is left to gain: near enough to narrow it
+_FOUND = 0.1  # of the gap is what the smoothing takes where the rest is done
+_MISSED = 0.75  # of the smoothing's part: the rows inside did not stay the same
+_SHORT = 0.3  # a step shortened to this after the smoothing was narrowed: it was too much
+_MOST_UNDONE = 1  # in a row: the smoothing is then narrowed all the same
+_PACE, _SLOWEST, _FASTEST, _FASTEST_MANY = 0.3, 0.8, 1e-3, 0.3  # factors of the width
+_QUADRATIC = 0.1  # the gap after a step, in relation to the squared gap before
+_LENGTHS = np.concatenate([np.geomspace(0.8, 0.05, 12), np.geomspace(0.03, 1e-12, 24), [0.0]])
+
+
+class State(NamedTuple):
+    """A point and what is known there.
+
+    Attributes
+    ----------
+    point : Point
+    width : float, of the smoothing
+    sums : Sums, their last width is that
+    second : Derivatives, of that width; those of an earlier point where no new ones were asked for
+    bounds : Bounds
+    part : float, what the smoothing takes of the gap, in absolute terms
+    is_fresh : bool, whether the derivatives are those of this point
+    """
+
+    point: Point
+    width: float
+    sums: Sums
+    second: Derivatives
+    bounds: Bounds
+    part: float
+    is_fresh: bool
+
+
+class Descent:
+    """The state of the loop; everything is in scaled units.
+
+    With ``options.rough`` it stops when the small problem promises to reach ``tol``, without a certificate.
+
+    Attributes
+    ----------
+    state : State, the present one
+    best, upper : the point with the least value, and that
+    witness, lower : point and width whose β has the largest dual value, with its bounds, and that
+    gap : float, of these two
+    record : Recorder, its entries are in the caller's units
+    """
+
+    def __init__(
+        self, rounds: Rounds, problem: Problem, units: Units, options: Options, start: tuple[Point, float]
+    ) -> None:
+        self.rounds, self.problem, self.units, self.options = rounds, problem, units, options
+        self.record = Recorder.of(options)
+        self.upper, self.lower = np.inf, -np.inf
+        self.best = start[0]
+        self.witness: tuple[Point, float, Bounds] | None = None
+        self.n_idle, self.n_steps, self.n_undone, self.pace = 0, 1, 0, _PACE
+        self.follows = self.is_there = False
+        self.before_narrowing: State | None = None
+        self.state = self._look(start[0], (start[1],), curvature=True)
+
+    @property
+    def gap(self) -> float:
+        return max(relative_gap(self.upper, self.lower, self.problem.least_size), 0.0)  # rounding
+
+    # ------------------------------------------------------------------ the loop
+    def run(self) -> None:
+        """Step until the gap is small enough; the results stay in the attributes."""
+        while not self._note():
+            if not self._step():
+                self.record.stop(Status.OPTIMAL if self.gap <= self.options.tol else Status.STALLED)
+                break
+            if self.is_there:
+                self.record.stop(Status.OPTIMAL)
+                break
+
+    def _note(self) -> bool:
+        value = 1.0 / self.units.value
+        entry = {
+            "iteration": len(self.record.history),
+            "objective": self.upper * value,
+            "lower_bound": self.lower * value,
+            "gap": self.gap,
+            "n_active": int(np.count_nonzero(self.problem.norm.squares(self.best.w))),
+            "smoothing": 0.0 if self.problem.loss.is_smooth else self.state.width * self.units.target,
+        }
+        return self.record.note(entry)
+
+    # ------------------------------------------------------------------ rounds
+    def _look(self, point: Point, widths: tuple[float, ...], curvature: bool) -> State:
+        """The state at a point: one round. Its bounds are the best that one of the widths gives."""
+        units = self.units
+        query = Query(
+            units.coefficients(point.w),
+            point.b * units.target,
+            tuple(width * units.target for width in widths),
+            curvature,
+        )
+        sums, second = units.sums(self.rounds.sum(block_sums, self.problem.loss, query))
+        found = [certify(self.problem, point, sums, i) for i in range(len(widths))]
+        for width, bounds in zip(widths, found, strict=True):
+            if bounds.upper < self.upper:
+                self.upper, self.best = bounds.upper, point
+            if bounds.lower > self.lower or self.witness is None:
+                self.lower, self.witness = bounds.lower, (point, width, bounds)
+        bounds = max(found, key=lambda bounds: bounds.lower)
+        return State(
+            point, widths[-1], sums, second or self.state.second, bounds, found[-1].smoothing_part,
+            is_fresh=second is not None,
+        )  # fmt: skip
+
+    def _search_length(self, goal: Point) -> float:
+        """The length at which the smoothed objective is least on the way to a goal: one round."""
+        units, point = self.units, self.state.point
+        line = Line(
+            units.coefficients(point.w), point.b * units.target,
+            units.coefficients(goal.w - point.w), (goal.b - point.b) * units.target,
+            _LENGTHS, self.state.width * units.target,
+        )  # fmt: skip
+        losses = self.rounds.sum(line_sums, self.problem.loss, line) * units.value
+        norms = [self.problem.norm.value(_between(point, goal, length).w) for length in _LENGTHS]
+        return float(_LENGTHS[int(np.argmin(losses + np.array(norms)))])
+
+    # ------------------------------------------------------------------ steps
+    def _step(self) -> bool:
+        """Go to a better point, or to a narrower smoothing; False when nothing more can be gained."""
+        state = self.state
+        expansion = expand(state.sums, state.second)
+        before = self._value(state, -1)
+        if not (np.isfinite(before) and expansion.is_finite):
+            return False  # beyond floating point
+        goal, expected = newton_goal(self.problem, state.point, expansion, _ACCURACY * self._tolerated())
+        if self.options.rough and before - expected + state.part <= self._tolerated():
+            self.state, self.is_there = state._replace(point=goal), True
+            return True
+        width = self._next_width(before - expected)
+        if self.follows and width < state.width:
+            if self._follow(expansion, width):
+                return True
+            width = self._next_width(before - expected)
+        return self._move(goal, before, expected, width)
+
+    def _move(self, goal: Point, before: float, expected: float, width: float) -> bool:
+        """Newton's step; the sums at its end are at once those of the next width."""
+        here = self.state.width
+        there = self._look(goal, (here,) if width == here else (here, width), self._needs_curvature())
+        change = self._value(there, 0) - before
+        if not (change <= _FALL * (expected - before) or abs(change) <= _ROUNDING * abs(before)):
+            del there  # its Hessians
+            return self._shorten(goal, before)
+        return self._accept(there, abs(change) > _ROUNDING * abs(before))
+
+    def _shorten(self, goal: Point, before: float) -> bool:
+        """A part of Newton's step; if it has to be short after the smoothing was narrowed, undo that."""
+        length = self._search_length(goal)
+        if self.n_steps == 0 and length < _SHORT:
+            self._slow_down()
+            self.follows = True
+            if self.before_narrowing is not None and self.n_undone < _MOST_UNDONE:
+                self.state, self.before_narrowing = self.before_narrowing, None
+                self.n_undone += 1
+                return True
+        if length == 0.0:
+            return self._narrow_here()
+        there = self._look(_between(self.state.point, goal, length), (self.state.width,), curvature=True)
+        return self._accept(there, abs(self._value(there, 0) - before) > _ROUNDING * abs(before))
+
+    def _follow(self, expansion: Expansion, width: float) -> bool:
+        """Narrow the smoothing, and go where its minimum is if the rows inside stay the same."""
+        state = self.state
+        narrow = expansion.narrowed(state.sums, self._parabola(state.width), self._parabola(width))
+        goal, expected = newton_goal(self.problem, state.point, narrow, _ACCURACY * self._tolerated())
+        del narrow  # as large as all Hessians
+        there = self._look(goal, (width,), curvature=True)
+        missed = self._value(there, 0) - expected
+        if not missed <= _MISSED * state.part:
+            self._slow_down()
+            self.follows = False
+            return False
+        if missed <= (1.0 - _MISSED) * state.part:
+            self.pace = max(self.pace**1.5, _FASTEST)
+        return self._accept(there, True)
+
+    def _narrow_here(self) -> bool:
+        """No step brings anything at this width: the same point with a narrower one, if that is wanted."""
+        width = _PACE * self.state.width
+        if self.problem.loss.is_smooth or self.state.part <= _SHARE * self._tolerated() or width < _NARROWEST:
+            return False
+        return self._accept(self._look(self.state.point, (width,), curvature=True), True)
+
+    def _accept(self, there: State, has_moved: bool) -> bool:
+        """Go on from another state; False if the last ones brought nothing."""
+        if there.width < self.state.width:
+            self.before_narrowing = self.state if self._is_found(self.state) else None
+            self.n_steps = 0
+            has_moved = True
+        else:
+            self.n_steps += 1
+            self.n_undone = 0
+        better = there.bounds.gap < 0.9 * self.state.bounds.gap
+        self.n_idle = 0 if has_moved or better else self.n_idle + 1
+        self.state = there
+        return self.n_idle < _PATIENCE
+
+    # ------------------------------------------------------------------ what the steps go by
+    def _value(self, state: State, which: int) -> float:
+        """The smoothed objective, for one of the widths that were looked at."""
+        return self.problem.norm.value(state.point.w) + float(state.sums.smoothed[which])
+
+    def _tolerated(self) -> float:
+        """The tolerated gap, in absolute terms."""
+        return self.options.tol * max(abs(self.upper), self.problem.least_size)
+
+    def _slow_down(self) -> None:
+        self.pace = min(self.pace**0.5, _SLOWEST)
+
+    def _is_found(self, state: State) -> bool:
+        """Whether the gap is mostly that of the smoothing: the rows inside are the right ones."""
+        return state.part >= _FOUND * state.bounds.gap * abs(state.bounds.upper)
+
+    def _needs_curvature(self) -> bool:
+        """Whether new derivatives are worth their cost: not if the next step is likely to be the last."""
+        if not self.problem.loss.is_smooth:
+            return True  # few rows have any
+        last = _QUADRATIC * self.state.bounds.gap**2 <= self.options.tol
+        return not (self.problem.loss.is_quadratic or (last and self.state.is_fresh))
+
+    def _parabola(self, width: float) -> Parabola:
+        assert isinstance(self.problem.loss, Kinked)
+        return Parabola(width, self.problem.loss.start(width * self.units.target) / self.units.target)
+
+    def _next_width(self, fall: float) -> float:
+        """Narrower where the smoothing takes more than its share, and the present one has done its work."""
+        part, allowed = self.state.part, _SHARE * self._tolerated()
+        if self.problem.loss.is_smooth or part <= allowed:
+            return self.state.width
+        if self.follows:
+            ready, factor = self._is_found(self.state), max(allowed / part, self.pace)
+        else:
+            ready, factor = fall <= _CLOSE * part, max((allowed / part) ** 0.5, self.pace, _FASTEST_MANY)
+        return max(factor * self.state.width, _NARROWEST) if ready else self.state.width
+
+
+def _between(start: Point, goal: Point, length: float) -> Point:
+    return Point(start.w + length * (goal.w - start.w), start.b + length * (goal.b - start.b))

@@ -1,0 +1,270 @@
+"""The door of the weight learner: scaling, start, the loop, and the result in the caller's units."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._typing import Array
+from ..compilation import compiled_once
+from ..optim.gaps import power_of_two
+from ..optim.loop import Options, Status
+from ..optim.weight_sets import LpBall
+from ..stack.linear import WeightedStack, stack_diagonals
+from ..svm.joint.loss import JointHinge
+from ..svm.losses import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
+from ..svm.result import SolveResult
+from ..svm.separability import separating_duals, spread
+from .loop import OuterLoop
+from .state import WORKING_MARGIN
+
+_COARSE_GAP = 2e-2
+_COARSE_SIZE = 150  # a start on fewer samples than this is not worth its overhead
+_COARSE_SHARE = 4
+_RUN = 8
+
+
+def learn_weights(
+    Ks: Array,
+    losses: Sequence[Loss | JointHinge],
+    *,
+    norm: float = 1.0,
+    costs: Array | None = None,
+    learn_ridge: bool = False,
+    options: Options | None = None,
+    start: SolveResult | None = None,
+) -> SolveResult:
+    """Learn the weights of a stack of kernels, common to one or more machines.
+
+    Parameters
+    ----------
+    Ks : array (n_kernels, n, n), C-contiguous float64 or float32
+        Symmetric positive semidefinite; never modified.
+    losses : sequence of Loss, all of one kind, or of one JointHinge
+        One for each task (a classifier, an output); the latter has an output for each class.
+    norm : float >= 1
+        p of the weight set Σ_m (d_m² μ_m)^p ≤ 1.
+    costs : array (n_kernels,), optional
+        The positive d_m; 1 each by default.
+    learn_ridge : bool
+        With :class:`HardMargin`: the identity is one more kernel of cost 1, so that C of the squared hinge is
+        learned (C = 1/ridge).
+    options : Options, optional
+    start : SolveResult, optional
+        Where to start: the result for the same losses on nearby kernels, or with other costs or another norm.
+        A hard margin finds its own start.
+
+    Returns
+    -------
+    SolveResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.core.svm.losses import Hinge
+    >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> x, z = np.array([-1.2, -0.8, 0.9, 1.1]), np.array([1.0, -1.0, 1.0, -1.0])
+    >>> result = learn_weights(np.stack([np.outer(x, x), np.outer(z, z)]), [Hinge(y, 0.1)])
+    >>> result.weights.round(3).tolist(), bool(result.gap <= 1e-3)
+    ([1.0, 0.0], True)
+    """
+    Ks = np.asarray(Ks)
+    compiled_once(Ks)
+    # what overflows on the way is in the result, which says whether it is finite
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return _learn(Ks, losses, LpBall(norm), costs, learn_ridge, options or Options(), start)
+
+
+def _learn(
+    Ks: Array,
+    losses: Sequence[Loss | JointHinge],
+    weight_set: LpBall,
+    costs: Array | None,
+    learn_ridge: bool,
+    options: Options,
+    start: SolveResult | None,
+) -> SolveResult:
+    kernel_costs = np.ones(Ks.shape[0]) if costs is None else np.asarray(costs, float)
+    diagonals = stack_diagonals(Ks)
+    kernel_scale = _kernel_scale(diagonals, kernel_costs)
+    target_scale = _target_scale(losses, kernel_scale)
+    scaled = [loss.rescaled(kernel_scale, target_scale) for loss in losses]
+    scales = 1.0 / (kernel_costs * kernel_costs * kernel_scale)
+    if learn_ridge:
+        scales = np.append(scales, 1.0 / kernel_scale)
+    warm = None if start is None else _scaled_start(start, kernel_costs, kernel_scale / target_scale)
+    identity = scaled[0].identity if learn_ridge else None
+    stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals)
+    learner = _prepare(stack, scaled, weight_set, options, warm)
+    if learner is None:
+        return _inseparable(Ks, losses)
+    learner.units = (target_scale / kernel_scale, target_scale)
+    status = learner.run()
+    return _result(learner, status, kernel_costs, kernel_scale, target_scale, learn_ridge)
+
+
+def _kernel_scale(diagonals: Array, costs: Array) -> float:
+    """The largest mean diagonal after costs: weights and gradients are then of order one."""
+    return power_of_two(float((diagonals.mean(axis=1) / (costs * costs)).max()))
+
+
+def _target_scale(losses: Sequence[Loss | JointHinge], kernel_scale: float) -> float:
+    if isinstance(losses[0], OneClass):
+        return kernel_scale  # β stays as it is
+    if isinstance(losses[0], EpsilonInsensitive | SquaredError):
+        targets = [loss.target for loss in losses if isinstance(loss, Loss)]
+        return power_of_two(max(float(np.abs(target).max()) for target in targets))
+    return 1.0
+
+
+class _Start(NamedTuple):
+    """Weights (those of a learned ridge last) and duals in the learner's units."""
+
+    weights: Array
+    duals: Array
+
+
+def _scaled_start(start: SolveResult, costs: Array, scale: float) -> _Start:
+    """An earlier result in the units of the present problem, on which it puts no condition but the sizes."""
+    return _Start(np.append(start.weights * costs * costs, start.ridge), start.duals * scale)
+
+
+def _start_warm(learner: OuterLoop, start: _Start) -> None:
+    """Take the weights, as far as the set allows, and the duals of an earlier solution."""
+    weights = start.weights[: learner.n_kernels]
+    if not learner.fixed and np.isfinite(weights).all() and weights.any():
+        learner.mu = learner.weight_set.from_simplex(learner.weight_set.to_simplex(weights / weights.max()))
+    sizes = np.cumsum([machine.n_outputs for machine in learner.machines])
+    if start.duals.shape != (sizes[-1], learner.stack.n):
+        raise ValueError(
+            f"start must have duals of the shape {(int(sizes[-1]), learner.stack.n)}; got "
+            f"{start.duals.shape}. Pass a result for the same samples and machines."
+        )
+    for machine, duals in zip(learner.machines, np.split(start.duals, sizes[:-1]), strict=True):
+        machine.set_start(duals if machine.n_outputs > 1 else duals[0])
+        if not machine.is_feasible():
+            raise ValueError(
+                "start must be feasible for the present losses: within the bounds, of the same sum. Pass a "
+                "result for the same C, targets and weights of samples, or None."
+            )
+
+
+def _prepare(
+    stack: WeightedStack,
+    losses: Sequence[Loss | JointHinge],
+    weight_set: LpBall,
+    options: Options,
+    start: _Start | None = None,
+) -> OuterLoop | None:
+    """The learner at its starting point; None if a hard margin cannot exist."""
+    learner = OuterLoop(stack, losses, weight_set, options)
+    hard = isinstance(losses[0], HardMargin)
+    if hard and stack.identity is None and not _start_separated(learner):
+        return None
+    if start is not None and not hard:
+        _start_warm(learner, start)
+    elif not learner.fixed and options.coarse:
+        _start_coarse(learner, hard)
+    return learner
+
+
+def _start_separated(learner: OuterLoop) -> bool:
+    """Hard margin: do all the kernels together separate the classes? If so, start from those duals.
+
+    Each has the same share of the spread, so that none is lost beside a kernel of larger scale.
+    """
+    stack = learner.stack
+    shares = 1.0 / np.maximum([spread(K) for K in stack.Ks] * stack.scales, 1e-300)
+    learner.mu = learner.weight_set.from_simplex(shares / shares.sum())
+    stack.set_weights(learner.mu)
+    stack.form_rows(np.arange(stack.n))
+    for machine in learner.machines:
+        beta = separating_duals(stack.combined, machine.loss.target)
+        if beta is None:
+            return False
+        machine.set_start(beta)
+        scores = np.asarray(stack.combined @ beta, float)
+        learner.best_upper = machine.loss.bound(scores, float(beta @ scores)).value
+    if len(learner.machines) > 1:
+        learner.best_upper = np.inf
+    return True
+
+
+def _coarse_rows(learner: OuterLoop, share: int, seed: int) -> Array | None:
+    """One in ``share`` samples, evenly over their order; None if a class is lost.
+
+    Runs of eight neighbours are taken together, because they are read together: a cache line holds eight
+    numbers, and reading the stack is what this start costs. Which run of each ``share`` is left to chance.
+    """
+    n = learner.stack.n
+    n_groups = -(-n // (_RUN * share))
+    starts = np.arange(n_groups) * share + np.random.default_rng(seed).integers(share, size=n_groups)
+    rows = (_RUN * starts[:, None] + np.arange(_RUN)).ravel()
+    rows = rows[rows < n]
+    for machine in learner.machines:
+        if np.unique(machine.labels[rows]).size < np.unique(machine.labels).size:
+            return None
+    return rows
+
+
+def _start_coarse(learner: OuterLoop, hard: bool) -> None:
+    """Solve a quarter of the samples roughly; take its weights and its working set as the start."""
+    n, options = learner.stack.n, learner.options
+    share = min(_COARSE_SHARE, n // _COARSE_SIZE)
+    rows = _coarse_rows(learner, share, options.seed) if share > 1 else None
+    if rows is None:
+        return
+    part = [machine.loss.restrict(rows, n / rows.size) for machine in learner.machines]
+    rough = replace(options, tol=max(options.tol, _COARSE_GAP), callback=None, rough=True)
+    identity = None if learner.stack.identity is None else part[0].identity
+    small = WeightedStack(learner.stack.subset(rows), learner.stack.scales, part[0].shift, identity)
+    child = _prepare(small, part, learner.weight_set, rough)
+    if child is None or child.run() != Status.OPTIMAL:
+        return
+    learner.mu = child.mu
+    if learner.weight_set.p == 1.0:
+        learner.working = (child.mu > 0) | (child.q >= (1.0 - WORKING_MARGIN) * child.q.max())
+        if learner.stack.identity is not None:
+            learner.working[-1] = True
+    if hard:  # a corner may separate the part and not the whole: stay where all the kernels have weight
+        learner.mu = 0.9 * child.mu + 0.1 * learner.weight_set.center(child.mu.size)
+        learner.working[:] = True
+
+
+def _result(
+    learner: OuterLoop,
+    status: Status,
+    costs: Array,
+    kernel_scale: float,
+    target_scale: float,
+    ridge: bool,
+) -> SolveResult:
+    """Back to the caller's units: K = scale K', y = t y', hence β = (t/s) β' and J = (t²/s) J'."""
+    values = [machine.values() for machine in learner.machines]
+    duals = np.vstack([machine.beta for machine in learner.machines]) * (target_scale / kernel_scale)
+    weights = learner.mu[: costs.size] / (costs * costs)
+    return SolveResult(
+        weights=weights,
+        ridge=float(learner.mu[-1]) if ridge else 0.0,
+        duals=duals,
+        intercepts=np.concatenate([machine.intercepts for machine in learner.machines]) * target_scale,
+        objective=learner.in_units(sum(v.dual for v in values)),
+        upper_bound=learner.in_units(learner.upper),
+        lower_bound=learner.in_units(learner.lower),
+        gap=max(learner.gap, 0.0),  # rounding may cross the bounds
+        n_iter=learner.record.n_iter,
+        passes=learner.stack.passes,
+        status=status,
+        suspicious=learner.stack.negative_curvature,
+        history=learner.record.history,
+    )
+
+
+def _inseparable(Ks: Array, losses: Sequence[Loss | JointHinge]) -> SolveResult:
+    nothing = np.zeros((len(losses), Ks.shape[1]))
+    return SolveResult(
+        weights=np.full(Ks.shape[0], np.nan), ridge=0.0, duals=nothing, intercepts=nothing[:, 0],
+        objective=np.inf, upper_bound=np.inf, lower_bound=np.inf, gap=np.inf, n_iter=0, passes=0.0,
+        status=Status.INSEPARABLE,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Files in and out: saved models (``models``), tables and views (``tables``)."""

@@ -1,0 +1,335 @@
+"""The name under which each class of this package stands in a model file.
+
+A file names a class by the package and this name, ``multikernel.MKLClassifier``, whatever module holds the
+class; loading looks the name up here and nowhere else. The imports below are the one place that knows where
+the classes are. A class that moves keeps its name. A class that files are to hold for the first time gets a
+line in one of the tables, and its name is never given to another one. A class that is renamed, deleted or
+given other attributes needs a step in the module ``upgrades`` as well.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ...bayesian.estimators import BayesianMKLClassifier, BayesianMKLRegressor
+from ...bayesian.solver.learn import BayesianResult
+from ...boosting.estimators import ColumnBoostingClassifier, ColumnBoostingRegressor, ColumnKernels
+from ...clustering.kmeans import MultipleKernelKMeans
+from ...core.calibration import SigmoidCalibration
+from ...core.fitted import DualKernels, FactorKernels, FittedKernels
+from ...discriminant.classifier import KernelDiscriminantClassifier
+from ...kernels._rows import Rows
+from ...kernels.base import Power, Product, Scaled, Sum
+from ...kernels.categories import Hamming
+from ...kernels.distance import Chi2, Gaussian, Laplacian
+from ...kernels.dot import Cosine, Linear, Polynomial, Sigmoid
+from ...kernels.empirical_map import EmpiricalMap
+from ...kernels.given import FunctionKernel, Precomputed
+from ...kernels.graphs import GraphKernel
+from ...kernels.mixed import Mixed, MixedColumn
+from ...kernels.networks.kernels import Diffusion, RandomWalk, RegularizedLaplacian
+from ...kernels.networks.network import Network
+from ...kernels.pairs import Kronecker, Pairwise
+from ...kernels.sets import Jaccard, Tanimoto
+from ...kernels.strings.alignment import LocalAlignment
+from ...kernels.strings.spectrum import Gappy, Mismatch, Spectrum
+from ...kernels.strings.weighted_degree import WeightedDegree
+from ...kernels.transforms import Center, Chain, PSDRepair, UnitDiagonal, UnitTrace
+from ...localized.base import GatedKernels
+from ...localized.estimators import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor
+from ...localized.projection import (
+    ProjectionKernelClassifier,
+    ProjectionKernelOneClass,
+    ProjectionKernelRegressor,
+)
+from ...localized.solver.gates import GaussianGate, SigmoidGate, SoftmaxGate
+from ...localized.solver.projections import GaussianProjection, LinearProjection, ProjectionModel
+from ...mkl.classifier import MKLClassifier
+from ...mkl.cost_path import CostPath
+from ...mkl.one_class import MKLOneClass
+from ...mkl.regressor import MKLRegressor
+from ...mkl.regularized.classifier import RegularizedMKLClassifier
+from ...mkl.regularized.response_surface import Quadratic, ResponseSurface
+from ...mkl.ridge import MKLRidge
+from ...nonstationary.classifier import NonstationaryClassifier
+from ...pairs.ridge import PairwiseRidge
+from ...pairs.sampling import PairSplit
+from ...rules.combined import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor
+from ...rules.compositional import CompositionalKernelClassifier, SquareRootCross
+from ...rules.dirichlet import DirichletWeights
+from ...rules.discriminant.fung import FungDiscriminant
+from ...rules.discriminant.kim import KimDiscriminant
+from ...rules.discriminant.total_scatter import DiscriminantMKL
+from ...rules.fixed.best_single import BestSingle
+from ...rules.fixed.mean import MeanRule
+from ...rules.fixed.product import ProductRule
+from ...rules.fixed.sum import SumRule
+from ...rules.heuristic.accuracy import AccuracyRule
+from ...rules.heuristic.alignment import AlignmentRule
+from ...rules.heuristic.mse import MSERule
+from ...rules.heuristic.pearson import PearsonRule
+from ...rules.kernel_boosting import KernelBoosting
+from ...rules.learner import About, Learned
+from ...rules.margin.capped_mkl import CappedMKL
+from ...rules.margin.easy_mkl import EasyMKL
+from ...rules.margin.elastic_net import ElasticNetMKL
+from ...rules.margin.group_mkl import GroupMKL
+from ...rules.margin.log_penalty import LogPenaltyMKL
+from ...rules.margin.lower_bounded import LowerBoundedMKL
+from ...rules.margin.margin_mkl import MarginMKL
+from ...rules.margin.radius_margin import RadiusMargin
+from ...rules.nonlinear.cluster_weights import ClusterWeights
+from ...rules.nonlinear.functional_form import FunctionalForm
+from ...rules.nonlinear.general import GeneralMKL
+from ...rules.nonlinear.instance_weights import InstanceWeights
+from ...rules.pca import CombinedKernelPCA, KernelComponents
+from ...rules.ridge.ball import RidgeBall
+from ...rules.ridge.polynomial import PolynomialRidge
+from ...rules.similarity.alignment_qp import AlignmentQP
+from ...rules.similarity.centered_alignment import CenteredAlignment
+from ...rules.similarity.feature_space_measure import FeatureSpaceMeasure
+from ...rules.similarity.gradient_alignment import GradientAlignment
+from ...rules.similarity.ideal_distance import IdealDistance
+from ...rules.similarity.kl_divergence import KLDivergence
+from ...soft_labels.classifier import PosteriorSVC
+from ...spectral.classifier import SpectralKernelClassifier
+from ...spectral.conformal import ConformalKernel
+from ...spectral.kdda import KDDAClassifier
+from ...spectral.knn import KernelKNNClassifier
+from ...spectral.solver.conformal_kernel import ConformalModel
+from ...spectral.solver.kernel import SpectralModel, SpectralWeights
+from ...spectral.solver.kernel import Spectrum as KernelSpectrum
+from ...transductive.classifier import TransductiveMKLClassifier
+from ...views.bank import FittedView, KernelBank
+from ...views.columns import Selection
+from ...views.gating_features import GatingColumns, GatingKernelMap
+from ...views.low_rank.bank import LowRankBank
+from ...views.low_rank.fourier import FourierMap
+from ...views.low_rank.maps import ColumnMap, LandmarkMap
+from ...views.low_rank.transforms import Scale, Shift, UnitLength
+from ...views.low_rank.view import FactorView
+from ...views.memory import MemoryEstimate
+from ...views.missing.bank import CompletedBank
+from ...views.missing.filling import MeanFilling
+from ...views.missing.mutual import MutualFilling, ViewMap
+from ...views.precomputed import PrecomputedBank
+from ...views.scaling import Scaling
+from ...views.view import View
+from .stand_ins import (
+    Categories,
+    Column,
+    Frame,
+    Items,
+    Labels,
+    Layout,
+    Member,
+    Members,
+    NamedSeries,
+    ObjectArray,
+    Plain,
+    Sparse,
+)
+
+PACKAGE = "multikernel"
+
+# Made by ``cls.__new__(cls)``, then their attributes: nothing else of them is called on loading.
+OBJECTS: dict[str, type] = {
+    "About": About,
+    "AccuracyRule": AccuracyRule,
+    "AlignmentQP": AlignmentQP,
+    "AlignmentRule": AlignmentRule,
+    "BayesianMKLClassifier": BayesianMKLClassifier,
+    "BayesianMKLRegressor": BayesianMKLRegressor,
+    "BayesianResult": BayesianResult,
+    "BestSingle": BestSingle,
+    "CappedMKL": CappedMKL,
+    "Center": Center,
+    "CenteredAlignment": CenteredAlignment,
+    "Chain": Chain,
+    "Chi2": Chi2,
+    "ClusterWeights": ClusterWeights,
+    "ColumnBoostingClassifier": ColumnBoostingClassifier,
+    "ColumnBoostingRegressor": ColumnBoostingRegressor,
+    "ColumnKernels": ColumnKernels,
+    "ColumnMap": ColumnMap,
+    "CombinedKernelClassifier": CombinedKernelClassifier,
+    "CombinedKernelOneClass": CombinedKernelOneClass,
+    "CombinedKernelPCA": CombinedKernelPCA,
+    "CombinedKernelRegressor": CombinedKernelRegressor,
+    "CompletedBank": CompletedBank,
+    "CompositionalKernelClassifier": CompositionalKernelClassifier,
+    "ConformalKernel": ConformalKernel,
+    "ConformalModel": ConformalModel,
+    "Cosine": Cosine,
+    "CostPath": CostPath,
+    "Diffusion": Diffusion,
+    "DirichletWeights": DirichletWeights,
+    "DiscriminantMKL": DiscriminantMKL,
+    "DualKernels": DualKernels,
+    "EasyMKL": EasyMKL,
+    "ElasticNetMKL": ElasticNetMKL,
+    "EmpiricalMap": EmpiricalMap,
+    "FactorKernels": FactorKernels,
+    "FactorView": FactorView,
+    "FeatureSpaceMeasure": FeatureSpaceMeasure,
+    "FittedKernels": FittedKernels,
+    "FittedView": FittedView,
+    "FourierMap": FourierMap,
+    "FunctionalForm": FunctionalForm,
+    "FunctionKernel": FunctionKernel,
+    "FungDiscriminant": FungDiscriminant,
+    "Gappy": Gappy,
+    "GatedKernels": GatedKernels,
+    "GatingColumns": GatingColumns,
+    "GatingKernelMap": GatingKernelMap,
+    "Gaussian": Gaussian,
+    "GaussianGate": GaussianGate,
+    "GaussianProjection": GaussianProjection,
+    "GeneralMKL": GeneralMKL,
+    "GradientAlignment": GradientAlignment,
+    "GraphKernel": GraphKernel,
+    "GroupMKL": GroupMKL,
+    "Hamming": Hamming,
+    "IdealDistance": IdealDistance,
+    "InstanceWeights": InstanceWeights,
+    "Jaccard": Jaccard,
+    "KDDAClassifier": KDDAClassifier,
+    "KernelBank": KernelBank,
+    "KernelBoosting": KernelBoosting,
+    "KernelComponents": KernelComponents,
+    "KernelDiscriminantClassifier": KernelDiscriminantClassifier,
+    "KernelKNNClassifier": KernelKNNClassifier,
+    "KernelSpectrum": KernelSpectrum,
+    "KimDiscriminant": KimDiscriminant,
+    "KLDivergence": KLDivergence,
+    "Kronecker": Kronecker,
+    "LandmarkMap": LandmarkMap,
+    "Laplacian": Laplacian,
+    "Learned": Learned,
+    "Linear": Linear,
+    "LinearProjection": LinearProjection,
+    "LocalAlignment": LocalAlignment,
+    "LocalizedMKLClassifier": LocalizedMKLClassifier,
+    "LocalizedMKLOneClass": LocalizedMKLOneClass,
+    "LocalizedMKLRegressor": LocalizedMKLRegressor,
+    "LogPenaltyMKL": LogPenaltyMKL,
+    "LowerBoundedMKL": LowerBoundedMKL,
+    "LowRankBank": LowRankBank,
+    "MarginMKL": MarginMKL,
+    "MeanFilling": MeanFilling,
+    "MeanRule": MeanRule,
+    "MemoryEstimate": MemoryEstimate,
+    "Mismatch": Mismatch,
+    "Mixed": Mixed,
+    "MixedColumn": MixedColumn,
+    "MKLClassifier": MKLClassifier,
+    "MKLOneClass": MKLOneClass,
+    "MKLRegressor": MKLRegressor,
+    "MKLRidge": MKLRidge,
+    "MSERule": MSERule,
+    "MultipleKernelKMeans": MultipleKernelKMeans,
+    "MutualFilling": MutualFilling,
+    "Network": Network,
+    "NonstationaryClassifier": NonstationaryClassifier,
+    "PairSplit": PairSplit,
+    "Pairwise": Pairwise,
+    "PairwiseRidge": PairwiseRidge,
+    "PearsonRule": PearsonRule,
+    "Polynomial": Polynomial,
+    "PolynomialRidge": PolynomialRidge,
+    "PosteriorSVC": PosteriorSVC,
+    "Power": Power,
+    "Precomputed": Precomputed,
+    "PrecomputedBank": PrecomputedBank,
+    "Product": Product,
+    "ProductRule": ProductRule,
+    "ProjectionKernelClassifier": ProjectionKernelClassifier,
+    "ProjectionKernelOneClass": ProjectionKernelOneClass,
+    "ProjectionKernelRegressor": ProjectionKernelRegressor,
+    "ProjectionModel": ProjectionModel,
+    "PSDRepair": PSDRepair,
+    "Quadratic": Quadratic,
+    "RadiusMargin": RadiusMargin,
+    "RandomWalk": RandomWalk,
+    "RegularizedLaplacian": RegularizedLaplacian,
+    "RegularizedMKLClassifier": RegularizedMKLClassifier,
+    "ResponseSurface": ResponseSurface,
+    "RidgeBall": RidgeBall,
+    "Rows": Rows,
+    "Scale": Scale,
+    "Scaled": Scaled,
+    "Scaling": Scaling,
+    "Selection": Selection,
+    "Shift": Shift,
+    "Sigmoid": Sigmoid,
+    "SigmoidCalibration": SigmoidCalibration,
+    "SigmoidGate": SigmoidGate,
+    "SoftmaxGate": SoftmaxGate,
+    "SpectralKernelClassifier": SpectralKernelClassifier,
+    "SpectralModel": SpectralModel,
+    "SpectralWeights": SpectralWeights,
+    "Spectrum": Spectrum,
+    "SquareRootCross": SquareRootCross,
+    "Sum": Sum,
+    "SumRule": SumRule,
+    "Tanimoto": Tanimoto,
+    "TransductiveMKLClassifier": TransductiveMKLClassifier,
+    "UnitDiagonal": UnitDiagonal,
+    "UnitLength": UnitLength,
+    "UnitTrace": UnitTrace,
+    "View": View,
+    "ViewMap": ViewMap,
+    "WeightedDegree": WeightedDegree,
+}
+# Called with parts that they check.
+CALLED: dict[str, type] = {
+    "Categories": Categories,
+    "Column": Column,
+    "Frame": Frame,
+    "Items": Items,
+    "Labels": Labels,
+    "Layout": Layout,
+    "Member": Member,
+    "Members": Members,
+    "NamedSeries": NamedSeries,
+    "ObjectArray": ObjectArray,
+    "Plain": Plain,
+    "Sparse": Sparse,
+}
+
+
+def file_name(thing: Any) -> str:
+    """The name of a class or function in a file; that of its module where it is not of this package.
+
+    Examples
+    --------
+    >>> from multikernel.kernels import Gaussian
+    >>> file_name(Gaussian), file_name(range)
+    ('multikernel.Gaussian', 'builtins.range')
+    """
+    place = (thing.__module__, thing.__name__)
+    return ".".join(_names().get(place, place))
+
+
+def into_file(module: str, name: str) -> tuple[str, str]:
+    """How a file calls what is found in a module under a name."""
+    return _names().get((module, name), (module, name))
+
+
+def find(name: str) -> type | None:
+    """The class of this package that a file calls so, if any."""
+    package, _, short = name.rpartition(".")
+    if package != PACKAGE:
+        return None
+    return OBJECTS.get(short) or CALLED.get(short)
+
+
+@cache
+def _names() -> dict[tuple[str, str], tuple[str, str]]:
+    """From where a class is to its name."""
+    return {
+        (cls.__module__, cls.__name__): (PACKAGE, name)
+        for table in (OBJECTS, CALLED)
+        for name, cls in table.items()
+    }

@@ -1,0 +1,53 @@
+"""Files in: tables with a target column (CSV, Parquet, npz), and views written down in TOML.
+
+From files to a fitted model and back: `read_table` and `read_views`, then `plan_fit`, `tune` and `fit_plan`,
+`make_record` for what is kept beside the model, and `predict_table` for new rows.
+"""
+
+from multikernel.io.tables.data import TableData
+from multikernel.io.tables.encoding import encode_columns, find_categories
+from multikernel.io.tables.fitting import Fitted, Stop, fit_plan, stop_on_interrupt, takes_callback
+from multikernel.io.tables.parameters import parse_parameters
+from multikernel.io.tables.planning import FitPlan, plan_fit
+from multikernel.io.tables.predicting import (
+    Predictions,
+    match_training,
+    predict_table,
+    reading_options,
+    write_csv,
+)
+from multikernel.io.tables.reading import read_table
+from multikernel.io.tables.record import TUNING, file_sha256, make_record, remove_stale, require_free
+from multikernel.io.tables.tuning import Tuning, doubts_of_scale, tune
+from multikernel.io.tables.views_file import ViewList, read_views, views_of_kernels
+
+__all__ = [
+    "TUNING",
+    "FitPlan",
+    "Fitted",
+    "Predictions",
+    "Stop",
+    "TableData",
+    "Tuning",
+    "ViewList",
+    "doubts_of_scale",
+    "encode_columns",
+    "file_sha256",
+    "find_categories",
+    "fit_plan",
+    "make_record",
+    "match_training",
+    "parse_parameters",
+    "plan_fit",
+    "predict_table",
+    "read_table",
+    "read_views",
+    "reading_options",
+    "remove_stale",
+    "require_free",
+    "stop_on_interrupt",
+    "takes_callback",
+    "tune",
+    "views_of_kernels",
+    "write_csv",
+]

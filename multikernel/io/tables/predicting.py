@@ -1,0 +1,209 @@
+"""Predictions for the rows of a new table, whose columns are found by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multikernel.io.tables.data import TableData
+from multikernel.io.tables.encoding import encode_columns
+from multikernel.io.tables.planning import require_usable
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Predictions, one row for each row of the table.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        ``row`` (from 0), ``prediction``, and ``probability[class]`` and ``score[...]`` where asked for.
+    notes : list of str
+        What was not used.
+    """
+
+    frame: pd.DataFrame
+    notes: list[str]
+
+
+def predict_table(
+    model: Any, record: Mapping[str, Any], data: TableData, *, proba: bool = False, scores: bool = False
+) -> Predictions:
+    """Predict the rows of a table.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    record : mapping
+        What `make_record` wrote beside it.
+    data : TableData
+        The order of the columns may differ from training, and others may be there: columns are found by
+        name. Kernels are those between the new rows and the training rows, in the order of training or by
+        name.
+    proba, scores : bool, default=False
+        Whether to add the probability of each class, and the score that decides.
+
+    Returns
+    -------
+    Predictions
+    """
+    X, notes = match_training(record, data)
+    for wanted, method in ((proba, "predict_proba"), (scores, "decision_function")):
+        if wanted and not hasattr(model, method):
+            raise ValueError(f"{type(model).__name__} {_LACKS[method]}")
+    columns: dict[str, Any] = {"row": np.arange(data.n_samples)}
+    columns |= _named("prediction", np.asarray(model.predict(X)), None)
+    classes = getattr(model, "classes_", None)
+    if proba:
+        columns |= _named("probability", np.asarray(model.predict_proba(X)), classes)
+    if scores:
+        found = np.asarray(model.decision_function(X))
+        fits = found.ndim == 2 and classes is not None and found.shape[1] == len(classes)
+        columns |= _named("score", found, classes if fits else None)
+    return Predictions(pd.DataFrame(columns), notes)
+
+
+def match_training(record: Mapping[str, Any], data: TableData) -> tuple[Any, list[str]]:
+    """The columns, or the kernels, that a model was trained on, in their order.
+
+    Parameters
+    ----------
+    record : mapping
+        What `make_record` wrote beside the model.
+    data : TableData
+
+    Returns
+    -------
+    X : DataFrame of shape (n, d), or ndarray of shape (n, n_train, n_kernels)
+    notes : list of str
+        What was not used.
+    """
+    _require_record(record)
+    if data.kind != record["data"]["kind"]:
+        raise ValueError(f"{data.name} must hold {_KINDS[record['data']['kind']]}, as training had.")
+    return _kernels(record, data) if data.kind == "precomputed" else _columns(record, data)
+
+
+def reading_options(record: Mapping[str, Any]) -> dict[str, Any]:
+    """How `read_table` must read new rows, so that they are read as the training rows were.
+
+    Parameters
+    ----------
+    record : mapping
+        What `make_record` wrote beside the model.
+
+    Returns
+    -------
+    dict
+        ``names`` and ``keep_na``.
+    """
+    _require_record(record)
+    return {"names": list(record["data"]["one_hot"]), "keep_na": record["data"].get("keep_na") is True}
+
+
+def write_csv(frame: pd.DataFrame, path: str | Path, *, keep: Sequence[str | Path] = ()) -> None:
+    """Write a table to a file, whole or not at all.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    path : path
+        A file that is there is replaced.
+    keep : sequence of path
+        Files that must not be: those that were read.
+    """
+    place = Path(path)
+    if any(place.exists() and Path(other).exists() and place.samefile(other) for other in keep):
+        raise ValueError(f"{place} was read, and will not be overwritten. Name another file by --out.")
+    if place.is_dir():
+        raise ValueError(f"predictions are written to a file; {place} is a folder. Name a file by --out.")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    part = place.with_name(f".{place.name}.part")
+    try:
+        frame.to_csv(part, index=False)
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _require_record(record: Mapping[str, Any]) -> None:
+    """Refuse a record that `make_record` did not write."""
+    data = record.get("data")
+    wanted = {"kind": str, "columns": list, "kernels": list, "one_hot": dict, "n_samples": int}
+    sound = isinstance(data, Mapping) and all(isinstance(data.get(key), kind) for key, kind in wanted.items())
+    texts = [data["columns"], data["kernels"], *data["one_hot"].values()] if sound else []  # type: ignore[index]
+    texts += [data.get(key, []) for key in ("texts", "gaps")] if sound else []  # type: ignore[union-attr]
+    sound = sound and all(isinstance(each, list) and all(isinstance(t, str) for t in each) for each in texts)
+    if not sound or data["kind"] not in _KINDS:  # type: ignore[index]
+        raise ValueError(
+            "the record beside the model must say which columns it was trained on, as `multikernel fit` "
+            "writes it. Fit the model again, or call predict of the loaded model yourself."
+        )
+
+
+_KINDS = {"table": "a table", "precomputed": "ready-made kernels (K or kernel_NAME in an .npz file)"}
+_LACKS = {
+    "predict_proba": "gives no probabilities. Fit it with --set probability=true, where the method has that.",
+    "decision_function": "has no scores.",
+}
+
+
+def _named(what: str, values: np.ndarray, names: Any) -> dict[str, np.ndarray]:
+    if values.ndim == 1:
+        return {what: values}
+    labels = range(values.shape[1]) if names is None else names
+    return {f"{what}[{label}]": column for label, column in zip(labels, values.T, strict=True)}
+
+
+def _columns(record: Mapping[str, Any], data: TableData) -> tuple[pd.DataFrame, list[str]]:
+    """The columns of training, in their order."""
+    columns, one_hot = list(record["data"]["columns"]), record["data"]["one_hot"]
+    made = {f"{column}={value}": column for column, values in one_hot.items() for value in values}
+    needed = list(dict.fromkeys(made.get(column, column) for column in columns))
+    present = set(data.columns)
+    missing = [column for column in needed if column not in present]
+    if missing:
+        more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
+        raise ValueError(
+            f"{data.name} must have the columns that the model was trained on; it has no "
+            f"{', '.join(map(repr, missing[:10]))}{more}."
+        )
+    wanted = set(needed)
+    extra = [column for column in data.columns if column not in wanted]
+    notes = [*data.notes, *([_ignored(extra, data.name)] if extra else [])]
+    slim = replace(data, X=data.X.loc[:, needed], view_columns={}, notes=notes)
+    encoded = encode_columns(slim, {column: one_hot[column] for column in needed if column in one_hot})
+    X = encoded.X.loc[:, columns]
+    texts = [column for column in record["data"].get("texts", []) if column in X.columns]
+    require_usable(X, data, new=True, texts=texts, gaps=record["data"].get("gaps", []))
+    return X, encoded.notes
+
+
+def _ignored(extra: list[str], name: str) -> str:
+    shown = ", ".join(map(repr, extra[:5])) + (f" and {len(extra) - 5} more" if len(extra) > 5 else "")
+    return f"not used of {name}: {shown}."
+
+
+def _kernels(record: Mapping[str, Any], data: TableData) -> tuple[np.ndarray, list[str]]:
+    """The kernels of training, in their order; by name, where both have names that are not numbers."""
+    names: list[str] = list(record["data"]["kernels"])
+    n_train = int(record["data"]["n_samples"])
+    if data.X.shape[1:] != (n_train, len(names)):
+        raise ValueError(
+            f"{data.name} must hold {len(names)} kernels between its rows and the {n_train} training rows, "
+            f"shape (n_new, {n_train}, {len(names)}); got {data.X.shape}."
+        )
+    if data.kernel_names == names:
+        return data.X, list(data.notes)
+    if sorted(data.kernel_names) == sorted(names):
+        return data.X[:, :, [data.kernel_names.index(name) for name in names]], list(data.notes)
+    raise ValueError(
+        f"{data.name} must hold the kernels {', '.join(names)}, as training had; got "
+        f"{', '.join(data.kernel_names)}."
+    )

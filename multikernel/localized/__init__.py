@@ -1,0 +1,21 @@
+"""Localized multiple kernel learning (Gönen 2010): weights or projections that depend on the sample.
+
+Problem: min over gating parameters V of J(V), the optimal value of a machine on
+Σ_m η_m(x; V) K_m(x, z) η_m(z; V); with projections, also over W_m in K_m(W_m'x, W_m'z). Not convex: descents
+from several starts, the lowest objective is kept.
+
+``base`` and ``estimators``: `LocalizedMKL*`; ``projection_base`` and ``projection``: `ProjectionKernel*`;
+``solver/``: gates, descent, machines that are solved again and again while their kernel moves.
+"""
+
+from .estimators import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor
+from .projection import ProjectionKernelClassifier, ProjectionKernelOneClass, ProjectionKernelRegressor
+
+__all__ = [
+    "LocalizedMKLClassifier",
+    "LocalizedMKLOneClass",
+    "LocalizedMKLRegressor",
+    "ProjectionKernelClassifier",
+    "ProjectionKernelOneClass",
+    "ProjectionKernelRegressor",
+]

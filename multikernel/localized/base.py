@@ -1,0 +1,401 @@
+"""What a user should know of a descent over gates or projections that did not go as it should."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import _safe_indexing
+
+from .._threads import one_thread
+from .._typing import Array
+from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer, warn_caller
+from ..core.about import About
+from ..core.estimator import KernelEstimator, on_rows, worst_status
+from ..core.fitted import FittedKernels
+from ..core.one_kernel import fixed_seed
+from ..core.optim.loop import Status
+from ..core.progress import Progress
+from ..core.samples import Samples
+from ..views import as_views, distinct_views, fit_gating_features, make_bank
+from .solver.descent import OPTIMIZERS, DescentOptions
+from .solver.gates import GATES, OPEN, saturated_gates
+from .solver.learn import GatedObjective, LocalizedResult, learn_gates
+from .solver.machines import Machines
+
+LOCALIZED = About(
+    family="localized",
+    problem=(
+        "min_V J(V), J the value of a support vector machine on Σ η_m(x) k_m(x, z) η_m(z), η a gate with "
+        "parameters V"
+    ),
+    solver=(
+        "steps against the gradient over warm-started machines; the machine has a duality gap, the gate none"
+    ),
+    cost="some tens of machines, each with P n²; memory of the distinct kernels and two n² more",
+    use="Kernels that are right in one part of the space and wrong in another; to see which counts where.",
+    reference="Gönen & Alpaydın 2008, 2013",
+)
+
+
+_ALIKE = 0.2  # copies that were told apart differ by nearly 1 somewhere
+
+
+def warn_of_machines(model: Any, results: Sequence[LocalizedResult], remedy: str = "") -> None:
+    """Warn of machines that were not solved; ``remedy``: another sentence on what to do."""
+    name = type(model).__name__
+    if any(r.exhausted for r in results):
+        warn_caller(
+            f"{name}: a machine used all the steps it is allowed; the relative duality gap at the learned "
+            f"kernel is {model.dual_gap_:.1e}. Kernels of low rank with a large C crawl: lower C, normalise "
+            f"the kernels, or raise tol.{remedy}",
+            ConvergenceWarning,
+        )
+    if any(r.gap > model.tol and not r.exhausted for r in results):
+        warn_caller(
+            f"{name}: the relative duality gap of a machine at the learned kernel is {model.dual_gap_:.1e}, "
+            "and floating point allows no better: the objective is nearly zero. Bring targets and kernels to "
+            "the size of 1; a single class must lie away from the origin of its kernels.",
+            ConvergenceWarning,
+        )
+
+
+def warn_of_descent(model: Any, results: Sequence[LocalizedResult]) -> None:
+    """Warn of a descent over gates that was cut short, and of saturated starts."""
+    name = type(model).__name__
+    if any(r.status == Status.MAX_ITER for r in results):
+        warn_caller(
+            f"{name} did not settle to tol={model.tol:g} in {model.max_iter} steps: the last one still "
+            f"lowered the objective by {_last_fall(results):.1e} of it. Raise max_iter or tol.",
+            ConvergenceWarning,
+        )
+    if any(r.start_saturated for r in results):
+        warn_caller(
+            f"{name}: nearly all gate values were 0 or 1 at the start, where the gradient vanishes and "
+            "nothing is learned. Lower init_scale, or use fewer gating features."
+        )
+
+
+def _last_fall(results: Sequence[LocalizedResult]) -> float:
+    """The largest relative fall in the last step of a descent that was cut short."""
+    falls = []
+    for r in results:
+        if r.status == Status.MAX_ITER and len(r.history) > 1:
+            before, after = r.history[-2]["objective"], r.history[-1]["objective"]
+            falls.append((before - after) / max(abs(before), 1e-300))
+    return max(falls, default=0.0)
+
+
+def warn_of_equal_copies(model: Any, sources: Array, eta: Sequence[Array]) -> None:
+    """Warn where the gates of all copies of a kernel are the same at every sample: they are one kernel."""
+    for source in np.unique(sources):
+        copies = np.flatnonzero(sources == source)
+        spread = max(float(np.ptp(values[:, copies], axis=1).max()) for values in eta)
+        is_open = any(values[:, copies].sum(axis=1).max() > _ALIKE for values in eta)
+        if copies.size > 1 and is_open and spread < _ALIKE:
+            names = ", ".join(repr(model.view_names_[m]) for m in copies)
+            warn_caller(
+                f"the gates of the copies {names} are nearly alike at every sample: the descent of "
+                f"{type(model).__name__} stopped before it told them apart, and they count as one kernel. "
+                "Raise init_scale (to 0.1) or patience (to 3), or take gating='softmax'."
+            )
+
+
+# -----------------------------------------------------------------------------
+# What a fitted model says of the descents that it came from, over gates or over projections.
+
+
+def record_descents(model: Any, results: Sequence[LocalizedResult], saturated: list[str]) -> None:
+    """Store J, its certificate and how the descents ended; ``saturated`` names the gates that are 0 or 1."""
+    model.objective_ = float(sum(r.objective for r in results))
+    model.dual_gap_ = float(max(r.gap for r in results))
+    model.gradient_norm_ = float(max(r.gradient_norm / max(abs(r.objective), 1e-300) for r in results))
+    model.n_iter_ = max(1, max(r.n_iter for r in results))
+    model.saturated_ = saturated
+    model.status_ = worst_status([r.status for r in results])
+
+
+# -----------------------------------------------------------------------------
+# What every estimator with a gate shares: validate, build the kernels, learn the gate, store.
+#
+# A fitted model is a list of gates, each with its machines (all of them share one gate, or each has its own).
+# The score of machine k is Σ_m η_m(x) Σ_i K_m(x, x_i) η_m(x_i) B_ik + b_k, so that a model is kept as one
+# array of products η_m(x_i) B_ik over the support samples, (n_machines, n_kernels, n_support), and the gates'
+# parameters.
+
+
+MACHINE_TOL = 0.1  # the machines' relative gap, in units of the tolerance of the descent
+
+
+@dataclass(frozen=True)
+class Gated:
+    """One learned gate: ``rows`` are its samples, ``names`` its machines."""
+
+    result: LocalizedResult
+    rows: Array
+    names: list[str]
+
+    def coefficients(self, n_samples: int) -> Array:
+        """Signed duals of all the samples (n_machines, n_samples)."""
+        full = np.zeros((len(self.names), n_samples))
+        full[:, self.rows] = self.result.point.coefficients.T
+        return full
+
+
+@dataclass(frozen=True)
+class GatedKernels:
+    """Kernels by products of gates and dual coefficients, η_m(x_i) B_ik.
+
+    Attributes
+    ----------
+    bank : fitted bank of the support samples and the stored kernels
+    coefficients : array (n_machines, n_kernels, n_support)
+    gating : str, the gating model
+    parameters : list of arrays, one of each gate
+    features : what the gates look at, fitted
+    gate_of : array (n_machines,), the gate of each machine
+    sources : array (n_kernels,), the stored kernel that each kernel is
+    prune : bool, whether kernels are computed only where one of their gates is open
+    """
+
+    bank: Any
+    coefficients: Array
+    gating: str
+    parameters: list[Array]
+    features: Any
+    gate_of: Array
+    sources: Array
+    prune: bool = False
+
+    def gates(self, X: Any) -> Array:
+        """η of every gate, (n_gates, n_samples, n_kernels)."""
+        features = self.features.of(X)
+        return np.stack([GATES[self.gating].values(V, features) for V in self.parameters])
+
+    def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
+        """The score of each kernel."""
+        eta = self.gates(X)
+        if self.prune:
+            eta[eta <= OPEN] = 0.0
+        each = eta[self.gate_of]
+        for source, rows, K in self._open_kernels(X, eta) if self.prune else self._all_kernels(X):
+            for m in np.flatnonzero(self.sources == source):
+                scores = np.zeros((eta.shape[1], len(self.gate_of)))
+                scores[rows] = (K @ self.coefficients[:, m].T) * each[:, rows, m].T
+                yield int(m), scores
+
+    def _all_kernels(self, X: Any) -> Iterator[tuple[int, Any, Array]]:
+        """Every stored kernel at all the rows."""
+        for source, K in self.bank.iter_kernels(X):
+            yield source, slice(None), K
+
+    def _open_kernels(self, X: Any, eta: Array) -> Iterator[tuple[int, Any, Array]]:
+        """Every stored kernel at the rows where one of its gates is open, and nowhere else."""
+        for source in np.unique(self.sources):
+            rows = np.flatnonzero((eta[:, :, self.sources == source] > 0.0).any(axis=(0, 2)))
+            if rows.size:
+                part = X if rows.size == eta.shape[1] else _safe_indexing(X, rows)
+                try:
+                    [(_, K)] = self.bank.only([int(source)]).iter_kernels(part)
+                except NotFiniteError as error:
+                    raise error.in_row(int(rows[error.row])) from None
+                yield int(source), rows, K
+
+
+class BaseLocalized(KernelEstimator):
+    """Parameters and methods common to all estimators with a gate over their kernels."""
+
+    about = LOCALIZED
+    _adds_kernels = True
+    certificate = "machine"
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        gating: str = "softmax",
+        gating_features: Any = None,
+        n_init: int = 1,
+        optimizer: str = "gradient",
+        ridge: float = 0.0,
+        patience: int = 1,
+        init_scale: float = 0.01,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        prune: bool = False,
+        psd: str = "error",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.gating = gating
+        self.gating_features = gating_features
+        self.n_init = n_init
+        self.optimizer = optimizer
+        self.ridge = ridge
+        self.patience = patience
+        self.init_scale = init_scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.prune = prune
+        self.psd = psd
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ kernels
+    def _check_gating(self) -> None:
+        check_choice("gating", self.gating, tuple(GATES))
+        check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        check_positive_integer("n_init", self.n_init)
+        check_positive_integer("patience", self.patience)
+        check_number("ridge", self.ridge, at_least=0.0)
+        check_number("init_scale", self.init_scale, above=0.0)
+        self._check_numerics()
+
+    def _fit_kernels(self, X: Any, samples: Samples) -> Array:
+        """The stack of the distinct kernels; which of them each gate reads, and what the gate looks at."""
+        self._check_gating()
+        given = None if isinstance(self.kernels, str) else as_views(self.kernels)
+        distinct, sources = ([], []) if given is None else distinct_views(given)
+        self._bank = make_bank(self.kernels if given is None else distinct, psd=self.psd)
+        Ks = self._fit_stack(X, samples)
+        self._sources = np.arange(len(Ks)) if given is None else np.array(sources, np.intp)
+        if given is not None:
+            self.view_names_ = [view.name for view in given]
+        table = None if self._precomputed else samples.take(X)
+        rows = samples.rows if self._precomputed else np.arange(samples.rows.size)
+        wanted = self._distinct_name(self.gating_features)
+        names = list(self._bank.view_names_)
+        try:
+            fitted = fit_gating_features(wanted, table, self._bank, names, Ks, rows)
+        except NotFiniteError as error:
+            raise error.in_row(int(samples.rows[error.row])) from None
+        self._features, self._train_features = fitted
+        return Ks
+
+    def _distinct_name(self, wanted: Any) -> Any:
+        """The name of a copy stands for the kernel that is stored."""
+        if isinstance(wanted, str) and wanted in self.view_names_:
+            return self._bank.view_names_[self._sources[self.view_names_.index(wanted)]]
+        return wanted
+
+    # ------------------------------------------------------------------ solve and store
+    def _learn(
+        self, Ks: Array, machines: Machines, rows: Array, rng: np.random.Generator, label: str = ""
+    ) -> LocalizedResult:
+        """The gate over the machines, on some of the samples."""
+        objective = GatedObjective(
+            np.asarray(on_rows(Ks, rows)),
+            self._sources,
+            self._train_features[rows],
+            GATES[self.gating],
+            machines,
+            float(self.ridge),
+        )
+        options = DescentOptions(
+            optimizer=self.optimizer,
+            tol=float(self.tol),
+            patience=int(self.patience),
+            max_iter=int(self.max_iter),
+            callback=Progress(label, self.verbose, self.callback),
+        )
+        # One thread: the path of the descent hangs on the last digit of its sums.
+        with one_thread():
+            result = learn_gates(objective, int(self.n_init), rng, options, float(self.init_scale))
+        if result.suspicious:
+            self._require_psd(Ks, range(len(Ks)))
+        return result
+
+    def _generators(self, count: int) -> list[np.random.Generator]:
+        """A source of starts for each gate; ``random_state=None`` always means the same ones."""
+        return np.random.default_rng(fixed_seed(self.random_state)).spawn(count)
+
+    def _store(self, gates: Sequence[Gated], samples: Samples) -> None:
+        """Keep the model in compact form: support samples and kernels that are read."""
+        n = samples.rows.size
+        results = [gated.result for gated in gates]
+        duals = np.concatenate([gated.coefficients(n) for gated in gates])
+        self.machine_names_ = [name for gated in gates for name in gated.names]
+        gate_of = np.repeat(np.arange(len(gates)), [len(gated.names) for gated in gates])
+        self.gating_ = [r.point.V.copy() for r in results]
+        eta = [GATES[self.gating].values(V, self._train_features) for V in self.gating_]
+        means = np.stack([np.average(values, axis=0, weights=samples.weights) for values in eta])
+        self.machine_weights_ = means[gate_of]
+        self.kernel_weights_ = means.mean(axis=0)
+        spread = samples.spread(duals)
+        self.support_ = np.flatnonzero(spread.any(axis=0))
+        self.dual_coef_ = spread[:, self.support_]
+        self.intercept_ = np.concatenate([r.point.intercepts for r in results])
+        kept = np.flatnonzero(duals.any(axis=0))
+        kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
+        coefficients = np.stack([eta[g][kept].T * duals[k, kept] for k, g in enumerate(gate_of)])
+        self._store_diagnostics(gates, eta)
+        self._gated = GatedKernels(
+            self._bank.restrict(samples.rows[kept] if self._precomputed else kept, np.unique(self._sources)),
+            np.ascontiguousarray(coefficients),  # as a pickle keeps it
+            self.gating,
+            self.gating_,
+            self._features,
+            gate_of,
+            self._sources,
+        )
+        sources = self._sources
+        del self._train_features, self._features, self._sources, self._bank
+        warn_of_machines(self, results)
+        warn_of_descent(self, results)
+        warn_of_equal_copies(self, sources, eta)
+
+    def _store_diagnostics(self, gates: Sequence[Gated], eta: list[Array]) -> None:
+        results = [gated.result for gated in gates]
+        ends = np.any([saturated_gates(values) for values in eta], axis=0)
+        saturated = [name for name, at_end in zip(self.view_names_, ends, strict=True) if at_end]
+        record_descents(self, results, saturated)
+        self.start_objectives_ = [np.array(r.objectives) for r in results]
+        self.n_solves_ = sum(
+            r.n_solves * self._solves_per_value(gated) for r, gated in zip(results, gates, strict=True)
+        )
+        self.history_ = [{**entry, "machine": g} for g, r in enumerate(results) for entry in r.history]
+
+    def _solves_per_value(self, gated: Gated) -> int:
+        """How many machines one value of the objective takes."""
+        return len(gated.names)
+
+    # ------------------------------------------------------------------ predict
+    @property
+    def _fitted(self) -> FittedKernels:  # type: ignore[override]
+        """The kernels behind the gates; ``prune`` may be set after the fit, and does not change the model."""
+        part = replace(self._gated, prune=bool(self.prune))
+        return FittedKernels([part], self.machine_weights_.shape)
+
+    def gate(self, X: Any) -> Array:
+        """The gate: how much each kernel counts at each sample.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        array (n_samples, n_kernels), or (n_samples, n_gates, n_kernels) where the machines have gates of
+        their own
+        """
+        values = np.concatenate(
+            [np.moveaxis(eta, 0, 1) for eta in self._by_batches(X, lambda rows: self._gated.gates(rows))]
+        )
+        return values[:, 0] if len(self.gating_) == 1 else values
+
+    def active_kernels(self, X: Any) -> Array:
+        """Which kernels count at each sample: those whose gate is above 0.001.
+
+        Returns
+        -------
+        array of bool, of the shape of ``gate(X)``; its sum over the last axis is the number of kernels that
+        a prediction needs
+        """
+        return self.gate(X) > OPEN
+
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_}

@@ -1,0 +1,514 @@
+"""Support vector classification with kernel weights that depend on the sample: localized MKL."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import RegressorMixin
+
+from .._threads import one_thread
+from .._typing import Array
+from .._validation import check_choice, check_number, warn_caller
+from ..core.calibration import calibrate
+from ..core.multiclass import MachineClassifier, MachineNovelty, binary_problems
+from ..core.parameters import (
+    check_finite_price,
+    check_nu,
+    check_sample_weights,
+    check_targets,
+    encode_labels,
+    require_two_classes,
+    weigh_samples,
+)
+from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
+from .base import MACHINE_TOL, BaseLocalized, Gated
+from .solver.machines import BinaryMachines, JointMachines, Machines
+
+STRATEGIES = ("ovr", "ovo", "joint")
+
+
+class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
+    r"""Support vector classifier whose gate decides, sample by sample, which kernels count.
+
+    .. math::
+
+        f(x) = \sum_m \eta_m(x) \sum_i y_i \alpha_i\, k_m(x, x_i)\, \eta_m(x_i) + b, \qquad
+        \min_V\ J(V) = \max_{0 \le \alpha \le C,\ y'\alpha = 0}\ \sum_i \alpha_i
+        - \tfrac12 \sum_{ij} \alpha_i \alpha_j y_i y_j\, k_\eta(x_i, x_j)
+
+    with the locally combined kernel :math:`k_\eta(x, z) = \sum_m \eta_m(x)\, k_m(x, z)\, \eta_m(z)` and a
+    gate :math:`\eta(x; V)` of the gating features :math:`x_G`:
+
+    - ``"softmax"``: :math:`\eta_m \propto \exp(v_m' x_G + v_{m0})`, of sum 1;
+    - ``"sigmoid"``: :math:`\eta_m = 1 / (1 + \exp(-v_m' x_G - v_{m0}))`, each kernel by itself;
+    - ``"gaussian"``: :math:`\eta_m \propto \exp(-\|x_G - \mu_m\|^2 / \sigma_m^2)`, of sum 1.
+
+    Gate and machine are learned together, by steps against the gradient of :math:`J`; each value of
+    :math:`J` is the solution of a support vector machine, started from the last one.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+        One gate for each. A kernel may be given several times: three copies of a linear kernel make a
+        piecewise linear boundary of up to three pieces. Copies are stored once.
+    C : float
+        Price of errors.
+    gating : {"softmax", "sigmoid", "gaussian"}
+    gating_features : None, columns, name of a view, or "kernel"
+        What the gate looks at, standardised with the numbers of the training samples. None: the columns that
+        the kernels read. Columns by name, position, list, slice, mask or function, as for a view; the name of
+        a view stands for its columns. ``"kernel"``: the similarities to all training samples (empirical
+        kernel map), by the mean of the kernels; also the default, and the meaning of a kernel's name, where
+        kernels are ready-made.
+    multiclass : {"ovr", "ovo", "joint"}
+        One machine for each class, or pair of classes; or all classes in a single machine (one gate).
+    shared_gate : bool
+        Whether the machines of "ovr" and "ovo" share one gate, learned on the sum of their objectives.
+    n_init : int
+        Random starts, of which that with the lowest :math:`J` is kept.
+    optimizer : {"gradient", "lbfgs"}
+        Steps of at most unit length against the gradient, or along L-BFGS directions. The latter usually
+        ends at a lower :math:`J`, and at equal or lower accuracy.
+    ridge : float
+        Adds ``ridge / 2`` times the squares of the gate's parameters, without its biases or widths.
+    patience : int
+        So many steps running have to fall below `tol`.
+    init_scale : float
+        Linear gates start with parameters between plus and minus this.
+    tol : float
+        The relative decrease of :math:`J` in a step at which to stop. Machines are solved to a relative
+        duality gap of a tenth of it.
+    max_iter : int
+        At most so many steps from each start.
+    prune : bool
+        Whether prediction leaves out, sample by sample, the kernels whose gate is at most 0.001, and does not
+        compute them. The default is exact.
+    class_weight : dict or "balanced", optional
+        Multiplies C class by class.
+    probability : bool
+        Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite Gram matrix.
+    n_jobs : int, optional
+        Gates learned at the same time, in threads.
+    callback : callable, optional
+        Called with a dict after each step; a true answer stops the fit, and the model is that of the last
+        step.
+    verbose : int
+        1 writes progress to standard error.
+    random_state : int, RandomState or None
+        Of the starts and of the folds of the calibration; None always means the same.
+
+    Attributes
+    ----------
+    kernel_weights_ : array (n_kernels,), the mean gate over the training samples (and gates)
+    machine_weights_ : array (n_machines, n_kernels), the same of each machine's gate
+    view_names_, machine_names_ : list of str
+    gating_ : list of array (n_kernels, n_gating_features + 1)
+        The parameters of each gate: :math:`v_m` and :math:`v_{m0}`, or :math:`\mu_m` and :math:`\sigma_m`,
+        for standardised gating features.
+    dual_coef_ : array (n_machines, n_support), label × dual
+    support_ : array (n_support,), indices of the support samples
+    intercept_ : array (n_machines,)
+    classes_ : array (n_classes,)
+    objective_ : float, :math:`J` with the ridge, the sum over the gates
+    dual_gap_ : float
+        The relative duality gap of the machines at the learned kernel, the largest of them. It certifies the
+        machines; the gate is where a descent ended, and another start may end lower.
+    gradient_norm_ : float, the norm of dJ/dV relative to :math:`J`, the largest of the gates
+    start_objectives_ : list of array, :math:`J` reached from each start, gate by gate
+    n_solves_ : int, support vector machines solved, all starts together
+    n_iter_ : int, steps of the start that was kept
+    status_ : str
+        "optimal": a step gained no more than `tol`; "stalled": none lowered :math:`J`; "max_iter";
+        "interrupted". Gates that are 0 or 1 at nearly all training samples are named behind it.
+    saturated_ : list of str, the views with such gates
+    history_ : list of dict, the steps of the start that was kept; ``objective`` never rises
+
+    Notes
+    -----
+    The problem is not convex. A few starts (`n_init`) guard against a poor end, which copies of a kernel have
+    now and then. Sigmoid gates over copies often stay alike (the fit warns): a larger `init_scale` or
+    `patience` helps. Beyond that a lower objective is not a better predictor: stopping early (`tol`)
+    regularises, and L-BFGS often lowers :math:`J` and the accuracy alike. Choose by cross-validation. On
+    separable data :math:`J` creeps towards zero; sigmoid gates above all then need a larger `tol`.
+
+    ``contributions(X) / gate(X)`` is the function that each kernel has by itself, without the gate at x. A
+    gate may look at columns that no kernel reads: append them to X and name them in `gating_features`.
+
+    Where nothing in the data is piecewise, a gate is a way to overfit: with many columns and the automatic
+    kernels it can be points worse than :class:`MKLClassifier`. Fewer gating features, or a `ridge` of some
+    tens times C, bring it back.
+
+    Whether a gate helps depends on scaling too: where the kernels are normalised to unit diagonal and the
+    columns standardised, a linear and a quadratic kernel with a gate beat their global combination by points
+    on data made of pieces; on unscaled columns the gain can vanish.
+
+    A linear kernel has no bias of its own: all regions share the intercept. ``Polynomial(1)`` gives each
+    piece its own. Gates that saturate (0 or 1 everywhere) have no gradient and stay as they are: with very
+    many gating features, keep `init_scale` small.
+
+    Rounding can lead a descent to another end: on another machine the same seed may give another model; on
+    the same one it gives the same, on any number of threads.
+
+    Each value takes n_kernels · n² operations to combine the kernels and a warm-started machine; memory is
+    the stack of distinct kernels and two more matrices of its size n × n.
+
+    References
+    ----------
+    Gönen & Alpaydın, Localized multiple kernel learning, ICML 2008.
+    Gönen & Alpaydın, Localized algorithms for multiple kernel learning, Pattern Recognition 46, 2013.
+
+    Examples
+    --------
+    >>> from multikernel import LocalizedMKLClassifier
+    >>> from multikernel.kernels import Polynomial
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(300, 2))
+    >>> y = X[:, 1] > np.abs(X[:, 0])  # two lines
+    >>> model = LocalizedMKLClassifier([Polynomial(1), Polynomial(1)], C=100.0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    >>> left, right = model.gate([[-2.0, 2.0], [2.0, 2.0]])
+    >>> bool(left.argmax() != right.argmax())
+    True
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        C: float = 1.0,
+        gating: str = "softmax",
+        gating_features: Any = None,
+        multiclass: str = "ovr",
+        shared_gate: bool = False,
+        n_init: int = 1,
+        optimizer: str = "gradient",
+        ridge: float = 0.0,
+        patience: int = 1,
+        init_scale: float = 0.01,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        prune: bool = False,
+        class_weight: Any = None,
+        probability: bool = False,
+        psd: str = "error",
+        n_jobs: int | None = None,
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, gating=gating, gating_features=gating_features, n_init=n_init, optimizer=optimizer,
+            ridge=ridge, patience=patience, init_scale=init_scale, tol=tol, max_iter=max_iter, prune=prune,
+            psd=psd, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.C = C
+        self.multiclass = multiclass
+        self.shared_gate = shared_gate
+        self.class_weight = class_weight
+        self.probability = probability
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LocalizedMKLClassifier":
+        """Learn the gate and the machines.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : array (n,) of labels
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample.
+        """
+        check_choice("multiclass", self.multiclass, STRATEGIES)
+        C = check_finite_price(self.C)
+        X = self._validate_table(X, reset=True)
+        self.classes_, codes = encode_labels(self, X, y)
+        weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
+        require_two_classes(self.classes_, codes[weights > 0])
+        samples = self._distinct(X, codes, weights)
+        Ks = self._fit_kernels(X, samples)
+        groups = self._groups(codes[samples.rows], C * samples.weights)
+        sources = self._generators(len(groups))
+        jobs = [(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True)]
+        self._votes = self.multiclass == "ovo" and self.classes_.size > 2
+        with one_thread():  # around all: gates that set and restore it each would mix it up
+            gates = self._learn_all(jobs)
+        self._store(gates, samples)
+        self._calibration = calibrate(self, X, y, sample_weight)
+        return self
+
+    def _learn_all(self, jobs: list[Any]) -> list[Gated]:
+        if len(jobs) == 1:
+            return [self._learn_group(*jobs[0])]
+        return list(
+            Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(self._learn_group)(*j) for j in jobs)
+        )
+
+    @property
+    def _is_joint(self) -> bool:
+        return self.multiclass == "joint" and self.classes_.size > 2
+
+    def _groups(self, codes: Array, bounds: Array) -> list[tuple[Machines, Array, list[str]]]:
+        """The machines that share a gate, their samples and their names, for each gate."""
+        tol = MACHINE_TOL * float(self.tol)
+        everything = np.arange(codes.size)
+        if self._is_joint:
+            joint = JointMachines(codes, self.classes_.size, bounds, tol)
+            return [(joint, everything, [str(c) for c in self.classes_])]
+        problems = binary_problems(codes, self.classes_, self.multiclass)
+        losses = [[Hinge(signs, bounds[p.rows]) for signs in p.signs] for p in problems]
+        if not self.shared_gate or len(problems) == 1:
+            return [
+                (BinaryMachines(own, tol=tol), p.rows, p.names)
+                for own, p in zip(losses, problems, strict=True)
+            ]
+        rows = None if self.multiclass == "ovr" else [p.rows for p in problems]
+        shared = BinaryMachines([own[0] for own in losses], rows, codes.size, tol)
+        return [(shared, everything, [p.names[0] for p in problems])]
+
+    def _learn_group(
+        self, Ks: Array, machines: Machines, rows: Array, names: list[str], rng: np.random.Generator
+    ) -> Gated:
+        label = f"{names[0]}: " if self.classes_.size > 2 and len(names) == 1 else ""
+        return Gated(self._learn(Ks, machines, rows, rng, label), rows, names)
+
+    def _solves_per_value(self, gated: Gated) -> int:
+        return 1 if self._is_joint else len(gated.names)
+
+
+# -----------------------------------------------------------------------------
+# Support vector regression with kernel weights that depend on the sample: localized MKL.
+
+
+class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
+    r"""ε-support vector regression whose gate decides, sample by sample, which kernels count.
+
+    .. math::
+
+        f(x) = \sum_m \eta_m(x) \sum_i \beta_i\, k_m(x, x_i)\, \eta_m(x_i) + b, \qquad
+        \min_V\ J(V) = \max_{-C \le \beta \le C,\ 1'\beta = 0}\ y'\beta - \epsilon \|\beta\|_1
+        - \tfrac12 \sum_{ij} \beta_i \beta_j\, k_\eta(x_i, x_j)
+
+    with targets :math:`y`, dual variables :math:`\beta`, the locally combined kernel
+    :math:`k_\eta(x, z) = \sum_m \eta_m(x)\, k_m(x, z)\, \eta_m(z)` and a gate :math:`\eta(x; V)`.
+
+    Parameters
+    ----------
+    kernels, gating, gating_features, n_init, optimizer, ridge, patience, init_scale, tol, max_iter, prune,
+    psd, callback, verbose, random_state
+        As for :class:`LocalizedMKLClassifier`.
+    C : float
+        Price of errors beyond epsilon.
+    epsilon : float >= 0
+        Errors below it are free.
+
+    Attributes
+    ----------
+    kernel_weights_, view_names_, gating_, dual_coef_, support_, intercept_, objective_, dual_gap_,
+    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_
+        As for :class:`LocalizedMKLClassifier`, with one machine.
+
+    Notes
+    -----
+    C and epsilon are in the units of the targets: standardise these, or choose both accordingly.
+
+    Copies of a linear kernel make a piecewise linear fit whose pieces the gate blends. They share one
+    intercept; ``Polynomial(1)`` gives each piece its own.
+
+    Examples
+    --------
+    >>> from multikernel import LocalizedMKLRegressor
+    >>> from multikernel.kernels import Polynomial
+    >>> X = np.linspace(-3, 3, 100)[:, None]
+    >>> y = np.abs(X[:, 0])  # two lines
+    >>> model = LocalizedMKLRegressor([Polynomial(1), Polynomial(1)], C=10.0, epsilon=0.05).fit(X, y)
+    >>> bool(model.score(X, y) > 0.98)
+    True
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        gating: str = "softmax",
+        gating_features: Any = None,
+        n_init: int = 1,
+        optimizer: str = "gradient",
+        ridge: float = 0.0,
+        patience: int = 1,
+        init_scale: float = 0.01,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        prune: bool = False,
+        psd: str = "error",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, gating=gating, gating_features=gating_features, n_init=n_init, optimizer=optimizer,
+            ridge=ridge, patience=patience, init_scale=init_scale, tol=tol, max_iter=max_iter, prune=prune,
+            psd=psd, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.C = C
+        self.epsilon = epsilon
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LocalizedMKLRegressor":
+        """Learn the gate and the machine.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : array (n,)
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample.
+        """
+        C = check_finite_price(self.C)
+        epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
+        X = self._validate_table(X, reset=True)
+        targets = check_targets(self, X, y, multi_output=False)[:, 0]
+        weights = check_sample_weights(sample_weight, targets.size)
+        samples = self._distinct(X, targets, weights)
+        Ks = self._fit_kernels(X, samples)
+        y = targets[samples.rows]
+        middle = float(np.median(y))  # the intercept absorbs it; the numbers stay small
+        loss = EpsilonInsensitive(y - middle, C * samples.weights, epsilon)
+        machines, rows = BinaryMachines([loss], tol=MACHINE_TOL * float(self.tol)), np.arange(y.size)
+        result = self._learn(Ks, machines, rows, self._generators(1)[0])
+        self._store([Gated(result, rows, ["y"])], samples)
+        self.intercept_ = self.intercept_ + middle
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predicted values (n_samples,)."""
+        return (self._scores(X) + self.intercept_)[:, 0]
+
+
+# -----------------------------------------------------------------------------
+# Novelty detection with kernel weights that depend on the sample: localized MKL.
+
+
+_COLLAPSED = 0.99
+
+
+class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
+    r"""One-class support vector machine with a gate over its kernels.
+
+    .. math::
+
+        \min_V\ J(V) = \max_{0 \le \beta \le 1/(\nu n),\ 1'\beta = 1}\
+        - \tfrac12 \sum_{ij} \beta_i \beta_j\, k_\eta(x_i, x_j)
+
+    with dual variables :math:`\beta`, the locally combined kernel
+    :math:`k_\eta(x, z) = \sum_m \eta_m(x)\, k_m(x, z)\, \eta_m(z)` and a gate :math:`\eta(x; V)`. The scores
+    are :math:`1/(\nu n)` times those of scikit-learn's OneClassSVM at the same kernel.
+
+    Parameters
+    ----------
+    kernels, gating, gating_features, n_init, optimizer, ridge, patience, init_scale, tol, max_iter, prune,
+    psd, callback, verbose, random_state
+        As for :class:`LocalizedMKLClassifier`.
+    nu : float in (0, 1]
+        At most this share of the training samples lies outside, at least this share are support samples.
+
+    Attributes
+    ----------
+    offset_ : float, the threshold: ``decision_function = score_samples - offset_``
+    kernel_weights_, view_names_, gating_, dual_coef_, support_, intercept_, objective_, dual_gap_,
+    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_
+        As for :class:`LocalizedMKLClassifier`, with one machine.
+
+    Notes
+    -----
+    **The problem is ill-posed as published**: :math:`J` has no term that rewards a fit, and it falls when the
+    kernel grows. Softmax and Gaussian gates collapse onto the kernel with the largest values (the widest
+    Gaussian), sigmoid gates open wherever that makes the kernel larger. The fit warns when it ends so.
+    Kernels of one size, few steps (`max_iter`) and a `ridge` soften it; but a ridge leaves the biases free,
+    and these alone can close a gate. :class:`MKLOneClass` has the same taste for large kernels.
+
+    Examples
+    --------
+    >>> from multikernel import LocalizedMKLOneClass
+    >>> from multikernel.kernels import Gaussian
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = LocalizedMKLOneClass([("x", Gaussian(), [0]), ("y", Gaussian(), [1])], nu=0.1, ridge=0.1)
+    >>> model.fit(X).predict([[0.0, 0.1], [9.0, 9.0]]).tolist()
+    [1, -1]
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        nu: float = 0.5,
+        gating: str = "softmax",
+        gating_features: Any = None,
+        n_init: int = 1,
+        optimizer: str = "gradient",
+        ridge: float = 0.0,
+        patience: int = 1,
+        init_scale: float = 0.01,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        prune: bool = False,
+        psd: str = "error",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, gating=gating, gating_features=gating_features, n_init=n_init, optimizer=optimizer,
+            ridge=ridge, patience=patience, init_scale=init_scale, tol=tol, max_iter=max_iter, prune=prune,
+            psd=psd, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.nu = nu
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "LocalizedMKLOneClass":
+        """Learn the gate and the support of the samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : ignored
+        sample_weight : array (n,), optional
+            Multiplies the bound of each sample; only the proportions count.
+        """
+        nu = check_nu(self.nu)
+        X = self._validate_table(X, reset=True)
+        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        weights = check_sample_weights(sample_weight, n_samples)
+        samples = self._distinct(X, np.zeros(n_samples), weights)
+        Ks = self._fit_kernels(X, samples)
+        rows = np.arange(samples.rows.size)
+        loss = OneClass(np.zeros(rows.size), samples.weights / (nu * samples.weights.sum()))
+        machines = BinaryMachines([loss], tol=MACHINE_TOL * float(self.tol))
+        result = self._learn(Ks, machines, rows, self._generators(1)[0])
+        self._store([Gated(result, rows, ["inside"])], samples)
+        self.offset_ = -float(self.intercept_[0])
+        self._warn_if_collapsed()
+        return self
+
+    def _warn_if_collapsed(self) -> None:
+        """Nothing in J rewards a fit: say so when the gate shows it."""
+        is_open = self.kernel_weights_ > _COLLAPSED
+        if len(self.view_names_) == 1 or not is_open.any():
+            return
+        if is_open.all():
+            warn_caller(
+                "all gates are open nearly everywhere: the objective of localized one-class machines rewards "
+                "large kernel values and no fit, and sigmoid gates open for every view. This is the plain "
+                "sum of the kernels. Use gating='softmax', lower max_iter, or use MKLOneClass."
+            )
+            return
+        names = [repr(name) for name, wide in zip(self.view_names_, is_open, strict=True) if wide]
+        warn_caller(
+            f"the gate is open for view{'s' if len(names) > 1 else ''} {', '.join(names)} nearly everywhere: "
+            "the objective of localized one-class machines rewards large kernel values and no fit, and has "
+            "collapsed. The gate does not tell which view matters. Make the kernels alike in size, lower "
+            "max_iter, or use MKLOneClass."
+        )

@@ -1,0 +1,510 @@
+"""Support vector classification on learned projections: global and local projection kernels."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from .._typing import Array
+from .._validation import check_choice, check_number, warn_caller
+from ..core.calibration import calibrate
+from ..core.multiclass import MachineClassifier, MachineNovelty, binary_problems
+from ..core.parameters import (
+    check_finite_price,
+    check_nu,
+    check_sample_weights,
+    check_targets,
+    encode_labels,
+    require_two_classes,
+    weigh_samples,
+)
+from ..core.samples import distinct_samples
+from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
+from ..views.scaling import Scaling
+from .projection_base import BaseProjection
+from .solver.machines import BinaryMachines, JointMachines, Machines
+
+STRATEGIES = ("joint", "ovr", "ovo")
+
+
+class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
+    r"""Support vector classifier in subspaces that it learns, and a transformer into them.
+
+    .. math::
+
+        \min_{W, V}\ J(W, V) = \max_{0 \le \alpha \le C,\ y'\alpha = 0}\ \sum_i \alpha_i
+        - \tfrac12 \sum_{ij} \alpha_i \alpha_j y_i y_j\, k(x_i, x_j), \qquad
+        k(x, z) = \sum_m \eta_m(x)\, k_0(W_m' x, W_m' z)\, \eta_m(z)
+
+    with projections :math:`W_m` (d × n_components) of standardised samples, a kernel :math:`k_0` of projected
+    samples, dual variables :math:`\alpha`, labels :math:`y_i = \pm 1`, and a gate :math:`\eta(x; V)`. One
+    region is the global projection kernel, which has no gate; several regions are the local projection
+    kernel: each has its own subspace, and the gate says where it counts. All machines of a model share
+    projections and gate.
+
+    Parameters
+    ----------
+    n_regions : int
+        Regions, each with a projection of its own; 1 has no gate.
+    n_components : int
+        Dimensions of each projection. It may exceed the number of columns, which adds nothing for the linear
+        kernel.
+    kernel : {"linear", "poly", "gaussian"}
+        :math:`z't`, :math:`(z't + 1)^{degree}` or :math:`\exp(-\gamma \|z - t\|^2)` of projected samples.
+    degree : int, of the polynomial
+    gamma : float or "scale", of the Gaussian
+        ``"scale"`` is 1 / (n_components × the mean variance of the columns that vary); that variance is 1 for
+        standardised columns. Projections on unit columns then differ by about one width of the kernel.
+    C : float
+        Price of errors.
+    gating : {"softmax", "sigmoid", "gaussian"}
+        The gate over several regions, as in :class:`LocalizedMKLClassifier`; it reads all columns,
+        standardised.
+    norm : None or "unit"
+        ``"unit"`` keeps the columns of the projections at length 1; see the notes.
+    multiclass : {"joint", "ovr", "ovo"}
+        More than two classes in a single machine, or by a machine for each class or pair of classes.
+    n_init : int
+        Descents, of which that with the least :math:`J` is kept.
+    n_screen : int
+        Random starts that are solved once before each descent, which sets out from the one with the least
+        :math:`J`. Their columns are unit differences of random samples of different classes.
+    optimizer : {"gradient", "lbfgs"}
+    alternate : bool
+        Whether projections and gate move by turns; two to three times the solves, for no better end.
+    ridge : float
+        Adds ridge/2 ‖v‖² for the gate's parameters without the biases (or widths).
+    projection_ridge : float
+        Adds projection_ridge/2 ‖W‖²; only without norm="unit".
+    patience, tol : int, float
+        Stop when :math:`J` has fallen by no more than `tol` of itself, `patience` times running.
+    max_iter : int
+        Steps of each descent.
+    standardize : bool
+        Whether the projected columns are standardised by the training samples; the gate's always are.
+    class_weight : dict or "balanced", optional
+        Multiplies C class by class.
+    probability : bool
+        Whether `predict_proba` is to be calibrated, on five folds, which takes five more fits.
+    callback : callable, optional
+        Called with a dict after each step; a true answer stops the fit.
+    verbose : int
+        1 writes progress to standard error.
+    random_state : int, RandomState or None
+        Of the starts and of the folds of the calibration; None always means the same.
+
+    Attributes
+    ----------
+    projections_ : array (n_regions, d, n_components)
+        :math:`W_m`, for standardised columns (if `standardize`).
+    gating_ : array (n_regions, d + 1) or None
+        Parameters of the gate, biases or widths last, for standardised columns; None for one region.
+    mean_, scale_ : array (d,), what standardises the columns; the scale of constant columns is 1
+    gamma_ : float, the width of the Gaussian as used
+    dual_coef_ : array (n_machines, n_support), label × dual
+    support_ : array (n_support,), indices of the support samples
+    intercept_ : array (n_machines,)
+    classes_ : array (n_classes,)
+    machine_names_ : list of str
+    view_names_ : list of str, the regions: ``region0``, …
+    kernel_weights_ : array (n_regions,), the mean gate over the training samples; 1 for one region
+    machine_weights_ : array (n_machines, n_regions), the same for every machine
+    objective_ : float, :math:`J` with the ridges, the sum over the machines
+    dual_gap_ : float
+        The relative duality gap of the machines at the learned kernel, the largest of them. It certifies the
+        machines; the projections are where a descent ended, and another start may end lower.
+    gradient_norm_ : float, the norm of the gradient relative to :math:`J`
+    start_objectives_ : array (n_init,), :math:`J` reached by each descent
+    n_solves_ : int, support vector machines solved, screening included
+    n_iter_ : int, steps of the descent that was kept
+    status_ : str
+        "optimal": a step gained no more than `tol`; "stalled": none lowered :math:`J`; "max_iter";
+        "interrupted". Gates that are 0 or 1 at nearly all training samples are named behind it.
+    saturated_ : list of str, the regions with such gates
+    history_ : list of dict, the steps of the descent that was kept; ``objective`` never rises
+    n_features_in_ : int
+    feature_names_in_ : array (n_features_in_,), where X has column names
+
+    Notes
+    -----
+    :math:`J` does not regularise :math:`W`: with the linear or polynomial kernel, larger projections have a
+    lower :math:`J` always, down to C times the hinge loss alone. `tol` and `max_iter` are the only brake,
+    so a smaller `tol` is a weaker regularisation; ``norm="unit"`` and `projection_ridge` are others. Nor is
+    a lower :math:`J` a better classifier: choose by cross-validation.
+
+    Where a projection tells nothing of the classes, and one class is larger, the machine is constant and the
+    gradient zero: a descent that starts there stays. Hence `n_screen`; a warning tells of a fit that ended
+    so.
+
+    The problem is not convex, and rounding can lead to another end. The same seed gives the same model, on
+    any number of threads. Equal rows with equal labels are one sample with the sum of their weights,
+    counted once in the standardisation; the order of the rows does not matter.
+
+    Memory is one n × n matrix, and one more for several regions of nonlinear kernels. A fitted model keeps
+    the projections of its support samples.
+
+    References
+    ----------
+    Gönen & Alpaydın, Supervised learning of local projection kernels, Neurocomputing 73, 2010.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import ProjectionKernelClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ProjectionKernelClassifier(n_regions=2, n_components=1, C=10.0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    >>> model.transform(X).shape, model.projections_.shape
+    ((150, 2), (2, 4, 1))
+    """
+
+    def __init__(
+        self,
+        n_regions: int = 1,
+        n_components: int = 2,
+        *,
+        kernel: str = "linear",
+        degree: int = 2,
+        gamma: Any = "scale",
+        C: float = 1.0,
+        gating: str = "softmax",
+        norm: str | None = None,
+        multiclass: str = "joint",
+        n_init: int = 1,
+        n_screen: int = 10,
+        optimizer: str = "gradient",
+        alternate: bool = False,
+        ridge: float = 0.0,
+        projection_ridge: float = 0.0,
+        patience: int = 1,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        standardize: bool = True,
+        class_weight: Any = None,
+        probability: bool = False,
+        callback: Callable[[dict[str, Any]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_regions, n_components, kernel=kernel, degree=degree, gamma=gamma, gating=gating, norm=norm,
+            n_init=n_init, n_screen=n_screen, optimizer=optimizer, alternate=alternate, ridge=ridge,
+            projection_ridge=projection_ridge, patience=patience, tol=tol, max_iter=max_iter,
+            standardize=standardize, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.C = C
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.probability = probability
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ProjectionKernelClassifier":
+        """Learn projections, gate and machines.
+
+        Parameters
+        ----------
+        X : array or DataFrame (n, d)
+        y : array (n,) of labels
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample.
+        """
+        self._check_parameters()
+        check_choice("multiclass", self.multiclass, STRATEGIES)
+        C = check_finite_price(self.C)
+        X = self._validate(X, reset=True)
+        self.classes_, codes = encode_labels(self, X, y)
+        weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
+        require_two_classes(self.classes_, codes[weights > 0])
+        samples = distinct_samples(X, codes[:, None], weights)
+        codes = codes[samples.rows]
+        self._votes = self.multiclass == "ovo" and self.classes_.size > 2
+        result = self._fit_projections(X, samples, codes, self._machines(codes, C * samples.weights))
+        self._warn_of(result)
+        flat = self._flat_machines(result, units=1.0)
+        if flat:
+            names = ", ".join(repr(self.machine_names_[k]) for k in flat)
+            self._warn_of_plateau(
+                X,
+                f"{names}: decision values differ by no more than {max(flat.values()):.2g} of the margin",
+                "Raise C, n_screen, n_init or n_components, or use class_weight='balanced'.",
+            )
+        self._calibration = calibrate(self, X, y, sample_weight)
+        return self
+
+    def _machines(self, codes: Array, bounds: Array) -> Machines:
+        """One machine of two classes; else the machines of all classes, on one kernel."""
+        tol, n_classes = self._machine_tol(), self.classes_.size
+        if n_classes > 2 and self.multiclass == "joint":
+            self.machine_names_ = [str(c) for c in self.classes_]
+            return JointMachines(codes, n_classes, bounds, tol)
+        problems = binary_problems(codes, self.classes_, self.multiclass)
+        self.machine_names_ = [p.names[0] for p in problems]
+        losses = [Hinge(p.signs[0], bounds[p.rows]) for p in problems]
+        return BinaryMachines(losses, [p.rows for p in problems] if self._votes else None, codes.size, tol)
+
+    def _solves_per_value(self) -> int:
+        joint = self.classes_.size > 2 and self.multiclass == "joint"
+        return 1 if joint else len(self.machine_names_)
+
+
+# -----------------------------------------------------------------------------
+# Support vector regression on learned projections.
+
+
+class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
+    r"""ε-support vector regression in subspaces that it learns, and a transformer into them.
+
+    .. math::
+
+        \min_{W, V}\ J(W, V) = \max_{-C \le \beta \le C,\ 1'\beta = 0}\
+        y'\beta - \epsilon \|\beta\|_1 - \tfrac12 \beta' K \beta, \qquad
+        k(x, z) = \sum_m \eta_m(x)\, k_0(W_m' x, W_m' z)\, \eta_m(z)
+
+    with targets :math:`y`, dual variables :math:`\beta`, projections :math:`W_m`, gate :math:`\eta(x; V)`.
+
+    Parameters
+    ----------
+    n_regions, n_components, kernel, degree, gamma, gating, norm, n_init, n_screen, optimizer, alternate,
+    ridge, projection_ridge, patience, tol, max_iter, standardize, callback, verbose, random_state
+        As for :class:`ProjectionKernelClassifier`; starts are differences of a sample with a target above the
+        median and one with a target that is not.
+    C : float
+        Price of errors beyond epsilon. It is in units of the targets: scale them.
+    epsilon : float >= 0
+        Errors below it are free.
+
+    Attributes
+    ----------
+    projections_, gating_, mean_, scale_, gamma_, dual_coef_, support_, intercept_, objective_, dual_gap_,
+    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_, kernel_weights_,
+    machine_weights_, machine_names_, view_names_
+        As for :class:`ProjectionKernelClassifier`, with one machine.
+
+    Notes
+    -----
+    With the linear kernel and several regions this is a piecewise linear fit, softly joined; all pieces
+    share the intercept, and ``kernel="poly", degree=1`` gives each its own. The notes of
+    :class:`ProjectionKernelClassifier` on what regularises the projections hold here too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import ProjectionKernelRegressor
+    >>> X = np.random.default_rng(0).normal(size=(120, 5))
+    >>> y = np.sin(X[:, 0] + X[:, 1])
+    >>> model = ProjectionKernelRegressor(n_components=1, kernel="gaussian", C=10.0, norm="unit").fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    >>> np.abs(model.projections_[0, :, 0]).round(1).tolist()
+    [0.7, 0.7, 0.0, 0.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        n_regions: int = 1,
+        n_components: int = 2,
+        *,
+        kernel: str = "linear",
+        degree: int = 2,
+        gamma: Any = "scale",
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        gating: str = "softmax",
+        norm: str | None = None,
+        n_init: int = 1,
+        n_screen: int = 10,
+        optimizer: str = "gradient",
+        alternate: bool = False,
+        ridge: float = 0.0,
+        projection_ridge: float = 0.0,
+        patience: int = 1,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        standardize: bool = True,
+        callback: Callable[[dict[str, Any]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_regions, n_components, kernel=kernel, degree=degree, gamma=gamma, gating=gating, norm=norm,
+            n_init=n_init, n_screen=n_screen, optimizer=optimizer, alternate=alternate, ridge=ridge,
+            projection_ridge=projection_ridge, patience=patience, tol=tol, max_iter=max_iter,
+            standardize=standardize, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.C = C
+        self.epsilon = epsilon
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ProjectionKernelRegressor":
+        """Learn projections, gate and machine.
+
+        Parameters
+        ----------
+        X : array or DataFrame (n, d)
+        y : array (n,)
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample.
+        """
+        self._check_parameters()
+        C = check_finite_price(self.C)
+        epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
+        X = self._validate(X, reset=True)
+        targets = check_targets(self, X, y, multi_output=False)[:, 0]
+        weights = check_sample_weights(sample_weight, targets.size)
+        samples = distinct_samples(X, targets[:, None], weights)
+        y = targets[samples.rows]
+        middle = float(np.median(y))  # the intercept absorbs it; the numbers stay small
+        loss = EpsilonInsensitive(y - middle, C * samples.weights, epsilon)
+        self.machine_names_ = ["y"]
+        machines = BinaryMachines([loss], tol=self._machine_tol())
+        sides = y > middle if (y > middle).any() else y >= middle
+        result = self._fit_projections(X, samples, sides, machines)
+        self.intercept_ = self.intercept_ + middle
+        self._warn_of(result)
+        spread = float(Scaling.fit(y[:, None]).scale[0]) if y.min() < y.max() else 0.0
+        flat = self._flat_machines(result, spread) if spread > epsilon else {}
+        if flat:
+            self._warn_of_plateau(
+                X,
+                f"the targets: predictions differ by no more than {flat[0]:.2g} of their standard deviation",
+                "Raise C, which is in the units of the targets, n_screen, n_init or n_components.",
+            )
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predicted values (n_samples,)."""
+        return (self._scores(X) + self.intercept_)[:, 0]
+
+
+# -----------------------------------------------------------------------------
+# Novelty detection on learned projections.
+
+
+_COLLAPSED = 0.99
+
+
+class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
+    r"""One-class support vector machine in subspaces that it learns, and a transformer into them.
+
+    .. math::
+
+        \min_{W, V}\ J(W, V) = \max_{0 \le \beta \le 1/(\nu n),\ 1'\beta = 1}\ - \tfrac12 \beta' K \beta,
+        \qquad k(x, z) = \sum_m \eta_m(x)\, k_0(W_m' x, W_m' z)\, \eta_m(z)
+
+    with dual variables :math:`\beta`, projections :math:`W_m`, gate :math:`\eta(x; V)`. With the Gaussian
+    kernel and unit columns the samples are brought as close together as a projection can: what stays
+    constant in them is found, and new samples in which it does not are outliers.
+
+    Parameters
+    ----------
+    n_regions, n_components, kernel, degree, gamma, gating, norm, n_init, n_screen, optimizer, alternate,
+    ridge, projection_ridge, patience, tol, max_iter, standardize, callback, verbose, random_state
+        As for :class:`ProjectionKernelClassifier`, but ``kernel="gaussian", norm="unit"`` unless told
+        otherwise; starts are differences of any two samples.
+    nu : float in (0, 1]
+        At most this share of the training samples lies outside, at least this share are support samples.
+
+    Attributes
+    ----------
+    offset_ : float, the threshold: ``decision_function = score_samples - offset_``
+    projections_, gating_, mean_, scale_, gamma_, dual_coef_, support_, intercept_, objective_, dual_gap_,
+    gradient_norm_, start_objectives_, n_solves_, n_iter_, status_, saturated_, history_, kernel_weights_,
+    machine_weights_, machine_names_, view_names_
+        As for :class:`ProjectionKernelClassifier`, with one machine; the objective is negative.
+
+    Notes
+    -----
+    **This objective has no term that fits anything**: it is lowered by whatever makes samples more alike.
+    Without ``norm="unit"`` it falls without end as linear or polynomial projections grow, and Gaussian ones
+    shrink until every sample is the same. Several regions have their lowest objective where the gate opens
+    one of them everywhere. Both are allowed, with a warning where it happens. With the linear kernel and
+    standardised columns the origin lies among the samples, no plane keeps them from it, and the model is
+    constant: use another kernel, or ``standardize=False`` for samples that lie away from the origin.
+
+    There are many local optima: a descent from one start often misses the direction that a few more find
+    (`n_init`). Columns of one region are not kept apart, and may become equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import ProjectionKernelOneClass
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> X[:, 2] = X[:, 0] + 0.05 * X[:, 2]  # two columns that agree
+    >>> model = ProjectionKernelOneClass(n_components=1, nu=0.1, n_init=5).fit(X)
+    >>> model.predict([[2.0, 0.0, 2.0], [2.0, 0.0, 0.0]]).tolist()
+    [1, -1]
+    """
+
+    def __init__(
+        self,
+        n_regions: int = 1,
+        n_components: int = 2,
+        *,
+        kernel: str = "gaussian",
+        degree: int = 2,
+        gamma: Any = "scale",
+        nu: float = 0.5,
+        gating: str = "softmax",
+        norm: str | None = "unit",
+        n_init: int = 1,
+        n_screen: int = 10,
+        optimizer: str = "gradient",
+        alternate: bool = False,
+        ridge: float = 0.0,
+        projection_ridge: float = 0.0,
+        patience: int = 1,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        standardize: bool = True,
+        callback: Callable[[dict[str, Any]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_regions, n_components, kernel=kernel, degree=degree, gamma=gamma, gating=gating, norm=norm,
+            n_init=n_init, n_screen=n_screen, optimizer=optimizer, alternate=alternate, ridge=ridge,
+            projection_ridge=projection_ridge, patience=patience, tol=tol, max_iter=max_iter,
+            standardize=standardize, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.nu = nu
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "ProjectionKernelOneClass":
+        """Learn projections, gate and the support of the samples.
+
+        Parameters
+        ----------
+        X : array or DataFrame (n, d)
+        y : ignored
+        sample_weight : array (n,), optional
+            Multiplies the bound of each sample; only the proportions count.
+        """
+        self._check_parameters()
+        nu = check_nu(self.nu)
+        X = self._validate(X, reset=True)
+        weights = check_sample_weights(sample_weight, len(X))
+        samples = distinct_samples(X, np.zeros((len(X), 1)), weights)
+        n_distinct = samples.rows.size
+        loss = OneClass(np.zeros(n_distinct), samples.weights / (nu * samples.weights.sum()))
+        self.machine_names_ = ["inside"]
+        machines = BinaryMachines([loss], tol=self._machine_tol())
+        result = self._fit_projections(X, samples, np.arange(n_distinct), machines)
+        self.offset_ = -float(self.intercept_[0])
+        self._warn_of(result)
+        self._warn_of_collapse(result.point.eta)
+        return self
+
+    def _warn_of_collapse(self, eta: Array) -> None:
+        """The objective of one class has no term that fits: say where that decides the model."""
+        name = type(self).__name__
+        if self.norm is None:
+            end = "shrink until all samples are one" if self.kernel == "gaussian" else "grow without end"
+            warn_caller(
+                f"the objective of {name} has no term that fits: without norm='unit' its projections {end}, "
+                "held back by tol, max_iter and projection_ridge alone. Use norm='unit'."
+            )
+        means = eta.mean(axis=0)
+        if means.size > 1 and means.max() > _COLLAPSED * means.sum():
+            warn_caller(
+                f"the gate of {name} collapsed onto region {int(means.argmax())}: the objective has no term "
+                "that fits, and prefers the region with the largest kernel everywhere. Use n_regions=1."
+            )

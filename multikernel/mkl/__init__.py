@@ -1,0 +1,30 @@
+"""Multiple kernel learning with global weights: one certified convex problem for each machine.
+
+Lanckriet et al. (2004), Bach, Lanckriet & Jordan (2004), Kloft et al. (2011); Gönen (2010) for costs and
+regularized weights. Problem: min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, J the optimal value of a machine on
+Σ μ_m K_m, d the costs of the kernels.
+
+``classifier``, ``regressor``, ``one_class``, ``ridge``: the estimators; ``low_rank``: the same on factors,
+for many rows; ``cost_path``: accuracy against cost; ``regularized/``: weights regularised by
+cross-validation (RMKL, EMKL, RWKL). The solver is `multikernel.core.weights`.
+"""
+
+from .classifier import MKLClassifier
+from .cost_path import CostPath, cost_path
+from .low_rank import LowRankWarning
+from .one_class import MKLOneClass
+from .regressor import MKLRegressor
+from .regularized import RegularizedMKLClassifier, ResponseSurface
+from .ridge import MKLRidge
+
+__all__ = [
+    "CostPath",
+    "LowRankWarning",
+    "MKLClassifier",
+    "MKLOneClass",
+    "MKLRegressor",
+    "MKLRidge",
+    "RegularizedMKLClassifier",
+    "ResponseSurface",
+    "cost_path",
+]

@@ -1,0 +1,392 @@
+"""Support vector classification with learned kernel weights."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.utils import compute_class_weight
+
+from .._typing import Array
+from .._validation import check_choice
+from ..core.block_functions import signed_rows
+from ..core.calibration import calibrate, refuse_calibration
+from ..core.estimator import BaseMKL, Solved
+from ..core.multiclass import STRATEGIES, MachineClassifier, Machines, binary_problems
+from ..core.optim.loop import Status
+from ..core.parameters import (
+    check_C,
+    check_weight_range,
+    encode_labels,
+    price_samples,
+    require_two_classes,
+    weigh_samples,
+)
+from ..core.row_input import labelled_rows
+from ..core.samples import Samples
+from ..core.svm.joint.loss import JointHinge
+from ..core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
+from ..core.svm.primal import PrimalHinge, PrimalSquaredHinge
+from ..core.svm.result import SolveResult
+from ..core.weights.factors import BlockResult
+from ..rows import LocalRows
+from .low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
+
+LOSSES = ("hinge", "squared_hinge")
+
+
+class MKLClassifier(MachineClassifier, BaseMKL):
+    r"""Support vector classifier that learns the weights of its kernels.
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \max_{0 \le \alpha \le C,\ y'\alpha = 0}\
+        \sum_i \alpha_i - \tfrac12 \sum_m \mu_m\, \alpha' Y K_m Y \alpha
+
+    with kernels :math:`K_m`, their weights :math:`\mu` and costs :math:`d_m`, labels :math:`y_i = \pm 1`,
+    dual variables :math:`\alpha`. For ``loss="squared_hinge"`` the upper bound on :math:`\alpha` is gone and
+    :math:`I/C` is added to the kernel (primal :math:`\tfrac12\|w\|^2 + \tfrac C2 \sum \xi_i^2`); ``C=np.inf``
+    is the hard margin.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X (n, n, m).
+    C : float, numpy.inf or "learn"
+        Price of errors; infinity is the hard margin, ``"learn"`` (squared hinge, binary or ovr/ovo) learns
+        1/C as the weight of the identity kernel, in the same budget of weights.
+    loss : {"hinge", "squared_hinge"}
+    norm : float >= 1
+        p of the weight set: 1 gives sparse weights, infinity the plain sum.
+    costs : array (n_kernels,) or dict by view name, optional
+        A kernel with a larger :math:`d_m` has to earn its weight.
+    multiclass : {"ovr", "ovo", "shared", "joint"}
+        One machine for each class, or pair of classes, with weights of its own; or one for each class with
+        the same weights for all; or all classes in one machine (hinge, finite C; see Notes). Two classes are
+        one binary machine in any case.
+    class_weight : dict or "balanced", optional
+        Multiplies C class by class.
+    probability : bool
+        Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
+    tol : float
+        The relative duality gap to reach.
+    max_iter : int
+        At most so many weight updates.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite Gram matrix. With "error", large ones are only spot-checked before the
+        fit (blocks of them are factored), and again where the solver meets negative curvature; a repair looks
+        at every matrix whole.
+    gram : {"auto", "dense", "low_rank", "memmap"}
+        What stands for the kernels during fit: a Gram stack in memory or on disk, or factors of low rank.
+        With "auto" a stack up to 10 000 rows where it fits in memory; factors beyond that, wherever ``rank``
+        is given or a view names one or an ``approximation``, and for rows in dask collections. See Notes.
+    rank : int, float in (0, 1) or None
+        Of factors, for views that name none: their columns, or the largest relative trace error over all
+        rows; None is 200 columns.
+    dtype : {"float64", "float32"}
+        The precision of stack or factors; a ready-made stack of either keeps its own.
+    missing : {"error", "renormalise", "absent", "mean", "complete"}
+        What to do with samples that lack views: all columns of a view are NaN in their row (None or NA in
+        columns of objects), or their row and column of a ready-made kernel. Refuse them; take what a sample
+        has for the whole, scaled by the weights; ask for its margin in the views that it has; put the mean of
+        the other samples in the place of a view; or estimate it from the other views. Needs a Gram stack. See
+        Notes.
+    n_jobs : int, optional
+        Machines solved at the same time, in threads.
+    callback : callable, optional
+        Called with a dict after each iteration; a true answer stops the fit.
+    verbose : int
+        1 writes progress to standard error.
+    random_state : int, RandomState or None
+        Of the rough start, of the reference rows and landmarks of factors, and of the folds of the
+        calibration; None always means the same ones.
+
+    Attributes
+    ----------
+    kernel_weights_ : array (n_kernels,)
+        Learned weights (their mean over the machines for ovr and ovo); ``sum(d**2 * mu) == 1`` at norm 1, the
+        learned 1/C included.
+    machine_weights_ : array (n_machines, n_kernels)
+    view_names_ : list of str
+    dual_coef_ : array (n_machines, n_support), label × dual
+        On a Gram stack only.
+    support_ : array (n_support,), indices of the support samples
+        On a Gram stack only.
+    coef_ : array (n_machines, n_columns)
+        On factors only: of the columns of the views with weight.
+    gram_ : {"dense", "low_rank", "memmap"}, what stood for the kernels
+    memory_ : MemoryEstimate
+        What the fit needed, and what there was; ``str`` tells it in words.
+    approximation_ : DataFrame
+        On factors only, by view: ``approximation`` and ``rank``, ``trace_error`` (1 − Σ‖z‖² / Σ k(x, x) over
+        all rows; none for random features) and ``gram_error`` (of the Gram matrix in the Frobenius norm, on
+        some 500 reference rows, relative).
+    intercept_ : array (n_machines,)
+    C_ : array (n_machines,), the C used or learned
+    classes_ : array (n_classes,)
+    total_cost_ : float
+        Of predicting one sample: number of support samples · Σ d_m / Σ_k d_k over the kernels m with more
+        than 1 % of the weight, where d are the ``costs`` (1 without). Of machines with weights of their own,
+        each kernel asks for the support samples of those that use it; what two of them need counts once. On
+        factors, the rank of each view stands for the number of support samples.
+    objective_ : float, the dual value at the learned kernel (sum over the machines)
+    dual_gap_ : float, the relative duality gap reached (the largest of the machines)
+    n_iter_ : int
+    status_ : str
+    history_ : list of dict
+
+    Notes
+    -----
+    :class:`TransductiveMKLClassifier` has the same program with the trace of the kernels in the place of
+    Σμ = 1: its weights, and 1/C where it is learned, are larger by that factor, the predictions the same.
+
+    Equal rows with equal labels are one sample with the sum of their weights, and the order of the rows does
+    not matter. What kernels take from the data (median width, means and deviations) they take from these
+    distinct samples, each once; a :class:`KernelBank` of its own, or a ready-made stack, counts every row.
+
+    On factors, the same problem is solved with :math:`Z_m Z_m^\top` in the place of :math:`K_m`, to the same
+    gap. What kernels take from the data, and the landmarks, come from at least 5000 reference rows, drawn by
+    ``random_state``; equal ones count once, but equal rows are not merged elsewhere. There is no such route
+    for ready-made kernels, ``psd`` repairs, ``multiclass="joint"``, and C that is learned or infinite. With
+    dask arrays or dataframes everything but the reference rows stays where it lives, and predictions are
+    lazy.
+
+    ``multiclass="joint"`` solves
+
+    .. math::
+
+        \min_{\mu,\, w,\, b}\ \tfrac12 \sum_{m,l} \|w_{ml}\|^2 / \mu_m
+        + C \sum_i \sum_{l \ne y_i} \bigl[2 - (f^{y_i}(x_i) - f^l(x_i))\bigr]_+ ,\qquad \sum_l b_l = 0
+
+    with one score :math:`f^l` for each class: the SVM of Weston & Watkins with one kernel, the multiclass MKL
+    of Zien & Ong with several. ``dual_coef_`` has a row for each class,
+    :math:`B_{li} = [l = y_i] \sum_k \alpha_{ik} - \alpha_{il}`, and the intercepts sum to zero.
+
+    With ``missing="renormalise"`` an absent kernel is 0, and sample i is scaled by :math:`c_i`, with
+    :math:`c_i^2 = \sum_m \mu_m / \sum_{m \in S_i} \mu_m`, :math:`S_i` the views that it has, but at most what
+    it is at equal weights. The weights are learned with the c of the weights before, until c is stable:
+    ``dual_gap_`` certifies the last of these problems, for its c. ``"absent"``: the margin of a sample is in
+    the space of its own views, :math:`\max_i \Omega(w_{S_i})^2` is what is small. As soon as one training
+    sample has all views, which is asked for, this is the usual problem with 0 for absent kernels.
+    ``"mean"``: an absent sample lies at the mean of the samples that have the view. ``"complete"``: the em
+    algorithm completes each kernel from all the others, so that the divergence between the kernels and their
+    common model never rises; the model keeps all training samples and kernels. In all these ways a view may
+    be absent at prediction only.
+
+    References
+    ----------
+    Lanckriet et al., Learning the kernel matrix with semidefinite programming, JMLR 5, 2004.
+    Bach, Lanckriet & Jordan, Multiple kernel learning, conic duality, and the SMO algorithm, ICML 2004.
+    Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
+    Liu et al., Absent multiple kernel learning, AAAI 2015.
+    Weston & Watkins, Support vector machines for multi-class pattern recognition, ESANN 1999.
+    Zien & Ong, Multiclass multiple kernel learning, ICML 2007.
+    Zien & Ong, Multiclass multiple kernel learning, ICML 2007.
+    Tsuda, Akaho & Asai, The em algorithm for kernel matrix completion with auxiliary data, JMLR 4, 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import MKLClassifier
+    >>> from multikernel.kernels import Gaussian
+    >>> X, y = load_iris(return_X_y=True)
+    >>> views = [("sepal", Gaussian(), [0, 1]), ("petal", Gaussian(), [2, 3])]
+    >>> model = MKLClassifier(views, multiclass="shared").fit(X, y)
+    >>> model.kernel_weights_[1] > model.kernel_weights_[0]
+    np.True_
+    >>> bool(model.score(X, y) > 0.95), bool(model.dual_gap_ <= 1e-3)
+    (True, True)
+
+    On factors, as for more than 10 000 rows:
+
+    >>> model = MKLClassifier(views, multiclass="shared", gram="low_rank", rank=0.01).fit(X, y)
+    >>> bool((model.approximation_["trace_error"] <= 0.01).all()), bool(model.score(X, y) > 0.95)
+    (True, True)
+    """
+
+    _answers_chunks = True
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        C: Any = 1.0,
+        loss: str = "hinge",
+        norm: float = 1.0,
+        costs: Any = None,
+        multiclass: str = "ovr",
+        class_weight: Any = None,
+        probability: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "auto",
+        rank: int | float | None = None,
+        dtype: Any = "float64",
+        missing: str = "error",
+        n_jobs: int | None = None,
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
+            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.rank = rank
+        self.C = C
+        self.loss = loss
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.probability = probability
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLClassifier":
+        """Learn the kernel weights and the machines.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+            Or a dask array or dataframe, its rows in chunks.
+        y : array (n,) of labels
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample.
+        """
+        self._check_parameters()
+        if goes_low_rank(self, X):
+            self._fit_low_rank(X, y, sample_weight)
+        else:
+            Ks, problems, samples = self._prepare(X, y, sample_weight)
+            self._store(self._solve_all(Ks, problems, samples.weights), samples)
+        self._warn_unless_converged()
+        self._calibration = calibrate(self, X, y, sample_weight)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("multiclass", self.multiclass, STRATEGIES)
+        check_C(self.C, self.loss)
+        if self.multiclass == "joint":
+            self._check_joint()
+
+    # ------------------------------------------------------------------ on factors
+    def _why_not_low_rank(self) -> str:
+        if self.multiclass == "joint":
+            return (
+                "multiclass='joint' has no low-rank route: its classes share one machine. Use 'shared', "
+                "'ovr' or 'ovo', or gram='dense' or 'memmap'."
+            )
+        if isinstance(self.C, str) or np.isinf(self.C):
+            return (
+                f"C={self.C!r} has no low-rank route, which needs a finite price of errors. Use a number (a "
+                "large one for a hard margin), or gram='dense' or 'memmap'."
+            )
+        return ""
+
+    def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any) -> None:
+        refuse_calibration(self, X)
+        self.classes_, given = labelled_rows(self, X, y, sample_weight)
+        require_two_classes(self.classes_, np.flatnonzero(given.totals > 0.0))
+        by_class = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=self.classes_, sample_weight=given.totals
+        )
+        require_two_classes(self.classes_, np.flatnonzero(by_class > 0.0))
+        machines = binary_problems(np.arange(self.classes_.size), self.classes_, self.multiclass)
+        n_jobs = self.n_jobs if isinstance(given.rows, LocalRows) else None  # else each takes the cluster
+        together = min(effective_n_jobs(n_jobs), len(machines))
+        factors = fit_factors(self, given, together * max(len(group.names) for group in machines))
+        solve = delayed(self._solve_factors)
+        jobs = (solve(factors, group, by_class) for group in machines)
+        results = list(Parallel(n_jobs=n_jobs, require="sharedmem")(jobs))
+        self._votes = self.multiclass == "ovo"
+        store_factors(self, factors, results, [group.names for group in machines])
+        self.C_ = np.full(self.intercept_.size, float(self.C))
+
+    def _solve_factors(self, factors: Factors, group: Machines, by_class: Array) -> BlockResult:
+        """One group of machines, whose rows are the classes that take part."""
+        signs, weights = np.ones((by_class.size, len(group.names))), np.zeros(by_class.size)
+        signs[group.rows] = np.column_stack(group.signs)
+        weights[group.rows] = by_class[group.rows]
+        loss = PrimalHinge() if self.loss == "hinge" else PrimalSquaredHinge()
+        priced = factors.rows.derive(signed_rows, signs, weights, float(self.C), keep=False)
+        problem = BlockProblem(priced, loss, group.names)
+        return learn_on_factors(self, factors, problem, self._label(group))
+
+    # ------------------------------------------------------------------ on a Gram stack
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, list[Machines], Samples]:
+        """Check the input and build the kernels: the training stack, the machines to solve, the samples."""
+        self._check_parameters()
+        X = self._validate_table(X, reset=True)
+        self.classes_, codes = encode_labels(self, X, y)
+        weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
+        if isinstance(self.C, str):
+            check_weight_range(weights)
+        require_two_classes(self.classes_, codes[weights > 0])
+        samples = self._distinct(X, codes, weights)
+        Ks = self._fit_kernels(X, samples)
+        self._votes = self.multiclass == "ovo"
+        return Ks, binary_problems(codes[samples.rows], self.classes_, self.multiclass), samples
+
+    def _solve_all(
+        self,
+        Ks: Array,
+        problems: Sequence[Machines],
+        weights: Array,
+        starts: Sequence[SolveResult] | None = None,
+    ) -> list[Solved]:
+        """Every group of machines, from the results of an earlier call if there are any."""
+        solve = delayed(self._solve)
+        warm = [None] * len(problems) if starts is None else starts
+        jobs = (solve(Ks, problem, weights, start) for problem, start in zip(problems, warm, strict=True))
+        return list(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs))
+
+    @property
+    def _lean(self) -> bool:  # type: ignore[override]
+        return self.multiclass != "joint"
+
+    def _check_joint(self) -> None:
+        if self.loss != "hinge":
+            raise ValueError(
+                f'multiclass="joint" needs loss="hinge"; got {self.loss!r}. Use "ovr", "ovo" or "shared".'
+            )
+        if np.isinf(self.C):
+            raise ValueError(
+                'multiclass="joint" needs a finite C; got inf. Use a large one, or "ovr", "ovo" or "shared".'
+            )
+
+    def _losses(self, problem: Machines, weights: Array) -> Sequence[Loss | JointHinge]:
+        C = check_C(self.C, self.loss)
+        if problem.codes is not None:
+            assert C is not None
+            return [JointHinge(problem.codes, self.classes_.size, price_samples(C, weights))]
+        if C is None or np.isinf(C):  # a learned C is the hard margin with the identity as one more kernel
+            return [HardMargin(signs, weights) for signs in problem.signs]
+        kind = Hinge if self.loss == "hinge" else SquaredHinge
+        prices = price_samples(C, weights)
+        return [kind(signs, prices) for signs in problem.signs]
+
+    def _label(self, problem: Machines) -> str:
+        """What progress calls a group of machines."""
+        return "" if self.classes_.size == 2 or len(problem.names) > 1 else f"{problem.names[0]}: "
+
+    def _solve(self, Ks: Array, problem: Machines, weights: Array, start: SolveResult | None) -> Solved:
+        """One group of machines, on the samples that it has."""
+        rows = problem.rows
+        learn = isinstance(self.C, str)
+        losses = self._losses(problem, weights[rows])
+        solved = self._solve_machines(
+            Ks, rows, problem.names, losses, learn_ridge=learn, label=self._label(problem), start=start
+        )
+        if solved.result.status == Status.INSEPARABLE:
+            raise ValueError(
+                "the hard margin (C=inf) needs separable classes; no function of these kernels was found to "
+                f"separate {' and '.join(problem.names)!r} from the rest. Use a finite C, or richer kernels."
+            )
+        return solved
+
+    def _store(self, solutions: Any, samples: Samples) -> None:
+        super()._store(solutions, samples)
+        learned = isinstance(self.C, str)
+        ridges = np.concatenate([[s.result.ridge] * len(s.names) for s in solutions])
+        with np.errstate(divide="ignore"):
+            self.C_ = 1.0 / ridges if learned else np.full(ridges.size, float(self.C))

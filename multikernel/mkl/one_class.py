@@ -1,0 +1,98 @@
+"""Novelty detection with learned kernel weights."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.estimator import BaseMKL
+from ..core.multiclass import MachineNovelty
+from ..core.parameters import check_nu, check_sample_weights
+from ..core.svm.losses import OneClass
+
+
+class MKLOneClass(MachineNovelty, BaseMKL):
+    r"""One-class support vector machine that learns the weights of its kernels.
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \max_{0 \le \beta \le 1/(\nu n),\ 1'\beta = 1}\
+        - \tfrac12 \sum_m \mu_m\, \beta' K_m \beta
+
+    with dual variables :math:`\beta`, kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m`. The scores
+    are :math:`1/(\nu n)` times those of scikit-learn's OneClassSVM at the same kernel.
+
+    Parameters
+    ----------
+    kernels, norm, costs, tol, max_iter, psd, dtype, missing, callback, verbose, random_state
+        As for :class:`MKLClassifier`.
+    gram : {"dense", "memmap"}
+        Where the Gram stack is kept during fit.
+    nu : float in (0, 1]
+        At most this share of the training samples lies outside, at least this share are support samples.
+
+    Attributes
+    ----------
+    offset_ : float, the threshold: ``decision_function = score_samples - offset_``
+    kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_, n_iter_,
+    status_, history_
+        As for :class:`MKLClassifier`, with one machine.
+    dual_gap_ : float
+        The duality gap, relative to |objective_|. That may be 0, as for linear kernels of centred data: it
+        counts as at least a thousandth of tr(K)/(2n²), K the smallest kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import MKLOneClass
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = MKLOneClass(nu=0.1).fit(X)
+    >>> model.predict([[0.0, 0.1], [9.0, 9.0]]).tolist()
+    [1, -1]
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        nu: float = 0.5,
+        norm: float = 1.0,
+        costs: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        missing: str = "error",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
+            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.nu = nu
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "MKLOneClass":
+        """Learn the kernel weights and the support of the samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : ignored
+        sample_weight : array (n,), optional
+            Multiplies the bound of each sample; only the proportions count.
+        """
+        nu = check_nu(self.nu)
+        X = self._validate_table(X, reset=True)
+        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        weights = check_sample_weights(sample_weight, n_samples)
+        samples = self._distinct(X, np.zeros(n_samples), weights)
+        Ks = self._fit_kernels(X, samples)
+        n_distinct = samples.rows.size
+        loss = OneClass(np.zeros(n_distinct), samples.weights / (nu * samples.weights.sum()))
+        self._store([self._solve_machines(Ks, np.arange(n_distinct), ["inside"], [loss])], samples)
+        self.offset_ = -float(self.intercept_[0])
+        self._warn_unless_converged()
+        return self

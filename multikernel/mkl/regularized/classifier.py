@@ -1,0 +1,323 @@
+"""Support vector classification whose kernel weights are regularised by cross-validation."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import column_or_1d
+
+from ..._threads import one_thread
+from ..._typing import Array
+from ..._validation import check_choice, warn_caller
+from ...core.about import About
+from ...core.calibration import calibrate
+from ...core.cost import prediction_cost
+from ...core.estimator import KernelEstimator
+from ...core.folds import check_one_score
+from ...core.multiclass import MachineClassifier
+from ...core.parameters import check_sample_weights
+from ...core.progress import SearchProgress
+from ...core.samples import Samples
+from ..classifier import MKLClassifier
+from .folds import DesignFolds, open_folds, split_samples
+from .search import SEARCHES, Chosen, check_bound, check_delta, choose
+
+REGULARIZED = About(
+    family="margin",
+    problem="min over costs d of the validation error of multiple kernel learning with Σ d_m² μ_m = 1",
+    solver=(
+        "a response surface through cross-validated errors, MKL at each point; the last model has a duality "
+        "gap"
+    ),
+    cost="P(P+1)/2 points, each cv warm-started fits of MKL; memory cv P n²",
+    use="Banks with a few very flexible kernels that win on the training samples; fewer support samples.",
+    reference="Gönen & Alpaydın 2011",
+)
+
+
+# What it shows of the classifier that it has; the last four are what predictions read.
+_OF_ESTIMATOR = (
+    "kernel_weights_", "machine_weights_", "machine_names_", "view_names_", "dual_coef_", "support_", "C_",
+    "objective_", "dual_gap_", "n_iter_", "status_", "history_", "gram_", "memory_", "n_features_in_",
+    "feature_names_in_", "classes_", "intercept_", "_fitted", "_votes", "_calibration",
+)  # fmt: skip
+
+
+class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
+    r"""Support vector classifier that learns how much each kernel has to earn its weight.
+
+    .. math::
+
+        \min_{d}\ \text{validation error of}\ \arg\min_{\mu \ge 0,\ \sum_m d_m^2 \mu_m = 1}\
+        \max_{0 \le \alpha \le C,\ y'\alpha = 0}\
+        \sum_i \alpha_i - \tfrac12 \sum_m \mu_m\, \alpha' Y K_m Y \alpha, \qquad d_1 = 1
+
+    with the kernels :math:`K_m`, their weights :math:`\mu`, labels :math:`y_i = \pm 1` and dual variables
+    :math:`\alpha`. :class:`MKLClassifier` prefers the kernels that fit the training samples best, which are
+    the most complex ones; costs :math:`d_m` hold them back. They are chosen by cross-validation:
+
+    - ``"response_surface"`` (RMKL): :math:`\log_{10} d_m` by a second-order design and quadratic fits of the
+      validation error (:class:`multikernel.mkl.ResponseSurface`), within :math:`\pm` `bound`;
+    - ``"eigenvalue"`` (EMKL): :math:`d_m = (e_m / e_1)^\gamma` with :math:`e_m` the number of eigenvalues of
+      :math:`K_m`, at unit diagonal, above one half, and :math:`\gamma = 0, 0.1, \dots, 1`;
+    - ``"weights"`` (RWKL): no weights are learned; :math:`\log_{10} (\mu_m / \mu_1)` are searched by the same
+      response surface, with weights of sum 1.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+        As for :class:`MKLClassifier`. The first one has :math:`d_1 = 1`; give a simple one. One kernel alone
+        leaves nothing to search.
+    search : {"response_surface", "eigenvalue", "weights"}
+    C : float
+        Price of errors. Only :math:`d_1` is fixed, so that the search also moves the effective C; choose C
+        first, by cross-validation of :class:`MKLClassifier`, which has :math:`d = 1`.
+    cv : int, cross-validation generator or iterable of splits
+        A number of folds is stratified and shuffled with `random_state`; equal rows are in the same fold, and
+        there are no more folds than the smallest class has distinct samples.
+        With groups, ``list(cv.split(X, y, groups))``.
+    scoring : str or callable, optional
+        As in scikit-learn; the accuracy by default. With ``sample_weight`` the scorer gets the weights of the
+        validation samples. Scores of probabilities are refused: the folds are not calibrated.
+    delta : float
+        The step of the design, in :math:`\log_{10}`.
+    bound : float
+        The search stays between :math:`10^{-bound}` and :math:`10^{bound}`; at most 10.
+    max_steps : int
+        At most so many points after the design, which has m (m + 1) / 2 for m kernels.
+    multiclass : {"ovr", "ovo", "shared", "joint"}
+        As for :class:`MKLClassifier`. The costs are common to all the machines, and chosen by the score of
+        the whole classifier.
+    class_weight : dict or "balanced", optional
+        Multiplies C class by class.
+    probability : bool
+        Whether ``predict_proba`` is wanted: calibrates on five folds, at the costs found.
+    tol : float
+        The relative duality gap to reach, at every point.
+    max_iter : int
+        At most so many weight updates, at every point.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite Gram matrix.
+    gram : {"dense", "memmap"}
+        Where the Gram stacks are kept during fit.
+    dtype : {"float64", "float32"}
+        Their precision; a ready-made stack of either keeps its own.
+    n_jobs : int, optional
+        Folds (and machines of the last fit) solved at the same time, in threads.
+    callback : callable, optional
+        Called with a dict after each point (``evaluation``, ``params``, ``score``, ``best_score``); a true
+        answer ends the search, and the best point so far is taken.
+    verbose : int
+        1 writes a line for each point to standard error.
+    random_state : int, RandomState or None
+        Of the folds, of rough starts and of the calibration; None always means the same.
+
+    Attributes
+    ----------
+    costs_ : array (n_kernels,), the costs chosen; all 1 for ``search="weights"``
+    surface_ : ResponseSurface or None
+        With ``plot()`` for two or three kernels. Its response is one minus the score. None for
+        ``search="eigenvalue"`` and for one kernel.
+    exponent_ : float or None, :math:`\gamma` of ``search="eigenvalue"``
+    best_score_ : float, the mean score over the folds at the point chosen; NaN for one kernel
+    cv_results_ : dict of lists and arrays
+        ``params`` (costs, exponent or weights), ``split0_test_score`` …, ``mean_test_score``,
+        ``std_test_score`` and ``rank_test_score`` of the points in their order, as ``GridSearchCV`` has them.
+    estimator_ : MKLClassifier, the last fit
+    n_solves_ : int, how many times weights were learned: machines × folds × points, and the last fit
+    kernel_weights_ : array (n_kernels,)
+        Learned weights, ``sum(costs_**2 * kernel_weights_) == 1``; the weights chosen, of sum 1, for
+        ``search="weights"``.
+    machine_weights_ : array (n_machines, n_kernels)
+    view_names_ : list of str
+    dual_coef_ : array (n_machines, n_support), label × dual
+    support_ : array (n_support,), indices of the support samples
+    intercept_ : array (n_machines,)
+    C_ : array (n_machines,), the C used
+    classes_ : array (n_classes,)
+    objective_ : float, the dual value at the learned kernel (sum over the machines)
+    dual_gap_ : float, the relative duality gap of the last fit (the largest of the machines)
+    total_cost_ : float, as for :class:`MKLClassifier`, where all kernels cost the same
+    n_iter_, status_, history_ : of the last fit
+
+    Notes
+    -----
+    The last fit is exactly ``MKLClassifier(costs=costs_)`` on all the samples. The point that was measured as
+    the best is taken, of equally good ones the nearest to :math:`d = 1`; its ``best_score_`` is too good for
+    having been chosen, so judge the model on other samples.
+
+    Each fold fits its kernels on its training part alone and keeps them: memory is `cv` times that of
+    :class:`MKLClassifier`. Machines start from the solution at the nearest point of their fold. The design
+    grows with the square of the number of kernels: 28 points for 7, 231 for 21.
+
+    A gain in sparseness is partly one of C: a search that raises all the costs is one that lowers C.
+
+    References
+    ----------
+    Gönen & Alpaydın, Regularizing multiple kernel learning using response surface methodology, Pattern
+    Recognition 44, 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from multikernel import RegularizedMKLClassifier
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> views = [("linear", Linear()), ("wide", Gaussian(0.01)), ("narrow", Gaussian(0.3))]
+    >>> model = RegularizedMKLClassifier(views, cv=3, max_steps=3).fit(X[::3], y[::3])
+    >>> model.surface_.n_design_, len(model.cv_results_["params"]) == model.surface_.n_evaluations_
+    (6, True)
+    >>> bool(model.best_score_ == model.cv_results_["mean_test_score"].max())
+    True
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    about = REGULARIZED
+    _adds_kernels = True
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        search: str = "response_surface",
+        C: float = 1.0,
+        cv: Any = 5,
+        scoring: Any = None,
+        delta: float = 0.3,
+        bound: float = 1.0,
+        max_steps: int = 30,
+        multiclass: str = "ovr",
+        class_weight: Any = None,
+        probability: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        n_jobs: int | None = None,
+        callback: Callable[[dict[str, Any]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.search = search
+        self.C = C
+        self.cv = cv
+        self.scoring = scoring
+        self.delta = delta
+        self.bound = bound
+        self.max_steps = max_steps
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.probability = probability
+        self.tol = tol
+        self.max_iter = max_iter
+        self.psd = psd
+        self.gram = gram
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RegularizedMKLClassifier":
+        """Choose the costs by cross-validation, then learn the kernel weights and the machines.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : array (n,) of labels
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample, and weighs the validation samples.
+        """
+        self._check_search()
+        model = MKLClassifier(**self._machine_parameters(self._seed()), n_jobs=self.n_jobs)
+        model.set_params(probability=self.probability)
+        Ks, problems, samples = model._prepare(X, y, sample_weight)
+        X, y = model._validate_table(X, reset=False), column_or_1d(y)  # of rows that folds can take
+        chosen, record = self._choose(model, Ks, samples, (X, y, sample_weight))
+        model._costs = chosen.machine_costs
+        model._store(model._solve_all(Ks, problems, samples.weights), samples)
+        model._calibration = calibrate(model.set_params(costs=chosen.machine_costs), X, y, sample_weight)
+        self._adopt(model, chosen, record)
+        self.n_solves_ += len(problems)
+        self._warn_unless_converged()
+        return self
+
+    # ------------------------------------------------------------------ search
+    def _choose(
+        self, model: MKLClassifier, Ks: Array, samples: Samples, data: tuple[Any, Array, Any]
+    ) -> tuple[Chosen, dict[str, Any]]:
+        """Measure points until the search ends: the costs at the best, and the attributes that tell of it."""
+        X, y, sample_weight = data
+        if len(Ks) == 1:
+            return Chosen.alone(), {"cv_results_": {}, "best_score_": float("nan"), "n_solves_": 0}
+        weights = None if sample_weight is None else check_sample_weights(sample_weight, y.size)
+        splits = split_samples(self.cv, X, y, samples, model.random_state)
+        with one_thread(), Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:
+            models = open_folds(self._machine_parameters(model.random_state), X, y, weights, splits, pool)
+            folds = DesignFolds(models, check_scoring(self, self.scoring), pool)
+            progress = SearchProgress(self.verbose, self.callback)
+            chosen = choose(self, folds, model.view_names_, Ks, progress)
+        return chosen, self._record(chosen, folds)
+
+    def _record(self, chosen: Chosen, folds: DesignFolds) -> dict[str, Any]:
+        scores = np.array(folds.scores)
+        means = scores.mean(axis=1)
+        results = {
+            "params": chosen.params,
+            **{f"split{k}_test_score": column for k, column in enumerate(scores.T)},
+            "mean_test_score": means,
+            "std_test_score": scores.std(axis=1),
+            "rank_test_score": 1 + (means[None, :] > means[:, None]).sum(axis=1),
+        }
+        if folds.n_failed:
+            warn_caller(
+                f"{folds.n_failed} of the {folds.n_solves} solutions of the search did not reach "
+                f"tol={self.tol:g}: their scores may be off. Raise max_iter or tol, lower C, or normalise "
+                "the kernels.",
+                ConvergenceWarning,
+            )
+        best_score = float(means[chosen.best])
+        return {"cv_results_": results, "best_score_": best_score, "n_solves_": folds.n_solves}
+
+    def _adopt(self, model: MKLClassifier, chosen: Chosen, record: dict[str, Any]) -> None:
+        """Keep the fitted classifier, and show what it has learned."""
+        self.estimator_ = model
+        self.__dict__.pop("feature_names_in_", None)  # of a fit before, where this one has no names
+        shown = {name: getattr(model, name) for name in _OF_ESTIMATOR if hasattr(model, name)}
+        for name, value in (shown | record).items():
+            setattr(self, name, value)
+        ones = np.ones(len(self.view_names_))
+        self.costs_ = ones if self.search == "weights" else np.asarray(chosen.machine_costs)
+        self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, ones)
+        self.surface_, self.exponent_ = chosen.surface, chosen.exponent
+
+    # ------------------------------------------------------------------ parameters
+    def _check_search(self) -> None:
+        check_choice("search", self.search, SEARCHES)
+        check_delta(self.delta, check_bound(self.bound))
+        check_one_score(self.scoring)
+        self._check_numerics()
+
+    def _seed(self) -> Any:
+        """The seed of all the models: drawn once, so that threads cannot draw in another order."""
+        if self.random_state is None or isinstance(self.random_state, int | np.integer):
+            return self.random_state
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _machine_parameters(self, seed: Any) -> dict[str, Any]:
+        """Those of the classifier at any point; with p = ∞ costs 1/√μ fix the weights at μ."""
+        names = ("kernels", "C", "multiclass", "class_weight", "tol", "max_iter", "psd", "gram", "dtype")
+        fixed = self.search == "weights"
+        own = {name: getattr(self, name) for name in names}
+        return own | {"norm": np.inf if fixed else 1.0, "random_state": seed}
+
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_, "cost": self.costs_}

@@ -1,0 +1,181 @@
+"""Kernel ridge regression with learned kernel weights."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from .._typing import Array
+from .._validation import check_number
+from ..core.about import About
+from ..core.block_functions import shifted_rows
+from ..core.estimator import BaseMKL
+from ..core.lazy import by_chunks, score_by_chunks
+from ..core.parameters import check_sample_weights, check_targets
+from ..core.row_input import valued_rows
+from ..core.svm.losses import SquaredError
+from ..core.svm.primal import PrimalSquaredError
+from ..rows import is_dask
+from .low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
+
+RIDGE = About(
+    family="ridge",
+    problem="min Σ_k ½‖y_k − f_k‖² + ½α‖f_k‖² in the space of Σ μ_m K_m, μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1",
+    solver="Newton's steps over the weights, a linear system for each value; duality gap",
+    cost="n³/3 + P n² for each of some ten steps; memory P n² for the kernels and a third beside them",
+    use="Values with Gaussian noise, or several outputs that are to share their kernels.",
+    reference="Cortes, Mohri & Rostamizadeh 2009; Kloft et al. 2011",
+)
+
+
+class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
+    r"""Kernel ridge regression that learns the weights of its kernels, common to all outputs.
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \min_f\
+        \sum_k \tfrac12 \|y_k - f_k\|^2 + \tfrac\alpha2 \|f_k\|^2_{K(\mu)}
+
+    with outputs :math:`y_k`, kernels :math:`K_m`, weights :math:`\mu`, costs :math:`d_m`.
+
+    Parameters
+    ----------
+    kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, missing, callback, verbose, random_state
+        As for :class:`MKLClassifier`.
+    alpha : float
+        Strength of the regularisation, as in scikit-learn's KernelRidge.
+    fit_intercept : bool
+        Whether each output has an intercept that is not regularised.
+
+    Attributes
+    ----------
+    dual_coef_ : array (n_outputs, n)
+    intercept_ : array (n_outputs,)
+    objective_ : float, the value of the problem above
+    kernel_weights_, view_names_, support_, coef_, gram_, memory_, approximation_, total_cost_, dual_gap_,
+    n_iter_, status_, history_
+        As for :class:`MKLClassifier`.
+
+    Notes
+    -----
+    Predictions read all training samples, so that a saved model holds them all; on factors, landmarks only.
+
+    References
+    ----------
+    Cortes, Mohri & Rostamizadeh, L2 regularization for learning kernels, UAI 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import MKLRidge
+    >>> from multikernel.kernels import Linear
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> model = MKLRidge([("signal", Linear(), [0]), ("noise", Linear(), [1])]).fit(X, 3 * X[:, 0] + 1)
+    >>> model.kernel_weights_.round(3).tolist(), float(model.predict([[1.0, 0.0]])[0].round(1))
+    ([1.0, 0.0], 3.9)
+    """
+
+    about = RIDGE
+    _answers_chunks = True
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        norm: float = 1.0,
+        costs: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "auto",
+        rank: int | float | None = None,
+        dtype: Any = "float64",
+        missing: str = "error",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
+            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.rank = rank
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLRidge":
+        """Learn the kernel weights and the regression.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+            Or a dask array or dataframe, its rows in chunks.
+        y : array (n,) or (n, n_outputs)
+        sample_weight : array (n,), optional
+            Multiplies the squared error of each sample.
+        """
+        alpha = check_number("alpha", self.alpha, above=0.0)
+        on_factors = goes_low_rank(self, X)
+        middle = (self._fit_low_rank if on_factors else self._fit_stack_machine)(X, y, sample_weight, alpha)
+        self.objective_ *= alpha  # the solver's problem is divided by alpha
+        for entry in self.history_:
+            entry["objective"] *= alpha
+            entry["lower_bound"] *= alpha
+        self.intercept_ = self.intercept_ + middle
+        self._warn_unless_converged()
+        self._one_output = (y.ndim if is_dask(y) else np.asarray(y).ndim) == 1
+        return self
+
+    def _fit_stack_machine(self, X: Any, y: Any, sample_weight: Any, alpha: float) -> Array:
+        """Solve on a Gram stack; what was subtracted from the outputs, which the intercepts absorb."""
+        X = self._validate_table(X, reset=True)
+        targets = check_targets(self, X, y, multi_output=True)
+        weights = check_sample_weights(sample_weight, len(targets))
+        samples = self._distinct(X, targets, weights)
+        Ks = self._fit_kernels(X, samples)
+        outputs = targets[samples.rows]
+        middle = np.zeros(outputs.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
+            if self.fit_intercept:
+                middle = np.average(outputs, axis=0, weights=samples.weights)
+            ridge = alpha / samples.weights
+        losses = [SquaredError(output, ridge, bool(self.fit_intercept)) for output in (outputs - middle).T]
+        names = [str(k) for k in range(len(losses))]
+        self._store([self._solve_machines(Ks, np.arange(len(outputs)), names, losses)], samples)
+        return middle
+
+    def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, alpha: float) -> Array:
+        """Solve on factors; what was subtracted from the outputs."""
+        given = valued_rows(self, X, y, sample_weight, multi_output=True)
+        factors = fit_factors(self, given)
+        middle = given.totals / given.weight if self.fit_intercept else np.zeros(given.totals.size)
+        rows = factors.rows.derive(shifted_rows, middle, 1.0 / alpha, keep=False)
+        names = [str(k) for k in range(middle.size)]
+        problem = BlockProblem(rows, PrimalSquaredError(), names, bool(self.fit_intercept))
+        store_factors(self, factors, [learn_on_factors(self, factors, problem)], [names])
+        return middle
+
+    @by_chunks
+    def predict(self, X: Any) -> Array:
+        """Predicted values (n_samples,), or (n_samples, n_outputs) if y had two dimensions."""
+        values = self._scores(X) + self.intercept_
+        return values[:, 0] if self._one_output else values
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions, the mean over the outputs.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+        sample_weight : array (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if is_dask(X):
+            return score_by_chunks(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))

@@ -1,0 +1,476 @@
+"""What a user should know of fitted mixtures: samples unused or all at their bound, another solver."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from .._typing import Array
+from .._validation import check_choice, check_number, check_positive_integer, warn_caller
+from ..core.about import About
+from ..core.calibration import calibrate, calibrated
+from ..core.estimator import KernelEstimator, worst_status
+from ..core.multiclass import Machines, binary_problems, decide
+from ..core.optim.loop import Options, Status
+from ..core.parameters import check_price, encode_labels, require_two_classes, weigh_samples
+from ..core.progress import Progress
+from ..core.samples import Samples
+from ..views import make_bank
+from .solver.learn import SOLVERS, MixturesResult, learn_mixtures, learn_separating
+from .solver.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
+from .solver.starts import draw_starts, n_starts
+
+NONSTATIONARY = About(
+    family="localized",
+    problem=(
+        "f(x) = ln Σ e^{F⁺_m(x)} − ln Σ e^{F⁻_m(x)}: a mixture of kernel Gaussians for each class, with a "
+        "margin"
+    ),
+    solver="posteriors and a convex program by turns, interior point; distance to a stationary point",
+    cost=(
+        "(n P)³/3 at most for each step of the interior point; memory two matrices of (n P)²; up to some "
+        "2000 samples"
+    ),
+    use="Two or more mechanisms, each with a kernel of its own, and a map of where which one speaks.",
+    reference="Lewis, Jebara & Noble 2006",
+)
+
+
+_AT_BOUND = 1e-3  # an interior point method leaves a rest, the larger the smaller C is
+
+
+def warn_of_mixtures(model: Any, results: Sequence[MixturesResult], weights: Array) -> None:
+    """Warn of machines whose mixtures are constant, or whose samples are all at their bound."""
+    if model.n_fallbacks_:
+        warn_caller(
+            f'solver="smo" stalled on {model.n_fallbacks_} of the convex problems; the interior point method '
+            'solved them instead, as exactly. solver="ipm" avoids the detour.'
+        )
+    for name, result in zip(model.machine_names_, results, strict=True):
+        used = sum(np.abs(s).sum(axis=0) for s in result.point.coefficients) / 2.0
+        if result.objective > (1.0 + _AT_BOUND) * result.indifferent:
+            warn_caller(
+                f"the mixtures for class {name!r} are worse than mixtures that say the same of every sample "
+                f"(objective {result.objective:.3g}, above {result.indifferent:.3g}): the "
+                "kernels are too different in size. Normalise them to unit diagonal, or scale the columns."
+            )
+        elif not used.any():
+            warn_caller(
+                f"the mixtures for class {name!r} use no sample: the margin is met without. Raise margin, or "
+                "normalise the kernels to unit diagonal."
+            )
+        elif np.isfinite(model.C) and (used >= (1.0 - _AT_BOUND) * model.C * weights).all():
+            warn_caller(
+                f"every sample is at its bound C={model.C:g} for class {name!r}: all fall short of the "
+                "margin, and the offsets are determined but for an interval. Raise C."
+            )
+
+
+# -----------------------------------------------------------------------------
+# k(x, x) of new samples where the kernels are ready-made: known only if it is the same for all.
+
+
+_CONSTANT = 1e-8
+
+
+def constant_diagonals(Ks: Array, names: list[str]) -> Array | None:
+    """The diagonals of ready-made kernels, (n_kernels,), if each is constant; otherwise a warning and None.
+
+    One kernel alone is let pass: what its diagonal adds to both classes cancels.
+    """
+    diagonals = np.einsum("mtt->mt", Ks)
+    low, high = diagonals.min(axis=1), diagonals.max(axis=1)
+    varying = np.flatnonzero(high - low > _CONSTANT * high)
+    if varying.size and len(Ks) > 1:
+        m = varying[0]
+        warn_caller(
+            f"kernel {names[m]!r} has a diagonal from {low[m]:.3g} to {high[m]:.3g}: predictions need "
+            "k(x, x) of new samples, which ready-made kernels do not tell. This model will refuse them. "
+            "Divide each kernel, that of new samples too, by sqrt(k(x, x) k(z, z))."
+        )
+        return None
+    return np.asarray(diagonals.mean(axis=1))
+
+
+def require_diagonals(diagonals: Array | None) -> Array:
+    """The same for every new sample, (1, n_kernels)."""
+    if diagonals is None:
+        raise ValueError(
+            "predictions need k(x, x) of new samples, which ready-made kernels tell only if it is the same "
+            "for all; the diagonals of the kernels at fit were not. Divide each kernel, that of new samples "
+            "too, by sqrt(k(x, x) k(z, z)), or give the kernels as functions of a table."
+        )
+    return diagonals[None, :]
+
+
+# -----------------------------------------------------------------------------
+# Classification with kernel weights that depend on the sample: nonstationary kernel combination.
+
+
+_ONE_THREAD = 3000  # pairs of a sample and a kernel
+
+
+class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
+    r"""Classifier with a mixture of kernel Gaussians for each class: kernel weights depend on the sample.
+
+    .. math::
+
+        f(x) = \ln \sum_m e^{F^+_m(x)} - \ln \sum_m e^{F^-_m(x)}, \qquad
+        F^\pm_m(x) = a^\pm_m + \langle w^\pm_m, \phi_m(x) \rangle - \tfrac12 k_m(x, x)
+
+    where each class has one component for each kernel :math:`k_m` with feature map :math:`\phi_m`. Fitting
+    lowers
+
+    .. math::
+
+        \Phi = \tfrac12 \sum_m \|w^\pm_m\|^2 + C \sum_t \bigl[\gamma_t - \ln \sum_m e^{F^{y_t}_m(x_t)}
+        + \max_m F^{-y_t}_m(x_t)\bigr]_+
+
+    over :math:`w` and the offsets :math:`a`, by turns of the posteriors of the components and a convex
+    problem (latent maximum entropy discrimination; the concave–convex procedure). A kernel's weight at
+    :math:`x` is its posterior, :math:`\nu^\pm_m(x) = e^{F^\pm_m(x)} / \sum_r e^{F^\pm_r(x)}`.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+        One component for each and class; a kernel may be given several times. Kernels of unit diagonal are
+        the safe choice: otherwise their scale, through :math:`k(x, x)/2`, is one of variance.
+    C : float or numpy.inf
+        Price of falling short of the margin; infinity is the hard margin. One kernel alone gives the SVM with
+        twice this C.
+    mode : {"qp", "full", "hard"}
+        ``"qp"``: the problem above, as published. ``"full"``: the log-sum-exp also of the other class; less
+        inclined to mix kernels. ``"hard"``: the maximum for both, also in `decision_function`.
+    margin : float > 0
+        The margin :math:`\gamma`; in mode "qp" the logarithm of the number of kernels is added, without which
+        the best mixtures would be constant. There a small margin mixes the kernels, a large one selects.
+    n_init : int or "auto"
+        Starts, of which that with the least :math:`\Phi` is kept; "auto": 1, but 8 if a kernel repeats.
+    max_iter : int
+        At most so many turns from each start.
+    tol : float
+        The relative distance of :math:`\Phi` to what one more turn could reach, at which to stop if it is
+        falling. Where a kernel repeats, 1e-6 is better: on the way lie points at which turns gain little.
+    solver : {"ipm", "smo"}
+        Of the convex problem: our interior point method on the constraints that matter; or sequential minimal
+        optimisation with Newton steps (not for mode "full"), often several times faster, which leaves to the
+        former what it cannot solve.
+    class_weight : dict or "balanced", optional
+        Multiplies C class by class.
+    probability : bool
+        Whether `predict_proba` is to be calibrated, on five folds, which takes five more fits.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite Gram matrix.
+    n_jobs : int, optional
+        Classes solved at the same time, in threads.
+    callback : callable, optional
+        Called with a dict after each turn; a true answer stops the fit.
+    verbose : int
+        1 writes progress to standard error.
+    random_state : int, RandomState or None
+        Of the starts and of the calibration's folds; None always means the same.
+
+    Attributes
+    ----------
+    kernel_weights_ : array (n_kernels,)
+        The mean of the weights over the training samples, both mixtures and all machines.
+    machine_weights_ : array (n_machines, n_kernels), the same of each machine
+    view_names_, machine_names_ : list of str
+    dual_coef_ : array (n_machines, 2, n_kernels, n_support)
+        Coefficients of the components of the positive and of the negative mixture.
+    offsets_ : array (n_machines, 2, n_kernels), :math:`a^\pm`; minus infinity for components without use
+    support_ : array (n_support,), indices of the support samples
+    classes_ : array (n_classes,)
+    objective_ : float, :math:`\Phi` (sum over the machines)
+    dual_gap_ : float
+        How far, relative to Φ (or to min(1, C Σ γ), if Φ is less), the objective is above the optimum of the
+        convex problem that the model's own posteriors pose, the largest of the machines: zero at a stationary
+        point. Infinite where nothing was certified.
+    n_iter_ : int, turns
+    n_fallbacks_ : int, convex problems, of all starts, that SMO left to the interior point method
+    start_objectives_ : list of array, :math:`\Phi` reached from each start, machine by machine
+    status_ : str
+    history_ : list of dict, the turns of the start that was kept; ``objective`` never rises, ``gap`` is that
+        of the turn before
+    n_features_in_ : int
+    feature_names_in_ : array (n_features_in_,), where X has column names
+
+    Notes
+    -----
+    The problem is not convex: another start may end elsewhere. Where kernels differ the uniform start is a
+    good one; where a kernel repeats, starts decide. On scaled data the accuracy is that of
+    :class:`MKLClassifier` and of the plain sum of the kernels; what the model adds is *where* which kernel
+    matters, and boundaries of pieces that no one kernel has.
+
+    Very narrow Gaussians (kernel matrices near the identity) with a large C are a trap, in modes "full" and
+    "hard" above all: they have the largest margin and predict the majority.
+
+    Ready-made kernels do not tell :math:`k(x, x)` of a new sample, which prediction needs: their diagonals
+    must be constant (unit diagonal) where there are several, and new samples are taken to have the same.
+
+    Time: an iteration of the interior point method factors a matrix of the active pairs of a sample and a
+    kernel, at most n times n_kernels of them; memory: two such matrices beside the kernels.
+
+    Equal rows with equal labels are one sample with the sum of their weights, and the order of the rows does
+    not matter.
+
+    References
+    ----------
+    Lewis, Jebara & Noble, Nonstationary kernel combination, ICML 2006.
+
+    Examples
+    --------
+    >>> from multikernel import NonstationaryClassifier
+    >>> from multikernel.kernels import Linear, Polynomial
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, (200, 2))
+    >>> height = np.where(X[:, 0] < 0, X[:, 0], X[:, 0] ** 2)
+    >>> y = X[:, 1] > height
+    >>> views = [("line", Linear()), ("parabola", Polynomial(2))]
+    >>> model = NonstationaryClassifier(views, C=1e4).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    >>> positive, negative = model.kernel_weights(X)
+    >>> positive.shape, bool(np.allclose(positive.sum(axis=1), 1.0))
+    ((200, 2), True)
+    """
+
+    about = NONSTATIONARY
+    certificate = "stationarity"
+    _gap_name = "relative distance to a stationary point"
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        C: float = 10.0,
+        mode: str = "qp",
+        margin: float = 1.0,
+        n_init: Any = "auto",
+        max_iter: int = 30,
+        tol: float = 1e-3,
+        solver: str = "ipm",
+        class_weight: Any = None,
+        probability: bool = False,
+        psd: str = "error",
+        n_jobs: int | None = None,
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.C = C
+        self.mode = mode
+        self.margin = margin
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.class_weight = class_weight
+        self.probability = probability
+        self.psd = psd
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ fit
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NonstationaryClassifier":
+        """Learn the mixtures of both classes, or of each class and the rest.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : array (n,) of labels
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample.
+        """
+        self._check_parameters()
+        X = self._validate_table(X, reset=True)
+        self.classes_, codes = encode_labels(self, X, y)
+        weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
+        require_two_classes(self.classes_, codes[weights > 0])
+        samples = self._distinct(X, codes, weights)
+        self._bank = make_bank(self.kernels, dtype="float64", gram="dense", psd=self.psd)
+        Ks = np.ascontiguousarray(self._fit_stack(X, samples), float)
+        self._diagonals = constant_diagonals(Ks, self.view_names_) if self._precomputed else None
+        problems = binary_problems(codes[samples.rows], self.classes_, "ovr")
+        source = check_random_state(0 if self.random_state is None else self.random_state)
+        seeds = source.randint(2**31, size=len(problems))
+        solve = delayed(self._solve)
+        jobs = (solve(Ks, p, samples.weights, int(s)) for p, s in zip(problems, seeds, strict=True))
+        # Threads of the linear algebra wait for each other longer than such matrices take.
+        with threadpool_limits(limits=1 if Ks.shape[0] * Ks.shape[1] <= _ONE_THREAD else None):
+            results = Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs)
+        self._store(Ks, problems, results, samples)
+        self._calibration = calibrate(self, X, y, sample_weight)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_price(self.C)
+        check_choice("mode", self.mode, MODES)
+        check_choice("solver", self.solver, SOLVERS)
+        self._check_numerics()
+        if self.solver == "smo" and self.mode == "full":
+            raise ValueError(
+                'solver="smo" solves the quadratic problems of mode="qp" and mode="hard"; got mode="full". '
+                'Use solver="ipm".'
+            )
+        if not check_number("margin", self.margin) > 0.0:
+            raise ValueError(
+                f"margin must be positive; got {self.margin!r}. With none, mixtures that say the same of "
+                "every sample are optimal. Use margin=1.0."
+            )
+        if self.n_init != "auto":
+            check_positive_integer("n_init", self.n_init)
+
+    def _solve(self, Ks: Array, problem: Machines, weights: Array, seed: int) -> MixturesResult:
+        """The mixtures of one class and the rest."""
+        mixtures = self._mixtures(Ks, problem.signs[0], weights)
+        count = n_starts(mixtures) if self.n_init == "auto" else int(self.n_init)
+        starts = draw_starts(mixtures, count, np.random.default_rng(seed))
+        label = "" if self.classes_.size == 2 else f"{problem.names[0]}: "
+        options = Options(
+            tol=self.tol, max_iter=self.max_iter, callback=Progress(label, self.verbose, self.callback)
+        )
+        if np.isfinite(self.C):
+            return learn_mixtures(mixtures, starts, solver=self.solver, options=options)
+        result = learn_separating(mixtures, starts, solver=self.solver, options=options)
+        if result is None:
+            raise ValueError(
+                "the hard margin (C=inf) needs separable classes; no mixtures of these kernels were found "
+                f"that separate {problem.names[0]!r} from the rest. Use a finite C, richer kernels, or a "
+                "larger n_init; where the classes nearly touch, scale the columns or normalise the kernels."
+            )
+        return result
+
+    def _mixtures(self, Ks: Array, signs: Array, weights: Array) -> Mixtures:
+        each = np.arange(len(Ks))
+        margin = float(self.margin) + (np.log(len(Ks)) if self.mode == "qp" else 0.0)
+        return Mixtures(
+            Ks,
+            kernels=(each, each),
+            rows=(np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)),
+            bounds=weights * self.C if np.isfinite(self.C) else np.ones(signs.size),
+            margins=np.full(signs.size, margin),
+            mode=self.mode,
+        )
+
+    def _store(
+        self, Ks: Array, problems: list[Machines], results: list[MixturesResult], samples: Samples
+    ) -> None:
+        """Keep the mixtures in compact form: support rows and used kernels only."""
+        coefficients = np.stack([np.stack(r.point.coefficients) for r in results])
+        spread = samples.spread(coefficients.reshape(-1, coefficients.shape[-1]))
+        self.support_ = np.flatnonzero(spread.any(axis=0))
+        self.dual_coef_ = spread.reshape(*coefficients.shape[:3], -1).take(self.support_, axis=-1)
+        self.offsets_ = np.stack([np.stack(r.point.offsets) for r in results])
+        self.machine_names_ = [name for problem in problems for name in problem.names]
+        self.machine_weights_ = np.stack(
+            [np.mean([self._shares(F).mean(axis=0) for F in r.point.scores], axis=0) for r in results]
+        )
+        self.kernel_weights_ = self.machine_weights_.mean(axis=0)
+        self.objective_ = float(sum(r.objective for r in results))
+        self.dual_gap_ = float(max(r.gap for r in results))
+        self.n_iter_ = max(r.n_iter for r in results)
+        self.n_fallbacks_ = sum(r.n_fallbacks for r in results)
+        self.start_objectives_ = [np.array(r.objectives) for r in results]
+        self.status_ = worst_status([r.status for r in results])
+        self.history_ = [{**entry, "machine": k} for k, r in enumerate(results) for entry in r.history]
+        kept = np.flatnonzero(coefficients.any(axis=(0, 1, 2)))
+        kept = kept if kept.size else np.array([0])  # offsets alone
+        self._coefficients = np.ascontiguousarray(coefficients[..., kept])  # as a pickle keeps it
+        active = np.flatnonzero(np.isfinite(self.offsets_).any(axis=(0, 1)))
+        self._bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
+        if any(r.status == Status.INDEFINITE or r.suspicious for r in results):
+            self._require_psd(Ks, range(len(Ks)))
+        self._warn_unless_converged()
+        warn_of_mixtures(self, results, samples.weights)
+
+    # ------------------------------------------------------------------ predict
+    def _component_scores(self, X: Any) -> Array:
+        """F of every sample, machine, mixture and kernel: (n_samples, n_machines, 2, n_kernels)."""
+        return np.concatenate(list(self._by_batches(X, self._batch_scores)))
+
+    def _batch_scores(self, X: Any) -> Array:
+        diagonals = self._self_similarities(X)
+        n_machines, _, n_kernels, n_kept = self._coefficients.shape
+        blocks = {}
+        for m, K in self._bank.iter_kernels(X):
+            expansion = K @ self._coefficients[:, :, m].reshape(-1, n_kept).T
+            blocks[m] = expansion - 0.5 * diagonals[:, [m]]
+        n_samples = len(next(iter(blocks.values())))
+        scores = np.full((n_samples, n_machines, 2, n_kernels), -np.inf)
+        for m, block in blocks.items():
+            scores[..., m] = block.reshape(n_samples, n_machines, 2) + self.offsets_[:, :, m]
+        return scores
+
+    def _self_similarities(self, X: Any) -> Array:
+        return require_diagonals(self._diagonals) if self._precomputed else self._bank.self_similarities(X)
+
+    def _shares(self, scores: Array) -> Array:
+        if self.mode == "hard":
+            return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
+        return responsibilities(scores)
+
+    def decision_function(self, X: Any) -> Array:
+        """The log-ratio of the mixtures.
+
+        Returns
+        -------
+        array (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes), each
+        class against the rest
+        """
+        scores = self._component_scores(X)
+        total = scores.max(axis=-1) if self.mode == "hard" else log_sum_exp(scores)
+        ratio = total[..., 0] - total[..., 1]
+        return ratio[:, 0] if self.classes_.size == 2 else ratio
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train, n_kernels) precomputed
+        """
+        check_is_fitted(self)
+        return decide(self.decision_function(X), self.classes_)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities (n_samples, n_classes): calibrated with ``probability=True``.
+
+        Otherwise those that the log-ratio stands for (the softmax of the log-ratios for more classes), which
+        order the samples as well but are not calibrated.
+        """
+        scores = self.decision_function(X)
+        if self.probability:
+            return calibrated(self, scores)
+        return responsibilities(
+            np.column_stack([np.zeros(len(scores)), scores]) if scores.ndim == 1 else scores
+        )
+
+    def kernel_weights(self, X: Any) -> tuple[Array, Array]:
+        """The weight of each kernel at each sample, in the mixture of the class and in that of the other.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        positive, negative : arrays (n_samples, n_kernels), or (n_samples, n_machines, n_kernels)
+            :math:`\\nu^+` and :math:`\\nu^-`, of sum 1 over the kernels; two classes: the mixture of
+            ``classes_[1]`` and that of ``classes_[0]``; more: of each class, and of the rest.
+        """
+        weights = self._shares(self._component_scores(X))
+        if self.classes_.size == 2:
+            weights = weights[:, 0]
+        return weights[..., 0, :], weights[..., 1, :]
+
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_}

@@ -1,0 +1,221 @@
+"""Kernel ridge regression on pairs, at fixed kernels.
+
+    min_f  Σ_cells w (y − f)² + α ‖f‖²,   f = K_left B K_right in the cells
+
+Its solution is (G + α W⁻¹) β = y with G = K_left ⊗ K_right on the observed cells. With β = W^½ γ the system
+is (W^½ G W^½ + α) γ = W^½ y, and the squared length of its residual is the duality gap:
+
+    primal(β) − dual(β) = ‖W^½ y − (W^½ G W^½ + α) γ‖²
+
+Where all cells are observed with one weight, the eigenvectors of the two kernels solve it. Else conjugate
+gradients do; where most cells are observed, the inverse for all of them, restricted to those observed, is the
+preconditioner: all but as many of its eigenvalues as there are cells missing are exactly one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+
+from ..._typing import Array
+from ...core.optim.loop import Result, Status
+from .cells import Cells
+
+_DENSE = 0.4  # from this share of observed cells on, the complete matrix is the better preconditioner
+_RESTARTS = 5
+_STALL = 0.5  # a restart has to reduce the gap below this part of it
+
+
+@dataclass(frozen=True)
+class PairSolution(Result):
+    """A solution, its fit and its certificate.
+
+    Attributes
+    ----------
+    beta : array (n_cells,), the dual variables
+    fitted : array (n_cells,), f in the observed cells
+    objective, gap : float
+        The value of the problem at f, and how much smaller it may be at most.
+    n_iter : int, products with the kernels
+    status : Status
+    """
+
+    beta: Array
+    fitted: Array
+
+
+@dataclass(frozen=True)
+class Side:
+    """The kernel of the objects on one side of the pairs."""
+
+    K: Array
+
+    @cached_property
+    def eigenpairs(self) -> tuple[Array, Array]:
+        """Eigenvalues, none below zero, and eigenvectors of K."""
+        values, vectors = scipy.linalg.eigh(self.K, driver="evd")
+        return np.maximum(values, 0.0), vectors
+
+
+class PairMachine:
+    """The linear system of some cells and two kernels.
+
+    Parameters
+    ----------
+    cells : Cells
+    left, right : Side
+    alpha : float
+    """
+
+    def __init__(self, cells: Cells, left: Side, right: Side, alpha: float) -> None:
+        self.cells, self.left, self.right, self.alpha = cells, left, right, alpha
+        self.root = np.sqrt(cells.weights)
+
+    def product(self, beta: Array) -> Array:
+        """G β in the observed cells."""
+        return self.cells.product(self.left.K, self.right.K, beta)
+
+    def apply(self, gamma: Array) -> Array:
+        """(W^½ G W^½ + α) γ."""
+        return self.root * self.product(self.root * gamma) + self.alpha * gamma
+
+    @cached_property
+    def rough_inverse(self) -> Callable[[Array], Array]:
+        """An approximate inverse of `apply`: exact for complete cells."""
+        if self.cells.density >= _DENSE:
+            return self._restricted_inverse
+        cells = self.cells
+        diagonal = self.left.K.diagonal()[cells.rows] * self.right.K.diagonal()[cells.columns]
+        scale = 1.0 / (cells.weights * diagonal + self.alpha)
+        return lambda residual: scale * residual
+
+    def _restricted_inverse(self, residual: Array) -> Array:
+        (values, U), (others, V) = self.left.eigenpairs, self.right.eigenpairs
+        weight = float(self.cells.weights.mean())
+        spectrum = U.T @ self.cells.scatter(residual) @ V
+        spectrum /= weight * np.multiply.outer(values, others) + self.alpha
+        return self.cells.gather(U @ spectrum @ V.T)
+
+    def solution(self, gamma: Array, n_iter: int, status: Status) -> PairSolution:
+        """What γ stands for, with its certificate."""
+        cells, beta = self.cells, self.root * gamma
+        fitted = self.product(beta)
+        residual = self.root * (cells.values - fitted) - self.alpha * gamma
+        primal = float(cells.weights @ (cells.values - fitted) ** 2 + self.alpha * (beta @ fitted))
+        gap = float(residual @ residual)
+        return PairSolution(beta, fitted, objective=primal, gap=gap, n_iter=n_iter, status=status)
+
+
+def solve_pairs(
+    machine: PairMachine, tol: float, max_iter: int = 1000, start: Array | None = None
+) -> PairSolution:
+    """Solve the system of a machine until its relative duality gap is at most `tol`.
+
+    Parameters
+    ----------
+    machine : PairMachine
+    tol : float
+        For gap / objective.
+    max_iter : int
+        Products with the kernels.
+    start : array (n_cells,), optional
+        β to begin with.
+    """
+    if machine.cells.is_complete:
+        exact = machine.rough_inverse(machine.root * machine.cells.values)
+        return machine.solution(exact, 1, Status.OPTIMAL)
+    gamma = np.zeros(machine.root.size) if start is None else start / machine.root
+    found, used = machine.solution(gamma, 0, Status.MAX_ITER), 0
+    for _ in range(_RESTARTS):  # the residual that the recurrence carries along is not quite the true one
+        if found.gap <= tol * abs(found.objective):
+            break
+        gamma, steps = _conjugate_gradients(machine, gamma, tol, max_iter - used)
+        used += steps
+        before, found = found.gap, machine.solution(gamma, used, Status.MAX_ITER)
+        if used >= max_iter or found.gap > _STALL * before:
+            break
+    status = Status.MAX_ITER if used >= max_iter else Status.STALLED
+    status = Status.OPTIMAL if found.gap <= tol * abs(found.objective) else status
+    return replace(found, n_iter=max(used, 1), status=status)
+
+
+def _conjugate_gradients(machine: PairMachine, gamma: Array, tol: float, max_iter: int) -> tuple[Array, int]:
+    """Preconditioned conjugate gradients from γ on; γ and the number of products."""
+    target = machine.root * machine.cells.values
+
+    def is_done(gamma: Array, residual: Array) -> bool:
+        gap = float(residual @ residual)  # the dual value is α (β'y + β'r), the primal one the gap above it
+        return gap <= tol * abs(machine.alpha * float(gamma @ (target + residual)) + gap)
+
+    return conjugate_gradients(machine, target, gamma, is_done, max_iter)
+
+
+def conjugate_gradients(
+    machine: PairMachine,
+    target: Array,
+    gamma: Array,
+    is_done: Callable[[Array, Array], bool],
+    max_iter: int,
+) -> tuple[Array, int]:
+    """Solve (W^½ G W^½ + α) γ = target from γ on until `is_done(γ, residual)`; γ and the products used."""
+    residual = target - machine.apply(gamma)
+    step = machine.rough_inverse(residual)
+    direction, slope = step.copy(), float(residual @ step)
+    gamma = gamma.copy()
+    for used in range(1, max_iter + 1):
+        image = machine.apply(direction)
+        curvature = float(direction @ image)
+        if not curvature > 0.0:
+            return gamma, used
+        length = slope / curvature
+        gamma += length * direction
+        residual -= length * image
+        if is_done(gamma, residual):
+            return gamma, used
+        step = machine.rough_inverse(residual)
+        slope, before = float(residual @ step), slope
+        direction = step + (slope / before) * direction
+    return gamma, max_iter
+
+
+# -----------------------------------------------------------------------------
+# Errors of pairs that were left out, for a complete matrix of pairs: closed forms.
+#
+# With K_left = U Λ U', K_right = V N V' and d_ab = α / (λ_a ν_b + α), the residual of the fit is
+# U (D ∘ U'YV) V', and that of a pair, had it been left out (Stock et al. 2018),
+#
+#     pairs   (Y − F)_ij / ((U∘U) D (V∘V)')_ij
+#     left    all pairs of a left object at once: in the basis V the columns are apart,
+#             ((Y − F) V)_ib / ((U∘U) D)_ib, times V'
+#     right   the same of the transpose
+
+
+def left_out_residuals(machine: PairMachine, alpha: float, hold_out: str) -> Array:
+    """y − f of each cell, f learned without its pair, its left object or its right object.
+
+    Parameters
+    ----------
+    machine : PairMachine
+        Of complete cells; its alpha is not read.
+    alpha : float
+    hold_out : {"pairs", "left", "right"}
+
+    Returns
+    -------
+    array (n_cells,)
+    """
+    cells = machine.cells
+    if not cells.is_complete:
+        raise ValueError("closed forms are for complete cells with one weight.")
+    (values, U), (others, V) = machine.left.eigenpairs, machine.right.eigenpairs
+    shrunk = alpha / (float(cells.weights[0]) * np.multiply.outer(values, others) + alpha)
+    spectrum = shrunk * (U.T @ cells.scatter(cells.values) @ V)
+    if hold_out == "pairs":
+        residuals = (U @ spectrum @ V.T) / ((U * U) @ shrunk @ (V * V).T)
+    elif hold_out == "left":
+        residuals = ((U @ spectrum) / ((U * U) @ shrunk)) @ V.T
+    else:
+        residuals = U @ ((spectrum @ V.T) / (shrunk @ (V * V).T))
+    return cells.gather(residuals)

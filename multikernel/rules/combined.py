@@ -1,0 +1,435 @@
+"""A learner of kernel weights under a kernel machine: what classifiers, regressors and detectors share.
+
+fit: kernels → the learner's weights → one combined kernel → the machine on it. Prediction combines the
+kernels of the new rows in the same way, one kernel and some thousand rows at a time, and asks the machine.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin, clone
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import Array
+from ..core.about import About
+from ..core.estimator import KernelEstimator
+from ..core.parameters import check_targets, encode_labels, require_two_classes
+from ..views import make_bank
+from .fixed import MeanRule
+from .learner import WeightLearner
+from .machines import default_machine, is_estimator, machine_for
+from .similarity import CenteredAlignment
+from .targets import Targets, class_targets, no_targets, value_targets
+
+COMBINED = About(
+    family="combined",
+    problem="η = learner(K_1, …, K_P, y), then a machine on s Σ η_m K_m, s such that the mean diagonal is 1",
+    solver="the learner's, with its certificate; then the machine's",
+    cost="the learner's and one machine; memory P n² for the kernels and n² for the sum",
+    use="A rule of your choice, plain sums included, under a machine of your choice.",
+    reference="Gönen & Alpaydın 2011 (survey)",
+)
+
+
+class CombinedKernel(KernelEstimator):
+    """Parameters and methods of all estimators that put a machine on the kernel of a learner."""
+
+    about = COMBINED
+    _task: ClassVar[str]  # what the machine predicts
+    learner: Any
+    machine: Any
+    normalise: bool
+    psd: str
+    gram: str
+    dtype: Any
+
+    def __init__(
+        self,
+        learner: Any = None,
+        machine: Any = None,
+        kernels: Any = "auto",
+        *,
+        normalise: bool = True,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+    ) -> None:
+        self.learner = learner
+        self.machine = machine
+        self.kernels = kernels
+        self.normalise = normalise
+        self.psd = psd
+        self.gram = gram
+        self.dtype = dtype
+
+    # ------------------------------------------------------------------ fit
+    def _fit_kernel(self, X: Any, targets: Targets) -> Array:
+        """Learn the weights; the combined kernel of the training samples (n, n)."""
+        learner = self._default_learner() if self.learner is None else self.learner
+        if not isinstance(learner, WeightLearner):
+            raise TypeError(
+                f"learner must be a weight learner, such as multikernel.rules.EasyMKL(); got {learner!r}."
+                + (" Call the class." if isinstance(learner, type) else "")
+            )
+        if targets.n < 2:
+            raise ValueError(f"weights are learned from two samples or more; got n_samples={targets.n}.")
+        self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
+        Ks = np.asarray(self._bank.fit_stack(X))
+        self.view_names_ = list(self._bank.view_names_)
+        self.learner_ = clone(learner)
+        self.learner_.fit_stack(Ks, targets, self.view_names_)
+        self._store_weights(self.learner_)
+        K = self.learner_.combine_training(Ks)
+        self.scale_ = self._scale(K)
+        K *= self.scale_
+        self._bank = self._bank.restrict(np.arange(len(K)), self.learner_.active_kernels)
+        return K
+
+    def _keep(self, machine: Any) -> None:
+        """Store the fitted machine, and of the training samples by themselves those that it reads."""
+        self.machine_ = machine
+        self._kept = None if self._precomputed or not self.learner_.is_linear else read_columns(machine)
+        if self._kept is not None:
+            self._kept_bank = self._bank.restrict(self._kept, self.learner_.active_kernels)
+
+    def _store_weights(self, learner: WeightLearner) -> None:
+        """The weights, and how they were found if they are the solution of a problem."""
+        self.kernel_weights_ = learner.kernel_weights_
+        self.kernel_shares_ = learner.kernel_shares_
+        self.status_ = learner.status_
+        self.n_iter_ = learner.n_iter_
+        self.objective_ = learner.objective_
+        self.dual_gap_ = learner.dual_gap_ if np.isfinite(learner.objective_) else np.nan
+        self.history_ = learner.history_
+
+    def _default_learner(self) -> WeightLearner:
+        return CenteredAlignment()
+
+    def _scale(self, K: Array) -> float:
+        if not self.normalise:
+            return 1.0
+        size = float(np.diagonal(K).mean())
+        if not size > 0.0 or not np.isfinite(1.0 / size):
+            raise ValueError(
+                f"the combined kernel has a mean diagonal of {size:.1e}: it cannot be scaled to 1. Normalise "
+                "the kernels (transforms='unit_trace'), or use normalise=False."
+            )
+        return 1.0 / size
+
+    @property
+    def tol(self) -> float | None:  # type: ignore[override]
+        """The gap that the learner was asked for, where it takes one."""
+        return getattr(self.learner, "tol", None)
+
+    @property
+    def certificate(self) -> str:
+        """What ``dual_gap_`` certifies: "optimality" of the learner's problem, or "stationarity"."""
+        return str(self.learner_.certificate) if hasattr(self, "learner_") else "optimality"
+
+    # ------------------------------------------------------------------ predict
+    def combined_kernel(self, X: Any) -> Array:
+        """The learned kernel between new samples and the training samples.
+
+        A model that was loaded from a file has only the training samples that its machine reads, and no such
+        kernel.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+
+        Returns
+        -------
+        array (n_samples, n_train)
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_bank"):
+            raise ValueError(
+                "combined_kernel needs all training samples, and a model from a file has only the support "
+                "samples. Ask the model that was fitted, or fit again."
+            )
+        return np.concatenate(list(self._by_batches(X, lambda rows: self._combine(self._bank, rows))))
+
+    def _combine(self, bank: Any, X: Any) -> Array:
+        K = self.learner_.combine_rows(bank.iter_kernels(X))
+        K *= self.scale_
+        return K
+
+    def _combined_rows(self, X: Any) -> Array:
+        """The learned kernel as the machine gets it, with zeros for the training samples it does not read."""
+        if getattr(self, "_kept", None) is None:
+            return self._combine(self._bank, X)
+        part = self._combine(self._kept_bank, X)
+        K = np.zeros((len(part), self.learner_.n_train_))
+        K[:, self._kept] = part
+        return K
+
+    def _ask(self, X: Any, question: str) -> Array:
+        """What a method of the machine says of new rows, some thousand at a time."""
+
+        def answer(rows: Any) -> Array:
+            return np.asarray(getattr(self.machine_, question)(self._combined_rows(rows)))
+
+        return np.concatenate(list(self._by_batches(X, answer)))
+
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_, "share": self.kernel_shares_}
+
+
+def read_columns(machine: Any) -> Array | None:
+    """The training samples whose similarities a fitted machine reads, where these are not all.
+
+    Support vector machines of scikit-learn read their support samples, also as the best of a search.
+    """
+    machine = getattr(machine, "best_estimator_", machine)
+    if isinstance(machine, SVC | SVR | NuSVC | NuSVR | OneClassSVM) and machine.kernel == "precomputed":
+        return np.asarray(machine.support_)
+    return None
+
+
+def machine_has(method: str) -> Callable[[Any], bool]:
+    """For ``available_if``: whether the machine, fitted or to be fitted, has a method."""
+
+    def check(estimator: Any) -> bool:
+        fitted = getattr(estimator, "machine_", None)
+        machine = estimator.machine if fitted is None else fitted
+        return hasattr(default_machine(estimator._task) if machine is None else machine, method)
+
+    return check
+
+
+# -----------------------------------------------------------------------------
+# Any kernel classifier on the kernel of any weight learner.
+
+
+class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
+    r"""A kernel classifier on kernels that a weight learner has combined.
+
+    .. math::
+
+        K = s \sum_m \eta_m K_m, \qquad \eta = \text{learner}(K_1, \dots, K_P, y), \qquad
+        f = \text{machine}(K, y)
+
+    or what else the learner makes of the kernels :math:`K_m`; :math:`s` brings the mean of the diagonal to 1.
+
+    Parameters
+    ----------
+    learner : weight learner, optional
+        From :mod:`multikernel.rules`; default ``CenteredAlignment()``.
+    machine : classifier on a precomputed kernel, optional
+        Default ``SVC(kernel="precomputed")``. Also :class:`KernelDiscriminantClassifier`,
+        :class:`KernelKNNClassifier`, :class:`MKLClassifier` with ``"precomputed"``, or a grid search over one
+        of them. A kernel left at its default is set to "precomputed", also within the search.
+    kernels : "auto", "precomputed", kernel, View, or list of kernels, views and tuples
+        As for :class:`MKLClassifier`.
+    normalise : bool
+        Whether to scale the combined kernel to a mean diagonal of 1, so that the machine's C means the same
+        under every learner.
+    psd : {"error", "clip", "shift"}
+        What to do with a kernel that is not positive semidefinite.
+    gram : {"dense", "memmap"}
+        Where the training kernels live.
+    dtype : {"float64", "float32"}
+
+    Attributes
+    ----------
+    kernel_weights_ : array (n_kernels,), those of the learner
+    kernel_shares_ : array (n_kernels,), each kernel's part of the learned kernel's trace
+    objective_, dual_gap_ : float, of the learner's problem; nan for a rule that solves none
+    status_, n_iter_, history_ : how the learner ended
+    scale_ : float, s
+    learner_, machine_ : the fitted copies
+    view_names_ : list of str
+    classes_ : array (n_classes,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import CombinedKernelClassifier
+    >>> from multikernel.rules import MeanRule
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = CombinedKernelClassifier(MeanRule()).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.95
+    """
+
+    _task = "classes"
+    classes_: Array
+
+    def fit(self, X: Any, y: Any) -> "CombinedKernelClassifier":
+        """Learn the weights, then the machine.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : array (n,) of labels
+        """
+        machine = machine_for(self._task, self.machine)
+        X = self._validate_table(X, reset=True)
+        self.classes_, codes = encode_labels(self, X, y)
+        require_two_classes(self.classes_, codes)
+        K = self._fit_kernel(X, class_targets(codes, self.classes_))
+        self._keep(machine.fit(K, self.classes_[codes]))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample."""
+        return self._ask(X, "predict")
+
+    @available_if(machine_has("decision_function"))
+    def decision_function(self, X: Any) -> Array:
+        """The machine's scores: (n_samples,) for two classes, else (n_samples, n_classes)."""
+        return self._ask(X, "decision_function")
+
+    @available_if(machine_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Array:
+        """The machine's probabilities (n_samples, n_classes)."""
+        return self._ask(X, "predict_proba")
+
+
+# -----------------------------------------------------------------------------
+# Any kernel regressor on the kernel of any weight learner.
+
+
+class CombinedKernelRegressor(RegressorMixin, CombinedKernel):
+    r"""A kernel regressor on kernels that a weight learner has combined.
+
+    .. math::
+
+        K = s \sum_m \eta_m K_m, \qquad \eta = \text{learner}(K_1, \dots, K_P, y), \qquad
+        f = \text{machine}(K, y)
+
+    Parameters
+    ----------
+    learner : weight learner, optional
+        From :mod:`multikernel.rules`, one that learns from values; default ``CenteredAlignment()``.
+    machine : regressor on a precomputed kernel, optional
+        Default ``KernelRidge(kernel="precomputed")``, on targets whose mean is taken away and added again;
+        also ``SVR(kernel="precomputed")``.
+    kernels, normalise, psd, gram, dtype
+        As for :class:`CombinedKernelClassifier`.
+
+    Attributes
+    ----------
+    kernel_weights_, scale_, learner_, machine_, view_names_
+        As for :class:`CombinedKernelClassifier`.
+    offset_ : float or array (n_outputs,), the mean of the targets
+
+    Notes
+    -----
+    A saved model holds all training samples for kernel ridge regression, the support samples for SVR.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from multikernel import CombinedKernelRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = CombinedKernelRegressor().fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 1)
+    0.5
+    """
+
+    _task = "values"
+
+    def fit(self, X: Any, y: Any) -> "CombinedKernelRegressor":
+        """Learn the weights, then the machine.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : array (n,), or (n, n_outputs) where the machine can
+        """
+        machine = machine_for(self._task, self.machine)
+        X = self._validate_table(X, reset=True)
+        values = check_targets(self, X, y, multi_output=self._many_outputs())
+        K = self._fit_kernel(X, value_targets(values))
+        targets = values[:, 0] if np.asarray(y).ndim == 1 or not self._many_outputs() else values
+        self.offset_ = targets.mean(axis=0)  # kernel ridge regression has no intercept of its own
+        self._keep(machine.fit(K, targets - self.offset_))
+        return self
+
+    def _many_outputs(self) -> bool:
+        machine = default_machine(self._task) if self.machine is None else self.machine
+        return is_estimator(machine) and bool(get_tags(machine).target_tags.multi_output)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._many_outputs()
+        return tags
+
+    def predict(self, X: Any) -> Array:
+        """Predicted values (n_samples,), or (n_samples, n_outputs)."""
+        return self._ask(X, "predict") + self.offset_
+
+
+# -----------------------------------------------------------------------------
+# A one-class machine on the kernel of any weight learner that needs no targets.
+
+
+class CombinedKernelOneClass(OutlierMixin, CombinedKernel):
+    r"""A one-class machine on kernels that a weight learner has combined.
+
+    .. math::
+
+        K = s \sum_m \eta_m K_m, \qquad \eta = \text{learner}(K_1, \dots, K_P), \qquad f = \text{machine}(K)
+
+    Parameters
+    ----------
+    learner : weight learner, optional
+        From :mod:`multikernel.rules`, one that learns from nothing but the kernels; default ``MeanRule()``.
+    machine : one-class machine on a precomputed kernel, optional
+        Default ``OneClassSVM(kernel="precomputed")``.
+    kernels, normalise, psd, gram, dtype
+        As for :class:`CombinedKernelClassifier`.
+
+    Attributes
+    ----------
+    kernel_weights_, scale_, learner_, machine_, view_names_
+        As for :class:`CombinedKernelClassifier`.
+    offset_ : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import CombinedKernelOneClass
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> CombinedKernelOneClass().fit(X).predict([[0.0, 0.0], [9.0, 9.0]])
+    array([ 1, -1])
+    """
+
+    _task = "nothing"
+    offset_: float
+
+    def fit(self, X: Any, y: Any = None) -> "CombinedKernelOneClass":
+        """Learn the weights, then the machine.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : ignored
+        """
+        machine = machine_for(self._task, self.machine)
+        X = self._validate_table(X, reset=True)
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        K = self._fit_kernel(X, no_targets(n))
+        self._keep(machine.fit(K))
+        self.offset_ = float(np.ravel(self.machine_.offset_)[0])
+        return self
+
+    def _default_learner(self) -> WeightLearner:
+        return MeanRule()
+
+    def score_samples(self, X: Any) -> Array:
+        """Scores before the threshold is subtracted (n_samples,)."""
+        return self._ask(X, "score_samples")
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores (n_samples,), negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Array:
+        """1 for inliers, −1 for outliers."""
+        return self._ask(X, "predict")

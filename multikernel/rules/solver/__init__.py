@@ -1,0 +1,1 @@
+"""Solvers that only weight rules use."""

@@ -1,0 +1,272 @@
+"""Descent of a smooth function over a region by projected gradients.
+
+    min F(x),  x in a region
+
+Each step goes to the projection of x − t ∇F(x), with Barzilai and Borwein's length t, and is shortened until
+F is below the largest of its last values by a part of what the slope promised (Birgin, Martínez & Raydan's
+spectral projected gradient). The certificate is the region's: (∇F'x + support(−∇F)) / |F| is a relative
+bound of F(x) − min F where F is convex, and a measure of stationarity otherwise. Where the region is not
+bounded, ‖x − project(x − ∇F)‖ takes its place. The best point seen is returned.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ..._typing import Array
+from ...core.optim.line_search import armijo
+from ...core.optim.loop import Options, Recorder, Result, Status
+from ...core.optim.weight_sets import WeightSet
+
+_MEMORY = 5  # a step may rise above the last value, not above the largest of so many
+_SHORTENINGS = 50
+_LONGEST = 1e12
+_ROUNDING = 1e-15
+
+
+class Point(NamedTuple):
+    """F and its gradient at x."""
+
+    x: Array
+    value: float
+    gradient: Array
+
+
+@dataclass(frozen=True)
+class ProjectedResult(Result):
+    """The best point, its certificate, and how the descent ended.
+
+    Attributes
+    ----------
+    point, gradient : array, of the shape of the start
+    objective : float
+    gap : float, relative; see the module
+    n_iter, n_evaluations : int
+    status : Status
+    history : list of dict with iteration, objective, lower_bound (where F is convex), gap
+    """
+
+    point: Array
+    gradient: Array
+    n_evaluations: int
+
+
+def minimise_projected(
+    evaluate: Callable[[Array], tuple[float, Array]], region: WeightSet, start: Array, options: Options
+) -> ProjectedResult:
+    """Minimise a smooth function over a region.
+
+    Parameters
+    ----------
+    evaluate : callable
+        A point to (value, gradient); a value that is not finite makes the step shorter.
+    region : WeightSet, which can project and has a support function
+    start : array, projected first
+    options : Options
+        ``tol`` for the gap, ``max_iter`` steps, ``callback``.
+
+    Examples
+    --------
+    >>> from multikernel.core.optim.weight_sets import Simplex
+    >>> c = np.array([0.5, 0.9, -1.0])
+    >>> distance = lambda x: (((x - c) ** 2).sum(), 2 * (x - c))
+    >>> found = minimise_projected(distance, Simplex(), c, Options(tol=1e-9))
+    >>> found.point.round(6).tolist(), str(found.status)
+    ([0.3, 0.7, 0.0], 'optimal')
+    """
+    region.require("projected gradients", "project", "support")
+    return _Descent(evaluate, region, options).run(start)
+
+
+class _Descent:
+    def __init__(
+        self, evaluate: Callable[[Array], tuple[float, Array]], region: WeightSet, options: Options
+    ) -> None:
+        self.evaluate, self.region = evaluate, region
+        self.record, self.n_evaluations = Recorder.of(options), 0
+
+    def run(self, start: Array) -> ProjectedResult:
+        here = self._at(self.region.project(np.array(start, float)))
+        if not np.isfinite(here.value):
+            raise ValueError("the function must be finite at the start.")
+        best, recent, length = here, [here.value], self._first_length(here)
+        while not self._note(here):
+            there = self._step(here, max(recent), length)
+            if there is None:
+                self.record.stop(Status.STALLED)
+                break
+            length = self._length(here, there)
+            here, recent = there, [*recent[1 - _MEMORY :], there.value]
+            best = here if here.value < best.value else best
+        if self.record.status == Status.OPTIMAL:
+            best = here
+        return ProjectedResult(
+            best.x,
+            best.gradient,
+            self.n_evaluations,
+            objective=best.value,
+            gap=self.gap(best),
+            **self.record.outcome,
+        )
+
+    def _at(self, x: Array) -> Point:
+        self.n_evaluations += 1
+        value, gradient = self.evaluate(x)
+        return Point(x, float(value), gradient)
+
+    def gap(self, here: Point) -> float:
+        """The certificate at a point."""
+        size = max(abs(here.value), np.finfo(float).tiny)
+        most = self.region.support(-here.gradient)
+        if np.isfinite(most):
+            return max(float(np.vdot(here.gradient, here.x)) + most, 0.0) / size
+        return float(np.linalg.norm(here.x - self.region.project(here.x - here.gradient))) / size
+
+    def _note(self, here: Point) -> bool:
+        gap = self.gap(here)
+        lower = here.value - gap * abs(here.value)
+        entry = {"objective": here.value, "lower_bound": lower, "gap": gap}
+        return self.record.note({"iteration": len(self.record.history), **entry})
+
+    def _first_length(self, here: Point) -> float:
+        move = float(np.abs(self.region.project(here.x - here.gradient) - here.x).max())
+        return 1.0 / max(move, 1.0 / _LONGEST) if move < 1.0 else 1.0
+
+    def _step(self, here: Point, ceiling: float, length: float) -> Point | None:
+        direction = self.region.project(here.x - length * here.gradient) - here.x
+        slope = float(np.vdot(here.gradient, direction))
+        if not slope < 0.0:
+            return None
+        share = 1.0
+        for _ in range(_SHORTENINGS):
+            there = self._at(here.x + share * direction)
+            if np.isfinite(there.value) and there.value <= armijo(ceiling, share, slope):
+                return there
+            if abs(share * slope) <= _ROUNDING * abs(here.value):
+                break  # a shorter step cannot change the value
+            share *= 0.1 if not np.isfinite(there.value) else self._shorter(here, there, share, slope)
+        return None
+
+    @staticmethod
+    def _shorter(here: Point, there: Point, share: float, slope: float) -> float:
+        """Where the parabola through both values is least, within a tenth and a half."""
+        rise = there.value - here.value - share * slope
+        return float(np.clip(-0.5 * share * slope / rise, 0.1, 0.5)) if rise > 0.0 else 0.5
+
+    @staticmethod
+    def _length(here: Point, there: Point) -> float:
+        moved, changed = there.x - here.x, there.gradient - here.gradient
+        curvature = float(np.vdot(moved, changed))
+        if curvature <= 0.0:
+            return _LONGEST
+        return float(np.clip(np.vdot(moved, moved) / curvature, 1.0 / _LONGEST, _LONGEST))
+
+
+# -----------------------------------------------------------------------------
+# Descent of a smooth function between bounds by quasi-Newton steps.
+#
+#     min F(x),  0 ≤ x ≤ upper
+#
+# By L-BFGS-B (Byrd, Lu, Nocedal & Zhu), which builds up curvature and so needs far fewer values than
+# projected gradients where F is nearly kinked, as the value of a kernel machine is where its kernel is nearly
+# singular. It stops at a certificate that the caller defines. The best point seen is returned.
+
+
+_BOXED_MEMORY = 20  # pairs of steps and changes of the gradient that are remembered
+_RESTARTS = 3
+
+
+def minimise_boxed(
+    evaluate: Callable[[Array], tuple[float, Array]],
+    gap: Callable[[Point], float],
+    start: Array,
+    upper: Array,
+    options: Options,
+) -> ProjectedResult:
+    """Minimise a smooth function between 0 and bounds.
+
+    Parameters
+    ----------
+    evaluate : callable
+        A point to (value, gradient), both finite.
+    gap : callable
+        A :class:`Point` to its certificate, which is to fall to ``options.tol``.
+    start, upper : arrays of one shape (m,)
+    options : Options
+        ``tol``, ``max_iter`` steps, ``callback``.
+
+    Examples
+    --------
+    >>> c = np.array([0.5, -0.9, 4.0])
+    >>> distance = lambda x: (((x - c) ** 2).sum(), 2 * (x - c))
+    >>> steepness = lambda p: float(np.abs(p.x - np.clip(p.x - p.gradient, 0, 2)).max())
+    >>> found = minimise_boxed(distance, steepness, np.ones(3), np.full(3, 2.0), Options(tol=1e-9))
+    >>> found.point.round(6).tolist(), str(found.status)
+    ([0.5, 0.0, 2.0], 'optimal')
+    """
+    return _Boxed(evaluate, gap, options).run(np.array(start, float), upper)
+
+
+class _Boxed:
+    def __init__(
+        self,
+        evaluate: Callable[[Array], tuple[float, Array]],
+        gap: Callable[[Point], float],
+        options: Options,
+    ) -> None:
+        self.evaluate, self.gap, self.options = evaluate, gap, options
+        self.record, self.n_evaluations = Recorder.of(options), 0
+
+    def run(self, start: Array, upper: Array) -> ProjectedResult:
+        self.best = self.last = self._at(start)
+        if not self._note(self.best):
+            self._descend(upper)
+        if not self.record.ended:
+            self.record.stop(Status.STALLED)
+        best = self.best
+        return ProjectedResult(
+            best.x,
+            best.gradient,
+            self.n_evaluations,
+            objective=best.value,
+            gap=self.gap(best),
+            **self.record.outcome,
+        )
+
+    def _descend(self, upper: Array) -> None:
+        """From the best point, and again while that helps: a restart forgets what curvature was learned."""
+        for _ in range(_RESTARTS):
+            before = self.best.value
+            left = self.options.max_iter - self.record.n_iter
+            minimize(
+                self._value_and_gradient, self.best.x, jac=True, method="L-BFGS-B",
+                bounds=np.column_stack([np.zeros_like(upper), upper]), callback=self._after_step,
+                options={
+                    "maxiter": left, "maxfun": 30 * left, "ftol": 0.0, "gtol": 0.0, "maxcor": _BOXED_MEMORY,
+                },
+            )  # fmt: skip
+            if self.record.ended or not self.best.value < before:
+                return
+
+    def _at(self, x: Array) -> Point:
+        self.n_evaluations += 1
+        value, gradient = self.evaluate(x)
+        return Point(x, float(value), gradient)
+
+    def _value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        self.last = self._at(x.copy())
+        return self.last.value, self.last.gradient
+
+    def _after_step(self, intermediate_result: Any) -> None:
+        """L-BFGS-B ends its step at the point that it evaluated last."""
+        if self._note(self.last):
+            raise StopIteration
+
+    def _note(self, here: Point) -> bool:
+        gap = self.gap(here)
+        if here.value <= self.best.value or gap <= self.options.tol:
+            self.best = here
+        return self.record.note({"iteration": len(self.record.history), "objective": here.value, "gap": gap})

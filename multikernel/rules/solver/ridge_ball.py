@@ -1,0 +1,138 @@
+"""The optimal value of kernel ridge regression as a function of kernel weights, and its gradient.
+
+    F(η) = tr T'(P + αI)⁻¹T,      P = K_η ∘ … ∘ K_η  (d times, entry by entry),   K_η = Σ_m η_m K_m / s_m
+    ∂F/∂η_m = −d ⟨AA' ∘ K_η^{∘(d−1)}, K_m / s_m⟩,      A = (P + αI)⁻¹T
+
+F / α is the least of Σ (t − f)² / α + ‖f‖² over the functions f of the kernel P. For d = 1 it is convex.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from ..._typing import Array
+from ...core.optim.loop import Options, Recorder
+from ...core.optim.weight_sets import PositiveBall
+from ...core.stack.sums import quadratic_sums, weighted_sum
+from .descent import ProjectedResult, minimise_projected
+
+
+class RidgeValue:
+    """F and its gradient, to be asked for many η ≥ 0.
+
+    Parameters
+    ----------
+    Ks : array (m, n, n), symmetric positive semidefinite; never modified and never copied
+    T : array (n, k), targets
+    alpha : float, α > 0
+    scales : array (m,), s_m > 0
+    degree : int, d ≥ 1
+
+    Examples
+    --------
+    >>> value = RidgeValue(np.eye(2)[None], np.array([[1.0], [3.0]]), 1.0, np.ones(1))
+    >>> value(np.array([4.0]))
+    (2.0, array([-0.4]))
+    """
+
+    def __init__(self, Ks: Array, T: Array, alpha: float, scales: Array, degree: int = 1) -> None:
+        self.Ks, self.T, self.alpha, self.scales, self.degree = Ks, T, alpha, scales, degree
+
+    def __call__(self, eta: Array) -> tuple[float, Array]:
+        """F and its gradient (m,); infinite where P overflows."""
+        K = weighted_sum(self.Ks, eta / self.scales)
+        with np.errstate(over="ignore", invalid="ignore"):
+            M = K**self.degree
+        M.flat[:: len(M) + 1] += self.alpha
+        if not np.isfinite(M.sum()):
+            return np.inf, np.full(len(eta), np.nan)
+        A = self._solve(M)
+        return float(np.vdot(self.T, A)), -self._forms(K, A) / self.scales
+
+    def _solve(self, M: Array) -> Array:
+        try:
+            return np.asarray(cho_solve(cho_factor(M, overwrite_a=True, check_finite=False), self.T))
+        except LinAlgError:
+            raise ValueError(
+                f"alpha={self.alpha:g} is too small beside the kernels, which are singular to rounding. "
+                "Raise alpha."
+            ) from None
+
+    def _forms(self, K: Array, A: Array) -> Array:
+        if self.degree == 1:
+            return quadratic_sums(self.Ks, A)
+        G = A @ A.T
+        G *= self.degree * K ** (self.degree - 1)
+        return np.array([np.vdot(G, np.asarray(K_m, np.float64)) for K_m in self.Ks])
+
+
+# -----------------------------------------------------------------------------
+# Kernel ridge regression with weights in a ball (Cortes, Mohri & Rostamizadeh, 2009).
+#
+#     min F(η) over η ≥ 0, ‖η − η₀‖ ≤ Λ,        v = −∇F ≥ 0
+#
+# For a convex F that falls in every weight the solution is the fixed point η = η₀ + Λ v / ‖v‖. Each step goes
+# there, and half of the way from the first time on that this does not halve the gap. Where that does not
+# converge, projected gradients go on from the best point seen.
+# The certificate is Frank and Wolfe's: v'η is below its largest value over the set, v'η₀ + Λ‖v‖, by no more
+# than the gap, and F(η) − min F by no more than that.
+
+
+_FIXED_POINT_STEPS = 50
+
+
+def learn_in_ball(
+    evaluate: Callable[[Array], tuple[float, Array]], ball: PositiveBall, options: Options
+) -> ProjectedResult:
+    """Minimise a convex function that falls in every weight.
+
+    Parameters
+    ----------
+    evaluate : callable, a point to (value > 0, gradient ≤ 0)
+    ball : PositiveBall
+    options : Options, ``tol`` for the relative gap, ``max_iter``
+
+    Examples
+    --------
+    >>> F = lambda x: ((1.0 / (1.0 + x)).sum(), -1.0 / (1.0 + x) ** 2)
+    >>> found = learn_in_ball(F, PositiveBall(np.zeros(2), 1.0), Options(tol=1e-9))
+    >>> found.point.round(6), str(found.status)
+    (array([0.707107, 0.707107]), 'optimal')
+    """
+    m = ball.center.size
+    eta = ball.center + ball.radius / np.sqrt(m)
+    record = Recorder.of(options)
+    best, last, share = (np.inf, eta), np.inf, 1.0
+    for iteration in range(min(options.max_iter, _FIXED_POINT_STEPS)):
+        value, gradient = evaluate(eta)
+        size = float(np.linalg.norm(gradient))
+        goal = ball.center - ball.radius * gradient / max(size, np.finfo(float).tiny)
+        gap = max(float(gradient @ (eta - goal)), 0.0) / value
+        lower = value * (1.0 - gap)
+        if record.note({"iteration": iteration, "objective": value, "lower_bound": lower, "gap": gap}):
+            return ProjectedResult(eta, gradient, iteration + 1, objective=value, gap=gap, **record.outcome)
+        best = (value, eta) if value < best[0] else best
+        share = 0.5 if gap > 0.5 * last else share
+        last, eta = gap, eta + share * (goal - eta)
+    return _finish(evaluate, ball, best[1], options, record.history)
+
+
+def _finish(
+    evaluate: Callable[[Array], tuple[float, Array]],
+    ball: PositiveBall,
+    start: Array,
+    options: Options,
+    history: list[dict[str, float]],
+) -> ProjectedResult:
+    """Projected gradients from the best point, numbered on."""
+    done = len(history)
+    found = minimise_projected(evaluate, ball, start, options)
+    rest = [{**entry, "iteration": entry["iteration"] + done} for entry in found.history]
+    return replace(
+        found,
+        n_iter=done + found.n_iter,
+        n_evaluations=done + found.n_evaluations,
+        history=history + rest,
+    )

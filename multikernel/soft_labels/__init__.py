@@ -1,0 +1,12 @@
+"""Support vector machines with soft labels (Gönen 2010; PPSVM and MCPPSVM).
+
+Problem: an SVM whose labels are the class probabilities at the training samples, with learned kernel weights.
+
+``classifier``: `PosteriorSVC`; ``solver``: the loss, and probabilities estimated from near samples.
+"""
+
+from .classifier import PosteriorSVC
+
+__all__ = [
+    "PosteriorSVC",
+]

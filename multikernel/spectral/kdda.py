@@ -1,0 +1,158 @@
+"""Direct discriminant analysis in the feature space of a kernel: projection and classification."""
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from .._typing import Array
+from .._validation import check_positive_integer
+from ..core.about import About
+from .knn import NeighbourVote
+from .solver.direct_discriminant import direct_discriminant
+
+KDDA = About(
+    family="discriminant",
+    problem="directions in which S_b is white and S_w + reg S_b = I; the null space of S_b is given up first",
+    solver="two eigendecompositions, exact",
+    cost="n³ at most, n² memory",
+    use="One kernel, few samples for each of many classes, such as faces.",
+    reference="Lu, Plataniotis & Venetsanopoulos 2003",
+)
+
+
+class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeighbourVote):
+    r"""Kernel direct discriminant analysis, with the nearest neighbours among its directions.
+
+    .. math::
+
+        z(x) = T'\, (k(x, x_1), \dots, k(x, x_n))', \qquad
+        S_w + \mathrm{reg} \cdot S_b = I \ \text{ in the coordinates } z
+
+    where :math:`S_b` and :math:`S_w` are the scatters between and inside the classes in the feature space of
+    the kernel, divided by the number n of training points. The null space of :math:`S_b`, where the means of
+    the classes agree, is given up first: at most one direction less than there are classes is left. In it
+    :math:`S_b` is whitened, :math:`S_w` diagonalised, and each direction scaled by
+    :math:`(\mathrm{reg} + s)^{-1/2}`, with :math:`s` the scatter inside the classes along it.
+
+    Parameters
+    ----------
+    kernel : "gaussian", "precomputed", kernel, View or function f(X, Z)
+        "gaussian" is ``Gaussian()``, whose width is the median distance between training rows. Precomputed:
+        X is (n, n) at fit and (n_samples, n) afterwards.
+    reg : float, positive
+        Holds back directions with hardly any scatter inside the classes, of which there are many when the
+        feature space has more dimensions than there are points.
+    n_components : int or None
+        How many directions to keep, the sharpest first; None keeps all.
+    n_neighbors : int
+        How many of the nearest training points, after projection, vote on the class. Of several classes with
+        as many votes, the one with the nearest point wins.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite kernel: refuse it, drop its negative eigenvalues, or add a multiple of
+        the identity. A large matrix is looked at in part.
+    random_state : int, RandomState or None
+        Seeds the order in which training points at *exactly* the same distance are taken; their order in X is
+        often that of the classes. None is a fixed seed.
+
+    Attributes
+    ----------
+    projection_ : array (n, n_directions), :math:`T`
+    embedding_ : array (n, n_directions), the projected training points
+    classes_ : array (n_classes,)
+    base_kernel_ : Kernel or None, the kernel with its width as a number; None when precomputed
+    n_features_in_ : int
+    feature_names_in_ : array (n_features_in_,), where X has column names
+
+    See Also
+    --------
+    KernelKNNClassifier : neighbours in the whole feature space.
+
+    Notes
+    -----
+    Predictions read all training samples, so that a saved model holds them all.
+    Features are not scaled: put a ``StandardScaler`` before it. A class of one point has no scatter of its
+    own and takes part through its mean. Where the means of all classes agree, there is no direction, and
+    `fit` says so.
+
+    References
+    ----------
+    Lu, Plataniotis & Venetsanopoulos, Face recognition using kernel direct discriminant analysis algorithms,
+    IEEE Transactions on Neural Networks 14, 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from multikernel import KDDAClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), KDDAClassifier()).fit(X[::2], y[::2])
+    >>> model.transform(X[1::2]).shape, round(model.score(X[1::2], y[1::2]), 2)
+    ((89, 2), 0.97)
+    """
+
+    about = KDDA
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        reg: float = 1.0,
+        n_components: int | None = None,
+        n_neighbors: int = 1,
+        psd: str = "error",
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.reg = reg
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.psd = psd
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> "KDDAClassifier":
+        """Find the discriminant directions and project the training points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or (n, n) when precomputed
+        y : array (n,) of labels, of at least two classes
+        """
+        K = self._fit_labelled(X, y)
+        self.projection_ = direct_discriminant(K, self._codes, self.reg)[:, : self._n_kept()]
+        self.embedding_ = K @ self.projection_
+        return self
+
+    def _n_kept(self) -> int:
+        possible = self.classes_.size - 1
+        if self.n_components is None:
+            return possible
+        kept = check_positive_integer("n_components", self.n_components)
+        if kept > possible:
+            raise ValueError(
+                f"n_components must be at most one less than the number of classes; got {kept} for "
+                f"{self.classes_.size} classes."
+            )
+        return kept
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.projection_.shape[1])
+
+    def transform(self, X: Any) -> Array:
+        """Project on the discriminant directions.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train) when precomputed
+
+        Returns
+        -------
+        array (n_samples, n_directions)
+        """
+        return np.concatenate([K @ self.projection_ for K in self._test_blocks(X)])
+
+    def _distances(self, K: Array) -> Array:
+        return np.asarray(cdist(K @ self.projection_, self.embedding_, "sqeuclidean"))

@@ -1,0 +1,149 @@
+"""What the classifiers by nearest neighbours share: the labels, and the vote."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from .._typing import Array
+from ..core.about import About
+from ..core.neighbors import check_n_neighbors, kernel_distances, neighbour_votes
+from ..core.one_kernel import OneKernel, fixed_seed
+from ..core.parameters import encode_labels, require_two_classes
+
+NEIGHBOURS = About(
+    family="one kernel",
+    problem="a vote of the neighbours by d² = k(x, x) + k(z, z) − 2 k(x, z)",
+    solver="none: every training sample is looked at, which is exact",
+    cost="n² to check the kernel; n for each prediction",
+    use="The plain rule to beat on one kernel, or the machine on a combined kernel of your own.",
+    reference="Yu, Ji & Zhang 2002",
+)
+
+
+class NeighbourVote(ClassifierMixin, OneKernel):
+    """A classifier that asks the nearest training points; a subclass says what near is."""
+
+    n_neighbors: int
+    random_state: Any
+    classes_: Array
+    _codes: Array
+    _seed: int
+
+    def _fit_labelled(self, X: Any, y: Any) -> Array:
+        """Check all that is given, keep the labels, and return the training matrix (n, n)."""
+        X = self._validate_table(X, reset=True)
+        self.classes_, self._codes = encode_labels(self, X, y)
+        require_two_classes(self.classes_, self._codes)
+        check_n_neighbors(self.n_neighbors, self._codes.size)
+        self._seed = fixed_seed(self.random_state)
+        return self._fit_gram(X)
+
+    @abstractmethod
+    def _distances(self, K: Array) -> Array:
+        """What orders the training points, (n_rows, n_train), of similarities K (n_rows, n_train) to them."""
+
+    def predict(self, X: Any) -> Array:
+        """The class that most of the nearest training points have; of several, that of the nearest.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train) when precomputed
+
+        Returns
+        -------
+        array (n_samples,)
+        """
+        winners = [
+            neighbour_votes(self._distances(K), self._codes, self.n_neighbors, seed=self._seed).winners
+            for K in self._test_blocks(X)
+        ]
+        return self.classes_[np.concatenate(winners)]
+
+
+# -----------------------------------------------------------------------------
+# Classification by the nearest neighbours in the feature space of a kernel.
+
+
+class KernelKNNClassifier(NeighbourVote):
+    r"""Classifier by a vote of the nearest neighbours in the feature space of a kernel.
+
+    .. math::
+
+        d(x, x_j)^2 = \|\varphi(x) - \varphi(x_j)\|^2 = k(x, x) + k(x_j, x_j) - 2\, k(x, x_j)
+
+    The first term is the same for all training points :math:`x_j` and is left out: precomputed similarities
+    of new points to the training points are enough. For a Gaussian, or any kernel of a unit diagonal that
+    falls with the distance, the neighbours are those in the space of the features.
+
+    Parameters
+    ----------
+    kernel : "gaussian", "precomputed", kernel, View or function f(X, Z)
+        "gaussian" is ``Gaussian()``, whose width is the median distance between training rows. Precomputed:
+        X is (n, n) at fit and (n_samples, n) at predict.
+    n_neighbors : int
+        How many of the nearest training points vote. Of several classes with as many votes, the one with the
+        nearest point wins.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite kernel, in which distances have no meaning: refuse it, drop its negative
+        eigenvalues, or add a multiple of the identity. A large matrix is looked at in part.
+    random_state : int, RandomState or None
+        Seeds the order in which training points at *exactly* the same distance are taken (a narrow Gaussian
+        vanishes between all points); their order in X is often that of the classes. None is a fixed seed.
+
+    Attributes
+    ----------
+    classes_ : array (n_classes,)
+    base_kernel_ : Kernel or None, the kernel with its width as a number; None when precomputed
+    n_features_in_ : int
+    feature_names_in_ : array (n_features_in_,), where X has column names
+
+    See Also
+    --------
+    KDDAClassifier : neighbours among the discriminant directions.
+
+    Notes
+    -----
+    Predictions read all training samples, so that a saved model holds them all.
+    Features are not scaled: put a ``StandardScaler`` before it. The fit computes the matrix of all training
+    points, to check the kernel, and keeps only its diagonal.
+
+    References
+    ----------
+    Yu, Ji & Zhang, Kernel nearest-neighbor algorithm, Neural Processing Letters 15, 2002.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import KernelKNNClassifier
+    >>> from multikernel.kernels import Polynomial
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelKNNClassifier(Polynomial(degree=2), n_neighbors=3).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.96
+    """
+
+    about = NEIGHBOURS
+
+    def __init__(
+        self, kernel: Any = "gaussian", *, n_neighbors: int = 1, psd: str = "error", random_state: Any = None
+    ) -> None:
+        self.kernel = kernel
+        self.n_neighbors = n_neighbors
+        self.psd = psd
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> "KernelKNNClassifier":
+        """Keep the training points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or (n, n) when precomputed
+        y : array (n,) of labels, of at least two classes; a class may have one point
+        """
+        self._diagonal = self._fit_labelled(X, y).diagonal().copy()
+        return self
+
+    def _distances(self, K: Array) -> Array:
+        return kernel_distances(K, self._diagonal)

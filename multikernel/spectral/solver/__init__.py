@@ -1,0 +1,1 @@
+"""Spectral and conformal kernels, their criteria, and their parameters by leave-one-out."""

@@ -1,0 +1,354 @@
+"""A kernel matrix with its eigenvectors kept and its eigenvalues learned from the labels of some points.
+
+    K = V diag(w) V' over n points      K_μ = Σ_r μ_r² v_r v_r' = ZZ',  Z = V diag(μ)
+
+The labels of the first l points give μ, by separability (criteria/separability.py) or by alignment
+(criteria/spectral_alignment.py). For a new point x with similarities k(x, x_i) to the n points,
+
+    v_r(x) = (1/w_r) Σ_i V_ir k(x, x_i),   z_r(x) = μ_r v_r(x),
+
+which on the n points themselves is V and Z again. Within the space of a repeated eigenvalue the eigenvectors
+are arbitrary: they have one weight in common, from the mean of what the labels say of them, so that K_μ does
+not depend on them. Only eigenvalues above a share of the largest are kept: one
+divides by them, and w does not enter μ, so that eigenvectors of noise would weigh like the others. The
+decomposition costs O(n³) operations and about three times the memory of K, all else O(n p).
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.linalg
+
+from ..._typing import Array
+from ...core.alignment.learn import align_by_least_squares
+from ...core.unlabeled import leading_eigenvectors
+from ...kernels.transforms import Center
+from .alignment import rank_one_alignment, spectral_alignment_value, target_norm, target_products
+from .separability import (
+    Tradeoff,
+    pooled,
+    scatters,
+    separability_objective,
+    separability_ratio,
+    separability_weights,
+)
+
+CRITERIA = ("separability", "alignment")
+METHODS = ("closed", "nnls")
+_ABSENT = 1e-6  # of 1/n: mean square of an eigenvector that the labelled points do not see
+_REPEATED = 1e-9  # of the largest eigenvalue: what lies closer counts as the same
+_PIVOTS = 10  # for each eigenvector; about one is usual
+_ROUNDING = 1e-12
+_VANISHED = 1e-13  # of the trace before centring: what is smaller than this is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Eigenvalues and eigenvectors of a kernel matrix, those worth keeping.
+
+    Attributes
+    ----------
+    values : array (p,), w, descending
+    vectors : array (n, p), orthonormal columns
+    trace : float, of the whole matrix (centred, if it was)
+    center : Center or None, the fitted centring that rows of new points go through
+    """
+
+    values: Array
+    vectors: Array
+    trace: float
+    center: Center | None = None
+
+    @property
+    def budget(self) -> float:
+        """Σ_r √w_r, what the weights μ sum to."""
+        return float(np.sqrt(self.values).sum())
+
+    @property
+    def spaces(self) -> Array:
+        """The eigenspace of each vector, (p,) from 0 on: repeated eigenvalues share one."""
+        apart = np.diff(self.values) < -_REPEATED * self.values[0]
+        return np.concatenate([[0], np.cumsum(apart)])
+
+    def above(self, eig_tol: float) -> "Spectrum":
+        """The part with eigenvalues above ``eig_tol`` of the largest, in whole eigenspaces."""
+        inside = self.values > eig_tol * self.values[0]
+        spaces = self.spaces
+        kept = int(np.count_nonzero(spaces <= spaces[inside].max())) if inside.any() else 0
+        if kept == 0:
+            raise ValueError(
+                f"eig_tol must leave eigenvalues to work with; none is above eig_tol={eig_tol:g} times the "
+                f"largest eigenvalue {self.values[0]:.6g}. Give an eig_tol below 1, such as 0.01."
+            )
+        vectors = np.ascontiguousarray(self.vectors[:, :kept])  # not a view, which would keep all of them
+        return Spectrum(self.values[:kept], vectors, self.trace, self.center)
+
+    def extend(self, K_test: Array) -> Array:
+        """The eigenvectors at new points, (n_test, p), from their similarities (n_test, n), uncentred."""
+        rows = K_test if self.center is None else self.center.test(K_test, np.empty(0))
+        return (rows @ self.vectors) / self.values
+
+
+def spectrum_of(K: Array, *, center: bool = False) -> Spectrum:
+    """All eigenvalues above 1e-10 of the largest, and their eigenvectors.
+
+    Parameters
+    ----------
+    K : array (n, n), symmetric positive semidefinite; never modified
+    center : bool
+        Whether K is replaced by HKH, H = I − 11'/n.
+
+    Examples
+    --------
+    >>> spectrum = spectrum_of(np.diag([4.0, 1.0]))
+    >>> spectrum.values.tolist(), spectrum.budget, spectrum.above(0.5).values.tolist()
+    ([4.0, 1.0], 3.0, [4.0])
+    """
+    floor = _VANISHED * float(np.trace(K))
+    fitted = None
+    if center:
+        fitted = Center().fit(K)
+        K = fitted.train(K)
+    values, vectors = leading_eigenvectors(K)
+    if values.size == 0 or not values[0] > floor:
+        largest = float(values[0]) if values.size else 0.0
+        raise ValueError(
+            f"the kernel has no spectrum: its largest eigenvalue{' after centring' if center else ''} is "
+            f"{largest:.3g}. It is constant or zero on these points; give another kernel"
+            f"{', or center=False' if center else ''}."
+        )
+    return Spectrum(values, vectors, float(np.trace(K)), fitted)
+
+
+@dataclass(frozen=True)
+class SpectralRule:
+    """What the weights of the eigenvectors are to achieve.
+
+    Attributes
+    ----------
+    criterion : {"separability", "alignment"}
+    tradeoff : Tradeoff, of separability
+    method : {"closed", "nnls"}, of alignment
+    """
+
+    criterion: str = "separability"
+    tradeoff: Tradeoff = field(default_factory=lambda: Tradeoff(1e4))
+    method: str = "closed"
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralWeights:
+    """Learned weights of the eigenvectors.
+
+    Attributes
+    ----------
+    weights : array (p,), μ ≥ 0 with K_μ = Σ μ_r² v_r v_r'
+    objective : float, Σ μ²(f − α g) for separability (−Σ μ²g where α is infinite), else the alignment
+    separability : float, Σ μ²f / Σ μ²g of the learned kernel on the labelled points
+    alpha, alpha_star : float, the α used, and the smallest with a maximiser; NaN for alignment
+    enough : float, the smallest α that is not refused: α*, but for eigenvectors with f / g of 10⁴ or more
+    held : array of int, eigenvectors without scatter within the classes, whose weights had to be limited
+    absent : array of int, eigenvectors that do not vary over the labelled points
+    """
+
+    weights: Array
+    objective: float
+    separability: float
+    alpha: float
+    alpha_star: float
+    enough: float
+    held: Array
+    absent: Array
+
+
+def learn_spectral_weights(spectrum: Spectrum, codes: Array, rule: SpectralRule) -> SpectralWeights:
+    """μ from the classes of the first points; O(l p), and a small least squares problem for ``"nnls"``.
+
+    Where α has no maximiser, the weights are those of the guards (criteria/separability.py);
+    `require_maximiser` refuses them.
+
+    Parameters
+    ----------
+    spectrum : Spectrum of all n points
+    codes : array (l,), l ≤ n, classes of the first points as integers from 0 on, at least two of them
+    rule : SpectralRule
+
+    Examples
+    --------
+    >>> spectrum = spectrum_of(np.array([[2.0, 1.9, 0.1], [1.9, 2.0, 0.2], [0.1, 0.2, 1.0]]))
+    >>> learned = learn_spectral_weights(spectrum.above(0.1), np.array([0, 0, 1]), SpectralRule())
+    >>> learned.weights.round(3).tolist()
+    [2.971, 0.003]
+    """
+    V = spectrum.vectors[: codes.size]
+    f, g = (pooled(scatter, spectrum.spaces) for scatter in scatters(V, codes))
+    if rule.criterion == "alignment":
+        mu, objective = _aligned(spectrum, V, codes, rule.method)
+        absent = np.flatnonzero(_mean_squares(V) < _ABSENT / len(spectrum.vectors))
+        ratio = separability_ratio(mu, f, g)
+        return SpectralWeights(mu, objective, ratio, np.nan, np.nan, np.nan, np.empty(0, int), absent)
+    found = separability_weights(f, g, rule.tradeoff, spectrum.budget, len(spectrum.vectors))
+    if not found.present.any():
+        raise ValueError(
+            f"none of the {f.size} eigenvectors kept varies over the {codes.size} labelled points, so that "
+            "nothing tells their classes apart. Label points that differ, or lower eig_tol."
+        )
+    alpha = float(found.alpha)
+    return SpectralWeights(
+        weights=found.weights,
+        objective=separability_objective(found.weights, f, g, alpha),
+        separability=separability_ratio(found.weights, f, g),
+        alpha=alpha,
+        alpha_star=float(found.alpha_star),
+        enough=float(found.enough),
+        held=np.flatnonzero(found.held),
+        absent=np.flatnonzero(~found.present),
+    )
+
+
+class NoMaximumError(ValueError):
+    """α is too small for the eigenvectors."""
+
+
+def require_maximiser(learned: SpectralWeights) -> None:
+    """Refuse weights of an α that is too small, and say which is not."""
+    if learned.alpha <= learned.enough:
+        raise NoMaximumError(
+            f"alpha must be above alpha* = {learned.enough:.6g}, the largest ratio of the scatters between "
+            f"and within the classes along an eigenvector; got {learned.alpha:g}, where the closed form is a "
+            'saddle and no maximum. Give a larger alpha, or one relative to alpha*: ("relative", 1.5).'
+        )
+
+
+def _aligned(spectrum: Spectrum, V: Array, codes: Array, method: str) -> tuple[Array, float]:
+    """μ of best alignment, K_μ of the trace of K; and the alignment of its labelled block."""
+    k = int(codes.max()) + 1
+    q, norm = target_products(V, codes, k), target_norm(codes, k)
+    w = alignment_weights(V, q, norm, method, len(spectrum.vectors), spaces=spectrum.spaces)
+    if not w.any():
+        raise ValueError(
+            f"none of the {q.size} eigenvectors kept is aligned with the classes of the labelled points. "
+            "Lower eig_tol, or give a kernel that knows something of these classes."
+        )
+    w = w * (spectrum.trace / w.sum())
+    return np.sqrt(w), spectral_alignment_value(w, V, q, norm)
+
+
+def alignment_weights(
+    V: Array,
+    q: Array,
+    norm: float,
+    method: str,
+    n: int,
+    *,
+    near: Array | None = None,
+    spaces: Array | None = None,
+) -> Array:
+    """w ≥ 0 of Σ w_r v_r v_r', (p,), up to a factor.
+
+    ``"closed"`` is q itself, which is best where the labelled rows V (l, p) of the eigenvectors are
+    orthonormal; ``"nnls"`` is best as they are, argmin_{w ≥ 0} w'Sw − 2q'w. Weights `near` the best (those of
+    one point more) spare most of the search. Eigenvectors of one space (`spaces`) have the same weight.
+    """
+    if method == "closed":
+        return pooled(q, spaces)
+    w = np.zeros(q.size)
+    seen = (pooled(_mean_squares(V), spaces) >= _ABSENT / n) & (pooled(q, spaces) > 0.0)
+    if not seen.any():
+        return w
+    places = np.arange(q.size) if spaces is None else spaces
+    first, own = np.unique(places[seen], return_index=True, return_inverse=True)[1:]
+    table = rank_one_alignment(V[:, seen], q[seen], norm, own)
+    if near is None:
+        found = align_by_least_squares(table, first.size).w
+    else:
+        found = least_over_nonnegative(table.pairs, table.target, near[seen][first] * table.norms)
+    w[seen] = (found / table.norms)[own]
+    return w
+
+
+def least_over_nonnegative(S: Array, q: Array, start: Array) -> Array:
+    """argmin ½w'Sw − q'w over w ≥ 0, by an active set that begins with that of `start`.
+
+    Parameters
+    ----------
+    S : array (p, p), positive semidefinite, of unit diagonal
+    q : array (p,)
+    start : array (p,), nonnegative
+
+    Examples
+    --------
+    >>> S = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> least_over_nonnegative(S, np.array([1.0, 0.2]), np.array([0.0, 1.0])).tolist()
+    [1.0, 0.0]
+    """
+    w, inside = start.copy(), start > 0.0
+    for _ in range(_PIVOTS * (q.size + 10)):
+        active = np.flatnonzero(inside)
+        block = S[np.ix_(active, active)] + _ROUNDING * np.eye(active.size)
+        solved = scipy.linalg.solve(block, q[active], assume_a="pos")
+        if (solved <= 0.0).any():  # as far as the first weight that becomes zero
+            falling = np.flatnonzero(solved <= 0.0)
+            steps = w[active][falling] / (w[active][falling] - solved[falling])
+            w[active] += steps.min() * (solved - w[active])
+            leaving = active[falling[steps <= steps.min()]]
+            w[leaving], inside[leaving] = 0.0, False
+            continue
+        w[active] = solved
+        slack = np.where(inside, -np.inf, q - S @ w)
+        entering = int(slack.argmax())
+        if not slack[entering] > _ROUNDING * np.abs(q).max():
+            break
+        inside[entering] = True
+    return w
+
+
+def _mean_squares(V: Array) -> Array:
+    return np.einsum("jr,jr->r", V, V) / len(V)
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralModel:
+    """The learned kernel, at the points it was learned on and at others; K_μ itself is not kept.
+
+    Attributes
+    ----------
+    spectrum : Spectrum, the part that is kept
+    learned : SpectralWeights
+    n_labelled : int, l
+    """
+
+    spectrum: Spectrum
+    learned: SpectralWeights
+    n_labelled: int
+
+    @property
+    def coordinates(self) -> Array:
+        """Z (n, p), K_μ = ZZ'."""
+        return self.spectrum.vectors * self.learned.weights
+
+    def extend(self, K_test: Array) -> Array:
+        """Z of new points (n_test, p), from their similarities (n_test, n) in the kernel that was given."""
+        return self.spectrum.extend(K_test) * self.learned.weights
+
+    def kernel(self) -> Array:
+        """K_μ (n, n)."""
+        Z = self.coordinates
+        return Z @ Z.T
+
+    def labelled(self) -> Array:
+        """K_μ between the labelled points (l, l)."""
+        Z = self._labelled_coordinates
+        return Z @ Z.T
+
+    def unlabelled(self) -> Array:
+        """K_μ between the unlabelled points and the labelled ones, (n − l, l)."""
+        return self.coordinates[self.n_labelled :] @ self._labelled_coordinates.T
+
+    def rows(self, K_test: Array) -> Array:
+        """K_μ between new points and the labelled ones, (n_test, l)."""
+        return self.extend(K_test) @ self._labelled_coordinates.T
+
+    @property
+    def _labelled_coordinates(self) -> Array:
+        return self.spectrum.vectors[: self.n_labelled] * self.learned.weights

@@ -1,0 +1,224 @@
+"""Which width, which part of the spectrum, which α: what classifies each labelled point by the others best.
+
+Every labelled point i is classified by its nearest neighbours among the others, at the distances
+
+    D_ij = Σ_r μ_ir² (V_ir − V_jr)²
+
+of the kernel whose weights μ_i are learned without i. All μ_i come from the class sums of all points less
+those of one, and all D from two products of matrices: O(l² p) in all, as for one kernel. The eigenvectors
+know no labels and stay. The factor of a conformal kernel is not learned again for each point: that would
+take l times as long.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..._typing import Array
+from ...core.neighbors import kernel_distances, neighbour_votes
+from .alignment import target_norm, target_products, target_products_without_each
+from .conformal_kernel import learn_conformal_kernel
+from .kernel import (
+    SpectralModel,
+    SpectralRule,
+    Spectrum,
+    alignment_weights,
+    learn_spectral_weights,
+    require_maximiser,
+    spectrum_of,
+)
+from .separability import Tradeoff, pooled, scatters_without_each, separability_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One of the kernels to choose from.
+
+    Attributes
+    ----------
+    settings : dict of str to float, what it was made with
+    score : float, share of the labelled points that the others classify rightly; NaN where not computed
+    model : what was learned; None if that failed
+    error : ValueError or None, why it failed
+    """
+
+    settings: dict[str, float]
+    score: float
+    model: Any = None
+    error: ValueError | None = None
+
+    @property
+    def row(self) -> dict[str, float]:
+        """The entry in the table of the choice."""
+        return {**self.settings, "score": self.score}
+
+
+def choose_first_best(candidates: Iterable[Candidate]) -> tuple[Candidate, list[dict[str, float]]]:
+    """The candidate of the highest score, the first of equals, and the table of all.
+
+    If none could be learned, the error of the first is raised.
+
+    Examples
+    --------
+    >>> best, table = choose_first_best([Candidate({"width": width}, 0.5) for width in (1, 2)])
+    >>> best.settings, table[1]
+    ({'width': 1}, {'width': 2, 'score': 0.5})
+    """
+    best, first_error, table = None, None, []
+    for candidate in candidates:
+        table.append(candidate.row)
+        if candidate.error is not None:
+            first_error = first_error or candidate.error
+        elif best is None or candidate.score > best.score:
+            best = candidate
+    if best is None:
+        raise first_error or ValueError("there must be a kernel to choose; got none.")
+    return best, table
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The kernels that can be learned from one kernel matrix, and who judges them.
+
+    Attributes
+    ----------
+    criterion : {"separability", "alignment", "conformal"}
+    method : str, "closed" or "nnls" for alignment, "gradient" or "eig" for conformal kernels
+    eig_tols : tuple of float, of spectral kernels
+    tradeoffs : tuple of Tradeoff, of separability; one for alignment, which does not read it
+    center : bool
+    cores : array of int, positions of the cores of a conformal kernel among the labelled points
+    n_neighbors : int, of the classifier that judges
+    seed : int, of the order in which points at equal distance are taken
+    """
+
+    criterion: str = "separability"
+    method: str = "closed"
+    eig_tols: tuple[float, ...] = (0.01,)
+    tradeoffs: tuple[Tradeoff, ...] = field(default_factory=lambda: (Tradeoff(1e4),))
+    center: bool = False
+    cores: Array = field(default_factory=lambda: np.zeros(1, int))
+    n_neighbors: int = 1
+    seed: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many kernels there are."""
+        return 1 if self.criterion == "conformal" else len(self.eig_tols) * len(self.tradeoffs)
+
+
+def learn_candidates(K: Array, codes: Array, grid: Grid, *, judged: bool = True) -> Iterator[Candidate]:
+    """All kernels of the grid, learned from the labels of the first points.
+
+    Parameters
+    ----------
+    K : array (n, n), symmetric positive semidefinite, labelled points first; never modified
+    codes : array (l,), their classes as integers from 0 on
+    grid : Grid
+    judged : bool
+        Whether the scores are wanted.
+
+    Yields
+    ------
+    Candidate, with a `SpectralModel` or a `ConformalModel`
+    """
+    if grid.criterion == "conformal":
+        yield _conformal_candidate(K, codes, grid, judged)
+        return
+    try:
+        whole = spectrum_of(K, center=grid.center)
+    except ValueError as error:
+        yield Candidate({}, np.nan, error=error)
+        return
+    for eig_tol in grid.eig_tols:
+        spectrum = whole.above(eig_tol)
+        for tradeoff in grid.tradeoffs:
+            rule = SpectralRule(grid.criterion, tradeoff, grid.method)
+            yield _spectral_candidate(spectrum, codes, rule, grid, judged, eig_tol)
+
+
+def _spectral_candidate(
+    spectrum: Spectrum, codes: Array, rule: SpectralRule, grid: Grid, judged: bool, eig_tol: float
+) -> Candidate:
+    kappa = rule.tradeoff.value if rule.tradeoff.relative else np.nan
+    settings = {"eig_tol": eig_tol, "n_components": spectrum.values.size, "kappa": kappa}
+    try:
+        learned = learn_spectral_weights(spectrum, codes, rule)
+        require_maximiser(learned)
+    except ValueError as error:
+        return Candidate(settings, np.nan, error=error)
+    score = np.nan
+    if judged:
+        score = leave_one_out_score(spectrum, codes, rule, n_neighbors=grid.n_neighbors, seed=grid.seed)
+    settings["alpha"] = learned.alpha
+    return Candidate(settings, score, SpectralModel(spectrum, learned, codes.size))
+
+
+def _conformal_candidate(K: Array, codes: Array, grid: Grid, judged: bool) -> Candidate:
+    try:
+        model = learn_conformal_kernel(K, codes, grid.cores, method=grid.method, center=grid.center)
+    except ValueError as error:
+        return Candidate({}, np.nan, error=error)
+    score = np.nan
+    if judged:
+        score = kernel_leave_one_out_score(model.labelled(), codes, grid.n_neighbors, grid.seed)
+    return Candidate({}, score, model)
+
+
+def leave_one_out_score(
+    spectrum: Spectrum, codes: Array, rule: SpectralRule, *, n_neighbors: int = 1, seed: int = 0
+) -> float:
+    """The share of the labelled points that the others classify rightly, μ learned without each."""
+    V = spectrum.vectors[: codes.size]
+    squares = squares_without_each(spectrum, codes, rule)
+    V = V - V.mean(axis=0)  # no distance changes, and the products below keep their digits
+    scaled = squares * V
+    distances = (scaled * V).sum(axis=1)[:, None] - 2.0 * scaled @ V.T + squares @ (V**2).T
+    return _share_right(distances, codes, n_neighbors, seed)
+
+
+def squares_without_each(spectrum: Spectrum, codes: Array, rule: SpectralRule) -> Array:
+    """μ² learned without each labelled point in turn, (l, p); up to a factor for alignment.
+
+    Parameters
+    ----------
+    spectrum : Spectrum of all n points
+    codes : array (l,), the classes of the first
+    rule : SpectralRule
+    """
+    V, n, spaces = spectrum.vectors[: codes.size], len(spectrum.vectors), spectrum.spaces
+    if rule.criterion == "separability":
+        f, g = (pooled(scatter, spaces) for scatter in scatters_without_each(V, codes))
+        return separability_weights(f, g, rule.tradeoff, spectrum.budget, n).weights ** 2
+    k = int(codes.max()) + 1
+    products = target_products_without_each(V, codes, k)
+    if rule.method == "closed":
+        return pooled(products, spaces)
+    squares = np.zeros_like(V)
+    norm = target_norm(codes, k)
+    near = alignment_weights(V, target_products(V, codes, k), norm, rule.method, n, spaces=spaces)
+    for i, q in enumerate(products):
+        others = np.delete(V, i, axis=0)
+        squares[i] = alignment_weights(others, q, norm, rule.method, n, near=near, spaces=spaces)
+    return squares
+
+
+def kernel_leave_one_out_score(K: Array, codes: Array, n_neighbors: int = 1, seed: int = 0) -> float:
+    """The same for a kernel (l, l) between the labelled points as it is: nothing is learned again.
+
+    Examples
+    --------
+    >>> K = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
+    >>> kernel_leave_one_out_score(K, np.array([0, 0, 1]))
+    0.666667
+    """
+    return _share_right(kernel_distances(K, K.diagonal()), codes, n_neighbors, seed)
+
+
+def _share_right(distances: Array, codes: Array, n_neighbors: int, seed: int) -> float:
+    """Of distances (l, l), which are overwritten on the diagonal."""
+    np.fill_diagonal(distances, np.inf)
+    votes = neighbour_votes(distances, codes, min(n_neighbors, codes.size - 1), seed=seed)
+    return float(np.mean(votes.winners == codes))

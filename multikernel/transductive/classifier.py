@@ -1,0 +1,510 @@
+"""One binary problem of a transductive model: the matrix and the machine, by margin or by alignment."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import Array
+from .._validation import check_choice, check_positive_integer, is_indefinite, raise_indefinite, warn_caller
+from ..core.about import About
+from ..core.alignment.learn import learn_alignment, spectral_alignment
+from ..core.estimator import KernelEstimator, worst_status
+from ..core.fitted import DualKernels, FittedKernels
+from ..core.multiclass import binary_problems, decide
+from ..core.optim.loop import Options, Status
+from ..core.parameters import check_matrix_C, check_trace, encode_labels, require_two_classes
+from ..core.progress import Progress
+from ..core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
+from ..core.unlabeled import Bordered, join_rows, leading_eigenvectors, rows_explained, validate_unlabelled
+from ..views import available_memory, make_bank
+from .solver.families import dependence
+from .solver.kernel_matrix import MatrixProblem, MatrixResult, learn_kernel_matrix
+
+TRANSDUCTIVE = About(
+    family="transductive",
+    problem=(
+        "min over K = Σ μ_i K_i ⪰ 0, tr K = c, of the value of a margin machine, or max of the alignment; μ "
+        "≥ 0 or free"
+    ),
+    solver="an interior point method of our own; duality gap to 1e-8",
+    cost=(
+        "P n³ a step of the interior point for free weights, some twenty steps; memory of six stacks of "
+        "P n² (free) or two"
+    ),
+    use="The points to classify are known beforehand, some hundreds of them.",
+    reference="Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan 2004",
+)
+
+
+def _options(model: Any, name: str) -> Options:
+    label = "" if model.classes_.size == 2 else f"{name}: "
+    progress = Progress(label, model.verbose, model.callback)
+    return Options(tol=model.tol, max_iter=model.max_iter, callback=progress)
+
+
+def _loss(model: Any, signs: Array) -> Loss:
+    if model.criterion == "hard" or isinstance(model.C, str):
+        return HardMargin(signs)
+    return SquaredHinge(signs, model.C) if model.criterion == "soft2" else Hinge(signs, model.C)
+
+
+def by_margin(model: Any, members: Array, signs: Array, name: str) -> MatrixResult:
+    """The matrix of best margin and its machine."""
+    learn_ridge = isinstance(model.C, str)
+    problem = MatrixProblem(members, _loss(model, signs), model.weights, model.trace_, learn_ridge)
+    result = learn_kernel_matrix(problem, _options(model, name))
+    if result.status == Status.INSEPARABLE:
+        raise ValueError(
+            'criterion="hard" needs separable classes; no matrix of this family separates '
+            f"{_opponents(model, name)} by a margin that floating point can tell from zero. Use "
+            'criterion="soft1" or "soft2", or richer kernels.'
+        )
+    return result
+
+
+def _opponents(model: Any, name: str) -> str:
+    if model.classes_.size > 2:
+        return f"{name!r} from the rest"
+    return " from ".join(repr(label) for label in model.classes_.tolist()[::-1])
+
+
+def by_alignment(model: Any, members: Array, signs: Array, name: str) -> MatrixResult:
+    """Weights by alignment, then a machine with the matrix that they give."""
+    if model.weights == "spectral":
+        aligned = spectral_alignment(members, signs)
+        K = (members * aligned.weights) @ members.T
+    else:
+        aligned = learn_alignment(members, signs, model.weights, tol=model.tol, max_iter=model.max_iter)
+        K = np.tensordot(aligned.weights, members, 1)
+    scale = model.trace_ / float(np.trace(K))
+    problem = MatrixProblem((scale * K)[None], Hinge(signs, model.C), "nonnegative", model.trace_)
+    machine = learn_kernel_matrix(problem, _options(model, name))
+    return replace(
+        machine,
+        weights=scale * aligned.weights,
+        objective=aligned.objective,
+        gap=max(aligned.gap, machine.gap),
+        status=machine.status if aligned.status == Status.OPTIMAL else aligned.status,
+    )
+
+
+# -----------------------------------------------------------------------------
+# What a transductive model warns of: dependent kernels, and points that took no part in the fit.
+
+
+_DEPENDENT = 1e-12
+_INVOLVED = 0.1
+_ROUNDING = 1e-10
+_REFIT = "Fit again with these points in X_unlabeled to be sure."
+
+
+def warn_of_dependence(Ks: Array, names: list[str], with_identity: bool) -> None:
+    """Name the kernels whose weights are not unique."""
+    ratio, combination = dependence(Ks, with_identity)
+    if ratio >= _DEPENDENT:
+        return
+    members = [*names, "the identity (of the learned C)"]
+    involved = [members[i] for i in np.flatnonzero(np.abs(combination) > _INVOLVED)]
+    warn_caller(
+        f"kernels {', '.join(involved)} are linearly dependent to working precision: their weights are not "
+        "unique. Leave one of them out to compare weights."
+    )
+
+
+def warn_of_nothing(weights: Array) -> None:
+    """A learned C may leave nothing for the kernels."""
+    if not weights.any():
+        warn_caller(
+            "no kernel has a weight: the learned 1/C took the whole trace, and predictions are the "
+            "intercept. These kernels tell nothing of the labels; give others, or a fixed C."
+        )
+
+
+def warn_of_a_label(classes: Array) -> None:
+    """A third label -1 is likely to mean unlabelled points, as elsewhere."""
+    if classes.size > 2 and classes.dtype.kind in "if" and classes[0] == -1:
+        warn_caller(
+            "the label -1 is taken for a class of its own. If it marks unlabelled points, pass those rows as "
+            "X_unlabeled and leave them out of X and y."
+        )
+
+
+def warn_of_extension(model: Any, X: Any) -> None:
+    """Name the smallest eigenvalue that a prediction for new points depends on.
+
+    Parameters
+    ----------
+    model : TransductiveMKLClassifier, with free or spectral weights
+    X : the new points
+    """
+    if model.weights == "spectral":
+        text = (
+            "eigenvectors are carried to new points by the kernel they come from (of mean diagonal 1), "
+            f"divided by its eigenvalues, of which the smallest used is {model.eigenvalues_[-1]:.3g}."
+        )
+    elif model._precomputed:
+        text = (
+            "weights of any sign need not give a kernel at new points; the smallest eigenvalue on the points "
+            f"of fit is {smallest_eigenvalue_with(model, None):.3g}, and precomputed kernels do not tell how "
+            "similar the new points are to themselves."
+        )
+    else:
+        lowest = smallest_eigenvalue_with(model, X)
+        verdict = (
+            "no longer a kernel" if lowest < -_ROUNDING * model.trace_ else "still positive semidefinite"
+        )
+        text = (
+            "weights of any sign need not give a kernel at new points; with one of these added, the smallest "
+            f"eigenvalue of the learned matrix is {lowest:.3g} ({verdict})."
+        )
+    warn_caller(f"{type(model).__name__}: {text} {_REFIT}")
+
+
+def smallest_eigenvalue_with(model: Any, X: Any) -> float:
+    """Of the learned matrices, alone (None) or with each row of X added, one at a time."""
+    matrices = model.kernel_ if model.kernel_.ndim == 3 else model.kernel_[None]
+    bordered = [Bordered(K) for K in matrices]
+    if X is None:
+        return float(min(matrix.values[0] for matrix in bordered))
+    own = model._fitted.bank.self_similarities(X) @ model.machine_weights_.T
+    rows = np.zeros((len(matrices), own.shape[0], matrices.shape[1]))
+    for m, K in model._fitted.bank.iter_kernels(X):
+        rows += model.machine_weights_[:, m, None, None] * K
+    return float(min(matrix.smallest(rows[i], own[:, i]).min() for i, matrix in enumerate(bordered)))
+
+
+# -----------------------------------------------------------------------------
+# Classification of given points by a kernel matrix that is learned over labelled and unlabelled ones.
+
+
+CRITERIA = ("hard", "soft1", "soft2", "alignment")
+WEIGHTS = ("free", "nonnegative", "spectral")
+_MORE_STACKS = 5  # beside the one that the solver is given
+
+
+class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
+    r"""Classifier that learns the kernel matrix of labelled and unlabelled points together.
+
+    .. math::
+
+        \omega = \min_{K \in \mathcal K,\ \mathrm{tr}\, K = c}\ \max_{0 \le \alpha \le C,\ y'\alpha = 0}\
+        2 e'\alpha - \alpha' (G(K_{tr}) + \tau I) \alpha
+
+    with :math:`G(K)_{jk} = y_j y_k K_{jk}` over the labelled points, :math:`K = \sum_i \mu_i K_i` over all
+    points, and the trace :math:`c` over all points too: the unlabelled ones take part in what may be learned.
+    This is twice the usual dual value of the support vector machine.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+        Precomputed: X is (n_labelled, n, n_kernels) and X_unlabeled (n_unlabelled, n, n_kernels), where n
+        counts all points, the labelled first: the rows of one stack over all points.
+    criterion : {"hard", "soft1", "soft2", "alignment"}
+        The hard margin (:math:`C = \infty`), the 1-norm soft margin (:math:`\tau = 0`), the 2-norm soft
+        margin (no bound on :math:`\alpha`, :math:`\tau = 1/C`), or the alignment of the matrix with the
+        labels, followed by a 1-norm soft margin machine.
+    weights : {"nonnegative", "free", "spectral"}
+        Nonnegative weights; weights of any sign that keep the matrix positive semidefinite on all points;
+        or nonnegative weights of the rank-one matrices of eigenvectors of the mean kernel.
+    C : float or "learn"
+        Price of errors; "learn" (soft2) learns :math:`\tau = 1/C` within the same trace.
+    trace : float, optional
+        :math:`c`; by default the sum of the kernels' traces, and n more where C is learned. The result
+        depends on C · c only.
+    n_components : int or None
+        How many leading eigenvectors (spectral); None takes all with an eigenvalue above 1e-10 of the
+        largest, which as rank-one matrices of the same trace tend to overfit.
+    tol : float
+        The relative duality gap to reach.
+    max_iter : int
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite Gram matrix; every matrix is looked at whole.
+    callback : callable, optional
+        Called with a dict after each iteration; a true answer stops the fit.
+    verbose : int
+        1 writes progress to standard error.
+
+    Attributes
+    ----------
+    transduction_ : array (n_unlabelled,), the classes of the unlabelled points
+    transduction_scores_ : array (n_unlabelled,) or (n_unlabelled, n_classes)
+    kernel_ : array (n, n), the learned matrix over all points, labelled first; (n_classes, n, n) for more
+        than two classes, one matrix for each class against the rest
+    kernel_weights_ : array (n_kernels,), :math:`\mu`; (n_components,) for spectral weights; the mean over the
+        machines for more than two classes
+    machine_weights_ : array (n_machines, n_kernels), the weights that predictions use
+    eigenvalues_, eigenvectors_ : arrays (n_components,), (n, n_components), of spectral weights
+    view_names_, weight_names_, machine_names_ : list of str
+    dual_coef_ : array (n_machines, n_support), label × dual
+    support_ : array (n_support,)
+    intercept_ : array (n_machines,)
+    C_ : array (n_machines,), the C used or learned; infinity for the hard margin
+    trace_ : float, :math:`c`
+    classes_ : array (n_classes,)
+    objective_ : float, :math:`\omega` (its sum over the machines); for the alignment its value :math:`q'\mu`
+        at :math:`\|K\|_F = 1`
+    dual_gap_ : float, the relative duality gap reached (the largest of the machines)
+    n_iter_ : int
+    status_ : str
+    history_ : list of dict
+
+    Notes
+    -----
+    Predictions for other points are exact for nonnegative weights. Free weights are used as they are, though
+    with a new point the matrix may be indefinite; eigenvectors are carried over by the kernel they come from.
+    Both warn, and name the smallest eigenvalue. To be sure, fit again with the new points among the
+    unlabelled.
+
+    In a pipeline, earlier steps must transform the unlabelled points too: enable scikit-learn's metadata
+    routing, ask for ``X_unlabeled`` with ``set_fit_request(X_unlabeled=True)``, and build
+    ``Pipeline(..., transform_input=["X_unlabeled"])``. To choose parameters with ``GridSearchCV``, search
+    without unlabelled points and fit the best with them: scikit-learn cuts a fit parameter that has as many
+    rows as X into folds.
+
+    Beside the stack of kernels (8 n² bytes each), the fit takes the memory of about six stacks for weights of
+    any sign, of two for the others. ``MKLClassifier`` is the same program with nonnegative weights of sum 1:
+    for unit-diagonal kernels weights and C differ by the factor trace / n, predictions do not.
+
+    Where kernels are linearly dependent, their weights are not unique, and there is a warning; of free
+    weights the smallest are returned. Combinations of the scaled kernels that are smaller than 1e-7 of the
+    largest count as zero.
+
+    References
+    ----------
+    Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan, Learning the kernel matrix with semidefinite
+    programming, JMLR 5, 2004.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import TransductiveMKLClassifier
+    >>> from multikernel.kernels import Gaussian, Linear
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TransductiveMKLClassifier([Linear(), Gaussian()], weights="free", criterion="soft2")
+    >>> model = model.fit(X[::2], y[::2] == 1, X_unlabeled=X[1::2])
+    >>> bool((model.transduction_ == (y[1::2] == 1)).mean() > 0.9), bool(model.dual_gap_ <= 1e-8)
+    (True, True)
+    """
+
+    about = TRANSDUCTIVE
+    _adds_kernels = True
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        criterion: str = "soft1",
+        weights: str = "nonnegative",
+        C: Any = 1.0,
+        trace: float | None = None,
+        n_components: int | None = 20,
+        tol: float = 1e-8,
+        max_iter: int = 100,
+        psd: str = "error",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.criterion = criterion
+        self.weights = weights
+        self.C = C
+        self.trace = trace
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.psd = psd
+        self.callback = callback
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ fit
+    def fit(self, X: Any, y: Any, X_unlabeled: Any = None) -> "TransductiveMKLClassifier":
+        """Learn the kernel matrix, the machine, and the classes of the unlabelled points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n_labelled, d); or the labelled rows of a precomputed stack
+        y : array (n_labelled,) of labels
+        X_unlabeled : like X, (n_unlabelled, d), optional
+            The points to classify. Weights of any sign need them.
+        """
+        self._check_parameters()
+        X = self._validate_table(X, reset=True)
+        X_unlabeled = validate_unlabelled(self, X, y, X_unlabeled)
+        if X_unlabeled is None and self.weights == "free":
+            raise ValueError(
+                'weights="free" needs the points to be classified, fit(X, y, X_unlabeled=...): weights of '
+                "any sign are only right for points that took part. Without such points use "
+                'weights="nonnegative".'
+            )
+        self.classes_, codes = encode_labels(self, X, y)
+        require_two_classes(self.classes_, codes)
+        if X_unlabeled is None:
+            warn_of_a_label(self.classes_)
+        with rows_explained(codes.size, X_unlabeled):
+            Ks = self._fit_kernels(join_rows(X, X_unlabeled, self._precomputed))
+        self._learn(Ks, codes)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice("criterion", self.criterion, CRITERIA)
+        check_choice("weights", self.weights, WEIGHTS)
+        self._check_numerics()
+        if self.n_components is not None:
+            check_positive_integer("n_components", self.n_components)
+        check_trace(self.trace)
+        check_matrix_C(self.C, self.criterion)
+
+    def _fit_kernels(self, points: Any) -> Array:
+        """The stack (m, n, n) over all points, every matrix checked whole."""
+        self._bank = make_bank(self.kernels, dtype="float64", gram="dense", psd=self.psd)
+        Ks = np.asarray(self._bank.fit_stack(points), float)
+        self.view_names_ = list(self._bank.view_names_)
+        for K, name in zip(Ks, self.view_names_, strict=True):
+            if is_indefinite(K, full=True):
+                raise_indefinite(K, f"kernel {name!r}")
+        self._require_memory(Ks)
+        return Ks
+
+    def _require_memory(self, Ks: Array) -> None:
+        """What the stack itself takes has been asked for by the bank."""
+        needed, available = _MORE_STACKS * Ks.nbytes, available_memory()
+        if self.weights == "free" and available is not None and needed > available:
+            raise ValueError(
+                f'weights="free" on {Ks.shape[1]} points and {len(Ks)} kernels needs about '
+                f"{needed / 2**30:.1f} GiB more; {available / 2**30:.1f} GiB are available. Use fewer "
+                'unlabelled points or kernels, or weights="nonnegative".'
+            )
+
+    def _learn(self, Ks: Array, codes: Array) -> None:
+        n = Ks.shape[1]
+        learned = isinstance(self.C, str)
+        traces = np.array([np.trace(K) for K in Ks])
+        self.trace_ = float(traces.sum() + n * learned) if self.trace is None else float(self.trace)
+        members = Ks
+        if self.weights != "spectral":
+            warn_of_dependence(Ks, self.view_names_, learned)
+        else:
+            self._mean_weights = n / traces / len(Ks)
+            mean = np.tensordot(self._mean_weights, Ks, 1)
+            self.eigenvalues_, self.eigenvectors_ = leading_eigenvectors(mean, self.n_components)
+            members = self.eigenvectors_
+        problems = binary_problems(codes, self.classes_, "ovr")
+        solve = by_alignment if self.criterion == "alignment" else by_margin
+        results = [solve(self, members, problem.signs[0], problem.names[0]) for problem in problems]
+        self._store(Ks, results, n)
+
+    # ------------------------------------------------------------------ store
+    def _store(self, Ks: Array, results: Sequence[MatrixResult], n: int) -> None:
+        learned = np.array([result.weights for result in results])
+        duals = np.array([result.dual for result in results])
+        self._learned = learned
+        self.kernel_weights_ = learned.mean(axis=0)
+        self.weight_names_ = self._weight_names()
+        self.machine_names_ = [str(name) for name in self.classes_[-len(results) :]]
+        self.support_ = np.flatnonzero(duals.any(axis=0))
+        self.dual_coef_ = duals[:, self.support_]
+        self.intercept_ = np.array([result.intercept for result in results])
+        self.C_ = np.array([self._price(result) for result in results])
+        self.objective_ = float(sum(result.objective for result in results))
+        self.dual_gap_ = float(max(result.gap for result in results))
+        self.n_iter_ = max(1, max(result.n_iter for result in results))
+        self.status_ = worst_status([result.status for result in results])
+        self.history_ = [
+            {**entry, "machine": number} for number, result in enumerate(results) for entry in result.history
+        ]
+        kernels = [self._matrix(Ks, weights) for weights in learned]
+        scores = np.column_stack(
+            [K[:, : duals.shape[1]] @ dual for K, dual in zip(kernels, duals, strict=True)]
+        )
+        scores += self.intercept_
+        self.kernel_ = kernels[0] if len(kernels) == 1 else np.array(kernels)
+        unlabelled = scores[duals.shape[1] :]
+        self.transduction_scores_ = unlabelled[:, 0] if len(results) == 1 else unlabelled
+        self.transduction_ = decide(self.transduction_scores_, self.classes_)
+        self._keep(learned, duals, n)
+        warn_of_nothing(learned)
+        self._warn_unless_converged()
+
+    def _weight_names(self) -> list[str]:
+        if self.weights == "spectral":
+            return [f"eigenvector {i + 1}" for i in range(self.eigenvalues_.size)]
+        return self.view_names_
+
+    def _price(self, result: MatrixResult) -> float:
+        if self.criterion == "hard":
+            return np.inf
+        if isinstance(self.C, str):
+            return 1.0 / result.ridge if result.ridge > 0.0 else np.inf
+        return float(self.C)
+
+    def _matrix(self, Ks: Array, weights: Array) -> Array:
+        """The learned matrix over all points, exactly symmetric."""
+        if self.weights == "spectral":
+            K = (self.eigenvectors_ * weights) @ self.eigenvectors_.T
+        else:
+            K = np.tensordot(weights, Ks, 1)
+        return 0.5 * (K + K.T)
+
+    def _keep(self, learned: Array, duals: Array, n: int) -> None:
+        """What predictions need: a row of kernel weights and of coefficients for each machine."""
+        every = np.zeros((len(duals), n))
+        every[:, : duals.shape[1]] = duals
+        if self.weights == "spectral":
+            V = self.eigenvectors_
+            coordinates = (every @ V) * learned / self.eigenvalues_
+            coefficients = coordinates @ V.T
+            self.machine_weights_ = np.tile(self._mean_weights, (len(duals), 1))
+        else:
+            coefficients = every
+            self.machine_weights_ = learned
+        self._extends = self.weights == "nonnegative" or (
+            self.weights == "free" and bool((learned >= 0.0).all())
+        )
+        kept = np.flatnonzero(coefficients.any(axis=0)) if self._extends else np.arange(n)
+        kept = kept if kept.size else np.array([0])
+        active = np.flatnonzero(self.machine_weights_.any(axis=0))
+        active = active if active.size else np.array([0])  # a learned 1/C may have all the weight
+        part = DualKernels(self._bank.restrict(kept, active), coefficients[:, kept], self.machine_weights_)
+        self._fitted = FittedKernels([part], self.machine_weights_.shape)
+        del self._bank
+
+    # ------------------------------------------------------------------ predict
+    def decision_function(self, X: Any) -> Array:
+        """Scores: (n_samples,) for two classes, positive for ``classes_[1]``; else (n_samples, n_classes).
+
+        Parameters
+        ----------
+        X : array (n_samples, d); or (n_samples, n_labelled + n_unlabelled, n_kernels) when precomputed
+        """
+        check_is_fitted(self)
+        scores = self._scores(X) + self.intercept_
+        if not self._extends:
+            warn_of_extension(self, X)
+        return scores[:, 0] if self.classes_.size == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample."""
+        return decide(self.decision_function(X), self.classes_)
+
+    def weights_frame(self) -> pd.DataFrame:
+        """The learned weights as a table, one row for each view, or for each eigenvector.
+
+        Returns
+        -------
+        DataFrame
+            ``weight``, for spectral weights ``eigenvalue`` too; with several machines ``weight[class]``.
+        """
+        check_is_fitted(self)
+        kind = "eigenvector" if self.weights == "spectral" else "view"
+        frame = pd.DataFrame({"weight": self.kernel_weights_}, index=pd.Index(self.weight_names_, name=kind))
+        if self.weights == "spectral":
+            frame["eigenvalue"] = self.eigenvalues_
+        if len(self._learned) > 1:
+            for name, weights in zip(self.machine_names_, self._learned, strict=True):
+                frame[f"weight[{name}]"] = weights
+        return frame

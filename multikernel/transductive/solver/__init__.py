@@ -1,0 +1,1 @@
+"""Kernel matrices over given points: an interior point method with a certificate."""

@@ -1,0 +1,255 @@
+"""Learning the kernel matrix over labelled and unlabelled points: the problem, its entry point, the result.
+
+    ω = min_μ  max_{0 ≤ a ≤ C, y'a = 0}  2e'a − a'(G(K(μ)) + τI)a,     trace K(μ) = c,
+
+where K(μ) = Σ_i μ_i K_i over all n points and G(K) = [y_j y_k K_jk] over the labelled ones: twice the usual
+dual value. The weights are nonnegative, or of any sign as long as K(μ) stays positive semidefinite on all
+points ("free"), or nonnegative weights of rank-one matrices ("spectral"). With a learned ridge, τ is one more
+weight, of the identity, in the same trace.
+
+Inside, members have mean diagonal s and weights the sum one: w_i = μ_i r_i / c with r_i = trace K_i. With the
+unit u = c/(ns) this is C' = uC, τ' = τ/u, a' = ua and ω = ω'/u; s is one, but for a small C it is such that
+C' = 1.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._typing import Array
+from ...core.optim.loop import Options, Recorder, Result, Status
+from ...core.optim.spectrahedron import Spectrahedron
+from ...core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
+from ...core.svm.separability import separating_duals
+from .certificate import Certified, certify, drawn_inside
+from .families import KernelBasis, KernelFamily, RankOneFamily, StackFamily
+from .interior_point import InteriorPoint, follow_path
+
+WEIGHTS = ("free", "nonnegative", "spectral")
+_NEGLIGIBLE = 1e-8  # weights in the solvers' units
+_NEAR = 10.0  # the certificate is computed from this multiple of the tolerance on
+_DROPS = (1e-5, 1e-7, 1e-9)  # shares of the largest dual
+
+
+@dataclass(frozen=True)
+class MatrixProblem:
+    """What is to be learned.
+
+    Attributes
+    ----------
+    members : array (m, n, n), symmetric positive semidefinite; or for "spectral" (n, m), orthonormal columns
+    loss : Hinge, SquaredHinge or HardMargin of the labelled points, which come first
+    weights : "free", "nonnegative" or "spectral"
+    trace : float, c
+    learn_ridge : bool
+        With :class:`HardMargin`: the 2-norm soft margin with a learned C = 1/τ.
+    """
+
+    members: Array
+    loss: Loss
+    weights: str
+    trace: float
+    learn_ridge: bool = False
+
+    @property
+    def unit(self) -> float:
+        """u of the module's docstring."""
+        smallest = self.loss.C if isinstance(self.loss, Hinge | SquaredHinge) else np.inf
+        return max(self.trace / self.n, 1.0 / float(np.min(smallest)))
+
+    @property
+    def n(self) -> int:
+        """The number of points, labelled or not."""
+        return self.members.shape[0 if self.weights == "spectral" else 1]
+
+
+@dataclass(frozen=True)
+class MatrixResult(Result):
+    """A learned kernel matrix and its machine, in the caller's units.
+
+    Attributes
+    ----------
+    weights : array (m,), μ
+    ridge : float, the learned τ (0 when it is not learned)
+    dual : array (N,), label × dual
+    intercept : float
+    objective : float, the value 2e'a − a'(G + τI)a at the weights and duals returned
+    upper_bound, lower_bound : float, they enclose ω
+    gap : float, (upper − lower) / |upper|
+    n_iter : int
+    status : Status
+    history : list of dict with iteration, objective, lower_bound, gap, n_active
+    """
+
+    weights: Array
+    ridge: float
+    dual: Array
+    intercept: float
+    upper_bound: float
+    lower_bound: float
+
+
+def learn_kernel_matrix(problem: MatrixProblem, options: Options | None = None) -> MatrixResult:
+    """Learn the weights of a family of kernel matrices.
+
+    Parameters
+    ----------
+    problem : MatrixProblem
+    options : Options, optional
+        ``tol``, ``max_iter`` and ``callback`` are used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.core.svm.losses import Hinge
+    >>> x, z = np.array([-1.2, 0.9, -0.8, 1.1]), np.array([1.0, 1.0, -1.0, -1.0])
+    >>> Ks = np.stack([np.outer(x, x), np.outer(z, z)])
+    >>> y = np.array([-1.0, 1.0])  # of the first two points
+    >>> result = learn_kernel_matrix(MatrixProblem(Ks, Hinge(y, 1.0), "nonnegative", trace=4.0))
+    >>> result.weights.round(3).tolist(), bool(result.gap <= 1e-8)
+    ([0.976, 0.0], True)
+    """
+    return MatrixRun(problem, options or Options(tol=1e-8, max_iter=100)).learn()
+
+
+def _family(problem: MatrixProblem) -> KernelFamily:
+    """The members in units of the solvers."""
+    kind = RankOneFamily if problem.weights == "spectral" else StackFamily
+    size = problem.trace / (problem.n * problem.unit)
+    return kind(problem.members, problem.loss.target.size, problem.learn_ridge, size)
+
+
+def separable(family: KernelFamily, loss: Loss) -> bool:
+    """Whether all the members together separate the labelled classes.
+
+    Every matrix of the family has its range within that of the sum: if the sum does not separate, none does.
+    """
+    members = family.n_members - family.has_identity
+    weights = np.zeros(family.n_members)
+    weights[:members] = 1.0 / members
+    return separating_duals(family.combined(weights), loss.target) is not None
+
+
+class MatrixRun:
+    """One solution: the iterations, what is known of the optimum, and the history in the caller's units.
+
+    Another method for the same problem overrides ``solve``.
+    """
+
+    def __init__(self, problem: MatrixProblem, options: Options) -> None:
+        self.members, self.loss = _family(problem), problem.loss.rescaled(problem.unit, 1.0)
+        self.hard = isinstance(self.loss, HardMargin) and not problem.learn_ridge
+        self.options, self.free, self.unit = options, problem.weights == "free", problem.unit
+        self.best: Certified | None = None
+        self.member_weights: Callable[[Array], Array]
+        self.record = Recorder(callback=options.callback)
+
+    def learn(self) -> MatrixResult:
+        """The result; where a hard margin cannot be had, one that says so."""
+        if self.hard and not separable(self.members, self.loss):
+            return _inseparable(self.members, self.loss)
+        return _result(self, self.solve())
+
+    def solve(self) -> Status:
+        """By the interior point method, until the certificate meets the tolerance."""
+        method = self._any_sign() if self.free else self._nonnegative()
+        why = follow_path(method, self.options.max_iter, self._watch)
+        if not self._good_enough:
+            self._certify(method)
+        if self.free and self.best is not None:
+            self.best = drawn_inside(self.best, method.family, self.loss, method.start)
+        return self.status(why)
+
+    def _nonnegative(self) -> InteriorPoint:
+        count = self.members.n_members - self.members.has_identity
+        self.member_weights = lambda w: w[:count] * self.members.scales[:count]
+        return InteriorPoint(self.members, self.loss)
+
+    def _any_sign(self) -> InteriorPoint:
+        """In coordinates of an orthonormal basis, from equal weights."""
+        members = self.members
+        assert isinstance(members, StackFamily)
+        m = len(members.Ks)
+        basis = KernelBasis(members.Ks, members.scales[:m])
+        ones = np.ones(len(basis.Qs))
+        middle = basis.coordinates(np.full(m, 1.0 / m))
+        cone = Spectrahedron(basis.Qs, ones, middle)
+        family = StackFamily(basis.Qs, members.n_labelled, members.has_identity, members.size, ones)
+        self.member_weights = lambda w: basis.weights(w[: len(ones)]) * members.scales[:m]
+        start = np.append(middle, 1.0) if members.has_identity else middle
+        return InteriorPoint(family, self.loss, cone, start)
+
+    def _watch(self, method: InteriorPoint) -> bool:
+        """Note the iterate; look for the certificate once the iterate is near."""
+        if method.gap <= _NEAR * self.options.tol * (1.0 + abs(method.value)):
+            self._certify(method)
+        return self.note(method.value, method.value - method.gap, method.score, method.w)
+
+    def _certify(self, method: InteriorPoint) -> None:
+        """Judge the iterate; what is small, and never zero in an interior point, goes if the gap allows."""
+        proof = certify(method.family, self.loss, method.w, method.beta, method.pair)
+        if self.best is None or proof.gap < self.best.gap:
+            self.best = proof
+        if not self._good_enough:
+            return
+        for drop in _DROPS:
+            proof = certify(method.family, self.loss, method.w, method.beta, method.pair, drop)
+            if proof.gap <= self.options.tol:
+                self.best = proof
+                return
+
+    def note(self, value: float, lower: float, gap: float, w: Array) -> bool:
+        """One line of the history; true when it is time to stop."""
+        if self.best is not None:
+            gap = self.best.gap
+        entry = {
+            "iteration": len(self.record.history) + 1.0,
+            "objective": value / self.unit,
+            "lower_bound": lower / self.unit,
+            "gap": gap,
+            "n_active": float(np.count_nonzero(np.abs(self.member_weights(w)) > _NEGLIGIBLE)),
+        }
+        return self.record.note(entry, reached=self._good_enough)
+
+    @property
+    def _good_enough(self) -> bool:
+        return self.best is not None and self.best.gap <= self.options.tol
+
+    def status(self, why: str) -> Status:
+        if self._good_enough:
+            return Status.OPTIMAL
+        if self.record.status == Status.INTERRUPTED:
+            return Status.INTERRUPTED
+        return Status.MAX_ITER if why == "max_iter" else Status.STALLED
+
+
+def _result(run: MatrixRun, status: Status) -> MatrixResult:
+    """Back to the caller's units."""
+    unit, best = run.unit, run.best
+    assert best is not None
+    ridge = 0.0
+    if run.members.has_identity and best.w[-1] >= _NEGLIGIBLE:
+        ridge = float(best.w[-1]) * run.members.size * unit
+    return MatrixResult(
+        weights=run.member_weights(best.w) * unit,
+        ridge=ridge,
+        dual=best.beta / unit,
+        intercept=best.intercept,
+        objective=best.value / unit,
+        upper_bound=best.upper / unit,
+        lower_bound=best.lower / unit,
+        gap=max(best.gap, 0.0),  # rounding may cross the bounds
+        n_iter=run.record.n_iter,
+        status=status,
+        history=run.record.history,
+    )
+
+
+def _inseparable(family: KernelFamily, loss: Loss) -> MatrixResult:
+    nothing = np.zeros(loss.target.size)
+    members = family.n_members - family.has_identity
+    return MatrixResult(
+        weights=np.full(members, np.nan), ridge=0.0, dual=nothing, intercept=0.0, objective=np.inf,
+        upper_bound=np.inf, lower_bound=np.inf, gap=np.inf, n_iter=0, status=Status.INSEPARABLE,
+    )  # fmt: skip

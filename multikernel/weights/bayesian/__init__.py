@@ -1,5 +1,0 @@
-"""Posteriors of kernel weights."""
-
-from .dirichlet import DirichletWeights
-
-__all__ = ["DirichletWeights"]

@@ -1,5 +1,0 @@
-"""Weights by boosting."""
-
-from .kernel_boosting import KernelBoosting
-
-__all__ = ["KernelBoosting"]

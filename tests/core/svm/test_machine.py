@@ -1,0 +1,338 @@
+"""The fixed-kernel machine against scikit-learn's LIBSVM and against a conic solver."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+from multikernel.core.optim.loop import Status
+from multikernel.core.stack.linear import WholeKernel
+from multikernel.core.svm import smo as smo_loop
+from multikernel.core.svm.joint import cycles as class_cycles
+from multikernel.core.svm.joint.loss import JointHinge
+from multikernel.core.svm.losses import EpsilonInsensitive, HardMargin, Hinge, OneClass, SquaredHinge
+from multikernel.core.svm.machine import Machine, solve_machine
+from multikernel.core.weights.learn import learn_weights
+from tests.core.problems import Task, gaussian, make_kernels
+from tests.core.reference import optimal_value
+
+TOL = 1e-7
+CS = st.sampled_from([1e-3, 1e-2, 0.1, 1.0, 10.0, 1e3, 1e6])
+
+
+@dataclass(frozen=True)
+class Table:
+    """Random points and a kernel of them, printed as the few numbers that make them."""
+
+    n: int
+    d: int
+    kind: str
+    repeated: bool
+    seed: int
+
+    def make(self):
+        rng = np.random.default_rng(self.seed)
+        X = rng.normal(size=(self.n, self.d))
+        if self.repeated:
+            X = X[rng.integers(0, self.n, size=self.n)]  # equal points, with labels of their own
+        K = {
+            "gaussian": lambda: gaussian(X, 1.0),
+            "wide": lambda: gaussian(X, 0.1),
+            "linear": lambda: X @ X.T,
+            "quadratic": lambda: (1.0 + X @ X.T) ** 2,
+            "sum": lambda: 0.3 * gaussian(X, 1.0) + 0.7 * X @ X.T,
+        }[self.kind]()
+        return rng, X, K
+
+
+KERNELS = ("gaussian", "wide", "linear", "quadratic", "sum")
+
+
+def tables(most=40):
+    return st.builds(
+        Table,
+        st.integers(6, most),
+        st.integers(1, 4),
+        st.sampled_from(KERNELS),
+        st.booleans(),
+        st.integers(0, 10**6),
+    )
+
+
+def labels(rng, X):
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=len(X)) > 0, 1.0, -1.0)
+    y[0], y[1] = 1.0, -1.0
+    return y
+
+
+def beta_of(model, n):
+    beta = np.zeros(n)
+    beta[model.support_] = model.dual_coef_[0]
+    return beta
+
+
+def require_same(task, K, result, theirs, rtol=1e-6):
+    """Feasible, truthful about its own value, and equal to theirs.
+
+    A feasible point with a larger value is better, which happens where LIBSVM's own rounding shows (C = 1e6
+    on a nearly singular kernel); then the primal value has to prove it.
+    """
+    task.require_feasible(result.dual)
+    value = task.dual_value(K, result.dual)
+    scale = max(abs(value), 1e-6 * np.abs(result.dual).sum(), 1e-12)
+    np.testing.assert_allclose(result.objective, value, atol=1e-8 * scale, rtol=0)
+    assert value >= theirs - rtol * scale
+    if value > theirs + rtol * scale:
+        scores = K @ result.dual
+        assert task.primal(scores, result.dual @ scores) <= value + rtol * scale
+
+
+@given(tables(), CS, st.booleans())
+def test_hinge_agrees_with_svc(table, C, weighted):
+    rng, X, K = table.make()
+    if table.kind in ("linear", "quadratic"):
+        C = min(C, 1e3)  # LIBSVM itself needs ages on inseparable data beyond
+    y = labels(rng, X)
+    weights = rng.uniform(0.2, 3.0, size=len(y)) if weighted else np.ones(len(y))
+    model = SVC(kernel="precomputed", C=C, tol=TOL).fit(K, y, sample_weight=weights)
+    task = Task("hinge", y, C * weights)
+    result = solve_machine(K, Hinge(y, C * weights), tol=TOL)
+    assert result.status == Status.OPTIMAL
+    require_same(task, K, result, task.dual_value(K, beta_of(model, len(y))))
+
+
+@given(tables(), CS, st.sampled_from([0.0, 0.05, 0.5]), st.booleans())
+def test_epsilon_insensitive_agrees_with_svr(table, C, epsilon, weighted):
+    rng, X, K = table.make()
+    if table.kind in ("linear", "quadratic"):
+        C = min(C, 10.0)
+    y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=len(X))
+    weights = rng.uniform(0.2, 3.0, size=len(y)) if weighted else np.ones(len(y))
+    model = SVR(kernel="precomputed", C=C, epsilon=epsilon, tol=TOL).fit(K, y, sample_weight=weights)
+    task = Task("svr", y, C * weights, epsilon)
+    result = solve_machine(K, EpsilonInsensitive(y, C * weights, epsilon), tol=TOL)
+    assert result.status == Status.OPTIMAL
+    theirs = beta_of(model, len(y)) if model.support_.size else np.zeros(len(y))
+    require_same(task, K, result, task.dual_value(K, theirs))
+
+
+@given(tables(most=30), st.floats(0.05, 0.95), st.booleans())
+def test_one_class_agrees_with_one_class_svm(table, nu, weighted):
+    rng, _, K = table.make()
+    n = len(K)
+    weights = rng.uniform(0.2, 3.0, size=n) if weighted else np.ones(n)
+    model = OneClassSVM(kernel="precomputed", nu=nu, tol=1e-6).fit(K, sample_weight=weights)
+    # LIBSVM keeps 0 ≤ α ≤ w with Σα = ν Σw
+    C = weights / (nu * weights.sum())
+    beta = beta_of(model, n) / (nu * weights.sum())
+    task = Task("one_class", np.zeros(n), C)
+    result = solve_machine(K, OneClass(np.zeros(n), C), tol=1e-6 / (nu * n))
+    assert result.status == Status.OPTIMAL
+    require_same(task, K, result, task.dual_value(K, beta / beta.sum()))
+
+
+@given(tables(most=25), st.sampled_from([1e-2, 1.0, 100.0, 1e4]), st.booleans())
+def test_squared_hinge_agrees_with_a_conic_solver(table, C, weighted):
+    rng, X, K = table.make()
+    y = labels(rng, X)
+    weights = rng.uniform(0.2, 3.0, size=len(y)) if weighted else np.ones(len(y))
+    task = Task("squared_hinge", y, C * weights)
+    result = solve_machine(K, SquaredHinge(y, C * weights), tol=TOL)
+    assert result.status == Status.OPTIMAL
+    require_same(task, K, result, optimal_value(K[None], [task.reference()]))
+
+
+@given(st.integers(6, 25), st.integers(0, 10**6))
+def test_hard_margin_agrees_with_a_conic_solver(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = labels(rng, X)
+    K = gaussian(X, 1.0)  # distinct points: separable
+    task = Task("hard_margin", y)
+    result = solve_machine(K, HardMargin(y), tol=TOL)
+    assert result.status == Status.OPTIMAL
+    require_same(task, K, result, optimal_value(K[None], [task.reference()]), rtol=3e-6)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-5, 1e-8])
+def test_the_largest_violation_is_at_most_tol(tol):
+    """The optimality conditions, checked from outside: no pair of samples can gain more than tol."""
+    X, Ks = make_kernels(80, 2)
+    y = labels(np.random.default_rng(1), X)
+    task = Task("hinge", y, 2.0)
+    result = solve_machine(Ks[0], Hinge(y, 2.0), tol=tol)
+    assert violation(task, Ks[0], result.dual) <= tol * (1 + 1e-9) + 1e-12
+
+
+def violation(task, K, beta):
+    """max over samples that may rise minus min over those that may fall of the gradient."""
+    gradient = task.target - K @ beta - task.shift * beta
+    lower, upper = task.box
+    rises = gradient + np.where(beta < 0, task.epsilon, -task.epsilon)
+    falls = gradient + np.where(beta > 0, -task.epsilon, task.epsilon)
+    return rises[beta < upper].max() - falls[beta > lower].min()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", ["hinge", "svr"])
+def test_shrinking_leaves_the_solution_optimal(kind, dtype):
+    """More steps than a shrinking period, and most samples bounded: the compact loop must have run."""
+    rng = np.random.default_rng(3)
+    n = 700
+    X = rng.normal(size=(n, 4))
+    K = gaussian(X, 0.05).astype(dtype)
+    if kind == "hinge":
+        y = np.where(X[:, 0] + 0.7 * rng.normal(size=n) > 0, 1.0, -1.0)
+        task = Task("hinge", y, 100.0)
+        model = SVC(kernel="precomputed", C=100.0, tol=1e-5).fit(K.astype(float), y)
+    else:
+        y = np.sin(2.0 * X[:, 0]) + 0.5 * rng.normal(size=n)
+        task = Task("svr", y, 20.0, 0.1)
+        model = SVR(kernel="precomputed", C=20.0, epsilon=0.1, tol=1e-5).fit(K.astype(float), y)
+    result = solve_machine(K, task.loss(), tol=1e-5)
+    exact = K.astype(float)
+    assert result.n_iter > 2 * n
+    bounded = np.isin(result.dual, np.concatenate([*task.box, [0.0]]))
+    assert bounded.mean() > 0.6
+    assert violation(task, exact, result.dual) <= 1e-5 + (1e-9 if dtype == np.float64 else 2e-4)
+    require_same(task, exact, result, task.dual_value(exact, beta_of(model, n)))
+
+
+def test_duals_at_a_bound_are_exactly_at_it():
+    X, Ks = make_kernels(120, 2, seed=5)
+    y = labels(np.random.default_rng(2), X)
+    C = np.random.default_rng(3).uniform(0.1, 0.9, size=120)
+    beta = solve_machine(Ks[0], Hinge(y, C), tol=1e-9).dual
+    gradient = y - Ks[0] @ beta
+    level = np.median(gradient[(beta != 0) & (np.abs(beta) < C)])
+    clear = np.abs(gradient - level) > 1e-6  # strict complementarity: such a sample is at a bound
+    assert clear.any()
+    assert np.isin(np.abs(beta[clear]), [0.0]).any() and (np.abs(beta) == C).any()
+    assert ((beta == 0) | (np.abs(beta) == C))[clear].all()
+
+
+@given(tables(), st.sampled_from([0.1, 1.0, 100.0]), st.floats(0.0, 1.0))
+def test_any_feasible_start_reaches_the_same_value(table, C, share):
+    rng, X, K = table.make()
+    y = labels(rng, X)
+    loss = Hinge(y, C)
+    cold = solve_machine(K, loss, tol=TOL)
+    start = np.where(y > 0, 1.0 / (y > 0).sum(), -1.0 / (y < 0).sum())
+    start *= share * C / np.abs(start).max()
+    kept = start.copy()
+    warm = solve_machine(K, loss, tol=TOL, start=start)
+    np.testing.assert_array_equal(start, kept)
+    Task("hinge", y, C).require_feasible(warm.dual)
+    np.testing.assert_allclose(warm.objective, cold.objective, rtol=1e-6)
+
+
+def test_a_start_at_the_solution_needs_no_step():
+    X, Ks = make_kernels(60, 1)
+    loss = Hinge(labels(np.random.default_rng(0), X), 3.0)
+    first = solve_machine(Ks[0], loss, tol=1e-6)
+    again = solve_machine(Ks[0], loss, tol=1e-5, start=first.dual)
+    assert again.n_iter == 0
+    np.testing.assert_array_equal(again.dual, first.dual)
+
+
+@given(tables(most=30), st.sampled_from([1.0, 1e3]))
+def test_single_precision_kernels_reach_the_same_value(table, C):
+    rng, X, K = table.make()
+    y = labels(rng, X)
+    rounded = K.astype(np.float32)
+    rounded = 0.5 * (rounded + rounded.T)
+    single = solve_machine(rounded, Hinge(y, C), tol=1e-6)
+    double = solve_machine(rounded.astype(float), Hinge(y, C), tol=1e-6)
+    scale = np.abs(single.dual).sum()
+    np.testing.assert_allclose(single.objective, double.objective, atol=1e-5 * scale)
+
+
+@pytest.mark.parametrize("diagonal", [0.0, 1.0])
+@pytest.mark.parametrize("C", [1.0, 1e3, np.inf])
+def test_indefinite_kernels_end_and_say_so(C, diagonal):
+    rng = np.random.default_rng(0)
+    n = 40
+    A = rng.normal(size=(n, n))
+    K = 0.5 * (A + A.T)
+    K.flat[:: n + 1] += diagonal
+    assert np.linalg.eigvalsh(K)[0] < -1.0
+    y = labels(rng, rng.normal(size=(n, 1)))
+    loss = HardMargin(y) if np.isinf(C) else Hinge(y, C)
+    result = solve_machine(K, loss, tol=1e-3, max_iter=100_000)
+    assert result.status == Status.INDEFINITE
+    assert np.isfinite(result.dual).all()
+    Task("hard_margin" if np.isinf(C) else "hinge", y, C if np.isfinite(C) else 1.0).require_feasible(
+        result.dual, rtol=1e-9
+    )
+
+
+def test_duplicated_points_are_not_called_indefinite():
+    X = np.repeat(np.random.default_rng(0).normal(size=(15, 2)), 3, axis=0)
+    y = labels(np.random.default_rng(1), X)
+    for K in (X @ X.T, gaussian(X, 1.0), gaussian(X, 1.0).astype(np.float32)):
+        assert solve_machine(K, Hinge(y, 10.0), tol=1e-6).status == Status.OPTIMAL
+
+
+def test_too_few_steps_are_reported():
+    X, Ks = make_kernels(60, 1)
+    y = labels(np.random.default_rng(0), X)
+    result = solve_machine(Ks[0], Hinge(y, 100.0), tol=1e-6, max_iter=5)
+    assert result.status == Status.MAX_ITER
+    assert result.n_iter == 5
+    assert result.gap > 1e-6
+    Task("hinge", y, 100.0).require_feasible(result.dual)
+
+
+@pytest.mark.parametrize("kind", ["hinge", "squared_hinge", "svr", "one_class"])
+def test_the_gap_is_the_distance_between_primal_and_dual(kind):
+    X, Ks = make_kernels(50, 1, seed=2)
+    rng = np.random.default_rng(4)
+    target = {"svr": X[:, 0], "one_class": np.zeros(50)}.get(kind, labels(rng, X))
+    size = 0.05 if kind == "one_class" else rng.uniform(0.5, 2.0, size=50)
+    task = Task(kind, target, size, epsilon=0.1 if kind == "svr" else 0.0)
+    for tol in (1e-1, 1e-4):
+        result = solve_machine(Ks[0], task.loss(), tol=tol)
+        scores = Ks[0] @ result.dual
+        upper = task.primal(scores, result.dual @ scores)
+        gap = (upper - task.dual_value(Ks[0], result.dual)) / abs(upper)
+        plain = 0.5 * result.dual @ scores + task.slack_risk(scores, result.intercept)
+        assert result.gap <= gap + 1e-12  # a scaled predictor may certify more than the plain one
+        np.testing.assert_allclose(plain, upper, rtol=1e-9)
+
+
+def test_compiled_loops_hand_back_plain_tuples(monkeypatch):
+    """numba makes a named tuple by a call of Python, where a pending Ctrl-C raises: it crashes on that."""
+    kinds = []
+
+    def spied(module, name):
+        loop = getattr(module, name)
+
+        def noted(*arguments):
+            found = loop(*arguments)
+            kinds.append(type(found))
+            return found
+
+        monkeypatch.setattr(module, name, noted)
+
+    spied(smo_loop, "smo")
+    spied(class_cycles, "run")
+    x, y = np.array([-2.0, -1.0, 1.0, 2.0, 3.0]), np.array([-1.0, -1.0, 1.0, 1.0, 1.0])
+    K = np.outer(x, x)
+    solve_machine(K, Hinge(y, 10.0))
+    learn_weights(K[None], [JointHinge(np.array([0, 0, 1, 1, 2]), 3, 1.0)])
+    assert len(kinds) >= 2 and set(kinds) == {tuple}
+
+
+def test_duals_that_drifted_are_balanced_with_their_gradient():
+    K, y = gaussian(np.linspace(-2.0, 2.0, 6)[:, None], 1.0), np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
+    machine = Machine(Hinge(y, 10.0), WholeKernel(K))
+    machine.set_start(y * 3.0 + 1e-3)
+    machine.refresh(np.arange(1))
+    machine.rebuild_gradient()
+    assert machine._restore_balance()
+    assert abs(machine.beta.sum()) <= 1e-12
+    np.testing.assert_allclose(machine.gradient, y - K @ machine.beta, atol=1e-12)
+    assert not machine._restore_balance()

@@ -1,0 +1,87 @@
+"""Class columns against their definitions, and the centred stack against centred matrices."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from multikernel.core.scatter import (
+    CenteredStack,
+    class_columns,
+    class_contrast,
+    compressed,
+    separation_columns,
+)
+
+
+def codes_of(sizes, seed=0):
+    return np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
+
+
+def random_kernels(m, n, seed=0, rank=None):
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(m, n, rank or n)) + rng.normal(size=(m, 1, rank or n))
+    return features @ features.transpose(0, 2, 1) * rng.uniform(0.1, 10.0, size=(m, 1, 1))
+
+
+def centring(n):
+    return np.eye(n) - np.ones((n, n)) / n
+
+
+@given(st.lists(st.integers(1, 6), min_size=2, max_size=5), st.integers(0, 9))
+def test_the_columns_are_scaled_centred_indicators(sizes, seed):
+    codes = codes_of(sizes, seed)
+    n, k = codes.size, len(sizes)
+    H = class_columns(codes)
+    for c in range(k):
+        np.testing.assert_allclose(
+            H[:, c], np.sqrt(n / sizes[c]) * centring(n) @ (codes == c), rtol=0, atol=1e-12
+        )
+    np.testing.assert_allclose(H @ np.sqrt(sizes), 0.0, atol=1e-10)
+    assert np.trace(H.T @ H) == pytest.approx(n * (k - 1))
+    Q = compressed(H)
+    assert Q.shape == (n, k - 1)
+    np.testing.assert_allclose(Q @ Q.T, H @ H.T, atol=1e-10)
+
+
+def test_two_classes_have_one_column():
+    codes = codes_of([3, 5])
+    a = class_contrast(codes)
+    assert a.sum() == pytest.approx(0.0, abs=1e-15)
+    x = np.arange(8.0)
+    assert a @ x == pytest.approx(x[codes == 1].mean() - x[codes == 0].mean())
+    H = class_columns(codes)
+    np.testing.assert_allclose(H @ H.T, 15 * np.outer(a, a), atol=1e-12)
+    assert separation_columns(codes).shape == (8, 1)
+    assert separation_columns(codes_of([2, 3, 4])).shape == (9, 2)
+
+
+@given(st.integers(1, 5), st.integers(2, 12), st.integers(0, 20))
+def test_the_stack_is_centred_without_being_copied(m, n, seed):
+    Ks = random_kernels(m, n, seed)
+    P = centring(n)
+    centred = P @ Ks @ P
+    stack = CenteredStack(Ks)
+    traces = np.trace(centred, axis1=1, axis2=2)
+    np.testing.assert_allclose(stack.traces, traces, rtol=1e-9)
+    assert np.shares_memory(stack.Ks, Ks)
+    A = centred / traces[:, None, None]
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet(np.ones(m))
+    shares[rng.random(m) < 0.3] = 0.0
+    expected = np.tensordot(shares, A, 1) + 0.3 * np.eye(n) + 1.0 / n**2
+    np.testing.assert_allclose(np.tril(stack.combine(shares, 0.3)), np.tril(expected), atol=1e-10)
+    B = rng.normal(size=(n, 2))
+    B -= B.mean(axis=0)
+    np.testing.assert_allclose(stack.times(B), A @ B, atol=1e-9)
+
+
+def test_a_constant_kernel_is_not_used():
+    Ks = random_kernels(2, 6)
+    Ks[1] = 3.0
+    stack = CenteredStack(Ks)
+    assert stack.usable.tolist() == [True, False]
+    assert np.isfinite(stack.combine(np.array([0.5, 0.5]), 0.0)).any()
+    assert not stack.times(np.eye(6)[:, :1] - 1 / 6)[1].any()
+    # a small kernel is not a constant one
+    assert CenteredStack(Ks[:1] * 1e-200).usable.all()

@@ -1,0 +1,245 @@
+"""The objective of localized kernels: published values, and every gradient by finite differences."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, OneClass
+from multikernel.localized.solver import gates
+from multikernel.localized.solver.learn import GatedObjective
+from multikernel.localized.solver.machines import BinaryMachines, JointMachines
+from tests.localized.solver.gated_problems import (
+    GATES,
+    MACHINES,
+    dual_and_primal,
+    make_machines,
+    make_problem,
+)
+
+LINEAR_START = np.array([[0.3, -0.2, 0.1], [-0.4, 0.5, 0.0]])
+GAUSSIAN_START = np.array([[0.3, -0.2, 1.1], [-0.4, 0.5, 0.8]])
+
+
+class TestReferenceValues:
+    """Twelve points of the plane; linear and quadratic kernel, raw; the values are another solver's."""
+
+    i = np.arange(1.0, 13.0)
+    X = np.column_stack([np.sin(i), np.cos(2.0 * i)])
+    y = np.array([1.0, 1, -1, 1, -1, -1, 1, -1, 1, -1, 1, -1])
+    response = np.sin(3.0 * i) + 0.1 * i
+    codes = np.arange(12) % 3
+    Ks = np.stack([X @ X.T, (X @ X.T + 1.0) ** 2])
+
+    def check(self, machines, gate, V, J, gradient, intercept=None):
+        objective = GatedObjective(self.Ks, np.arange(2), self.X, gates.GATES[gate], machines)
+        assert objective.value(V.ravel()) == pytest.approx(J, abs=1e-5)
+        np.testing.assert_allclose(objective.gradient().reshape(2, 3), gradient, atol=1e-5)
+        if intercept is not None:
+            assert machines.intercepts[0] == pytest.approx(intercept, abs=1e-5)
+
+    def test_classifier_softmax(self):
+        row = np.array([-0.409102, 0.643219, 1.162142])
+        machines = BinaryMachines([Hinge(self.y, 1.0)], tol=1e-12)
+        self.check(machines, "softmax", LINEAR_START, 8.225122, [row, -row], 0.465547)
+
+    def test_classifier_sigmoid(self):
+        rows = [[0.030040, -0.255342, -0.180897], [0.233457, -0.710242, -1.304137]]
+        machines = BinaryMachines([Hinge(self.y, 1.0)], tol=1e-12)
+        self.check(machines, "sigmoid", LINEAR_START, 8.252495, rows, 0.285858)
+
+    def test_classifier_gaussian(self):
+        rows = [[-1.079450, 1.550218, 1.986042], [0.230372, -1.120417, 0.369260]]
+        machines = BinaryMachines([Hinge(self.y, 1.0)], tol=1e-12)
+        self.check(machines, "gaussian", GAUSSIAN_START, 7.892933, rows, 0.751969)
+
+    def test_regressor(self):
+        row = np.array([-0.626711, 0.201110, 1.353885])
+        machines = BinaryMachines([EpsilonInsensitive(self.response, 2.0, 0.1)], tol=1e-12)
+        self.check(machines, "softmax", LINEAR_START, 6.941465, [row, -row], 0.672593)
+
+    def test_one_class(self):
+        row = np.array([-0.004691, -0.005468, 0.122490])
+        machines = BinaryMachines([OneClass(np.zeros(12), 1.0 / 3.6)], tol=1e-12)
+        self.check(machines, "softmax", LINEAR_START, -0.140681, [row, -row], -0.284967)
+
+    def test_joint_classes(self):
+        """Its intercepts are not unique."""
+        row = np.array([-0.602020, 0.510402, 1.693968])
+        machines = JointMachines(self.codes, 3, np.full(12, 0.5), tol=1e-12)
+        self.check(machines, "softmax", LINEAR_START, 12.860785, [row, -row])
+
+
+def make_objective(kind, gate, seed=0, n=14, D=2, sources=(0, 1, 2), ridge=0.0, tol=1e-13):
+    """An objective at a random gate; the first kernel is definite, so that the duals are unique."""
+    problem = make_problem(n, 3, seed=seed)
+    problem.X = np.ascontiguousarray(problem.X[:, :D])  # of the gate; the kernels have all three
+    machines = make_machines(kind, problem, tol)
+    rng = np.random.default_rng(seed)
+    V = 0.7 * rng.normal(size=(len(sources), D + 1))
+    if gate == "gaussian":
+        V[:, -1] = rng.uniform(0.7, 2.0, size=len(sources))
+    objective = GatedObjective(problem.Ks, np.asarray(sources), problem.X, gates.GATES[gate], machines, ridge)
+    return problem, objective, V.ravel()
+
+
+def central_differences(objective, theta, step):
+    slopes = np.empty(theta.size)
+    for k in range(theta.size):
+        change = np.zeros(theta.size)
+        change[k] = step
+        slopes[k] = (objective.value(theta + change) - objective.value(theta - change)) / (2.0 * step)
+    return slopes
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("gate", GATES)
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 2**16),
+    n=st.integers(7, 20),
+    D=st.integers(0, 3),
+    copies=st.lists(st.integers(0, 2), max_size=3),
+    ridge=st.sampled_from([0.0, 0.5]),
+)
+def test_gradient_by_finite_differences(kind, gate, seed, n, D, copies, ridge):
+    D = (
+        max(D, 1) if kind == "one_class" else D
+    )  # all samples alike: nothing to learn, the value is not smooth
+    _, objective, theta = make_objective(kind, gate, seed, n, D, (0, *copies), ridge)
+    objective.value(theta)
+    found = objective.gradient()
+    expected = central_differences(objective, theta, 1e-4)
+    assert found.shape == theta.shape
+    np.testing.assert_allclose(found, expected, atol=2e-5 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("gate", GATES)
+def test_value_recomputed_outside(kind, gate):
+    problem, objective, theta = make_objective(
+        kind, gate, seed=3, n=30, sources=(0, 1, 0, 2), ridge=0.3, tol=1e-9
+    )
+    value = objective.value(theta)
+    V = theta.reshape(4, 3)
+    eta = gates.GATES[gate].values(V, problem.X)
+    K = np.einsum("im,mij,jm->ij", eta, problem.Ks[[0, 1, 0, 2]], eta)
+    point = objective.snapshot()
+    pairs = dual_and_primal(kind, problem, K, point.coefficients, point.intercepts)
+    penalty = 0.15 * (V[:, :-1] ** 2).sum()
+    assert value == pytest.approx(sum(dual for dual, _ in pairs) + penalty, rel=1e-12)
+    assert point.solved.gap == pytest.approx(max((p - d) / abs(p) for d, p in pairs), abs=1e-12)
+    np.testing.assert_allclose(point.eta, eta, rtol=1e-14)
+    np.testing.assert_array_equal(point.V, V)
+    np.testing.assert_allclose(objective.K, K, rtol=1e-12, atol=1e-12)
+
+
+def test_several_machines_on_one_gate_add_their_values_and_slopes():
+    problem, together, theta = make_objective("ovr", "softmax", seed=1, n=24)
+    total, slope = together.value(theta), together.gradient()
+    values, slopes = [], []
+    for k in range(3):
+        y = np.where(problem.codes == k, 1.0, -1.0)
+        alone = BinaryMachines([Hinge(y, problem.C)], tol=1e-13)
+        objective = GatedObjective(problem.Ks, np.arange(3), problem.X, gates.GATES["softmax"], alone)
+        values.append(objective.value(theta))
+        slopes.append(objective.gradient())
+    assert total == pytest.approx(sum(values), rel=1e-10)
+    np.testing.assert_allclose(slope, sum(slopes), rtol=1e-5, atol=1e-5)
+
+
+def test_the_ridge_leaves_biases_and_widths_alone():
+    for gate in GATES:
+        _, plain, theta = make_objective("hinge", gate, seed=2)
+        _, charged, _ = make_objective("hinge", gate, seed=2, ridge=3.0)
+        V = theta.reshape(3, 3)
+        rise = charged.value(theta) - plain.value(theta)
+        assert rise == pytest.approx(1.5 * (V[:, :-1] ** 2).sum(), rel=1e-9)
+        pull = (charged.gradient() - plain.gradient()).reshape(3, 3)
+        np.testing.assert_allclose(pull[:, :-1], 3.0 * V[:, :-1], rtol=1e-6)
+        np.testing.assert_allclose(pull[:, -1], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 20.0])
+def test_the_ceiling_counts_the_ridge(ridge):
+    """A value above the ceiling may be unfinished, a value below it never is."""
+    _, objective, theta = make_objective("hinge", "softmax", seed=4, n=40, ridge=ridge)
+    J = objective.value(theta)
+    machine = objective.solved.value
+    objective.machines.reset()
+    refused = objective.value(theta, J - 0.5 * machine)
+    assert J - 0.5 * machine < refused < J - 0.05 * machine  # left when half the machine's value was reached
+    for share in (0.6, 0.99):
+        objective.machines.reset()
+        ceiling = share * J
+        assert ceiling < objective.value(theta, ceiling) <= J * (1.0 + 1e-10)
+    objective.machines.reset()
+    assert objective.value(theta, 1.0001 * J) == pytest.approx(J, rel=1e-10)
+
+
+def test_identical_kernels_at_equal_gates_are_a_stationary_point():
+    """Why starts are random: a gate of zero parameters cannot choose between copies."""
+    _, objective, _ = make_objective("hinge", "softmax", sources=(1, 1, 1))
+    objective.value(np.zeros(9))
+    np.testing.assert_allclose(objective.gradient(), 0.0, atol=1e-9)
+
+
+def test_a_gate_that_opens_one_kernel_everywhere_is_that_kernel_alone_and_flat():
+    problem, objective, _ = make_objective("hinge", "softmax", n=30)
+    V = np.zeros((3, 3))
+    V[:, -1] = 0.0, 80.0, 0.0
+    single = make_machines("hinge", problem, 1e-13).solve(np.ascontiguousarray(problem.Ks[1])).value
+    assert objective.value(V.ravel()) == pytest.approx(single, rel=1e-9)
+    assert np.linalg.norm(objective.gradient()) < 1e-20
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_is_given_stays_as_it_is(dtype):
+    problem, objective, theta = make_objective("hinge", "gaussian", n=20, tol=1e-8)
+    expected, slope = objective.value(theta), objective.gradient()
+    Ks, sources = problem.Ks.astype(dtype), np.arange(3)
+    given = (Ks, sources, problem.X, theta)
+    copies = [array.copy() for array in given]
+    for array in (problem.X, theta):
+        array.flags.writeable = False
+    Ks.flags.writeable = False
+    machines = make_machines("hinge", problem, 1e-8)
+    objective = GatedObjective(Ks, sources, problem.X, gates.GATES["gaussian"], machines)
+    rounding = 1e-7 if dtype == np.float64 else 1e-5
+    assert objective.value(theta) == pytest.approx(expected, rel=rounding)
+    np.testing.assert_allclose(objective.gradient(), slope, atol=1e-3)
+    objective.project(theta)
+    for array, copy in zip(given, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_a_snapshot_does_not_change_with_the_next_point():
+    _, objective, theta = make_objective("ovr", "softmax", n=24, tol=1e-6)
+    objective.value(theta)
+    kept = objective.snapshot()
+    copies = [np.array(part) for part in kept]
+    objective.value(-2.0 * theta)
+    assert (objective.snapshot().coefficients != kept.coefficients).any()
+    for part, copy in zip(kept, copies, strict=True):
+        np.testing.assert_array_equal(np.array(part), copy)
+
+
+def test_description_of_a_point():
+    _, objective, _ = make_objective("hinge", "softmax", n=20)
+    V = np.zeros((3, 3))
+    V[2, -1] = -50.0  # the third gate is shut everywhere
+    objective.value(V.ravel())
+    described = objective.describe()
+    assert described["n_active"] == 2.0
+    assert described["gap"] == objective.solved.gap
+
+
+def test_only_gaussian_parameters_are_projected():
+    for gate in GATES:
+        _, objective, theta = make_objective("hinge", gate)
+        theta[-1] = -0.4
+        expected = theta.copy()
+        if gate == "gaussian":
+            expected[-1] = 0.4
+        np.testing.assert_array_equal(objective.project(theta), expected)
+        assert theta[-1] == -0.4

@@ -1,0 +1,293 @@
+"""Learned gates: starts, seeds, saturation, and a plane that one kernel alone cannot divide."""
+
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from multikernel.core.optim.loop import Status
+from multikernel.core.svm.losses import Hinge
+from multikernel.localized.solver import gates
+from multikernel.localized.solver import learn as module
+from multikernel.localized.solver.descent import OPTIMIZERS, DescentOptions
+from multikernel.localized.solver.learn import GatedObjective, keep_best, learn_gates
+from multikernel.localized.solver.machines import BinaryMachines
+from tests.localized.solver.gated_problems import GATES, MACHINES, make_machines, make_problem
+
+
+def make_objective(kind="hinge", gate="softmax", n=40, sources=(1, 1, 2), seed=0, tol=1e-4):
+    problem = make_problem(n, seed=seed)
+    machines = make_machines(kind, problem, tol)
+    return GatedObjective(problem.Ks, np.asarray(sources), problem.X, gates.GATES[gate], machines)
+
+
+class Wells:
+    """A function of one parameter with many minima: the bottom of a well depends on the start alone."""
+
+    def __init__(self, depths):
+        self.depths = depths
+        self.machines = SimpleNamespace(reset=self._count, suspicious=False)
+        self.n_resets = 0
+
+    def _count(self):
+        self.n_resets += 1
+
+    def value(self, theta, ceiling=np.inf):
+        self.theta = theta
+        well = round(theta[0] / 10.0)
+        return float((theta[0] - 10.0 * well) ** 2 + self.depths[well])
+
+    def gradient(self):
+        return 2.0 * (self.theta - 10.0 * round(self.theta[0] / 10.0))
+
+    def project(self, theta):
+        return theta
+
+    def snapshot(self):
+        solved = SimpleNamespace(gap=1e-5, exhausted=False)
+        return SimpleNamespace(theta=self.theta.copy(), solved=solved)
+
+    def describe(self):
+        return {}
+
+
+def starts_in(*wells):
+    return [np.array([10.0 * well + 1.0]) for well in wells]
+
+
+class TestTheBestOfSeveralStarts:
+    options = DescentOptions(tol=1e-9)
+
+    def test_the_lowest_value_is_kept(self):
+        objective = Wells([5.0, 3.0, 4.0, 3.5])
+        found = keep_best(objective, starts_in(0, 1, 2, 3), [False, True, False, False], self.options)
+        assert found.objective == pytest.approx(3.0, abs=1e-6)
+        assert found.point.theta[0] == pytest.approx(10.0, abs=1e-3)
+        np.testing.assert_allclose(found.objectives, [5.0, 3.0, 4.0, 3.5], atol=1e-6)
+        assert found.start_saturated
+        assert {entry["start"] for entry in found.history} == {1}
+        assert objective.n_resets == 4
+        assert found.history[-1]["objective"] == found.objective
+
+    def test_ties_keep_the_first(self):
+        found = keep_best(Wells([5.0, 3.0, 3.0]), starts_in(0, 1, 2), [False, False, True], self.options)
+        assert found.point.theta[0] == pytest.approx(10.0, abs=1e-3)
+        assert not found.start_saturated
+        assert found.history[0]["start"] == 1
+
+    def test_solves_of_all_starts_are_counted(self):
+        alone = [
+            keep_best(Wells([5.0, 3.0, 4.0]), starts_in(well), [False], self.options).n_solves
+            for well in (0, 1, 2)
+        ]
+        together = keep_best(Wells([5.0, 3.0, 4.0]), starts_in(0, 1, 2), [False] * 3, self.options)
+        assert together.n_solves == sum(alone)
+
+    def test_an_interruption_ends_the_search_and_keeps_the_best_so_far(self):
+        seen = []
+
+        def callback(entry):
+            seen.append(entry["start"])
+            return entry["start"] == 2
+
+        options = DescentOptions(tol=1e-9, callback=callback)
+        objective = Wells([5.0, 3.0, 4.0, 1.0])
+        found = keep_best(objective, starts_in(0, 1, 2, 3), [False] * 4, options)
+        assert objective.n_resets == 3
+        assert found.objective == pytest.approx(3.0, abs=1e-6)
+        assert len(found.objectives) == 3
+        assert set(seen) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("gate", GATES)
+def test_learning_lowers_the_objective_and_says_where_it_is(kind, gate):
+    objective = make_objective(kind, gate, sources=(0, 1, 2))
+    found = learn_gates(objective, 1, np.random.default_rng(0), DescentOptions(max_iter=15))
+    values = [entry["objective"] for entry in found.history]
+    assert (np.diff(values) < 0.0).all()
+    assert found.objective == values[-1] < values[0]
+    assert found.gap <= 1e-4
+    assert found.n_iter == len(values) - 1
+    assert found.n_solves > found.n_iter
+    assert not found.start_saturated
+    assert not found.suspicious
+    # The kept point is a point of the objective: asked again, it has the same value, slope and machines.
+    point = found.point
+    objective.machines.reset()
+    assert objective.value(point.V.ravel()) == pytest.approx(found.objective, rel=3e-4)
+    np.testing.assert_allclose(objective.eta, point.eta, rtol=1e-12)
+    slope = np.linalg.norm(objective.gradient())
+    assert slope == pytest.approx(found.gradient_norm, rel=0.1, abs=0.02 * abs(found.objective))
+    f = objective.K @ point.coefficients + point.intercepts
+    g = objective.K @ objective.machines.coefficients + objective.machines.intercepts
+    if kind not in ("joint", "one_class"):
+        np.testing.assert_allclose(f, g, atol=0.05 * np.abs(g).max())
+
+
+def test_more_starts_do_not_change_the_first_ones():
+    few, more = (
+        learn_gates(make_objective(), n_init, np.random.default_rng(5), DescentOptions(max_iter=10))
+        for n_init in (2, 4)
+    )
+    assert len(more.objectives) == 4
+    assert more.objectives[:2] == few.objectives
+    assert more.objective == min(more.objectives) <= few.objective
+    assert len(set(more.objectives)) > 1
+
+
+def test_the_same_seed_gives_the_same_bits():
+    first, again, other = (
+        learn_gates(make_objective(), 2, np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
+    assert first.history == again.history
+    assert first.objectives == again.objectives
+    for one, two in zip(first.point, again.point, strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert (first.point.V != other.point.V).any()
+
+
+def test_a_used_objective_learns_as_a_fresh_one():
+    """Warm starts of an earlier search are forgotten."""
+    objective = make_objective()
+    learn_gates(objective, 1, np.random.default_rng(3))
+    again = learn_gates(objective, 1, np.random.default_rng(4))
+    fresh = learn_gates(make_objective(), 1, np.random.default_rng(4))
+    assert again.history == fresh.history
+
+
+@pytest.mark.parametrize("gate", ("softmax", "sigmoid"))
+def test_saturated_starts_are_flagged_and_barely_move(gate):
+    far = learn_gates(make_objective(gate=gate), 1, np.random.default_rng(0), scale=1e4)
+    near = learn_gates(make_objective(gate=gate), 1, np.random.default_rng(0))
+    assert far.start_saturated
+    assert not near.start_saturated
+    fall = [1.0 - found.objective / found.history[0]["objective"] for found in (far, near)]
+    assert fall[0] < 0.2 * fall[1]
+
+
+def test_one_competing_gate_takes_one_solve():
+    for gate in ("softmax", "gaussian"):
+        found = learn_gates(make_objective(gate=gate, sources=(0,)), 1, np.random.default_rng(0))
+        assert found.n_solves == 1
+        assert found.n_iter == 0
+        assert found.status == Status.OPTIMAL
+        np.testing.assert_array_equal(found.point.eta, 1.0)
+
+
+def test_one_sigmoid_gate_is_trained():
+    found = learn_gates(make_objective(gate="sigmoid", sources=(0,)), 1, np.random.default_rng(0))
+    assert found.n_iter > 1
+    assert found.objective < found.history[0]["objective"]
+
+
+def test_exhausted_machines_are_admitted(monkeypatch):
+    from multikernel.localized.solver import machines
+
+    monkeypatch.setattr(machines, "LEAST_STEPS", 2)
+    monkeypatch.setattr(machines, "STEPS_PER_SAMPLE", 0)
+    found = learn_gates(make_objective(tol=1e-6), 1, np.random.default_rng(0), DescentOptions(max_iter=3))
+    assert found.exhausted
+    assert found.gap > 1e-4
+
+
+def test_the_default_start_is_small_and_even():
+    """At ±0.01 all kernels count alike at first."""
+    seen = []
+    objective = make_objective()
+    value = objective.value
+
+    def watch(theta, ceiling=np.inf):
+        result = value(theta, ceiling)
+        seen.append(objective.eta)
+        return result
+
+    objective.value = watch
+    learn_gates(objective, 1, np.random.default_rng(0), DescentOptions(max_iter=0))
+    np.testing.assert_allclose(seen[0], 1.0 / 3.0, atol=0.03)
+    assert module.START_SCALE == 0.01
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_read_only_stacks_are_learned_and_left_alone(dtype):
+    problem = make_problem(30)
+    Ks = problem.Ks.astype(dtype)
+    copy = Ks.copy()
+    Ks.flags.writeable = False
+    machines = make_machines("hinge", problem, 1e-4)
+    objective = GatedObjective(Ks, np.array([0, 1]), problem.X, gates.GATES["softmax"], machines)
+    found = learn_gates(objective, 1, np.random.default_rng(0))
+    assert found.objective < found.history[0]["objective"]
+    np.testing.assert_array_equal(Ks, copy)
+
+
+# Two classes of two Gaussians each, side by side in the plane, that take turns: the Bayes rule is right in
+# 89.71 % of the cases, and its border is no line.
+CENTRES = {1.0: ((-3.0, 1.0), (1.0, 1.0)), -1.0: ((-1.0, -2.2), (3.0, -2.2))}
+SPREADS = {1.0: (0.8, 2.0), -1.0: (0.8, 4.0)}
+
+
+def draw_turns(n, seed):
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for label, centres in CENTRES.items():
+        for centre in centres:
+            X.append(rng.normal(size=(n // 4, 2)) * np.sqrt(SPREADS[label]) + centre)
+            y.append(np.full(n // 4, label))
+    return np.concatenate(X), np.concatenate(y)
+
+
+def bayes_rule(X):
+    scores = np.zeros(len(X))
+    for label, centres in CENTRES.items():
+        for centre in centres:
+            spread = np.array(SPREADS[label])
+            exponent = -0.5 * ((X - centre) ** 2 / spread).sum(axis=1)
+            scores += label * np.exp(exponent) / np.sqrt(spread.prod())
+    return np.sign(scores)
+
+
+def linear_and_quadratic(X, Z):
+    """Both kernels with unit diagonal."""
+    dots, mine, theirs = X @ Z.T, (X * X).sum(axis=1), (Z * Z).sum(axis=1)
+    linear = dots / np.sqrt(np.outer(mine, theirs))
+    return np.stack([linear, (dots + 1.0) ** 2 / np.outer(mine + 1.0, theirs + 1.0)])
+
+
+@cache
+def four_gaussians():
+    X, y = draw_turns(400, 0)
+    X_test, y_test = draw_turns(12_000, 1)
+    best = np.mean(bayes_rule(X_test) == y_test)
+    assert best == pytest.approx(0.8971, abs=0.01)  # as many draws allow
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    X, X_test = (X - mean) / scale, (X_test - mean) / scale
+    return X, y, X_test, y_test, linear_and_quadratic(X_test, X), best
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_four_gaussians_are_divided_nearly_as_well_as_can_be(optimizer, seed):
+    X, y, X_test, y_test, crossed, best = four_gaussians()
+    Ks = np.ascontiguousarray(linear_and_quadratic(X, X))
+    machines = BinaryMachines([Hinge(y, 10.0)])
+    objective = GatedObjective(Ks, np.arange(2), X, gates.GATES["softmax"], machines)
+    found = learn_gates(objective, 1, np.random.default_rng(seed), DescentOptions(optimizer))
+    assert found.n_solves <= 30
+    scores = gated_scores(found.point, objective.gate.values(found.point.V, X_test), crossed)
+    assert np.mean(np.sign(scores) == y_test) > best - 0.015
+
+
+def test_a_linear_machine_cannot_divide_them():
+    X, y, _, y_test, crossed, _ = four_gaussians()
+    machines = BinaryMachines([Hinge(y, 10.0)])
+    machines.solve(np.ascontiguousarray(linear_and_quadratic(X, X)[0]))
+    scores = crossed[0] @ machines.coefficients[:, 0] + machines.intercepts[0]
+    assert np.mean(np.sign(scores) == y_test) <= 0.86
+
+
+def gated_scores(point, eta, kernels):
+    """f(x) = Σ_m η_m(x) Σ_i k_m(x, x_i) η_m(x_i) β_i + b."""
+    parts = [kernels[m] @ (point.eta[:, m] * point.coefficients[:, 0]) for m in range(2)]
+    return (eta * np.column_stack(parts)).sum(axis=1) + point.intercepts[0]

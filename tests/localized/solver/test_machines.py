@@ -1,0 +1,399 @@
+"""Machines on a kernel that moves, against scikit-learn, their own formulas, and fresh machines."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+from multikernel.core.stack.gated import GatedStack
+from multikernel.core.svm import machine as fixed_kernel
+from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, OneClass
+from multikernel.localized.solver import machines as module
+from multikernel.localized.solver.machines import BinaryMachines, JointMachines
+from tests.localized.solver.gated_problems import (
+    MACHINES,
+    dual_and_primal,
+    is_feasible,
+    make_machines,
+    make_problem,
+)
+
+BINARY = tuple(kind for kind in MACHINES if kind != "joint")
+
+
+def moved_kernels(problem, n_steps, size):
+    """Kernels on a path: each is the last one with its gate changed a little."""
+    rng = np.random.default_rng(7)
+    eta = rng.uniform(0.3, 0.7, size=problem.X.shape[0])
+    direction = rng.normal(size=eta.size)
+    for step in range(n_steps):
+        gate = eta + size * step * direction / np.abs(direction).max()
+        yield np.outer(gate, gate) * problem.Ks[0] + np.outer(1 - gate, 1 - gate) * problem.Ks[1]
+
+
+class TestAgainstScikitLearn:
+    """Dual values of both at tight tolerances, on precomputed kernels."""
+
+    @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+    def test_classifier(self, C):
+        problem = make_problem(80, seed=1)
+        K, y = problem.Ks[0] + 0.1 * problem.Ks[1], problem.signs
+        peer = SVC(C=C, kernel="precomputed", tol=1e-9).fit(K, y)
+        beta = np.zeros(80)
+        beta[peer.support_] = peer.dual_coef_[0]
+        expected = np.abs(beta).sum() - 0.5 * beta @ K @ beta
+        machines = BinaryMachines([Hinge(y, C)], tol=1e-9)
+        solved = machines.solve(K)
+        assert solved.value == pytest.approx(expected, rel=1e-6)
+        scores = K @ machines.coefficients[:, 0] + machines.intercepts[0]
+        np.testing.assert_allclose(scores, peer.decision_function(K), atol=1e-4)
+
+    @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5])
+    def test_regressor(self, epsilon):
+        problem = make_problem(80, seed=2)
+        K, y = problem.Ks[0] + 0.1 * problem.Ks[1], problem.response
+        peer = SVR(C=2.0, epsilon=epsilon, kernel="precomputed", tol=1e-9).fit(K, y)
+        beta = np.zeros(80)
+        beta[peer.support_] = peer.dual_coef_[0]
+        expected = y @ beta - epsilon * np.abs(beta).sum() - 0.5 * beta @ K @ beta
+        machines = BinaryMachines([EpsilonInsensitive(y, 2.0, epsilon)], tol=1e-9)
+        assert machines.solve(K).value == pytest.approx(expected, rel=1e-6)
+        scores = K @ machines.coefficients[:, 0] + machines.intercepts[0]
+        np.testing.assert_allclose(scores, peer.predict(K), atol=1e-4)
+
+    @pytest.mark.parametrize("nu", [0.1, 0.5, 0.9])
+    def test_one_class(self, nu):
+        """The peer's duals are ν n times ours."""
+        K, n = make_problem(80, seed=3).Ks[0], 80
+        peer = OneClassSVM(nu=nu, kernel="precomputed", tol=1e-9).fit(K)
+        beta = np.zeros(n)
+        beta[peer.support_] = peer.dual_coef_[0] / (nu * n)
+        machines = BinaryMachines([OneClass(np.zeros(n), 1.0 / (nu * n))], tol=1e-9)
+        assert machines.solve(K).value == pytest.approx(-0.5 * beta @ K @ beta, rel=1e-6)
+        scores = K @ machines.coefficients[:, 0] + machines.intercepts[0]
+        np.testing.assert_allclose(nu * n * scores, peer.decision_function(K), atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
+def test_value_and_gap_recomputed_outside(kind, tol):
+    problem = make_problem(50, seed=4)
+    machines = make_machines(kind, problem, tol)
+    for K in moved_kernels(problem, 3, 0.1):  # cold, then warm
+        solved = machines.solve(K)
+        pairs = dual_and_primal(kind, problem, K, machines.coefficients, machines.intercepts)
+        gaps = [(primal - dual) / abs(primal) for dual, primal in pairs]
+        assert solved.value == pytest.approx(sum(dual for dual, _ in pairs), rel=1e-12)
+        assert solved.gap == pytest.approx(max(gaps), abs=1e-12)
+        assert solved.gap <= tol
+        assert not solved.exhausted
+        assert is_feasible(kind, problem, machines.coefficients)
+
+
+@given(kind=st.sampled_from(MACHINES), seed=st.integers(0, 2**16), n=st.integers(6, 40))
+def test_a_warm_start_changes_nothing_but_the_work(kind, seed, n):
+    problem = make_problem(n, seed=seed)
+    warm = make_machines(kind, problem, 1e-9)
+    for K in moved_kernels(problem, 4, 0.2):
+        cold = make_machines(kind, problem, 1e-9)
+        assert warm.solve(K).value == pytest.approx(cold.solve(K).value, rel=2e-9)
+
+
+@pytest.mark.parametrize("kind", BINARY)
+def test_a_warm_start_takes_fewer_steps(kind, monkeypatch):
+    steps = [0]
+    loop = fixed_kernel.smo_loop.smo
+
+    def counted(*arguments):
+        outcome = loop(*arguments)
+        steps[-1] += outcome[0]
+        return outcome
+
+    monkeypatch.setattr(fixed_kernel.smo_loop, "smo", counted)
+    problem = make_problem(90, seed=5)
+    kernels = list(moved_kernels(problem, 5, 0.01))
+    warm = make_machines(kind, problem, 1e-4)
+    warm.solve(kernels[0])
+    steps.append(0)
+    for K in kernels[1:]:
+        warm.solve(K)
+    steps.append(0)
+    for K in kernels[1:]:
+        make_machines(kind, problem, 1e-4).solve(K)
+    assert 0 < steps[1] < 0.5 * steps[2]
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_reset_forgets_the_last_solution(kind):
+    problem = make_problem(40, seed=6)
+    first, second = moved_kernels(problem, 2, 0.3)
+    machines = make_machines(kind, problem, 1e-3)
+    machines.solve(first)
+    warm = machines.solve(second), machines.coefficients.copy()
+    machines.reset()
+    assert not machines.coefficients.any()
+    assert not machines.intercepts.any()
+    again = machines.solve(second), machines.coefficients.copy()
+    fresh = make_machines(kind, problem, 1e-3)
+    assert again[0] == fresh.solve(second)
+    np.testing.assert_array_equal(again[1], fresh.coefficients)
+    assert (warm[1] != again[1]).any()
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_the_same_array_with_new_numbers_is_a_new_kernel(kind):
+    """The descent writes every kernel into one array; also the diagonal must be read again."""
+    problem = make_problem(40, seed=8)
+    buffer = np.empty((40, 40))
+    reused = make_machines(kind, problem, 1e-9)
+    for K in (problem.Ks[0], 5.0 * problem.Ks[0], problem.Ks[0] + problem.Ks[1]):
+        buffer[:] = K
+        kept = buffer.copy()
+        value = reused.solve(buffer).value
+        assert value == pytest.approx(make_machines(kind, problem, 1e-9).solve(K).value, rel=2e-9)
+        np.testing.assert_array_equal(buffer, kept)
+    another = np.ascontiguousarray(problem.Ks[0])  # and another array is another kernel
+    expected = make_machines(kind, problem, 1e-9).solve(problem.Ks[0]).value
+    assert reused.solve(another).value == pytest.approx(expected, rel=2e-9)
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+@pytest.mark.parametrize("size", [1e-6, 1e3])
+def test_a_kernel_that_grows_or_shrinks_at_a_stroke(kind, size):
+    """Where the last duals are worth hugely less than none, they are no start."""
+    problem = make_problem(60, seed=16)
+    K = size * problem.Ks[0]
+    machines = make_machines(kind, problem, 1e-8)
+    machines.solve(problem.Ks[0])
+    solved = machines.solve(K)
+    assert solved.gap <= 1e-8
+    assert not solved.exhausted
+    assert solved.value == pytest.approx(make_machines(kind, problem, 1e-8).solve(K).value, rel=3e-8)
+    assert is_feasible(kind, problem, machines.coefficients)
+
+
+@pytest.mark.parametrize("kind", ("hinge", "svr", "one_class"))
+@pytest.mark.parametrize("share", [-0.5, 0.5, 0.9, 0.999, 1.0 - 1e-7])
+def test_a_refused_value_lies_between_the_ceiling_and_the_value(kind, share):
+    problem = make_problem(60, seed=9)
+    before, K = moved_kernels(problem, 2, 0.3)
+    J = make_machines(kind, problem, 1e-10).solve(K).value
+    # one-class: J < 0, and the start of the machine is already below any ceiling that is far from it
+    ceiling = share * J if J > 0 else J * (2.0 - share)
+    machines = make_machines(kind, problem, 1e-10)
+    machines.solve(before)
+    refused = machines.solve(K, ceiling)
+    assert ceiling < refused.value <= J + 1e-9 * abs(J)
+    assert is_feasible(kind, problem, machines.coefficients)
+    # What was left unfinished is taken up again.
+    finished = machines.solve(K, J + 1e-6 * abs(J))
+    assert finished.value == pytest.approx(J, rel=1e-9)
+    assert finished.gap <= 1e-10
+
+
+def test_a_low_ceiling_saves_steps():
+    problem = make_problem(60, seed=9)
+    machines = make_machines("hinge", problem, 1e-10)
+    J = machines.solve(problem.Ks[0]).value
+    machines.reset()
+    refused = machines.solve(problem.Ks[0], 0.5 * J)
+    assert 0.5 * J < refused.value < 0.95 * J
+    assert refused.gap > 0.05
+
+
+@pytest.mark.parametrize("kind", ("ovr", "ovo", "joint"))
+def test_the_values_of_several_machines_are_never_above_the_sum(kind):
+    problem = make_problem(45, seed=10)
+    J = make_machines(kind, problem, 1e-8).solve(problem.Ks[0]).value
+    for ceiling in (0.3 * J, 0.999 * J, 1.001 * J):
+        value = make_machines(kind, problem, 1e-8).solve(problem.Ks[0], ceiling).value
+        assert min(ceiling, J - 1e-7 * J) < value <= J * (1.0 + 1e-7)
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_the_cap_on_steps_is_admitted_and_the_gap_stays_honest(kind, monkeypatch):
+    monkeypatch.setattr(module, "LEAST_STEPS", 3)
+    monkeypatch.setattr(module, "STEPS_PER_SAMPLE", 0)
+    problem = make_problem(60, seed=11)
+    machines = make_machines(kind, problem, 1e-6)
+    solved = machines.solve(problem.Ks[0])
+    assert solved.exhausted
+    assert solved.gap > 1e-3
+    pairs = dual_and_primal(kind, problem, problem.Ks[0], machines.coefficients, machines.intercepts)
+    # An unsolved machine has a value between its bounds.
+    low, high = (sum(bounds) for bounds in zip(*pairs, strict=True))
+    assert low - 1e-9 * abs(low) <= solved.value <= high + 1e-9 * abs(high)
+    assert solved.gap == pytest.approx(max((p - d) / abs(p) for d, p in pairs), rel=1e-9)
+    assert is_feasible(kind, problem, machines.coefficients)
+    if kind != "joint":  # unfinished work must not look like progress: it counts with its upper bound
+        assert solved.value == pytest.approx(
+            sum(p if p - d > 1e-6 * abs(p) else d for d, p in pairs), rel=1e-9
+        )
+    # More steps finish the work.
+    monkeypatch.setattr(module, "LEAST_STEPS", 10**5)
+    machines.reset()
+    assert not machines.solve(problem.Ks[0]).exhausted
+
+
+def test_one_exhausted_machine_among_several_is_told(monkeypatch):
+    """The first machine is easy, the second is not."""
+    monkeypatch.setattr(module, "LEAST_STEPS", 6)
+    monkeypatch.setattr(module, "STEPS_PER_SAMPLE", 0)
+    problem = make_problem(60, seed=11)
+    easy = np.full(60, -1.0)
+    easy[0] = 1.0
+    losses = [Hinge(easy, 1e-3), Hinge(problem.signs, 10.0)]
+    for order in (losses, losses[::-1]):
+        assert BinaryMachines(order, tol=1e-3).solve(problem.Ks[0]).exhausted
+    assert not BinaryMachines([losses[0]], tol=1e-3).solve(problem.Ks[0]).exhausted
+
+
+def test_steps_allowed():
+    assert module.most_steps(10) == 10**5
+    assert module.most_steps(5000) == 5 * 10**5
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_kernels_of_low_rank_are_solved(kind):
+    """Rank one, and exact copies of samples: many solutions, one value."""
+    problem = make_problem(60, seed=12)
+    x = np.repeat(problem.X[:30, 0], 2)
+    x = (
+        np.abs(x) + 0.1 if kind == "one_class" else x
+    )  # the origin apart from the samples, or the value is zero
+    K = np.outer(x, x)
+    solved = make_machines(kind, problem, 1e-8).solve(K)
+    assert solved.gap <= 1e-8
+    assert not solved.exhausted
+    if kind == "hinge":
+        peer = SVC(C=1.0, kernel="precomputed", tol=1e-9).fit(K, problem.signs, sample_weight=problem.C)
+        beta = np.zeros(60)
+        beta[peer.support_] = peer.dual_coef_[0]
+        assert solved.value == pytest.approx(np.abs(beta).sum() - 0.5 * beta @ K @ beta, rel=1e-6)
+
+
+def test_no_kernel_at_all():
+    """A gate that is shut everywhere: w = 0, and every error is paid for."""
+    y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
+    machines = BinaryMachines([Hinge(y, 2.0)])
+    solved = machines.solve(np.zeros((5, 5)))
+    assert solved.value == pytest.approx(8.0)  # 2 C min(n₊, n₋)
+    assert solved.gap <= 1e-4
+
+
+def test_an_indefinite_kernel_is_suspicious_and_a_semidefinite_one_is_not():
+    problem = make_problem(40, seed=13)
+    machines = make_machines("hinge", problem, 1e-6)
+    machines.solve(problem.Ks[0])
+    machines.solve(problem.Ks[1])  # of rank two
+    assert not machines.suspicious
+    machines.solve(problem.Ks[1] - 2.0 * np.eye(40))
+    assert machines.suspicious
+    machines.reset()
+    machines.solve(problem.Ks[0])
+    assert machines.suspicious  # what was met once is not forgotten by a new start
+
+
+def test_pairs_of_classes_are_solved_on_their_own_samples():
+    problem = make_problem(45, seed=14)
+    machines = make_machines("ovo", problem, 1e-10)
+    total = machines.solve(problem.Ks[0]).value
+    assert machines.coefficients.shape == (45, 3)
+    alone = 0.0
+    for place, (k, l) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        own = np.flatnonzero((problem.codes == k) | (problem.codes == l))
+        others = np.setdiff1d(np.arange(45), own)
+        assert not machines.coefficients[others, place].any()
+        y = np.where(problem.codes[own] == l, 1.0, -1.0)
+        single = BinaryMachines([Hinge(y, problem.C[own])], tol=1e-10)
+        alone += single.solve(np.ascontiguousarray(problem.Ks[0][np.ix_(own, own)])).value
+        np.testing.assert_allclose(
+            machines.coefficients[own, place], single.coefficients[:, 0], rtol=1e-4, atol=1e-5
+        )
+    assert total == pytest.approx(alone, rel=1e-9)
+
+
+def test_two_classes_in_the_joint_machine_are_twice_the_binary_one():
+    problem = make_problem(50, seed=15)
+    K, codes = problem.Ks[0], (problem.signs > 0).astype(int)
+    joint, binary = JointMachines(codes, 2, problem.C, tol=1e-10), make_machines("hinge", problem, 1e-10)
+    assert joint.solve(K).value == pytest.approx(2.0 * binary.solve(K).value, rel=1e-8)
+    f = K @ joint.coefficients + joint.intercepts
+    half = 0.5 * (f[:, 1] - f[:, 0])
+    np.testing.assert_allclose(half, K @ binary.coefficients[:, 0] + binary.intercepts[0], atol=1e-4)
+
+
+def test_the_gated_sum_and_its_matrix_give_the_same_machine():
+    """SMO forms rows of a gated sum as it needs them; the whole matrix says what they should be."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 3))
+    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=80) > 0, 1.0, -1.0)
+    Ks = np.ascontiguousarray(np.stack([X @ X.T, (X @ X.T + 1.0) ** 2]))
+    stack = GatedStack(Ks, np.array([0, 1, 1]))
+    on_rows, on_matrix = (BinaryMachines([Hinge(y, 2.0)], tol=1e-9) for _ in range(2))
+    for _ in range(3):
+        eta = rng.uniform(size=(80, 3))
+        stack.set_gates(eta)
+        K = sum(np.outer(eta[:, m], eta[:, m]) * Ks[s] for m, s in enumerate((0, 1, 1)))
+        first, second = on_rows.solve(stack), on_matrix.solve(np.ascontiguousarray(K))
+        assert first.value == pytest.approx(second.value, rel=1e-8)
+        np.testing.assert_allclose(on_rows.coefficients, on_matrix.coefficients, atol=1e-4)
+
+
+def test_duals_of_a_smaller_kernel_are_shrunk_before_they_start():
+    """As they are they would be worth less than none, and SMO would spend its steps on the way back."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
+    K = X @ X.T
+    machines = BinaryMachines([Hinge(y, 10.0)], tol=1e-6)
+    machines.solve(K)
+    [machine] = machines._machines
+    starts, solve = [], machine.solve
+
+    def watched(*arguments):
+        starts.append(machine.beta.copy())
+        return solve(*arguments)
+
+    machine.solve = watched
+    found = machines.solve(np.ascontiguousarray(100.0 * K))
+    [beta] = starts
+    assert beta.any() and beta @ y - 50.0 * beta @ K @ beta > 0.0
+    cold = BinaryMachines([Hinge(y, 10.0)], tol=1e-6).solve(np.ascontiguousarray(100.0 * K))
+    assert found.value == pytest.approx(cold.value, rel=1e-5)
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_a_machine_that_is_not_solved_counts_with_its_primal_value(monkeypatch, joint):
+    """Its dual value lies below J: the worse the solution, the better it would look."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 2))
+    codes = (rng.uniform(size=90) < 0.5).astype(int)
+    make = {
+        False: lambda: BinaryMachines([Hinge(2.0 * codes - 1.0, 100.0)], tol=1e-6),
+        True: lambda: JointMachines(codes, 2, np.full(90, 100.0), tol=1e-6),
+    }[joint]
+    K = np.ascontiguousarray((X @ X.T + 1.0) ** 2)
+    right = make().solve(K)
+    assert right.gap <= 1e-6
+    monkeypatch.setattr(module, "LEAST_STEPS", 5)
+    monkeypatch.setattr(module, "STEPS_PER_SAMPLE", 0)
+    cut = make().solve(K)
+    assert cut.exhausted and cut.gap > 0.1
+    assert cut.value >= right.value
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_negative_curvature_is_remembered(joint):
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(30, 30))
+    codes = rng.integers(0, 2, size=30)
+    definite, indefinite = A @ A.T, 0.5 * (A + A.T)
+    machines = (
+        JointMachines(codes, 2, np.ones(30)) if joint else BinaryMachines([Hinge(2.0 * codes - 1.0, 1.0)])
+    )
+    machines.solve(definite)
+    assert not machines.suspicious
+    machines.solve(np.ascontiguousarray(indefinite))
+    assert machines.suspicious

@@ -1,0 +1,242 @@
+"""Localized models and their input: what the gate reads, weights, frames, pipelines."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from multikernel import LocalizedMKLClassifier, stack_kernels
+from multikernel.kernels import Gaussian, Linear
+from tests.localized.localized_data import (
+    FRAME,
+    FRAME_VIEWS,
+    FRESH,
+    LABELS,
+    X,
+    refuses,
+)
+from tests.localized.localized_reference import classifier_values, plain_gate, plain_scores
+from tests.mkl.data import VIEWS, make_table, plain_kernels
+
+# Rounding parts two descents in the end: the same are their first steps, with machines solved to six digits.
+FIRST_STEPS = {"tol": 1e-6, "callback": lambda entry: entry["iteration"] == 3}
+
+
+class TestGatingFeatures:
+    @pytest.mark.parametrize(
+        ("wanted", "columns"),
+        [
+            (None, [0, 1, 2, 3]),
+            ([0, 2], [0, 2]),
+            ((3, 1), [3, 1]),
+            (1, [1]),
+            (-1, [3]),
+            (slice(1, 3), [1, 2]),
+            (np.array([True, False, False, True]), [0, 3]),
+            ([False, True, False, False], [1]),
+            (lambda table: [2], [2]),
+            ("signal", [0, 1]),
+            ("line", [2]),
+        ],
+    )
+    def test_columns_of_an_array(self, wanted, columns):
+        model = LocalizedMKLClassifier(VIEWS, gating_features=wanted).fit(X, LABELS)
+        [V] = model.gating_
+        assert V.shape == (3, len(columns) + 1)
+        expected = plain_gate("softmax", V, FRESH[:, columns], X[:, columns])
+        np.testing.assert_allclose(model.gate(FRESH), expected, rtol=1e-9)
+        scores = plain_scores(model, FRESH, X, gating_columns=columns)[:, 0]
+        np.testing.assert_allclose(model.decision_function(FRESH), scores, rtol=1e-8, atol=1e-9)
+
+    @pytest.mark.parametrize(
+        ("wanted", "columns"),
+        [
+            (None, ["red", "green", "blue"]),  # the noise is read by no kernel
+            ("noise", ["noise"]),
+            (["noise", "red"], ["noise", "red"]),
+            (slice("green", "noise"), ["green", "blue", "noise"]),
+            ("line", ["blue"]),
+            (3, ["noise"]),
+        ],
+    )
+    def test_columns_of_a_frame(self, wanted, columns):
+        model = LocalizedMKLClassifier(FRAME_VIEWS, gating_features=wanted).fit(FRAME, LABELS)
+        [V] = model.gating_
+        fresh = pd.DataFrame(FRESH, columns=FRAME.columns)
+        expected = plain_gate("softmax", V, fresh[columns].to_numpy(), FRAME[columns].to_numpy())
+        np.testing.assert_allclose(model.gate(fresh), expected, rtol=1e-9)
+
+    def test_columns_that_several_kernels_read_count_once_in_the_order_of_the_table(self):
+        views = [("back", Gaussian(gamma=0.5), [3, 1]), ("front", Linear(), [0, 1])]
+        [V] = LocalizedMKLClassifier(views).fit(X, LABELS).gating_
+        [W] = LocalizedMKLClassifier(views, gating_features=[0, 1, 3]).fit(X, LABELS).gating_
+        np.testing.assert_array_equal(V, W)
+
+    def test_the_name_of_a_copy_stands_for_its_view(self):
+        views = [*VIEWS, ("again", VIEWS[1][1], VIEWS[1][2])]
+        model = LocalizedMKLClassifier(views, gating_features="again").fit(X, LABELS)
+        assert model.gating_[0].shape == (4, 2)
+        expected = plain_gate("softmax", model.gating_[0], FRESH[:, [2]], X[:, [2]])
+        np.testing.assert_allclose(model.gate(FRESH), expected, rtol=1e-9)
+
+    @staticmethod
+    def mean_kernel(A):
+        Ks = plain_kernels(A, X)
+        own = np.einsum("iim->im", plain_kernels(X, X)).mean(axis=0)
+        return (Ks / own).mean(axis=2)
+
+    def test_the_empirical_kernel_map(self):
+        """The similarities to all training samples, support samples or not."""
+        model = LocalizedMKLClassifier(VIEWS, gating_features="kernel").fit(X, LABELS)
+        [V] = model.gating_
+        assert V.shape == (3, 61)
+        order = _solved_order()
+        expected = plain_gate("softmax", V, self.mean_kernel(FRESH)[:, order], self.mean_kernel(X)[:, order])
+        np.testing.assert_allclose(model.gate(FRESH), expected, rtol=1e-8)
+        assert model.support_.size < 60
+
+    @pytest.mark.parametrize("wanted", [None, "kernel", "kernel-0"])
+    def test_ready_made_kernels(self, wanted):
+        Ks, K_fresh = plain_kernels(X, X), plain_kernels(FRESH, X)
+        if wanted == "kernel-0":
+            wanted = LocalizedMKLClassifier("precomputed").fit(Ks, LABELS).view_names_[1]
+            train, fresh = Ks[:, :, 1], K_fresh[:, :, 1]
+        else:
+            train, fresh = self.mean_kernel(X), self.mean_kernel(FRESH)
+        model = LocalizedMKLClassifier("precomputed", gating_features=wanted).fit(Ks, LABELS)
+        expected = plain_gate("softmax", model.gating_[0], fresh, train)
+        np.testing.assert_allclose(model.gate(K_fresh), expected, rtol=1e-8)
+
+    def test_samples_without_weight_are_not_looked_at(self):
+        weights = np.ones(60)
+        weights[[3, 17, 41]] = 0.0
+        kept = weights > 0
+        for parameters in ({}, {"gating_features": "kernel"}):
+            with_zeros = LocalizedMKLClassifier(VIEWS, **parameters).fit(X, LABELS, weights)
+            without = LocalizedMKLClassifier(VIEWS, **parameters).fit(X[kept], LABELS[kept])
+            np.testing.assert_array_equal(with_zeros.gate(FRESH), without.gate(FRESH))
+        Ks = plain_kernels(X, X)
+        with_zeros = LocalizedMKLClassifier("precomputed").fit(Ks, LABELS, weights)
+        without = LocalizedMKLClassifier("precomputed").fit(Ks[np.ix_(kept, kept)], LABELS[kept])
+        K_fresh = plain_kernels(FRESH, X)
+        np.testing.assert_array_equal(with_zeros.gate(K_fresh), without.gate(K_fresh[:, kept]))
+
+    def test_units_do_not_matter(self):
+        """Standardised: metres or millimetres, with or without an offset."""
+        views = [("signal", Gaussian(gamma=0.5), [0, 1]), ("line", Linear(), [1])]
+        parameters = {"gating_features": [2, 3], **FIRST_STEPS}
+        plain = LocalizedMKLClassifier(views, **parameters).fit(X, LABELS)
+        factor, offset = np.array([1.0, 1.0, 1e3, 1e-5]), np.array([0.0, 0.0, 50.0, -3.0])
+        other = LocalizedMKLClassifier(views, **parameters).fit(X * factor + offset, LABELS)
+        moved = FRESH * factor + offset
+        np.testing.assert_allclose(
+            plain._gated.features.of(FRESH), other._gated.features.of(moved), atol=1e-9
+        )
+        np.testing.assert_allclose(plain.gate(FRESH), other.gate(moved), atol=1e-3)
+
+    def test_a_constant_column_is_harmless(self):
+        table = np.column_stack([X, np.full(60, 7.0)])
+        model = LocalizedMKLClassifier(VIEWS, gating_features=[0, 4]).fit(table, LABELS)
+        plain = LocalizedMKLClassifier(VIEWS, gating_features=[0]).fit(table, LABELS)
+        assert np.isfinite(model.gating_[0]).all()
+        assert model.objective_ == pytest.approx(plain.objective_, rel=0.05)
+
+    @pytest.mark.parametrize("gating", ["softmax", "gaussian"])
+    @pytest.mark.parametrize("wanted", [[1, 2, 3], "kernel"])
+    def test_a_sparse_table_is_the_same_model(self, gating, wanted):
+        """Small whole numbers, whose products are exact: the kernels do not differ. Both are centred."""
+        table = np.where(np.abs(X) > 0.5, np.round(3.0 * X), 0.0)
+        table[:, 1] += 5.0
+        models = {}
+        for make in (np.asarray, scipy.sparse.csr_matrix):
+            views = [("front", Linear(), [0, 1]), ("back", Linear(), [2, 3])]
+            model = LocalizedMKLClassifier(views, gating=gating, gating_features=wanted, tol=1e-2)
+            models[make] = model.fit(make(table), LABELS)
+        dense, sparse = models.values()
+        np.testing.assert_array_equal(sparse.support_, dense.support_)
+        np.testing.assert_allclose(
+            sparse.gate(scipy.sparse.csr_matrix(table)), dense.gate(table), rtol=0, atol=1e-12
+        )
+
+
+def _solved_order():
+    from multikernel.core.samples import distinct_samples
+
+    return distinct_samples(X, (LABELS == "yes")[:, None].astype(float), np.ones(60)).rows
+
+
+class TestWeights:
+    def test_weights_are_bounds(self):
+        weights = np.random.default_rng(0).uniform(0.2, 3.0, size=60)
+        model = LocalizedMKLClassifier(VIEWS, C=0.5).fit(X, LABELS, weights)
+        share = np.abs(model.dual_coef_[0]) / (0.5 * weights[model.support_])
+        assert share.max() <= 1.0 + 1e-12
+        assert (share == 1.0).any()
+        [(dual, primal)] = classifier_values(model, X, LABELS, 0.5 * weights)
+        assert model.objective_ == pytest.approx(dual, rel=1e-9)
+        assert (primal - dual) / primal <= 1e-4
+
+    def test_the_mean_gate_is_weighted(self):
+        weights = np.random.default_rng(0).uniform(0.2, 3.0, size=60)
+        model = LocalizedMKLClassifier(VIEWS).fit(X, LABELS, weights)
+        np.testing.assert_allclose(
+            model.kernel_weights_, np.average(model.gate(X), axis=0, weights=weights), rtol=1e-9
+        )
+
+    def test_class_weights_are_sample_weights(self):
+        weights = np.where(LABELS == "yes", 3.0, 0.5)
+        by_class = LocalizedMKLClassifier(VIEWS, class_weight={"yes": 3.0, "no": 0.5}).fit(X, LABELS)
+        by_sample = LocalizedMKLClassifier(VIEWS).fit(X, LABELS, weights)
+        np.testing.assert_array_equal(by_class.dual_coef_, by_sample.dual_coef_)
+        balanced = LocalizedMKLClassifier(VIEWS, class_weight="balanced").fit(X, LABELS)
+        share = np.mean(LABELS == "yes")
+        weights = np.where(LABELS == "yes", 0.5 / share, 0.5 / (1.0 - share))
+        by_sample = LocalizedMKLClassifier(VIEWS).fit(X, LABELS, weights)
+        np.testing.assert_allclose(balanced.dual_coef_, by_sample.dual_coef_, rtol=1e-9)
+
+
+class TestScikitLearn:
+    def test_pipeline_and_grid_search_over_the_gate(self):
+        pipeline = make_pipeline(StandardScaler(), LocalizedMKLClassifier([Linear(), Gaussian()]))
+        grid = {
+            "localizedmklclassifier__C": [0.1, 10.0],
+            "localizedmklclassifier__gating": ["softmax", "sigmoid"],
+        }
+        search = GridSearchCV(pipeline, grid, cv=2).fit(X, LABELS)
+        assert search.best_score_ > 0.7
+        assert len(search.cv_results_["mean_test_score"]) == 4
+        assert search.best_estimator_[-1].gate(FRESH).shape == (20, 2)
+
+    def test_probabilities(self):
+        model = LocalizedMKLClassifier(VIEWS, probability=True, tol=1e-2).fit(X, LABELS)
+        P = model.predict_proba(FRESH)
+        assert P.shape == (20, 2)
+        np.testing.assert_allclose(P.sum(axis=1), 1.0)
+        scores = model.decision_function(FRESH)
+        assert (np.argsort(P[:, 1], kind="stable") == np.argsort(scores, kind="stable")).all()
+        again = LocalizedMKLClassifier(VIEWS, probability=True, tol=1e-2).fit(X, LABELS)
+        np.testing.assert_array_equal(again.predict_proba(FRESH), P)
+        with refuses("predict_proba", error=AttributeError):
+            LocalizedMKLClassifier(VIEWS).fit(X, LABELS).predict_proba(FRESH)
+
+    def test_single_precision_stacks(self):
+        Ks = plain_kernels(X, X)
+        stack = stack_kernels([Ks[:, :, m].astype(np.float32) for m in range(3)])
+        single = LocalizedMKLClassifier("precomputed").fit(stack, LABELS)
+        double = LocalizedMKLClassifier("precomputed").fit(Ks, LABELS)
+        assert single.objective_ == pytest.approx(double.objective_, rel=1e-2)
+
+    def test_many_rows_are_predicted_in_batches(self):
+        model = LocalizedMKLClassifier(VIEWS).fit(X, LABELS)
+        many = make_table(5000, seed=4)
+        np.testing.assert_allclose(model.decision_function(many)[-7:], model.decision_function(many[-7:]))
+        assert model.gate(many).shape == (5000, 3)
+
+    def test_labels_of_any_kind(self):
+        for labels in (LABELS == "yes", np.where(LABELS == "yes", 7, -2), LABELS.astype(object)):
+            model = LocalizedMKLClassifier(VIEWS, tol=1e-2).fit(X, labels)
+            assert set(model.predict(FRESH)) <= set(labels)
+            assert model.score(X, labels) > 0.85

@@ -1,0 +1,255 @@
+"""Localized regression and novelty detection: everything they publish, recomputed from the formulas."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVR, OneClassSVM
+
+from multikernel import LocalizedMKLOneClass, LocalizedMKLRegressor, MKLOneClass
+from multikernel.kernels import Gaussian, Linear, Polynomial
+from tests.localized.localized_reference import full_duals, plain_contributions, plain_gate, plain_scores
+from tests.mkl.data import VIEWS, make_regression, make_table, plain_kernels
+
+GATES = ("softmax", "sigmoid", "gaussian")
+
+
+class TestRegressor:
+    X, y = make_regression(80)
+    fresh = make_table(25, seed=9)
+
+    def fit(self, **parameters):
+        return LocalizedMKLRegressor(VIEWS, **{"C": 3.0, "epsilon": 0.05, **parameters}).fit(self.X, self.y)
+
+    @pytest.mark.parametrize("gating", GATES)
+    def test_everything_published_is_what_it_says(self, gating):
+        model = self.fit(gating=gating)
+        assert model.machine_names_ == ["y"]
+        assert model.dual_coef_.shape == (1, model.support_.size)
+        np.testing.assert_allclose(
+            model.gate(self.fresh), plain_gate(gating, model.gating_[0], self.fresh, self.X), rtol=1e-9
+        )
+        np.testing.assert_allclose(
+            model.kernel_weights_, plain_gate(gating, model.gating_[0], self.X, self.X).mean(axis=0)
+        )
+        predicted = model.predict(self.fresh)
+        assert predicted.shape == (25,)
+        np.testing.assert_allclose(predicted, plain_scores(model, self.fresh, self.X)[:, 0], rtol=1e-9)
+        np.testing.assert_allclose(model.contributions(self.fresh).sum(axis=1) + model.intercept_, predicted)
+        # Dual and primal value, from the public attributes.
+        beta = full_duals(model, 80)[0]
+        part = plain_contributions(model, self.X, self.X).sum(axis=2)[:, 0]
+        norm = 0.5 * beta @ part
+        dual = self.y @ beta - 0.05 * np.abs(beta).sum() - norm
+        errors = np.abs(self.y - part - model.intercept_[0])
+        primal = norm + 3.0 * np.maximum(errors - 0.05, 0.0).sum()
+        assert model.objective_ == pytest.approx(dual, rel=1e-8)
+        assert model.dual_gap_ == pytest.approx((primal - dual) / primal, abs=1e-8)
+        assert 0.0 <= model.dual_gap_ <= 1e-4
+        assert np.abs(beta).max() <= 3.0 * (1 + 1e-12)
+        assert abs(beta.sum()) < 1e-9
+        assert model.score(self.X, self.y) > 0.9
+
+    def test_weights_are_bounds(self):
+        weights = np.random.default_rng(0).uniform(0.2, 3.0, size=80)
+        model = LocalizedMKLRegressor(VIEWS, C=0.2, epsilon=0.05).fit(self.X, self.y, weights)
+        share = np.abs(model.dual_coef_[0]) / (0.2 * weights[model.support_])
+        assert share.max() == pytest.approx(1.0, rel=1e-12)
+        beta = full_duals(model, 80)[0]
+        part = plain_contributions(model, self.X, self.X).sum(axis=2)[:, 0]
+        norm = 0.5 * beta @ part
+        dual = self.y @ beta - 0.05 * np.abs(beta).sum() - norm
+        errors = np.abs(self.y - part - model.intercept_[0])
+        primal = norm + 0.2 * weights @ np.maximum(errors - 0.05, 0.0)
+        assert (primal - dual) / primal <= 1e-4
+
+    def test_one_competing_kernel_is_plain_regression(self):
+        K = plain_kernels(self.X, self.X)[:, :, 0]
+        peer = SVR(C=3.0, epsilon=0.05, kernel="precomputed", tol=1e-9).fit(K, self.y)
+        model = LocalizedMKLRegressor([VIEWS[0]], C=3.0, epsilon=0.05, tol=1e-7).fit(self.X, self.y)
+        np.testing.assert_allclose(model.predict(self.X), peer.predict(K), atol=1e-3)
+
+    def test_a_shift_of_the_targets_is_a_shift_of_the_intercept(self):
+        tight = {"tol": 1e-6, "callback": lambda entry: entry["iteration"] == 5}
+        plain = self.fit(**tight)
+        far = LocalizedMKLRegressor(VIEWS, C=3.0, epsilon=0.05, **tight).fit(self.X, self.y + 1e6)
+        np.testing.assert_allclose(far.predict(self.fresh) - 1e6, plain.predict(self.fresh), atol=1e-4)
+        assert far.objective_ == pytest.approx(plain.objective_, rel=1e-5)
+
+    @pytest.mark.parametrize("size", [1e-7, 1e-3, 1e3, 1e7])
+    def test_the_units_of_the_targets_do_not_matter(self, size):
+        """C, ε and y in other units: the same steps, and predictions in these units."""
+        tight = {"tol": 1e-6, "callback": lambda entry: entry["iteration"] == 5}
+        plain = self.fit(**tight)
+        other = LocalizedMKLRegressor(VIEWS, C=3.0 * size, epsilon=0.05 * size, **tight)
+        other.fit(self.X, self.y * size)
+        assert other.n_iter_ == 5
+        assert other.objective_ == pytest.approx(plain.objective_ * size**2, rel=1e-4)
+        np.testing.assert_allclose(other.gate(self.fresh), plain.gate(self.fresh), atol=1e-3)
+        np.testing.assert_allclose(other.predict(self.fresh) / size, plain.predict(self.fresh), atol=1e-2)
+
+    def test_piecewise_lines(self):
+        """|x| by two lines with a bias each. Steepest descent would end this valley in hundreds of steps."""
+        X = np.linspace(-3, 3, 120)[:, None]
+        y = np.abs(X[:, 0])
+        one = LocalizedMKLRegressor([Polynomial(1)], C=10.0, epsilon=0.02).fit(X, y)
+        two = LocalizedMKLRegressor([Polynomial(1)] * 2, C=10.0, epsilon=0.02, optimizer="lbfgs").fit(X, y)
+        assert one.score(X, y) < 0.2
+        assert two.score(X, y) > 0.98
+        assert two.view_names_ == ["polynomial", "polynomial-2"]
+        left, right = two.gate([[-2.0], [2.0]])
+        assert left.argmax() != right.argmax()
+
+    def test_targets_too_small_for_floating_point_are_told(self):
+        """Sizes of 1e-14: rounding of the scores is as large as they are."""
+        size = 1e-14
+        model = LocalizedMKLRegressor(VIEWS, C=3.0 * size, epsilon=0.05 * size)
+        with pytest.warns(ConvergenceWarning, match=r"duality gap.*floating point.*size of 1"):
+            model.fit(self.X, (self.y - 10.0) * size)
+        assert model.dual_gap_ > 1e-3
+
+    def test_targets_within_epsilon_are_an_intercept(self):
+        """No support samples: the model is its intercept, with a gate all the same."""
+        y = 5.0 + 0.01 * np.sin(np.arange(80))
+        model = LocalizedMKLRegressor(VIEWS, epsilon=0.1).fit(self.X, y)
+        assert model.support_.size == 0
+        assert model.dual_coef_.shape == (1, 0)
+        np.testing.assert_allclose(model.predict(self.fresh), 5.0, atol=0.1)
+        assert model.objective_ == 0.0
+        assert model.status_ == "optimal"
+        assert model.gate(self.fresh).shape == (25, 3)
+
+
+class TestOneClass:
+    X = make_table(100)
+    fresh = make_table(30, seed=9)
+    views = (("x", Gaussian(gamma=0.5), [0]), ("y", Gaussian(gamma=0.5), [1]))
+
+    def fit(self, **parameters):
+        return LocalizedMKLOneClass(list(self.views), **{"nu": 0.2, "tol": 0.05, **parameters}).fit(self.X)
+
+    @staticmethod
+    def kernels(A, B):
+        return np.stack([np.exp(-0.5 * (A[:, [d]] - B[:, d]) ** 2) for d in (0, 1)], axis=2)
+
+    @pytest.mark.filterwarnings("ignore:the gate is open:UserWarning")
+    @pytest.mark.parametrize("gating", GATES)
+    def test_everything_published_is_what_it_says(self, gating):
+        model = self.fit(gating=gating, callback=lambda entry: entry["iteration"] == 2)
+        assert model.n_iter_ == 2
+        options = {"gating_columns": [0, 1], "kernels": self.kernels}
+        scores = plain_scores(model, self.fresh, self.X, **options)[:, 0]
+        np.testing.assert_allclose(model.decision_function(self.fresh), scores, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(model.predict(self.fresh), np.where(scores >= 0, 1, -1))
+        np.testing.assert_allclose(model.score_samples(self.fresh) - model.offset_, scores, atol=1e-12)
+        beta = full_duals(model, 100)[0]
+        assert beta.sum() == pytest.approx(1.0, rel=1e-12)
+        assert 0.0 <= beta.min() <= beta.max() <= (1 + 1e-12) / 20.0
+        part = plain_contributions(model, self.X, self.X, **options).sum(axis=2)[:, 0]
+        norm = 0.5 * beta @ part
+        primal = norm - model.offset_ + np.maximum(model.offset_ - part, 0.0).sum() / 20.0
+        assert model.objective_ == pytest.approx(-norm, rel=1e-9)
+        assert model.dual_gap_ == pytest.approx((primal + norm) / abs(primal), abs=1e-8)
+        assert 0.0 <= model.dual_gap_ <= 5e-3
+
+    def test_the_share_of_outliers(self):
+        for nu in (0.1, 0.5):
+            model = self.fit(nu=nu, tol=1e-2, ridge=0.5)
+            outside = np.mean(model.predict(self.X) == -1)
+            assert outside <= nu + 0.03
+            assert model.support_.size / 100 >= nu
+        assert model.fit_predict(self.X).shape == (100,)
+
+    def test_only_the_proportions_of_weights_count(self):
+        """A power of two, by which proportions are the same to the last bit, and so is the descent."""
+        weights = np.random.default_rng(0).uniform(0.2, 3.0, size=100)
+        one, eight = (
+            LocalizedMKLOneClass(list(self.views), nu=0.2, tol=0.2).fit(
+                self.X, sample_weight=factor * weights
+            )
+            for factor in (1.0, 8.0)
+        )
+        np.testing.assert_array_equal(one.dual_coef_, eight.dual_coef_)
+        share = one.dual_coef_[0] / (weights[one.support_] / (0.2 * weights.sum()))
+        assert share.max() == pytest.approx(1.0, rel=1e-9)
+
+    def test_one_competing_kernel_is_the_plain_machine(self):
+        K = self.kernels(self.X, self.X)[:, :, 0]
+        peer = OneClassSVM(nu=0.2, kernel="precomputed", tol=1e-9).fit(K)
+        model = LocalizedMKLOneClass([self.views[0]], nu=0.2, tol=1e-7).fit(self.X)
+        np.testing.assert_allclose(
+            20.0 * model.decision_function(self.X), peer.decision_function(K), atol=1e-4
+        )
+
+    @pytest.mark.filterwarnings("ignore:the gate is open:UserWarning")
+    def test_the_stop_rule_works_below_zero(self):
+        """J < 0: a rule relative to J instead of |J| would never, or always, stop."""
+        model = self.fit(tol=1e-2, ridge=0.01)
+        values = [entry["objective"] for entry in model.history_]
+        falls = -np.diff(values) / np.abs(values[:-1])
+        assert values[0] < 0
+        assert len(falls) > 1
+        assert falls[-1] <= 1e-2
+        assert (falls[:-1] > 1e-2).all()
+
+    def test_a_collapse_is_told(self):
+        views = [("narrow", Gaussian(gamma=5.0), [0, 1]), ("wide", Gaussian(gamma=0.01), [0, 1])]
+        with pytest.warns(UserWarning, match=r"open for view 'wide' nearly everywhere.*collapsed") as told:
+            model = LocalizedMKLOneClass(views, nu=0.2).fit(self.X)
+        assert model.kernel_weights_[1] > 0.99
+        assert "sum of the kernels" not in str(told[0].message)
+        # One kernel has nothing to collapse on to.
+        LocalizedMKLOneClass([views[1]], nu=0.2).fit(self.X)
+
+    def test_gates_that_are_all_open_are_told_as_the_sum_of_the_kernels(self):
+        with pytest.warns(UserWarning, match=r"all gates are open.*the plain sum of the kernels") as told:
+            model = self.fit(gating="sigmoid", tol=1e-4, max_iter=300)
+        assert len(told) == 1
+        assert "alike in size" not in str(told[0].message)
+        assert model.kernel_weights_.min() > 0.99
+        K = self.kernels(self.X, self.X).sum(axis=2)
+        peer = OneClassSVM(nu=0.2, kernel="precomputed", tol=1e-9).fit(K)
+        np.testing.assert_allclose(
+            20.0 * model.decision_function(self.X), peer.decision_function(K), atol=0.1
+        )
+
+    def test_sigmoid_gates_name_the_views_they_are_open_for(self):
+        views = [*self.views, ("faint", Gaussian(gamma=0.5) * 1e-6, [0, 1])]
+        with pytest.warns(UserWarning, match="open for views? '") as told:
+            model = LocalizedMKLOneClass(views, nu=0.2, gating="sigmoid", tol=1e-4).fit(self.X)
+        for name, weight in zip(model.view_names_, model.kernel_weights_, strict=True):
+            assert (repr(name) in str(told[0].message)) == (weight > 0.99)
+        assert model.kernel_weights_.min() < 0.99
+
+    def test_samples_on_all_sides_of_the_origin_are_no_class(self):
+        """A linear kernel without bias cannot keep them from the origin: J = 0, and no certificate."""
+        with pytest.warns(ConvergenceWarning, match=r"duality gap.*away from the origin"):
+            model = LocalizedMKLOneClass([Linear()], nu=0.2).fit(self.X)
+        assert abs(model.objective_) < 1e-12
+        LocalizedMKLOneClass([Linear()], nu=0.2).fit(self.X + 5.0)
+
+    def test_an_even_gate_is_the_mean_of_the_kernels(self):
+        """Stopped at the start, the kernel is about the mean of the two, halved."""
+        model = self.fit(callback=lambda entry: True)
+        assert model.status_ == "interrupted"
+        np.testing.assert_allclose(model.gate(self.fresh), 0.5, atol=0.02)
+        K = 0.25 * self.kernels(self.X, self.X).sum(axis=2)
+        peer = OneClassSVM(nu=0.2, kernel="precomputed", tol=1e-9).fit(K)
+        np.testing.assert_allclose(
+            20.0 * model.decision_function(self.X), peer.decision_function(K), atol=0.1
+        )
+
+    def test_agrees_with_the_global_model_on_what_is_far(self):
+        far = np.vstack([self.X[:5], np.full((3, 4), 30.0)])
+        for model in (self.fit(), MKLOneClass(list(self.views), nu=0.2).fit(self.X)):
+            assert model.predict(far)[5:].tolist() == [-1, -1, -1]
+
+
+def test_linear_views_of_a_wide_table():
+    """More columns than samples, three lines on blocks of them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 90))
+    y = X[:, 0] + 0.1 * rng.normal(size=40)
+    views = [(f"block {k}", Linear(), slice(30 * k, 30 * k + 30)) for k in range(3)]
+    model = LocalizedMKLRegressor(views, C=1.0).fit(X, y)
+    assert model.gating_[0].shape == (3, 91)
+    assert model.kernel_weights_.argmax() == 0

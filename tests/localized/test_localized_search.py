@@ -1,0 +1,211 @@
+"""Localized classifiers: starts, tolerances, interruptions, warnings; and pruning, counted row by row."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from multikernel import LocalizedMKLClassifier, View
+from multikernel.core.optim.loop import Status
+from multikernel.datasets import make_gauss
+from multikernel.kernels import Linear
+from tests.localized.localized_reference import classifier_values, largest_gap
+from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
+
+
+def localized(**parameters):
+    return LocalizedMKLClassifier(VIEWS, **{"C": 2.0, "max_iter": 300, **parameters})
+
+
+class TestSearch:
+    X, y = make_binary(70)
+
+    def test_the_best_of_several_starts(self):
+        few, more = (localized(n_init=k, random_state=1).fit(self.X, self.y) for k in (2, 5))
+        [first], [all_] = few.start_objectives_, more.start_objectives_
+        assert first.shape == (2,)
+        np.testing.assert_array_equal(all_[:2], first)
+        assert more.objective_ == all_.min()
+        assert {entry["start"] for entry in more.history_} == {int(all_.argmin())}
+        assert more.n_solves_ > few.n_solves_
+
+    def test_the_same_seed_gives_the_same_model_and_none_is_a_seed(self):
+        for seed in (None, 7):
+            one, two = (localized(random_state=seed).fit(self.X, self.y) for _ in range(2))
+            np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
+            np.testing.assert_array_equal(one.gating_[0], two.gating_[0])
+        assert (one.gating_[0] != localized(random_state=8).fit(self.X, self.y).gating_[0]).any()
+
+    def test_limited_memory(self):
+        model = localized(optimizer="lbfgs").fit(self.X, self.y)
+        values = [entry["objective"] for entry in model.history_]
+        assert (np.diff(values) < 0).all()
+        assert max(entry["step"] for entry in model.history_) <= 1.0 + 1e-12
+        assert values[-1] < 0.7 * values[0]
+        assert values[-1] != localized().fit(self.X, self.y).objective_
+        [(dual, _)] = classifier_values(model, self.X, self.y, np.full(70, 2.0))
+        assert model.objective_ == pytest.approx(dual, rel=1e-9)
+
+    def test_the_ridge_is_part_of_the_objective_and_holds_the_gate(self):
+        free, held = (localized(ridge=ridge).fit(self.X, self.y) for ridge in (0.0, 50.0))
+        sizes = [np.linalg.norm(model.gating_[0][:, :-1]) for model in (free, held)]
+        assert sizes[1] < 0.5 * sizes[0]
+        [(dual, _)] = classifier_values(held, self.X, self.y, np.full(70, 2.0))
+        assert held.objective_ == pytest.approx(dual + 25.0 * sizes[1] ** 2, rel=1e-9)
+
+    def test_a_cut_off_descent_warns(self):
+        with pytest.warns(
+            ConvergenceWarning, match=r"did not settle to tol=0\.001 in 2 steps.*Raise max_iter"
+        ):
+            model = localized(max_iter=2).fit(self.X, self.y)
+        assert model.status_ == "max_iter"
+        assert model.n_iter_ == 2
+
+    def test_a_callback_interrupts_and_the_model_is_that_of_the_last_step(self):
+        seen = []
+
+        def callback(entry):
+            seen.append(entry)
+            return entry["iteration"] == 3
+
+        model = localized(callback=callback).fit(self.X, self.y)
+        assert model.status_.startswith("interrupted")
+        assert model.n_iter_ == 3
+        assert model.objective_ == seen[-1]["objective"]
+        assert set(seen[0]) >= {"start", "iteration", "objective", "step", "gradient_norm", "gap", "n_active"}
+        [(dual, _)] = classifier_values(model, self.X, self.y, np.full(70, 2.0))
+        assert model.objective_ == pytest.approx(dual, rel=1e-9)
+
+    def test_exhausted_machines_warn(self, monkeypatch):
+        from multikernel.localized.solver import machines
+
+        monkeypatch.setattr(machines, "LEAST_STEPS", 5)
+        monkeypatch.setattr(machines, "STEPS_PER_SAMPLE", 0)
+        with pytest.warns(ConvergenceWarning, match=r"used all the steps.*duality gap.*raise tol"):
+            model = localized(max_iter=300).fit(self.X, self.y)
+        assert model.dual_gap_ > 1e-4
+        pairs = classifier_values(model, self.X, self.y, np.full(70, 2.0))
+        assert model.dual_gap_ == pytest.approx(largest_gap(pairs), rel=1e-6)
+
+    def test_a_saturated_start_warns_and_the_gates_are_named(self):
+        with pytest.warns(UserWarning, match=r"nearly all gate values were 0 or 1.*Lower init_scale"):
+            model = localized(init_scale=1e5).fit(self.X, self.y)
+        assert model.saturated_ == ["signal", "line", "noise"]
+        assert model.status_ in list(Status)
+        small = localized(max_iter=300).fit(self.X, self.y)
+        assert small.status_ == "optimal"
+        assert small.saturated_ == []
+
+    def test_a_shut_gate_is_named_without_a_warning(self):
+        """Sigmoid gates that ended at 0 or 1 are told, one by one."""
+        views = [VIEWS[0], ("speck", lambda A, B: 1e-3 * A[:, [3]] @ B[:, [3]].T)]
+        model = LocalizedMKLClassifier(views, gating="sigmoid", gating_features=3, tol=1e-4)
+        model.fit(self.X, self.y)
+        ends = model.gate(self.X)
+        expected = [
+            name
+            for name, column in zip(model.view_names_, ends.T, strict=True)
+            if np.mean((column <= 1e-3) | (column >= 1 - 1e-3)) > 0.95
+        ]
+        assert expected == ["signal"]
+        assert model.saturated_ == expected
+        assert model.status_ == "optimal"
+
+
+class TestPruning:
+    X, y = make_binary(90)
+    fresh = make_table(60, seed=9)
+
+    def make(self, prune, calls):
+        """Views whose kernels count the rows they are asked for; a gate that closes."""
+
+        def counted(name, width):
+            def kernel(A, B):
+                calls.append((name, len(A)))
+                return np.exp(-width * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+            return (name, kernel)
+
+        views = [counted("wide", 0.1), counted("narrow", 2.0), counted("middle", 0.5)]
+        model = LocalizedMKLClassifier(
+            views, C=50.0, prune=prune, init_scale=2.0, tol=1e-4, max_iter=1000, random_state=2
+        )
+        return model.fit(self.X, self.y)
+
+    def test_only_open_kernels_are_computed(self):
+        calls = []
+        model = self.make(True, calls)
+        is_open = model.active_kernels(self.fresh)
+        assert 0.1 < is_open.mean() < 0.9
+        calls.clear()
+        pruned = model.decision_function(self.fresh)
+        counts = {name: sum(n for called, n in calls if called == name) for name in model.view_names_}
+        assert list(counts.values()) == is_open.sum(axis=0).tolist()
+        exact = self.make(False, calls)
+        calls.clear()
+        full = exact.decision_function(self.fresh)
+        assert sum(n for _, n in calls) == 180
+        kept = np.where(is_open, exact.contributions(self.fresh), 0.0).sum(axis=1) + exact.intercept_
+        np.testing.assert_allclose(pruned, kept, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(pruned, full, atol=0.05)
+        assert (pruned != full).any()
+
+    def test_contributions_and_classes_agree(self):
+        model = self.make(True, [])
+        parts = model.contributions(self.fresh)
+        assert not parts[~model.active_kernels(self.fresh)].any()
+        scores = model.decision_function(self.fresh)
+        np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, scores, rtol=1e-9)
+        exact = self.make(False, [])
+        assert np.mean(model.predict(self.fresh) == exact.predict(self.fresh)) > 0.98
+
+    def test_several_gates_and_copies(self):
+        """A kernel is computed where one of the gates that read it is open."""
+        X, y = make_three(90)
+        views = [*VIEWS, ("again", VIEWS[0][1], VIEWS[0][2])]
+        exact, pruned = (
+            LocalizedMKLClassifier(
+                views, C=50.0, init_scale=5.0, tol=1e-4, max_iter=1000, prune=prune, multiclass="ovo"
+            ).fit(X, y)
+            for prune in (False, True)
+        )
+        is_open = exact.active_kernels(self.fresh)
+        assert is_open.shape == (60, 3, 4)
+        assert not is_open.all()
+        expected = np.where(is_open, exact.contributions(self.fresh), 0.0)
+        np.testing.assert_allclose(pruned.contributions(self.fresh), expected, rtol=1e-9, atol=1e-12)
+
+    def test_precomputed_stacks_are_pruned_too(self):
+        Ks, K_test = plain_kernels(self.X, self.X), plain_kernels(self.fresh, self.X)
+        exact, pruned = (
+            LocalizedMKLClassifier("precomputed", C=50.0, init_scale=0.5, prune=prune).fit(Ks, self.y)
+            for prune in (False, True)
+        )
+        is_open = exact.active_kernels(K_test)
+        assert not is_open.all()
+        expected = np.where(is_open, exact.contributions(K_test), 0.0)
+        np.testing.assert_allclose(pruned.contributions(K_test), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_copies_whose_gates_stay_alike_are_told():
+    """A descent that stops near its symmetric start has one kernel, however many copies were given."""
+    X, y = make_gauss("GAUSS4", n_samples=300, random_state=0)
+    copies = [View(f"line {k}", Linear(), transforms="unit_diagonal", standardize=True) for k in range(3)]
+    hasty = LocalizedMKLClassifier(copies, C=10.0, gating="sigmoid", tol=0.99)
+    with pytest.warns(UserWarning, match="gates of the copies 'line 0', 'line 1', 'line 2' are nearly alike"):
+        hasty.fit(X, y)
+    assert np.ptp(hasty.gate(X), axis=1).max() < 0.2
+    patient = LocalizedMKLClassifier(copies, C=10.0).fit(X, y)  # and no warning
+    assert np.ptp(patient.gate(X), axis=1).max() > 0.5
+
+
+@pytest.mark.parametrize("n_copies", [3, 8, 20])
+def test_more_copies_than_pieces_do_no_harm(n_copies):
+    """The boundary of GAUSS4 has three pieces; the best rule is right on 89.7 % of its points."""
+    X, y = make_gauss("GAUSS4", n_samples=400, random_state=0)
+    new, truth = make_gauss("GAUSS4", n_samples=4000, random_state=1)
+    line = View("line", Linear(), transforms="unit_diagonal", standardize=True)
+    copies = [replace(line, name=f"line {k}") for k in range(n_copies)]
+    assert LocalizedMKLClassifier([line], C=10.0).fit(X, y).score(new, truth) < 0.87
+    assert LocalizedMKLClassifier(copies, C=10.0).fit(X, y).score(new, truth) > 0.88

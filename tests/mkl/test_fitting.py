@@ -1,0 +1,308 @@
+"""Feature tables and precomputed stacks, scikit-learn's tools, fitted attributes, diagnostics, manners."""
+
+import io
+import pickle
+from contextlib import redirect_stderr
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, stack_kernels
+from multikernel.kernels import Gaussian, Linear
+from tests.mkl.data import VIEWS, make_binary, make_regression, make_table, make_three, plain_kernels
+
+NEW = make_table(25, seed=99)
+FAMILY = [
+    (MKLClassifier(VIEWS, C=2.0), make_binary),
+    (MKLClassifier(VIEWS, loss="squared_hinge", multiclass="shared", norm=2.0), make_three),
+    (MKLClassifier(VIEWS, multiclass="ovo"), make_three),
+    (MKLClassifier(VIEWS, multiclass="joint"), make_three),
+    (MKLRegressor(VIEWS, C=2.0), make_regression),
+    (MKLRidge(VIEWS), make_regression),
+    (MKLOneClass(VIEWS, nu=0.3), make_regression),
+]
+NAMES = ["binary", "shared", "ovo", "joint", "regressor", "ridge", "one_class"]
+family = pytest.mark.parametrize(("estimator", "make"), FAMILY, ids=NAMES)
+
+
+def output(model, X):
+    return model.predict(X) if isinstance(model, MKLRegressor | MKLRidge) else model.decision_function(X)
+
+
+# ---------------------------------------------------------------------- ways to give the same data
+@family
+def test_features_and_stack_give_the_same_model(estimator, make):
+    X, y = make()
+    on_table = clone(estimator).set_params(tol=1e-7).fit(X, y)
+    on_stack = clone(estimator).set_params(kernels="precomputed", tol=1e-7).fit(plain_kernels(X, X), y)
+    np.testing.assert_allclose(on_stack.kernel_weights_, on_table.kernel_weights_, atol=1e-3)
+    np.testing.assert_allclose(on_stack.objective_, on_table.objective_, rtol=1e-6)
+    expected = output(on_table, NEW)
+    np.testing.assert_allclose(
+        output(on_stack, plain_kernels(NEW, X)), expected, atol=2e-3 * np.ptp(expected)
+    )
+
+
+@family
+def test_the_order_of_the_rows_changes_nothing(estimator, make):
+    X, y = make()
+    order = np.random.default_rng(0).permutation(len(y))
+    np.testing.assert_array_equal(
+        output(clone(estimator).fit(X, y), NEW), output(clone(estimator).fit(X[order], y[order]), NEW)
+    )
+
+
+@pytest.mark.parametrize("how", ["read-only", "memmap", "float32", "kernels-last"])
+@pytest.mark.parametrize("kind", [MKLClassifier, MKLRidge])
+def test_stacks_of_every_sort(kind, how, tmp_path):
+    X, y = make_binary() if kind is MKLClassifier else make_regression()
+    plain = plain_kernels(X, X)
+    expected = kind("precomputed", tol=1e-6).fit(plain, y)
+    stack = stack_kernels([plain[:, :, m] for m in range(3)])
+    if how == "read-only":
+        stack.flags.writeable = False
+    elif how == "memmap":
+        Ks = np.ascontiguousarray(np.moveaxis(plain, 2, 0))
+        Ks.tofile(tmp_path / "stack")
+        stack = np.moveaxis(np.memmap(tmp_path / "stack", mode="r", shape=Ks.shape, dtype=float), 0, 2)
+    elif how == "float32":
+        stack = stack.astype(np.float32)
+    else:
+        stack = np.ascontiguousarray(plain)
+    model = kind("precomputed", tol=1e-6).fit(stack, y)
+    np.testing.assert_allclose(model.objective_, expected.objective_, rtol=1e-5)
+
+
+# ---------------------------------------------------------------------- scikit-learn's tools
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_cross_validation(precomputed):
+    X, y = make_binary()
+    model = MKLClassifier("precomputed" if precomputed else VIEWS, C=2.0, tol=1e-6)
+    folds = KFold(4)
+    scores = cross_val_score(model, plain_kernels(X, X) if precomputed else X, y, cv=folds)
+    by_hand = [
+        clone(model).set_params(kernels=VIEWS).fit(X[train], y[train]).score(X[test], y[test])
+        for train, test in folds.split(X)
+    ]
+    np.testing.assert_allclose(scores, by_hand)
+
+
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_grid_search(precomputed):
+    X, y = make_three(60)
+    grid = {"C": [0.1, 10.0], "norm": [1.0, 2.0], "multiclass": ["ovr", "shared"]}
+    if not precomputed:
+        grid["kernels"] = [VIEWS, "auto"]
+    model = MKLClassifier("precomputed" if precomputed else VIEWS)
+    search = GridSearchCV(model, grid, cv=2).fit(plain_kernels(X, X) if precomputed else X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    test = plain_kernels(NEW, X) if precomputed else NEW
+    assert set(search.predict(test)) <= set("abc")
+
+
+def test_pipelines():
+    X, y = make_binary()
+    scaled = make_pipeline(StandardScaler(), MKLClassifier(VIEWS, tol=1e-8)).fit(10.0 * X + 3.0, y)
+    scaler = StandardScaler().fit(X)
+    direct = MKLClassifier(VIEWS, tol=1e-8).fit(scaler.transform(X), y)
+    np.testing.assert_allclose(
+        scaled.decision_function(10.0 * NEW + 3.0), direct.decision_function(scaler.transform(NEW)), atol=1e-4
+    )
+    banked = make_pipeline(KernelBank(VIEWS), MKLClassifier("precomputed", tol=1e-6)).fit(X, y)
+    plain = MKLClassifier(VIEWS, tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(banked.decision_function(NEW), plain.decision_function(NEW), atol=5e-3)
+    assert cross_val_score(banked, X, y, cv=3).shape == (3,)
+
+
+# ---------------------------------------------------------------------- what a fitted model tells
+@family
+def test_contributions_sum_to_the_scores(estimator, make):
+    X, y = make()
+    model = clone(estimator).fit(X, y)
+    parts = model.contributions(NEW)
+    n_machines = model.dual_coef_.shape[0]
+    assert parts.shape == ((25, 3) if n_machines == 1 else (25, n_machines, 3))
+    scores = parts.sum(axis=-1) + (model.intercept_[0] if n_machines == 1 else model.intercept_)
+    if estimator.get_params().get("multiclass") == "ovo" and n_machines > 1:
+        return  # the decision function counts votes of these scores
+    np.testing.assert_allclose(scores, output(model, NEW), atol=1e-12 * max(1.0, np.abs(scores).max()))
+
+
+@family
+def test_dual_coefficients_rebuild_the_scores(estimator, make):
+    """dual_coef_, support_, intercept_ and the weights are the model: nothing is hidden."""
+    X, y = make()
+    model = clone(estimator).fit(X, y)
+    K = plain_kernels(NEW, X[model.support_])
+    scores = np.einsum("tsm,ks,km->tk", K, model.dual_coef_, model.machine_weights_) + model.intercept_
+    parts = model.contributions(NEW).sum(axis=-1).reshape(25, -1) + model.intercept_
+    np.testing.assert_allclose(scores, parts, atol=1e-10 * max(1.0, np.abs(scores).max()))
+
+
+@family
+def test_diagnostics(estimator, make):
+    X, y = make()
+    model = clone(estimator).fit(X, y)
+    assert model.status_ == "optimal" and model.dual_gap_ <= model.tol
+    assert model.n_iter_ >= 1 and np.isfinite(model.objective_)
+    units = model.machine_weights_ if model.norm == 1.0 else model.machine_weights_**model.norm
+    np.testing.assert_allclose(units.sum(axis=1), 1.0, rtol=1e-9)
+    for machine in {entry["machine"] for entry in model.history_}:
+        entries = [entry for entry in model.history_ if entry["machine"] == machine]
+        bounds = np.array([[entry["objective"], -entry["lower_bound"]] for entry in entries])
+        assert (np.diff(bounds[:-1], axis=0) <= 0).all()  # the best that were seen
+        room = model.tol * np.abs(bounds[-1, 0])
+        assert (bounds[-1] <= bounds[-2:][0] + room).all()  # the bounds of the model, which are this near
+
+
+def test_weights_frame():
+    X = make_table(90)
+    y = np.where(X[:, 2] > 0.5, "c", np.where(X[:, 0] > 0, "a", "b"))
+    frame = MKLClassifier(VIEWS, costs={"noise": 2.0}).fit(X, y).weights_frame()
+    assert frame.index.tolist() == ["signal", "line", "noise"]
+    machines = ["weight[a]", "weight[b]", "weight[c]"]  # a class may be called "weight" or "cost"
+    assert frame.columns.tolist() == ["weight", "cost", *machines]
+    np.testing.assert_allclose(frame["weight"], frame[machines].mean(axis=1))
+    np.testing.assert_allclose((frame[machines].mul(frame["cost"] ** 2, axis=0)).sum(), 1.0)
+    shared = MKLClassifier(VIEWS, multiclass="shared").fit(X, y).weights_frame()
+    assert shared.columns.tolist() == ["weight", "cost"]
+
+
+def test_costs_discourage_a_view():
+    X, y = make_binary()
+    free = MKLClassifier(VIEWS).fit(X, y)
+    dear = MKLClassifier(VIEWS, costs={"signal": 100.0}).fit(X, y)
+    by_array = MKLClassifier(VIEWS, costs=[100.0, 1.0, 1.0]).fit(X, y)
+    assert dear.kernel_weights_[0] * 100.0**2 < free.kernel_weights_[0]
+    np.testing.assert_array_equal(dear.kernel_weights_, by_array.kernel_weights_)
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 1], [True, False], ["no", "yes"], [-1.0, 1.0], [7, 3]], ids=lambda labels: str(labels)
+)
+def test_labels_of_every_sort(labels):
+    X, y = make_binary()
+    first, second = labels
+    renamed = np.where(y == "yes", second, first)
+    model = MKLClassifier(VIEWS).fit(X, renamed)
+    plain = MKLClassifier(VIEWS).fit(X, y)
+    np.testing.assert_array_equal(model.predict(NEW) == second, plain.predict(NEW) == "yes")
+    assert model.predict(NEW).dtype == renamed.dtype
+
+
+def test_the_learned_C_shares_the_budget_of_the_weights():
+    X, y = make_binary()
+    model = MKLClassifier(VIEWS, C="learn", loss="squared_hinge", tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(model.kernel_weights_.sum() + 1.0 / model.C_[0], 1.0, rtol=1e-9)
+
+
+def test_a_learned_C_that_takes_all_the_weight_leaves_the_intercept():
+    """Features that tell nothing: the kernel gets no weight, and the model is a constant."""
+    rng = np.random.default_rng(0)
+    X, y = 1e-6 * rng.normal(size=(30, 2)), rng.integers(0, 2, size=30)
+    model = MKLClassifier(Gaussian(gamma=1.0), C="learn", loss="squared_hinge").fit(X, y)
+    assert model.kernel_weights_.tolist() == [0.0] and model.C_.tolist() == [1.0]
+    np.testing.assert_array_equal(model.decision_function(X), np.repeat(model.intercept_, 30))
+    np.testing.assert_array_equal(model.contributions(X), np.zeros((30, 1)))
+
+
+def test_hard_margin_of_several_classes_reaches_margin_one():
+    X, y = make_three(60)
+    for multiclass in ("ovr", "ovo", "shared"):
+        model = MKLClassifier(
+            [("a", Gaussian(gamma=2.0)), ("b", Linear())], C=np.inf, multiclass=multiclass, tol=1e-6
+        ).fit(X, y)
+        scores = model.contributions(X).sum(axis=-1) + model.intercept_
+        for column, name in enumerate(model.machine_names_):
+            first, _, second = name.partition(" vs ")
+            rows = np.isin(y, [first, second]) if second else np.ones(len(y), bool)
+            signs = np.where(y[rows] == first, 1.0, -1.0)
+            np.testing.assert_allclose((signs * scores[rows, column]).min(), 1.0, rtol=1e-6)
+
+
+# ---------------------------------------------------------------------- probabilities
+@pytest.mark.parametrize("make", [make_binary, make_three])
+def test_probabilities(make):
+    X, y = make(120)
+    model = MKLClassifier(VIEWS, probability=True).fit(X, y)
+    probabilities = model.predict_proba(NEW)
+    assert probabilities.shape == (25, model.classes_.size)
+    assert (probabilities >= 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert np.mean(model.classes_[model.predict_proba(X).argmax(axis=1)] == model.predict(X)) > 0.9
+    if model.classes_.size == 2:
+        order = np.argsort(model.decision_function(NEW))
+        assert (np.diff(probabilities[order, 1]) >= 0).all()
+
+
+def test_probabilities_must_be_asked_for():
+    model = MKLClassifier(VIEWS)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError) as error:
+        model.predict_proba(NEW)
+    assert "probability=True" in str(error.value.__cause__)
+
+
+# ---------------------------------------------------------------------- progress, warnings
+@family
+def test_too_few_iterations_warn_with_the_gap(estimator, make):
+    X, y = make()
+    model = clone(estimator).set_params(max_iter=1, tol=1e-10)
+    with pytest.warns(ConvergenceWarning, match=r"did not reach tol=1e-10: the relative duality gap is \d"):
+        model.fit(X, y)
+    assert model.status_ == "max_iter" and model.n_iter_ == 1
+    assert model.dual_gap_ > 1e-10 and np.isfinite(output(model, NEW)).all()
+
+
+def test_verbose_writes_to_standard_error(capsys):
+    X, y = make_three()
+    text = io.StringIO()
+    with redirect_stderr(text):
+        MKLClassifier(VIEWS, verbose=1).fit(X, y)
+    lines = text.getvalue().splitlines()
+    assert any("a: iteration   1" in line for line in lines)
+    assert all(line.startswith("[multikernel]") and "gap" in line for line in lines)
+    assert capsys.readouterr().out == ""
+    with redirect_stderr(text := io.StringIO()):
+        MKLClassifier(VIEWS).fit(X, y)
+    assert text.getvalue() == ""
+
+
+# ---------------------------------------------------------------------- compact state
+def test_only_support_rows_and_active_kernels_are_kept():
+    X, y = make_binary(100)
+    calls = {"useful": [], "useless": []}
+
+    def counting(name, gamma):
+        def kernel(A, B):
+            calls[name].append((len(A), len(B)))
+            return np.exp(-gamma * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+        return kernel
+
+    views = [("useful", counting("useful", 0.5), [0, 1, 2]), ("useless", counting("useless", 5.0), [3])]
+    model = MKLClassifier(views, costs={"useless": 10.0}).fit(X, y)
+    assert model.kernel_weights_[1] == 0.0
+    assert 0 < model.support_.size < 100
+    calls["useful"].clear(), calls["useless"].clear()
+    model.decision_function(NEW)
+    assert calls["useless"] == []
+    assert {columns for _, columns in calls["useful"]} == {model.support_.size}
+    [part] = model._fitted.parts
+    assert len(pickle.dumps(part.coefficients)) < 8 * model.support_.size + 500
+
+
+def test_a_precomputed_model_reads_support_columns_only():
+    X, y = make_binary(100)
+    model = MKLClassifier("precomputed").fit(plain_kernels(X, X), y)
+    test = plain_kernels(NEW, X)
+    expected = model.decision_function(test)
+    others = np.setdiff1d(np.arange(100), model.support_)
+    assert others.size
+    test[:, others] = np.nan
+    np.testing.assert_array_equal(model.decision_function(test), expected)

@@ -1,0 +1,107 @@
+"""Stacks on disk: the same models, in no more memory than was said, and nothing of a stack is copied."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
+from multikernel.core.stack.linear import WeightedStack, stack_of_rows
+from multikernel.core.svm.losses import Hinge
+from multikernel.core.svm.machine import Machine
+from multikernel.kernels import Gaussian
+from multikernel.rows.memory import is_on_disk
+from multikernel.views.memory import estimate_memory
+
+N = 700
+rng = np.random.default_rng(0)
+X = rng.normal(size=(N, 8))
+SIGNAL = np.sin(2.0 * X[:, 0]) + X[:, 2] * X[:, 3] + 0.3 * rng.normal(size=N)
+LABELS = np.where(SIGNAL > 0, 1.0, -1.0)
+THREE = np.digitize(SIGNAL, [-0.5, 0.5])
+
+
+def views(m):
+    return [(f"view {k}", Gaussian(scale=1.0 + 0.1 * k), [2 * (k % 4), 2 * (k % 4) + 1]) for k in range(m)]
+
+
+def traced(call):
+    """The most memory that a call had at a time, in bytes, and what it returned."""
+    call()  # compiles what it needs
+    tracemalloc.start()
+    try:
+        result = call()
+        return tracemalloc.get_traced_memory()[1], result
+    finally:
+        tracemalloc.stop()
+
+
+FITS = {
+    "hinge": (MKLClassifier(C=10.0), LABELS),
+    "squared hinge": (MKLClassifier(loss="squared_hinge"), LABELS),
+    "learned C": (MKLClassifier(C="learn", loss="squared_hinge"), LABELS),
+    "pairs of classes": (MKLClassifier(multiclass="ovo"), THREE),
+    "epsilon": (MKLRegressor(epsilon=0.0, C=10.0), SIGNAL),
+    "ridge": (MKLRidge(), SIGNAL),
+    "one class": (MKLOneClass(), None),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [*((name, "float32") for name in FITS), ("hinge", "float64"), ("ridge", "float64")]
+)
+def test_a_fit_needs_no_more_memory_than_was_said(name, dtype):
+    model, y = FITS[name]
+    model.set_params(kernels=views(8), gram="memmap", dtype=dtype)
+    peak, _ = traced(lambda: model.fit(X, y))
+    said = model._prediction_bank.memory_
+    assert peak <= said.total < said.stack
+    if (name, dtype) == ("ridge", "float32"):  # which factors the whole matrix in double precision
+        assert peak > 0.8 * said.total
+
+
+def test_what_is_said_of_twenty_thousand_rows():
+    said = estimate_memory(20_000, 5, "float32", "memmap", 6 * 10**9, lean=True)
+    assert said.fits and said.total == 20_000**2 * (4 + 8) + 8 * 20_000 * 110
+    assert not estimate_memory(20_000, 5, "float32", "memmap", 6 * 10**9).fits
+    joint = MKLClassifier(views(2), multiclass="joint", gram="memmap").fit(X[:60], THREE[:60])
+    assert joint.memory_.workspace == 3 * 8 * 60**2
+
+
+def test_a_bank_makes_its_stack_on_disk_without_a_matrix_in_memory():
+    bank = KernelBank([Gaussian(gamma=g) for g in (0.05, 0.1, 0.2)], gram="memmap", dtype="float32")
+    peak, Ks = traced(lambda: bank.fit_stack(X))
+    assert peak < 6 * N * N, "the products of all rows would take 8 n²"
+    np.testing.assert_allclose(Ks, bank.set_params(gram="dense").fit_stack(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("gram", ["dense", "memmap"])
+def test_a_ready_made_stack_on_disk_is_not_copied(gram):
+    Ks = KernelBank(views(12), gram="memmap", dtype="float32").fit_stack(X)
+    model = MKLClassifier("precomputed", gram=gram)
+    peak, _ = traced(lambda: model.fit(np.moveaxis(Ks, 0, 2), LABELS))
+    assert peak <= model.memory_.total < model.memory_.stack == Ks.nbytes
+    dense = MKLClassifier("precomputed").fit(np.moveaxis(np.array(Ks), 0, 2), LABELS)
+    assert model.objective_ == pytest.approx(dense.objective_, rel=2e-3)
+    assert model.dual_gap_ <= 1e-3
+
+
+def test_a_part_of_a_stack_stays_where_the_stack_is():
+    Ks = KernelBank(views(2), gram="memmap").fit_stack(X[:50])
+    rows = np.array([3, 7, 40])
+    part = stack_of_rows(np.asarray(Ks), rows)
+    assert is_on_disk(part) and not is_on_disk(stack_of_rows(np.array(Ks), rows))
+    np.testing.assert_array_equal(part, np.array(Ks)[:, rows[:, None], rows])
+
+
+def test_rows_of_a_file_are_read_together_and_those_of_memory_one_by_one():
+    loss = Hinge(LABELS[:50], 1.0)
+    formed = {}
+    for gram in ("dense", "memmap"):
+        stack = WeightedStack(KernelBank(views(2), gram=gram).fit_stack(X[:50]), np.ones(2), loss.shift)
+        stack.set_weights(np.full(2, 0.5))
+        Machine(loss, stack).advance(1e-3, max_steps=1)
+        formed[gram] = int(stack.valid.sum())
+    assert formed == {"dense": 2, "memmap": 50}

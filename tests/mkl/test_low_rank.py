@@ -1,0 +1,305 @@
+"""Fits on factors: the problem of the Gram stack; and what a model says of itself can be recomputed."""
+
+import io
+from contextlib import redirect_stderr
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+
+from multikernel import MKLClassifier, MKLRegressor, MKLRidge, View
+from multikernel.kernels import Gaussian, Laplacian
+from multikernel.mkl import low_rank as _factors
+from multikernel.mkl.low_rank import FactorRequest, LowRankWarning
+from multikernel.rows import LocalRows
+from tests.mkl.data import VIEWS, make_binary, make_regression, make_table, make_three
+
+NEW = make_table(25, seed=99)
+TOL = 5e-7  # two values with this gap are 1e-6 from each other
+
+
+def make_outputs(n=80, seed=0):
+    X, y = make_regression(n, seed)
+    return X, np.column_stack([y, X[:, 3] ** 2, -y + X[:, 2]])
+
+
+FAMILY = {
+    "hinge": (MKLClassifier(VIEWS, C=2.0), make_binary),
+    "squared hinge": (MKLClassifier(VIEWS, loss="squared_hinge", norm=2.0), make_binary),
+    "ovr": (MKLClassifier(VIEWS, norm=2.0, class_weight="balanced"), make_three),
+    "ovo": (MKLClassifier(VIEWS, multiclass="ovo"), make_three),
+    "shared": (MKLClassifier(VIEWS, multiclass="shared", costs=[1.0, 2.0, 1.0]), make_three),
+    "regressor": (MKLRegressor(VIEWS, C=2.0), make_regression),
+    "regressor, p=2": (MKLRegressor(VIEWS, norm=2.0, epsilon=0.3), make_regression),
+    "ridge": (MKLRidge(VIEWS, alpha=0.3), make_regression),
+    "ridge, outputs": (MKLRidge(VIEWS, norm=1.5), make_outputs),
+    "ridge, no intercept": (MKLRidge(VIEWS, fit_intercept=False), make_regression),
+}
+family = pytest.mark.parametrize(("estimator", "make"), FAMILY.values(), ids=FAMILY.keys())
+
+
+def on_factors(estimator, rank=None, **parameters):
+    return clone(estimator).set_params(gram="low_rank", rank=rank, **parameters)
+
+
+def output(model, X):
+    return model.decision_function(X) if isinstance(model, MKLClassifier) else model.predict(X)
+
+
+# ---------------------------------------------------------------------- the same problem
+@family
+def test_factors_of_full_rank_give_the_model_of_the_stack(estimator, make):
+    X, y = make()
+    weights = np.random.default_rng(1).uniform(0.2, 2.0, len(X))
+    stack = clone(estimator).set_params(tol=TOL, gram="dense").fit(X, y, weights)
+    model = on_factors(estimator, len(X), tol=TOL).fit(X, y, weights)
+    np.testing.assert_allclose(model.objective_, stack.objective_, rtol=1e-6)
+    np.testing.assert_allclose(model.kernel_weights_, stack.kernel_weights_, atol=1e-3)
+    expected = output(stack, NEW)
+    np.testing.assert_allclose(output(model, NEW), expected, atol=2e-3 * np.ptp(expected))
+    np.testing.assert_allclose(
+        model.contributions(NEW), stack.contributions(NEW), atol=2e-3 * np.ptp(expected)
+    )
+    assert model.history_[-1]["lower_bound"] <= model.history_[-1]["objective"]
+
+
+LOSSES = {
+    "hinge": lambda y, f: np.maximum(0.0, 1.0 - y * f),
+    "squared_hinge": lambda y, f: 0.5 * np.maximum(0.0, 1.0 - y * f) ** 2,
+}
+
+
+def primal_value(model, X, y):
+    """½ Σ ‖w_m‖²/μ_m + Σ C ℓ, from the coefficients and the factors; of every machine."""
+    Z = model._prediction_bank.transform(X)
+    scores = Z @ model.coef_.T + model.intercept_
+    view_of_column = np.repeat(np.arange(len(model.view_names_)), model._prediction_bank.ranks_)
+    total = 0.0
+    for k, (w, mu) in enumerate(zip(model.coef_, model.machine_weights_, strict=True)):
+        total += 0.5 * (w**2 / mu[view_of_column]).sum()
+        if isinstance(model, MKLClassifier):
+            positive = model.classes_[1] if len(model.coef_) == 1 else model.classes_[k]
+            total += model.C * LOSSES[model.loss](np.where(y == positive, 1.0, -1.0), scores[:, k]).sum()
+        elif isinstance(model, MKLRegressor):
+            total += model.C * np.maximum(0.0, np.abs(y - scores[:, k]) - model.epsilon).sum()
+        else:
+            residuals = y.reshape(len(y), -1)[:, k] - scores[:, k]
+            total += 0.5 * (residuals**2).sum() / model.alpha
+    return total * (model.alpha if isinstance(model, MKLRidge) else 1.0)
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILY if name not in ("ovo", "ovr")])
+def test_value_and_gap_are_those_of_the_coefficients(name):
+    estimator, make = FAMILY[name]
+    X, y = make(150)
+    model = on_factors(estimator, 30).fit(X, y)
+    assert model.coef_.shape == (model.intercept_.size, model._prediction_bank.transform(X).shape[1])
+    assert model.status_ == "optimal" and model.dual_gap_ <= model.tol
+    value = primal_value(model, X, y)
+    assert model.objective_ <= value * (1 + 1e-9)
+    assert value - model.objective_ <= 1.001 * model.tol * value
+    np.testing.assert_allclose(
+        (model.machine_weights_ * model._costs**2) ** model.norm @ np.ones(3), 1.0, rtol=1e-6
+    )
+
+
+def test_a_rank_that_is_too_small_costs_value_and_says_so():
+    X, y = make_binary(150)
+    values, errors = [], []
+    for rank in (5, 12, 60):
+        model = on_factors(FAMILY["hinge"][0], rank, tol=1e-6).fit(X, y)
+        values.append(model.objective_)
+        errors.append(model.approximation_["trace_error"].max())
+    exact = FAMILY["hinge"][0].set_params(tol=1e-6).fit(X, y).objective_
+    assert values[0] > values[1] > values[2] >= exact * (1 - 1e-5)
+    assert errors[0] > errors[1] > errors[2] > 0.0
+
+
+# ---------------------------------------------------------------------- what counts, and what does not
+@pytest.mark.parametrize("name", ["hinge", "shared", "regressor", "ridge"])
+def test_weights_repeat_rows_and_leave_them_out(name):
+    estimator, make = FAMILY[name]
+    X, y = make(80)
+    X = np.vstack([X, [[np.nan, 1.0, 1.0, 1.0]]])  # nobody looks at a row without weight
+    y = np.append(y, y[:1])
+    counts = np.append(np.random.default_rng(0).integers(0, 3, 80), 0)
+    weighted = on_factors(estimator, 1e-6, tol=TOL).fit(X, y, counts)
+    repeated = on_factors(estimator, 1e-6, tol=TOL).fit(X.repeat(counts, axis=0), y.repeat(counts))
+    np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-6)
+    np.testing.assert_allclose(output(weighted, NEW), output(repeated, NEW), atol=1e-4)
+    order = np.random.default_rng(1).permutation(len(y))
+    shuffled = on_factors(estimator, 1e-6, tol=TOL).fit(X[order], y[order], counts[order])
+    np.testing.assert_allclose(shuffled.objective_, weighted.objective_, rtol=1e-9)
+    pd.testing.assert_frame_equal(shuffled.approximation_, weighted.approximation_, rtol=1e-6)
+
+
+def test_array_frame_and_sparse_matrix_give_the_same_model():
+    X, y = make_binary(100)
+    estimator = on_factors(FAMILY["hinge"][0], 20)
+    expected = clone(estimator).fit(X, y).decision_function(NEW)
+    frame = pd.DataFrame(X, columns=list("pqrs"))
+    by_frame = clone(estimator).fit(frame, y)
+    assert by_frame.feature_names_in_.tolist() == list("pqrs")
+    np.testing.assert_allclose(by_frame.decision_function(pd.DataFrame(NEW, columns=list("pqrs"))), expected)
+    by_sparse = clone(estimator).fit(scipy.sparse.csc_matrix(X), y)
+    np.testing.assert_allclose(by_sparse.decision_function(scipy.sparse.csr_matrix(NEW)), expected, rtol=1e-6)
+
+
+def test_reference_rows_are_drawn_by_the_seed(monkeypatch):
+    monkeypatch.setattr(_factors, "reference_size", lambda n, ranks: 60)
+    X, y = make_binary(200)
+    fits = [on_factors(FAMILY["hinge"][0], 20, random_state=seed).fit(X, y) for seed in (3, 3, 4)]
+    errors = [model.approximation_["trace_error"]["signal"] for model in fits]
+    assert errors[0] == errors[1] != errors[2]
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+
+
+@pytest.mark.parametrize("place", ["memory", "disk", "nowhere"])
+def test_blocks_and_where_factors_are_kept_change_nothing(monkeypatch, place):
+    X, y = make_three(300)
+    expected = on_factors(FAMILY["ovr"][0], 20, n_jobs=2).fit(X, y)
+    made, computed = [], []
+    factorise = _factors.factorise
+
+    def in_small_blocks(parts):
+        made.append(LocalRows(parts, block_rows=64))
+        return made[-1]
+
+    monkeypatch.setattr("multikernel.core.row_input.LocalRows", in_small_blocks)
+    monkeypatch.setattr(_factors, "factorise", lambda *given: computed.append(1) or factorise(*given))
+    if place != "memory":
+        room = expected.memory_.workspace + expected.memory_.stack // 2
+        monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: room)
+    if place == "nowhere":
+        monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=1000))
+    model = on_factors(FAMILY["ovr"][0], 20, n_jobs=2).fit(X, y)
+    assert made[0].on_disk == (place == "disk") and model.memory_.place == place and model.memory_.fits
+    assert (len(computed) > 5) == (place == "nowhere"), "once for each of the 5 blocks, if they are kept"
+    np.testing.assert_allclose(model.objective_, expected.objective_, rtol=1e-12)
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-9)
+
+
+# ---------------------------------------------------------------------- ranks by trace error
+MANY = [View("near", Gaussian(gamma=2.0), [0, 1]), View("far", Laplacian(0.3), [2, 3], rank=15)]
+
+
+def test_an_error_that_is_asked_for_holds_over_all_rows(monkeypatch):
+    monkeypatch.setattr(_factors, "reference_size", lambda n, ranks: 40)
+    X, y = make_binary(400, seed=2)
+    X[::50] *= 4.0  # rows unlike those that a small sample holds
+    model = MKLClassifier(MANY, gram="low_rank", rank=0.05).fit(X, y)
+    table = model.approximation_
+    assert table["approximation"].tolist() == ["cholesky", "nystroem"] and table["rank"]["far"] == 15
+    norms = [
+        (Z**2).sum()
+        for _, Z in MKLClassifier(MANY, gram="low_rank", rank=0.05).fit(X, y)._prediction_bank.iter_factors(X)
+    ]
+    np.testing.assert_allclose(1.0 - np.array(norms) / 400, table["trace_error"], atol=1e-12)
+    assert 0.0 < table["trace_error"]["near"] <= 0.05
+
+
+def test_an_error_that_is_not_reached_is_said(monkeypatch):
+    monkeypatch.setattr(_factors, "reference_size", lambda n, ranks: 10)
+    monkeypatch.setattr(_factors, "_ATTEMPTS", 1)
+    X, y = make_binary(200)
+    with pytest.warns(
+        UserWarning,
+        match=r"view 'near' has a relative trace error of .* over all 200 rows, more than rank=0.01",
+    ):
+        MKLClassifier(MANY, gram="low_rank", rank=0.01).fit(X, y)
+
+
+def test_an_error_that_is_almost_zero_is_the_one_spoken_of(monkeypatch):
+    monkeypatch.setattr(_factors, "reference_size", lambda n, ranks: 10)
+    monkeypatch.setattr(_factors, "_ATTEMPTS", 2)
+    X, y = make_binary(300)
+    with pytest.warns(UserWarning, match=r"view 'near' .* more than rank=9\.99989e-321 asks for"):
+        MKLClassifier(MANY, gram="low_rank", rank=1e-320).fit(X, y)
+
+
+def test_an_error_out_of_reach_is_tried_once_and_said(monkeypatch):
+    fits = []
+    monkeypatch.setattr(FactorRequest, "_fitted", _noting(fits, FactorRequest._fitted))
+    X, y = make_binary(500)
+    views = [View("narrow", Gaussian(gamma=500.0), [0, 1]), MANY[1]]
+    with pytest.warns(LowRankWarning, match=r"'narrow' .* with 200 columns, the most .*gram='dense'"):
+        MKLClassifier(views, gram="low_rank", rank=0.01).fit(X, y)
+    assert len(fits) == 1
+
+
+def _noting(calls, function):
+    def noted(*arguments):
+        calls.append(arguments)
+        return function(*arguments)
+
+    return noted
+
+
+def test_no_more_landmarks_than_different_rows():
+    X, y = make_binary(40)
+    model = on_factors(FAMILY["hinge"][0], 60).fit(np.vstack([X, X]), np.append(y, y))
+    assert model.approximation_["rank"]["signal"] == 40
+
+
+# ---------------------------------------------------------------------- manners
+def test_a_fit_leaves_nothing_of_the_other_route():
+    X, y = make_binary()
+    model = MKLClassifier(VIEWS).fit(X, y)
+    assert model.gram_ == "dense" and "80 × 80" in str(model.memory_) and not hasattr(model, "coef_")
+    model.set_params(gram="low_rank", rank=10).fit(X, y)
+    assert model.gram_ == "low_rank" and model.memory_.n_columns == 21
+    assert not hasattr(model, "support_") and not hasattr(model, "dual_coef_")
+    model.set_params(gram="dense").fit(X, y)
+    assert not hasattr(model, "coef_") and not hasattr(model, "approximation_")
+    np.testing.assert_array_equal(
+        model.decision_function(NEW), MKLClassifier(VIEWS).fit(X, y).decision_function(NEW)
+    )
+
+
+def test_progress_callback_and_convergence_are_told():
+    X, y = make_three(120)
+    seen = []
+    model = on_factors(
+        FAMILY["ovr"][0], 20, callback=lambda entry: seen.append(entry["gap"]) or len(seen) > 2, verbose=1
+    )
+    with redirect_stderr(io.StringIO()) as told:
+        model.fit(X, y)
+    assert model.status_ == "interrupted"
+    size = f"120 × {model.approximation_['rank'].sum()}"
+    assert "[multikernel] low rank: " in told.getvalue() and size in told.getvalue()
+    assert "b: iteration" in told.getvalue()
+    with pytest.warns(ConvergenceWarning, match=r"did not reach tol=1e-12"):
+        on_factors(FAMILY["hinge"][0], 20, tol=1e-12, max_iter=2).fit(*make_binary())
+
+
+def test_probabilities_on_factors():
+    X, y = make_three(150)
+    model = on_factors(FAMILY["shared"][0], 20, probability=True).fit(X, y)
+    P = model.predict_proba(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    assert (model.classes_[P.argmax(axis=1)] == y).mean() > 0.9
+
+
+def test_rank_and_price_can_be_searched_for():
+    X, y = make_binary(120)
+    search = GridSearchCV(on_factors(FAMILY["hinge"][0]), {"rank": [6, 20], "C": [0.1, 1.0]}, cv=3).fit(X, y)
+    assert search.best_params_["rank"] == 20 and search.best_score_ > 0.8
+
+
+@pytest.mark.filterwarnings("ignore:factors of low rank hold less")
+def test_what_is_too_large_is_refused():
+    X, y = make_regression()
+    with pytest.raises(ValueError, match="too large for floating point"):
+        on_factors(FAMILY["ridge"][0], 10).fit(X, 1e200 * y)
+    high = y > np.median(y)
+    for name, target in (("hinge", high), ("squared hinge", high), ("ridge", y), ("regressor", y)):
+        with pytest.raises(ValueError, match="too large for floating point"):
+            on_factors(FAMILY[name][0], 10).fit(1e100 * X, target)
+    with pytest.raises(ValueError, match=r"view 'signal' holds NaN at row 7, column 1"):
+        X[7, 1] = np.nan
+        on_factors(FAMILY["ridge"][0], 10).fit(X, y)

@@ -1,0 +1,588 @@
+"""Regularised MKL: every point measured is a plain classifier, cross-validated; the best one is the model."""
+
+import copy
+import io
+import pickle
+from contextlib import redirect_stderr
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from multikernel import MKLClassifier, View, stack_kernels
+from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.mkl.regularized.classifier import RegularizedMKLClassifier
+from multikernel.mkl.regularized.folds import FoldModel
+from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
+
+# Widths that depend on the data: a fold that saw its validation part would have others.
+LEARNED = [
+    ("line", Linear(), [0, 1, 2]),
+    ("signal", Gaussian(), [0, 1]),
+    View("all", Polynomial(2), standardize=True, transforms="unit_diagonal"),
+]
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=1)
+NEW = make_table(25, seed=99)
+FINE = {"tol": 1e-6, "max_iter": 2000}
+
+
+def regularized(views=LEARNED, **params):
+    return RegularizedMKLClassifier(views, **{"cv": FOLDS, "max_steps": 1, **FINE, **params})
+
+
+def quickly(views=LEARNED, **params):
+    """For what does not depend on how exact a machine is."""
+    return regularized(views, **{"tol": 1e-2, **params})
+
+
+def fold_scores(model):
+    n_folds = sum(key.startswith("split") for key in model.cv_results_)
+    return np.column_stack([model.cv_results_[f"split{k}_test_score"] for k in range(n_folds)])
+
+
+def assert_same_search(a, b):
+    assert a.cv_results_["params"] == b.cv_results_["params"]
+    np.testing.assert_array_equal(fold_scores(a), fold_scores(b))
+    np.testing.assert_array_equal(a.kernel_weights_, b.kernel_weights_)
+
+
+# ---------------------------------------------------------------------- a point is a plain classifier
+@pytest.mark.parametrize("multiclass", ["binary", "ovr", "ovo", "shared", "joint"])
+def test_a_point_is_the_cross_validation_of_the_classifier_with_those_costs(multiclass):
+    X, y = make_binary(60) if multiclass == "binary" else make_three(60)
+    strategy = "ovr" if multiclass == "binary" else multiclass
+    model = regularized(multiclass=strategy).fit(X, y)
+    assert model.surface_.n_design_ == 6 <= len(model.cv_results_["params"]) <= 7
+    for costs, found in zip(model.cv_results_["params"], fold_scores(model), strict=True):
+        assert costs["line"] == 1.0
+        plain = MKLClassifier(LEARNED, costs=costs, multiclass=strategy, **FINE)
+        np.testing.assert_allclose(found, cross_val_score(plain, X, y, cv=FOLDS), atol=1e-12)
+    np.testing.assert_allclose(1 - model.surface_.values_, fold_scores(model).mean(axis=1))
+
+
+def test_the_design_is_in_the_costs_of_all_kernels_but_the_first():
+    X, y = make_binary(40)
+    model = quickly(max_steps=0, delta=0.2, cv=2).fit(X, y)
+    points = [[p["signal"], p["all"]] for p in model.cv_results_["params"]]
+    expected = [[0, 0], [0.2, 0], [-0.2, 0], [0, 0.2], [0, -0.2], [0.2, 0.2]]
+    np.testing.assert_allclose(np.log10(points), expected, atol=1e-12)
+    assert model.surface_.names == ["signal", "all"]
+
+
+def test_the_bound_is_in_powers_of_ten():
+    X, y = make_binary(40)
+    model = regularized(bound=0.4, max_steps=8, cv=2).fit(X, y)
+    logs = np.log10([list(p.values()) for p in model.cv_results_["params"]])
+    assert np.abs(logs).max() <= 0.4 + 1e-9
+    np.testing.assert_allclose(np.abs(logs[1]).max(), 0.3)
+    assert model.surface_.tol * 0.4 == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("search", ["response_surface", "eigenvalue", "weights"])
+def test_the_model_is_the_best_measured_point_fitted_on_all_samples(search):
+    X, y = make_binary(60, seed=3)
+    model = regularized(search=search).fit(X, y)
+    results = model.cv_results_
+    best = results["mean_test_score"].max()
+    assert model.best_score_ == pytest.approx(best, abs=1e-9)
+    assert results["rank_test_score"][results["mean_test_score"].argmax()] == 1
+    np.testing.assert_allclose(results["mean_test_score"], fold_scores(model).mean(axis=1))
+    np.testing.assert_allclose(results["std_test_score"], fold_scores(model).std(axis=1))
+    if search == "weights":
+        plain = MKLClassifier(LEARNED, norm=np.inf, costs=model.kernel_weights_**-0.5, **FINE)
+        assert model.costs_.tolist() == [1.0, 1.0, 1.0] == model.weights_frame()["cost"].tolist()
+    else:
+        plain = MKLClassifier(LEARNED, costs=model.costs_, **FINE)
+        np.testing.assert_allclose((model.costs_**2 * model.kernel_weights_).sum(), 1.0)
+    np.testing.assert_allclose(model.decision_function(NEW), plain.fit(X, y).decision_function(NEW))
+    assert model.n_solves_ == 3 * len(results["params"]) + 1
+
+
+def test_the_costs_are_those_of_the_best_point_and_change_the_model():
+    X, y = make_binary(60, seed=3)
+    model = regularized(max_steps=3).fit(X, y)
+    chosen = model.cv_results_["params"][model.surface_.best_index_]
+    assert model.costs_.tolist() == [chosen[name] for name in model.view_names_]
+    assert model.surface_.best_point_ == pytest.approx({k: v for k, v in chosen.items() if k != "line"})
+    assert model.weights_frame()["cost"].tolist() == model.costs_.tolist()
+    assert not np.allclose(model.kernel_weights_, MKLClassifier(LEARNED, **FINE).fit(X, y).kernel_weights_)
+
+
+def test_values_of_the_specification():
+    i = np.arange(1, 13)
+    X = np.column_stack([np.sin(i), np.cos(2 * i)])
+    y = np.array([1, 1, -1, 1, -1, -1, 1, -1, 1, -1, 1, -1])
+    views = [
+        View("linear", Linear(), transforms="unit_diagonal"),
+        View("square", Polynomial(2), transforms="unit_diagonal"),
+    ]
+    fold = FoldModel(MKLClassifier(views, **FINE)).open(X, y, None, np.arange(12), np.arange(12))
+
+    def scorer(model, X, y):
+        return accuracy_score(y, model.predict(X))
+
+    fold.score_at(np.ones(2), scorer)
+    fold.score_at(np.array([1.0, np.sqrt(2.0)]), scorer)
+    (_, (equal,)), (_, (unequal,)) = fold._points
+    assert (equal.objective, unequal.objective) == pytest.approx((7.918840, 8.191930), abs=2e-6)
+    np.testing.assert_allclose(equal.weights, [0.338352, 0.661648], atol=1e-4)
+    np.testing.assert_allclose(unequal.weights, [0.877478, 0.061261], atol=1e-4)
+
+
+# ---------------------------------------------------------------------- eigenvalues, fixed weights
+def counts_of(X):
+    """The number of eigenvalues above one half, of the kernels at unit diagonal, kernel by kernel."""
+    counts = []
+    for K in np.moveaxis(plain_kernels(X, X), 2, 0):
+        scale = np.sqrt(np.outer(np.diag(K), np.diag(K)))
+        counts.append(max(1, sum(np.linalg.svd(K / scale, compute_uv=False) > 0.5)))
+    return np.array(counts)
+
+
+def test_the_eigenvalue_heuristic_takes_the_best_exponent_of_ratios_of_counts():
+    X, y = make_binary(60, seed=1)
+    model = regularized(VIEWS, search="eigenvalue").fit(X, y)
+    exponents = [p["exponent"] for p in model.cv_results_["params"]]
+    np.testing.assert_allclose(exponents, np.arange(11) / 10)
+    counts = counts_of(X)
+    assert counts.max() > 2 * counts.min()
+    np.testing.assert_allclose(model.costs_, (counts / counts[0]) ** model.exponent_)
+    for k, (train, test) in enumerate(FOLDS.split(X, y)):
+        own = counts_of(X[train])
+        for exponent, found in zip(exponents, fold_scores(model)[:, k], strict=True):
+            plain = MKLClassifier(VIEWS, costs=(own / own[0]) ** exponent, **FINE).fit(X[train], y[train])
+            assert found == pytest.approx(plain.score(X[test], y[test]))
+    scores = model.cv_results_["mean_test_score"]
+    best = np.flatnonzero(scores >= scores.max() - 1e-9)
+    assert best.size > 1 and model.exponent_ == exponents[best[0]] > 0.0
+    assert model.surface_ is None
+
+
+def test_fixed_weights_are_plain_support_vector_machines():
+    X, y = make_binary(60)
+    model = regularized(VIEWS, search="weights", C=2.0, tol=1e-9).fit(X, y)
+    Ks = plain_kernels(X, X)
+    for weights, found in zip(model.cv_results_["params"], fold_scores(model), strict=True):
+        mixed = Ks @ np.array(list(weights.values()))
+        assert sum(weights.values()) == pytest.approx(1.0)
+        svc = SVC(kernel="precomputed", C=2.0, tol=1e-8)
+        np.testing.assert_allclose(found, cross_val_score(svc, mixed, y, cv=FOLDS), atol=1e-12)
+    assert model.cv_results_["params"][0] == pytest.approx({"signal": 1 / 3, "line": 1 / 3, "noise": 1 / 3})
+    chosen = np.array(list(model.cv_results_["params"][model.surface_.best_index_].values()))
+    np.testing.assert_allclose(model.kernel_weights_, chosen)
+    svc = SVC(kernel="precomputed", C=2.0, tol=1e-8).fit(Ks @ chosen, y)
+    expected = svc.decision_function(plain_kernels(NEW, X) @ chosen)
+    np.testing.assert_allclose(model.decision_function(NEW), expected, atol=1e-4)
+
+
+# ---------------------------------------------------------------------- the same whatever the way
+def test_threads_and_generators_change_nothing():
+    X, y = make_three(72)
+    for seed in (5, np.random.RandomState(3)):
+        fits = [
+            regularized(cv=3, tol=1e-3, random_state=copy.deepcopy(seed), n_jobs=n_jobs).fit(X, y)
+            for n_jobs in (1, 3)
+        ]
+        assert_same_search(*fits)
+
+
+def test_seeds_choose_the_folds():
+    X, y = make_binary(60)
+    a, b = (quickly(cv=3, max_steps=0, random_state=seed).fit(X, y) for seed in (0, 1))
+    assert (fold_scores(a) != fold_scores(b)).any()
+    assert_same_search(quickly(cv=3, max_steps=0).fit(X, y), a)
+
+
+def test_warm_starts_change_no_score(monkeypatch):
+    X, y = make_three(60)
+    warm = regularized(C=10.0).fit(X, y)
+    monkeypatch.setattr(FoldModel, "_nearest", lambda self, place: None)
+    cold = regularized(C=10.0).fit(X, y)
+    assert warm.cv_results_["params"] == cold.cv_results_["params"]
+    np.testing.assert_array_equal(fold_scores(warm), fold_scores(cold))
+
+
+def test_a_machine_starts_from_the_nearest_point():
+    X, y = make_binary(40)
+    fold = FoldModel(MKLClassifier(VIEWS)).open(X, y, None, np.arange(30), np.arange(30, 40))
+    assert fold._nearest(np.zeros(3)) is None
+    for costs in ([1.0, 1.0, 1.0], [1.0, 10.0, 1.0], [1.0, 1.0, 10.0]):
+        fold.score_at(np.array(costs), lambda model, X, y: 0.0)
+    assert fold._nearest(np.log([1.0, 5.0, 1.5])) is fold._points[1][1]
+    assert fold._nearest(np.log([1.0, 1.5, 2.0])) is fold._points[0][1]
+
+
+def test_stack_frame_and_sparse_matrix_give_the_same_search():
+    X, y = make_binary(60)
+    expected = regularized(VIEWS).fit(X, y)
+    frame = regularized(VIEWS).fit(pd.DataFrame(X, columns=list("pqrs")), y)
+    assert frame.feature_names_in_.tolist() == list("pqrs")
+    sparse = regularized(VIEWS).fit(scipy.sparse.csr_matrix(X), y)
+    stack = regularized("precomputed").fit(stack_kernels(list(np.moveaxis(plain_kernels(X, X), 2, 0))), y)
+    for other in (frame, sparse, stack):
+        np.testing.assert_array_equal(fold_scores(other), fold_scores(expected))
+        np.testing.assert_allclose(other.kernel_weights_, expected.kernel_weights_, atol=1e-3)
+    assert stack.surface_.names == ["kernel-1", "kernel-2"]
+    np.testing.assert_allclose(
+        stack.decision_function(plain_kernels(NEW, X)), expected.decision_function(NEW), atol=1e-2
+    )
+
+
+def test_stacks_on_disk_and_in_single_precision():
+    X, y = make_binary(60)
+    expected = regularized(VIEWS, tol=1e-4, max_steps=0).fit(X, y)
+    for params in ({"gram": "memmap"}, {"dtype": "float32"}):
+        other = regularized(VIEWS, tol=1e-4, max_steps=0, **params).fit(X, y)
+        np.testing.assert_allclose(fold_scores(other), fold_scores(expected), atol=0.051)
+        np.testing.assert_allclose(other.kernel_weights_, expected.kernel_weights_, atol=1e-2)
+
+
+# ---------------------------------------------------------------------- weights, scores, folds
+@pytest.mark.parametrize("views", [VIEWS, "precomputed"])
+def test_weights_count_in_training_and_in_validation(views):
+    X, y = make_binary(60)
+    weights = np.random.default_rng(0).integers(0, 4, 60).astype(float)
+    data = plain_kernels(X, X) if views == "precomputed" else X
+    model = regularized(views, class_weight="balanced").fit(data, y, weights)
+    for point, found in zip(model.cv_results_["params"], fold_scores(model), strict=True):
+        plain = MKLClassifier(VIEWS, costs=list(point.values()), class_weight="balanced", **FINE)
+        for k, (train, test) in enumerate(FOLDS.split(X, y)):
+            plain.fit(X[train], y[train], weights[train])
+            assert found[k] == pytest.approx(plain.score(X[test], y[test], weights[test]))
+
+
+def test_a_repeated_row_is_a_row_of_twice_the_weight_and_in_one_fold():
+    X, y = make_binary(50)
+    times = np.random.default_rng(1).integers(0, 3, 50)
+    weighted = regularized(cv=3).fit(X, y, times.astype(float))
+    repeated = regularized(cv=3).fit(np.repeat(X, times, axis=0), np.repeat(y, times), np.ones(times.sum()))
+    assert weighted.cv_results_["params"] == repeated.cv_results_["params"]
+    np.testing.assert_allclose(fold_scores(weighted), fold_scores(repeated))
+    np.testing.assert_allclose(weighted.decision_function(NEW), repeated.decision_function(NEW), atol=1e-3)
+
+
+def test_folds_are_stratified_disjoint_and_cover_all():
+    seen, seeds = [], set()
+
+    class Recorded(FoldModel):
+        def open(self, X, y, sample_weight, train, test):
+            seen.append((train, test))
+            seeds.add(self.model.random_state)
+            return super().open(X, y, sample_weight, train, test)
+
+    X, y = make_binary(60)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("multikernel.mkl.regularized.folds.FoldModel", Recorded)
+        quickly(cv=4, max_steps=0, random_state=np.random.RandomState(0)).fit(X, y)
+    assert len(seen) == 4 and len(seeds) == 1 and isinstance(seeds.pop(), int)
+    np.testing.assert_array_equal(np.sort(np.concatenate([test for _, test in seen])), np.arange(60))
+    for train, test in seen:
+        np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(60))
+        assert abs((y[test] == "yes").mean() - (y == "yes").mean()) < 0.07
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy", "f1_macro"])
+def test_any_score_without_probabilities(scoring):
+    X, y = make_binary(60)
+    model = regularized(VIEWS, scoring=scoring, max_steps=0).fit(X, y)
+    for costs, found in zip(model.cv_results_["params"], fold_scores(model), strict=True):
+        plain = MKLClassifier(VIEWS, costs=costs, **FINE)
+        np.testing.assert_allclose(found, cross_val_score(plain, X, y, cv=FOLDS, scoring=scoring), atol=1e-6)
+
+
+@pytest.mark.parametrize("views", [VIEWS, "precomputed"])
+def test_a_function_that_scores_sees_the_validation_samples(views):
+    X, y = make_binary(60)
+    data = plain_kernels(X, X) if views == "precomputed" else X
+    shapes = []
+
+    def scorer(model, X, y):
+        shapes.append((X.shape, y.shape, model.predict(X).shape, model.decision_function(X).shape))
+        return 0.5
+
+    model = quickly(views, scoring=scorer, max_steps=0).fit(data, y)
+    assert set(shapes) == {((20, 40, 3) if views == "precomputed" else (20, 4), (20,), (20,), (20,))}
+    assert model.costs_.tolist() == [1.0, 1.0, 1.0]  # all points are equal: the nearest to d = 1
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+@pytest.mark.parametrize("views", [LEARNED, "precomputed"])
+def test_a_function_that_scores_may_predict_for_any_samples(views, multiclass):
+    X, y = make_three(60)
+    data = plain_kernels(X, X) if views == "precomputed" else X
+    weights = np.random.default_rng(0).integers(0, 3, 60).astype(float)  # some are zero
+
+    def scorer(model, X, y, sample_weight=None):
+        some = slice(None, None, 2)
+        shifted = model.predict(X + 0.4)
+        own, copied = model.decision_function(X), model.decision_function(X.copy())
+        np.testing.assert_allclose(own, copied, atol=1e-9)
+        np.testing.assert_allclose(model.decision_function(X[some]), own[some], atol=1e-9)
+        parts = model.contributions(X)
+        assert parts.shape == (len(X), 3, 3) and model.dual_coef_.shape == (3, model.support_.size)
+        return accuracy_score(y, shifted) + model.support_.size + model.kernel_weights_[1]
+
+    model = regularized(views, scoring=scorer, max_steps=0, multiclass=multiclass).fit(data, y, weights)
+    splits = list(FOLDS.split(X, y))
+    for point in (0, 3):  # the model of every point, not that of the first or last
+        costs = list(model.cv_results_["params"][point].values())
+        for (train, test), found in zip(splits, fold_scores(model)[point], strict=True):
+            plain = MKLClassifier(views, costs=costs, multiclass=multiclass, **FINE)
+            own = np.ix_(train, train) if views == "precomputed" else train
+            new = np.ix_(test, train) if views == "precomputed" else test
+            plain.fit(data[own], y[train], weights[train])
+            right = accuracy_score(y[test], plain.predict(data[new] + 0.4))
+            expected = right + plain.support_.size + plain.kernel_weights_[1]
+            assert found == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_function_that_scores_cannot_change_the_validation_samples():
+    X, y = make_binary(40)
+
+    def scorer(model, X, y):
+        X += 1.0
+        return accuracy_score(y, model.predict(X))
+
+    with pytest.raises(ValueError, match="read-only"):
+        quickly(VIEWS, scoring=scorer).fit(X, y)
+
+
+@pytest.mark.parametrize("probability", [False, True])
+@pytest.mark.parametrize(
+    "scoring", ["neg_log_loss", lambda model, X, y: log_loss(y, model.predict_proba(X))], ids=["name", "own"]
+)
+def test_scores_of_probabilities_are_refused_with_what_can_be_done(scoring, probability):
+    X, y = make_binary(40)
+    with pytest.raises(ValueError, match=r"scoring needs probabilities.*folds.*roc_auc.*GridSearchCV"):
+        quickly(VIEWS, scoring=scoring, probability=probability).fit(X, y)
+
+
+@pytest.mark.parametrize("search", ["response_surface", "eigenvalue"])
+def test_means_that_differ_by_rounding_are_equally_good(search):
+    X, y = make_binary(60)
+    calls = iter(range(1000))
+
+    def scorer(model, X, y):  # the same scores in another order: their sum is rounded otherwise
+        point, fold = divmod(next(calls), 3)
+        return (0.2, 0.3, 0.1)[(point + fold) % 3]
+
+    model = quickly(VIEWS, search=search, scoring=scorer, max_steps=0).fit(X, y)
+    assert np.ptp(model.cv_results_["mean_test_score"]) > 0.0
+    assert model.costs_.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_list_of_splits_and_classes_that_a_fold_lacks():
+    X, y = make_three(60)
+    order = np.argsort(y, kind="stable")
+    splits = [(order[:45], order[45:]), (order[15:], order[:15])]
+    model = regularized(cv=splits, max_steps=0).fit(X, y)
+    for k, (train, test) in enumerate(splits):
+        plain = MKLClassifier(LEARNED, **FINE).fit(X[train], y[train])
+        assert fold_scores(model)[0, k] == pytest.approx(plain.score(X[test], y[test]))
+
+
+@pytest.mark.parametrize("search", ["response_surface", "eigenvalue", "weights"])
+def test_automatic_kernels_may_differ_from_fold_to_fold(search, monkeypatch):
+    names = []
+
+    class Recorded(FoldModel):
+        def open(self, *fold):
+            super().open(*fold)
+            names.append(self.model.view_names_)
+            return self
+
+    values = np.append(np.linspace(0.5, 3.0, 30), 0.0)  # without the zero, the linear kernel is constant
+    y = (np.abs(values - 2.0) < 0.5).astype(int)
+    X = scipy.sparse.csr_matrix(values[:, None])
+    monkeypatch.setattr("multikernel.mkl.regularized.folds.FoldModel", Recorded)
+    model = RegularizedMKLClassifier(search=search, cv=2, max_steps=0).fit(X, y)
+    assert sorted(map(len, names)) == [6, 7] == sorted([6, len(model.view_names_)])
+    assert model.score(X, y) > 0.9
+
+
+# ---------------------------------------------------------------------- manners
+def test_one_kernel_leaves_nothing_to_search():
+    X, y = make_binary(40)
+    model = RegularizedMKLClassifier(Gaussian(), cv=50).fit(X, y)
+    assert (model.costs_.tolist(), model.surface_, model.cv_results_, model.n_solves_) == ([1.0], None, {}, 1)
+    assert np.isnan(model.best_score_)
+    expected = MKLClassifier(Gaussian()).fit(X, y).decision_function(NEW)
+    np.testing.assert_array_equal(model.decision_function(NEW), expected)
+
+
+@pytest.mark.parametrize("search", ["response_surface", "eigenvalue", "weights"])
+def test_the_callback_sees_each_point_and_may_end_the_search(search):
+    X, y = make_binary(40)
+    seen = []
+    model = quickly(search=search, callback=seen.append, max_steps=1).fit(X, y)
+    assert [e["params"] for e in seen] == model.cv_results_["params"]
+    np.testing.assert_allclose([e["score"] for e in seen], model.cv_results_["mean_test_score"])
+    assert seen[-1]["best_score"] == pytest.approx(model.best_score_)
+    assert [e["evaluation"] for e in seen] == list(range(1, len(seen) + 1))
+    short = quickly(search=search, callback=lambda e: e["evaluation"] == 2).fit(X, y)
+    assert len(short.cv_results_["params"]) == 2
+    assert short.predict(NEW).shape == (25,)
+
+
+def test_verbose_writes_a_line_for_each_point():
+    X, y = make_binary(40)
+    text = io.StringIO()
+    with redirect_stderr(text):
+        model = quickly(verbose=1, max_steps=0).fit(X, y)
+    lines = text.getvalue().splitlines()
+    assert len(lines) == 6 == len(model.cv_results_["params"])
+    assert lines[1].startswith("[multikernel] point   2  score ") and "signal 2, all 1" in lines[1]
+
+
+def test_machines_that_stop_early_are_counted_in_one_warning():
+    X, y = make_binary(60)
+    with pytest.warns(ConvergenceWarning) as caught:
+        regularized(max_iter=1, max_steps=0, C=100.0, tol=1e-9).fit(X, y)
+    words = [str(w.message) for w in caught]
+    assert len(words) == 2
+    assert "18 of the 18 solutions of the search did not reach tol=1e-09" in words[0]
+    assert words[1].startswith("RegularizedMKLClassifier did not reach tol=1e-09")
+
+
+def test_total_cost_counts_kernels_that_cost_the_same():
+    X, y = make_binary(60, seed=3)
+    model = regularized(C=0.1, max_steps=2).fit(X, y)
+    n_active = np.count_nonzero(model.kernel_weights_ > 0.01 * model.kernel_weights_.sum())
+    assert n_active < 3 and model.costs_.max() > 1.01 * model.costs_.min()
+    assert model.total_cost_ == pytest.approx(model.support_.size * n_active / 3)
+
+
+def test_probabilities_are_calibrated_at_the_costs_found():
+    X, y = make_three(72)
+    model = regularized(probability=True, max_steps=0, tol=1e-4).fit(X, y)
+    plain = MKLClassifier(LEARNED, costs=model.costs_, probability=True, tol=1e-4, max_iter=2000).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(NEW), plain.predict_proba(NEW))
+    assert not hasattr(quickly(max_steps=0).fit(X, y), "predict_proba")
+
+
+def test_tools_of_scikit_learn():
+    X, y = make_binary(60)
+    quick = regularized(max_steps=0, cv=2, tol=1e-3)
+    grid = GridSearchCV(
+        make_pipeline(StandardScaler(), quick), {"regularizedmklclassifier__C": [0.1, 1.0]}, cv=2
+    )
+    grid.fit(X, y)
+    copied = clone(quick.set_params(delta=0.2))
+    assert copied.delta == 0.2 and copied.cv == 2 and not hasattr(copied, "costs_")
+    fitted = copied.fit(X, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.decision_function(NEW), fitted.decision_function(NEW))
+    assert again.surface_.best_point_ == fitted.surface_.best_point_
+    frame = pd.DataFrame(fitted.cv_results_)
+    assert len(frame) == 6 and frame["rank_test_score"].min() == 1
+    on_stack = cross_val_score(clone(quick).set_params(kernels="precomputed"), plain_kernels(X, X), y, cv=2)
+    assert on_stack.shape == (2,)
+
+
+def test_a_second_fit_forgets_the_first():
+    X, y = make_binary(40)
+    model = quickly(search="eigenvalue").fit(X, y)
+    model.set_params(search="response_surface", max_steps=0).fit(X, y)
+    assert model.exponent_ is None and model.surface_ is not None
+    assert len(model.cv_results_["params"]) == 6
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was():
+    X, y = make_binary(40)
+    model = quickly(max_steps=0).fit(X, y)
+    kept = dict(vars(model))
+
+    def fail(entry):
+        raise RuntimeError("enough")
+
+    for changes in ({"callback": fail}, {"callback": None, "scoring": lambda model, X, y: np.nan}):
+        model.set_params(**changes)
+        with pytest.raises((RuntimeError, ValueError), match=r"enough|finite"):
+            model.fit(X[::-1, :3], y)
+        for name in kept.keys() - model.get_params():
+            assert vars(model)[name] is kept[name]
+
+
+def test_a_second_fit_forgets_the_names_of_columns():
+    X, y = make_binary(40)
+    model = quickly(max_steps=0).fit(pd.DataFrame(X, columns=list("pqrs")), y).fit(X, y)
+    assert not hasattr(model, "feature_names_in_")
+    model.predict(X)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # two steps are not enough
+@pytest.mark.parametrize("search", ["response_surface", "weights"])
+def test_the_widest_bound_and_the_narrowest(search):
+    X, y = make_binary(40)
+    for bound in (1e-6, 10.0):
+        limits = {"bound": bound, "delta": bound, "max_steps": 0, "max_iter": 2, "cv": 2}
+        model = regularized(VIEWS, search=search, tol=1e-3, **limits).fit(X, y)
+        logs = np.log10([list(p.values()) for p in model.cv_results_["params"]])
+        assert logs.max() - logs.min() >= bound
+        assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_folds_that_need_groups_come_as_a_list():
+    X, y = make_binary(40)
+    with pytest.raises(ValueError, match=r"GroupKFold.*list\(cv.split\(X, y, groups\)\)"):
+        regularized(cv=GroupKFold(2)).fit(X, y)
+    splits = list(GroupKFold(2).split(X, y, np.arange(40) % 4))
+    model = regularized(cv=splits, max_steps=0).fit(X, y)
+    expected = cross_val_score(MKLClassifier(LEARNED, **FINE), X, y, cv=splits)
+    np.testing.assert_allclose(fold_scores(model)[0], expected)
+
+
+def test_the_surface_of_three_kernels_is_drawn():
+    from matplotlib.figure import Figure
+
+    X, y = make_binary(40)
+    model = quickly(max_steps=0).fit(X, y)
+    ax = model.surface_.plot(Figure().subplots())
+    assert (ax.get_xlabel(), ax.get_ylabel(), len(ax.texts)) == ("signal", "all", 6)
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "words"),
+    [
+        ({"search": "grid"}, ValueError, "search must be one of"),
+        ({"delta": 2.0}, ValueError, "delta must be at most bound=1"),
+        ({"delta": -0.1}, ValueError, "delta must be greater than 0"),
+        ({"bound": 0.0}, ValueError, "bound must be greater than 0"),
+        ({"max_steps": -1}, ValueError, "max_steps must be a positive integer"),
+        ({"cv": 1}, ValueError, "cv must be at least 2 folds"),
+        ({"scoring": ["accuracy", "roc_auc"]}, TypeError, "scoring must be one score"),
+        ({"bound": 400}, ValueError, "bound must lie between 1e-06 and 10; got 400"),
+        ({"bound": 1e-9, "delta": 1e-9}, ValueError, "bound must lie between"),
+        ({"cv": []}, ValueError, "cv must hold at least one split"),
+        (
+            {"scoring": lambda model, X, y: np.nan},
+            ValueError,
+            "scoring must give a finite score for every fold; got nan",
+        ),
+        ({"scoring": lambda model, X, y: {"a": 1}}, TypeError, "scoring must give one number; got {'a': 1}"),
+        ({"C": "learn"}, ValueError, 'C="learn" needs loss="squared_hinge"'),
+        ({"callback": 3}, TypeError, "callback must be a function"),
+    ],
+)
+def test_parameters_that_make_no_search_are_refused(params, error, words):
+    X, y = make_binary(40)
+    with pytest.raises(error, match=words):
+        quickly(**params).fit(X, y)
+
+
+def test_a_fold_that_cannot_be_trained_is_named():
+    X, y = make_binary(40)
+    yes = np.flatnonzero(y == "yes")
+    splits = [(np.arange(40)[::2], np.arange(40)[1::2]), (yes[:5], yes[5:])]
+    with pytest.raises(
+        ValueError, match="fold 1 of cv cannot be used: a classifier needs samples of at least 2"
+    ):
+        quickly(cv=splits).fit(X, y)

@@ -1,0 +1,377 @@
+"""The nonstationary classifier: what it learns, and how good that is, recomputed from the formulas."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.special import logsumexp, softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
+from sklearn.svm import SVC
+
+from multikernel import MKLClassifier, NonstationaryClassifier
+from multikernel.core.svm.losses import Hinge
+from multikernel.core.svm.machine import solve_machine
+from multikernel.datasets.generators import make_interleaved, make_piecewise, piecewise_curve
+from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.views import View
+from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
+from tests.nonstationary.solver.mixture_problems import Problem, primal_by_cvxpy
+
+MODES = ("qp", "full", "hard")
+EACH_MODE = pytest.mark.parametrize("mode", MODES)
+UNIT_VIEWS = [View(name, kernel, columns, transforms=("unit_diagonal",)) for name, kernel, columns in VIEWS]
+PIECES = [("line", Linear()), ("parabola", Polynomial(2))]
+
+
+def diagonals(X):
+    """k(x, x) of VIEWS, (n, 3)."""
+    return np.column_stack([np.ones(len(X)), X[:, 2] ** 2, np.ones(len(X))])
+
+
+def scores_from_outside(model, X, X_new):
+    """F (n, n_machines, 2, n_kernels) of a model on VIEWS, from its public attributes alone."""
+    K = plain_kernels(X_new, X[model.support_])
+    expansion = np.einsum("nsm,kpms->nkpm", K, model.dual_coef_)
+    return expansion + model.offsets_ - 0.5 * diagonals(X_new)[:, None, None, :]
+
+
+def log_ratio(F, mode):
+    total = F.max(axis=-1) if mode == "hard" else logsumexp(F, axis=-1)
+    return total[..., 0] - total[..., 1]
+
+
+def objective_from_outside(model, X, signs, machine=0):
+    """Φ of one machine of a model on VIEWS."""
+    s = np.zeros((2, 3, len(X)))
+    s[:, :, model.support_] = model.dual_coef_[machine]
+    norm = sum(part @ plain_kernels(X, X)[:, :, m] @ part for side in s for m, part in enumerate(side))
+    F = scores_from_outside(model, X, X)[:, machine]
+    margin = model.margin + (np.log(3.0) if model.mode == "qp" else 0.0)
+    places = np.arange(len(X)), np.where(signs > 0, 0, 1)
+    own, other = F[places], F[places[0], 1 - places[1]]
+    own = own.max(axis=1) if model.mode == "hard" else logsumexp(own, axis=1)
+    other = logsumexp(other, axis=1) if model.mode == "full" else other.max(axis=1)
+    return 0.5 * norm + model.C * np.maximum(margin - own + other, 0.0).sum()
+
+
+# --- the model ---------------------------------------------------------------------------------------------
+
+
+@EACH_MODE
+def test_the_decision_function_is_the_log_ratio_of_the_mixtures(mode):
+    X, y = make_binary(50)
+    X_new, _ = make_binary(30, seed=7)
+    model = NonstationaryClassifier(VIEWS, mode=mode).fit(X, y)
+    f = model.decision_function(X_new)
+    np.testing.assert_allclose(f, log_ratio(scores_from_outside(model, X, X_new), mode)[:, 0], atol=1e-9)
+    np.testing.assert_array_equal(model.predict(X_new), np.where(f > 0, "yes", "no"))
+    assert model.classes_.tolist() == ["no", "yes"] and model.score(X, y) > 0.9
+    assert model.dual_coef_.shape == (1, 2, 3, model.support_.size) and model.offsets_.shape == (1, 2, 3)
+    signs = np.where(y == "yes", 1.0, -1.0)
+    assert model.objective_ == pytest.approx(objective_from_outside(model, X, signs), rel=1e-8)
+
+
+@EACH_MODE
+def test_the_coefficients_of_each_component_sum_to_zero_and_have_the_sign_of_the_class(mode):
+    X, y = make_binary(50)
+    model = NonstationaryClassifier(VIEWS, mode=mode, C=1.0, tol=1e-5, max_iter=200).fit(X, y)
+    own = np.where(y[model.support_] == "yes", 1.0, -1.0)
+    for side, sign in enumerate((1.0, -1.0)):
+        coefficients = model.dual_coef_[0, side]
+        assert np.abs(coefficients.sum(axis=1)).max() <= 1e-6 * np.abs(coefficients).sum()
+        assert (coefficients * own * sign >= 0.0).all()
+        used = np.abs(coefficients).sum(axis=0)  # λ, on both sides
+        assert (used <= 1.0 + 1e-6).all()
+    np.testing.assert_allclose(*np.abs(model.dual_coef_[0]).sum(axis=1), atol=1e-5)
+
+
+@EACH_MODE
+def test_the_log_ratio_is_the_expected_score_with_the_weights_and_their_entropies(mode):
+    X, y = make_binary(50)
+    X_new, _ = make_binary(40, seed=3)
+    model = NonstationaryClassifier(VIEWS, mode=mode, C=1e3).fit(X, y)
+    F = scores_from_outside(model, X, X_new)[:, 0]
+    parts = []
+    for side, nu in enumerate(model.kernel_weights(X_new)):
+        assert nu.shape == (40, 3) and (nu >= 0.0).all()
+        np.testing.assert_allclose(nu.sum(axis=1), 1.0, rtol=1e-14)
+        if mode != "hard":
+            np.testing.assert_allclose(nu, softmax(F[:, side], axis=1), atol=1e-10)
+        finite = np.where(nu > 0.0, F[:, side], 0.0)
+        parts.append((nu * finite).sum(axis=1) - (nu * np.log(np.where(nu > 0.0, nu, 1.0))).sum(axis=1))
+    scale = 1.0 + np.abs(parts).max()
+    np.testing.assert_allclose(model.decision_function(X_new), parts[0] - parts[1], atol=1e-12 * scale)
+    if mode == "hard":
+        np.testing.assert_array_equal(nu, np.eye(3)[F[:, 1].argmax(axis=1)])
+
+
+def test_mean_weights_are_those_of_the_training_samples():
+    X, y = make_three(50)
+    model = NonstationaryClassifier(VIEWS).fit(X, y)
+    positive, negative = model.kernel_weights(X)
+    assert positive.shape == negative.shape == (50, 3, 3)
+    both = 0.5 * (positive + negative).mean(axis=0)
+    np.testing.assert_allclose(model.machine_weights_, both, atol=1e-10)
+    np.testing.assert_allclose(model.kernel_weights_, both.mean(axis=0), atol=1e-10)
+    frame = model.weights_frame()
+    assert frame.index.tolist() == ["signal", "line", "noise"] == model.view_names_
+    assert frame.columns.tolist() == ["weight", "weight[a]", "weight[b]", "weight[c]"]
+    np.testing.assert_array_equal(frame["weight[b]"], model.machine_weights_[1])
+    assert model.kernel_weights_.argmax() == 0
+    binary = NonstationaryClassifier(VIEWS).fit(X, y == "a")
+    assert binary.weights_frame().columns.tolist() == ["weight"]
+
+
+def test_more_classes_are_one_machine_each_against_the_rest():
+    X, y = make_three(60)
+    X_new, _ = make_three(40, seed=5)
+    model = NonstationaryClassifier(VIEWS, C=3.0).fit(X, y)
+    scores = model.decision_function(X_new)
+    assert scores.shape == (40, 3) and model.machine_names_ == ["a", "b", "c"]
+    np.testing.assert_array_equal(model.predict(X_new), np.array(["a", "b", "c"])[scores.argmax(axis=1)])
+    np.testing.assert_allclose(scores, log_ratio(scores_from_outside(model, X, X_new), "qp"), atol=1e-9)
+    assert model.score(X, y) > 0.9
+    total = 0.0
+    for k, name in enumerate("abc"):
+        one = NonstationaryClassifier(VIEWS, C=3.0).fit(X, y == name)
+        np.testing.assert_allclose(one.decision_function(X_new), scores[:, k], atol=1e-9)
+        for mine, its in zip(one.kernel_weights(X_new), model.kernel_weights(X_new), strict=True):
+            np.testing.assert_allclose(mine, its[:, k], atol=1e-9)
+        signs = np.where(y == name, 1.0, -1.0)
+        assert one.objective_ == pytest.approx(objective_from_outside(model, X, signs, k), rel=1e-8)
+        total += one.objective_
+    assert model.objective_ == pytest.approx(total)
+    assert {entry["machine"] for entry in model.history_} == {0, 1, 2}
+
+
+# --- the path and the certificate --------------------------------------------------------------------------
+
+
+@EACH_MODE
+@pytest.mark.parametrize("views", [VIEWS, UNIT_VIEWS], ids=["raw", "unit diagonal"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_objective_never_rises(mode, views):
+    for seed in range(4):
+        X, y = make_binary(20, seed=seed)
+        C = (0.3, 10.0, 1e4)[seed % 3]
+        model = NonstationaryClassifier(
+            views, C=C, mode=mode, n_init=2, tol=1e-5, max_iter=8, random_state=seed
+        ).fit(X, y)
+        values = np.array([entry["objective"] for entry in model.history_])
+        assert (np.diff(values) <= 0.0).all()
+        assert len({entry["start"] for entry in model.history_}) == 1
+        gaps = np.array([entry["gap"] for entry in model.history_])  # each that of the point before
+        assert np.isinf(gaps[0]) and (gaps[1:] >= 0.0).all()
+        # a turn reaches the optimum of its convex problem, and the posteriors of the new point lower it again
+        scale = np.maximum(1.0, values)
+        assert (values[1:-1] <= values[:-2] - gaps[1:-1] * scale[:-2] + 2e-6 * scale[:-2]).all()
+        assert model.objective_ <= values[-1] + 1e-7 * scale[-1]
+        assert len(values) == model.n_iter_ <= 8
+        assert model.start_objectives_[0].min() == model.objective_
+        assert model.start_objectives_[0].size == 2
+
+
+def posed_problem(model, X, signs):
+    """The convex problem that the model's own posteriors pose."""
+    F = scores_from_outside(model, X, X)[:, 0]
+    rows = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
+    q = [softmax(F[rows[side], side], axis=1) for side in (0, 1)]
+    if model.mode == "hard":
+        q = [np.eye(3)[part.argmax(axis=1)] for part in q]
+    margin = model.margin + (np.log(3.0) if model.mode == "qp" else 0.0)
+    Ks = np.moveaxis(plain_kernels(X, X), 2, 0)
+    n = len(X)
+    return Problem(
+        Ks, signs, ([0, 1, 2], [0, 1, 2]), (q[0], q[1]), np.full(n, model.C), np.full(n, margin), model.mode
+    )
+
+
+@EACH_MODE
+@pytest.mark.parametrize(("C", "tol"), [(0.5, 1e-3), (10.0, 1e-3), (300.0, 1e-2)])
+def test_no_further_turn_improves_by_more_than_the_gap_says(mode, C, tol):
+    X, y = make_binary(30, seed=5)
+    signs = np.where(y == "yes", 1.0, -1.0)
+    model = NonstationaryClassifier(VIEWS, C=C, mode=mode, tol=tol, max_iter=100).fit(X, y)
+    assert model.status_ == "optimal"
+    reach = primal_by_cvxpy(posed_problem(model, X, signs))
+    gap = (objective_from_outside(model, X, signs) - reach) / max(1.0, model.objective_)
+    assert -1e-6 <= gap <= tol
+    assert gap - 2e-6 <= model.dual_gap_ <= max(gap, 0.0) + 0.1 * tol  # a bound, as sharp as projections are
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 3])
+def test_a_fit_that_is_cut_short_says_how_far_it_is_from_a_stationary_point(max_iter):
+    X, y = make_binary(30, seed=2)
+    signs = np.where(y == "yes", 1.0, -1.0)
+    with pytest.warns(ConvergenceWarning, match="relative distance to a stationary point is") as caught:
+        model = NonstationaryClassifier(VIEWS, max_iter=max_iter).fit(X, y)
+    assert model.status_ == "max_iter" and model.n_iter_ == max_iter
+    assert f"{model.dual_gap_:.1e} after {max_iter} iterations" in str(caught[0].message)
+    reach = primal_by_cvxpy(posed_problem(model, X, signs))
+    gap = (model.objective_ - reach) / max(1.0, model.objective_)
+    assert 1e-3 < gap - 2e-6 <= model.dual_gap_ <= gap + 1e-4
+
+
+# --- the SVM -----------------------------------------------------------------------------------------------
+
+
+@EACH_MODE
+@pytest.mark.parametrize("kernel", [Gaussian(gamma=0.3), Linear()])
+@pytest.mark.parametrize("C", [0.1, 5.0])
+def test_one_kernel_is_the_svm_with_twice_the_c(mode, kernel, C):
+    X, y = make_binary(60)
+    X_new, _ = make_binary(40, seed=9)
+    model = NonstationaryClassifier([kernel], C=C, mode=mode).fit(X, y)
+    K, signs = kernel(X), np.where(y == "yes", 1.0, -1.0)
+    machine = solve_machine(K, Hinge(signs, np.full(60, 2.0 * C)), tol=1e-11)
+    exact = kernel(X_new, X) @ machine.dual + machine.intercept
+    np.testing.assert_allclose(model.decision_function(X_new), exact, atol=1e-5)
+    svm = SVC(C=2.0 * C, kernel="precomputed", tol=1e-9).fit(K, y)
+    np.testing.assert_allclose(
+        model.decision_function(X_new), svm.decision_function(kernel(X_new, X)), atol=1e-5
+    )
+    assert 2.0 * model.objective_ == pytest.approx(machine.objective, rel=1e-8)
+    assert model.n_iter_ == 1 and model.dual_gap_ <= 1e-8
+    coefficients = np.zeros(60)
+    coefficients[model.support_] = model.dual_coef_[0, 0, 0] - model.dual_coef_[0, 1, 0]
+    np.testing.assert_allclose(coefficients, machine.dual, atol=1e-4 * C)
+
+
+@pytest.mark.parametrize(
+    ("mode", "width", "winner"),
+    [("qp", 1.0, "clustered"), ("full", 5.0, "random")],  # either kind of start alone can be a trap
+)
+def test_where_a_kernel_repeats_starts_decide(mode, width, winner):
+    X, y = make_interleaved(40, width=width, random_state=0)
+    views = [("a", Linear()), ("b", Linear())]
+    twins = NonstationaryClassifier(views, mode=mode, random_state=0).fit(X, y)
+    values = twins.start_objectives_[0]
+    assert values.size == 8 and values.min() == twins.objective_
+    best = {"random": values[0::2].min(), "clustered": values[1::2].min()}
+    assert best.pop(winner) == twins.objective_ < 0.1 * min(best.values())
+    assert {entry["start"] for entry in twins.history_} == {int(values.argmin())}
+    margin = 1.0 + (np.log(2.0) if mode == "qp" else 0.0)
+    svm = NonstationaryClassifier([Linear()], mode=mode, margin=margin).fit(X, y)
+    assert twins.score(X, y) == 1.0 and svm.score(X, y) <= 0.75
+    again = NonstationaryClassifier(views, mode=mode, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(again.dual_coef_, twins.dual_coef_)
+    np.testing.assert_array_equal(again.start_objectives_[0], values)
+    other = NonstationaryClassifier(views, mode=mode, random_state=1).fit(X, y)
+    assert (other.start_objectives_[0] != values).any()
+
+
+# --- separable classes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["qp", "full"])
+@pytest.mark.parametrize("margin", [1.0, 0.25])
+def test_separable_classes_keep_the_margin(mode, margin):
+    X, y = make_binary(40, seed=4)
+    model = NonstationaryClassifier(VIEWS, C=1e4, mode=mode, margin=margin, max_iter=100).fit(X, y)
+    signs = np.where(y == "yes", 1.0, -1.0)
+    least = (signs * model.decision_function(X)).min()
+    assert least >= margin - 1e-4
+    assert least == pytest.approx(margin, abs=0.1)
+
+
+@EACH_MODE
+def test_the_hard_margin_is_the_limit_of_the_soft_one(mode):
+    X, y = make_binary(40, seed=4)
+    hard = NonstationaryClassifier(VIEWS, C=np.inf, mode=mode).fit(X, y)
+    signs = np.where(y == "yes", 1.0, -1.0)
+    assert (signs * hard.decision_function(X) >= 1.0 - 1e-4).all()
+    assert hard.status_ == "optimal"
+    norm = 0.5 * sum(
+        c @ plain_kernels(X[hard.support_], X[hard.support_])[:, :, m] @ c
+        for side in hard.dual_coef_[0]
+        for m, c in enumerate(side)
+    )
+    assert hard.objective_ == pytest.approx(norm, rel=1e-4)
+    weighted = NonstationaryClassifier(VIEWS, C=np.inf, mode=mode).fit(X, y, np.linspace(0.1, 3.0, 40))
+    np.testing.assert_allclose(weighted.decision_function(X), hard.decision_function(X), atol=1e-8)
+
+
+def test_the_hard_margin_of_one_kernel_is_that_of_the_svm():
+    X, y = make_binary(40, seed=4)
+    model = NonstationaryClassifier([Gaussian(gamma=1.0)], C=np.inf).fit(X, y)
+    svm = SVC(C=1e8, kernel="precomputed", tol=1e-9).fit(Gaussian(gamma=1.0)(X), y)
+    np.testing.assert_allclose(
+        model.decision_function(X), svm.decision_function(Gaussian(gamma=1.0)(X)), atol=1e-4
+    )
+
+
+def test_the_hard_margin_refuses_classes_that_overlap():
+    X, y = make_binary(60)
+    flipped = np.where(np.arange(60) < 10, np.where(y == "yes", "no", "yes"), y)
+    with pytest.raises(ValueError, match=r"needs separable classes.*'yes' from the rest\. Use a finite C"):
+        NonstationaryClassifier([Linear()], C=np.inf).fit(X, flipped)
+
+
+# --- the piecewise plane of the paper ----------------------------------------------------------------------
+
+
+def no_quadratic_polynomial_separates(X, y):
+    """By a linear program: is there no p of degree two with y p(x) ≥ 1?"""
+    x, z = X.T
+    monomials = np.column_stack([np.ones_like(x), x, z, x * x, x * z, z * z])
+    found = linprog(np.zeros(6), A_ub=-y[:, None] * monomials, b_ub=-np.ones(y.size), bounds=(None, None))
+    assert found.status in (0, 2)
+    return found.status == 2
+
+
+@pytest.mark.parametrize("mode", ["qp", "full"])
+def test_a_piecewise_boundary_that_no_combination_of_the_kernels_has(mode):
+    X, y = make_piecewise(200, shift=0.2, random_state=0)
+    X_new, y_new = make_piecewise(400, shift=0.2, random_state=1)
+    assert no_quadratic_polynomial_separates(X, y)
+    assert not no_quadratic_polynomial_separates(X[X[:, 0] > 0], y[X[:, 0] > 0])
+    model = NonstationaryClassifier(PIECES, C=1e4, mode=mode).fit(X, y)
+    assert model.score(X, y) == model.score(X_new, y_new) == 1.0
+    assert (y * model.decision_function(X)).min() >= 1.0 - 1e-4
+    # the lower class is linear on the left and quadratic on the right
+    x = np.column_stack([np.linspace(-3, 3, 61)] * 2)
+    x[:, 1] = piecewise_curve(x[:, 0])
+    below = model.kernel_weights(x)[1][:, 1]
+    assert np.ptp(below) > 0.9
+
+
+def test_stationary_kernels_cannot_learn_the_piecewise_boundary():
+    X, y = make_piecewise(200, shift=0.2, random_state=0)
+    X_new, y_new = make_piecewise(400, shift=0.2, random_state=1)
+    for views in ([Linear()], [Polynomial(2)], PIECES):
+        assert MKLClassifier(views, C=100.0).fit(X, y).score(X_new, y_new) <= 0.87
+    K, K_new = (Linear()(A, X) + Polynomial(2)(A, X) for A in (X, X_new))
+    assert SVC(C=100.0, kernel="precomputed").fit(K, y).score(K_new, y_new) <= 0.87
+
+
+# --- probabilities -----------------------------------------------------------------------------------------
+
+
+def test_probabilities_are_those_of_the_log_ratio():
+    X, y = make_binary(40)
+    model = NonstationaryClassifier(VIEWS).fit(X, y)
+    f = model.decision_function(X)
+    expected = 1.0 / (1.0 + np.exp(-f))
+    np.testing.assert_allclose(
+        model.predict_proba(X), np.column_stack([1.0 - expected, expected]), atol=1e-12
+    )
+    X, y = make_three(40)
+    model = NonstationaryClassifier(VIEWS).fit(X, y)
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities, softmax(model.decision_function(X), axis=1), atol=1e-12)
+
+
+def test_calibrated_probabilities_are_better_where_classes_overlap():
+    rng = np.random.default_rng(0)
+    X, X_new = rng.normal(size=(80, 2)), rng.normal(size=(1000, 2))
+    y, y_new = ((A[:, 0] > 0.0) ^ (rng.random(len(A)) < 0.2) for A in (X, X_new))
+    views = [Linear(), Gaussian(gamma=5.0)]
+    plain = NonstationaryClassifier(views, C=100.0).fit(X, y)
+    calibrated = NonstationaryClassifier(views, C=100.0, probability=True).fit(X, y)
+    np.testing.assert_array_equal(calibrated.decision_function(X_new), plain.decision_function(X_new))
+    assert (plain.predict(X_new) == calibrated.predict(X_new)).all()
+    before, after = (log_loss(y_new, m.predict_proba(X_new)) for m in (plain, calibrated))
+    assert after < before - 0.1
+    np.testing.assert_allclose(calibrated.predict_proba(X_new).sum(axis=1), 1.0)
+    order = np.argsort(plain.decision_function(X_new))
+    assert (np.diff(calibrated.predict_proba(X_new)[order, 1]) >= -1e-12).all()

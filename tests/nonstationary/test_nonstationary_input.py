@@ -1,0 +1,309 @@
+"""The nonstationary classifier: what it takes, keeps, warns of and refuses."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from multikernel import NonstationaryClassifier, stack_kernels
+from multikernel.core.optim.loop import Status
+from multikernel.kernels import Gaussian, Linear
+from multikernel.nonstationary.solver import learn
+from multikernel.views import View
+from tests.judged import BOTH, solved_by
+from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
+from tests.test_bad_input import refuses
+
+MODES = ("qp", "full", "hard")
+EACH_MODE = pytest.mark.parametrize("mode", MODES)
+UNIT_VIEWS = [View(name, kernel, columns, transforms=("unit_diagonal",)) for name, kernel, columns in VIEWS]
+
+
+def unit_kernels(A, B):
+    """The kernels of UNIT_VIEWS, written out."""
+    K = plain_kernels(A, B)
+    K[:, :, 1] = np.sign(K[:, :, 1])
+    return K
+
+
+# --- what it takes -----------------------------------------------------------------------------------------
+
+
+def test_ready_made_kernels_of_constant_diagonal():
+    X, y = make_binary(40)
+    X_new, _ = make_binary(20, seed=8)
+    K, K_new = unit_kernels(X, X), unit_kernels(X_new, X)
+    exact = {"tol": 1e-6, "max_iter": 300}
+    model = NonstationaryClassifier("precomputed", **exact).fit(K, y)
+    table = NonstationaryClassifier(UNIT_VIEWS, **exact).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(K_new), table.decision_function(X_new), atol=1e-5)
+    np.testing.assert_allclose(model.kernel_weights(K_new), table.kernel_weights(X_new), atol=1e-5)
+    assert model.objective_ == pytest.approx(table.objective_, rel=1e-7)
+    stacked = NonstationaryClassifier("precomputed", **exact).fit(
+        stack_kernels(list(np.moveaxis(K, 2, 0))), y
+    )
+    np.testing.assert_array_equal(stacked.dual_coef_, model.dual_coef_)
+    size = np.array([1.0, 2.0, 3.0])  # constant, not one
+    scaled = NonstationaryClassifier("precomputed").fit(K * size, y)
+    F = np.einsum("nsm,pms->npm", (K_new * size)[:, scaled.support_], scaled.dual_coef_[0])
+    total = np.log(np.exp(F + scaled.offsets_[0] - 0.5 * size).sum(axis=-1))
+    np.testing.assert_allclose(scaled.decision_function(K_new * size), total @ [1.0, -1.0], atol=1e-9)
+
+
+def test_ready_made_kernels_of_varying_diagonal_warn_at_fit_and_are_refused_at_predict():
+    X, y = make_binary(30)
+    K = plain_kernels(X, X)
+    with pytest.warns(UserWarning, match="kernel 'kernel-1' has a diagonal from .* will refuse them"):
+        model = NonstationaryClassifier("precomputed", tol=1e-6, max_iter=300).fit(K, y)
+    table = NonstationaryClassifier(VIEWS, tol=1e-6, max_iter=300).fit(X, y)
+    assert model.objective_ == pytest.approx(table.objective_, rel=1e-6)
+    for method in (model.predict, model.decision_function, model.kernel_weights, model.predict_proba):
+        with refuses("predictions need k(x, x)", "Divide each kernel", "sqrt(k(x, x) k(z, z))"):
+            method(K)
+
+
+def test_one_ready_made_kernel_may_vary_on_its_diagonal():
+    X, y = make_binary(40)
+    X_new, _ = make_binary(20, seed=8)
+    model = NonstationaryClassifier("precomputed").fit((X @ X.T)[:, :, None], y)
+    table = NonstationaryClassifier([Linear()]).fit(X, y)
+    scores = model.decision_function((X_new @ X.T)[:, :, None])
+    np.testing.assert_allclose(scores, table.decision_function(X_new), atol=1e-5)
+
+
+def test_clones_pipelines_folds_and_grids():
+    X, y = make_binary(45)
+    model = NonstationaryClassifier(VIEWS, C=3.0, mode="hard", margin=0.5, n_init=2, solver="smo")
+    copied = clone(model)
+    assert copied.get_params() == model.get_params()
+    assert copied.fit(X, y) is copied and not hasattr(model, "classes_")
+    pipeline = make_pipeline(StandardScaler(), NonstationaryClassifier(VIEWS)).fit(X, y)
+    assert pipeline.score(X, y) > 0.9
+    grid = GridSearchCV(
+        NonstationaryClassifier(UNIT_VIEWS), {"C": [0.01, 10.0], "mode": ["qp", "hard"]}, cv=2
+    ).fit(X, y)
+    assert grid.best_params_["C"] == 10.0
+    mine = cross_val_score(NonstationaryClassifier("precomputed"), unit_kernels(X, X), y, cv=3)
+    np.testing.assert_array_equal(mine, cross_val_score(NonstationaryClassifier(UNIT_VIEWS), X, y, cv=3))
+
+
+# --- weights -----------------------------------------------------------------------------------------------
+
+
+@EACH_MODE
+def test_a_weight_of_two_is_a_row_given_twice(mode):
+    X, y = make_binary(30)
+    weights = np.where(np.arange(30) % 3 == 0, 2.0, 1.0)
+    weights[4] = 0.0
+    rows = np.repeat(np.arange(30), weights.astype(int))
+    settings = {"C": 0.7, "mode": mode, "tol": 1e-5, "max_iter": 200}
+    weighted = NonstationaryClassifier(VIEWS, **settings).fit(X, y, weights)
+    repeated = NonstationaryClassifier(VIEWS, **settings).fit(X[rows], y[rows])
+    np.testing.assert_allclose(repeated.decision_function(X), weighted.decision_function(X), atol=1e-9)
+    assert 4 not in weighted.support_
+    K = unit_kernels(X, X)  # here repeated rows stay two samples
+    weighted = NonstationaryClassifier("precomputed", **settings).fit(K, y, weights)
+    repeated = NonstationaryClassifier("precomputed", **settings).fit(K[np.ix_(rows, rows)], y[rows])
+    assert repeated.objective_ == pytest.approx(weighted.objective_, rel=3e-5)
+
+
+def test_class_weights_multiply_c():
+    X, y = make_binary(40)
+    by_class = NonstationaryClassifier(VIEWS, C=3.0, class_weight={"yes": 3.0, "no": 1.0}).fit(X, y)
+    by_sample = NonstationaryClassifier(VIEWS, C=3.0).fit(X, y, np.where(y == "yes", 3.0, 1.0))
+    np.testing.assert_array_equal(by_class.decision_function(X), by_sample.decision_function(X))
+    plain = NonstationaryClassifier(VIEWS, C=3.0).fit(X, y)
+    assert (by_class.predict(X) == "yes").sum() > (plain.predict(X) == "yes").sum()
+    share = {label: 40 / (2 * (y == label).sum()) for label in ("yes", "no")}
+    both = [NonstationaryClassifier(VIEWS, C=3.0, class_weight=w).fit(X, y) for w in ("balanced", share)]
+    np.testing.assert_allclose(*[model.decision_function(X) for model in both], atol=1e-9)
+
+
+# --- what it keeps -----------------------------------------------------------------------------------------
+
+
+class Counted(Linear):
+    """A linear kernel that counts the Gram matrices it makes."""
+
+    made = 0
+
+    def _fill(self, pair, out):
+        type(self).made += 1
+        super()._fill(pair, out)
+
+
+def test_only_support_rows_are_kept_and_unused_kernels_are_never_computed_again():
+    X, y = make_binary(40)
+    views = [UNIT_VIEWS[0], View("line", Counted(), [2], transforms=("unit_diagonal",)), UNIT_VIEWS[2]]
+    model = NonstationaryClassifier(views, mode="hard").fit(X, y)
+    assert np.isneginf(model.offsets_[0, :, 1]).all()
+    assert not model.dual_coef_[0, :, 1].any() and model.kernel_weights_[1] == 0.0
+    assert 0 < model.support_.size < 25
+    assert model.dual_coef_.any(axis=(0, 1, 2)).all()
+    Counted.made = 0
+    scores = model.decision_function(X)
+    for weights in model.kernel_weights(X):
+        assert not weights[:, 1].any()
+    assert Counted.made == 0
+    F = np.einsum("nsm,pms->npm", unit_kernels(X, X[model.support_]), model.dual_coef_[0])
+    total = (F + model.offsets_[0]).max(axis=-1)
+    np.testing.assert_allclose(scores, total[:, 0] - total[:, 1], atol=1e-9)
+
+
+def test_what_is_pickled_is_small_and_predicts_the_same():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 60))
+    y = X[:, 0] > 0.0
+    X[:, 0] += np.where(y, 8.0, -8.0)
+    views = [("first", Gaussian(gamma=0.01), [0]), ("all", Gaussian(gamma=1e-3))]
+    model = NonstationaryClassifier(views, solver="smo").fit(X, y)
+    stored = pickle.dumps(model)
+    assert model.support_.size < 50 and len(stored) < 0.7 * X.nbytes
+    again = pickle.loads(stored)
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(again.kernel_weights(X), model.kernel_weights(X))
+
+
+# --- solvers and numerics ----------------------------------------------------------------------------------
+
+
+@EACH_MODE
+def test_the_solvers_reach_the_same_objective(mode):
+    X, y = make_binary(30)
+    settings = {"mode": mode, "tol": 1e-6, "max_iter": 500}
+    model = NonstationaryClassifier(VIEWS, **settings).fit(X, y)
+    for solver, who in (("smo", "ours"), ("ipm", "conic")):
+        if (mode, solver) == ("full", "smo"):
+            continue
+        with solved_by(who):
+            other = NonstationaryClassifier(VIEWS, solver=solver, **settings).fit(X, y)
+        assert other.n_fallbacks_ == 0 and other.dual_gap_ <= 1e-6
+        assert other.objective_ == pytest.approx(model.objective_, rel=1e-6)
+        np.testing.assert_allclose(other.decision_function(X), model.decision_function(X), atol=1e-3)
+
+
+def test_smo_that_stalls_leaves_the_problem_to_the_interior_point_and_says_so(monkeypatch):
+    X, y = make_binary(30)
+    model = NonstationaryClassifier(VIEWS).fit(X, y)
+    asked = []
+
+    def stall(projection, *, tol):
+        asked.append(tol)
+        found = learn.project_interior(projection, tol=tol)
+        return replace(found, status=Status.STALLED) if len(asked) % 2 else found
+
+    monkeypatch.setattr(learn, "project_smo", stall)
+    with pytest.warns(UserWarning, match='solver="smo" stalled on .* the interior point method solved'):
+        other = NonstationaryClassifier(VIEWS, solver="smo").fit(X, y)
+    assert len(asked) == other.n_iter_ and other.n_fallbacks_ == (len(asked) + 1) // 2
+    monkeypatch.setattr(learn, "project_smo", lambda p, *, tol: replace(stall(p, tol=tol), status="stalled"))
+    with pytest.warns(UserWarning, match=f"stalled on {model.n_iter_} of the convex problems"):
+        other = NonstationaryClassifier(VIEWS, solver="smo").fit(X, y)
+    np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
+    assert other.n_fallbacks_ == model.n_iter_ > model.n_fallbacks_ == 0
+    asked.clear()
+    with pytest.warns(UserWarning, match="stalled on"):
+        two = NonstationaryClassifier(VIEWS, solver="smo", n_init=2).fit(X, y)
+    assert two.n_fallbacks_ == len(asked) > two.n_iter_  # those of both starts
+
+
+def test_smo_refuses_the_mode_that_it_cannot_solve():
+    X, y = make_binary(20)
+    with refuses('solver="smo"', 'mode="full"', 'Use solver="ipm"'):
+        NonstationaryClassifier(VIEWS, mode="full", solver="smo").fit(X, y)
+
+
+def test_threads_give_the_same_model():
+    X, y = make_three(40)
+    views = [VIEWS[0], ("again", Gaussian(gamma=0.5), [0, 1])]  # starts are drawn
+    models = [NonstationaryClassifier(views, n_init=3, n_jobs=j, tol=1e-2).fit(X, y) for j in (None, 2)]
+    np.testing.assert_array_equal(*[m.decision_function(X) for m in models])
+    assert models[0].history_ == models[1].history_
+    assert len({tuple(values) for values in models[0].start_objectives_}) == 3
+
+
+def test_a_callback_sees_each_turn_and_can_stop(capsys):
+    X, y = make_binary(30)
+    seen = []
+    full = NonstationaryClassifier(VIEWS, callback=lambda entry: seen.append(entry)).fit(X, y)
+    assert [entry["objective"] for entry in seen] == [entry["objective"] for entry in full.history_]
+    assert {"start", "iteration", "objective", "gap", "n_active"} <= set(seen[0])
+    stopped = NonstationaryClassifier(VIEWS, callback=lambda entry: entry["iteration"] >= 2).fit(X, y)
+    assert stopped.status_ == "interrupted" and stopped.n_iter_ == 2
+    assert stopped.history_ == full.history_[:2]
+    assert stopped.objective_ <= (1.0 + 1e-6) * full.history_[1]["objective"]
+    assert stopped.dual_gap_ == np.inf  # nobody has judged the point of the last turn
+    assert capsys.readouterr().err == ""
+    NonstationaryClassifier(VIEWS, n_init=2, verbose=1, callback=lambda entry: True).fit(X, y)
+    assert capsys.readouterr().err.count("6 active") == 1
+
+
+# --- honest behaviour --------------------------------------------------------------------------------------
+
+
+@EACH_MODE
+def test_every_sample_at_its_bound_is_said_and_is_the_optimum(mode):
+    X, y = make_binary(60)
+    few = np.concatenate([np.flatnonzero(y == label)[:15] for label in ("yes", "no")])
+    X, y = X[few], y[few]
+    for who in BOTH:
+        with (
+            solved_by(who),
+            pytest.warns(
+                UserWarning, match=r"every sample is at its bound C=0.0001 for class 'yes'.*Raise C"
+            ),
+        ):
+            model = NonstationaryClassifier(VIEWS, C=1e-4, mode=mode).fit(X, y)
+        assert model.status_ == "optimal" and model.dual_gap_ <= 1e-3
+        for side in model.dual_coef_[0]:
+            np.testing.assert_allclose(np.abs(side).sum(axis=0), 1e-4, rtol=1e-3)
+    with pytest.warns(UserWarning, match="every sample"):
+        NonstationaryClassifier(VIEWS, C=1e-2, mode=mode).fit(X, y, np.full(30, 1e-2))
+
+
+@EACH_MODE
+def test_margins_that_are_met_without_any_sample(mode):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(30) % 2 == 0, "up", "down")
+    small, large = (scale * rng.choice([-1, 1], 30) * rng.uniform(0.9, 1.1, 30) for scale in (0.3, 3.0))
+    X = np.column_stack([np.where(y == "up", small, large), np.where(y == "up", large, small)])
+    views = [("a", Linear(), [0]), ("b", Linear(), [1])]
+    with pytest.warns(UserWarning, match="mixtures for class 'up' use no sample.*Raise margin"):
+        model = NonstationaryClassifier(views, mode=mode).fit(X, y)
+    assert model.support_.size == 0 and model.objective_ == 0.0 and model.status_ == "optimal"
+    assert model.dual_coef_.shape == (1, 2, 2, 0)
+    F = model.offsets_[0] - 0.5 * X[:, None, :] ** 2
+    total = F.max(axis=-1) if mode == "hard" else np.log(np.exp(F).sum(axis=-1))
+    np.testing.assert_allclose(model.decision_function(X), total @ [1.0, -1.0], atol=1e-9)
+    assert (np.where(y == "up", 1.0, -1.0) * model.decision_function(X) >= 1.0 - 1e-6).all()
+
+
+@EACH_MODE
+def test_a_class_of_one_sample(mode):
+    X, _ = make_binary(20)
+    alone = np.where(np.arange(20) == 7, "yes", "no")
+    model = NonstationaryClassifier(VIEWS, C=1e3, mode=mode, max_iter=100).fit(X, alone)
+    np.testing.assert_array_equal(model.predict(X), alone)
+    two = NonstationaryClassifier(VIEWS, C=1e3, mode=mode).fit(X[6:8], alone[6:8])
+    np.testing.assert_array_equal(two.predict(X[6:8]), ["no", "yes"])
+    with refuses("probability=True needs at least 2 samples of each class"):
+        NonstationaryClassifier(VIEWS, probability=True).fit(X, alone)
+
+
+@pytest.mark.parametrize("mode", ["full", "hard"])
+def test_posteriors_that_are_zero_or_one(mode):
+    """Clusters far apart, each with a view of its own: no component has any share in the others' samples."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 2)) + np.repeat([[0, 0], [40, 0], [0, 40]], 8, axis=0)
+    y = np.arange(24) % 2 == 0
+    X[y] += 1.5
+    views = [Linear(), ("x", Linear(), [0]), Gaussian(gamma=1.0)]
+    model = NonstationaryClassifier(views, C=1e3, mode=mode, n_init=4).fit(X, y)
+    assert model.status_ == "optimal" and model.score(X, y) == 1.0
+    for weights in model.kernel_weights(X):
+        assert np.isfinite(weights).all() and (np.abs(weights - weights.round()) < 1e-6).any()

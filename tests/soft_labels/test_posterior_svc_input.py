@@ -1,0 +1,326 @@
+"""Where soft labels come from, what `fit` takes, and what it refuses."""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from multikernel import MKLClassifier, PosteriorSVC
+from multikernel.kernels import Gaussian, Linear
+from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
+from tests.soft_labels.test_posterior_svc import certain, doubtful
+
+ONE = [VIEWS[0]]
+
+
+def refuses(*parts, error=ValueError):
+    """The message holds these parts in this order."""
+    return pytest.raises(error, match="(?s)" + ".*".join(re.escape(part) for part in parts))
+
+
+# ---------------------------------------------------------------------- neighbours and windows
+def test_neighbours_are_sought_in_the_standardised_columns_that_the_kernels_read():
+    X, y = make_three(60)
+    X = X * [1.0, 100.0, 1.0, 1.0] + [0.0, 5.0, 0.0, 0.0]
+    model = PosteriorSVC([("two", Gaussian(), [0, 1]), ("again", Linear(), [1])], n_neighbors=7).fit(X, y)
+    seen = StandardScaler().fit_transform(X[:, :2])
+    peer = KNeighborsClassifier(7).fit(seen, y)
+    np.testing.assert_allclose(model.posteriors_, peer.predict_proba(seen), atol=1e-12)
+
+
+def test_neighbours_of_ready_made_kernels_are_sought_in_their_feature_space():
+    X, y = make_three(60)
+    K = plain_kernels(X, X) * [1.0, 1000.0, 1.0]
+    sizes = np.einsum("iim->m", K) / 60
+    M = (K / sizes).sum(axis=2)
+    squares = np.maximum(np.diagonal(M)[:, None] + np.diagonal(M) - 2.0 * M, 0.0)
+    peer = KNeighborsClassifier(9, metric="precomputed").fit(np.sqrt(squares), y)
+    model = PosteriorSVC("precomputed").fit(K, y)
+    np.testing.assert_allclose(model.posteriors_, peer.predict_proba(np.sqrt(squares)), atol=1e-12)
+
+
+def test_windows_have_the_mean_distance_to_the_nearest_as_their_width():
+    X, y = make_binary(50)
+    Z = StandardScaler().fit_transform(X[:, :2])
+    lengths = np.linalg.norm(Z[:, None] - Z[None], axis=2)
+    width = np.where(np.eye(50) > 0, np.inf, lengths).min(axis=1).mean()
+    near = np.exp(-((lengths / width) ** 2)) @ certain(y)
+    expected = near / near.sum(axis=1, keepdims=True)
+    model = PosteriorSVC(ONE, posterior="parzen").fit(X, y)
+    np.testing.assert_allclose(model.posteriors_, expected, rtol=1e-9, atol=1e-12)
+    wide = PosteriorSVC(ONE, posterior="parzen", width=2.0 * width).fit(X, y)
+    assert wide.posteriors_.max(axis=1).mean() < expected.max(axis=1).mean()
+
+
+def test_a_small_class_is_given_the_chance_of_a_majority():
+    X = np.concatenate([np.linspace(0.0, 1.0, 20), [4.0, 4.1, 4.3]])[:, None]
+    y = np.repeat(["many", "few"], [20, 3])
+    model = PosteriorSVC([Gaussian()]).fit(X, y)
+    peer = KNeighborsClassifier(5).fit(X, y)  # three of five are a majority, of nine they are none
+    np.testing.assert_allclose(model.posteriors_, peer.predict_proba(X), rtol=1e-12)
+    same = PosteriorSVC([Gaussian()], n_neighbors=1000).fit(X, y)
+    np.testing.assert_array_equal(same.posteriors_, model.posteriors_)
+    assert model.predict([[4.2], [0.5]]).tolist() == ["few", "many"]
+
+
+def test_a_class_outvoted_everywhere_is_an_error():
+    X = np.arange(30.0)[:, None]
+    y = np.where(np.arange(30) % 6 == 3, "lonely", "crowd")
+    with refuses(
+        "no sample is taken for class 'lonely'", "taken for 'crowd'", "n_neighbors", "MKLClassifier"
+    ):
+        PosteriorSVC([Gaussian()]).fit(X, y)
+
+
+def test_text_that_only_a_kernel_understands_is_compared_by_the_kernel():
+    X, y = make_binary(40)
+    frame = pd.DataFrame({"x": X[:, 0], "z": X[:, 1], "word": np.where(X[:, 2] > 0, "aab", "bba")})
+
+    def letters(left, right):
+        def counts(words):
+            return np.array([[Counter(word)[letter] for letter in "ab"] for word in words], float)
+
+        return counts(left) @ counts(right).T
+
+    views = [("numbers", Gaussian(gamma=0.5), ["x", "z"]), ("words", letters, "word")]
+    model = PosteriorSVC(views).fit(frame, y)
+    kernels = np.stack([plain_kernels(X, X)[:, :, 0], letters(frame["word"], frame["word"])], axis=2)
+    same = PosteriorSVC("precomputed").fit(kernels, y)
+    np.testing.assert_allclose(model.posteriors_, same.posteriors_, atol=1e-9)
+
+
+# ---------------------------------------------------------------------- classifiers
+@pytest.mark.parametrize("make", [make_binary, make_three])
+def test_a_classifier_is_asked_about_samples_that_it_has_not_seen(make):
+    X, y = make(60)
+    logistic = LogisticRegression()
+    model = PosteriorSVC(ONE, posterior=logistic).fit(X, y)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    expected = cross_val_predict(logistic, X, y, cv=folds, method="predict_proba")
+    np.testing.assert_allclose(model.posteriors_, expected, rtol=1e-9)
+    assert not hasattr(logistic, "coef_")
+    other = PosteriorSVC(ONE, posterior=logistic, cv=3).fit(X, y)
+    expected = cross_val_predict(logistic, X, y, cv=3, method="predict_proba")
+    np.testing.assert_allclose(other.posteriors_, expected, rtol=1e-9)
+
+
+class Shuffled(ClassifierMixin, BaseEstimator):
+    """A classifier whose classes are in another order."""
+
+    def fit(self, X, y):
+        self.inner_ = LogisticRegression().fit(X, y)
+        self.classes_ = self.inner_.classes_[::-1]
+        return self
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)[:, ::-1]
+
+
+def test_the_columns_of_a_classifier_are_put_in_order():
+    X, y = make_three(60)
+    model = PosteriorSVC(ONE, posterior=Shuffled()).fit(X, y)
+    plain = PosteriorSVC(ONE, posterior=LogisticRegression()).fit(X, y)
+    np.testing.assert_allclose(model.posteriors_, plain.posteriors_, rtol=1e-9)
+
+
+def test_weights_reach_the_classifier_and_weightless_samples_do_not():
+    X, y = make_binary(60)
+    w = np.random.default_rng(0).integers(0, 3, size=60).astype(float)
+    folds = list(KFold(4).split(X))
+    model = PosteriorSVC(ONE, posterior=LogisticRegression(), cv=folds, tol=1e-6).fit(X, y, sample_weight=w)
+    for train, test in folds:
+        peer = LogisticRegression().fit(X[train], y[train], sample_weight=w[train])
+        np.testing.assert_allclose(model.posteriors_[test], peer.predict_proba(X[test]), rtol=1e-4)
+    neighbours = PosteriorSVC(ONE, posterior=KNeighborsClassifier(1), cv=folds)  # takes no weights
+    neighbours.fit(X, y, sample_weight=w)
+    for train, test in folds:
+        train = train[w[train] > 0]
+        peer = KNeighborsClassifier(1).fit(X[train], y[train])
+        np.testing.assert_array_equal(neighbours.posteriors_[test], peer.predict_proba(X[test]))
+    by_default = PosteriorSVC(ONE, posterior=LogisticRegression()).fit(X, y, sample_weight=w)
+    assert np.isnan(by_default.posteriors_[w == 0]).all()
+    assert np.isfinite(by_default.posteriors_[w > 0]).all()
+
+
+def test_a_classifier_of_kernels_gets_kernels():
+    X, y = make_binary(60)
+    K = plain_kernels(X, X)
+    inner = MKLClassifier("precomputed", probability=True)
+    model = PosteriorSVC("precomputed", posterior=inner, cv=3).fit(K, y)
+    expected = cross_val_predict(inner, K, y, cv=3, method="predict_proba")
+    np.testing.assert_allclose(model.posteriors_, expected, rtol=1e-9)
+    with refuses("LogisticRegression reads features", "ready-made kernels", "probabilities=", "knn"):
+        PosteriorSVC("precomputed", posterior=LogisticRegression()).fit(K, y)
+
+
+# ---------------------------------------------------------------------- what fit takes
+def test_given_probabilities_are_sliced_by_cross_validation():
+    X, y = make_binary(60)
+    P = doubtful(y)
+    folds = StratifiedKFold(3)
+    search = GridSearchCV(PosteriorSVC(ONE), {"C": [0.1, 10.0]}, cv=folds).fit(X, y, probabilities=P)
+    by_hand = [
+        PosteriorSVC(ONE, C=10.0).fit(X[a], y[a], probabilities=P[a]).score(X[b], y[b])
+        for a, b in folds.split(X, y)
+    ]
+    scores = [search.cv_results_[f"split{k}_test_score"][1] for k in range(3)]
+    assert scores == by_hand
+    found = cross_val_score(PosteriorSVC(ONE, C=10.0), X, y, cv=folds, params={"probabilities": P})
+    assert found.tolist() == by_hand
+
+
+def test_given_probabilities_are_routed_when_asked_for():
+    X, y = make_binary(60)
+    P = doubtful(y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = PosteriorSVC(ONE).set_fit_request(probabilities=True)
+        search = GridSearchCV(model, {"C": [0.1, 10.0]}, cv=3).fit(X, y, probabilities=P)
+        np.testing.assert_allclose(search.best_estimator_.posteriors_, P, rtol=1e-12)
+
+
+def test_parameters_of_the_classifier_are_searched():
+    X, y = make_binary(60)
+    model = PosteriorSVC(ONE, posterior=LogisticRegression())
+    search = GridSearchCV(model, {"posterior__C": [1.0, 100.0]}, cv=3).fit(X, y)
+    assert search.best_estimator_.posterior.C in (1.0, 100.0)
+    assert clone(search.best_estimator_).get_params()["posterior__C"] == search.best_params_["posterior__C"]
+
+
+@pytest.mark.parametrize("ready_made", [False, True])
+@pytest.mark.parametrize("posterior", ["knn", "parzen"])
+@pytest.mark.parametrize("make", [make_binary, make_three])
+def test_a_weight_is_a_repeated_row(make, posterior, ready_made):
+    """Ready-made kernels keep repeated rows apart, so that these count by themselves."""
+    X, y = make(50)
+    w = np.random.default_rng(0).integers(0, 4, size=50)
+    rows = np.repeat(np.arange(50), w)
+    options = {"posterior": posterior, "tol": 1e-7}
+    if ready_made:
+        K = plain_kernels(X, X)[:, :, :1]
+        options["width"] = 0.5  # the mean distance to the nearest would count the repeated rows' zeros
+        weighted = PosteriorSVC("precomputed", **options).fit(K, y, sample_weight=w)
+        repeated = PosteriorSVC("precomputed", **options).fit(K[np.ix_(rows, rows)], y[rows])
+    else:
+        weighted = PosteriorSVC(VIEWS, **options).fit(X, y, sample_weight=w)
+        repeated = PosteriorSVC(VIEWS, **options).fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted.posteriors_[rows], repeated.posteriors_, atol=1e-12)
+    np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-6)
+    assert np.isnan(weighted.posteriors_[w == 0]).all()
+    assert set(rows[repeated.relabelled_]) == set(weighted.relabelled_)
+
+
+def test_probabilities_that_sum_to_one_but_for_rounding_are_divided_by_their_sum():
+    X, y = make_three(40)
+    P = doubtful(y)
+    model = PosteriorSVC(ONE).fit(X, y, probabilities=(1.0 + 5e-4) * P)
+    np.testing.assert_allclose(model.posteriors_, P, rtol=1e-12)
+
+
+def test_nothing_that_was_passed_is_modified():
+    X, y = make_three(40)
+    P = doubtful(y)
+    w = np.random.default_rng(0).integers(0, 2, size=40).astype(float)
+    w[:10] = 1.0
+    copies = X.copy(), y.copy(), P.copy(), w.copy()
+    model = PosteriorSVC(VIEWS).fit(X, y, sample_weight=w, probabilities=P)
+    model.posteriors_[:] = -1.0
+    for given, copy in zip((X, y, P, w), copies, strict=True):
+        np.testing.assert_array_equal(given, copy)
+
+
+@pytest.mark.parametrize("make", [make_binary, make_three])
+def test_calibrated_probabilities_slice_the_given_ones(make):
+    X, y = make(60)
+    P = doubtful(y)
+    model = PosteriorSVC(ONE, probability=True).fit(X, y, probabilities=P)
+    found = model.predict_proba(X)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
+    assert (model.classes_[found.argmax(axis=1)] == y).mean() > 0.8
+
+
+# ---------------------------------------------------------------------- refusals
+BAD = [
+    (np.full((40, 3), 1 / 3), ["row for each of the 40 samples", "2 classes", "['no', 'yes']", "(40, 3)"]),
+    (np.full((39, 2), 0.5), ["probabilities must have a row for each", "(39, 2)"]),
+    (np.full(40, 0.5), ["probabilities must have a row for each", "(40,)"]),
+    (np.full((40, 2), 0.4), ["rows of sum 1", "row 0 is [0.4, 0.4]", "Divide each row by its sum"]),
+    (np.tile([1.5, -0.5], (40, 1)), ["at least 0", "row 0 is [1.5, -0.5]"]),
+    (np.full((40, 2), np.nan), ["at least 0", "row 0 is [nan, nan]", "impute or drop"]),
+    (np.full((40, 2), np.inf), ["at least 0", "row 0 is [inf, inf]"]),
+    (np.full((40, 2), 0.5), ["every sample is undecided", "MKLClassifier"]),
+    (np.tile([0.9, 0.1], (40, 1)), ["no sample is taken for class 'yes'", "'no'", "order of classes_"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("probabilities", "parts"), BAD)
+def test_bad_probabilities(probabilities, parts):
+    X, y = make_binary(40)
+    with refuses(*parts):
+        PosteriorSVC(ONE).fit(X, y, probabilities=probabilities)
+
+
+def test_probabilities_that_are_no_numbers():
+    X, y = make_binary(40)
+    with refuses("probabilities must be a table of numbers", error=TypeError):
+        PosteriorSVC(ONE).fit(X, y, probabilities=[["likely", "not"]] * 40)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "parts"),
+    [
+        ({"C": np.inf}, ValueError, ["C must be finite"]),
+        ({"C": "learn"}, TypeError, ["C must be a number", "'learn'"]),
+        ({"posterior": None}, TypeError, ["posterior must be", "predict_proba", "None"]),
+        ({"posterior": LinearSVC()}, TypeError, ["predict_proba", "LinearSVC", "probability=True"]),
+        ({"posterior": SVC()}, TypeError, ["predict_proba", "SVC()"]),
+        (
+            {"posterior": LogisticRegression(), "cv": [(range(20), range(20, 30))]},
+            ValueError,
+            ["cv must put every sample"],
+        ),
+    ],
+)
+def test_bad_parameters(parameters, error, parts):
+    X, y = make_binary(40)
+    with refuses(*parts, error=error):
+        PosteriorSVC(ONE, **parameters).fit(X, y)
+
+
+def test_prices_beyond_floating_point():
+    X, y = make_binary(40)
+    with refuses("C times the weight of a sample is too large", "1e+150", "1e+300", "Lower C"):
+        PosteriorSVC(ONE, C=1e150).fit(X, y, sample_weight=np.full(40, 1e300))
+
+
+def test_a_class_of_one_sample_has_no_folds():
+    X, y = make_binary(40)
+    y[y == "yes"] = "no"
+    y[3] = "yes"
+    with refuses("at least 2 samples of each class", "'yes' has 1", "knn"):
+        PosteriorSVC(ONE, posterior=LogisticRegression()).fit(X, y)
+
+
+def test_a_class_that_no_sample_is_taken_for_is_never_predicted():
+    X, y = make_three(60)
+    P = doubtful(y)
+    P[:, 1] = np.minimum(P[:, 1], 0.9 * np.maximum(P[:, 0], P[:, 2]))
+    P /= P.sum(axis=1, keepdims=True)
+    with pytest.warns(UserWarning, match="no sample is taken for class 'b', which will never be predicted"):
+        model = PosteriorSVC(VIEWS).fit(X, y, probabilities=P)
+    far = np.random.default_rng(0).normal(size=(500, 4)) * 10.0
+    assert set(model.predict(np.vstack([X, far]))) == {"a", "c"}

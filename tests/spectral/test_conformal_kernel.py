@@ -1,0 +1,136 @@
+"""The conformal kernel as a transformer: what is learned, new points, and the choice of cores."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.svm import SVC
+
+from multikernel import ConformalKernel
+from multikernel.kernels import Gaussian, Linear
+from multikernel.spectral.conformal import choose_cores
+from tests.mkl.data import make_three
+from tests.test_bad_input import refuses
+
+
+def wine():
+    """Standardised wine, every fifth row labelled; the width is the mean squared distance of two rows."""
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    labelled = np.arange(len(X)) % 5 == 0
+    return Gaussian(gamma=1.0 / 26.146892655367235), X[labelled], y[labelled], X[~labelled]
+
+
+def test_the_numbers_of_wine():
+    kernel, X, y, _ = wine()
+    model = ConformalKernel(kernel, cores=np.arange(0, 36, 3)).fit(X, y)
+    assert model.history_[0]["objective"] == pytest.approx(0.56693741, abs=5e-9)
+    assert model.history_[199]["objective"] == pytest.approx(0.58219288, abs=5e-9)
+    assert model.objective_ == model.history_[-1]["objective"]
+    assert model.n_iter_ == 200 and len(model.history_) == 201
+    best = ConformalKernel(kernel, cores=np.arange(0, 36, 3), method="eig").fit(X, y)
+    assert best.objective_ == pytest.approx(1.47716525, abs=5e-8) and best.n_iter_ == 1
+
+
+@pytest.mark.parametrize("method", ["gradient", "eig"])
+def test_the_kernel_is_rescaled_by_its_factor_at_fitted_and_at_new_points(method):
+    kernel, X, y, X_new = wine()
+    model = ConformalKernel(kernel, cores=7, method=method, random_state=3).fit(X, y)
+    gamma, a = kernel.gamma, model.coefficients_
+
+    def plain(A, B):
+        return np.exp(-gamma * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+    def q(A):
+        return a[0] + plain(A, X[model.cores_]) @ a[1:]
+
+    assert a.shape == (8,) and model.cores_.shape == (7,)
+    np.testing.assert_allclose(model.factors_, q(X), atol=1e-10)
+    np.testing.assert_allclose(model.kernel_, q(X)[:, None] * plain(X, X) * q(X)[None], atol=1e-10)
+    np.testing.assert_allclose(
+        model.transform(X_new), q(X_new)[:, None] * plain(X_new, X) * q(X)[None], atol=1e-10
+    )
+    np.testing.assert_allclose(model.transform(X), model.kernel_, atol=1e-10)
+    np.testing.assert_array_equal(model.kernel_, model.kernel_.T)
+    assert np.linalg.eigvalsh(model.kernel_)[0] > -1e-10
+    np.testing.assert_array_equal(model.fit_transform(X, y), model.kernel_)
+
+
+def test_the_objective_is_the_separability_of_the_learned_kernel():
+    kernel, X, y, _ = wine()
+    for method in ("gradient", "eig"):
+        model = ConformalKernel(kernel, method=method).fit(X, y)
+        K = model.kernel_
+        sums = sum(K[np.ix_(y == c, y == c)].sum() / (y == c).sum() for c in range(3))
+        assert model.objective_ == pytest.approx((sums - K.sum() / 36) / (np.trace(K) - sums), rel=1e-7)
+
+
+def test_a_repaired_matrix_is_handed_on_at_fit():
+    X, y = make_three(40)
+    K = X @ X.T - np.eye(40)
+    model = ConformalKernel("precomputed", psd="shift")
+    learned = model.fit_transform(K, y)
+    assert np.linalg.eigvalsh(learned)[0] > -1e-9
+    SVC(kernel="precomputed").fit(learned, y)
+    assert np.linalg.eigvalsh(0.5 * (model.transform(K) + model.transform(K).T))[0] < -1e-3
+
+
+# ---------------------------------------------------------------------- cores
+def test_cores_are_a_share_a_number_or_positions():
+    assert choose_cores(1 / 3, 36, 0).size == 12 and choose_cores(1 / 3, 8, 0).size == 3
+    assert choose_cores(1.0, 9, 0).tolist() == list(range(9))
+    assert choose_cores(0.01, 9, 0).size == 1
+    assert choose_cores(4, 9, 0).size == 4 == np.unique(choose_cores(4, 9, 0)).size
+    assert choose_cores([5, 2], 9, 0).tolist() == [2, 5]
+    drawn = [tuple(choose_cores(3, 30, seed)) for seed in range(10)]
+    assert len(set(drawn)) > 5 and drawn[4] == tuple(choose_cores(3, 30, 4))
+    assert max(max(cores) for cores in drawn) > 20  # from all over the points
+
+
+def test_the_draw_of_the_cores_can_be_repeated():
+    X, y = make_three(40)
+    first, again = ConformalKernel().fit(X, y), ConformalKernel().fit(X, y)
+    np.testing.assert_array_equal(first.kernel_, again.kernel_)
+    assert first.cores_.size == 13
+    other = ConformalKernel(random_state=1).fit(X, y)
+    assert first.cores_.tolist() != other.cores_.tolist()
+    same = ConformalKernel(random_state=np.random.RandomState(1)).fit(X, y)
+    np.testing.assert_array_equal(same.cores_, other.cores_)
+
+
+@pytest.mark.parametrize(
+    ("cores", "error", "words"),
+    [
+        (0.0, ValueError, ["share", "above 0 and at most 1", "0.0"]),
+        (1.5, ValueError, ["share", "above 0 and at most 1", "1.5"]),
+        (31, ValueError, ["at most the 30 training points", "31"]),
+        (True, TypeError, ["cores", "positive integer", "True"]),
+        ([0, 30], ValueError, ["positions of training points, 0 to 29", "0 to 30"]),
+        ([-1, 3], ValueError, ["0 to 29", "-1 to 3"]),
+        ([2, 2], ValueError, ["distinct"]),
+        ([], TypeError, ["integers in a 1-D array", "(0,)"]),
+        ([0.5, 1.0], TypeError, ["integers in a 1-D array", "float64"]),
+        (np.ones(30, bool), TypeError, ["integers", "bool", "numpy.flatnonzero"]),
+    ],
+)
+def test_what_are_no_cores_is_refused(cores, error, words):
+    X, y = make_three(30)
+    with refuses(*words, error=error):
+        ConformalKernel(cores=cores).fit(X, y)
+
+
+# ---------------------------------------------------------------------- what is refused
+def test_what_has_no_separability_is_refused():
+    X, y = make_three(30)
+    with refuses("scatter inside the classes is zero", "two points that differ"):
+        ConformalKernel().fit(X[:3], ["p", "q", "r"])
+    corners = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])
+    with refuses("means of all classes agree", "Gaussian"):
+        ConformalKernel(Linear()).fit(corners, [0, 0, 1, 1])
+    alone = np.where(np.arange(30) == 4, "z", y)
+    assert ConformalKernel().fit(X, alone).objective_ > 0.0  # a class of one point is allowed
+
+
+def test_columns_have_names():
+    X, y = make_three(20)
+    frame = ConformalKernel().set_output(transform="pandas").fit_transform(X, y)
+    assert frame.shape == (20, 20) and frame.columns[3] == "conformalkernel3"

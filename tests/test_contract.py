@@ -160,11 +160,11 @@ def make(cls, kernels=VIEWS, **parameters):
     return cls(**(given | ENTRIES[cls.__name__].quick | parameters))
 
 
-def fit(model, table=X, y=None):
+def fit(model, table=X, y=None, **options):
     """Fit to the given target, or to that of its kind. How well a model does is none of our business here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(table, target(type(model)) if y is None else y)
+        return model.fit(table, target(type(model)) if y is None else y, **options)
 
 
 @cache
@@ -524,7 +524,7 @@ def test_nothing_that_was_passed_is_modified(cls):
     if cls in WEIGHTED:
         weights = np.linspace(0.5, 2.0, N)
         weights.flags.writeable = False
-        answers(make(cls).fit(table, y, sample_weight=weights))
+        assert answers(fit(make(cls), table, y, sample_weight=weights))
     if "kernels" in model.get_params():
         Ks = stack()
         Ks.flags.writeable = False

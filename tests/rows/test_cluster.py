@@ -127,6 +127,7 @@ def filled(number, n_rows):
     return np.full((n_rows, 500), float(number))
 
 
+@pytest.mark.thorough
 def test_more_data_than_memory(tmp_path):
     limit, n_chunks, n_rows = 400 * 2**20, 40, 4000
     assert n_chunks * n_rows * 500 * 8 > 1.5 * limit

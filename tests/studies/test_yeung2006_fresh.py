@@ -12,9 +12,7 @@ from studies.yeung2006.fresh import CHOSEN, PLAIN, compute_fresh
 from studies.yeung2006.setting import draw_split
 from tests.shared_data import needs_shared_data, shared_data_folder
 
-pytestmark = pytest.mark.thorough
-
-pytestmark = needs_shared_data
+pytestmark = [pytest.mark.thorough, needs_shared_data]
 
 
 @pytest.fixture(autouse=True)

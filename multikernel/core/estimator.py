@@ -56,8 +56,8 @@ from .samples import Samples, all_samples, distinct_samples
 from .stack.linear import stack_of_rows
 from .svm.joint.loss import JointHinge
 from .svm.losses import Loss
-from .svm.result import SolveResult
 from .weights.learn import learn_weights
+from .weights.state import SolveResult
 
 _BATCH_ROWS = 2048
 # From best to worst: a model of several machines has the worst status of them.

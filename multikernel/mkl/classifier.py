@@ -28,8 +28,8 @@ from ..core.samples import Samples
 from ..core.svm.joint.loss import JointHinge
 from ..core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
 from ..core.svm.primal import PrimalHinge, PrimalSquaredHinge
-from ..core.svm.result import SolveResult
 from ..core.weights.factors import BlockResult
+from ..core.weights.state import SolveResult
 from ..rows import LocalRows
 from .low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
 

@@ -17,7 +17,7 @@ from ...core.folds import Split, check_score, list_splits, make_folds
 from ...core.multiclass import MachineClassifier, decide
 from ...core.optim.loop import Status
 from ...core.samples import Samples
-from ...core.svm.result import SolveResult
+from ...core.weights.state import SolveResult
 from ..classifier import MKLClassifier
 
 _THRESHOLD = 0.5

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from judges.optimum import conic_optimum
-from multikernel.rules.margin import EasyMKL
+from multikernel.rules import EasyMKL
 from tests.rules.margin_reference import make_problem, roots_of
 
 

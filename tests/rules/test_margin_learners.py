@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel.rules.margin import (
+from multikernel.rules import (
     CappedMKL,
     EasyMKL,
     ElasticNetMKL,

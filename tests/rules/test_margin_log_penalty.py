@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from multikernel.rules.margin import LogPenaltyMKL, MarginMKL
-from multikernel.rules.solver.log_penalty import share_penalty
+from multikernel.rules import LogPenaltyMKL, MarginMKL
+from multikernel.rules.margin.log_penalty import share_penalty
 from tests.rules.margin_reference import C_OF_TESTS, EPSILON, NU, make_problem, roots_of, targets_of
 
 FINE = {"C": C_OF_TESTS, "epsilon": EPSILON, "nu": NU, "tol": 1e-7}

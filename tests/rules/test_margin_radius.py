@@ -4,7 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from multikernel.rules.margin import RadiusMargin
+from multikernel.rules import RadiusMargin
 from multikernel.rules.solver.radius import smallest_ball
 from multikernel.rules.targets import class_targets
 from tests.core.problems import Task

@@ -6,7 +6,7 @@ from sklearn.svm import SVC
 
 from multikernel import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor
 from multikernel.kernels import Gaussian, Linear
-from multikernel.rules.nonlinear import FunctionalForm
+from multikernel.rules import FunctionalForm
 
 
 def make(seed=0, n=20, n_new=6, classes=2):

@@ -8,7 +8,7 @@ import pytest
 
 from multikernel import CombinedKernelClassifier, CombinedKernelRegressor, per_feature
 from multikernel.kernels import Gaussian, Linear, Polynomial
-from multikernel.rules.nonlinear import GeneralMKL
+from multikernel.rules import GeneralMKL
 from multikernel.rules.solver.margin_value import MarginValue
 from multikernel.rules.solver.products import PowerProduct, WeightedSum
 from multikernel.rules.targets import class_targets, value_targets

@@ -6,8 +6,8 @@ import pytest
 from multikernel import CombinedKernelClassifier
 from multikernel.core.svm.losses import SquaredHinge
 from multikernel.kernels import Gaussian, Linear
+from multikernel.rules import ClusterWeights, InstanceWeights
 from multikernel.rules.fixed import BestSingle
-from multikernel.rules.nonlinear import ClusterWeights, InstanceWeights
 from multikernel.rules.solver.local_weights import Groups, LocalWeights
 from multikernel.rules.solver.margin_value import MarginValue
 

@@ -45,4 +45,4 @@ def test_how_it_ends():
     out_of_reach = minimise_boxed(quadratic(), lambda here: 1.0, start, upper, Options(tol=1e-3))
     assert out_of_reach.status == "stalled"
     there = minimise_boxed(quadratic(), lambda here: 0.0, start, upper, Options())
-    assert (there.status, there.n_iter, there.n_evaluations) == ("optimal", 0, 1)
+    assert (there.status, there.n_iter) == ("optimal", 0)

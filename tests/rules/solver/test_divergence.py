@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from multikernel.rules.solver.divergence import GaussianDivergence
+from multikernel.rules.solver.divergence import Away, GaussianDivergence, Towards
 from tests.rules.similarity_problems import ideal, problem
 
 
@@ -29,25 +29,24 @@ def test_values_are_the_definition(task, reg):
     identity = reg * np.eye(len(T))
     K = sum(e * K / s for e, K, s in zip(eta, kernels, scales, strict=True)) + identity
     Ky = T @ T.T + identity
-    assert divergence.towards(eta).value == pytest.approx(gaussian_divergence(K, Ky), rel=1e-9)
-    assert divergence.away(eta).value == pytest.approx(gaussian_divergence(Ky, K), rel=1e-9)
+    assert Towards(divergence, eta).divergence == pytest.approx(gaussian_divergence(K, Ky), rel=1e-9)
+    assert Away(divergence, eta).divergence == pytest.approx(gaussian_divergence(Ky, K), rel=1e-9)
 
 
-@pytest.mark.parametrize("form", ["towards", "away"])
+@pytest.mark.parametrize("form", [Towards, Away])
 def test_derivatives_are_those_of_finite_differences(form):
     divergence, _, _, _, eta = example(2, "two", 0.3)
-    at = getattr(divergence, form)
-    here = at(eta)
-    hessian = here.hessian if form == "towards" else here.convex_hessian + here.concave_hessian
+    here = form(divergence, eta)
+    hessian = here.hessian if form is Towards else here.convex_hessian + here.concave_hessian
     for m, step in enumerate(1e-5 * np.eye(eta.size)):
-        ahead, back = at(eta + step), at(eta - step)
+        ahead, back = form(divergence, eta + step), form(divergence, eta - step)
         assert here.gradient[m] == pytest.approx((ahead.value - back.value) / 2e-5, rel=1e-6, abs=1e-7)
         np.testing.assert_allclose(hessian[m], (ahead.gradient - back.gradient) / 2e-5, rtol=1e-5, atol=1e-6)
 
 
 def test_curvatures_have_their_signs():
     divergence, _, _, _, eta = example(3, "three", 0.1)
-    at = divergence.away(eta)
-    assert np.linalg.eigvalsh(divergence.towards(eta).hessian)[0] >= 0.0
+    at = Away(divergence, eta)
+    assert np.linalg.eigvalsh(Towards(divergence, eta).hessian)[0] >= 0.0
     assert np.linalg.eigvalsh(at.convex_hessian)[0] >= 0.0
     assert np.linalg.eigvalsh(at.concave_hessian)[-1] <= 0.0

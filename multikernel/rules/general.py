@@ -1,20 +1,21 @@
 """Generalised multiple kernel learning: sums and products with a price on their parameters."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from ..._typing import Array
-from ..._validation import check_choice, check_number
-from ...core.optim.loop import Options
-from ...core.stack.sums import mean_diagonals
-from ..learner import About, Learned, WeightLearner
-from ..solver.general import Combination, LinearPrice, Price, QuadraticPrice, minimise_general
-from ..solver.products import WeightedSum, combine_powers, divisible_product
-from ..targets import Targets
+from .._typing import Array
+from .._validation import check_choice, check_number
+from ..core.stack.sums import mean_diagonals
+from .learner import About, Learned, WeightLearner
+from .solver.general import LinearPrice, QuadraticPrice, minimise_general
+from .solver.products import PowerProduct, WeightedSum, combine_powers, divisible_product
+from .targets import Targets
 
 COMBINATIONS = ("sum", "product")
-PENALTIES: dict[str, type[LinearPrice] | type[QuadraticPrice]] = {"l1": LinearPrice, "l2": QuadraticPrice}
+PENALTIES = {"l1": LinearPrice, "l2": QuadraticPrice}
 
 
+@dataclass(eq=False, repr=False)
 class GeneralMKL(WeightLearner):
     """Weights or exponents η at which a support vector machine, with a price on η, is best.
 
@@ -63,6 +64,7 @@ class GeneralMKL(WeightLearner):
     --------
     Features by the widths of one Gaussian each: the classes differ in the first two of four.
 
+    >>> import numpy as np
     >>> from multikernel import CombinedKernelClassifier, per_feature
     >>> X = np.random.default_rng(0).normal(size=(80, 4))
     >>> y = X[:, 0] ** 2 + X[:, 1] ** 2 > 1.5
@@ -82,23 +84,13 @@ class GeneralMKL(WeightLearner):
         reference="Varma & Babu 2009",
     )
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        combination: str = "sum",
-        penalty: str = "l1",
-        reg: float = 1.0,
-        epsilon: float = 0.1,
-        tol: float = 1e-4,
-        max_iter: int = 500,
-    ) -> None:
-        self.C = C
-        self.combination = combination
-        self.penalty = penalty
-        self.reg = reg
-        self.epsilon = epsilon
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = 1.0
+    combination: str = "sum"
+    penalty: str = "l1"
+    reg: float = 1.0
+    epsilon: float = 0.1
+    tol: float = 1e-4
+    max_iter: int = 500
 
     @property
     def certificate(self) -> str:  # type: ignore[override]
@@ -111,7 +103,10 @@ class GeneralMKL(WeightLearner):
         return self.combination == "sum"
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        C, price, options = self._parameters()
+        check_choice("combination", self.combination, COMBINATIONS)
+        check_choice("penalty", self.penalty, tuple(PENALTIES))
+        price = PENALTIES[self.penalty](check_number("reg", self.reg, above=0.0))
+        C, options = check_number("C", self.C, above=0.0), self._options()
         losses = targets.losses(C, epsilon=check_number("epsilon", self.epsilon, at_least=0.0))
         self._scales = mean_diagonals(Ks)
         combination, units = self._combination(Ks)
@@ -122,13 +117,7 @@ class GeneralMKL(WeightLearner):
             )
         return Learned.of(found, found.point)
 
-    def _parameters(self) -> tuple[float, Price, Options]:
-        check_choice("combination", self.combination, COMBINATIONS)
-        check_choice("penalty", self.penalty, tuple(PENALTIES))
-        price = PENALTIES[self.penalty](check_number("reg", self.reg, above=0.0))
-        return check_number("C", self.C, above=0.0), price, self._options()
-
-    def _combination(self, Ks: Array) -> tuple[Combination, Array]:
+    def _combination(self, Ks: Array) -> tuple[WeightedSum | PowerProduct, Array]:
         """How the kernels become one, and a usual size of each η."""
         if self.combination == "sum":
             return WeightedSum(Ks), 1.0 / self._scales

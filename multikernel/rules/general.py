@@ -1,22 +1,20 @@
 """Generalised multiple kernel learning: sums and products with a price on their parameters."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .._typing import Array
 from .._validation import check_choice, check_number
 from ..core.stack.sums import mean_diagonals
-from .learner import About, Learned, WeightLearner
+from .learner import About, Learned, SumOrProductLearner
 from .solver.general import LinearPrice, QuadraticPrice, minimise_general
-from .solver.products import PowerProduct, WeightedSum, combine_powers, divisible_product
+from .solver.products import PowerProduct, WeightedSum, divisible_product
 from .targets import Targets
 
-COMBINATIONS = ("sum", "product")
 PENALTIES = {"l1": LinearPrice, "l2": QuadraticPrice}
 
 
 @dataclass(eq=False, repr=False)
-class GeneralMKL(WeightLearner):
+class GeneralMKL(SumOrProductLearner):
     """Weights or exponents η at which a support vector machine, with a price on η, is best.
 
         min_{η ≥ 0}  J(K_η) + reg r(η),      r = Σ_m η_m   or   ½ Σ_m η_m²
@@ -92,18 +90,8 @@ class GeneralMKL(WeightLearner):
     tol: float = 1e-4
     max_iter: int = 500
 
-    @property
-    def certificate(self) -> str:  # type: ignore[override]
-        """What ``dual_gap_`` certifies."""
-        return "optimality" if self.combination == "sum" else "stationarity"
-
-    @property
-    def is_linear(self) -> bool:  # type: ignore[override]
-        """Whether the kernels are added up."""
-        return self.combination == "sum"
-
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        check_choice("combination", self.combination, COMBINATIONS)
+        self._check_combination()
         check_choice("penalty", self.penalty, tuple(PENALTIES))
         price = PENALTIES[self.penalty](check_number("reg", self.reg, above=0.0))
         C, options = check_number("C", self.C, above=0.0), self._options()
@@ -123,9 +111,3 @@ class GeneralMKL(WeightLearner):
             return WeightedSum(Ks), 1.0 / self._scales
         product = divisible_product(Ks, self.view_names_, self._scales)
         return product, 1.0 / product.typical()
-
-    def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
-        """The sum, or the product of powers."""
-        if self.combination == "sum":
-            return super().combine_rows(kernels)
-        return combine_powers(kernels, self.kernel_weights_, self.view_names_, self._scales)

@@ -144,7 +144,29 @@ class AccuracyRule(WeightLearner):
 
 
 @dataclass(eq=False, repr=False)
-class MSERule(WeightLearner):
+class RegressionRule(WeightLearner):
+    """Weights from what a regressor on each kernel alone predicts for held-out samples."""
+
+    learns_from = ("values",)
+
+    machine: Any = None
+    cv: Any = 5
+    _: KW_ONLY
+    normalise: bool = True
+
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        scales = kernel_scales(Ks, self.view_names_)
+        held_out = HeldOut(self.machine, self.cv, targets)
+        guesses = [held_out.predict(K, s) for K, s in zip(Ks, scales, strict=True)]
+        shares = self._judge(guesses, held_out.truth, targets)
+        return Learned(shares / scales if self.normalise else shares)
+
+    def _judge(self, guesses: list[Array], truth: Array, targets: Targets) -> Array:
+        """The shares of the kernels, of sum 1, from their predictions (n_held_out, n_outputs)."""
+        raise NotImplementedError
+
+
+class MSERule(RegressionRule):
     """η_m = (Σ_h M_h − M_m) / ((P − 1) Σ_h M_h),   K = Σ_m η_m K_m / s_m
 
     M_m: the mean squared error, for held-out samples, of a machine on kernel m alone, relative to the
@@ -176,7 +198,6 @@ class MSERule(WeightLearner):
     (True, True)
     """
 
-    learns_from = ("values",)
     about = About(
         family="heuristic",
         problem="η_m s_m ∝ ΣM − M_m, M_m the cross-validated squared error, s_m the mean diagonal of K_m",
@@ -186,31 +207,17 @@ class MSERule(WeightLearner):
         reference="Qiu & Lane 2009",
     )
 
-    machine: Any = None
-    cv: Any = 5
-    _: KW_ONLY
-    normalise: bool = True
-
-    def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        scales = kernel_scales(Ks, self.view_names_)
-        held_out = HeldOut(self.machine, self.cv, targets)
+    def _judge(self, guesses: list[Array], truth: Array, targets: Targets) -> Array:
         spread = targets.values.std(axis=0)
         units = np.where(spread > 0.0, spread, 1.0)
-        found = [held_out.predict(K, s) - held_out.truth for K, s in zip(Ks, scales, strict=True)]
-        self.errors_ = np.array([np.mean((miss / units) ** 2) for miss in found])
-        shares = _shares(self.errors_)
-        return Learned(shares / scales if self.normalise else shares)
+        self.errors_ = errors = np.array([np.mean(((guess - truth) / units) ** 2) for guess in guesses])
+        total = float(errors.sum())
+        if errors.size == 1 or not total > 0.0:
+            return np.full(errors.size, 1.0 / errors.size)
+        return np.asarray((total - errors) / ((errors.size - 1) * total))
 
 
-def _shares(errors: Array) -> Array:
-    total = float(errors.sum())
-    if errors.size == 1 or not total > 0.0:
-        return np.full(errors.size, 1.0 / errors.size)
-    return np.asarray((total - errors) / ((errors.size - 1) * total))
-
-
-@dataclass(eq=False, repr=False)
-class PearsonRule(WeightLearner):
+class PearsonRule(RegressionRule):
     """η_m = R_m / Σ_h R_h,   K = Σ_m η_m K_m / s_m
 
     R_m: Pearson's correlation of the values with what a machine on kernel m alone predicts for held-out
@@ -223,10 +230,8 @@ class PearsonRule(WeightLearner):
     machine : regressor on a precomputed kernel, optional
         Default ``KernelRidge(kernel="precomputed")``; it sees values whose mean is taken away. Weights by it
         do not depend on the units of the values, as those of an SVR with its ε do.
-    cv : int, splitter or iterable of splits
-        A number: folds shuffled in the same way each time.
-    normalise : bool
-        False: s_m = 1 in K; the machines see scaled kernels all the same.
+    cv, normalise
+        As for :class:`MSERule`.
 
     Attributes
     ----------
@@ -242,7 +247,6 @@ class PearsonRule(WeightLearner):
     (True, True)
     """
 
-    learns_from = ("values",)
     about = About(
         family="heuristic",
         problem="η_m s_m ∝ max(R_m, 0), R_m the correlation of its predictions, s_m its mean diagonal",
@@ -252,18 +256,9 @@ class PearsonRule(WeightLearner):
         reference="Qiu & Lane 2009",
     )
 
-    machine: Any = None
-    cv: Any = 5
-    _: KW_ONLY
-    normalise: bool = True
-
-    def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        scales = kernel_scales(Ks, self.view_names_)
-        held_out = HeldOut(self.machine, self.cv, targets)
-        found = [held_out.predict(K, s) for K, s in zip(Ks, scales, strict=True)]
-        self.correlations_ = np.array([_correlations(held_out.truth, guess).mean() for guess in found])
-        shares = shares_of(self.correlations_, "predicts values that rise with the true ones")
-        return Learned(shares / scales if self.normalise else shares)
+    def _judge(self, guesses: list[Array], truth: Array, targets: Targets) -> Array:
+        self.correlations_ = np.array([_correlations(truth, guess).mean() for guess in guesses])
+        return shares_of(self.correlations_, "predicts values that rise with the true ones")
 
 
 def _correlations(truth: Array, guess: Array) -> Array:

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import check_number, check_positive_integer, is_frame, warn_caller
+from .._validation import check_choice, check_number, check_positive_integer, is_frame, warn_caller
 from ..core.about import About
 from ..core.optim.loop import Options, Result, Status
 from ..core.stack.sums import mean_diagonals
@@ -25,9 +25,11 @@ from ..kernels import Kernel
 from ..views.precomputed import PrecomputedBank
 from ..views.stacks import stack_kernels
 from ..viz.card import html_inner, mimebundle
+from .solver.products import combine_powers
 from .targets import Targets, as_targets
 
 _CALM = (Status.OPTIMAL, Status.INTERRUPTED)
+COMBINATIONS = ("sum", "product")
 
 
 @dataclass(frozen=True)
@@ -262,6 +264,36 @@ class TwoClassLearner(WeightLearner):
         raise NotImplementedError
 
 
+class SumOrProductLearner(WeightLearner):
+    """A learner of weights of a sum or of exponents of a product, as its parameter ``combination`` says.
+
+    sum        K_η = Σ_m η_m K_m
+    product    K_η = ∘_m (K_m / s_m)^{η_m}   (entry by entry), s_m the mean of K_m's diagonal
+    """
+
+    combination: str
+    _scales: Array  # s
+
+    @property
+    def certificate(self) -> str:  # type: ignore[override]
+        """What ``dual_gap_`` certifies."""
+        return "optimality" if self.is_linear else "stationarity"
+
+    @property
+    def is_linear(self) -> bool:  # type: ignore[override]
+        """Whether the learned kernel is Σ_m η_m K_m."""
+        return self.combination != "product"
+
+    def _check_combination(self) -> None:
+        check_choice("combination", self.combination, COMBINATIONS)
+
+    def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
+        """The sum, or the product of powers."""
+        if self.is_linear:
+            return super().combine_rows(kernels)
+        return combine_powers(kernels, self.kernel_weights_, self.view_names_, self._scales)
+
+
 def kernels_first(kernels: Any) -> Array:
     """The checked stack (m, n, n) of an array (n, n, m) or (n, n), or of a list or dict of matrices.
 
@@ -294,4 +326,4 @@ def _require_grams(kernels: Any) -> None:
         )
 
 
-__all__ = ["About", "Learned", "TwoClassLearner", "WeightLearner"]
+__all__ = ["About", "Learned", "SumOrProductLearner", "TwoClassLearner", "WeightLearner"]

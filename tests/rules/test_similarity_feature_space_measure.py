@@ -6,7 +6,7 @@ import pytest
 
 from multikernel.rules import FeatureSpaceMeasure
 from multikernel.rules.solver.line_spread import LineSpread, Programs, line_spread, minimise_spread
-from tests.rules.similarity_problems import check_input, check_order, check_scales, problem
+from tests.rules.similarity_problems import normalised, problem
 
 
 def measure(K, signs):
@@ -20,32 +20,8 @@ def measure(K, signs):
     return sum(spreads) / distance
 
 
-def normalised(kernels):
-    return np.stack([K / np.diagonal(K).mean() for K in kernels])
-
-
 def signs_of(y):
     return np.where(y == 1, 1.0, -1.0)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_value_is_the_definition(seed):
-    kernels, y = problem(seed)
-    eta = np.random.default_rng(seed).random(len(kernels))
-    spread = line_spread(np.stack(kernels), signs_of(y), np.full(len(kernels), 2.0))
-    expected = measure(sum(e * K for e, K in zip(eta, kernels, strict=True)), signs_of(y))
-    assert spread.value_and_gradient(eta)[0] == pytest.approx(expected, rel=1e-9)
-
-
-def test_the_gradient_is_that_of_finite_differences():
-    kernels, y = problem(1)
-    spread = line_spread(normalised(kernels), signs_of(y), np.ones(len(kernels)))
-    eta = np.array([0.3, 0.1, 0.7, 0.2, 0.5])
-    _, gradient = spread.value_and_gradient(eta)
-    for m, step in enumerate(1e-6 * np.eye(eta.size)):
-        ahead, back = spread.value_and_gradient(eta + step)[0], spread.value_and_gradient(eta - step)[0]
-        assert gradient[m] == pytest.approx((ahead - back) / 2e-6, rel=1e-6, abs=1e-8)
-    assert gradient @ eta == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -98,22 +74,6 @@ def test_the_bound_holds_at_any_weights():
     assert programs.bound(x, first / (first + second)) == pytest.approx(found.value, rel=1e-9)
 
 
-def test_more_classes_are_averaged():
-    kernels, y = problem(6, "three")
-    learner = FeatureSpaceMeasure().fit(kernels, y)
-    parts = [FeatureSpaceMeasure().fit(kernels, (y == c).astype(int)) for c in range(3)]
-    mean = np.mean([part.kernel_weights_ for part in parts], axis=0)  # each of a kernel of mean diagonal 1
-    np.testing.assert_allclose(learner.kernel_weights_, mean, rtol=1e-9)
-    assert learner.objective_ == pytest.approx(sum(part.objective_ for part in parts))
-
-
-def test_laws():
-    kernels, y = problem(7)
-    check_scales(FeatureSpaceMeasure(), kernels, y)
-    check_order(FeatureSpaceMeasure(), kernels, y)
-    check_input(FeatureSpaceMeasure(), kernels, y)
-
-
 def test_classes_that_do_not_spread():
     kernels, y = problem(9)
     signs = signs_of(y)
@@ -160,9 +120,3 @@ def test_few_samples_and_many_kernels(seed):
     best = cp.Problem(objective, [spread.distances @ eta == 1.0]).solve(solver="CLARABEL")
     assert found.value == pytest.approx(best, rel=1e-5, abs=1e-6)
     assert found.gap < 1e-5
-
-
-def test_it_learns_from_classes_only():
-    kernels, y = problem(8, "values")
-    with pytest.raises(ValueError, match="FeatureSpaceMeasure learns from classes"):
-        FeatureSpaceMeasure().fit(kernels, y, task="values")

@@ -1,28 +1,25 @@
 """Alignment by gradient ascent, of a sum or of a product of kernels (Igel, Glasmachers, Mersch, …)."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..._typing import Array
-from ..._validation import check_choice
 from ...core.alignment.measure import StackAlignment, align_stack, alignment_slope
 from ...core.optim.loop import Options, Status
 from ...core.optim.weight_sets import Orthant, Simplex
 from ...core.stack.sums import kernel_scales
-from ..learner import About, Learned, WeightLearner
+from ..learner import About, Learned, SumOrProductLearner
 from ..solver.descent import ProjectedResult, minimise_projected
-from ..solver.products import PowerProduct, combine_powers, divisible_product
+from ..solver.products import PowerProduct, divisible_product
 from ..targets import Targets, unit_ideal
 
-COMBINATIONS = ("sum", "product")
 _BEYOND = 1e-3  # of tol: the bound may be farther than the slope tells, and steps are cheap
 _STARTS = (0.1, 1.0, 10.0)  # exponents, as parts of those at which usual entries are 1/e
 
 
 @dataclass(eq=False, repr=False)
-class GradientAlignment(WeightLearner):
+class GradientAlignment(SumOrProductLearner):
     """Weights or exponents η ≥ 0 by ascent of the alignment with the ideal kernel TT' along its gradient.
 
         max_{η ≥ 0}  A(K_η, TT') = ⟨K_η, TT'⟩ / (‖K_η‖ ‖TT'‖)
@@ -80,18 +77,8 @@ class GradientAlignment(WeightLearner):
     tol: float = 1e-5
     max_iter: int = 1000
 
-    @property
-    def certificate(self) -> str:  # type: ignore[override]
-        """What ``dual_gap_`` certifies."""
-        return "stationarity" if self.combination == "product" else "optimality"
-
-    @property
-    def is_linear(self) -> bool:  # type: ignore[override]
-        """Whether the learned kernel is Σ_m η_m K_m."""
-        return self.combination != "product"
-
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        check_choice("combination", self.combination, COMBINATIONS)
+        self._check_combination()
         options = self._options()
         T, self._scales = unit_ideal(targets), kernel_scales(Ks, self.view_names_)
         if self.combination == "product":
@@ -101,12 +88,6 @@ class GradientAlignment(WeightLearner):
         if not table.target.max() > 0.0:
             return Learned(np.zeros(len(Ks)))
         return ascend_sum(table, options)
-
-    def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
-        """The sum, or the product of powers."""
-        if self.combination == "sum":
-            return super().combine_rows(kernels)
-        return combine_powers(kernels, self.kernel_weights_, self.view_names_, self._scales)
 
 
 def ascend_sum(table: StackAlignment, options: Options) -> Learned:

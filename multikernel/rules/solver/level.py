@@ -107,15 +107,22 @@ def learn_in_gauge(
     >>> found.weights.round(3).tolist(), found.gap <= 1e-6
     ([1.0, 0.0, 1.0], True)
     """
-    method = _LevelMethod(Ks, losses, gauge, options)
-    method.set_variant(pull, ties, floor)
-    return method.run()
+    return _LevelMethod(Ks, losses, gauge, options, pull, ties, floor).run()
 
 
 class _LevelMethod:
     """The state: x = η in units of the largest weights, planes, and the bounds so far."""
 
-    def __init__(self, Ks: Array, losses: Sequence[Loss], gauge: Gauge, options: Options) -> None:
+    def __init__(
+        self,
+        Ks: Array,
+        losses: Sequence[Loss],
+        gauge: Gauge,
+        options: Options,
+        pull: Pull | None = None,
+        ties: Array | None = None,
+        floor: float = 0.0,
+    ) -> None:
         self.Ks, self.losses, self.gauge, self.options = Ks, losses, gauge, options
         self.machine = MarginValue(losses, tol=0.1 * options.tol)
         self.constants: list[float] = []
@@ -125,11 +132,7 @@ class _LevelMethod:
         self.record = Recorder(options.tol, callback=options.callback)
         self.upper, self.lower = np.inf, -np.inf
         self.suspicious, self.n_unsolved = False, 0
-
-    def set_variant(self, pull: Pull | None, ties: Array | None, floor: float) -> None:
-        """What makes the problem differ from the plain one, and the start."""
-        self.ties = np.arange(len(self.Ks)) if ties is None else ties
-        self.floor = floor
+        self.ties, self.floor = np.arange(len(self.Ks)) if ties is None else ties, floor
         units = np.array([self.gauge.at(one) for one in np.eye(int(self.ties.max()) + 1)])
         if not (units > 0.0).any():
             raise ValueError("no kernel tells the samples apart: the weights have no scale.")

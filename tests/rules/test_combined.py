@@ -143,12 +143,6 @@ def test_machines_of_another_kind_are_refused(estimator, kind, example, machine)
     assert str(caught.value).endswith("Call the class.") == isinstance(machine, type)
 
 
-@pytest.mark.parametrize("labels", [["a", None], ["a", 1]], ids=str)
-def test_labels_that_have_no_order_are_refused(labels):
-    with pytest.raises(ValueError, match=r"y must (not hold missing labels|hold labels of one kind)"):
-        CombinedKernelClassifier().fit(X, np.array(labels * 75, object))
-
-
 @pytest.mark.parametrize("learner", ["mean", SVC(), MeanRule], ids=["a name", "a machine", "a class"])
 def test_what_is_no_learner_is_refused(learner):
     remedy = "Call the class" if learner is MeanRule else ""

@@ -3,7 +3,11 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
+from judges.optimum import conic_optimum
 from multikernel.rules import (
     CappedMKL,
     EasyMKL,
@@ -14,6 +18,10 @@ from multikernel.rules import (
     MarginMKL,
     RadiusMargin,
 )
+from multikernel.rules.margin.log_penalty import share_penalty
+from multikernel.rules.solver.radius import smallest_ball
+from multikernel.rules.targets import class_targets
+from tests.core.problems import Task
 from tests.rules.margin_reference import (
     C_OF_TESTS,
     EPSILON,
@@ -23,6 +31,7 @@ from tests.rules.margin_reference import (
     least_value,
     make_problem,
     rewards_and_forms,
+    roots_of,
     targets_of,
 )
 
@@ -272,3 +281,225 @@ def test_kernels_of_very_different_scale():
     best = MarginMKL(tol=1e-5).fit(list(Ks), y).objective_
     assert learner.objective_ >= best * (1.0 - 1e-4)
     assert learner.objective_ * (1.0 - learner.dual_gap_) <= best * (1.0 + 1e-5)
+
+
+def hull_program(Ks, y, balance):
+    """γ and the minimum, by the conic solver."""
+    K = sum(K * len(y) / np.trace(K) for K in Ks)
+    (root,) = roots_of([K])
+    gamma = cp.Variable(len(y), nonneg=True)
+    value = (1.0 - balance) * cp.sum_squares(root.T @ cp.multiply(y, gamma)) + balance * cp.sum_squares(gamma)
+    problem = cp.Problem(cp.Minimize(value), [cp.sum(gamma[y > 0]) == 1, cp.sum(gamma[y < 0]) == 1])
+    least = conic_optimum(problem, tol=1e-11, enough=1e-9)
+    return gamma.value, least
+
+
+@pytest.mark.parametrize("balance", [1e-3, 0.1, 0.6, 0.999, 1.0])
+def test_easy_mkl_has_the_points_and_weights_of_its_program(balance):
+    _, Ks, y = make_problem(seed=3)
+    learner = EasyMKL(balance, tol=1e-9).fit(list(Ks), y)
+    gamma, best = hull_program(Ks, y, balance)
+    np.testing.assert_allclose(learner.objective_, best, rtol=1e-7)
+    assert learner.status_ == "optimal" and learner.dual_gap_ <= 2e-9
+    points = learner.points_[0]
+    assert (points >= 0.0).all()
+    np.testing.assert_allclose([points[y > 0].sum(), points[y < 0].sum()], 1.0, rtol=1e-9)
+    np.testing.assert_allclose(points, gamma, atol=1e-4)
+    sizes = np.array([np.trace(K) / len(y) for K in Ks])
+    forms = np.array([(y * gamma) @ K @ (y * gamma) for K in Ks]) / sizes
+    np.testing.assert_allclose(learner.kernel_weights_ * sizes, forms / forms.sum(), atol=1e-4)
+
+
+def test_gap_of_easy_mkl_is_a_bound_at_any_precision():
+    _, Ks, y = make_problem(seed=4)
+    _, best = hull_program(Ks, y, 0.05)
+    for tol in (0.3, 1e-2, 1e-4):
+        learner = EasyMKL(0.05, tol=tol).fit(list(Ks), y)
+        assert best * (1.0 - 1e-9) <= learner.objective_
+        assert learner.objective_ * (1.0 - learner.dual_gap_) <= best * (1.0 + 1e-9)
+
+
+def primal_parts(Ks, task, duals, weights):
+    """‖w_m‖ and the risk of the predictor of one machine, from the formulas."""
+    norms = weights * np.sqrt([duals @ K @ duals for K in Ks])
+    scores = np.tensordot(weights, Ks, 1) @ duals
+    return norms, task.primal(scores, 0.0)
+
+
+def log_penalty(norms, e):
+    total = norms.sum()
+    return total * np.log1p(norms / (e * total)).sum() / np.log1p(1.0 / e)
+
+
+@pytest.mark.parametrize("task", ["classes", "values", "nothing"])
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_log_penalty_falls_to_a_stationary_point(task, share):
+    _, Ks, _ = make_problem(seed=1)
+    y, tasks = targets_of(task, seed=1)
+    learner = LogPenaltyMKL(share=share, **FINE).fit(list(Ks), y)
+    assert learner.status_ == "optimal" and learner.dual_gap_ <= 1e-7
+    values = [entry["objective"] for entry in learner.history_]
+    assert (np.diff(values) <= 0.0).all() and learner.objective_ == values[-1]
+    norms, risk = primal_parts(Ks, tasks[0], learner.dual_coef_[0], learner.kernel_weights_)
+    np.testing.assert_allclose(learner.part_norms_, norms, rtol=1e-9)
+    np.testing.assert_allclose(learner.objective_, 0.5 * log_penalty(norms, share) ** 2 + risk, rtol=1e-9)
+    # the convex function that touches the value at the point has its minimum there
+    _, slopes = share_penalty(norms, share)
+    np.testing.assert_allclose(learner.objective_, tangent_program(Ks, tasks[0], slopes), rtol=1e-6)
+
+
+@given(arrays(float, 4, elements=st.one_of(st.just(0.0), st.floats(0.01, 9.0))), st.floats(0.01, 10.0))
+def test_log_penalty_is_below_its_tangents_and_its_gradient_is_right(norms, e):
+    if not norms.any():
+        return
+    value, slopes = share_penalty(norms, e)
+    np.testing.assert_allclose([value, slopes @ norms], log_penalty(norms, e), rtol=1e-9)
+    assert value >= norms.sum() * (1.0 - 1e-12) and (slopes > 0.0).all()
+    others = np.random.default_rng(0).exponential(size=(5, 4)) * norms.max()
+    for other in others:
+        assert log_penalty(other, e) <= slopes @ other * (1.0 + 1e-12)
+    inside, step = norms + 1.0, 1e-6
+    _, slopes = share_penalty(inside, e)
+    numeric = [
+        (log_penalty(inside + step * one, e) - log_penalty(inside - step * one, e)) / (2 * step)
+        for one in np.eye(4)
+    ]
+    np.testing.assert_allclose(slopes, numeric, rtol=1e-6)
+
+
+def tangent_program(Ks, task, d):
+    """min ½ (Σ d_m ‖w_m‖)² + risk: the penalty with its tangent, in the primal."""
+    roots = roots_of(Ks)
+    w = [cp.Variable(root.shape[1]) for root in roots]
+    b = cp.Variable()
+    f = sum(root @ part for root, part in zip(roots, w, strict=True)) + b
+    C, y = task.sizes, task.target
+    risk = {
+        "hinge": lambda: C @ cp.pos(1.0 - cp.multiply(y, f)),
+        "svr": lambda: C @ cp.pos(cp.abs(y - f) - task.epsilon),
+        "one_class": lambda: C @ cp.pos(-f) + b,
+    }[task.kind]()
+    total = sum(d_m * cp.norm(part) for d_m, part in zip(d, w, strict=True))
+    problem = cp.Problem(cp.Minimize(0.5 * cp.square(total) + risk))
+    return problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-8, tol_gap_abs=1e-8)
+
+
+def test_a_large_share_is_the_plain_norm_and_a_small_one_is_sparser():
+    _, Ks, y = make_problem(n=40, seed=2, n_kernels=5)
+    plain = MarginMKL(tol=1e-7).fit(list(Ks), y)
+    smooth = LogPenaltyMKL(share=1e6, tol=1e-6).fit(list(Ks), y)
+    np.testing.assert_allclose(smooth.objective_, plain.objective_, rtol=1e-5)
+    sharp = LogPenaltyMKL(share=0.01).fit(list(Ks), y)
+    assert np.count_nonzero(sharp.part_norms_ > 1e-6) < np.count_nonzero(plain.kernel_weights_ > 1e-6)
+
+
+def test_log_penalty_has_nothing_to_learn():
+    """Values within the tube need no kernel at all."""
+    _, Ks, _ = make_problem()
+    learner = LogPenaltyMKL(epsilon=5.0).fit(list(Ks), np.linspace(0.1, 1.3, 24))
+    assert learner.status_ == "optimal" and learner.objective_ == 0.0
+
+
+def saddle(Ks):
+    """max over duals β and shares b of S(β) − ½ max_m q_m(β) / r_m(b)."""
+
+    def penalty(parts, conditions):
+        shares = cp.Variable(Ks.shape[1], nonneg=True)
+        room = cp.Variable(len(Ks))
+        conditions.append(cp.sum(shares) == 1)
+        for m, (K, root) in enumerate(zip(Ks, roots_of(Ks), strict=True)):
+            conditions.append(room[m] <= np.diag(K) @ shares - cp.sum_squares(root.T @ shares))
+        return 0.5 * cp.max(cp.hstack([cp.quad_over_lin(part, room[m]) for m, part in enumerate(parts)]))
+
+    return penalty
+
+
+def tasks_of(kind, X, y):
+    if kind == "soft":
+        return 3.0, y, [Task("squared_hinge", y.astype(float), 3.0)]
+    if kind == "hard":
+        return np.inf, y, [Task("hard_margin", y.astype(float))]
+    if kind == "three":
+        codes = np.digitize(X[:, 0], [-0.4, 0.4])
+        return 0.5, codes, [Task("squared_hinge", np.where(codes == c, 1.0, -1.0), 0.5) for c in range(3)]
+    values = np.sin(X[:, 0]) + X[:, 1]
+    return 2.0, values, [Task("svr", values, 2.0, 0.1)]
+
+
+@pytest.mark.parametrize("kind", ["soft", "hard", "three", "values"])
+def test_radius_and_margin_have_the_least_value(kind):
+    X, Ks, y = make_problem(n=20, seed=1, n_kernels=5)
+    before = Ks.copy()
+    C, targets, tasks = tasks_of(kind, X, y)
+    learner = RadiusMargin(C, tol=1e-7).fit(list(Ks), targets)
+    assert learner.status_ == "optimal" and learner.dual_gap_ <= 1e-7
+    np.testing.assert_allclose(learner.objective_, dual_program(Ks, tasks, saddle(Ks)), rtol=1e-6)
+    # primal: feasible and on the boundary
+    assert (learner.kernel_weights_ >= 0.0).all()
+    ball = smallest_ball(np.tensordot(learner.kernel_weights_, Ks, 1), tol=1e-10)
+    np.testing.assert_allclose(ball.squared_radius, 1.0, rtol=1e-7)
+    # dual: duals and shares alone prove the bound
+    b = learner.ball_
+    assert (b >= 0.0).all() and abs(b.sum() - 1.0) < 1e-9
+    reward, q = rewards_and_forms(Ks, tasks, learner.dual_coef_)
+    r = np.array([b @ np.diag(K) - b @ K @ b for K in Ks])
+    assert reward - 0.5 * (q / r).max() >= learner.objective_ * (1.0 - 1.1e-7)
+    np.testing.assert_array_equal(Ks, before)
+
+
+def test_hard_margin_has_the_least_ratio_of_radius_and_margin():
+    """No direction of weights, brute force, has a smaller R²/γ²."""
+    _, Ks, y = make_problem(n=16, seed=2, n_kernels=2)
+    learner = RadiusMargin(np.inf, tol=1e-8).fit(list(Ks), y)
+    task = [Task("hard_margin", y.astype(float))]
+
+    def ratio(share):
+        K = share * Ks[0] + (1.0 - share) * Ks[1]
+        ball = smallest_ball(K, tol=1e-10)
+        value = dual_program(K[None], task, lambda parts, _: 0.5 * cp.sum_squares(parts[0]))
+        return ball.squared_radius * 2.0 * value
+
+    weights = learner.kernel_weights_
+    found = ratio(weights[0] / weights.sum())
+    np.testing.assert_allclose(2.0 * learner.objective_, found, rtol=1e-6)
+    assert found <= min(ratio(share) for share in (0.05, 0.3, 0.5, 0.7, 0.95, 1.0)) * (1.0 + 1e-7)
+
+
+def test_classes_that_no_kernel_separates_are_told():
+    x = np.array([0.0, 0.0, 1.0, 2.0])
+    with pytest.raises(ValueError, match="finite C"):
+        RadiusMargin(np.inf).fit([np.outer(x, x), 1.0 + np.outer(x, x)], [0, 1, 0, 1])
+
+
+def test_a_kernel_that_hardly_separates_joins_one_that_does():
+    """A hard margin may not exist at weights on the way: the method goes back."""
+    _, Ks, y = make_problem(n=20, seed=3)
+    z = np.where(np.arange(20) < 10, 1.0, -1.0)
+    learner = RadiusMargin(np.inf, tol=1e-3).fit([np.outer(z, z), Ks[0], np.outer(y, y) + np.outer(z, z)], y)
+    assert learner.status_ == "optimal"
+
+
+def test_an_origin_far_away_does_not_matter():
+    _, Ks, y = make_problem(n=20, seed=4)
+    near = RadiusMargin(tol=1e-6).fit(list(Ks), y)
+    far = RadiusMargin(tol=1e-6).fit([K + 1e4 for K in Ks], y)
+    np.testing.assert_allclose(far.objective_, near.objective_, rtol=1e-5)
+
+
+def test_infinite_price_is_for_classes_only():
+    _, Ks, _ = make_problem()
+    with pytest.raises(ValueError, match="C must be finite"):
+        RadiusMargin(np.inf).fit(list(Ks), np.linspace(0.1, 1.3, 24))
+
+
+def test_kernels_that_tell_nothing_apart():
+    """A constant gets no weight; constants alone are refused."""
+    _, Ks, y = make_problem(n=20, seed=4)
+    flat = np.full((20, 20), 3.0)
+    learner = RadiusMargin()
+    learner.fit_stack(np.stack([flat, Ks[0]]), class_targets((y > 0).astype(int)))
+    alone = RadiusMargin().fit([Ks[0]], y)
+    assert learner.kernel_weights_[0] == 0.0
+    np.testing.assert_allclose(learner.kernel_weights_[1], alone.kernel_weights_[0], rtol=1e-6)
+    with pytest.raises(ValueError, match="no kernel tells the samples apart"):
+        RadiusMargin().fit_stack(flat[None], class_targets((y > 0).astype(int)))

@@ -99,15 +99,6 @@ def test_an_indefinite_kernel_that_passed_the_checks_is_named(learner, monkeypat
         learner.fit(dict(zip("abc", kernels, strict=True)), y)
 
 
-def test_an_informative_kernel_gets_the_weight():
-    rng = np.random.default_rng(0)
-    y = np.arange(40) % 2
-    good, bad = rng.normal(size=(2, 40, 3))
-    good[:, 0] += 3 * y
-    for learner in (KimDiscriminant(0.1), DiscriminantMKL(0.1)):
-        assert learner.fit([good @ good.T, bad @ bad.T], y).kernel_shares_[0] > 0.7
-
-
 def test_errors_name_the_view_and_the_remedy():
     y, x = np.repeat([0, 1], 4), np.tile([1.0, -1.0], 4)
     with pytest.raises(ValueError, match="tells the means of the two classes apart"):

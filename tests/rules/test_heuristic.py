@@ -55,13 +55,9 @@ def test_the_threshold_is_what_a_guess_achieves():
     np.testing.assert_allclose(learner.kernel_weights_ * sizes(kernels), above / above.sum())
     assert np.isnan(learner.objective_) and learner.dual_gap_ == 0.0
 
-
-def test_kernels_at_or_below_the_threshold_get_nothing():
-    kernels, y = problem(3, n=40)
-    accuracies = AccuracyRule().fit(kernels, y).accuracies_
-    level = float(np.median(accuracies))
-    learner = AccuracyRule(threshold=level).fit(kernels, y)
-    np.testing.assert_array_equal(learner.kernel_weights_ > 0.0, accuracies > level)
+    level = float(np.median(learner.accuracies_))
+    weights = AccuracyRule(threshold=level).fit(kernels, y).kernel_weights_
+    np.testing.assert_array_equal(weights > 0.0, learner.accuracies_ > level)
     with pytest.warns(UserWarning, match="no kernel by itself is right more often than 0.99"):
         learner = AccuracyRule(threshold=0.99).fit(kernels, y)
     np.testing.assert_allclose(learner.kernel_shares_, 1.0 / len(kernels))

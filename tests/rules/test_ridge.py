@@ -4,7 +4,6 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from multikernel import CombinedKernelRegressor
 from multikernel.core.optim.loop import Options
 from multikernel.core.optim.weight_sets import PositiveBall
 from multikernel.rules.ridge import PolynomialRidge, RidgeBall
@@ -139,12 +138,6 @@ def test_one_kernel_and_equal_kernels(learner):
     assert a == pytest.approx(b, rel=1e-3)
 
 
-def test_a_kernel_without_information_gets_none():
-    x, z = np.repeat([1.0, -1.0], 8), np.tile([1.0, -1.0], 8)
-    blind = RidgeBall(tol=1e-9).fit([np.outer(x, x), np.outer(z, z)], x).kernel_weights_
-    assert blind[1] <= 1e-3 * blind[0]
-
-
 def test_other_refusals():
     Ks, y = example()
     for learner in LEARNERS:
@@ -156,13 +149,3 @@ def test_other_refusals():
         RidgeBall(1e-30).fit(Ks[0], y)
     with pytest.raises(ValueError, match="power of degree 2 overflows"):
         PolynomialRidge().fit(list(Ks), y).combine([1e300 * K for K in Ks])
-
-
-def test_interactions_are_found_under_a_machine():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 4))
-    y = X[:, 0] * X[:, 1]
-    stack = np.stack([np.outer(x, x) for x in X.T], axis=2)
-    model = CombinedKernelRegressor(PolynomialRidge(), kernels="precomputed").fit(stack, y)
-    assert model.kernel_weights_[:2].min() > 2 * model.kernel_weights_[2:].max()
-    assert model.score(stack, y) > 0.9

@@ -5,8 +5,8 @@ machine by :class:`multikernel.CombinedKernelClassifier` and its kin. The rules 
 Gönen & Alpaydın (2011) and some since; each names its paper.
 
 * ``learner``, ``targets``, ``machines``: what a learner is, what it learns from, the machines on top.
-* ``fixed``, ``heuristic``, ``ridge``, ``discriminant``, ``dirichlet``, ``kernel_boosting``, ``general``,
-  ``functional_form``, ``local``, and one file for each rule in ``margin`` and ``similarity``: the rules.
+* ``fixed``, ``heuristic``, ``ridge``, ``discriminant``, ``dirichlet``, ``kernel_boosting``, and a file
+  for each rule in ``margin``, ``similarity`` and ``nonlinear``: the rules.
 * ``combined``, ``pca``, ``compositional``: estimators on combined kernels.
 * ``solver``: numerics of the rules that no family has.
 """
@@ -17,12 +17,9 @@ from .compositional import CompositionalKernelClassifier
 from .dirichlet import DirichletWeights
 from .discriminant import DiscriminantMKL, FungDiscriminant, KimDiscriminant
 from .fixed import BestSingle, MeanRule, ProductRule, SumRule
-from .functional_form import FunctionalForm
-from .general import GeneralMKL
 from .heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from .kernel_boosting import KernelBoosting
 from .learner import About, Learned, TwoClassLearner, WeightLearner
-from .local import ClusterWeights, InstanceWeights
 from .margin.capped_mkl import CappedMKL
 from .margin.easy_mkl import EasyMKL
 from .margin.elastic_net import ElasticNetMKL
@@ -31,6 +28,9 @@ from .margin.log_penalty import LogPenaltyMKL
 from .margin.lower_bounded import LowerBoundedMKL
 from .margin.margin_mkl import MarginMKL
 from .margin.radius_margin import RadiusMargin
+from .nonlinear.functional_form import FunctionalForm
+from .nonlinear.general import GeneralMKL
+from .nonlinear.local import ClusterWeights, InstanceWeights
 from .pca import CombinedKernelPCA
 from .ridge import PolynomialRidge, RidgeBall
 from .similarity.alignment_qp import AlignmentQP

@@ -1,4 +1,4 @@
-"""Fixed rules: all kernels alike (sum, mean, product), or the one that does best by cross-validation."""
+"""Fixed rules: all kernels alike, or the best of them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Heuristic rules: weights from a figure of each kernel by itself.
+"""Weights from a figure of each kernel by itself.
 
 The figure is the alignment with the targets, or how well a machine on the kernel alone predicts samples that
 it has not seen: its accuracy, its squared error, or the correlation of its predictions with the values.

@@ -1,4 +1,7 @@
-"""Weights by kernel ridge regression, in a ball around given ones (Cortes, Mohri & Rostamizadeh)."""
+"""Weights by kernel ridge regression.
+
+They lie in a ball around given ones (Cortes, Mohri & Rostamizadeh).
+"""
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass

@@ -60,12 +60,9 @@ from ...rules.compositional import CompositionalKernelClassifier, SquareRootCros
 from ...rules.dirichlet import DirichletWeights
 from ...rules.discriminant import DiscriminantMKL, FungDiscriminant, KimDiscriminant
 from ...rules.fixed import BestSingle, MeanRule, ProductRule, SumRule
-from ...rules.functional_form import FunctionalForm
-from ...rules.general import GeneralMKL
 from ...rules.heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from ...rules.kernel_boosting import KernelBoosting
 from ...rules.learner import About, Learned
-from ...rules.local import ClusterWeights, InstanceWeights
 from ...rules.margin.capped_mkl import CappedMKL
 from ...rules.margin.easy_mkl import EasyMKL
 from ...rules.margin.elastic_net import ElasticNetMKL
@@ -74,6 +71,9 @@ from ...rules.margin.log_penalty import LogPenaltyMKL
 from ...rules.margin.lower_bounded import LowerBoundedMKL
 from ...rules.margin.margin_mkl import MarginMKL
 from ...rules.margin.radius_margin import RadiusMargin
+from ...rules.nonlinear.functional_form import FunctionalForm
+from ...rules.nonlinear.general import GeneralMKL
+from ...rules.nonlinear.local import ClusterWeights, InstanceWeights
 from ...rules.pca import CombinedKernelPCA, KernelComponents
 from ...rules.ridge import PolynomialRidge, RidgeBall
 from ...rules.similarity.alignment_qp import AlignmentQP

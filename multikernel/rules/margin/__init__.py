@@ -1,1 +1,1 @@
-"""Weights by the margin of a machine, and by its radius: one file for each rule."""
+"""Weights by the margin of a machine, and by its radius."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import Array
-from .._validation import check_choice, check_number, smallest_eigenvalue
-from ..core.stack.sums import kernel_scales
-from .learner import About, Learned, WeightLearner
-from .targets import TASKS, Targets
+from ..._typing import Array
+from ..._validation import check_choice, check_number, smallest_eigenvalue
+from ...core.stack.sums import kernel_scales
+from ..learner import About, Learned, WeightLearner
+from ..targets import TASKS, Targets
 
 FORMS = ("product", "difference", "absolute")
 

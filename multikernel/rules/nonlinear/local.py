@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
-from .._validation import check_number, check_positive_integer, check_seed
-from ..clustering.solver import KernelKMeans
-from ..core.stack.gated import GatedStack
-from ..core.stack.sums import kernel_scales, weighted_sum
-from ..core.svm.losses import Loss, SquaredError, SquaredHinge
-from .learner import About, Learned, WeightLearner
-from .solver.descent import ProjectedResult
-from .solver.local_weights import Groups, learn_local_weights
-from .targets import Targets, require_different_values
+from ..._typing import Array
+from ..._validation import check_number, check_positive_integer, check_seed
+from ...clustering.solver import KernelKMeans
+from ...core.stack.gated import GatedStack
+from ...core.stack.sums import kernel_scales, weighted_sum
+from ...core.svm.losses import Loss, SquaredError, SquaredHinge
+from ..learner import About, Learned, WeightLearner
+from ..solver.descent import ProjectedResult
+from ..solver.local_weights import Groups, learn_local_weights
+from ..targets import Targets, require_different_values
 
 
 class LocalLearner(WeightLearner):

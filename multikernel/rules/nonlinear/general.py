@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from .._typing import Array
-from .._validation import check_choice, check_number
-from ..core.stack.sums import mean_diagonals
-from .learner import About, Learned, SumOrProductLearner
-from .solver.general import LinearPrice, QuadraticPrice, minimise_general
-from .solver.products import PowerProduct, WeightedSum, divisible_product
-from .targets import Targets
+from ..._typing import Array
+from ..._validation import check_choice, check_number
+from ...core.stack.sums import mean_diagonals
+from ..learner import About, Learned, SumOrProductLearner
+from ..solver.general import LinearPrice, QuadraticPrice, minimise_general
+from ..solver.products import PowerProduct, WeightedSum, divisible_product
+from ..targets import Targets
 
 PENALTIES = {"l1": LinearPrice, "l2": QuadraticPrice}
 

@@ -100,7 +100,6 @@ def ascend_sum(table: StackAlignment, options: Options) -> Learned:
 
     Examples
     --------
-    >>> from multikernel.core.alignment.measure import align_stack
     >>> y = np.array([1.0, -1.0])
     >>> found = ascend_sum(align_stack(np.stack([np.eye(2), np.outer(y, y)]), y), Options(tol=1e-9))
     >>> found.weights.round(6).tolist(), round(found.objective, 6)

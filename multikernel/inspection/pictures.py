@@ -13,7 +13,7 @@ from multikernel.inspection.subject import Subject
 from multikernel.localized.base import BaseLocalized
 from multikernel.localized.projection_base import BaseProjection
 from multikernel.nonstationary.classifier import NonstationaryClassifier
-from multikernel.rules.nonlinear._local import LocalLearner
+from multikernel.rules.nonlinear.local import LocalLearner
 from multikernel.rules.pca import kernel_components
 
 from .._typing import Array

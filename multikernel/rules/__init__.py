@@ -1,7 +1,14 @@
-"""Weight learners: one package for each family, one small file for each method.
+"""Weight rules: learners of kernel weights, and estimators that put a kernel machine on what they combine.
 
 A learner has ``fit(kernels, y)``, ``kernel_weights_`` and ``combine(kernels)``, and goes under any kernel
-machine by :class:`multikernel.CombinedKernelClassifier` and its kin.
+machine by :class:`multikernel.CombinedKernelClassifier` and its kin. The rules are those of the survey by
+Gönen & Alpaydın (2011) and some since; each names its paper.
+
+* ``learner``, ``targets``, ``machines``: what a learner is, what it learns from, the machines on top.
+* ``fixed``, ``heuristic``, ``ridge``, ``discriminant``, ``dirichlet``, ``kernel_boosting``, and a file
+  for each rule in ``margin``, ``similarity`` and ``nonlinear``: the rules.
+* ``combined``, ``pca``, ``compositional``: estimators on combined kernels.
+* ``solver``: numerics of the rules that no family has.
 """
 
 from ..core.alignment.measure import alignment
@@ -13,27 +20,25 @@ from .fixed import BestSingle, MeanRule, ProductRule, SumRule
 from .heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from .kernel_boosting import KernelBoosting
 from .learner import About, Learned, TwoClassLearner, WeightLearner
-from .margin import (
-    CappedMKL,
-    EasyMKL,
-    ElasticNetMKL,
-    GroupMKL,
-    LogPenaltyMKL,
-    LowerBoundedMKL,
-    MarginMKL,
-    RadiusMargin,
-)
-from .nonlinear import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
+from .margin.capped_mkl import CappedMKL
+from .margin.easy_mkl import EasyMKL
+from .margin.elastic_net import ElasticNetMKL
+from .margin.group_mkl import GroupMKL
+from .margin.log_penalty import LogPenaltyMKL
+from .margin.lower_bounded import LowerBoundedMKL
+from .margin.margin_mkl import MarginMKL
+from .margin.radius_margin import RadiusMargin
+from .nonlinear.functional_form import FunctionalForm
+from .nonlinear.general import GeneralMKL
+from .nonlinear.local import ClusterWeights, InstanceWeights
 from .pca import CombinedKernelPCA
 from .ridge import PolynomialRidge, RidgeBall
-from .similarity import (
-    AlignmentQP,
-    CenteredAlignment,
-    FeatureSpaceMeasure,
-    GradientAlignment,
-    IdealDistance,
-    KLDivergence,
-)
+from .similarity.alignment_qp import AlignmentQP
+from .similarity.centered_alignment import CenteredAlignment
+from .similarity.feature_space_measure import FeatureSpaceMeasure
+from .similarity.gradient_alignment import GradientAlignment
+from .similarity.ideal_distance import IdealDistance
+from .similarity.kl_divergence import KLDivergence
 
 __all__ = [
     "About",

@@ -1,4 +1,4 @@
-"""A learner of kernel weights under a kernel machine: what classifiers, regressors and detectors share.
+"""A learner of kernel weights under a kernel machine: classifier, regressor and one-class machine.
 
 fit: kernels → the learner's weights → one combined kernel → the machine on it. Prediction combines the
 kernels of the new rows in the same way, one kernel and some thousand rows at a time, and asks the machine.
@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin, clone
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array
 from ..core.about import About
@@ -22,7 +22,7 @@ from ..views import make_bank
 from .fixed import MeanRule
 from .learner import WeightLearner
 from .machines import default_machine, is_estimator, machine_for
-from .similarity import CenteredAlignment
+from .similarity.centered_alignment import CenteredAlignment
 from .targets import Targets, class_targets, no_targets, value_targets
 
 COMBINED = About(
@@ -40,12 +40,7 @@ class CombinedKernel(KernelEstimator):
 
     about = COMBINED
     _task: ClassVar[str]  # what the machine predicts
-    learner: Any
-    machine: Any
-    normalise: bool
-    psd: str
-    gram: str
-    dtype: Any
+    _default_learner: ClassVar[type[WeightLearner]] = CenteredAlignment
 
     def __init__(
         self,
@@ -105,9 +100,6 @@ class CombinedKernel(KernelEstimator):
         self.objective_ = learner.objective_
         self.dual_gap_ = learner.dual_gap_ if np.isfinite(learner.objective_) else np.nan
         self.history_ = learner.history_
-
-    def _default_learner(self) -> WeightLearner:
-        return CenteredAlignment()
 
     def _scale(self, K: Array) -> float:
         if not self.normalise:
@@ -201,10 +193,6 @@ def machine_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-# -----------------------------------------------------------------------------
-# Any kernel classifier on the kernel of any weight learner.
-
-
 class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
     r"""A kernel classifier on kernels that a weight learner has combined.
 
@@ -290,10 +278,6 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
         return self._ask(X, "predict_proba")
 
 
-# -----------------------------------------------------------------------------
-# Any kernel regressor on the kernel of any weight learner.
-
-
 class CombinedKernelRegressor(RegressorMixin, CombinedKernel):
     r"""A kernel regressor on kernels that a weight learner has combined.
 
@@ -365,10 +349,6 @@ class CombinedKernelRegressor(RegressorMixin, CombinedKernel):
         return self._ask(X, "predict") + self.offset_
 
 
-# -----------------------------------------------------------------------------
-# A one-class machine on the kernel of any weight learner that needs no targets.
-
-
 class CombinedKernelOneClass(OutlierMixin, CombinedKernel):
     r"""A one-class machine on kernels that a weight learner has combined.
 
@@ -401,6 +381,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedKernel):
     """
 
     _task = "nothing"
+    _default_learner = MeanRule
     offset_: float
 
     def fit(self, X: Any, y: Any = None) -> "CombinedKernelOneClass":
@@ -413,14 +394,10 @@ class CombinedKernelOneClass(OutlierMixin, CombinedKernel):
         """
         machine = machine_for(self._task, self.machine)
         X = self._validate_table(X, reset=True)
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        K = self._fit_kernel(X, no_targets(n))
+        K = self._fit_kernel(X, no_targets(_num_samples(X)))
         self._keep(machine.fit(K))
         self.offset_ = float(np.ravel(self.machine_.offset_)[0])
         return self
-
-    def _default_learner(self) -> WeightLearner:
-        return MeanRule()
 
     def score_samples(self, X: Any) -> Array:
         """Scores before the threshold is subtracted (n_samples,)."""

@@ -14,7 +14,7 @@ For Gaussians of widths γ_m on the same d features, K_mm(x, z) is the inner pro
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.linalg
@@ -26,7 +26,7 @@ from ..core.about import About
 from ..core.estimator import KernelEstimator
 from ..core.parameters import encode_labels, require_two_classes
 from ..core.stack.sums import mean_diagonals
-from ..kernels import Gaussian, Kernel
+from ..kernels import Gaussian
 from ..views import KernelBank, View, as_views, make_bank
 from .machines import machine_for
 
@@ -38,8 +38,7 @@ COMPOSITIONAL = About(
     use="Few samples and kernels, where different kernels matter at different samples.",
     reference="Lee, Verzakov & Duin 2007",
 )
-
-
+CROSSES = ("sqrt", "gaussian")
 _NOTHING = 1e-10  # of the largest eigenvalue: what counts as zero
 
 
@@ -94,13 +93,6 @@ def gaussian_cross(gamma: float, other: float, d: int) -> tuple[float, float]:
     """
     total = gamma + other
     return float((2.0 * np.sqrt(gamma / total * (other / total))) ** (d / 2.0)), 2.0 * gamma * (other / total)
-
-
-# -----------------------------------------------------------------------------
-# One classifier on all kernels and cross-kernels at once.
-
-
-CROSSES = ("sqrt", "gaussian")
 
 
 class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
@@ -165,7 +157,6 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     """
 
     about = COMPOSITIONAL
-
     classes_: Array
 
     def __init__(
@@ -227,7 +218,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
                 "cross='gaussian' needs kernels on the same columns; got views of different ones. "
                 "Use cross='sqrt'."
             )
-        gammas = [_width(view.kernel) for view in fitted]
+        gammas = [cast(Gaussian, view.kernel)._coefficient for view in fitted]
         d = fitted[0].rows.values.shape[1]
         self._pairs = [(m, h) for m in range(len(views)) for h in range(m, len(views))]
         crosses = [gaussian_cross(gammas[m], gammas[h], d) for m, h in self._pairs]
@@ -308,8 +299,3 @@ def _gaussian_views(kernels: Any) -> list[View]:
     if len({view.standardize for view in views}) > 1:
         raise ValueError("cross='gaussian' needs the same features: standardize all views or none.")
     return views
-
-
-def _width(kernel: Kernel) -> float:
-    assert isinstance(kernel, Gaussian)
-    return kernel._coefficient

@@ -1,5 +1,6 @@
 """Weights on the simplex with a Dirichlet prior, and their posterior (after Girolami & Rogers)."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from .learner import About, Learned, WeightLearner
 from .targets import Targets
 
 
+@dataclass(eq=False, repr=False)
 class DirichletWeights(WeightLearner):
     """Posterior mean and deviation of the weights of a Gaussian process' kernel.
 
@@ -69,22 +71,13 @@ class DirichletWeights(WeightLearner):
         reference="Girolami & Rogers 2005, our reading",
     )
 
-    def __init__(
-        self,
-        concentration: float = 1.0,
-        noise: Any = "learn",
-        *,
-        n_draws: int = 256,
-        tol: float = 1e-6,
-        max_iter: int = 100,
-        random_state: int = 0,
-    ) -> None:
-        self.concentration = concentration
-        self.noise = noise
-        self.n_draws = n_draws
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    concentration: float = 1.0
+    noise: Any = "learn"
+    _: KW_ONLY
+    n_draws: int = 256
+    tol: float = 1e-6
+    max_iter: int = 100
+    random_state: int = 0
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         alpha = check_number("concentration", self.concentration, above=0.0)

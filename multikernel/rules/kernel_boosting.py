@@ -1,6 +1,7 @@
 """Boosting of kernels on pairs of samples (Crammer, Keshet & Singer)."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ _ROUNDS = {"given": 100, "rank_one": 10}
 BASES = tuple(_ROUNDS)
 
 
+@dataclass(eq=False, repr=False)
 class KernelBoosting(WeightLearner):
     """A kernel that tells pairs of one class from pairs of two, one base kernel in each round.
 
@@ -81,21 +83,12 @@ class KernelBoosting(WeightLearner):
         reference="Crammer, Keshet & Singer 2003",
     )
 
-    def __init__(
-        self,
-        base: str = "given",
-        loss: str = "exp",
-        n_rounds: int | None = None,
-        reg: float = 0.0,
-        balance: bool = True,
-        tol: float = 1e-3,
-    ) -> None:
-        self.base = base
-        self.loss = loss
-        self.n_rounds = n_rounds
-        self.reg = reg
-        self.balance = balance
-        self.tol = tol
+    base: str = "given"
+    loss: str = "exp"
+    n_rounds: int | None = None
+    reg: float = 0.0
+    balance: bool = True
+    tol: float = 1e-3
 
     @property
     def is_linear(self) -> bool:  # type: ignore[override]

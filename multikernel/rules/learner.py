@@ -4,7 +4,7 @@
 
 A new rule is a class with its parameters, what it says `about` itself (its row in the table of methods), and
 `_learn`, which returns the weights (:class:`Learned`). If its kernel is not Σ_m η_m K_m, it says how it is
-combined, in `_combine`. :class:`multikernel.CombinedKernelClassifier` and its kin put a machine on top.
+combined, in `combine_rows`. :class:`multikernel.CombinedKernelClassifier` and its kin put a machine on top.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,16 +17,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import check_number, check_positive_integer, warn_caller
+from .._validation import check_choice, check_number, check_positive_integer, is_frame, warn_caller
 from ..core.about import About
 from ..core.optim.loop import Options, Result, Status
 from ..core.stack.sums import mean_diagonals
+from ..kernels import Kernel
+from ..views.precomputed import PrecomputedBank
 from ..views.stacks import stack_kernels
 from ..viz.card import html_inner, mimebundle
-from .inputs import kernels_first
-from .targets import Targets, as_targets, class_targets
+from .solver.products import combine_powers
+from .targets import Targets, as_targets
 
 _CALM = (Status.OPTIMAL, Status.INTERRUPTED)
+COMBINATIONS = ("sum", "product")
 
 
 @dataclass(frozen=True)
@@ -261,4 +264,66 @@ class TwoClassLearner(WeightLearner):
         raise NotImplementedError
 
 
-__all__ = ["About", "Learned", "Targets", "TwoClassLearner", "WeightLearner", "class_targets"]
+class SumOrProductLearner(WeightLearner):
+    """A learner of weights of a sum or of exponents of a product, as its parameter ``combination`` says.
+
+    sum        K_η = Σ_m η_m K_m
+    product    K_η = ∘_m (K_m / s_m)^{η_m}   (entry by entry), s_m the mean of K_m's diagonal
+    """
+
+    combination: str
+    _scales: Array  # s
+
+    @property
+    def certificate(self) -> str:  # type: ignore[override]
+        """What ``dual_gap_`` certifies."""
+        return "optimality" if self.is_linear else "stationarity"
+
+    @property
+    def is_linear(self) -> bool:  # type: ignore[override]
+        """Whether the learned kernel is Σ_m η_m K_m."""
+        return self.combination != "product"
+
+    def _check_combination(self) -> None:
+        check_choice("combination", self.combination, COMBINATIONS)
+
+    def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
+        """The sum, or the product of powers."""
+        if self.is_linear:
+            return super().combine_rows(kernels)
+        return combine_powers(kernels, self.kernel_weights_, self.view_names_, self._scales)
+
+
+def kernels_first(kernels: Any) -> Array:
+    """The checked stack (m, n, n) of an array (n, n, m) or (n, n), or of a list or dict of matrices.
+
+    Every kernel must be finite, symmetric, positive semidefinite and not constant.
+    """
+    names = list(kernels) if isinstance(kernels, Mapping) else None
+    _require_grams(kernels)
+    stack = kernels if isinstance(kernels, np.ndarray) else stack_kernels(kernels)
+    return PrecomputedBank(names).fit_stack(stack)
+
+
+def _require_grams(kernels: Any) -> None:
+    """Refuse what is most often given instead: a table of features, kernel functions, kernels first."""
+    table = "For a table of features put the learner into CombinedKernelClassifier(learner, kernels=[...])."
+    members = list(kernels.values()) if isinstance(kernels, Mapping) else kernels
+    members = members if isinstance(members, (list, tuple)) else [members]
+    if any(isinstance(member, Kernel) for member in members):
+        raise TypeError(f"kernels must be Gram matrices, (n, n) each; got kernel functions. {table}")
+    shape: tuple[int, ...] = ()
+    if isinstance(kernels, np.ndarray) or is_frame(kernels):
+        shape = tuple(kernels.shape)
+    if len(shape) == 3 and shape[0] != shape[1] == shape[2]:
+        raise ValueError(
+            f"kernels come last, (n, n, n_kernels); got shape {shape}, with them first. Use "
+            "numpy.moveaxis(kernels, 0, 2), or give a list of the matrices."
+        )
+    if len(shape) >= 2 and shape[0] != shape[1]:
+        raise ValueError(
+            f"kernels must be square Gram matrices, (n, n, n_kernels); got shape {shape}. {table}"
+        )
+
+
+__all__ = ["About", "Learned", "SumOrProductLearner", "TwoClassLearner", "WeightLearner"]

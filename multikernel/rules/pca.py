@@ -1,4 +1,4 @@
-"""Principal components in the feature space of a kernel.
+"""Principal components in the feature space of a kernel, and of the kernel of any weight learner.
 
     HKH = V diag(λ) V',   H = I − 11'/n,      z(x) = diag(λ)^{−½} V'(k(x) centred)
 
@@ -13,14 +13,13 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._typing import Array
 from .._validation import check_positive_integer
 from ..core.about import About
 from .combined import CombinedKernel
 from .fixed import MeanRule
-from .learner import WeightLearner
 from .targets import TASKS, Targets, as_targets, no_targets
 
 PCA = About(
@@ -31,8 +30,6 @@ PCA = About(
     use="To look at the samples as the learned kernel sees them, or as features for another model.",
     reference="Schölkopf, Smola & Müller 1998",
 )
-
-
 _ROUNDING = 1e-12  # share of the largest eigenvalue that is none
 
 
@@ -95,10 +92,6 @@ def _leading(K: Array, q: int) -> tuple[Array, Array]:
     return values[: -q - 1 : -1], vectors[:, : -q - 1 : -1]
 
 
-# -----------------------------------------------------------------------------
-# Kernel principal components of the kernel of any weight learner.
-
-
 class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CombinedKernel):
     r"""Principal components in the feature space of kernels that a weight learner has combined.
 
@@ -146,8 +139,8 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     """
 
     about = PCA
-
     learns_from = TASKS
+    _default_learner = MeanRule
     embedding_: Array
 
     def __init__(
@@ -181,7 +174,7 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
             The default learner ignores it.
         """
         X = self._validate_table(X, reset=True)
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        n = _num_samples(X)
         n_components = check_positive_integer("n_components", self.n_components)
         if n_components > n or n < 2:
             raise ValueError(
@@ -205,9 +198,6 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Learn, and the coordinates of the training samples (n, n_components)."""
         return self.fit(X, y).embedding_
-
-    def _default_learner(self) -> WeightLearner:
-        return MeanRule()
 
     @property
     def _n_features_out(self) -> int:

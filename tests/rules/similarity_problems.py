@@ -1,9 +1,8 @@
-"""Random kernels with targets, and laws that every rule of likeness obeys."""
+"""Random kernels with targets, and what rules of likeness compare."""
 
 import numpy as np
 
-from multikernel import stack_kernels
-from multikernel.rules.targets import as_targets
+TASKS = ("two", "three", "values", "outputs")
 
 
 def problem(seed, task="two", n=24, m=5):
@@ -33,37 +32,27 @@ def ideal(y, task):
     return np.where(np.equal.outer(y, y), 1.0, -1.0 / (k - 1))
 
 
+def normalised(kernels):
+    """At a mean diagonal of 1."""
+    return np.stack([K / np.diagonal(K).mean() for K in kernels])
+
+
+def sizes(kernels):
+    """Mean diagonals."""
+    return np.array([np.diagonal(K).mean() for K in kernels])
+
+
+def cosines(kernels, y, task, centered=False):
+    """(q, S, norms): cosines with the ideal kernel and between the kernels, and their Frobenius norms."""
+    shape = centred if centered else np.asarray
+    norms = np.array([np.linalg.norm(shape(K)) for K in kernels])
+    Ks = [shape(K) / s for K, s in zip(kernels, norms, strict=True)]
+    L = shape(ideal(y, task))
+    L = L / np.linalg.norm(L)
+    S = np.array([[np.vdot(K, M) for M in Ks] for K in Ks])
+    return np.array([np.vdot(K, L) for K in Ks]), S, norms
+
+
 def centred(K):
     H = np.eye(len(K)) - 1.0 / len(K)
     return H @ K @ H
-
-
-def check_scales(learner, kernels, y, factors=(1e6, 1.0, 1e-6, 40.0, 0.3), rtol=1e-6):
-    """Kernels in other units: the weights change so that the learned kernel does not, but for a factor."""
-    K = learner.fit_combine(kernels, y)
-    other = [f * K for f, K in zip(factors, kernels, strict=False)]
-    L = learner.fit_combine(other, y)
-    np.testing.assert_allclose(L / np.trace(L), K / np.trace(K), rtol=rtol, atol=rtol * 1e-2)
-
-
-def check_order(learner, kernels, y, rtol=1e-6):
-    """Kernels and samples in another order: the same weights in that order."""
-    weights = learner.fit(kernels, y).kernel_weights_
-    order = np.random.default_rng(0).permutation(len(kernels))
-    rows = np.random.default_rng(1).permutation(len(y))
-    permuted = learner.fit([kernels[m][np.ix_(rows, rows)] for m in order], y[rows]).kernel_weights_
-    np.testing.assert_allclose(permuted, weights[order], rtol=rtol, atol=rtol * weights.max())
-
-
-def check_input(learner, kernels, y):
-    """What is given stays as it is, float32 too, and a list is as good as a stack."""
-    weights = learner.fit(kernels, y).kernel_weights_
-    stack = stack_kernels(kernels)
-    stack.flags.writeable = False
-    kept = stack.copy()
-    np.testing.assert_array_equal(learner.fit(stack, y).kernel_weights_, weights)
-    np.testing.assert_array_equal(stack, kept)
-    single = np.stack(kernels).astype(np.float32)
-    single.flags.writeable = False
-    learner.fit_stack(single, as_targets(y, len(y)))
-    np.testing.assert_allclose(learner.kernel_weights_, weights, rtol=1e-3, atol=1e-4 * weights.max())

@@ -18,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multikernel import (
     CombinedKernelClassifier,
@@ -29,6 +30,7 @@ from multikernel import (
 )
 from multikernel.io.models import load_model, save_model
 from multikernel.kernels import Gaussian
+from multikernel.rules import FunctionalForm, SumRule
 from tests.methods_page import learners
 
 ESTIMATORS = {
@@ -50,7 +52,8 @@ class Entry:
     `powers` are those of the parameters that undo a common factor of all kernels: a price C of errors goes
     with 1/factor. `status` is how a learner ends that is stopped early; `spread` how far shares move with the
     random numbers that are drawn for the kernels in their order; `same_when_new` is False where the training
-    samples have another kernel than the same samples when they are asked for.
+    samples have another kernel than the same samples when they are asked for; `by_twins` is False where a
+    kernel that is given twice changes the objective.
     """
 
     params: dict[str, Any] = field(default_factory=dict)
@@ -59,43 +62,45 @@ class Entry:
     status: str = "optimal"
     spread: float = 1e-4
     same_when_new: bool = True
+    by_twins: bool = True
 
 
 PRICE = {"C": -1}
+NEW_SET = {"by_twins": False}  # the set of weights, or the price, depends on the number of kernels
 SHARP = {"tol": 1e-7}
 ENTRIES = {
     "AccuracyRule": [Entry({"cv": 2})],
-    "AlignmentQP": [Entry(), Entry({"centered": True})],
+    "AlignmentQP": [Entry(**NEW_SET), Entry({"centered": True}, **NEW_SET)],
     "AlignmentRule": [Entry(), Entry({"centered": True})],
     "BestSingle": [Entry({"cv": 2})],
-    "CappedMKL": [Entry(SHARP, PRICE)],
+    "CappedMKL": [Entry(SHARP, PRICE, **NEW_SET)],
     "CenteredAlignment": [Entry(), Entry({"method": "independent"})],
-    "ClusterWeights": [Entry({"tol": 1e-5, "n_clusters": 1})],
-    "DirichletWeights": [Entry({"n_draws": 32}, spread=0.1)],
+    "ClusterWeights": [Entry({"tol": 1e-5, "n_clusters": 1}, **NEW_SET)],
+    "DirichletWeights": [Entry({"n_draws": 32}, spread=0.1, **NEW_SET)],
     "DiscriminantMKL": [Entry()],
-    "EasyMKL": [Entry(SHARP)],
-    "ElasticNetMKL": [Entry(SHARP, {"C": -1, "reg": -1})],
+    "EasyMKL": [Entry(SHARP, **NEW_SET)],
+    "ElasticNetMKL": [Entry(SHARP, {"C": -1, "reg": -1}, **NEW_SET)],
     "FeatureSpaceMeasure": [Entry()],
     "FunctionalForm": [Entry(n_kernels=2)],
-    "FungDiscriminant": [Entry(SHARP)],
-    "GeneralMKL": [Entry(SHARP, {"reg": 1})],
+    "FungDiscriminant": [Entry(SHARP, **NEW_SET)],
+    "GeneralMKL": [Entry(SHARP, {"reg": 1}), Entry({"combination": "product", "tol": 1e-6})],
     "GradientAlignment": [Entry(SHARP), Entry(SHARP | {"combination": "product"})],
     "GroupMKL": [Entry(SHARP, PRICE)],
     "IdealDistance": [Entry()],
-    "InstanceWeights": [Entry({"tol": 1e-4}, same_when_new=False)],
-    "KLDivergence": [Entry(SHARP)],
+    "InstanceWeights": [Entry({"tol": 1e-4}, same_when_new=False, **NEW_SET)],
+    "KLDivergence": [Entry(SHARP), Entry(SHARP | {"form": "dc"})],
     "KimDiscriminant": [Entry()],
     "KernelBoosting": [Entry({"reg": 0.01}), Entry({"base": "rank_one", "n_rounds": 5}, status="max_iter")],
-    "LogPenaltyMKL": [Entry(SHARP, PRICE)],
+    "LogPenaltyMKL": [Entry(SHARP, PRICE, **NEW_SET)],
     "LowerBoundedMKL": [Entry(SHARP, PRICE)],
     "MSERule": [Entry({"cv": 2})],
-    "MarginMKL": [Entry(SHARP, PRICE), Entry(SHARP | {"norm": 2.0}, PRICE)],
+    "MarginMKL": [Entry(SHARP, PRICE), Entry(SHARP | {"norm": 2.0}, PRICE, **NEW_SET)],
     "MeanRule": [Entry(), Entry({"normalise": "variance"})],
     "PearsonRule": [Entry({"cv": 2})],
-    "PolynomialRidge": [Entry(SHARP)],
+    "PolynomialRidge": [Entry(SHARP, **NEW_SET)],
     "ProductRule": [Entry()],
     "RadiusMargin": [Entry(SHARP)],
-    "RidgeBall": [Entry(SHARP)],
+    "RidgeBall": [Entry(SHARP, **NEW_SET)],
     "SumRule": [Entry()],
 }
 
@@ -226,15 +231,37 @@ def test_the_order_of_samples_does_not_matter(case):
 
 
 @pytest.mark.parametrize("case", cases())
-def test_kernels_that_are_all_scaled_alike_give_the_same_kernel_but_for_its_scale(case):
-    factor = 1e6
-    adapted = {name: factor**power * getattr(case.learner, name) for name, power in case.entry.powers.items()}
-    scaled = [factor * K for K in case.Ks]
+def test_scaled_kernels_give_the_same_kernel_but_for_its_scale(case):
+    """Each is scaled by itself, or all alike where the rule, or a parameter of it, has their unit."""
+    alike = case.entry.powers or isinstance(case.learner, SumRule)
+    factors = np.full(case.m, 1e6) if alike else np.array([1e6, 1.0, 1e-6])[: case.m]
+    adapted = {name: 1e6**power * getattr(case.learner, name) for name, power in case.entry.powers.items()}
+    scaled = [factor * K for factor, K in zip(factors, case.Ks, strict=True)]
     learner, other = case.once, case.fitted(scaled, **adapted)
-    np.testing.assert_allclose(other.kernel_shares_, learner.kernel_shares_, atol=1e-4)
+    if alike or learner.is_linear:  # else shares are of the weights, in units of the kernels
+        np.testing.assert_allclose(other.kernel_shares_, learner.kernel_shares_, atol=1e-4)
     np.testing.assert_allclose(
         unit(other.combine(scaled)), unit(learner.combine(case.Ks)), atol=1e-4 / len(scaled[0])
     )
+
+
+@pytest.mark.parametrize("case", cases("values"))
+def test_values_in_any_unit_give_the_same_kernel(case):
+    if "epsilon" not in case.learner.get_params():  # which has the unit of the values
+        other = case.fitted(case.Ks, 1e6 * case.y - 3.0)
+        np.testing.assert_allclose(other.kernel_shares_, case.once.kernel_shares_, atol=1e-4)
+
+
+@pytest.mark.parametrize("case", cases())
+def test_one_kernel_has_everything_and_may_be_given_twice(case):
+    if isinstance(case.learner, FunctionalForm):  # which is of two kernels
+        return
+    one = case.fitted(case.Ks[:1])
+    assert one.kernel_shares_.tolist() == [1.0] and one.status_ == case.entry.status
+    twins = case.fitted(case.Ks[:1] * 2)
+    assert twins.status_ == case.entry.status
+    if case.entry.by_twins and np.isfinite(one.objective_):
+        assert twins.objective_ == pytest.approx(one.objective_, rel=1e-5)
 
 
 @pytest.mark.parametrize("case", cases(each=True))
@@ -338,3 +365,46 @@ def test_kernels_and_targets_that_are_refused(case):
     if case.task == "classes":
         with pytest.raises(ValueError, match=r"two classes or more; got one: \['up'\]"):
             case.fitted(case.Ks, np.full(24, "up"))
+
+
+# --- what scikit-learn itself checks of every learner under a machine ---------------------------------------
+
+KERNELS = [Gaussian(), Gaussian(0.1)]  # with entries above zero, which powers of kernels need
+# the checks ask for conventions, not for optima: what a learner has of these is set so
+QUICK = {"tol": 1e-2, "cv": 2, "n_draws": 8}
+# every learner with the first task that it knows, and these, one of each way to treat targets, with all tasks
+SEVERAL_TASKS = ("AlignmentQP", "ClusterWeights", "MarginMKL", "MeanRule", "RidgeBall")
+
+
+def quick(cls):
+    learner = cls(max_iter=3) if cls.__name__ == "InstanceWeights" else cls()
+    return learner.set_params(**{name: QUICK[name] for name in QUICK.keys() & learner.get_params().keys()})
+
+
+CHECKED = [
+    ESTIMATORS[task](quick(cls), kernels=KERNELS)
+    for cls in learners()
+    for task in cls.learns_from[: None if cls.__name__ in SEVERAL_TASKS else 1]
+]
+
+
+def reaches_learner(estimator, check):
+    """Whether a check can tell a learner from the others.
+
+    A learner sees the stack of kernels, in double precision whatever the table was: sparse arrays beside
+    sparse matrices, and single precision beside double, are for the machines to read. One learner of each
+    kind has these checks, and so have all machines in tests/test_common.py.
+    """
+    of_the_table = check.func.__name__ == "check_estimator_sparse_array" or "X_dtype" in check.keywords
+    return not of_the_table or type(estimator.learner).__name__ in SEVERAL_TASKS
+
+
+mark = parametrize_with_checks(CHECKED)
+CHECKS = [case for case in mark.args[1] if reaches_learner(*getattr(case, "values", case))]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(mark.args[0], CHECKS, ids=mark.kwargs["ids"])
+@pytest.mark.filterwarnings("default")
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)

@@ -9,16 +9,26 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from multikernel import stack_kernels
 from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import (
+    AlignmentQP,
+    AlignmentRule,
+    BestSingle,
+    CappedMKL,
     CenteredAlignment,
+    ClusterWeights,
     DirichletWeights,
     FungDiscriminant,
+    GeneralMKL,
+    GradientAlignment,
+    IdealDistance,
+    InstanceWeights,
     KLDivergence,
     Learned,
+    MarginMKL,
     ProductRule,
+    RidgeBall,
     TwoClassLearner,
     WeightLearner,
 )
-from multikernel.rules.targets import as_targets
 from tests.rules.similarity_problems import problem
 
 
@@ -112,15 +122,6 @@ def test_kernels_without_weight_are_not_asked_for():
     np.testing.assert_allclose(rows, learner.combine(kernels)[:2])
 
 
-def test_single_precision_is_combined_in_double():
-    kernels, y = problem(6, m=2)
-    single = np.stack(kernels).astype(np.float32)
-    learner = Given([1.0, 1.0]).fit_stack(single, as_targets(y, len(y)))
-    K = learner.combine_training(single)
-    assert K.dtype == np.float64
-    np.testing.assert_array_equal(K, single[0].astype(float) + single[1])
-
-
 # --- words -------------------------------------------------------------------------------------------------
 
 
@@ -171,14 +172,38 @@ def test_weights_that_are_none(weights, words):
         Given(weights).fit(kernels, y)
 
 
-def test_tasks_that_the_learner_does_not_know():
-    kernels, y = problem(9)
-    with pytest.raises(ValueError, match="CenteredAlignment learns from classes or values; got no y"):
-        CenteredAlignment().fit(kernels)
-    with pytest.raises(ValueError, match="BySign learns from classes; got values"):
-        BySign().fit(kernels[:2], y + 0.5)
-    with pytest.raises(NotImplementedError):
-        WeightLearner().fit(kernels, y)
+def named(*learners):
+    return pytest.mark.parametrize("learner", learners, ids=lambda learner: type(learner).__name__)
+
+
+@named(AlignmentQP(), CenteredAlignment(), GradientAlignment())
+def test_kernels_without_anything_of_the_classes(learner):
+    x = np.array([1.0, 1.0, -1.0, -1.0])
+    with pytest.raises(ValueError, match="gives no kernel any weight"):
+        learner.fit([np.outer(x, x)], [1, 0, 1, 0])
+
+
+@named(
+    AlignmentRule(), BestSingle(cv=2), CenteredAlignment(), ClusterWeights(), IdealDistance(),
+    IdealDistance(normalise=False), InstanceWeights(), RidgeBall(),
+)  # fmt: skip
+def test_constant_values_are_refused(learner):
+    with pytest.raises(ValueError, match="y must hold different values; all are the same"):
+        learner.fit([np.eye(8), 2.0 * np.eye(8)], np.full(8, 0.1), task="values")
+
+
+@named(
+    CappedMKL(1.5, max_iter=2, tol=1e-9), MarginMKL(max_iter=2, tol=1e-9), GeneralMKL(max_iter=2, tol=1e-9),
+    GradientAlignment(centered=True, max_iter=1, tol=1e-12), KLDivergence(max_iter=1, tol=1e-12),
+    InstanceWeights(max_iter=1, tol=1e-9), RidgeBall(1e-3, max_iter=1, tol=1e-12),
+    FungDiscriminant(100.0, max_iter=2),
+)  # fmt: skip
+def test_too_few_iterations_are_told(learner):
+    kernels, y = problem(13)
+    name = type(learner).__name__
+    with pytest.warns(ConvergenceWarning, match=f"{name} ended as 'max_iter' after . iterations"):
+        learner.fit(kernels, y)
+    assert learner.n_iter_ <= 2 and learner.dual_gap_ > learner.tol
 
 
 @pytest.mark.parametrize("status, warns", [("stalled", True), ("max_iter", True), ("interrupted", False)])

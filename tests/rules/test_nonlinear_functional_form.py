@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from multikernel import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor
-from multikernel.kernels import Gaussian, Linear
-from multikernel.rules.nonlinear import FunctionalForm
+from multikernel.rules import FunctionalForm
 
 
 def make(seed=0, n=20, n_new=6, classes=2):
@@ -64,32 +62,6 @@ def test_the_mean_kernel_tells_the_class_that_is_decided_with_more_confidence(fo
     most_confident = np.where(scores[1] >= -scores[-1], 1, 0)
     assert 0 < most_confident.sum() < most_confident.size
     np.testing.assert_array_equal(machine.predict(learner.combine(np.stack(new, axis=2))), most_confident)
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1e6])
-@pytest.mark.parametrize("form", ["product", "difference", "absolute"])
-def test_scale_and_order_do_not_matter(form, scale):
-    Ks, _, y = make(1)
-    K = FunctionalForm(form).fit_combine(Ks, y)
-    scaled = [scale * Ks[0], Ks[1]]
-    before = [L.copy() for L in scaled]
-    np.testing.assert_allclose(FunctionalForm(form).fit_combine(scaled, y), K, atol=1e-12)
-    assert all(np.array_equal(a, b) for a, b in zip(scaled, before, strict=True))
-    if form != "difference":
-        np.testing.assert_allclose(FunctionalForm(form).fit_combine(Ks[::-1], y), K, atol=1e-12)
-
-
-def test_under_machines():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    kernels = [Linear(), Gaussian()]
-    y = X[:, 0] > 0
-    for form in ("product", "difference", "absolute"):
-        model = CombinedKernelClassifier(FunctionalForm(form), kernels=kernels).fit(X[:40], y[:40])
-        assert model.score(X[40:], y[40:]) > 0.8
-    model = CombinedKernelRegressor(FunctionalForm(), kernels=kernels).fit(X[:40], X[:40, 0])
-    assert model.score(X[40:], X[40:, 0]) > 0.8
-    assert CombinedKernelOneClass(FunctionalForm(), kernels=kernels).fit(X).predict(X).shape == (60,)
 
 
 def test_bad_input():

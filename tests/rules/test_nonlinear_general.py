@@ -8,7 +8,7 @@ import pytest
 
 from multikernel import CombinedKernelClassifier, CombinedKernelRegressor, per_feature
 from multikernel.kernels import Gaussian, Linear, Polynomial
-from multikernel.rules.nonlinear import GeneralMKL
+from multikernel.rules import GeneralMKL
 from multikernel.rules.solver.margin_value import MarginValue
 from multikernel.rules.solver.products import PowerProduct, WeightedSum
 from multikernel.rules.targets import class_targets, value_targets
@@ -121,36 +121,6 @@ def test_values_by_a_product():
     assert model.kernel_weights_[[0, 2, 3]].max() < 0.05 * model.kernel_weights_[1]
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e6])
-def test_scale_and_order_of_the_kernels(scale):
-    _, y, linear, gaussian = make(8)
-    Ks = linear + gaussian
-    learner = GeneralMKL(tol=1e-8).fit(Ks, y)
-    scaled = GeneralMKL(reg=scale, tol=1e-8).fit([scale * K for K in Ks[::-1]], y)
-    assert scaled.objective_ == pytest.approx(learner.objective_, rel=1e-8)
-    np.testing.assert_allclose(scale * scaled.kernel_weights_[::-1], learner.kernel_weights_, atol=1e-3)
-    product = GeneralMKL(combination="product", tol=1e-6).fit(gaussian, y)
-    scales = [scale, 1.0, 1.0 / scale, 2.0]
-    other = GeneralMKL(combination="product", tol=1e-6)
-    combined = other.fit_combine([s * K for s, K in zip(scales, gaussian, strict=True)], y)
-    np.testing.assert_allclose(other.kernel_weights_, product.kernel_weights_, atol=1e-4)
-    np.testing.assert_allclose(combined, product.combine(np.stack(gaussian, axis=2)), atol=1e-4)
-
-
-def test_one_kernel_twins_and_single_precision():
-    _, y, _, gaussian = make(9)
-    before = [K.copy() for K in gaussian]
-    one = GeneralMKL(combination="product", reg=0.1).fit(gaussian[:1], y)
-    assert one.kernel_weights_.shape == (1,)
-    twins = GeneralMKL(tol=1e-6).fit([gaussian[0], gaussian[0]], y)
-    alone = GeneralMKL(tol=1e-6).fit(gaussian[:1], y)
-    assert twins.objective_ == pytest.approx(alone.objective_, rel=1e-5)
-    single = GeneralMKL(combination="product").fit([K.astype(np.float32) for K in gaussian], y)
-    double = GeneralMKL(combination="product").fit(gaussian, y)
-    assert single.objective_ == pytest.approx(double.objective_, rel=1e-3)
-    assert all(np.array_equal(K, L) for K, L in zip(gaussian, before, strict=True))
-
-
 def test_what_cannot_be_done_is_said():
     X, y, linear, gaussian = make(10)
     with pytest.raises(ValueError, match=r"reg=1000000\.0 no kernel is worth its price"):
@@ -161,37 +131,6 @@ def test_what_cannot_be_done_is_said():
     cubic = Polynomial(3, gamma=1.0, coef0=0.1)(positive)
     with pytest.raises(ValueError, match="some of kernel 'cubic' are not"):
         GeneralMKL(combination="product").fit({"fine": gaussian[0], "cubic": cubic}, y)
-    for parameters, message in [
-        ({"C": 0.0}, "C must be greater than 0"),
-        ({"reg": 0.0}, "reg must be greater than 0"),
-        ({"penalty": "l3"}, "penalty must be one of"),
-        ({"combination": "mean"}, "combination must be one of"),
-        ({"epsilon": -1.0}, "epsilon must be at least 0"),
-        ({"max_iter": 0}, "max_iter must be a positive integer"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            GeneralMKL(**parameters).fit(gaussian, y)
-
-
-def test_too_few_iterations_are_said():
-    _, y, linear, gaussian = make(11)
-    with pytest.warns(UserWarning, match="'max_iter' after 2 iterations"):
-        learner = GeneralMKL(max_iter=2, tol=1e-9).fit(linear + gaussian, y)
-    assert learner.n_iter_ == 2
-    assert learner.dual_gap_ > 1e-9
-
-
-def test_views_of_features():
-    views = per_feature(["a", 3], Linear(), standardize=False)
-    assert [(view.name, view.columns, view.kernel) for view in views] == [
-        ("a", ["a"], Linear()),
-        ("feature-3", [3], Linear()),
-    ]
-    assert per_feature(1)[0].kernel == Gaussian(gamma=1.0)
-    assert per_feature(1)[0].standardize
-    for features, error in [("abc", TypeError), (0, ValueError), (2.5, TypeError)]:
-        with pytest.raises(error, match="features"):
-            per_feature(features)
 
 
 def test_values_within_the_tube_are_worth_no_kernel():
@@ -200,3 +139,14 @@ def test_values_within_the_tube_are_worth_no_kernel():
         for y in (np.linspace(-1e-3, 1e-3, 6), np.ones(6)):
             with pytest.raises(ValueError, match="no kernel is worth its price"):
                 GeneralMKL().fit([np.eye(6), np.ones((6, 6)) + np.eye(6)], y, task="values")
+
+
+def test_views_of_features():
+    views = per_feature(["a", 3], Linear(), standardize=False)
+    assert [(view.name, view.columns, view.kernel) for view in views] == [
+        ("a", ["a"], Linear()),
+        ("feature-3", [3], Linear()),
+    ]
+    assert per_feature(1)[0].kernel == Gaussian(gamma=1.0) and per_feature(1)[0].standardize
+    with pytest.raises(TypeError, match="features"):
+        per_feature(2.5)

@@ -58,17 +58,9 @@ from ...pairs.sampling import PairSplit
 from ...rules.combined import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor
 from ...rules.compositional import CompositionalKernelClassifier, SquareRootCross
 from ...rules.dirichlet import DirichletWeights
-from ...rules.discriminant.fung import FungDiscriminant
-from ...rules.discriminant.kim import KimDiscriminant
-from ...rules.discriminant.total_scatter import DiscriminantMKL
-from ...rules.fixed.best_single import BestSingle
-from ...rules.fixed.mean import MeanRule
-from ...rules.fixed.product import ProductRule
-from ...rules.fixed.sum import SumRule
-from ...rules.heuristic.accuracy import AccuracyRule
-from ...rules.heuristic.alignment import AlignmentRule
-from ...rules.heuristic.mse import MSERule
-from ...rules.heuristic.pearson import PearsonRule
+from ...rules.discriminant import DiscriminantMKL, FungDiscriminant, KimDiscriminant
+from ...rules.fixed import BestSingle, MeanRule, ProductRule, SumRule
+from ...rules.heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from ...rules.kernel_boosting import KernelBoosting
 from ...rules.learner import About, Learned
 from ...rules.margin.capped_mkl import CappedMKL
@@ -79,13 +71,11 @@ from ...rules.margin.log_penalty import LogPenaltyMKL
 from ...rules.margin.lower_bounded import LowerBoundedMKL
 from ...rules.margin.margin_mkl import MarginMKL
 from ...rules.margin.radius_margin import RadiusMargin
-from ...rules.nonlinear.cluster_weights import ClusterWeights
 from ...rules.nonlinear.functional_form import FunctionalForm
 from ...rules.nonlinear.general import GeneralMKL
-from ...rules.nonlinear.instance_weights import InstanceWeights
+from ...rules.nonlinear.local import ClusterWeights, InstanceWeights
 from ...rules.pca import CombinedKernelPCA, KernelComponents
-from ...rules.ridge.ball import RidgeBall
-from ...rules.ridge.polynomial import PolynomialRidge
+from ...rules.ridge import PolynomialRidge, RidgeBall
 from ...rules.similarity.alignment_qp import AlignmentQP
 from ...rules.similarity.centered_alignment import CenteredAlignment
 from ...rules.similarity.feature_space_measure import FeatureSpaceMeasure

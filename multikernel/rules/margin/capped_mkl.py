@@ -1,14 +1,17 @@
 """The largest margin with weights between 0 and 1 of a given sum (Xu et al.)."""
 
+from dataclasses import dataclass
+
 from ..._typing import Array
 from ..._validation import check_number
 from ...core.optim.weight_sets import CappedSum
 from ..learner import About, Learned
 from ..solver.level import learn_in_gauge
 from ..targets import Targets
-from ._base import MarginLearner
+from .margin_mkl import MarginLearner
 
 
+@dataclass(eq=False, repr=False)
 class CappedMKL(MarginLearner):
     """Selection of B kernels, relaxed: no weight is above 1.
 
@@ -42,6 +45,7 @@ class CappedMKL(MarginLearner):
 
     Examples
     --------
+    >>> import numpy as np
     >>> y = np.array([-1, -1, 1, 1])
     >>> x, z = np.array([-1.2, -0.8, 0.9, 1.1]), np.array([1.0, -1.0, 1.0, -1.0])
     >>> Ks = [np.outer(x, x), np.outer(z, z), np.outer(y, y)]
@@ -58,21 +62,12 @@ class CappedMKL(MarginLearner):
         reference="Xu et al. 2009 (feature selection)",
     )
 
-    def __init__(
-        self,
-        total: float | None = None,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        nu: float = 0.5,
-        tol: float = 1e-4,
-        max_iter: int = 300,
-    ) -> None:
-        self.total = total
-        self.C = C
-        self.epsilon = epsilon
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
+    total: float | None = None
+    C: float = 1.0
+    epsilon: float = 0.1
+    nu: float = 0.5
+    tol: float = 1e-4
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         P = len(Ks)

@@ -1,5 +1,6 @@
 """EasyMKL (Aiolli & Donini): one machine on the sum of the kernels, then weights in closed form."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...core.weights.learn import learn_weights
 from ..learner import About, Learned, TwoClassLearner
 
 
+@dataclass(eq=False, repr=False)
 class EasyMKL(TwoClassLearner):
     """Weights by the distance that each kernel puts between two points of the classes' hulls.
 
@@ -58,10 +60,9 @@ class EasyMKL(TwoClassLearner):
         reference="Aiolli & Donini 2015",
     )
 
-    def __init__(self, balance: float = 0.1, tol: float = 1e-4, max_iter: int = 300) -> None:
-        self.balance = balance
-        self.tol = tol
-        self.max_iter = max_iter
+    balance: float = 0.1
+    tol: float = 1e-4
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Any) -> Learned:
         self.points_ = np.empty((0, targets.n))

@@ -1,5 +1,7 @@
 """The largest margin with weights drawn towards the mean of the kernels (Longworth & Gales)."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..._typing import Array
@@ -8,9 +10,10 @@ from ...core.optim.weight_sets import CappedSum
 from ..learner import About, Learned
 from ..solver.level import Pull, learn_in_gauge
 from ..targets import Targets
-from ._base import MarginLearner
+from .margin_mkl import MarginLearner
 
 
+@dataclass(eq=False, repr=False)
 class ElasticNetMKL(MarginLearner):
     """Multiple kernel learning with a penalty on the distance from equal weights.
 
@@ -60,21 +63,12 @@ class ElasticNetMKL(MarginLearner):
         reference="Longworth & Gales 2008, 2009",
     )
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        reg: float = 1.0,
-        epsilon: float = 0.1,
-        nu: float = 0.5,
-        tol: float = 1e-4,
-        max_iter: int = 300,
-    ) -> None:
-        self.C = C
-        self.reg = reg
-        self.epsilon = epsilon
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = 1.0
+    reg: float = 1.0
+    epsilon: float = 0.1
+    nu: float = 0.5
+    tol: float = 1e-4
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         reg = check_number("reg", self.reg, at_least=0.0)

@@ -1,6 +1,7 @@
 """The largest margin with a mixed norm over groups of kernels (Szafranski et al.)."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ from ...core.optim.weight_sets import MixedNorm
 from ..learner import About, Learned
 from ..solver.level import learn_in_gauge
 from ..targets import Targets
-from ._base import MarginLearner
-from .margin_mkl import positive_costs
+from .margin_mkl import MarginLearner, positive_costs
 
 
+@dataclass(eq=False, repr=False)
 class GroupMKL(MarginLearner):
     """Composite kernel learning: sparse over groups of kernels, less so (or not) within them.
 
@@ -73,28 +74,16 @@ class GroupMKL(MarginLearner):
         reference="Szafranski, Grandvalet & Rakotomamonjy 2008",
     )
 
-    def __init__(
-        self,
-        groups: Sequence[Sequence[Any]] | None = None,
-        C: float = 1.0,
-        *,
-        inner: float = 4.0 / 3.0,
-        outer: float = 1.0,
-        costs: Any = None,
-        epsilon: float = 0.1,
-        nu: float = 0.5,
-        tol: float = 1e-4,
-        max_iter: int = 300,
-    ) -> None:
-        self.groups = groups
-        self.C = C
-        self.inner = inner
-        self.outer = outer
-        self.costs = costs
-        self.epsilon = epsilon
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
+    groups: Sequence[Sequence[Any]] | None = None
+    C: float = 1.0
+    _: KW_ONLY
+    inner: float = 4.0 / 3.0
+    outer: float = 1.0
+    costs: Any = None
+    epsilon: float = 0.1
+    nu: float = 0.5
+    tol: float = 1e-4
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         inner, outer = _exponent("inner", self.inner), _exponent("outer", self.outer)

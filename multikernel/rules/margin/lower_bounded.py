@@ -1,14 +1,17 @@
 """The largest margin with a lower bound on every weight (De Bie et al.)."""
 
+from dataclasses import dataclass
+
 from ..._typing import Array
 from ..._validation import check_number
 from ...core.optim.weight_sets import CappedSum
 from ..learner import About, Learned
 from ..solver.level import learn_in_gauge
 from ..targets import Targets
-from ._base import MarginLearner
+from .margin_mkl import MarginLearner
 
 
+@dataclass(eq=False, repr=False)
 class LowerBoundedMKL(MarginLearner):
     """Multiple kernel learning in which no kernel is left out.
 
@@ -43,6 +46,7 @@ class LowerBoundedMKL(MarginLearner):
 
     Examples
     --------
+    >>> import numpy as np
     >>> x = np.array([1.0, 1.0, 1.0, 3.0])
     >>> LowerBoundedMKL(lowest=0.5).fit([np.outer(x, x), np.eye(4)]).kernel_weights_.round(3)
     array([0.75, 0.25])
@@ -57,21 +61,12 @@ class LowerBoundedMKL(MarginLearner):
         reference="De Bie et al. 2007",
     )
 
-    def __init__(
-        self,
-        lowest: float = 0.5,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        nu: float = 0.5,
-        tol: float = 1e-4,
-        max_iter: int = 300,
-    ) -> None:
-        self.lowest = lowest
-        self.C = C
-        self.epsilon = epsilon
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
+    lowest: float = 0.5
+    C: float = 1.0
+    epsilon: float = 0.1
+    nu: float = 0.5
+    tol: float = 1e-4
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         lowest = check_number("lowest", self.lowest, at_least=0.0)

@@ -1,17 +1,53 @@
-"""The largest margin over the weights of an lp ball (Kloft et al.); p = 1 is SimpleMKL's problem."""
+"""The largest margin over the weights of an lp ball (Kloft et al.), and what all learners by margin share.
 
-from typing import Any
+p = 1 is SimpleMKL's problem.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..._typing import Array
 from ..._validation import check_number
+from ...core.svm.losses import Loss
+from ...core.svm.result import SolveResult
 from ...core.weights.learn import learn_weights
-from ..learner import About, Learned
-from ..targets import Targets
-from ._base import MarginLearner
+from ..learner import About, Learned, WeightLearner
+from ..solver.level import LevelResult
+from ..targets import TASKS, Targets
 
 
+class MarginLearner(WeightLearner):
+    """A learner that asks a margin machine, or one for each class or output with common weights.
+
+    Attributes
+    ----------
+    dual_coef_ : array (n_machines, n), label × dual: they prove the lower bound
+    """
+
+    learns_from: ClassVar[tuple[str, ...]] = TASKS
+    C: float
+    epsilon: float
+    nu: float = 0.5
+
+    def _losses(self, targets: Targets) -> list[Loss]:
+        """Hinge for classes, ε-insensitive for values, one-class for nothing."""
+        C = check_number("C", self.C, above=0.0)
+        epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
+        nu = check_number("nu", self.nu, above=0.0)
+        if nu > 1.0:
+            raise ValueError(f"nu must be at most 1: it is a share of the samples; got {nu!r}.")
+        return targets.losses(C, epsilon=epsilon, nu=nu)
+
+    def _told(self, found: LevelResult | SolveResult) -> Learned:
+        """The weights with the primal value, which no weights can beat by more than the gap."""
+        self.dual_coef_ = found.duals
+        value = found.upper_bound if isinstance(found, SolveResult) else found.objective
+        return Learned.of(found, found.weights, objective=value)
+
+
+@dataclass(eq=False, repr=False)
 class MarginMKL(MarginLearner):
     """Multiple kernel learning: the weights at which a support vector machine has the least value.
 
@@ -62,23 +98,13 @@ class MarginMKL(MarginLearner):
         reference="Lanckriet et al. 2004; Rakotomamonjy et al. 2008; Kloft et al. 2011",
     )
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        norm: float = 1.0,
-        costs: Any = None,
-        epsilon: float = 0.1,
-        nu: float = 0.5,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-    ) -> None:
-        self.C = C
-        self.norm = norm
-        self.costs = costs
-        self.epsilon = epsilon
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = 1.0
+    norm: float = 1.0
+    costs: Any = None
+    epsilon: float = 0.1
+    nu: float = 0.5
+    tol: float = 1e-3
+    max_iter: int = 300
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         norm = np.inf if self.norm == np.inf else check_number("norm", self.norm, at_least=1.0)

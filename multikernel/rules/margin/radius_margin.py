@@ -1,5 +1,7 @@
 """The margin in units of the radius: weights whose kernel has the samples in the unit ball."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..._typing import Array
@@ -10,9 +12,10 @@ from ..learner import About, Learned
 from ..solver.level import learn_in_gauge
 from ..solver.radius import SquaredRadius
 from ..targets import Targets
-from ._base import MarginLearner
+from .margin_mkl import MarginLearner
 
 
+@dataclass(eq=False, repr=False)
 class RadiusMargin(MarginLearner):
     """The least value of a machine among kernels whose samples lie in a ball of radius 1.
 
@@ -68,11 +71,10 @@ class RadiusMargin(MarginLearner):
         reference="our formulation; idea of Do et al. 2009, Lauriola et al. 2017",
     )
 
-    def __init__(self, C: float = 1.0, epsilon: float = 0.1, tol: float = 1e-4, max_iter: int = 300) -> None:
-        self.C = C
-        self.epsilon = epsilon
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = 1.0
+    epsilon: float = 0.1
+    tol: float = 1e-4
+    max_iter: int = 300
 
     def _losses(self, targets: Targets) -> list[Loss]:
         if targets.task == "values":

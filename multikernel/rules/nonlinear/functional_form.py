@@ -1,6 +1,7 @@
 """The mean of two kernels and a function of their difference (de Diego and others)."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..targets import TASKS, Targets
 FORMS = ("product", "difference", "absolute")
 
 
+@dataclass(eq=False, repr=False)
 class FunctionalForm(WeightLearner):
     """K = ½(K₁ + K₂) + τ f(D), D = K₁ − K₂, for two kernels, each scaled to a mean diagonal of 1.
 
@@ -67,9 +69,8 @@ class FunctionalForm(WeightLearner):
         reference="de Diego, Moguerza & Muñoz 2004",
     )
 
-    def __init__(self, form: str = "product", tau: float = 0.5) -> None:
-        self.form = form
-        self.tau = tau
+    form: str = "product"
+    tau: float = 0.5
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_choice("form", self.form, FORMS)

@@ -1,21 +1,20 @@
 """Generalised multiple kernel learning: sums and products with a price on their parameters."""
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ..._typing import Array
 from ..._validation import check_choice, check_number
-from ...core.optim.loop import Options
 from ...core.stack.sums import mean_diagonals
-from ..learner import About, Learned, WeightLearner
-from ..solver.general import Combination, LinearPrice, Price, QuadraticPrice, minimise_general
-from ..solver.products import WeightedSum, combine_powers, divisible_product
+from ..learner import About, Learned, SumOrProductLearner
+from ..solver.general import LinearPrice, QuadraticPrice, minimise_general
+from ..solver.products import PowerProduct, WeightedSum, divisible_product
 from ..targets import Targets
 
-COMBINATIONS = ("sum", "product")
-PENALTIES: dict[str, type[LinearPrice] | type[QuadraticPrice]] = {"l1": LinearPrice, "l2": QuadraticPrice}
+PENALTIES = {"l1": LinearPrice, "l2": QuadraticPrice}
 
 
-class GeneralMKL(WeightLearner):
+@dataclass(eq=False, repr=False)
+class GeneralMKL(SumOrProductLearner):
     """Weights or exponents η at which a support vector machine, with a price on η, is best.
 
         min_{η ≥ 0}  J(K_η) + reg r(η),      r = Σ_m η_m   or   ½ Σ_m η_m²
@@ -63,6 +62,7 @@ class GeneralMKL(WeightLearner):
     --------
     Features by the widths of one Gaussian each: the classes differ in the first two of four.
 
+    >>> import numpy as np
     >>> from multikernel import CombinedKernelClassifier, per_feature
     >>> X = np.random.default_rng(0).normal(size=(80, 4))
     >>> y = X[:, 0] ** 2 + X[:, 1] ** 2 > 1.5
@@ -82,36 +82,19 @@ class GeneralMKL(WeightLearner):
         reference="Varma & Babu 2009",
     )
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        combination: str = "sum",
-        penalty: str = "l1",
-        reg: float = 1.0,
-        epsilon: float = 0.1,
-        tol: float = 1e-4,
-        max_iter: int = 500,
-    ) -> None:
-        self.C = C
-        self.combination = combination
-        self.penalty = penalty
-        self.reg = reg
-        self.epsilon = epsilon
-        self.tol = tol
-        self.max_iter = max_iter
-
-    @property
-    def certificate(self) -> str:  # type: ignore[override]
-        """What ``dual_gap_`` certifies."""
-        return "optimality" if self.combination == "sum" else "stationarity"
-
-    @property
-    def is_linear(self) -> bool:  # type: ignore[override]
-        """Whether the kernels are added up."""
-        return self.combination == "sum"
+    C: float = 1.0
+    combination: str = "sum"
+    penalty: str = "l1"
+    reg: float = 1.0
+    epsilon: float = 0.1
+    tol: float = 1e-4
+    max_iter: int = 500
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        C, price, options = self._parameters()
+        self._check_combination()
+        check_choice("penalty", self.penalty, tuple(PENALTIES))
+        price = PENALTIES[self.penalty](check_number("reg", self.reg, above=0.0))
+        C, options = check_number("C", self.C, above=0.0), self._options()
         losses = targets.losses(C, epsilon=check_number("epsilon", self.epsilon, at_least=0.0))
         self._scales = mean_diagonals(Ks)
         combination, units = self._combination(Ks)
@@ -122,21 +105,9 @@ class GeneralMKL(WeightLearner):
             )
         return Learned.of(found, found.point)
 
-    def _parameters(self) -> tuple[float, Price, Options]:
-        check_choice("combination", self.combination, COMBINATIONS)
-        check_choice("penalty", self.penalty, tuple(PENALTIES))
-        price = PENALTIES[self.penalty](check_number("reg", self.reg, above=0.0))
-        return check_number("C", self.C, above=0.0), price, self._options()
-
-    def _combination(self, Ks: Array) -> tuple[Combination, Array]:
+    def _combination(self, Ks: Array) -> tuple[WeightedSum | PowerProduct, Array]:
         """How the kernels become one, and a usual size of each η."""
         if self.combination == "sum":
             return WeightedSum(Ks), 1.0 / self._scales
         product = divisible_product(Ks, self.view_names_, self._scales)
         return product, 1.0 / product.typical()
-
-    def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
-        """The sum, or the product of powers."""
-        if self.combination == "sum":
-            return super().combine_rows(kernels)
-        return combine_powers(kernels, self.kernel_weights_, self.view_names_, self._scales)

@@ -1,6 +1,6 @@
 """Alignment with a penalty on the weights, by a quadratic program (Kandola, Shawe-Taylor & Cristianini)."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..learner import About, Learned, WeightLearner
 from ..targets import Targets, unit_ideal
 
 
+@dataclass(eq=False, repr=False)
 class AlignmentQP(WeightLearner):
     """max_{η ≥ 0}  q'η − η'(S + λI)η,   K = Σ_m η_m K_m / ‖K_m‖
 
@@ -51,9 +52,8 @@ class AlignmentQP(WeightLearner):
         reference="Kandola, Shawe-Taylor & Cristianini 2002",
     )
 
-    def __init__(self, reg: float = 0.1, centered: bool = False) -> None:
-        self.reg = reg
-        self.centered = centered
+    reg: float = 0.1
+    centered: bool = False
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         reg = check_number("reg", self.reg, at_least=0.0)

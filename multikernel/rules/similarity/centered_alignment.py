@@ -1,5 +1,7 @@
 """Centred alignment, of each kernel for itself or of their sum (Cortes, Mohri & Rostamizadeh)."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..._typing import Array
@@ -12,6 +14,7 @@ from ..targets import Targets, unit_ideal
 METHODS = ("joint", "independent")
 
 
+@dataclass(eq=False, repr=False)
 class CenteredAlignment(WeightLearner):
     """Weights by the centred alignment with the ideal kernel TT': the cosine of their angle.
 
@@ -48,8 +51,7 @@ class CenteredAlignment(WeightLearner):
         reference="Cortes, Mohri & Rostamizadeh 2010, 2012",
     )
 
-    def __init__(self, method: str = "joint") -> None:
-        self.method = method
+    method: str = "joint"
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         check_choice("method", self.method, METHODS)

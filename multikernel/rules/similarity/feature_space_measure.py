@@ -31,6 +31,7 @@ class FeatureSpaceMeasure(TwoClassLearner):
 
     Examples
     --------
+    >>> import numpy as np
     >>> X = np.array([[0.0, 1.0], [1.0, -1.0], [5.0, -1.0], [6.0, 1.0]])
     >>> learner = FeatureSpaceMeasure().fit([np.outer(x, x) for x in X.T + [[0.0], [0.1]]], [0, 0, 1, 1])
     >>> learner.kernel_shares_.round(3), round(learner.objective_, 3)

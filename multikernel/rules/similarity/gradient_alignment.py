@@ -1,23 +1,25 @@
 """Alignment by gradient ascent, of a sum or of a product of kernels (Igel, Glasmachers, Mersch, …)."""
 
-from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..._typing import Array
-from ..._validation import check_choice
-from ...core.alignment.measure import align_stack
+from ...core.alignment.measure import StackAlignment, align_stack, alignment_slope
+from ...core.optim.loop import Options, Status
+from ...core.optim.weight_sets import Orthant, Simplex
 from ...core.stack.sums import kernel_scales
-from ..learner import About, Learned, WeightLearner
-from ..solver.gradient_alignment import Ascent, ascend_product, ascend_sum
-from ..solver.products import combine_powers, divisible_product
+from ..learner import About, Learned, SumOrProductLearner
+from ..solver.descent import ProjectedResult, minimise_projected
+from ..solver.products import PowerProduct, divisible_product
 from ..targets import Targets, unit_ideal
 
-COMBINATIONS = ("sum", "product")
+_BEYOND = 1e-3  # of tol: the bound may be farther than the slope tells, and steps are cheap
+_STARTS = (0.1, 1.0, 10.0)  # exponents, as parts of those at which usual entries are 1/e
 
 
-class GradientAlignment(WeightLearner):
+@dataclass(eq=False, repr=False)
+class GradientAlignment(SumOrProductLearner):
     """Weights or exponents η ≥ 0 by ascent of the alignment with the ideal kernel TT' along its gradient.
 
         max_{η ≥ 0}  A(K_η, TT') = ⟨K_η, TT'⟩ / (‖K_η‖ ‖TT'‖)
@@ -70,42 +72,85 @@ class GradientAlignment(WeightLearner):
         reference="Igel, Glasmachers, Mersch, Pfeifer & Meinicke 2007",
     )
 
-    def __init__(
-        self, combination: str = "sum", centered: bool = False, tol: float = 1e-5, max_iter: int = 1000
-    ) -> None:
-        self.combination = combination
-        self.centered = centered
-        self.tol = tol
-        self.max_iter = max_iter
-
-    @property
-    def certificate(self) -> str:  # type: ignore[override]
-        """What ``dual_gap_`` certifies."""
-        return "stationarity" if self.combination == "product" else "optimality"
-
-    @property
-    def is_linear(self) -> bool:  # type: ignore[override]
-        """Whether the learned kernel is Σ_m η_m K_m."""
-        return self.combination != "product"
+    combination: str = "sum"
+    centered: bool = False
+    tol: float = 1e-5
+    max_iter: int = 1000
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        check_choice("combination", self.combination, COMBINATIONS)
+        self._check_combination()
         options = self._options()
         T, self._scales = unit_ideal(targets), kernel_scales(Ks, self.view_names_)
         if self.combination == "product":
             product = divisible_product(Ks, self.view_names_, self._scales)
-            return _learned(ascend_product(product, T, options, centered=bool(self.centered)), 1.0)
+            return ascend_product(product, T, options, centered=bool(self.centered))
         table = align_stack(Ks, T, centered=bool(self.centered))
         if not table.target.max() > 0.0:
             return Learned(np.zeros(len(Ks)))
-        return _learned(ascend_sum(table, options), 1.0 / table.norms)
-
-    def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
-        """The sum, or the product of powers."""
-        if self.combination == "sum":
-            return super().combine_rows(kernels)
-        return combine_powers(kernels, self.kernel_weights_, self.view_names_, self._scales)
+        return ascend_sum(table, options)
 
 
-def _learned(found: Ascent, units: Any) -> Learned:
-    return Learned.of(found, found.weights * units)
+def ascend_sum(table: StackAlignment, options: Options) -> Learned:
+    """Weights w / ‖K_m‖ where A is largest, w in the simplex: there A is quasi-concave, and stationary once.
+
+    Parameters
+    ----------
+    table : StackAlignment, with a kernel of positive alignment
+    options : Options, ``tol`` for the gap
+
+    Examples
+    --------
+    >>> y = np.array([1.0, -1.0])
+    >>> found = ascend_sum(align_stack(np.stack([np.eye(2), np.outer(y, y)]), y), Options(tol=1e-9))
+    >>> found.weights.round(6).tolist(), round(found.objective, 6)
+    ([0.0, 0.5], 1.0)
+    """
+    m = table.target.size
+    unit = replace(table, norms=np.ones(m))
+
+    def evaluate(w: Array) -> tuple[float, Array]:
+        value, gradient = unit.value_and_gradient(w)
+        return -value, -gradient
+
+    inner = replace(options, tol=_BEYOND * options.tol)
+    found = minimise_projected(evaluate, Simplex(), np.full(m, 1.0 / m), inner)
+    w = found.point
+    bound = table.dual_factor(w) * float(np.sqrt(w @ table.pairs @ w))
+    gap = max(1.0 + found.objective / bound, 0.0) if bound > 0.0 else 0.0
+    return _learned(found, w * (1.0 / table.norms), gap, options.tol)
+
+
+def ascend_product(product: PowerProduct, T: Array, options: Options, *, centered: bool) -> Learned:
+    """Exponents η ≥ 0 where A(∘ K_m^{η_m}, TT') is stationary.
+
+    η_m is measured by u_m, the usual size of log K_m: x_m = η_m u_m. The ascent starts from the best of
+    three, x_m = 0.1, 1 and 10 for all. The gap is that of x (:mod:`multikernel.rules.solver.descent`).
+
+    Parameters
+    ----------
+    product : PowerProduct
+    T : array (n, k)
+    options : Options, ``tol`` for the gap
+    centered : bool
+    """
+    units = product.typical()
+
+    def evaluate(x: Array) -> tuple[float, Array]:
+        K = product.matrix(x / units)
+        value, slope = alignment_slope(K, T, centered=centered)
+        return -value, -product.slopes(K, slope) / units
+
+    starts = [np.full(units.size, level / units.size) for level in _STARTS]
+    values = [evaluate(start)[0] for start in starts]
+    if not np.isfinite(values).any():
+        raise ValueError("the product of the kernels is constant. Give kernels that differ between samples.")
+    found = minimise_projected(evaluate, Orthant(), starts[int(np.nanargmin(values))], options)
+    return _learned(found, found.point / units, found.gap, options.tol)
+
+
+def _learned(found: ProjectedResult, weights: Array, gap: float, tol: float) -> Learned:
+    """What the descent of −A found, as an ascent of A."""
+    stopped = Status.STALLED if found.status == Status.OPTIMAL else found.status
+    history = [{**entry, "objective": -entry["objective"]} for entry in found.history]
+    status = Status.OPTIMAL if gap <= tol else stopped
+    return Learned.of(found, weights, objective=-found.objective, gap=gap, status=status, history=history)

@@ -1,6 +1,6 @@
 """The combination nearest to the ideal kernel (He, Chang & Xie)."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..targets import Targets, unit_ideal
 _CERTIFIED = 1e-8
 
 
+@dataclass(eq=False, repr=False)
 class IdealDistance(WeightLearner):
     """min ‖Σ_m η_m K_m / s_m − TT'‖²,   η ≥ 0,  Σ_m η_m = 1   (Frobenius norm)
 
@@ -51,8 +52,7 @@ class IdealDistance(WeightLearner):
         reference="He, Chang & Xie 2008",
     )
 
-    def __init__(self, normalise: bool = True) -> None:
-        self.normalise = normalise
+    normalise: bool = True
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         T = unit_ideal(targets)

@@ -1,5 +1,7 @@
 """The combination whose Gaussian is nearest to that of the targets (Ying, Huang & Campbell)."""
 
+from dataclasses import dataclass
+
 from ..._typing import Array
 from ..._validation import check_choice, check_number
 from ...core.stack.sums import kernel_scales
@@ -10,6 +12,7 @@ from ..targets import Targets, unit_ideal
 FORMS = ("convex", "dc")
 
 
+@dataclass(eq=False, repr=False)
 class KLDivergence(WeightLearner):
     """Least divergence between the Gaussians N(0, K_η) and N(0, K_y), η ≥ 0, Σ_m η_m = 1.
 
@@ -42,6 +45,7 @@ class KLDivergence(WeightLearner):
 
     Examples
     --------
+    >>> import numpy as np
     >>> y = np.array([1, 1, -1, -1])
     >>> learner = KLDivergence().fit([np.outer(y, y), np.eye(4)], y)
     >>> learner.kernel_weights_.round(3), round(learner.objective_, 3)
@@ -57,13 +61,10 @@ class KLDivergence(WeightLearner):
         reference="Ying, Huang & Campbell 2009",
     )
 
-    def __init__(
-        self, form: str = "convex", reg: float = 0.1, tol: float = 1e-5, max_iter: int = 100
-    ) -> None:
-        self.form = form
-        self.reg = reg
-        self.tol = tol
-        self.max_iter = max_iter
+    form: str = "convex"
+    reg: float = 0.1
+    tol: float = 1e-5
+    max_iter: int = 100
 
     @property
     def certificate(self) -> str:  # type: ignore[override]

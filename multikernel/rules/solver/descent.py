@@ -1,12 +1,18 @@
-"""Descent of a smooth function over a region by projected gradients.
+"""Descent of a smooth function, over a region by projected gradients or between bounds by quasi-Newton steps.
 
-    min F(x),  x in a region
+    min F(x),  x in a region            min F(x),  0 ≤ x ≤ upper
 
-Each step goes to the projection of x − t ∇F(x), with Barzilai and Borwein's length t, and is shortened until
-F is below the largest of its last values by a part of what the slope promised (Birgin, Martínez & Raydan's
-spectral projected gradient). The certificate is the region's: (∇F'x + support(−∇F)) / |F| is a relative
-bound of F(x) − min F where F is convex, and a measure of stationarity otherwise. Where the region is not
-bounded, ‖x − project(x − ∇F)‖ takes its place. The best point seen is returned.
+**Projected gradients.** Each step goes to the projection of x − t ∇F(x), with Barzilai and Borwein's length
+t, and is shortened until F is below the largest of its last values by a part of what the slope promised
+(Birgin, Martínez & Raydan's spectral projected gradient). The certificate is the region's:
+(∇F'x + support(−∇F)) / |F| is a relative bound of F(x) − min F where F is convex, and a measure of
+stationarity otherwise. Where the region is not bounded, ‖x − project(x − ∇F)‖ takes its place.
+
+**Between bounds** by L-BFGS-B (Byrd, Lu, Nocedal & Zhu), which builds up curvature and so needs far fewer
+values than projected gradients where F is nearly kinked, as the value of a kernel machine is where its kernel
+is nearly singular. It stops at a certificate that the caller defines.
+
+Both return the best point seen.
 """
 
 from collections.abc import Callable
@@ -25,6 +31,10 @@ _MEMORY = 5  # a step may rise above the last value, not above the largest of so
 _SHORTENINGS = 50
 _LONGEST = 1e12
 _ROUNDING = 1e-15
+_PAIRS = 20  # of steps and changes of the gradient that L-BFGS-B remembers
+_RESTARTS = 3
+
+Function = Callable[[Array], tuple[float, Array]]
 
 
 class Point(NamedTuple):
@@ -44,18 +54,17 @@ class ProjectedResult(Result):
     point, gradient : array, of the shape of the start
     objective : float
     gap : float, relative; see the module
-    n_iter, n_evaluations : int
+    n_iter : int
     status : Status
     history : list of dict with iteration, objective, lower_bound (where F is convex), gap
     """
 
     point: Array
     gradient: Array
-    n_evaluations: int
 
 
 def minimise_projected(
-    evaluate: Callable[[Array], tuple[float, Array]], region: WeightSet, start: Array, options: Options
+    evaluate: Function, region: WeightSet, start: Array, options: Options
 ) -> ProjectedResult:
     """Minimise a smooth function over a region.
 
@@ -81,12 +90,59 @@ def minimise_projected(
     return _Descent(evaluate, region, options).run(start)
 
 
-class _Descent:
-    def __init__(
-        self, evaluate: Callable[[Array], tuple[float, Array]], region: WeightSet, options: Options
-    ) -> None:
-        self.evaluate, self.region = evaluate, region
-        self.record, self.n_evaluations = Recorder.of(options), 0
+def minimise_boxed(
+    evaluate: Function,
+    gap: Callable[[Point], float],
+    start: Array,
+    upper: Array,
+    options: Options,
+) -> ProjectedResult:
+    """Minimise a smooth function between 0 and bounds.
+
+    Parameters
+    ----------
+    evaluate : callable
+        A point to (value, gradient), both finite.
+    gap : callable
+        A :class:`Point` to its certificate, which is to fall to ``options.tol``.
+    start, upper : arrays of one shape (m,)
+    options : Options
+        ``tol``, ``max_iter`` steps, ``callback``.
+
+    Examples
+    --------
+    >>> c = np.array([0.5, -0.9, 4.0])
+    >>> distance = lambda x: (((x - c) ** 2).sum(), 2 * (x - c))
+    >>> steepness = lambda p: float(np.abs(p.x - np.clip(p.x - p.gradient, 0, 2)).max())
+    >>> found = minimise_boxed(distance, steepness, np.ones(3), np.full(3, 2.0), Options(tol=1e-9))
+    >>> found.point.round(6).tolist(), str(found.status)
+    ([0.5, 0.0, 2.0], 'optimal')
+    """
+    return _Boxed(evaluate, gap, options).run(np.array(start, float), upper)
+
+
+class _Search:
+    """What both keep: the function, the certificate of a point, and the record."""
+
+    def __init__(self, evaluate: Function, gap: Callable[[Point], float], options: Options) -> None:
+        self.evaluate, self.gap, self.options = evaluate, gap, options
+        self.record = Recorder.of(options)
+
+    def _at(self, x: Array) -> Point:
+        value, gradient = self.evaluate(x)
+        return Point(x, float(value), gradient)
+
+    def _result(self, best: Point) -> ProjectedResult:
+        numbers = {"objective": best.value, "gap": self.gap(best), **self.record.outcome}
+        return ProjectedResult(best.x, best.gradient, **numbers)
+
+
+class _Descent(_Search):
+    """Projected gradients."""
+
+    def __init__(self, evaluate: Function, region: WeightSet, options: Options) -> None:
+        super().__init__(evaluate, self._gap, options)
+        self.region = region
 
     def run(self, start: Array) -> ProjectedResult:
         here = self._at(self.region.project(np.array(start, float)))
@@ -101,24 +157,9 @@ class _Descent:
             length = self._length(here, there)
             here, recent = there, [*recent[1 - _MEMORY :], there.value]
             best = here if here.value < best.value else best
-        if self.record.status == Status.OPTIMAL:
-            best = here
-        return ProjectedResult(
-            best.x,
-            best.gradient,
-            self.n_evaluations,
-            objective=best.value,
-            gap=self.gap(best),
-            **self.record.outcome,
-        )
+        return self._result(here if self.record.status == Status.OPTIMAL else best)
 
-    def _at(self, x: Array) -> Point:
-        self.n_evaluations += 1
-        value, gradient = self.evaluate(x)
-        return Point(x, float(value), gradient)
-
-    def gap(self, here: Point) -> float:
-        """The certificate at a point."""
+    def _gap(self, here: Point) -> float:
         size = max(abs(here.value), np.finfo(float).tiny)
         most = self.region.support(-here.gradient)
         if np.isfinite(most):
@@ -165,60 +206,8 @@ class _Descent:
         return float(np.clip(np.vdot(moved, moved) / curvature, 1.0 / _LONGEST, _LONGEST))
 
 
-# -----------------------------------------------------------------------------
-# Descent of a smooth function between bounds by quasi-Newton steps.
-#
-#     min F(x),  0 ≤ x ≤ upper
-#
-# By L-BFGS-B (Byrd, Lu, Nocedal & Zhu), which builds up curvature and so needs far fewer values than
-# projected gradients where F is nearly kinked, as the value of a kernel machine is where its kernel is nearly
-# singular. It stops at a certificate that the caller defines. The best point seen is returned.
-
-
-_BOXED_MEMORY = 20  # pairs of steps and changes of the gradient that are remembered
-_RESTARTS = 3
-
-
-def minimise_boxed(
-    evaluate: Callable[[Array], tuple[float, Array]],
-    gap: Callable[[Point], float],
-    start: Array,
-    upper: Array,
-    options: Options,
-) -> ProjectedResult:
-    """Minimise a smooth function between 0 and bounds.
-
-    Parameters
-    ----------
-    evaluate : callable
-        A point to (value, gradient), both finite.
-    gap : callable
-        A :class:`Point` to its certificate, which is to fall to ``options.tol``.
-    start, upper : arrays of one shape (m,)
-    options : Options
-        ``tol``, ``max_iter`` steps, ``callback``.
-
-    Examples
-    --------
-    >>> c = np.array([0.5, -0.9, 4.0])
-    >>> distance = lambda x: (((x - c) ** 2).sum(), 2 * (x - c))
-    >>> steepness = lambda p: float(np.abs(p.x - np.clip(p.x - p.gradient, 0, 2)).max())
-    >>> found = minimise_boxed(distance, steepness, np.ones(3), np.full(3, 2.0), Options(tol=1e-9))
-    >>> found.point.round(6).tolist(), str(found.status)
-    ([0.5, 0.0, 2.0], 'optimal')
-    """
-    return _Boxed(evaluate, gap, options).run(np.array(start, float), upper)
-
-
-class _Boxed:
-    def __init__(
-        self,
-        evaluate: Callable[[Array], tuple[float, Array]],
-        gap: Callable[[Point], float],
-        options: Options,
-    ) -> None:
-        self.evaluate, self.gap, self.options = evaluate, gap, options
-        self.record, self.n_evaluations = Recorder.of(options), 0
+class _Boxed(_Search):
+    """L-BFGS-B, stopped by the caller's certificate."""
 
     def run(self, start: Array, upper: Array) -> ProjectedResult:
         self.best = self.last = self._at(start)
@@ -226,15 +215,7 @@ class _Boxed:
             self._descend(upper)
         if not self.record.ended:
             self.record.stop(Status.STALLED)
-        best = self.best
-        return ProjectedResult(
-            best.x,
-            best.gradient,
-            self.n_evaluations,
-            objective=best.value,
-            gap=self.gap(best),
-            **self.record.outcome,
-        )
+        return self._result(self.best)
 
     def _descend(self, upper: Array) -> None:
         """From the best point, and again while that helps: a restart forgets what curvature was learned."""
@@ -245,16 +226,11 @@ class _Boxed:
                 self._value_and_gradient, self.best.x, jac=True, method="L-BFGS-B",
                 bounds=np.column_stack([np.zeros_like(upper), upper]), callback=self._after_step,
                 options={
-                    "maxiter": left, "maxfun": 30 * left, "ftol": 0.0, "gtol": 0.0, "maxcor": _BOXED_MEMORY,
+                    "maxiter": left, "maxfun": 30 * left, "ftol": 0.0, "gtol": 0.0, "maxcor": _PAIRS,
                 },
             )  # fmt: skip
             if self.record.ended or not self.best.value < before:
                 return
-
-    def _at(self, x: Array) -> Point:
-        self.n_evaluations += 1
-        value, gradient = self.evaluate(x)
-        return Point(x, float(value), gradient)
 
     def _value_and_gradient(self, x: Array) -> tuple[float, Array]:
         self.last = self._at(x.copy())

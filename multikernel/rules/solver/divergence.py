@@ -1,11 +1,17 @@
-"""The divergence of Kullback and Leibler between the Gaussians of a combined kernel and of the targets.
+"""Weights of least divergence between the Gaussians of a combined kernel and of the targets.
 
-With K_η = λI + Σ_m η_m K_m / s_m and K_y = λI + TT', both n × n, and X = K_η⁻¹, Z = XK_yX,
+With K_η = λI + Σ_m η_m K_m / s_m and K_y = λI + TT', both n × n, and X = K_η⁻¹, Z = XK_yX, the divergences of
+Kullback and Leibler are
 
     towards the targets   D(K_η ‖ K_y) = ½ [tr(K_y⁻¹K_η) − log det K_η + log det K_y − n],   convex in η
         gradient ½ [tr(K_y⁻¹K_m) − tr(XK_m)] / s_m,    Hessian ½ tr(XK_mXK_l) / s_m s_l
     from the targets      D(K_y ‖ K_η) = ½ [tr(XK_y) + log det K_η − log det K_y − n],   convex + concave
         gradient ½ [tr(XK_m) − tr(ZK_m)] / s_m,        Hessian of the convex part tr(XK_mZK_l) / s_m s_l
+
+η is in the simplex. The first is minimised by Newton's method. The second is made stationary in the same way,
+with a model that is made convex: where the curvature is not positive, the concave part of D is replaced by
+the plane that touches it, which is not below D; no step rises. Gaps are relative to D + n/2: D itself may be
+zero, and n/2 is a change of D that one can see.
 """
 
 from functools import cached_property
@@ -17,6 +23,8 @@ from ..._typing import Array
 from ...core.optim.loop import Options
 from ...core.optim.simplex import SimplexResult, minimise_over_simplex
 from ...core.stack.sums import quadratic_sums, weighted_sum
+
+_FLAT = 1e-12  # curvature of this part of that of the convex part is rounding
 
 
 class GaussianDivergence:
@@ -33,7 +41,7 @@ class GaussianDivergence:
     --------
     >>> y = np.array([1.0, -1.0])
     >>> divergence = GaussianDivergence(np.stack([np.outer(y, y), np.eye(2)]), np.ones(2), y[:, None], 0.5)
-    >>> [round(divergence.towards(np.array(eta)).value, 6) for eta in ([1.0, 0.0], [0.5, 0.5])]
+    >>> [round(Towards(divergence, np.array(eta)).divergence, 6) for eta in ([1.0, 0.0], [0.5, 0.5])]
     [0.0, 0.164998]
     """
 
@@ -47,14 +55,6 @@ class GaussianDivergence:
         traces = np.array([np.trace(K, dtype=float) for K in Ks])
         self.slopes_y = (traces - quadratic_sums(Ks, R)) / (reg * scales)
         self.rest_y = self.n - float(np.vdot(R, R))
-
-    def towards(self, eta: Array) -> "Towards":
-        """D(K_η ‖ K_y) and its derivatives."""
-        return Towards(self, eta)
-
-    def away(self, eta: Array) -> "Away":
-        """D(K_y ‖ K_η) and its derivatives."""
-        return Away(self, eta)
 
     def inverse(self, eta: Array) -> tuple[Array, float]:
         """K_η⁻¹ (n, n), and log det K_η."""
@@ -82,20 +82,28 @@ class GaussianDivergence:
 
 
 class Towards:
-    """D(K_η ‖ K_y) at η.
+    """D(K_η ‖ K_y) at η, as Newton's method over the simplex asks for it.
 
     Attributes
     ----------
-    value : float
+    divergence : float, D
+    value : float, D + n/2
     gradient : array (m,)
-    hessian : array (m, m), when asked for
+    hessian : array (m, m), of a convex model, when asked for
+    gap : float, Frank and Wolfe's, relative to ``value``
     """
 
-    def __init__(self, divergence: GaussianDivergence, eta: Array) -> None:
-        self._of = of = divergence
+    def __init__(self, of: GaussianDivergence, eta: Array) -> None:
+        self._of = of
         self._X, log_det = of.inverse(eta)
-        self.value = 0.5 * (float(of.slopes_y @ eta) + of.rest_y - log_det + of.log_det_y - of.n)
-        self.gradient = 0.5 * (of.slopes_y - of.inner(self._X))
+        self.divergence, self.gradient = self._value_and_gradient(eta, log_det)
+        self.value = self.divergence + 0.5 * of.n
+        self.gap = max(float(self.gradient @ eta - self.gradient.min()), 0.0) / self.value
+
+    def _value_and_gradient(self, eta: Array, log_det: float) -> tuple[float, Array]:
+        of = self._of
+        value = 0.5 * (float(of.slopes_y @ eta) + of.rest_y - log_det + of.log_det_y - of.n)
+        return value, 0.5 * (of.slopes_y - of.inner(self._X))
 
     @cached_property
     def hessian(self) -> Array:
@@ -103,24 +111,15 @@ class Towards:
         return 0.5 * self._of.curvature(self._X, self._X)
 
 
-class Away:
-    """D(K_y ‖ K_η) at η.
+class Away(Towards):
+    """D(K_y ‖ K_η) at η; its attributes are those of :class:`Towards`, and the Hessians of its two parts."""
 
-    Attributes
-    ----------
-    value : float
-    gradient : array (m,)
-    convex_hessian, concave_hessian : array (m, m), of the two parts, when asked for
-    """
-
-    def __init__(self, divergence: GaussianDivergence, eta: Array) -> None:
-        self._of = of = divergence
-        self._X, log_det = of.inverse(eta)
-        B = self._X @ of.T
-        trace = of.reg * float(np.trace(self._X)) + float(np.vdot(of.T, B))
-        self.value = 0.5 * (trace + log_det - of.log_det_y - of.n)
-        self._Z = of.reg * (self._X @ self._X) + B @ B.T
-        self.gradient = 0.5 * of.inner(self._X - self._Z)
+    def _value_and_gradient(self, eta: Array, log_det: float) -> tuple[float, Array]:
+        of, X = self._of, self._X
+        B = X @ of.T
+        trace = of.reg * float(np.trace(X)) + float(np.vdot(of.T, B))
+        self._Z = of.reg * (X @ X) + B @ B.T
+        return 0.5 * (trace + log_det - of.log_det_y - of.n), 0.5 * of.inner(X - self._Z)
 
     @cached_property
     def convex_hessian(self) -> Array:
@@ -132,55 +131,18 @@ class Away:
         """Of ½ log det K_η."""
         return -0.5 * self._of.curvature(self._X, self._X)
 
-
-# -----------------------------------------------------------------------------
-# Weights on the simplex of least divergence between the Gaussians of the kernel and of the targets.
-#
-#     towards    min D(K_η ‖ K_y): convex, by Newton's method
-#     away       D(K_y ‖ K_η) stationary: as before, with a model that is made convex. Where the curvature is
-#                not positive, the concave part of D is replaced by the plane that touches it, which is not
-#                below D; no step rises.
-#
-# Gaps are relative to D + n/2: D itself may be zero, and n/2 is a change of D that one can see.
-
-
-_FLAT = 1e-12
-
-
-class DivergencePoint:
-    """What the search asks of a point: D + n/2, its slopes, a convex model, Frank and Wolfe's gap."""
-
-    def __init__(self, at: Towards | Away, eta: Array, n: int) -> None:
-        self._at = at
-        self.value, self.gradient = at.value + 0.5 * n, at.gradient
-        self.gap = max(float(at.gradient @ eta - at.gradient.min()), 0.0) / self.value
-
-    @property
-    def divergence(self) -> float:
-        """D."""
-        return self._at.value
-
-    @property
+    @cached_property
     def hessian(self) -> Array:
-        """That of D, or of its convex part."""
-        if isinstance(self._at, Towards):
-            return self._at.hessian
-        convex = self._at.convex_hessian
-        whole = convex + self._at.concave_hessian
+        """That of D where it is positive semidefinite, else that of the convex part."""
+        whole = self.convex_hessian + self.concave_hessian
         lowest = float(np.linalg.eigvalsh(whole)[0])
-        return whole if lowest >= -_FLAT * float(np.trace(convex)) else convex
+        return whole if lowest >= -_FLAT * float(np.trace(self.convex_hessian)) else self.convex_hessian
 
 
 def minimise_divergence(
     divergence: GaussianDivergence, options: Options, *, towards: bool
-) -> SimplexResult[DivergencePoint]:
+) -> SimplexResult[Towards]:
     """Minimise D(K_η ‖ K_y), or make D(K_y ‖ K_η) stationary, from equal weights.
-
-    Parameters
-    ----------
-    divergence : GaussianDivergence
-    options : Options
-    towards : bool
 
     Examples
     --------
@@ -190,9 +152,5 @@ def minimise_divergence(
     >>> found.point.round(6).tolist(), round(found.evaluation.divergence, 6)
     ([1.0, 0.0], 0.0)
     """
-    m, n = divergence.scales.size, divergence.n
-
-    def evaluate(eta: Array) -> DivergencePoint:
-        return DivergencePoint(divergence.towards(eta) if towards else divergence.away(eta), eta, n)
-
-    return minimise_over_simplex(evaluate, np.full(m, 1.0 / m), options)
+    m, kind = divergence.scales.size, Towards if towards else Away
+    return minimise_over_simplex(lambda eta: kind(divergence, eta), np.full(m, 1.0 / m), options)

@@ -3,8 +3,8 @@
     min_{η ≥ 0}  J(K_η) + r(η),      r = ρ Σ_m η_m   or   ½ρ Σ_m η_m²
 
 J is the optimal value of the machines (:mod:`.margin_value`), K_η the sum of the kernels or the product of
-their powers. The descent is that of :mod:`.boxed`. Because J ≥ 0, a point at least as good as η has a price
-of at most F(η) = J(K_η) + r(η); over these points the gap
+their powers. The descent is :func:`.descent.minimise_boxed`. Because J ≥ 0, a point at least as good as η has
+a price of at most F(η) = J(K_η) + r(η); over these points the gap
 
     (F'(η)'η − min_{r(ζ) ≤ F(η)} F'(η)'ζ + J⁺ − J⁻) / F(η),     J⁻ ≤ J ≤ J⁺ by the machines' own gap,
 
@@ -14,7 +14,6 @@ from stationary.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -23,61 +22,36 @@ from ...core.optim.loop import Options, Status
 from ...core.svm.losses import Loss
 from .descent import Point, ProjectedResult, minimise_boxed
 from .margin_value import MarginValue
+from .products import PowerProduct, WeightedSum
 
 _SHARE = 1e-3  # of the gap asked for, that the machines may leave open
 
 
-class Combination(Protocol):
-    """Kernels that become one: ``WeightedSum``, ``PowerProduct``."""
+@dataclass(frozen=True)
+class LinearPrice:
+    """r(η) = ρ Σ_m η_m, and what the certificate needs of it."""
 
-    def matrix(self, eta: Array) -> Array:
-        """K_η."""
-
-    def forms(self, K: Array, duals: Array) -> Array:
-        """Σ_t β_t'(∂K_η/∂η_m)β_t for each m."""
-
-
-class Price(Protocol):
-    """r(η) and what the certificate needs of it."""
+    rho: float
 
     def value(self, eta: Array) -> float:
         """r(η)."""
-
-    def gradient(self, eta: Array) -> Array:
-        """r'(η)."""
-
-    def most(self, ceiling: float) -> float:
-        """The largest η_m with r(η) ≤ ceiling."""
-
-    def least(self, g: Array, ceiling: float) -> float:
-        """The smallest g'η over η ≥ 0 with r(η) ≤ ceiling."""
-
-
-@dataclass(frozen=True)
-class LinearPrice:
-    """ρ Σ_m η_m."""
-
-    rho: float
-
-    def value(self, eta: Array) -> float:
         return self.rho * float(eta.sum())
 
     def gradient(self, eta: Array) -> Array:
+        """r'(η)."""
         return np.full(eta.size, self.rho)
 
     def most(self, ceiling: float) -> float:
+        """The largest η_m with r(η) ≤ ceiling."""
         return ceiling / self.rho
 
     def least(self, g: Array, ceiling: float) -> float:
-        """All that may be spent, on the steepest."""
+        """The smallest g'η over η ≥ 0 with r(η) ≤ ceiling: all that may be spent, on the steepest."""
         return min(float(g.min()), 0.0) * self.most(ceiling)
 
 
-@dataclass(frozen=True)
-class QuadraticPrice:
-    """½ρ Σ_m η_m²."""
-
-    rho: float
+class QuadraticPrice(LinearPrice):
+    """r(η) = ½ρ Σ_m η_m²."""
 
     def value(self, eta: Array) -> float:
         return 0.5 * self.rho * float(eta @ eta)
@@ -94,15 +68,19 @@ class QuadraticPrice:
 
 
 def minimise_general(
-    combination: Combination, losses: Sequence[Loss], price: Price, units: Array, options: Options
+    combination: WeightedSum | PowerProduct,
+    losses: Sequence[Loss],
+    price: LinearPrice,
+    units: Array,
+    options: Options,
 ) -> ProjectedResult:
     """Minimise J(K_η) + r(η) from η = units / m, or less where that costs more than it can save.
 
     Parameters
     ----------
-    combination : of the m kernels
+    combination : of the m kernels: K_η, and Σ_t β_t'(∂K_η/∂η_m)β_t for each m
     losses : sequence of Loss with J ≥ 0, one for each machine
-    price : Price
+    price : LinearPrice or QuadraticPrice
     units : array (m,) > 0
         A usual size of each η_m: the descent is in η / units.
     options : Options
@@ -115,8 +93,7 @@ def minimise_general(
 
     Examples
     --------
-    >>> from multikernel.rules.solver.products import WeightedSum
-    >>> from multikernel.criteria import Hinge
+    >>> from multikernel.core.svm.losses import Hinge
     >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
     >>> Ks = np.stack([np.outer(y, y), np.eye(4)])
     >>> options = Options(tol=1e-6)
@@ -128,7 +105,7 @@ def minimise_general(
     worth = margin(_finite(combination.matrix(units / units.size))).value
     if not worth > 0.0:  # nothing to explain, and no price is worth paying
         zeros = np.zeros(units.size)
-        return ProjectedResult(zeros, zeros, 1, objective=0.0, gap=0.0, n_iter=0, status=Status.OPTIMAL)
+        return ProjectedResult(zeros, zeros, objective=0.0, gap=0.0, n_iter=0, status=Status.OPTIMAL)
     units = np.minimum(units, price.most(worth))
 
     def evaluate(theta: Array) -> tuple[float, Array]:

@@ -35,7 +35,7 @@ _NEGLIGIBLE = 1e-9  # a weight, in units of the largest that it can have
 _RETREATS = 30
 _STEEPEST = 1e-12  # share of the steepest slope below which a value is rounding
 _PATIENCE = 60  # machines without a gap smaller by a tenth
-_MOST_UNSOLVED = 25  # machines on which pairs crawl: kernels too different in scale
+_MOST_UNSOLVED = 25  # machines on which SMO converges slowly: kernels too different in scale
 
 
 class Pull(NamedTuple):
@@ -55,7 +55,7 @@ class LevelResult(Result):
     duals : array (n_machines, n), feasible: they give the lower bound
     objective : float, the primal value at the weights: an upper bound
     lower_bound : float
-    gap : float, (objective − lower_bound) / |objective|; see :mod:`.relative` for objectives of 0
+    gap : float, (objective − lower_bound) / |objective|; see :mod:`multikernel.core.optim.gaps` for 0
     prices : array (n_rows,), ν of the rows that the gauge knows
     excess : array (n_weights,), what the box adds to the bound, 0 but for rounding
     n_iter : int, machines solved
@@ -99,7 +99,7 @@ def learn_in_gauge(
     Examples
     --------
     >>> from multikernel.core.optim.weight_sets import CappedSum
-    >>> from multikernel.criteria import Hinge
+    >>> from multikernel.core.svm.losses import Hinge
     >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
     >>> x, z = np.array([-1.2, -0.8, 0.9, 1.1]), np.array([1.0, -1.0, 1.0, -1.0])
     >>> Ks = np.stack([np.outer(x, x), np.outer(z, z), np.outer(y, y)])
@@ -107,15 +107,22 @@ def learn_in_gauge(
     >>> found.weights.round(3).tolist(), found.gap <= 1e-6
     ([1.0, 0.0, 1.0], True)
     """
-    method = _LevelMethod(Ks, losses, gauge, options)
-    method.set_variant(pull, ties, floor)
-    return method.run()
+    return _LevelMethod(Ks, losses, gauge, options, pull, ties, floor).run()
 
 
 class _LevelMethod:
     """The state: x = η in units of the largest weights, planes, and the bounds so far."""
 
-    def __init__(self, Ks: Array, losses: Sequence[Loss], gauge: Gauge, options: Options) -> None:
+    def __init__(
+        self,
+        Ks: Array,
+        losses: Sequence[Loss],
+        gauge: Gauge,
+        options: Options,
+        pull: Pull | None = None,
+        ties: Array | None = None,
+        floor: float = 0.0,
+    ) -> None:
         self.Ks, self.losses, self.gauge, self.options = Ks, losses, gauge, options
         self.machine = MarginValue(losses, tol=0.1 * options.tol)
         self.constants: list[float] = []
@@ -125,11 +132,7 @@ class _LevelMethod:
         self.record = Recorder(options.tol, callback=options.callback)
         self.upper, self.lower = np.inf, -np.inf
         self.suspicious, self.n_unsolved = False, 0
-
-    def set_variant(self, pull: Pull | None, ties: Array | None, floor: float) -> None:
-        """What makes the problem differ from the plain one, and the start."""
-        self.ties = np.arange(len(self.Ks)) if ties is None else ties
-        self.floor = floor
+        self.ties, self.floor = np.arange(len(self.Ks)) if ties is None else ties, floor
         units = np.array([self.gauge.at(one) for one in np.eye(int(self.ties.max()) + 1)])
         if not (units > 0.0).any():
             raise ValueError("no kernel tells the samples apart: the weights have no scale.")
@@ -170,7 +173,7 @@ class _LevelMethod:
 
     @property
     def gap(self) -> float:
-        """(upper − lower) / |upper|, in the units of :mod:`.relative`."""
+        """(upper − lower) / |upper|, in the units of :mod:`multikernel.core.optim.gaps`."""
         return relative_gap(self.upper, self.lower, self.least_size)
 
     def _weights(self, x: Array) -> Array:
@@ -277,16 +280,8 @@ class _LevelMethod:
             nothing = np.zeros((len(self.losses), self.Ks.shape[1]))
             weights = np.full(len(self.Ks), np.nan)
             none = np.zeros(self.units.size)
-            return LevelResult(
-                weights,
-                nothing,
-                -np.inf,
-                self.prices,
-                none,
-                objective=np.inf,
-                gap=np.inf,
-                **self.record.outcome,
-            )
+            ends = {"objective": np.inf, "gap": np.inf, **self.record.outcome}
+            return LevelResult(weights, nothing, -np.inf, self.prices, none, **ends)
         duals = np.tensordot(self.shares, np.array(self.duals)[: self.shares.size], 1)
         for loss, beta in zip(self.losses, duals, strict=True):
             np.clip(beta, loss.lower, loss.upper, out=beta)  # rounding
@@ -297,10 +292,8 @@ class _LevelMethod:
         prices[: self.prices.size] = self.prices
         bound, excess = self._dual_value(constant, q, prices)
         self.lower = max(self.lower, bound)
-        return LevelResult(
-            self._weights(self.best), duals, self.lower, prices, excess,
-            objective=self.upper, gap=max(self.gap, 0.0), **self.record.outcome,
-        )  # fmt: skip
+        ends = {"objective": self.upper, "gap": max(self.gap, 0.0), **self.record.outcome}
+        return LevelResult(self._weights(self.best), duals, self.lower, prices, excess, **ends)
 
 
 def _rewards(losses: Sequence[Loss], duals: Array) -> float:

@@ -1,4 +1,4 @@
-"""How far two classes spread along the line through their centres, beside the distance of the centres.
+"""The weights at which two classes spread least along the line through their centres.
 
 For K_η = Σ_m η_m K_m, with a = 1/n₊ on one class and −1/n₋ on the other, the centres m± of the classes in
 feature space have ‖m₊ − m₋‖² = a'K_ηa, and sample i stands at (K_ηa)_i / ‖m₊ − m₋‖ on the line through them.
@@ -8,6 +8,14 @@ With the standard deviations s± of the members of each class on that line,
 
 M± the covariances, over the members of a class, of the columns K_1a, …, K_Pa. The numerator is convex and the
 denominator linear: F is quasi-convex in η ≥ 0, and the same at any multiple of η.
+
+In x_m = η_m d_m, min F is min √(x'Q₊x) + √(x'Q₋x) over the simplex, Q = M / dd': convex. As (s₊ + s₋)² =
+min_θ s₊²/θ + s₋²/(1 − θ), it is, for every θ, a quadratic program over the simplex, and θ is the root of a
+function of one variable: at it θ = s₊ / (s₊ + s₋). Where one class can be made not to spread at all there is
+no root, and the θ next to the end of its range is near enough.
+
+For any x and θ, with c = max(s₊/θ, s₋/(1 − θ)), the slope g = (Q₊x/θ + Q₋x/(1 − θ)) / c gives the bound: no
+x has a value below min_m g_m, as g = A₊'u₊ + A₋'u₋ with Q = A'A and ‖u₊‖, ‖u₋‖ ≤ 1.
 """
 
 from dataclasses import dataclass
@@ -20,10 +28,14 @@ from ..._typing import Array
 from ...core.optim.simplex import minimize_step
 from ...core.scatter import class_contrast
 
+_ENDS = 1e-7  # of θ: where there is no root, a part of this size may be lost
+_APART = 1e-10  # of the largest distance of the centres: a kernel below it cannot tell the classes apart
+_VANISHED = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class LineSpread:
-    """F and what it is made of.
+    """What F is made of.
 
     Attributes
     ----------
@@ -33,17 +45,6 @@ class LineSpread:
 
     covariances: Array
     distances: Array
-
-    def value_and_gradient(self, eta: Array) -> tuple[float, Array]:
-        """F(η) and ∂F/∂η (m,), for d'η > 0; where a class does not spread at all, it adds no slope."""
-        products = self.covariances @ eta
-        spreads = np.sqrt(np.maximum(products @ eta, 0.0))
-        distance = float(self.distances @ eta)
-        value = float(spreads.sum()) / distance
-        slopes = -value * self.distances
-        for product, spread in zip(products, spreads, strict=True):
-            slopes = slopes + product / spread if spread > 0.0 else slopes
-        return value, slopes / distance
 
 
 def line_spread(Ks: Array, signs: Array, scales: Array) -> LineSpread:
@@ -59,9 +60,8 @@ def line_spread(Ks: Array, signs: Array, scales: Array) -> LineSpread:
     --------
     >>> x, y = np.array([0.0, 1.0, 4.0, 6.0]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> spread = line_spread(np.outer(x, x)[None], y, np.ones(1))
-    >>> value, _ = spread.value_and_gradient(np.ones(1))
-    >>> round(value, 6), round(float(np.std([0, 1], ddof=1) + np.std([4, 6], ddof=1)) / (5 - 0.5), 6)
-    (0.471405, 0.471405)
+    >>> spread.distances, spread.covariances.ravel()  # 4.5², and 4.5² times the variances 2 and 0.5
+    (array([20.25]), array([40.5  , 10.125]))
     """
     contrast = class_contrast((signs > 0.0).astype(int))
     columns = np.stack([(K @ contrast) / scale for K, scale in zip(Ks, scales, strict=True)], axis=1)
@@ -72,25 +72,6 @@ def line_spread(Ks: Array, signs: Array, scales: Array) -> LineSpread:
 def _covariance(rows: Array) -> Array:
     centred = rows - rows.mean(axis=0)
     return np.asarray(centred.T @ centred) / max(len(rows) - 1, 1)
-
-
-# -----------------------------------------------------------------------------
-# The weights at which two classes spread least along the line through their centres.
-#
-#     min_{η ≥ 0}  (√(η'M₊η) + √(η'M₋η)) / d'η
-#
-# In x_m = η_m d_m this is min √(x'Q₊x) + √(x'Q₋x) over the simplex, Q = M / dd': convex. As (s₊ + s₋)² =
-# min_θ s₊²/θ + s₋²/(1 − θ), it is, for every θ, a quadratic program over the simplex, and θ is the root of a
-# function of one variable: at it θ = s₊ / (s₊ + s₋). Where one class can be made not to spread at all there
-# is no root, and the θ next to the end of its range is near enough.
-#
-# For any x and θ, with c = max(s₊/θ, s₋/(1 − θ)), the slope g = (Q₊x/θ + Q₋x/(1 − θ)) / c gives the bound: no
-# x has a value below min_m g_m, as g = A₊'u₊ + A₋'u₋ with Q = A'A and ‖u₊‖, ‖u₋‖ ≤ 1.
-
-
-_ENDS = 1e-7  # of θ: where there is no root, a part of this size may be lost
-_APART = 1e-10  # of the largest distance of the centres: a kernel below it cannot tell the classes apart
-_VANISHED = 1e-6
 
 
 class LeastSpread(NamedTuple):

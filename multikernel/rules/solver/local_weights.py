@@ -8,7 +8,7 @@ of K_m's diagonal. K is semidefinite for all W. With the duals β_t of the machi
 
     ∂J/∂w_im = −Σ_t β_ti (K_m (w_·m ∘ β_t))_i / s_m.
 
-J is not convex in W: the descent (:mod:`.projected`) ends where it is stationary, and its gap measures that.
+J is not convex in W: the descent (:mod:`.descent`) ends where it is stationary, and its gap measures that.
 """
 
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ class LocalWeights:
 
     Examples
     --------
-    >>> from multikernel.criteria import Hinge
+    >>> from multikernel.core.svm.losses import Hinge
     >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
     >>> Ks = np.stack([np.outer(y, y), np.eye(4)])
     >>> apart = Groups(of=np.array([0, 0, 1, 1]), together=np.zeros(4, int))

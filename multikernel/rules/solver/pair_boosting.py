@@ -1,13 +1,19 @@
-"""Losses of a kernel on pairs of samples: alike within a class, unlike between classes.
+"""Boosting of kernels on pairs of samples, alike within a class, unlike between: one kernel in each round.
 
-    F(K) = Σ_{i≠j} p_ij ℓ(s_ij K_ij),    ℓ(z) = exp(−z)  or  log(1 + exp(−z))
+    min_{η ≥ 0}  F(Σ_r η_r B_r) + reg Σ_r η_r,     F(K) = Σ_{i≠j} p_ij ℓ(s_ij K_ij)
+    ℓ(z) = exp(−z)  or  log(1 + exp(−z))
 
 where s_ij is 1 if samples i and j are of one class, else −1. The pairs count the same, or pairs of one class
 and pairs of two count half each; in any case Σ p_ij = 1. A sample with itself is no pair.
+
+The base kernels B_r are the given ones at trace n ("given": the weight of a kernel that got too much may fall
+again, so that this is a descent by coordinates), or rank-one kernels gg', g = Kv, each made for the pairs
+that are wrong so far ("rank_one"): g is the function of unit norm in the space of K (v'Kv = 1, K at trace n)
+with the steepest descent g'Wg, W = −∂F/∂K. That is WKv = λv with the largest λ, which is the descent.
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eig
@@ -17,6 +23,11 @@ from ..._typing import Array
 from ...core.optim.loop import Options, Recorder, Result
 
 PAIR_LOSSES = ("exp", "log")
+_FURTHEST = 10.0  # a step changes no entry of the kernel by more: not every problem has a finite optimum
+_NEWTON_STEPS = 50
+_STEP_PRECISION = 1e-10
+_EIGEN_PRECISION = 1e-9
+_SMALL = 64  # samples below which eigenvectors are found by dense algebra
 
 
 class PairLoss:
@@ -77,25 +88,6 @@ class PairLoss:
         return first, float(np.vdot(self.shares * bends, direction**2))
 
 
-# -----------------------------------------------------------------------------
-# Boosting of kernels on pairs of samples: one kernel in each round, with its best weight.
-#
-#     min_{η ≥ 0}  F(Σ_r η_r B_r) + reg Σ_r η_r,     F(K) = Σ_{i≠j} p_ij ℓ(s_ij K_ij)
-#
-# The base kernels B_r are the given ones at trace n ("given": the weight of a kernel that got too much may
-# fall again, so that this is a descent by coordinates), or rank-one kernels gg', g = Kv, each made for the
-# pairs that are wrong so far ("rank_one"): g is the function of unit norm in the space of K (v'Kv = 1, K at
-# trace n) with the steepest descent g'Wg, W = −∂F/∂K. That is WKv = λv with the largest λ, which is the
-# descent.
-
-
-_FURTHEST = 10.0  # a step changes no entry of the kernel by more: not every problem has a finite optimum
-_NEWTON_STEPS = 50
-_STEP_PRECISION = 1e-10
-_EIGEN_PRECISION = 1e-9
-_SMALL = 64  # samples below which eigenvectors are found by dense algebra
-
-
 @dataclass(frozen=True, eq=False)
 class PairBoosting(Result):
     """What boosting found.
@@ -143,7 +135,7 @@ def boost_pairs(
     >>> found.weights.round(3).tolist(), str(found.status)  # exp(−η) = 0.1
     ([0.0, 2.303], 'optimal')
     """
-    parts: _Parts = _RankOne(Ks) if rank_one else _Given(Ks)
+    parts = _RankOne(Ks) if rank_one else _Given(Ks)
     K = np.zeros(Ks.shape[1:])
     value, first, record = loss.value(K), 0.0, Recorder.of(options)
     for iteration in range(options.max_iter + 1):
@@ -186,31 +178,13 @@ def best_step(loss: PairLoss, reg: float, K: Array, B: Array, lowest: float) -> 
     return t
 
 
-class _Parts(Protocol):
-    """Base kernels and their weights."""
-
-    lowest: float
-    weights: Any
-
-    @property
-    def n_active(self) -> float:
-        """How many have a weight."""
-
-    def propose(self, W: Array, reg: float) -> float:
-        """Choose the next; how steep the descent along it is."""
-
-    def base(self) -> Array:
-        """The base kernel chosen (n, n)."""
-
-    def take(self, step: float) -> None:
-        """Change the weight of the kernel chosen."""
-
-    def found(self) -> tuple[Array, Array, Array, Array, Array]:
-        """Kernels, weights, scales, vectors, functions."""
+Found = tuple[Array, Array, Array, Array, Array]  # kernels, weights, scales, vectors, functions
 
 
 class _Given:
     """The kernels themselves; their weights may rise and fall."""
+
+    weights: Any
 
     def __init__(self, Ks: Array) -> None:
         self.Ks, self.scales = Ks, trace_scales(Ks)
@@ -219,9 +193,11 @@ class _Given:
 
     @property
     def n_active(self) -> float:
+        """How many have a weight."""
         return float(np.count_nonzero(self.weights))
 
     def propose(self, W: Array, reg: float) -> float:
+        """Choose the next; how steep the descent along it is, W = −∂F/∂K."""
         slopes = reg - self.scales * np.array([float(np.vdot(W, K)) for K in self.Ks])
         descents = np.where(self.weights > 0.0, np.abs(slopes), np.maximum(-slopes, 0.0))
         self.chosen = int(descents.argmax())
@@ -229,25 +205,26 @@ class _Given:
         return float(descents[self.chosen])
 
     def base(self) -> Array:
+        """The base kernel chosen (n, n)."""
         return np.multiply(self.Ks[self.chosen], self.scales[self.chosen], dtype=np.float64)
 
     def take(self, step: float) -> None:
+        """Change the weight of the kernel chosen."""
         self.weights[self.chosen] = max(self.weights[self.chosen] + step, 0.0)
 
-    def found(self) -> tuple[Array, Array, Array, Array, Array]:
+    def found(self) -> Found:
+        """All parts."""
         none = np.empty((0, self.Ks.shape[1]))
         return np.arange(len(self.Ks)), self.weights, self.scales, none, none
 
 
-class _RankOne:
+class _RankOne(_Given):
     """Kernels gg' with g = Kv of unit norm, one more in each round."""
 
-    lowest = 0.0
-
     def __init__(self, Ks: Array) -> None:
-        self.Ks, self.scales = Ks, trace_scales(Ks)
+        super().__init__(Ks)
+        self.weights = []
         self.kernels: list[int] = []
-        self.weights: list[float] = []
         self.vectors: list[Array] = []
         self.functions: list[Array] = []
         self.next: tuple[int, Array, Array] = (0, np.empty(0), np.empty(0))
@@ -261,9 +238,8 @@ class _RankOne:
         for m, K in enumerate(self.Ks):
             v = leading_vector(K, W, float(self.scales[m]))
             g = K @ v
-            norm = np.sqrt(
-                max(float(v @ g), 0.0) / max(self.scales[m], 1e-300)
-            )  # in the space of the scaled K
+            # in the space of the scaled K
+            norm = np.sqrt(max(float(v @ g), 0.0) / max(self.scales[m], 1e-300))
             if not norm > 0.0:
                 continue
             g, v = g / norm, v / norm
@@ -281,7 +257,7 @@ class _RankOne:
         self.vectors.append(self.next[1])
         self.functions.append(self.next[2])
 
-    def found(self) -> tuple[Array, Array, Array, Array, Array]:
+    def found(self) -> Found:
         n = self.Ks.shape[1]
         vectors, functions = np.reshape(self.vectors, (-1, n)), np.reshape(self.functions, (-1, n))
         return np.array(self.kernels, int), np.array(self.weights), self.scales, vectors, functions

@@ -1,6 +1,13 @@
-"""The weighted sum of kernels, for solvers that treat any combination alike.
+"""The weighted sum of kernels and the product of their powers, for solvers that treat both alike.
 
-K_η = Σ_m η_m K_m,      ∂⟨G, K_η⟩/∂η_m = ⟨G, K_m⟩
+    sum        K_η = Σ_m η_m K_m,      ∂⟨G, K_η⟩/∂η_m = ⟨G, K_m⟩
+    product    K_η = ∘_m (K_m / s_m)^{η_m} = exp(Σ_m η_m L_m),   L_m = log(K_m / s_m)   (entry by entry)
+               ∂⟨G, K_η⟩/∂η_m = ⟨G, K_η ∘ L_m⟩
+
+In a product η_m ≥ 0 are exponents, s_m > 0 scales (1 by default). With one Gaussian exp(−(x_j − z_j)²) for
+each feature, η_j is the width of feature j: K_η = exp(−Σ_j η_j (x_j − z_j)²). K_η is positive semidefinite
+for all η ≥ 0 if and only if every L_m is so on the vectors of sum zero (Schoenberg); Gaussians and Laplacians
+are such kernels, polynomials in general are not.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,6 +17,8 @@ import numpy as np
 from ..._typing import Array
 from ..._validation import can_check_fully, is_indefinite
 from ...core.stack.sums import quadratic_sums, weighted_sum
+
+_FLAT = 1e-6  # a median below this part of the mean says nothing: most pairs are at one point
 
 
 class WeightedSum:
@@ -38,21 +47,6 @@ class WeightedSum:
     def forms(self, K: Array, duals: Array) -> Array:
         """Σ_t β_t'K_mβ_t for each m, from duals (n_machines, n), shape (m,); K_η itself is not needed."""
         return quadratic_sums(self.Ks, duals.T)
-
-
-# -----------------------------------------------------------------------------
-# The product of powers of kernels, entry by entry, and its derivatives.
-#
-#     K_η = ∘_m (K_m / s_m)^{η_m} = exp(Σ_m η_m L_m),   L_m = log(K_m / s_m)   (entry by entry)
-#     ∂⟨G, K_η⟩/∂η_m = ⟨G, K_η ∘ L_m⟩
-#
-# η_m ≥ 0 are exponents, s_m > 0 scales (1 by default). With one Gaussian exp(−(x_j − z_j)²) for each feature,
-# η_j is the width of feature j: K_η = exp(−Σ_j η_j (x_j − z_j)²). K_η is positive semidefinite for all η ≥ 0
-# if and only if every L_m is so on the vectors of sum zero (Schoenberg); Gaussians and Laplacians are such
-# kernels, polynomials in general are not.
-
-
-_FLAT = 1e-6  # a median below this part of the mean says nothing: most pairs are at one point
 
 
 class PowerProduct:

@@ -1,9 +1,11 @@
-"""The smallest ball around the samples in feature space, in the form of the other machines.
+"""The smallest ball around the samples in feature space, of a kernel and of a weighted sum of kernels.
 
     R² = max_b  b'd − b'Kb,    b ≥ 0, Σb = 1,   d = diag K
        = min_w  max_i ‖φ(x_i) − w‖² = min_w  ‖w‖² + max_i (d_i − 2 f_i),    f = Kb
 
-With the target d/2 this is twice  max_b y'b − ½ b'Kb, whose primal risk is max_i (y_i − f_i).
+With the target d/2 this is twice  max_b y'b − ½ b'Kb, whose primal risk is max_i (y_i − f_i): the form of the
+other machines. For K = Σ_m η_m K_m it is the maximum of r(b)'η with r_m(b) = b'diag K_m − b'K_mb ≥ 0: convex
+in η and of degree one, so that the weights with R² ≤ 1 are the set of a gauge, of which every b gives a row.
 """
 
 from dataclasses import dataclass
@@ -16,6 +18,8 @@ from ...core.stack.linear import WholeKernel
 from ...core.stack.sums import weighted_sum
 from ...core.svm.losses import Loss
 from ...core.svm.machine import Machine
+
+_FLAT = 1e-12  # a spread of this share of the diagonal is rounding
 
 
 @dataclass(frozen=True)
@@ -54,18 +58,6 @@ class EnclosingBall(Loss):
         if kernel_scale != target_scale:
             raise ValueError("the diagonal is part of the kernel: both must be scaled alike.")
         return EnclosingBall(self.target / target_scale)
-
-
-# -----------------------------------------------------------------------------
-# The smallest ball around the samples in the feature space of a kernel, and of a weighted sum of kernels.
-#
-#     R²(K) = max_b  b'diag K − b'Kb,    b ≥ 0, Σb = 1
-#
-# For K = Σ_m η_m K_m this is the maximum of r(b)'η with r_m(b) = b'diag K_m − b'K_mb ≥ 0: convex in η and of
-# degree one, so that the weights with R² ≤ 1 are the set of a gauge, of which every b gives a row.
-
-
-_FLAT = 1e-12  # a spread of this share of the diagonal is rounding
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,18 @@
     ∂F/∂η_m = −d ⟨AA' ∘ K_η^{∘(d−1)}, K_m / s_m⟩,      A = (P + αI)⁻¹T
 
 F / α is the least of Σ (t − f)² / α + ‖f‖² over the functions f of the kernel P. For d = 1 it is convex.
+
+Weights in a ball (Cortes, Mohri & Rostamizadeh, 2009):
+
+    min F(η) over η ≥ 0, ‖η − η₀‖ ≤ Λ,        v = −∇F ≥ 0
+
+For a convex F that falls in every weight the solution is the fixed point η = η₀ + Λ v / ‖v‖. Each step goes
+there, and half of the way from the first time on that this does not halve the gap. Where that does not
+converge, projected gradients go on from the best point seen. The certificate is Frank and Wolfe's: v'η is
+below its largest value over the set, v'η₀ + Λ‖v‖, by no more than the gap, and F(η) − min F by no more than
+that.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +25,9 @@ from ..._typing import Array
 from ...core.optim.loop import Options, Recorder
 from ...core.optim.weight_sets import PositiveBall
 from ...core.stack.sums import quadratic_sums, weighted_sum
-from .descent import ProjectedResult, minimise_projected
+from .descent import Function, ProjectedResult, minimise_projected
+
+_FIXED_POINT_STEPS = 50
 
 
 class RidgeValue:
@@ -68,24 +79,7 @@ class RidgeValue:
         return np.array([np.vdot(G, np.asarray(K_m, np.float64)) for K_m in self.Ks])
 
 
-# -----------------------------------------------------------------------------
-# Kernel ridge regression with weights in a ball (Cortes, Mohri & Rostamizadeh, 2009).
-#
-#     min F(η) over η ≥ 0, ‖η − η₀‖ ≤ Λ,        v = −∇F ≥ 0
-#
-# For a convex F that falls in every weight the solution is the fixed point η = η₀ + Λ v / ‖v‖. Each step goes
-# there, and half of the way from the first time on that this does not halve the gap. Where that does not
-# converge, projected gradients go on from the best point seen.
-# The certificate is Frank and Wolfe's: v'η is below its largest value over the set, v'η₀ + Λ‖v‖, by no more
-# than the gap, and F(η) − min F by no more than that.
-
-
-_FIXED_POINT_STEPS = 50
-
-
-def learn_in_ball(
-    evaluate: Callable[[Array], tuple[float, Array]], ball: PositiveBall, options: Options
-) -> ProjectedResult:
+def learn_in_ball(evaluate: Function, ball: PositiveBall, options: Options) -> ProjectedResult:
     """Minimise a convex function that falls in every weight.
 
     Parameters
@@ -112,27 +106,11 @@ def learn_in_ball(
         gap = max(float(gradient @ (eta - goal)), 0.0) / value
         lower = value * (1.0 - gap)
         if record.note({"iteration": iteration, "objective": value, "lower_bound": lower, "gap": gap}):
-            return ProjectedResult(eta, gradient, iteration + 1, objective=value, gap=gap, **record.outcome)
+            return ProjectedResult(eta, gradient, objective=value, gap=gap, **record.outcome)
         best = (value, eta) if value < best[0] else best
         share = 0.5 if gap > 0.5 * last else share
         last, eta = gap, eta + share * (goal - eta)
-    return _finish(evaluate, ball, best[1], options, record.history)
-
-
-def _finish(
-    evaluate: Callable[[Array], tuple[float, Array]],
-    ball: PositiveBall,
-    start: Array,
-    options: Options,
-    history: list[dict[str, float]],
-) -> ProjectedResult:
-    """Projected gradients from the best point, numbered on."""
-    done = len(history)
-    found = minimise_projected(evaluate, ball, start, options)
+    done = len(record.history)
+    found = minimise_projected(evaluate, ball, best[1], options)
     rest = [{**entry, "iteration": entry["iteration"] + done} for entry in found.history]
-    return replace(
-        found,
-        n_iter=done + found.n_iter,
-        n_evaluations=done + found.n_evaluations,
-        history=history + rest,
-    )
+    return replace(found, n_iter=done + found.n_iter, history=record.history + rest)

@@ -46,18 +46,6 @@ def test_warm_start_does_not_change_the_value():
         np.testing.assert_allclose(warm(K).value, cold.value, rtol=1e-8)
 
 
-def test_duals_are_feasible_and_the_kernel_is_not_touched():
-    _, Ks = make_kernels(30, 2)
-    K = Ks.sum(axis=0)
-    before = K.copy()
-    duals = MarginValue([Hinge(LABELS[0], 0.5)])(K).duals
-    np.testing.assert_array_equal(K, before)
-    assert duals.shape == (1, 30)
-    Task("hinge", LABELS[0], 0.5).require_feasible(duals[0])
-    duals = MarginValue([EpsilonInsensitive(VALUES, 0.5, 0.1)])(K.astype(np.float32)).duals
-    Task("svr", VALUES, 0.5, 0.1).require_feasible(duals[0], rtol=1e-9)
-
-
 def test_a_price_far_above_the_kernel_neither_drifts_nor_hangs():
     """β of size C on the way leaves Σβ off by rounding; the next solve starts from it all the same."""
     X, Ks = make_kernels(40, 2)

@@ -1,4 +1,4 @@
-"""Projected descent against a conic solver, and its certificate."""
+"""Projected descent against a conic solver, quasi-Newton descent between bounds, and their certificates."""
 
 import cvxpy as cp
 import numpy as np
@@ -7,7 +7,7 @@ import pytest
 from judges.optimum import conic_optimum
 from multikernel.core.optim.loop import Options, Status
 from multikernel.core.optim.weight_sets import Orthant, PositiveBall, Simplex
-from multikernel.rules.solver.descent import minimise_projected
+from multikernel.rules.solver.descent import minimise_boxed, minimise_projected
 
 
 def quadratic(size, seed):
@@ -119,3 +119,44 @@ def test_best_point_is_returned_though_values_may_rise():
         assert found.objective == min(values)
         rises += values[-1] > min(values)
     assert rises > 0
+
+
+def between(seed=0, n=6):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, n))
+    Q, c = A @ A.T + 0.01 * np.eye(n), rng.normal(size=n)
+    return lambda x: (0.5 * x @ Q @ x - c @ x, Q @ x - c)
+
+
+def steepness(upper):
+    return lambda here: float(np.abs(here.x - np.clip(here.x - here.gradient, 0.0, upper)).max())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_quadratic_between_bounds(seed):
+    upper = np.full(6, 1.5)
+    found = minimise_boxed(between(seed), steepness(upper), np.full(6, 0.5), upper, Options(tol=1e-8))
+    assert found.status == "optimal"
+    assert found.gap <= 1e-8
+    value, gradient = between(seed)(found.point)
+    assert found.objective == pytest.approx(value)
+    np.testing.assert_allclose(found.gradient, gradient)
+    inside = (found.point > 0) & (found.point < upper)
+    np.testing.assert_allclose(gradient[inside], 0.0, atol=1e-8)
+    assert (gradient[found.point == 0] >= -1e-8).all()
+    assert (gradient[found.point == upper] <= 1e-8).all()
+    assert len(found.history) == found.n_iter + 1
+
+
+def test_how_the_search_between_bounds_ends():
+    upper = np.full(6, 1.5)
+    start = np.full(6, 0.5)
+    short = minimise_boxed(between(), steepness(upper), start, upper, Options(tol=1e-12, max_iter=2))
+    assert (short.status, short.n_iter) == ("max_iter", 2)
+    assert short.objective == min(entry["objective"] for entry in short.history)
+    stop = Options(tol=1e-12, callback=lambda entry: entry["iteration"] == 1)
+    assert minimise_boxed(between(), steepness(upper), start, upper, stop).status == "interrupted"
+    out_of_reach = minimise_boxed(between(), lambda here: 1.0, start, upper, Options(tol=1e-3))
+    assert out_of_reach.status == "stalled"
+    there = minimise_boxed(between(), lambda here: 0.0, start, upper, Options())
+    assert (there.status, there.n_iter) == ("optimal", 0)

@@ -1,13 +1,16 @@
-"""Kim's ratio and total scatter as learners: the answers of the solvers, and what a learner adds."""
+"""Kim's ratio, total scatter and Fung's least squares: the answers of the solvers, and the definitions."""
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 from multikernel import combine_kernels
+from multikernel.core.optim.loop import Options
+from multikernel.discriminant.solver.fisher import HeterogeneousFisher, fisher_targets, learn_fisher
 from multikernel.discriminant.solver.kim import learn_kim
 from multikernel.discriminant.solver.learn import DiscriminantProblem, learn_discriminant
 from multikernel.kernels import center
-from multikernel.rules.discriminant import DiscriminantMKL, KimDiscriminant
+from multikernel.rules.discriminant import DiscriminantMKL, FungDiscriminant, KimDiscriminant
 
 
 def example(n_classes=2, seed=0, n=30):
@@ -96,45 +99,6 @@ def test_an_indefinite_kernel_that_passed_the_checks_is_named(learner, monkeypat
         learner.fit(dict(zip("abc", kernels, strict=True)), y)
 
 
-def test_kim_of_three_classes_is_the_mean_of_one_against_the_rest():
-    kernels, y = example(3)
-    parts = []
-    for c in range(3):
-        weights = KimDiscriminant(0.1).fit(kernels, y == c).kernel_weights_
-        parts.append(weights / sum(w * np.trace(K) / len(y) for w, K in zip(weights, kernels, strict=True)))
-    learner = KimDiscriminant(0.1).fit(kernels, y)
-    np.testing.assert_allclose(learner.kernel_weights_, np.mean(parts, axis=0))
-    assert {entry["machine"] for entry in learner.history_} == {0, 1, 2}
-
-
-@pytest.mark.parametrize("learner", [KimDiscriminant(0.1), DiscriminantMKL(0.1)])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_scales_order_precision_and_inputs(learner, n_classes):
-    kernels, y = example(n_classes, seed=1)
-    plain = learner.fit(kernels, y).kernel_weights_
-    factors = np.array([1e6, 1e-6, 2.0])
-    scaled = learner.fit([f * K for f, K in zip(factors, kernels, strict=True)], y).kernel_weights_
-    np.testing.assert_allclose(scaled * factors, plain, rtol=1e-5, atol=1e-9 * plain.max())
-    turned = learner.fit(kernels[::-1], y).kernel_weights_[::-1]
-    np.testing.assert_allclose(turned, plain, rtol=1e-5, atol=1e-9 * plain.max())
-    single = np.stack(kernels, axis=2).astype(np.float32)
-    kept = single.copy()
-    np.testing.assert_allclose(
-        learner.fit(single, y).kernel_weights_, plain, rtol=1e-2, atol=1e-3 * plain.max()
-    )
-    np.testing.assert_array_equal(single, kept)
-
-
-def test_an_informative_kernel_gets_the_weight():
-    rng = np.random.default_rng(0)
-    y = np.arange(40) % 2
-    good, bad = rng.normal(size=(2, 40, 3))
-    good[:, 0] += 3 * y
-    for learner in (KimDiscriminant(0.1), DiscriminantMKL(0.1)):
-        assert learner.fit([good @ good.T, bad @ bad.T], y).kernel_shares_[0] > 0.7
-        assert learner.fit(good @ good.T, y).kernel_shares_.tolist() == [1.0]
-
-
 def test_errors_name_the_view_and_the_remedy():
     y, x = np.repeat([0, 1], 4), np.tile([1.0, -1.0], 4)
     with pytest.raises(ValueError, match="tells the means of the two classes apart"):
@@ -148,3 +112,105 @@ def test_errors_name_the_view_and_the_remedy():
     with pytest.warns(UserWarning, match="weights are those of 'noise' alone") as caught:
         learner = DiscriminantMKL("learn").fit(noise, y)
     assert np.isinf(learner.reg_) and caught[0].filename == __file__
+
+
+def fung_example(seed=0, n=24, n_classes=2):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)])
+    X = rng.normal(size=(n, 3)) + 1.5 * rng.normal(size=(n_classes, 3))[y]
+    D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    return np.array([X @ X.T, 40.0 * np.exp(-0.3 * D), 0.1 * np.exp(-2.0 * D), np.eye(n) + 0.2]), y
+
+
+def joint(Ks, signs, nu, scales, eta, u, b):
+    """The value and the gradient, straight from the definition."""
+    t = np.where(signs > 0, 1.0 / np.sum(signs > 0), -1.0 / np.sum(signs < 0)) * signs.size / 2
+    outputs = np.array([K @ u / s for K, s in zip(Ks, scales, strict=True)])
+    r = t - eta @ outputs - b
+    K = np.tensordot(eta / scales, Ks, 1)
+    value = nu / 2 * r @ r + u @ u / 2 + eta @ eta / 2
+    return value, u - nu * K @ r, -nu * r.sum(), eta - nu * outputs @ r
+
+
+@pytest.mark.parametrize("nu", [0.05, 1.0, 200.0])
+def test_value_and_certificate_from_outside(nu):
+    Ks, y = fung_example()
+    signs, scales = np.where(y == 1, 1.0, -1.0), np.einsum("mii->m", Ks) / len(y)
+    found = learn_fisher(HeterogeneousFisher(Ks, signs, nu, scales), Options(tol=1e-7))
+    value, du, db, deta = joint(Ks, signs, nu, scales, found.weights, found.direction, found.intercept)
+    assert found.status == "optimal"
+    assert value == pytest.approx(found.objective, rel=1e-10)
+    assert np.linalg.norm(du) <= 1e-6 * np.linalg.norm(found.direction)
+    assert abs(db) <= 1e-7 * nu * len(y)
+    projected = found.weights - np.maximum(found.weights - deta, 0.0)
+    assert np.linalg.norm(projected) <= 1e-6 * np.linalg.norm(found.weights)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_other_solver_finds_a_lower_value_nearby(seed):
+    Ks, y = fung_example(seed)
+    signs, scales, n = np.where(y == 1, 1.0, -1.0), np.einsum("mii->m", Ks) / len(y), len(y)
+    found = learn_fisher(HeterogeneousFisher(Ks, signs, 1.0, scales), Options(tol=1e-9))
+
+    def flat(z):
+        value, du, db, deta = joint(Ks, signs, 1.0, scales, z[:4], z[4 : 4 + n], z[-1])
+        return value, np.concatenate([deta, du, [db]])
+
+    start = np.concatenate([np.full(4, 0.25), np.zeros(n), [0.0]])
+    start[4 : 4 + n] = 0.01 * signs
+    bounds = [(0, None)] * 4 + [(None, None)] * (n + 1)
+    settings = {"maxiter": 20000, "maxfun": 50000, "ftol": 1e-15, "gtol": 1e-10}
+    other = scipy.optimize.minimize(flat, start, jac=True, bounds=bounds, method="L-BFGS-B", options=settings)
+    assert found.objective == pytest.approx(other.fun, rel=1e-7)
+
+
+def test_the_direction_is_that_of_the_kernel_fisher_discriminant():
+    Ks, y = fung_example(4)
+    signs, nu = np.where(y == 1, 1.0, -1.0), 0.3
+    eta = np.array([0.5, 0.2, 0.0, 0.1])
+    u = HeterogeneousFisher(Ks, signs, nu, np.ones(4)).at(eta).u
+    K = np.tensordot(eta, Ks, 1)
+    plus, minus = K[y == 1], K[y == 0]
+    within = sum((rows - rows.mean(axis=0)).T @ (rows - rows.mean(axis=0)) for rows in (plus, minus))
+    fisher = np.linalg.solve(within + np.eye(len(y)) / nu, plus.mean(axis=0) - minus.mean(axis=0))
+    assert np.corrcoef(u, fisher)[0, 1] > 0
+    np.testing.assert_allclose(u / np.linalg.norm(u), fisher / np.linalg.norm(fisher), atol=1e-9)
+    assert fisher_targets(signs).sum() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_slope_and_hessian_of_the_reduced_value():
+    Ks, y = fung_example(5)
+    problem = HeterogeneousFisher(Ks, np.where(y == 1, 1.0, -1.0), 2.0, np.einsum("mii->m", Ks) / len(y))
+    eta, step = np.array([0.4, 0.3, 0.2, 0.6]), 1e-6
+    here = problem.at(eta)
+    moved = [(problem.at(eta + step * e), problem.at(eta - step * e)) for e in np.eye(4)]
+    slope = [(a.value - b.value) / (2 * step) for a, b in moved]
+    hessian = np.array([(a.slope - b.slope) / (2 * step) for a, b in moved])
+    np.testing.assert_allclose(here.slope, slope, rtol=1e-6)
+    root = np.linalg.cholesky(hessian)  # positive definite here: the model is the Taylor polynomial
+    expected, _ = scipy.optimize.nnls(root.T, np.linalg.solve(root, hessian @ eta - here.slope))
+    np.testing.assert_allclose(problem.newton_weights(here), expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("nu", [0.1, 10.0])
+def test_the_value_never_rises(nu):
+    Ks, y = fung_example(1)
+    learner = FungDiscriminant(nu).fit(list(Ks), y)
+    values = [entry["objective"] for entry in learner.history_]
+    assert len(values) > 3 and (np.diff(values) < 0.0).all()
+    assert learner.objective_ == values[-1] and learner.dual_gap_ <= 1e-6
+
+
+def test_equal_kernels_get_equal_weights_and_one_gets_some():
+    Ks, y = fung_example(3)
+    twice = FungDiscriminant().fit([Ks[0], Ks[0], Ks[1]], y).kernel_weights_
+    assert twice[0] == pytest.approx(twice[1], rel=1e-4)
+    assert FungDiscriminant().fit(Ks[1], y).kernel_weights_[0] > 0.0
+
+
+def test_where_nothing_pays():
+    Ks, y = fung_example()
+    with pytest.raises(
+        ValueError, match=r"nu=1e-06 is so small that no kernel is worth its weight. Raise nu"
+    ):
+        FungDiscriminant(1e-6).fit(list(Ks), y)

@@ -1,22 +1,126 @@
-"""The one kernel that does best by cross-validation."""
+"""Fixed rules: all kernels alike, or the best of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import accuracy_score, check_scoring, r2_score
 
-from ..._typing import Array
-from ...core.stack.sums import kernel_scales
-from ..heuristic._single_kernels import HeldOut
-from ..learner import About, Learned, WeightLearner
-from ..targets import Targets, require_different_values
+from .._typing import Array
+from .._validation import check_choice
+from ..core.stack.sums import kernel_scales, variance_scales
+from .heuristic import HeldOut
+from .learner import About, Learned, WeightLearner
+from .targets import TASKS, Targets, require_different_values
 
+NORMALISATIONS = ("trace", "variance", "none")
 Score = Callable[[Array, float], float]  # of a kernel and its scale
+_ROUNDING = 1e-12  # scores that differ by less are equal
 
-_ROUNDING = 1e-12
+
+class SumRule(WeightLearner):
+    """K = Σ_m K_m: every kernel as it is.
+
+    Examples
+    --------
+    >>> SumRule().fit([np.eye(2), 3 * np.eye(2)]).kernel_weights_
+    array([1., 1.])
+    """
+
+    learns_from = TASKS
+    about = About(
+        family="fixed",
+        problem="K = Σ K_m",
+        solver="none",
+        cost="one read of the stack, P n²",
+        use="The rule to beat. Kernels of one scale, most of them useful.",
+        reference="Pavlidis et al. 2001",
+    )
+
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        return Learned(np.ones(len(Ks)))
 
 
+@dataclass(eq=False, repr=False)
+class MeanRule(WeightLearner):
+    """K = (1/P) Σ_m K_m / s_m: the mean of the kernels, each at its scale s_m.
+
+    Parameters
+    ----------
+    normalise : {"trace", "variance", "none"}
+        s_m is the mean of the diagonal; the mean squared distance from the centre of the samples in the
+        kernel's feature space, tr(HK_mH)/n; or 1. For cosines (a unit diagonal for each sample) give the
+        views ``transforms="unit_diagonal"``.
+
+    Examples
+    --------
+    >>> MeanRule().fit([np.eye(2), 4 * np.eye(2)]).kernel_weights_
+    array([0.5  , 0.125])
+    """
+
+    learns_from = TASKS
+    about = About(
+        family="fixed",
+        problem="K = (1/P) Σ K_m / s_m, s_m = tr K_m / n",
+        solver="none",
+        cost="one read of the stack, P n²",
+        use="Kernels of different scales, few samples, or no time: often as good as learned weights.",
+        reference="Pavlidis et al. 2001; Lanckriet et al. 2004",
+    )
+
+    normalise: str = "trace"
+
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        check_choice("normalise", self.normalise, NORMALISATIONS)
+        if self.normalise == "none":
+            return Learned(np.full(len(Ks), 1.0 / len(Ks)))
+        scales = kernel_scales if self.normalise == "trace" else variance_scales
+        return Learned(1.0 / (len(Ks) * scales(Ks, self.view_names_)))
+
+
+class ProductRule(WeightLearner):
+    """K = K_1 ∘ K_2 ∘ … ∘ K_P, entry by entry: two samples are alike if they are so in every kernel.
+
+    ``kernel_weights_`` are the exponents, all 1. Kernels of unit diagonal keep it.
+
+    Examples
+    --------
+    >>> K, L = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([[1.0, 0.2], [0.2, 1.0]])
+    >>> ProductRule().fit_combine([K, L])
+    array([[1. , 0.1],
+           [0.1, 1. ]])
+    """
+
+    learns_from = TASKS
+    is_linear = False
+    about = About(
+        family="fixed",
+        problem="K = ∘ K_m (entry by entry)",
+        solver="none",
+        cost="one read of the stack, P n²",
+        use="Views that must all agree; few kernels, of unit diagonal.",
+        reference="Ben-Hur & Noble 2005",
+    )
+
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        return Learned(np.ones(len(Ks)))
+
+    def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
+        """The product of the kernels; what overflows is refused."""
+        total: Array | None = None
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _, K in kernels:
+                total = np.array(K, np.float64) if total is None else np.multiply(total, K, out=total)
+        assert total is not None, "no kernel is active"
+        if not np.isfinite(total).all():
+            raise ValueError(
+                "the product of the kernels overflows. Give the views transforms='unit_diagonal'."
+            )
+        return total
+
+
+@dataclass(eq=False, repr=False)
 class BestSingle(WeightLearner):
     """K = K_b,  b = argmax_m s_m: the kernel of the best cross-validated score s_m under a machine.
 
@@ -61,10 +165,9 @@ class BestSingle(WeightLearner):
         reference="Gönen & Alpaydın 2011",
     )
 
-    def __init__(self, machine: Any = None, cv: Any = 5, scoring: Any = None) -> None:
-        self.machine = machine
-        self.cv = cv
-        self.scoring = scoring
+    machine: Any = None
+    cv: Any = 5
+    scoring: Any = None
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         require_different_values(targets)

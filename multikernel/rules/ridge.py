@@ -1,0 +1,185 @@
+"""Weights by kernel ridge regression.
+
+They lie in a ball around given ones (Cortes, Mohri & Rostamizadeh).
+"""
+
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from .._validation import check_number, check_positive_integer
+from ..core.optim.weight_sets import PositiveBall
+from ..core.stack.sums import kernel_scales
+from .learner import About, Learned, WeightLearner
+from .solver.descent import minimise_projected
+from .solver.ridge_ball import RidgeValue, learn_in_ball
+from .targets import Targets, unit_ideal
+
+
+class BallRidge(WeightLearner):
+    """Kernel ridge regression with weights η ≥ 0, ‖η − η₀‖ ≤ Λ."""
+
+    alpha: float
+    center: Any
+    radius: float
+    normalise: bool
+
+    def _value(self, Ks: Array, targets: Targets, degree: int = 1) -> RidgeValue:
+        alpha = check_number("alpha", self.alpha, above=0.0)
+        scales = kernel_scales(Ks, self.view_names_) if self.normalise else np.ones(len(Ks))
+        return RidgeValue(Ks, unit_ideal(targets), alpha, scales, degree)
+
+    def _ball(self, m: int) -> PositiveBall:
+        radius = check_number("radius", self.radius, above=0.0)
+        try:
+            center = np.asarray(0.0 if self.center is None else self.center, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"center must be a number or a list of numbers; got {self.center!r}.") from error
+        if center.shape not in ((), (m,)):
+            raise ValueError(f"center must be a number, or one for each of {m} kernels; got {center.size}.")
+        if not (np.isfinite(center) & (center >= 0.0)).all():
+            raise ValueError(f"center must be finite and not negative; got {self.center!r}.")
+        return PositiveBall(np.full(m, center), radius)
+
+
+@dataclass(eq=False, repr=False)
+class RidgeBall(BallRidge):
+    """Weights by which kernel ridge regression fits best, in a ball around given ones.
+
+    min_{η ≥ 0, ‖η − η₀‖ ≤ Λ}  tr T'(Σ_m η_m K_m / s_m + αI)⁻¹T
+
+    T holds the labels, ±1 (a column for each of more than two classes), or the values, centred and divided
+    by their standard deviation. At the optimum η = η₀ + Λ v / ‖v‖ with v_m = tr A'K_mA / s_m,
+    A = (K + αI)⁻¹T: no weight is zero unless v_m and η₀ are.
+
+    Parameters
+    ----------
+    alpha : float
+        α > 0, the ridge, beside kernels of mean diagonal 1.
+    center : float or array-like (n_kernels,), optional
+        η₀ ≥ 0; default 0.
+    radius : float
+        Λ > 0.
+    normalise : bool
+        Whether s_m = tr K_m / n, so that the scales of the kernels do not matter; else s_m = 1.
+    tol : float
+        Relative gap to reach.
+    max_iter : int
+
+    Attributes
+    ----------
+    kernel_weights_ : array (n_kernels,), η_m / s_m
+    objective_ : float
+    dual_gap_ : float, relative: no weights have an objective below (1 − dual_gap_) objective_
+
+    Examples
+    --------
+    >>> y = np.array([1, 1, -1, -1])
+    >>> learner = RidgeBall().fit([np.outer(y, y), np.eye(4)], y)
+    >>> learner.kernel_weights_.round(3), round(learner.objective_, 3)
+    (array([0.97 , 0.243]), 0.78)
+    """
+
+    about = About(
+        family="ridge",
+        problem="min tr T'(K_η + αI)⁻¹T, η ≥ 0, ‖η − η₀‖₂ ≤ Λ",
+        solver="damped fixed point, projected gradients behind it; Frank-Wolfe gap",
+        cost="n³/3 + 2 P n² for each of some 10 iterations, two n × n matrices",
+        use="Values to predict, or kernels that are all of some use: none is dropped.",
+        reference="Cortes, Mohri & Rostamizadeh 2009",
+    )
+
+    alpha: float = 1.0
+    _: KW_ONLY
+    center: Any = None
+    radius: float = 1.0
+    normalise: bool = True
+    tol: float = 1e-6
+    max_iter: int = 500
+
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        ball, options = self._ball(len(Ks)), self._options()
+        value = self._value(Ks, targets)
+        found = learn_in_ball(value, ball, options)
+        return Learned.of(found, found.point / value.scales, n_iter=max(1, found.n_iter))
+
+
+@dataclass(eq=False, repr=False)
+class PolynomialRidge(BallRidge):
+    """Weights by which kernel ridge regression fits best on a power of the sum of the kernels.
+
+    min_{η ≥ 0, ‖η − η₀‖ ≤ Λ}  tr T'(P + αI)⁻¹T,      P = (Σ_m η_m K_m / s_m)^{∘d}
+
+    with the power taken entry by entry: all products of d kernels are in P. T is as for :class:`RidgeBall`.
+    The problem is not convex; this is a stationary point, from equal weights on the boundary of the ball.
+
+    Parameters
+    ----------
+    degree : int
+        d ≥ 1; 1 is :class:`RidgeBall`.
+    alpha, center, radius, normalise
+        As for :class:`RidgeBall`.
+    tol : float
+        Stationarity to reach.
+    max_iter : int
+
+    Attributes
+    ----------
+    kernel_weights_ : array (n_kernels,), η_m / s_m, within the power
+    objective_ : float
+    dual_gap_ : float
+        Stationarity: the most that the tangent of the objective falls over the ball, relative to it.
+
+    Examples
+    --------
+    >>> x, z = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
+    >>> learner = PolynomialRidge().fit([np.outer(x, x), np.outer(z, z)], x * z)
+    >>> learner.kernel_weights_.round(3)
+    array([0.707, 0.707])
+    """
+
+    is_linear = False
+    certificate = "stationarity"
+    about = About(
+        family="ridge",
+        problem="min tr T'(K_η^{∘d} + αI)⁻¹T, η ≥ 0, ‖η − η₀‖₂ ≤ Λ",
+        solver="projected gradients, stationarity (not convex)",
+        cost="n³/3 + P n² for each of some 20 iterations, three n × n matrices",
+        use="Interactions between sources, such as one linear kernel for each feature.",
+        reference="Cortes, Mohri & Rostamizadeh 2010",
+    )
+
+    degree: int = 2
+    alpha: float = 1.0
+    _: KW_ONLY
+    center: Any = None
+    radius: float = 1.0
+    normalise: bool = True
+    tol: float = 1e-6
+    max_iter: int = 500
+
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        degree = check_positive_integer("degree", self.degree)
+        ball, options = self._ball(len(Ks)), self._options()
+        value = self._value(Ks, targets, degree)
+        start = ball.center + ball.radius / np.sqrt(len(Ks))
+        with np.errstate(over="ignore"):
+            if not np.isfinite(start.sum() ** max(degree, 2)):  # distances are squared in any case
+                raise ValueError(f"degree={degree} overflows at radius={ball.radius:g}. Lower one of them.")
+        found = minimise_projected(value, ball, start, options)
+        return Learned.of(found, found.point / value.scales, n_iter=max(1, found.n_iter))
+
+    def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
+        """The sum of the kernels with their weights, to the power, entry by entry."""
+        K = super().combine_rows(kernels)
+        with np.errstate(over="ignore", invalid="ignore"):
+            K **= self.degree
+        if not np.isfinite(K).all():
+            raise ValueError(
+                f"the power of degree {self.degree} overflows. Normalise the kernels "
+                "(transforms='unit_diagonal'), or lower degree or radius."
+            )
+        return K

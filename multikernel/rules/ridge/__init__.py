@@ -1,6 +1,0 @@
-"""Weights by kernel ridge regression."""
-
-from .ball import RidgeBall
-from .polynomial import PolynomialRidge
-
-__all__ = ["PolynomialRidge", "RidgeBall"]

@@ -25,7 +25,7 @@ from multikernel.core.store import Result, Work
 from multikernel.inspection.answers import METRICS, majority_rate, on_majority
 from multikernel.inspection.baselines import Report
 from multikernel.inspection.fingerprint import fingerprint
-from multikernel.inspection.pictures import choose_rows
+from multikernel.inspection.learned import choose_rows
 from multikernel.inspection.runs import Settings, seeded
 from multikernel.inspection.subject import Subject
 

@@ -1,7 +1,6 @@
 """Weight learners beside the plain sum and the best single view: tests that the scores bear out."""
 
 import json
-import sys
 
 import matplotlib
 import numpy as np
@@ -13,8 +12,8 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.svm import SVC, SVR
 
 from multikernel import CombinedKernelClassifier, CompositionalKernelClassifier, compare, stack_kernels
-from multikernel.inspection import Comparison, default_learners, f_test_5x2cv, holm
-from multikernel.inspection.compare import _named
+from multikernel.inspection import Comparison, comparing, f_test_5x2cv, holm
+from multikernel.inspection.comparing import _named
 from multikernel.inspection.comparison import Baseline
 from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import BestSingle, CenteredAlignment, MeanRule, SumRule, WeightLearner
@@ -158,7 +157,7 @@ def test_the_machine_is_also_that_of_the_best_single_kernel(monkeypatch):
         seen.update(contest.estimators)
         raise InterruptedError
 
-    monkeypatch.setattr(sys.modules["multikernel.inspection.compare"], "list_works", look)
+    monkeypatch.setattr(comparing, "list_works", look)
     machine = GridSearchCV(SVC(kernel="precomputed"), {"C": [0.1, 10.0]}, cv=2)
     with pytest.raises(InterruptedError):
         run(*needle(), machine=machine, scoring="f1_macro")
@@ -326,7 +325,7 @@ def test_learners_are_named_and_defaults_know_the_task():
     named = _named([SumRule(), CenteredAlignment(), CenteredAlignment("independent")], data, "auto")
     assert list(named) == ["SumRule", "CenteredAlignment()", "CenteredAlignment(method='independent')"]
     for task in ("classes", "values"):
-        learners = default_learners(task)
+        learners = comparing._default_learners(task)
         assert len(learners) >= 2 and all(task in learner.learns_from for learner in learners)
         assert len(_named("auto", data, task)) == len(learners)
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from multikernel import CombinedKernelClassifier, MKLClassifier
 from multikernel.inspection import evaluate, f_test_5x2cv, holm
-from multikernel.inspection.evaluate import Scores, answer
+from multikernel.inspection.evaluation import Scores, answer
 from multikernel.kernels import Linear
 from multikernel.rules import MeanRule
 

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 from multikernel import MKLClassifier, MKLRidge, TransductiveMKLClassifier
@@ -141,11 +142,10 @@ def test_a_search_is_looked_through(table: Any, views: Any) -> None:
 
 def test_an_estimator_without_one_kernel(stack: Any, table: Any) -> None:
     label = table[1]
-    model = WithoutKernel(MKLClassifier("precomputed"), 1)
+    model = make_pipeline(WithoutKernel(1), MKLClassifier("precomputed"))
     tags = get_tags(model)
     assert tags.input_tags.pairwise and tags.estimator_type == "classifier"
     copied = pickle.loads(pickle.dumps(clone(model).fit(stack, label)))
     alone = MKLClassifier("precomputed").fit(stack[:, :, :1], label)
     assert (copied.predict(stack) == alone.predict(stack[:, :, :1])).all()
     assert np.allclose(copied.decision_function(stack), alone.decision_function(stack[:, :, :1]))
-    assert not hasattr(WithoutKernel(MKLRidge("precomputed"), 0), "decision_function")

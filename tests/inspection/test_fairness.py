@@ -17,8 +17,8 @@ from multikernel import BayesianMKLRegressor, CombinedKernelRegressor, MKLClassi
 from multikernel.inspection import Comparison, evaluate
 from multikernel.inspection.answers import on_majority, on_views
 from multikernel.inspection.baselines import Report, leave_out, rbf_machine, rivals, same_machine
-from multikernel.inspection.compare import BASELINES, _add_baselines
-from multikernel.inspection.evaluate import LEARNED, Scores, answer, check_data
+from multikernel.inspection.comparing import BASELINES, _add_baselines
+from multikernel.inspection.evaluation import LEARNED, Scores, answer, check_data
 from multikernel.inspection.runs import Outcomes, make_contest
 from multikernel.inspection.subject import Subject, subject_of
 from multikernel.rules import MeanRule

@@ -235,7 +235,7 @@ def _data(X: Any, y: Any, datasets: Any) -> Mapping[str, tuple[Any, Any]]:
 def _named(models: Any, data: Mapping[str, tuple[Any, Any]], task: str) -> dict[str, Any]:
     """Models by name: those of a list are called by their class, and in full where that is not enough."""
     if isinstance(models, str) and models == "auto":
-        models = default_learners(_task_of(data, task))
+        models = _default_learners(_task_of(data, task))
     if isinstance(models, Mapping):
         return dict(models)
     several = list(models) if isinstance(models, list | tuple) else [models]
@@ -249,7 +249,7 @@ def _named(models: Any, data: Mapping[str, tuple[Any, Any]], task: str) -> dict[
     return dict(zip(names, several, strict=True))
 
 
-def default_learners(task: str) -> list[WeightLearner]:
+def _default_learners(task: str) -> list[WeightLearner]:
     """Weight learners that are quick and often good, for classes or for values."""
     known: list[WeightLearner] = [CenteredAlignment(), AlignmentRule(centered=True), EasyMKL(), MarginMKL()]
     return [learner for learner in known if task in learner.learns_from]

@@ -11,18 +11,11 @@ the fits (resumable, ``fingerprint`` recognises what is stored), ``paired_tests`
 shown.
 """
 
-from multikernel.inspection.comparing import compare
-from multikernel.inspection.comparison import Comparison
-from multikernel.inspection.evaluation import ALL_PARTS, evaluate
-from multikernel.inspection.learned import NoLearnedKernel, learned_kernel
-from multikernel.inspection.paired_tests import (
-    PairedTest,
-    SignedRankTest,
-    f_test_5x2cv,
-    holm,
-    wilcoxon_signed_rank,
-    win_tie_loss,
-)
+from .comparing import compare
+from .comparison import Comparison
+from .evaluation import ALL_PARTS, evaluate
+from .learned import NoLearnedKernel, learned_kernel
+from .paired_tests import PairedTest, SignedRankTest, f_test_5x2cv, holm, wilcoxon_signed_rank, win_tie_loss
 
 __all__ = [
     "ALL_PARTS",

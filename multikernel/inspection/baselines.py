@@ -16,20 +16,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils import Tags
 
-from multikernel.discriminant.classifier import KernelDiscriminantClassifier
-from multikernel.inspection.subject import Subject, costs_without, n_samples, without_view
-from multikernel.localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
-from multikernel.mkl.classifier import MKLClassifier
-from multikernel.mkl.regressor import MKLRegressor
-from multikernel.mkl.regularized.classifier import RegularizedMKLClassifier
-from multikernel.mkl.ridge import MKLRidge
-from multikernel.rules import BestSingle, MeanRule
-from multikernel.rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
-from multikernel.rules.machines import default_machine, machine_for
-from multikernel.views import as_views
-from multikernel.views.low_rank import LARGEST_DENSE
-
 from .._typing import Array
+from ..discriminant.classifier import KernelDiscriminantClassifier
+from ..localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
+from ..mkl.classifier import MKLClassifier
+from ..mkl.regressor import MKLRegressor
+from ..mkl.regularized.classifier import RegularizedMKLClassifier
+from ..mkl.ridge import MKLRidge
+from ..rules import BestSingle, MeanRule
+from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
+from ..rules.machines import default_machine, machine_for
+from ..views import as_views
+from ..views.low_rank import LARGEST_DENSE
+from .subject import Subject, costs_without, n_samples, without_view
 
 SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
 _MOST_VIEWS = 30  # that are left out one at a time

@@ -11,15 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from multikernel.inspection.answers import (
-    ENOUGH_FOLDS,
-    as_test,
-    did_it_help,
-    on_majority,
-    on_missing,
-    on_rivals,
-)
-from multikernel.inspection.paired_tests import (
+from .answers import ENOUGH_FOLDS, as_test, did_it_help, on_majority, on_missing, on_rivals
+from .paired_tests import (
     FOLDS,
     LOSS,
     REPEATS,
@@ -32,7 +25,7 @@ from multikernel.inspection.paired_tests import (
     signed_rank_tests,
     win_tie_loss,
 )
-from multikernel.inspection.runs import N_FITS, PROTOCOL
+from .runs import N_FITS, PROTOCOL
 
 BEST = "best"  # as a reference: the estimator with the highest mean
 _COLUMNS = ("dataset", "estimator", "repetition", "fold", "score")

@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from multikernel.core.store import Progress, Result, Work
-from multikernel.inspection.answers import (
+from .._typing import Array
+from ..core.store import Progress, Result, Work
+from ..rows import is_dask
+from .answers import (
     ENOUGH_FOLDS,
     LEVEL,
     METRICS,
+    Part,
     as_test,
     did_it_help,
     majority_rate,
@@ -24,9 +27,9 @@ from multikernel.inspection.answers import (
     on_rivals,
     on_views,
 )
-from multikernel.inspection.baselines import SINGLE, Contender, Report, leave_out, rivals, without_name
-from multikernel.inspection.held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
-from multikernel.inspection.learned import (
+from .baselines import SINGLE, Contender, Report, leave_out, rivals, without_name
+from .held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
+from .learned import (
     NoLearnedKernel,
     choose_rows,
     embedding_part,
@@ -36,23 +39,9 @@ from multikernel.inspection.learned import (
     marks,
     require_samples_of_fit,
 )
-from multikernel.inspection.paired_tests import FOLDS, REPEATS, holm_tests
-from multikernel.inspection.runs import (
-    GIVEN,
-    N_FITS,
-    PROTOCOL,
-    Outcomes,
-    Settings,
-    list_works,
-    make_contest,
-    run_groups,
-)
-from multikernel.inspection.subject import Subject, n_samples, subject_of
-from multikernel.rows import is_dask
-
-from .._typing import Array
-
-Part = dict[str, Any]
+from .paired_tests import FOLDS, REPEATS, holm_tests
+from .runs import GIVEN, N_FITS, PROTOCOL, Outcomes, Settings, list_works, make_contest, run_groups
+from .subject import Subject, n_samples, subject_of
 
 LEARNED = "learned"
 _SHOWN = 6  # labels in a message
@@ -521,10 +510,6 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
-    return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -10,25 +10,23 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from multikernel.bayesian.estimators import BayesianMKL
-from multikernel.boosting.estimators import ColumnMachine
-from multikernel.core.estimator import KernelEstimator
-from multikernel.core.missing import FILL_OF
-from multikernel.core.samples import distinct_samples
-from multikernel.inspection.subject import Subject, n_samples, subject_of
-from multikernel.localized.projection_base import BaseProjection
-from multikernel.nonstationary.classifier import NonstationaryClassifier
-from multikernel.rules.combined import CombinedKernel
-from multikernel.rules.pca import kernel_components
-from multikernel.spectral.classifier import SpectralKernelClassifier
-from multikernel.spectral.conformal import ConformalKernel
-from multikernel.transductive.classifier import TransductiveMKLClassifier
-from multikernel.views import as_views, make_bank
-from multikernel.viz.fitted import sample_weights
-
 from .._typing import Array
-
-Part = dict[str, Any]
+from ..bayesian.estimators import BayesianMKL
+from ..boosting.estimators import ColumnMachine
+from ..core.estimator import KernelEstimator
+from ..core.missing import FILL_OF
+from ..core.samples import distinct_samples
+from ..localized.projection_base import BaseProjection
+from ..nonstationary.classifier import NonstationaryClassifier
+from ..rules.combined import CombinedKernel
+from ..rules.pca import kernel_components
+from ..spectral.classifier import SpectralKernelClassifier
+from ..spectral.conformal import ConformalKernel
+from ..transductive.classifier import TransductiveMKLClassifier
+from ..views import as_views, make_bank
+from ..viz.fitted import sample_weights
+from .answers import Part
+from .subject import Subject, n_samples, subject_of
 
 LEARNED_KERNEL = "learned kernel"
 _BLOCKS = 60  # along each side of a heat map

@@ -28,9 +28,8 @@ import pandas as pd
 from scipy.stats import f as f_distribution
 from scipy.stats import norm, rankdata, wilcoxon
 
-from multikernel._validation import check_choice, check_number, check_real_matrix
-
 from .._typing import Array
+from .._validation import check_choice, check_number, check_real_matrix
 
 REPEATS, FOLDS = 5, 2
 WIN, TIE, LOSS = "win", "tie", "loss"
@@ -393,7 +392,10 @@ def holm_tests(folds: Mapping[str, Array], pairs: Sequence[tuple[str, str]], lev
         found = f_test_5x2cv(ours, theirs)
         lead = _difference(float(ours.mean(dtype=float)), float(theirs.mean(dtype=float)))
         sd = float((ours - theirs).std(ddof=1))
-        rows.append((estimator, rival, lead, sd, found.statistic, found.pvalue, *folds_apart(ours, theirs)))
+        largest = float(max(np.abs(ours).max(), np.abs(theirs).max()))
+        apart = without_rounding((ours - theirs).ravel(), largest, float(np.finfo(float).eps))
+        sides = int((apart > 0.0).sum()), int((apart < 0.0).sum())
+        rows.append((estimator, rival, lead, sd, found.statistic, found.pvalue, *sides))
     columns = [*_PAIR, "difference", "difference_sd", "F", "p", "better_folds", "worse_folds"]
     tests = pd.DataFrame(rows, columns=columns)
     tests.insert(6, "p_holm", holm(tests["p"]))
@@ -401,13 +403,6 @@ def holm_tests(folds: Mapping[str, Array], pairs: Sequence[tuple[str, str]], lev
     won = found & (lead > 0) & (tests["better_folds"] >= _ENOUGH)
     lost = found & (lead < 0) & (tests["worse_folds"] >= _ENOUGH)
     return tests.assign(verdict=np.select([won, lost], [WIN, LOSS], TIE))
-
-
-def folds_apart(ours: Array, theirs: Array) -> tuple[int, int]:
-    """On how many folds the first scores are better, and worse; a difference by rounding is none."""
-    largest = float(max(np.abs(ours).max(), np.abs(theirs).max()))
-    apart = without_rounding((ours - theirs).ravel(), largest, float(np.finfo(float).eps))
-    return int((apart > 0.0).sum()), int((apart < 0.0).sum())
 
 
 # ------------------------------------------------------------------ over several data sets

@@ -161,13 +161,6 @@ def bar_style(value: float) -> dict[str, Any]:
     return {"color": BLUE}
 
 
-def whole_ticks(ax: Axes) -> None:
-    """Whole numbers only along the horizontal axis."""
-    from matplotlib.ticker import MaxNLocator
-
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-
 def is_number(value: Any) -> bool:
     """Whether a value can be drawn."""
     return value is not None and math.isfinite(value)

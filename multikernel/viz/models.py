@@ -33,7 +33,6 @@ from .canvas import (
     picture,
     plain,
     style_of,
-    whole_ticks,
 )
 from .fitted import ViewShare, heaviest_first, is_local, last_of, machine_shares, percent, view_shares
 
@@ -80,7 +79,9 @@ def weights(model: Any, *, most: int = 30, ax: Axes | None = None) -> Axes:
         names.append(f"… {len(rows) - len(shown)} more")
         notes.append(f"{percent(together)} together")
     ax = axes_for_rows(ax, names, extra=0.4 if machines else 0.0)
-    _draw_bars(ax, shown)
+    for place, row in enumerate(shown):
+        ax.barh(place, 100.0 * row.share, height=0.7, **bar_style(row.share))
+    ax.axvline(0.0, color=GREY, linewidth=0.8)
     _draw_spread(ax, model, rows, order)
     _draw_machines(ax, machines)
     if all(row.share >= 0 for row in rows):
@@ -89,13 +90,6 @@ def weights(model: Any, *, most: int = 30, ax: Axes | None = None) -> Axes:
     mean = "mean " if is_local(model) or machines else ""
     ax.set(title="Which views count?", xlabel=f"share of the {mean}weight, %")
     return ax
-
-
-def _draw_bars(ax: Axes, rows: Sequence[ViewShare]) -> None:
-    """A bar for each row; negative ones are hatched."""
-    for place, row in enumerate(rows):
-        ax.barh(place, 100.0 * row.share, height=0.7, **bar_style(row.share))
-    ax.axvline(0.0, color=GREY, linewidth=0.8)
 
 
 def _draw_spread(ax: Axes, model: Any, rows: Sequence[ViewShare], order: Sequence[int]) -> None:
@@ -249,6 +243,8 @@ def convergence(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.lines[0].get_ydata().tolist()
     [0.1, 0.0001]
     """
+    from matplotlib.ticker import MaxNLocator
+
     if isinstance(model, Mapping):
         named = {"machine_names_": model["machine_names"]} if "machine_names" in model else {}
         certificate = model.get("certificate", "optimality")
@@ -276,7 +272,7 @@ def convergence(model: Any, *, ax: Axes | None = None) -> Axes:
     certificate = str(getattr(model, "certificate", "optimality"))
     label = _GAP.get(certificate, "relative gap of the machines") if key == "gap" else "objective"
     ax.set(title="Is it solved?", xlabel="iteration", ylabel=label)
-    whole_ticks(ax)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return ax
 
 

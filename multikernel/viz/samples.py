@@ -248,7 +248,8 @@ def _draw_groups(ax: Axes, groups: Mapping[str, Array]) -> list[tuple[Any, str]]
 
 def _draw_rings(ax: Axes, points: Sequence[Point]) -> list[tuple[Any, str]]:
     """A ring around each sample that was predicted wrongly when held out; an entry of a legend."""
-    wrong = [point for point in points if _is_wrong(point)]
+    known = [p for p in points if p.get("predicted") is not None and p.get("label") is not None]
+    wrong = [point for point in known if str(point["predicted"]) != str(point["label"])]
     if not wrong:
         return []
     (rings,) = ax.plot(
@@ -261,11 +262,6 @@ def _draw_rings(ax: Axes, points: Sequence[Point]) -> list[tuple[Any, str]]:
         linewidth=0,
     )
     return [(rings, f"wrong when held out ({len(wrong)})")]
-
-
-def _is_wrong(point: Point) -> bool:
-    predicted, label = point.get("predicted"), point.get("label")
-    return predicted is not None and label is not None and str(predicted) != str(label)
 
 
 def _marker(number: int) -> Any:

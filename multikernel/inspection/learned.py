@@ -330,11 +330,7 @@ def _quarters(values: Array, edges: Array) -> list[Part]:
     k = len(edges) - 1
     bounds = np.unique(np.linspace(0, k, 5).round().astype(int))
     return [
-        {
-            "label": f"{values[edges[a]]:.3g} to {values[edges[b] - 1]:.3g}",
-            "start": int(a),
-            "stop": int(b),
-        }
+        {"label": f"{values[edges[a]]:.3g} to {values[edges[b] - 1]:.3g}", "start": int(a), "stop": int(b)}
         for a, b in pairwise(bounds)
     ]
 

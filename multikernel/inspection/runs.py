@@ -114,12 +114,7 @@ def list_works(contest: Contest, *, stored: bool) -> dict[tuple[str, str], list[
 
 
 def score_fold(
-    estimator: Any,
-    data: tuple[Any, Any],
-    split: Split,
-    scorer: Any,
-    seed: Sequence[int],
-    label: str,
+    estimator: Any, data: tuple[Any, Any], split: Split, scorer: Any, seed: Sequence[int], label: str
 ) -> Result:
     """Fit a copy of an estimator to one half of the data and score it on the other.
 

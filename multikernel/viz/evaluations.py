@@ -235,12 +235,7 @@ def roc(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
         (line,) = ax.plot(curve["false_positive"], curve["true_positive"], linewidth=1.8, **style)
         entries.append((line, f"{plain(curve['label'], longest=24)}: area {_figure(curve['auc'], '.3f')}"))
     (chance,) = ax.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linestyle=":", linewidth=1.0)
-    ax.set(
-        title="ROC curves",
-        xlabel="false positive rate",
-        ylabel="true positive rate",
-        aspect="equal",
-    )
+    ax.set(title="ROC curves", xlabel="false positive rate", ylabel="true positive rate", aspect="equal")
     more = len(entries) - _MOST_NAMED
     rest = [(entries[-1][0], f"… {more} more classes")] if more > 0 else []
     entries = [*entries[:_MOST_NAMED], *rest, (chance, "chance: area 0.5")]

@@ -12,22 +12,12 @@ import scipy.sparse as sparse
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import (
-    GridSearchCV,
-    StratifiedKFold,
-    cross_val_predict,
-)
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from multikernel import (
-    BayesianMKLRegressor,
-    CombinedKernelRegressor,
-    MKLClassifier,
-    MKLRegressor,
-    View,
-)
+from multikernel import BayesianMKLRegressor, CombinedKernelRegressor, MKLClassifier, MKLRegressor, View
 from multikernel.inspection import Comparison
 from multikernel.inspection.answers import on_majority, on_views
 from multikernel.inspection.baselines import (

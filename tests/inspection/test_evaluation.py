@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from multikernel import (
     CombinedKernelClassifier,
+    KernelKNNClassifier,
     MKLClassifier,
     MKLRidge,
     TransductiveMKLClassifier,
@@ -261,6 +262,9 @@ def test_reasons(table: Any, views: Any, stack: Any) -> None:
     assert "very samples that it labels" in _why(
         evaluate(labelled, stack, label, parts=["stability"]), "stability"
     )
+    neighbours, refits = KernelKNNClassifier().fit(X, label), []
+    found = evaluate(neighbours, X, label, parts=["stability"], progress=lambda *at: refits.append(at))
+    assert "no weights of views" in _why(found, "stability") and refits == []
     with pytest.raises(TypeError, match="y must hold the labels or values"):
         evaluate(one, X, parts=["stability"])
     with pytest.raises(ValueError, match="parts must be of stability"):

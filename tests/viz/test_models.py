@@ -104,14 +104,6 @@ def test_of_many_views_the_last_row_tells_the_rest(ax):
     assert 31 * points <= 72 * ax.get_position().height * ax.figure.get_figheight()  # one below the other
 
 
-def test_a_long_name_keeps_both_ends(ax):
-    viz.weights(model_of([1.0], ["features " + 100 * "x" + " gamma=0.1"]), ax=ax)
-    (name,) = row_names(ax)
-    assert len(name) == 40
-    assert name.startswith("features ")
-    assert name.endswith("gamma=0.1")
-
-
 def test_machines_with_weights_of_their_own_have_marks(ax, three):
     model, _, _ = three
     viz.weights(model, ax=ax)

@@ -5,32 +5,25 @@
 - `learned_kernel`: the kernel that a model has learned, as a matrix.
 - `f_test_5x2cv`, `wilcoxon_signed_rank`, `holm`, `win_tie_loss`: the tests by themselves.
 
-Files: `runs` makes and runs the fits (resumable, `fingerprint` recognises what is stored), `subject` and
-`baselines` say what is fitted, `comparison` and `answers` what came out.
+Files: ``evaluation`` has `evaluate`, with ``held_out`` predictions and what is ``learned``; ``comparing`` has
+`compare`, and ``comparison`` what it returns. ``subject`` and ``baselines`` say what is fitted, ``runs`` does
+the fits (resumable, ``fingerprint`` recognises what is stored), ``paired_tests`` and ``answers`` say what was
+shown.
 """
 
-from multikernel.inspection.compare import BASELINES, compare, default_learners
-from multikernel.inspection.comparison import Comparison
-from multikernel.inspection.evaluate import ALL_PARTS, evaluate
-from multikernel.inspection.learned_kernel import NoLearnedKernel, learned_kernel
-from multikernel.inspection.paired_tests import (
-    PairedTest,
-    SignedRankTest,
-    f_test_5x2cv,
-    holm,
-    wilcoxon_signed_rank,
-    win_tie_loss,
-)
+from .comparing import compare
+from .comparison import Comparison
+from .evaluation import ALL_PARTS, evaluate
+from .learned import NoLearnedKernel, learned_kernel
+from .paired_tests import PairedTest, SignedRankTest, f_test_5x2cv, holm, wilcoxon_signed_rank, win_tie_loss
 
 __all__ = [
     "ALL_PARTS",
-    "BASELINES",
     "Comparison",
     "NoLearnedKernel",
     "PairedTest",
     "SignedRankTest",
     "compare",
-    "default_learners",
     "evaluate",
     "f_test_5x2cv",
     "holm",

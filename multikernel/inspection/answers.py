@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.inspection.baselines import PLAIN_SUM, SINGLE
-from multikernel.inspection.paired_tests import LOSS, TIE, WIN
-from multikernel.inspection.runs import N_FITS
+from .baselines import PLAIN_SUM, SINGLE
+from .paired_tests import LOSS, TIE, WIN
+from .runs import N_FITS
 
 Part = dict[str, Any]
 

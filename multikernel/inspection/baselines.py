@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_regressor
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
-from sklearn.utils import Tags, get_tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
-
-from multikernel.discriminant.classifier import KernelDiscriminantClassifier
-from multikernel.inspection.subject import Subject, costs_without, n_samples, without_view
-from multikernel.localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
-from multikernel.mkl.classifier import MKLClassifier
-from multikernel.mkl.regressor import MKLRegressor
-from multikernel.mkl.regularized.classifier import RegularizedMKLClassifier
-from multikernel.mkl.ridge import MKLRidge
-from multikernel.rules import BestSingle, MeanRule
-from multikernel.rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
-from multikernel.rules.machines import default_machine, machine_for
-from multikernel.views import as_views
-from multikernel.views.low_rank import LARGEST_DENSE
+from sklearn.utils import Tags
 
 from .._typing import Array
+from ..discriminant.classifier import KernelDiscriminantClassifier
+from ..localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
+from ..mkl.classifier import MKLClassifier
+from ..mkl.regressor import MKLRegressor
+from ..mkl.regularized.classifier import RegularizedMKLClassifier
+from ..mkl.ridge import MKLRidge
+from ..rules import BestSingle, MeanRule
+from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
+from ..rules.machines import default_machine, machine_for
+from ..views import as_views
+from ..views.low_rank import LARGEST_DENSE
+from .subject import Subject, costs_without, n_samples, without_view
 
 SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
 _MOST_VIEWS = 30  # that are left out one at a time
@@ -60,6 +58,10 @@ class Report:
         entry = {"part": part, "why": why}
         if entry not in self.omitted:
             self.omitted.append(entry)
+
+    def omit_all(self, parts: Iterable[str], why: str) -> None:
+        for part in parts:
+            self.omit(part, why)
 
 
 # ------------------------------------------------------------------ without a view
@@ -110,7 +112,7 @@ def _chooses_kernels(subject: Subject) -> bool:
 def _without(subject: Subject, view: str) -> Any:
     if subject.is_precomputed:
         position = subject.views.index(view)
-        return WithoutKernel(subject.fresh(**costs_without(subject.final, position)), position)
+        return make_pipeline(WithoutKernel(position), subject.fresh(**costs_without(subject.final, position)))
     parameters = without_view(subject, view)
     if subject.search is None or not _chooses_kernels(subject):
         return subject.fresh(**parameters)
@@ -123,58 +125,37 @@ def _without(subject: Subject, view: str) -> Any:
     return subject.search.with_choices(model, "kernels", others)
 
 
-def _has(method: str) -> Any:
-    return available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), method))
-
-
-class WithoutKernel(BaseEstimator):
-    """Fits an estimator with ``kernels="precomputed"`` to a stack without one of its kernels.
+class WithoutKernel(TransformerMixin, BaseEstimator):
+    """Leaves one kernel out of a stack, before an estimator with ``kernels="precomputed"``.
 
     Parameters
     ----------
-    estimator : estimator on stacks (n, n_train, n_kernels)
     position : int
         Of the kernel that is left out.
-
-    Attributes
-    ----------
-    estimator_ : the fitted copy
 
     Examples
     --------
     >>> from multikernel import MKLClassifier, stack_kernels
     >>> y = np.array([1, 1, 0, 0])
     >>> X = stack_kernels([np.eye(4), 1.0 * (y[:, None] == y)])
-    >>> WithoutKernel(MKLClassifier("precomputed"), 0).fit(X, y).predict(X)
+    >>> make_pipeline(WithoutKernel(0), MKLClassifier("precomputed")).fit(X, y).predict(X)
     array([1, 1, 0, 0])
     """
 
-    def __init__(self, estimator: Any, position: int) -> None:
-        self.estimator = estimator
+    def __init__(self, position: int) -> None:
         self.position = position
 
     def __sklearn_tags__(self) -> Tags:
-        return get_tags(self.estimator)
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        return tags
 
     def fit(self, X: Any, y: Any = None) -> WithoutKernel:
-        """Fit a copy of the estimator to the other kernels."""
-        self.estimator_ = clone(self.estimator).fit(self._others(X), y)
-        if hasattr(self.estimator_, "classes_"):
-            self.classes_ = self.estimator_.classes_
+        """Do nothing: there is nothing to learn."""
         return self
 
-    def predict(self, X: Any) -> Array:
-        """What the estimator predicts from the other kernels."""
-        check_is_fitted(self, "estimator_")
-        return np.asarray(self.estimator_.predict(self._others(X)))
-
-    @_has("decision_function")
-    def decision_function(self, X: Any) -> Array:
-        """The scores that the estimator gives from the other kernels."""
-        check_is_fitted(self, "estimator_")
-        return np.asarray(self.estimator_.decision_function(self._others(X)))
-
-    def _others(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Array:
+        """The stack (n, n_train, n_kernels - 1) of the other kernels."""
         kernels_first = np.moveaxis(np.asarray(X), 2, 0)
         return np.moveaxis(np.delete(kernels_first, self.position, axis=0), 0, 2)
 

@@ -11,15 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from multikernel.inspection.answers import (
-    ENOUGH_FOLDS,
-    as_test,
-    did_it_help,
-    on_majority,
-    on_missing,
-    on_rivals,
-)
-from multikernel.inspection.paired_tests import (
+from .answers import ENOUGH_FOLDS, as_test, did_it_help, on_majority, on_missing, on_rivals
+from .paired_tests import (
     FOLDS,
     LOSS,
     REPEATS,
@@ -32,7 +25,7 @@ from multikernel.inspection.paired_tests import (
     signed_rank_tests,
     win_tie_loss,
 )
-from multikernel.inspection.runs import N_FITS, PROTOCOL
+from .runs import N_FITS, PROTOCOL
 
 BEST = "best"  # as a reference: the estimator with the highest mean
 _COLUMNS = ("dataset", "estimator", "repetition", "fold", "score")
@@ -301,7 +294,7 @@ class Comparison:
         DataFrame
             A row for each ``(estimator, rival)``: ``statistic``, ``z``, ``pvalue`` and ``verdict``.
         """
-        return signed_rank_tests(self._by_name, reference=self.reference, level=self.level, method=method)
+        return signed_rank_tests(self._f_tests, self.level, method)
 
     def _mean(self, name: str) -> float:
         return float(np.mean([scores.mean() for scores in self._by_name[name].values()]))
@@ -327,9 +320,18 @@ class Comparison:
         tests = [test for test in self._tests_of(self.datasets[0]) if test["estimator"] == best]
         if not tests and self.reference == best:
             tests = [_turned(test) for test in self._tests_of(self.datasets[0])]
-        parts = [self._part(test) for test in tests]
-        helped = did_it_help(parts)
-        text = on_rivals([{**part, "rival": self._called(part["rival"])} for part in parts])
+        parts = [
+            {
+                "rival": f"the {rival}" if rival in self.baselines else rival,
+                "kind": self._kind(rival),
+                "score": self._mean(rival),
+                "level": self.level,
+                **as_test(test),
+            }
+            for test in tests
+            for rival in [test["rival"]]
+        ]
+        helped, text = did_it_help(parts), on_rivals(parts)
         told = f": {text}, as far as {N_FITS} folds can tell" if text else ""
         failed = [name for name, (_, tested) in self.baselines.items() if best in tested]
         failed = [name for name in failed if name not in self.estimators]
@@ -347,14 +349,6 @@ class Comparison:
             return f"{counts} against all others"
         p = self.wilcoxon().loc[(name, self.reference), "pvalue"]
         return f"{counts} against {self.reference} (Wilcoxon's p = {p:.2g})"
-
-    def _part(self, test: dict[str, Any]) -> dict[str, Any]:
-        rival = test["rival"]
-        named = {"rival": rival, "kind": self._kind(rival), "score": self._mean(rival), "level": self.level}
-        return {**named, **as_test(test)}
-
-    def _called(self, name: str) -> str:
-        return f"the {name}" if name in self.baselines else name
 
     @property
     def protocol(self) -> str:
@@ -468,39 +462,34 @@ class Comparison:
 
     def _cells(self, digits: int) -> list[list[_Cell]]:
         if len(self.datasets) > 1:
-            return [self._head(), *self._rows(digits), *self._foot()]
+            return self._cells_of_several(digits)
         frame = self.to_frame()
         rivals = list(dict.fromkeys(column for column, _ in frame.columns if column != "score"))
-        head = ["model", self.metric, "s.d.", "seconds", *(f"against {rival}" for rival in rivals)]
-        rows = [[_Cell(text) for text in head]]
+        rows = [["model", self.metric, "s.d.", "seconds", *(f"against {rival}" for rival in rivals)]]
         for name, row in frame.iterrows():
             seconds = self._seconds(str(name), self.datasets[0])
             numbers = [f"{row['score', what]:.{digits}f}" for what in ("mean", "sd")]
             numbers.append("" if seconds is None else f"{seconds:.2g}")
-            tests = [_test_text(row[rival], digits) for rival in rivals]
-            rows.append([_Cell(text) for text in (str(name), *numbers, *tests)])
-        return rows
+            rows.append([str(name), *numbers, *(_test_text(row[rival], digits) for rival in rivals)])
+        return [[_Cell(text) for text in row] for row in rows]
 
-    def _head(self) -> list[_Cell]:
-        return [_Cell("data set"), *(_Cell(name) for name in self.estimators)]
-
-    def _rows(self, digits: int) -> Iterable[list[_Cell]]:
+    def _cells_of_several(self, digits: int) -> list[list[_Cell]]:
+        """A row for each data set; wins, ties and losses; Wilcoxon's p-value where there is a reference."""
         means, bold = self.means(), self._bold()
+        rows = [[_Cell("data set"), *(_Cell(name) for name in self.estimators)]]
         for dataset in self.datasets:
-            cells = [_Cell(dataset)]
+            rows.append([_Cell(dataset)])
             for name in self.estimators:
                 mean, sd = means.loc[dataset, (name, "mean")], means.loc[dataset, (name, "sd")]
-                cells.append(_Cell(f"{mean:.{digits}f} ± {sd:.{digits}f}", (dataset, name) in bold))
-            yield cells
-
-    def _foot(self) -> Iterable[list[_Cell]]:
-        """Wins, ties and losses over the data sets, and Wilcoxon's p-value where there is a reference."""
+                rows[-1].append(_Cell(f"{mean:.{digits}f} ± {sd:.{digits}f}", (dataset, name) in bold))
         counts = {name: self._win_tie_loss(name) for name in self.estimators if name != self.reference}
-        yield [_Cell("wins–ties–losses"), *(_Cell(counts.get(name, "")) for name in self.estimators)]
+        foot = {"wins–ties–losses": counts}
         if self.reference is not None:
             pvalues = self.wilcoxon()["pvalue"].droplevel("rival")
-            texts = {name: f"{pvalue:.3f}" for name, pvalue in pvalues.items()}
-            yield [_Cell("Wilcoxon's p"), *(_Cell(texts.get(name, "")) for name in self.estimators)]
+            foot["Wilcoxon's p"] = {name: f"{pvalue:.3f}" for name, pvalue in pvalues.items()}
+        for what, texts in foot.items():
+            rows.append([_Cell(what), *(_Cell(texts.get(name, "")) for name in self.estimators)])
+        return rows
 
     def _win_tie_loss(self, name: str) -> str:
         verdicts = (WIN, TIE, LOSS)

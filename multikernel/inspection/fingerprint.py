@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from multikernel.kernels import Kernel
+from ..kernels import Kernel
 
 _INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 # What counts of the globals that a function reads; a lock, a file or a generator of numbers does not.

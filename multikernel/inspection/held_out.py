@@ -19,19 +19,16 @@ from sklearn.metrics import (
 )
 from sklearn.utils.metaestimators import _safe_split
 
-from multikernel.core.calibration import SigmoidCalibration
-from multikernel.core.folds import Split, make_folds
-from multikernel.core.store import Result, Work
-from multikernel.inspection.answers import METRICS, majority_rate, on_majority
-from multikernel.inspection.baselines import Report
-from multikernel.inspection.fingerprint import fingerprint
-from multikernel.inspection.pictures import choose_rows
-from multikernel.inspection.runs import Settings, seeded
-from multikernel.inspection.subject import Subject
-
 from .._typing import Array
-
-Part = dict[str, Any]
+from ..core.calibration import SigmoidCalibration
+from ..core.folds import Split, make_folds
+from ..core.store import Result, Work
+from .answers import METRICS, Part, majority_rate, on_majority
+from .baselines import Report
+from .fingerprint import fingerprint
+from .learned import choose_rows
+from .runs import Settings, seeded
+from .subject import Subject
 
 GROUP = "held out"
 # Raised whenever the meaning of a result changes: stored ones of older versions are not used again.

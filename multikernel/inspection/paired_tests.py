@@ -19,7 +19,7 @@ adjusted by Holm's method, and eight of the ten folds must fall on the side of t
 or infinite, also where most folds do not differ at all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,9 +28,8 @@ import pandas as pd
 from scipy.stats import f as f_distribution
 from scipy.stats import norm, rankdata, wilcoxon
 
-from multikernel._validation import check_choice, check_number, check_real_matrix
-
 from .._typing import Array
+from .._validation import check_choice, check_number, check_real_matrix
 
 REPEATS, FOLDS = 5, 2
 WIN, TIE, LOSS = "win", "tie", "loss"
@@ -130,8 +129,7 @@ def f_test_5x2cv(a: Any, b: Any = None) -> PairedTest:
     >>> round(found.statistic, 6), round(found.pvalue, 6)
     (1.324324, 0.398619)
     """
-    scores = [check_scores_5x2(a, "a")] if b is None else [check_scores_5x2(a, "a"), check_scores_5x2(b, "b")]
-    differences = _differences(*scores)
+    differences = _differences(a, b, check_scores_5x2)
     if not differences.any():
         return PairedTest(float("nan"), 1.0)
     largest = np.abs(differences).max()
@@ -193,7 +191,7 @@ def wilcoxon_signed_rank(a: Any, b: Any = None, *, method: str = "demsar") -> Si
     True
     """
     check_choice("method", method, _METHODS)
-    differences = _paired_differences(a, b)
+    differences = _differences(a, b, _as_vector)
     if method == "exact":
         _check_exact(differences)
     if not differences.any():
@@ -249,18 +247,14 @@ def without_rounding(differences: Array, largest: float, eps: float) -> Array:
     return np.copysign(merged, differences)
 
 
-def _paired_differences(a: Any, b: Any) -> Array:
-    scores = [_as_vector(a, "a")] if b is None else [_as_vector(a, "a"), _as_vector(b, "b")]
+def _differences(a: Any, b: Any, check: Callable[[Any, str], Array]) -> Array:
+    """The first scores minus the second, if there are any, without rounding."""
+    scores = [check(a, "a")] if b is None else [check(a, "a"), check(b, "b")]
     if b is not None and scores[0].shape != scores[1].shape:
         raise ValueError(
             f"a and b must be paired, one score of each for every data set; got {scores[0].size} and "
             f"{scores[1].size} scores. Leave out the data sets on which one of them was not run."
         )
-    return _differences(*scores)
-
-
-def _differences(*scores: Array) -> Array:
-    """The first scores minus the second, if there are any, without rounding."""
     largest = max(float(np.abs(values).max()) for values in scores)
     eps = max(float(np.finfo(values.dtype).eps) for values in scores)
     first, *second = (values.astype(np.float64) for values in scores)
@@ -398,7 +392,10 @@ def holm_tests(folds: Mapping[str, Array], pairs: Sequence[tuple[str, str]], lev
         found = f_test_5x2cv(ours, theirs)
         lead = _difference(float(ours.mean(dtype=float)), float(theirs.mean(dtype=float)))
         sd = float((ours - theirs).std(ddof=1))
-        rows.append((estimator, rival, lead, sd, found.statistic, found.pvalue, *folds_apart(ours, theirs)))
+        largest = float(max(np.abs(ours).max(), np.abs(theirs).max()))
+        apart = without_rounding((ours - theirs).ravel(), largest, float(np.finfo(float).eps))
+        sides = int((apart > 0.0).sum()), int((apart < 0.0).sum())
+        rows.append((estimator, rival, lead, sd, found.statistic, found.pvalue, *sides))
     columns = [*_PAIR, "difference", "difference_sd", "F", "p", "better_folds", "worse_folds"]
     tests = pd.DataFrame(rows, columns=columns)
     tests.insert(6, "p_holm", holm(tests["p"]))
@@ -406,13 +403,6 @@ def holm_tests(folds: Mapping[str, Array], pairs: Sequence[tuple[str, str]], lev
     won = found & (lead > 0) & (tests["better_folds"] >= _ENOUGH)
     lost = found & (lead < 0) & (tests["worse_folds"] >= _ENOUGH)
     return tests.assign(verdict=np.select([won, lost], [WIN, LOSS], TIE))
-
-
-def folds_apart(ours: Array, theirs: Array) -> tuple[int, int]:
-    """On how many folds the first scores are better, and worse; a difference by rounding is none."""
-    largest = float(max(np.abs(ours).max(), np.abs(theirs).max()))
-    apart = without_rounding((ours - theirs).ravel(), largest, float(np.finfo(float).eps))
-    return int((apart > 0.0).sum()), int((apart < 0.0).sum())
 
 
 # ------------------------------------------------------------------ over several data sets
@@ -455,28 +445,7 @@ def win_tie_loss(
         [_counts(pair, group) for pair, group in tests.groupby(_PAIR, sort=False)],
         columns=[*_PAIR, "wins", "ties", "losses", "higher", "equal", "lower"],
     ).set_index(_PAIR)
-    return counts.join(_signed_rank_tests(tests, level, method)[["pvalue", "verdict"]])
-
-
-def signed_rank_tests(
-    scores: Scores, *, reference: str | None = None, level: float = 0.05, method: str = "demsar"
-) -> pd.DataFrame:
-    """Test by `wilcoxon_signed_rank` whether learners differ over all data sets, by their mean scores.
-
-    Parameters
-    ----------
-    scores : mapping of str to mapping of str to array-like of shape (5, 2)
-        ``scores[estimator][dataset]``.
-    reference : str, optional
-    level : float, default=0.05
-    method : str, default="demsar"
-
-    Returns
-    -------
-    DataFrame
-        A row for each ``(estimator, rival)``: ``statistic``, ``z``, ``pvalue`` and ``verdict``.
-    """
-    return _signed_rank_tests(paired_f_tests(scores, reference=reference, level=level), level, method)
+    return counts.join(signed_rank_tests(tests, level, method)[["pvalue", "verdict"]])
 
 
 def paired_f_tests(scores: Scores, *, reference: str | None = None, level: float = 0.05) -> pd.DataFrame:
@@ -521,6 +490,29 @@ def paired_f_tests(scores: Scores, *, reference: str | None = None, level: float
     return pd.DataFrame(rows, columns=columns)
 
 
+def signed_rank_tests(tests: pd.DataFrame, level: float, method: str) -> pd.DataFrame:
+    """Test by `wilcoxon_signed_rank` whether learners differ over all data sets, by their mean scores.
+
+    Parameters
+    ----------
+    tests : DataFrame
+        Of `paired_f_tests`: its means are used.
+    level : float
+    method : str
+
+    Returns
+    -------
+    DataFrame
+        A row for each ``(estimator, rival)``: ``statistic``, ``z``, ``pvalue`` and ``verdict``.
+    """
+    rows = []
+    for pair, group in tests.groupby(_PAIR, sort=False):
+        found = wilcoxon_signed_rank(group["mean"], group["rival_mean"], method=method)
+        lead = found.rank_sum_positive - found.rank_sum_negative
+        rows.append((*pair, found.statistic, found.z, found.pvalue, _verdict(found.significant(level), lead)))
+    return pd.DataFrame(rows, columns=[*_PAIR, "statistic", "z", "pvalue", "verdict"]).set_index(_PAIR)
+
+
 def check_reference(names: list[str], reference: str | None) -> None:
     """Require that the reference is one of the estimators, if there is one."""
     if reference is not None and reference not in names:
@@ -539,15 +531,6 @@ def _counts(pair: tuple[str, str], tests: pd.DataFrame) -> tuple[Any, ...]:
     by_test = (int((tests["verdict"] == verdict).sum()) for verdict in (WIN, TIE, LOSS))
     by_mean = (int((np.sign(tests["difference"]) == sign).sum()) for sign in (1.0, 0.0, -1.0))
     return (*pair, *by_test, *by_mean)
-
-
-def _signed_rank_tests(tests: pd.DataFrame, level: float, method: str) -> pd.DataFrame:
-    rows = []
-    for pair, group in tests.groupby(_PAIR, sort=False):
-        found = wilcoxon_signed_rank(group["mean"], group["rival_mean"], method=method)
-        lead = found.rank_sum_positive - found.rank_sum_negative
-        rows.append((*pair, found.statistic, found.z, found.pvalue, _verdict(found.significant(level), lead)))
-    return pd.DataFrame(rows, columns=[*_PAIR, "statistic", "z", "pvalue", "verdict"]).set_index(_PAIR)
 
 
 def _difference(mean: float, rival_mean: float) -> float:

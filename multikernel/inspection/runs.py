@@ -28,13 +28,12 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 
-from multikernel.core.folds import Split, make_folds
-from multikernel.core.store import Progress, Result, ResultStore, Work, run_works
-from multikernel.inspection.fingerprint import fingerprint
-from multikernel.inspection.paired_tests import FOLDS, REPEATS
-from multikernel.inspection.subject import shares_of, subject_of
-
 from .._typing import Array
+from ..core.folds import Split, make_folds
+from ..core.store import Progress, Result, ResultStore, Work, run_works
+from .fingerprint import fingerprint
+from .paired_tests import FOLDS, REPEATS
+from .subject import shares_of, subject_of
 
 N_FITS = REPEATS * FOLDS
 PROTOCOL = (
@@ -115,12 +114,7 @@ def list_works(contest: Contest, *, stored: bool) -> dict[tuple[str, str], list[
 
 
 def score_fold(
-    estimator: Any,
-    data: tuple[Any, Any],
-    split: Split,
-    scorer: Any,
-    seed: Sequence[int],
-    label: str,
+    estimator: Any, data: tuple[Any, Any], split: Split, scorer: Any, seed: Sequence[int], label: str
 ) -> Result:
     """Fit a copy of an estimator to one half of the data and score it on the other.
 
@@ -290,17 +284,20 @@ def run_groups(groups: Mapping[Any, Sequence[Work]], settings: Settings, *, erro
     store = None if settings.store is None else ResultStore(Path(settings.store))
     count = _Count(sum(map(len, groups.values())), settings.progress)
     jobs = effective_n_jobs(settings.n_jobs)
+    groups = {
+        name: [replace(work, function=partial(_run_quietly, work.function)) for work in group]
+        for name, group in groups.items()
+    }
     outcomes = Outcomes()
     try:
         if errors == "raise":  # all at the same time
-            works = [_quiet(work) for group in groups.values() for work in group]
+            works = [work for group in groups.values() for work in group]
             results = iter(run_works(works, store, jobs=jobs, progress=count.of_group))
             outcomes.results = {name: [next(results) for _ in group] for name, group in groups.items()}
             return outcomes
         for name, group in groups.items():
             try:
-                quiet = [_quiet(work) for work in group]
-                outcomes.results[name] = run_works(quiet, store, jobs=jobs, progress=count.of_group)
+                outcomes.results[name] = run_works(group, store, jobs=jobs, progress=count.of_group)
             except RefitError as error:
                 outcomes.failures[name] = str(error)
             count.end_group(len(group))
@@ -330,10 +327,6 @@ class _Count:
         self._before += size
         if self.done is not None and self.done < self._before:
             self.of_group(0, 0)
-
-
-def _quiet(work: Work) -> Work:
-    return replace(work, function=partial(_run_quietly, work.function))
 
 
 def _run_quietly(function: Callable[..., Result], /, **given: Any) -> Result:

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
-from multikernel.transductive.classifier import TransductiveMKLClassifier
-from multikernel.views import as_views
-from multikernel.viz.fitted import view_shares, weight_names
+from ..transductive.classifier import TransductiveMKLClassifier
+from ..views import as_views
+from ..viz.fitted import view_shares, weight_names
 
 # What a refit for a figure does not need.
 _QUIET: dict[str, Any] = {"callback": None, "verbose": 0}

@@ -15,13 +15,10 @@ nothing: figures with ``layout="constrained"`` make room for them.
 - of other results: :func:`cost`, :func:`rules`, :func:`surface`, :func:`components`.
 """
 
-from .grams import heat_map, kernel_matrix
-from .regions import decision_regions
+from .evaluations import baselines, calibration, confusion, residuals, roc, stability, without_view
+from .models import contributions, convergence, decision_regions, weights
 from .results import cost, rules, surface
-from .samples import components, embedding, gate
-from .scores import baselines, calibration, confusion, residuals, roc
-from .steps import convergence
-from .views import contributions, stability, weights, without_view
+from .samples import components, embedding, gate, heat_map, kernel_matrix
 
 __all__ = [
     "baselines",

@@ -1,13 +1,15 @@
 """What all pictures share: axes that are given or made, colours for every eye, names drawn as they are.
 
-matplotlib is imported by the functions that need it: importing an estimator does not import it.
+The parts of an evaluation that pictures draw are found here too, or why one of them is not there. matplotlib
+is imported by the functions that need it: importing an estimator does not import it.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +25,26 @@ GREY = "0.55"
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
 _LONGEST_NAME = 40
 _SMALLEST_FONT = 4.0
+
+# Parts of held-out predictions, by what is predicted.
+_TASKS = {"confusion": "classes", "roc": "classes", "calibration": "classes", "residuals": "values"}
+
+_SHARED = """
+ax : Axes, optional
+    Where to draw; a new figure if left out.
+
+Returns
+-------
+Axes
+"""
+Draw = TypeVar("Draw", bound=Callable[..., Any])
+
+
+def picture(draw: Draw) -> Draw:
+    """Add to the docstring of a picture what all share: its last parameter ``ax``, and what is returned."""
+    head, examples, rest = inspect.cleandoc(draw.__doc__ or "").partition("\n\nExamples\n")
+    draw.__doc__ = head + _SHARED + examples.removeprefix("\n") + rest
+    return draw
 
 
 def axes_for(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Axes:
@@ -139,13 +161,6 @@ def bar_style(value: float) -> dict[str, Any]:
     return {"color": BLUE}
 
 
-def whole_ticks(ax: Axes) -> None:
-    """Whole numbers only along the horizontal axis."""
-    from matplotlib.ticker import MaxNLocator
-
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-
 def is_number(value: Any) -> bool:
     """Whether a value can be drawn."""
     return value is not None and math.isfinite(value)
@@ -154,3 +169,44 @@ def is_number(value: Any) -> bool:
 def with_numbers(rows: Sequence[Mapping[str, Any]], *keys: str) -> list[Mapping[str, Any]]:
     """The rows that have a number under each of the keys: the others cannot be drawn."""
     return [row for row in rows if all(is_number(row[key]) for key in keys)]
+
+
+# ---------------------------------------------------------------------- parts of an evaluation
+def part_of(evaluation: Any, *path: str) -> Any:
+    """One part of an evaluation, such as ``part_of(evaluation, "held_out", "roc")``.
+
+    Raises
+    ------
+    ValueError
+        If it is not there: why, as the evaluation itself says it, or how to get it.
+    """
+    if not isinstance(evaluation, Mapping) or "omitted" not in evaluation:
+        raise TypeError(
+            "evaluation must be what multikernel.inspection.evaluate(model, X, y) returns; got "
+            f"{type(evaluation).__name__}."
+        )
+    found: Any = evaluation
+    for name in path:
+        found = found.get(name)
+        if found is None:
+            raise ValueError(_absence(evaluation, path))
+    return found
+
+
+def _absence(evaluation: Mapping[str, Any], path: tuple[str, ...]) -> str:
+    name, task = path[-1], _TASKS.get(path[-1])
+    head = f"this evaluation has no {name.replace('_', ' ')}"
+    reasons = _reasons(evaluation, path)
+    if reasons:
+        return f"{head}: {' '.join(reasons)} What each part needs stands at multikernel.inspection.evaluate."
+    if task is not None and evaluation["task"] != task:
+        return f"{head}: that is of models that predict {task}; this one predicts {evaluation['task']}."
+    return f"{head}. Ask for it: evaluate(model, X, y, parts=[{path[0]!r}])."
+
+
+def _reasons(evaluation: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    """Why the part is missing; of a part of a part, what is said of it alone ("ROC: …") where others are."""
+    told = [str(entry["why"]) for entry in evaluation["omitted"] if entry["part"] == path[0]]
+    if evaluation.get(path[0]) is not None:
+        told = [why for why in told if why.lower().startswith(f"{path[-1]}:")]
+    return told

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import Array
-from .canvas import BLUE, GREEN, VERMILION, axes_for
+from .canvas import BLUE, GREEN, VERMILION, axes_for, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _STEPS = 101  # along each side of the grid on which a surface is drawn
 
 
+@picture
 def cost(path: Any, *, ax: Axes | None = None) -> Axes:
     """What does the last percent cost? The score against the cost of a prediction, a point for each exponent.
 
@@ -25,12 +26,6 @@ def cost(path: Any, *, ax: Axes | None = None) -> Axes:
     ----------
     path : CostPath or DataFrame
         Of ``multikernel.cost_path``, or its ``table``.
-    ax : Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    Axes
     """
     table = getattr(path, "table", path)
     if not isinstance(table, pd.DataFrame):
@@ -133,6 +128,7 @@ def _draw_weights(weights: pd.DataFrame, ax: Axes) -> None:
     ax.figure.colorbar(image, ax=ax)
 
 
+@picture
 def surface(result: Any, *, ax: Axes | None = None) -> Axes:
     """Where was the search, and what did it find? The response surface over one or two factors.
 
@@ -142,12 +138,6 @@ def surface(result: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     result : ResponseSurface, or a fitted RegularizedMKLClassifier
-    ax : Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    Axes
     """
     found = getattr(result, "surface_", result)
     if not hasattr(found, "best_point_"):

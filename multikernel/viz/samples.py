@@ -1,4 +1,4 @@
-"""How the samples lie: along two components of a kernel, and where each view counts."""
+"""Pictures of samples: how alike they are, how they lie along two components, where each view counts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from .canvas import (
     add_legend_beside,
     axes_for,
     is_number,
+    part_of,
+    picture,
     plain,
+    row_font,
     style_of,
     with_numbers,
 )
-from .parts import part_of
+from .fitted import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,8 +33,11 @@ Point = Mapping[str, Any]
 SAMPLES = "samples"  # the gid of what is drawn for samples, one mark each, in the order of `samples_as_drawn`
 _MOST_NAMED = 12  # classes in the legend
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_COLOURS = (0.05, 0.95)  # the quantiles that have the first and the last colour of a map
+_MOST_GROUPS, _MOST_BARE = 30, 12  # classes of a map; the lines between more would hide it
 
 
+@picture
 def embedding(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """How do the samples lie? Each by its class or its value, along two components of the learned kernel.
 
@@ -41,12 +47,6 @@ def embedding(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     ----------
     evaluation : dict
         Of ``multikernel.inspection.evaluate``, with the part ``embedding``.
-    ax : Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    Axes
     """
     part = part_of(evaluation, "embedding")
     points = samples_as_drawn(evaluation)
@@ -65,6 +65,7 @@ def embedding(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@picture
 def components(model: Any, labels: Any = None, *, ax: Axes | None = None) -> Axes:
     """How do the training samples lie? Along the first two components of the combined kernel.
 
@@ -74,12 +75,6 @@ def components(model: Any, labels: Any = None, *, ax: Axes | None = None) -> Axe
         Fitted.
     labels : array-like (n,), optional
         A colour, a marker and an entry of the legend for each.
-    ax : Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    Axes
     """
     points = getattr(model, "embedding_", None)
     if points is None or not hasattr(model, "explained_variance_ratio_"):
@@ -100,6 +95,7 @@ def components(model: Any, labels: Any = None, *, ax: Axes | None = None) -> Axe
     return ax
 
 
+@picture
 def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Where does a view count? The embedding of the samples, the brighter the more the view weighs there.
 
@@ -111,12 +107,6 @@ def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | N
         Of ``multikernel.inspection.evaluate``, with the parts ``gate`` and ``embedding``.
     view : str, optional
         Which view; that whose weight varies most if left out.
-    ax : Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    Axes
     """
     part, place = part_of(evaluation, "gate"), part_of(evaluation, "embedding")
     number = gated_view(evaluation, view)
@@ -258,7 +248,8 @@ def _draw_groups(ax: Axes, groups: Mapping[str, Array]) -> list[tuple[Any, str]]
 
 def _draw_rings(ax: Axes, points: Sequence[Point]) -> list[tuple[Any, str]]:
     """A ring around each sample that was predicted wrongly when held out; an entry of a legend."""
-    wrong = [point for point in points if _is_wrong(point)]
+    known = [p for p in points if p.get("predicted") is not None and p.get("label") is not None]
+    wrong = [point for point in known if str(point["predicted"]) != str(point["label"])]
     if not wrong:
         return []
     (rings,) = ax.plot(
@@ -273,11 +264,6 @@ def _draw_rings(ax: Axes, points: Sequence[Point]) -> list[tuple[Any, str]]:
     return [(rings, f"wrong when held out ({len(wrong)})")]
 
 
-def _is_wrong(point: Point) -> bool:
-    predicted, label = point.get("predicted"), point.get("label")
-    return predicted is not None and label is not None and str(predicted) != str(label)
-
-
 def _marker(number: int) -> Any:
     """The marker of the class of that number, for a legend."""
     from matplotlib.lines import Line2D
@@ -290,3 +276,123 @@ def _label_components(ax: Axes, explained: Any) -> None:
     known = (*explained, None, None)[:2]
     first, second = (f" ({share:.0%} of the variance)" if is_number(share) else "" for share in known)
     ax.set(xlabel=f"component 1{first}", ylabel=f"component 2{second}")
+
+
+# ---------------------------------------------------------------------- kernels as maps
+@picture
+def heat_map(
+    evaluation: Mapping[str, Any], name: str = "learned kernel", *, bare: bool = False, ax: Axes | None = None
+) -> Axes:
+    """What does the kernel see? Its values as a map, with the samples ordered by class or by target.
+
+    A good kernel has bright blocks along the diagonal: samples of a class are alike. The colours run from the
+    5th to the 95th percentile, so that one outlier does not take them all.
+
+    Parameters
+    ----------
+    evaluation : dict
+        Of ``multikernel.inspection.evaluate``, with the part ``heat_maps``.
+    name : str, default="learned kernel"
+        Which kernel: the learned one, or the name of a view.
+    bare : bool, default=False
+        Whether to leave out the names of the classes and the bar of the colours, for a small picture.
+    """
+    part = part_of(evaluation, "heat_maps")
+    maps = {str(entry["name"]): entry for entry in part["maps"]}
+    if name not in maps:
+        raise ValueError(f"name must be one of {list(maps)}; got {name!r}.")
+    chosen = maps[name]
+    scaled = np.array([[value or 0.0 for value in row] for row in chosen["values"]], np.float64)
+    low, high = chosen["low"] or 0.0, chosen["high"] or 0.0
+    values = low + scaled * (high - low)
+    share = "" if chosen["share"] is None else f" ({percent(chosen['share'])} of the weight)"
+    groups = [(str(group["label"]), group["start"], group["stop"]) for group in part["groups"]]
+    ax = _draw_map(values, groups, ax, bare=bare)
+    ax.set_title(f"{plain(name)}{share}", **LITERAL)
+    ax.set_xlabel(f"samples, {plain(part['order'], longest=70)}", **LITERAL)
+    return ax
+
+
+@picture
+def kernel_matrix(K: Any, y: Any = None, *, ax: Axes | None = None) -> Axes:
+    """What does this kernel see? A Gram matrix as a map, with its samples ordered by y.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        Similarities; not modified.
+    y : array-like (n,), optional
+        Classes, whose samples are put side by side, or values, in whose order the samples are put. Fractions
+        are values. The samples keep their order if left out.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> K = np.array([[1.0, 0.0, 0.9], [0.0, 1.0, 0.1], [0.9, 0.1, 1.0]])
+    >>> ax = kernel_matrix(K, ["a", "b", "a"], ax=Figure().subplots())
+    >>> ax.images[0].get_array().data
+    array([[1. , 0.9, 0. ],
+           [0.9, 1. , 0.1],
+           [0. , 0.1, 1. ]])
+    """
+    K = np.asarray(K, np.float64)
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:
+        raise ValueError(f"K must be one square matrix, shape (n, n); got shape {K.shape}.")
+    if not np.isfinite(K).all():
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise ValueError(f"K must be finite; its entry at ({i}, {j}) is {K[i, j]}.")
+    order, groups, words = _order(y, len(K))
+    ax = _draw_map(K[np.ix_(order, order)], groups, ax)
+    ax.set(title="What does the kernel see?", xlabel=f"samples, {words}")
+    return ax
+
+
+def _order(y: Any, n: int) -> tuple[Array, list[tuple[str, float, float]], str]:
+    """The order of the samples, the groups (name, start, stop), and words for both."""
+    if y is None:
+        return np.arange(n), [], "in their order"
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise ValueError(f"y must hold one label for each of the {n} samples of K; got shape {labels.shape}.")
+    is_values = labels.dtype.kind == "f" and bool((labels != np.round(labels)).any())
+    if is_values:
+        return np.argsort(labels, kind="stable"), [], "by the value of y, smallest first"
+    classes, codes = np.unique(labels, return_inverse=True)
+    stops = np.cumsum(np.bincount(codes))
+    groups = [
+        (str(label), float(start), float(stop))
+        for label, start, stop in zip(classes, [0, *stops[:-1]], stops, strict=True)
+    ]
+    return np.argsort(codes, kind="stable"), groups, "by class"
+
+
+def _draw_map(
+    values: Array, groups: Sequence[tuple[str, float, float]], ax: Axes | None, *, bare: bool = False
+) -> Axes:
+    """The map, with lines between the groups and their names in the middle of them."""
+    names = [plain(label, longest=20) for label, _, _ in groups]
+    ax = axes_for(ax, width=6.0 + 0.1 * max(map(len, names), default=0), height=4.8)
+    low, high = np.quantile(values, _COLOURS)
+    if high - low > 1e-9 * np.ptp(values):  # one outlier does not take all the colours
+        image = ax.imshow(values, cmap="viridis", interpolation="none", vmin=low, vmax=high)
+        label, extend = "similarity, 5th to 95th percentile", "both"
+    else:
+        image = ax.imshow(values, cmap="viridis", interpolation="none")
+        label, extend = "similarity", "neither"
+    if not bare:
+        add_colour_bar(ax, image, label, extend=extend)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.spines[:].set_visible(False)
+    if not 1 <= len(groups) <= (_MOST_BARE if bare else _MOST_GROUPS):
+        return ax
+    cells = len(values) / groups[-1][2]  # groups count samples; a cell may be several
+    for _, start, _ in groups[1:]:
+        ax.axhline(cells * start - 0.5, color="white", linewidth=1.0)
+        ax.axvline(cells * start - 0.5, color="white", linewidth=1.0)
+    if bare:
+        return ax
+    middles = [cells * (start + stop) / 2.0 - 0.5 for _, start, stop in groups]
+    ax.set_yticks(middles, names, fontsize=row_font(ax, len(groups)), **LITERAL)
+    ax.tick_params(axis="y", length=0)
+    return ax

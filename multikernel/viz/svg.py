@@ -13,6 +13,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -150,8 +151,9 @@ def _shorten(element: Element, inks: Mapping[str, str]) -> None:
     """Round numbers, say nothing of fonts, and write the colours of the page."""
     for key, value in list(element.attrib.items()):
         if key in ("d", "x", "y", "width", "height", "transform", "viewBox"):
-            round_ = _to_four_digits if key == "transform" else _to_two_digits
-            element.set(key, " ".join(_NUMBER.sub(round_, _NO_TURN.sub("", value)).split()))
+            digits = 4 if key == "transform" else 2
+            short = _NUMBER.sub(partial(_rounded, digits), _NO_TURN.sub("", value))
+            element.set(key, " ".join(short.split()))
         elif key == "href":
             element.set(key, "".join(value.split()))
     if not element.get("transform", "-"):
@@ -167,12 +169,8 @@ def _shorten(element: Element, inks: Mapping[str, str]) -> None:
     _set_properties(element, kept)
 
 
-def _to_two_digits(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
-
-
-def _to_four_digits(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.4f}".rstrip("0").rstrip(".")
+def _rounded(digits: int, number: re.Match[str]) -> str:
+    return f"{float(number[0]):.{digits}f}".rstrip("0").rstrip(".")
 
 
 def _name_references(root: Element, name: str) -> None:

@@ -1,10 +1,11 @@
-"""Paired tests: the values of the specification, plain computations, edges, sizes by simulation."""
+"""Paired tests: plain computations, laws, edges; Holm's p-values; wins, ties and losses counted by hand."""
 
 import itertools
 import math
 from statistics import NormalDist
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +14,10 @@ from scipy.integrate import quad
 from scipy.stats import f as f_distribution
 from scipy.stats import wilcoxon
 
-from multikernel import inspection
-from multikernel.inspection.paired_tests import PairedTest, f_test_5x2cv, wilcoxon_signed_rank
+from multikernel.inspection import PairedTest, f_test_5x2cv, holm, wilcoxon_signed_rank, win_tie_loss
+from multikernel.inspection.paired_tests import paired_f_tests, signed_rank_tests
 
+EXACT = {"method": "exact"}
 P = np.array([[0.01, 0.02], [0.03, -0.01], [0.02, 0.02], [0.0, 0.04], [0.01, 0.03]])
 
 
@@ -26,13 +28,6 @@ def plain_statistic(p):
         mean = (first + second) / 2.0
         below += (first - mean) ** 2 + (second - mean) ** 2
     return above / (2.0 * below)
-
-
-def test_the_value_of_the_specification():
-    found = f_test_5x2cv(P)
-    assert found.statistic == pytest.approx(1.324324, abs=1e-6)
-    assert found.pvalue == pytest.approx(0.398619, abs=1e-6)
-    assert inspection.f_test_5x2cv is f_test_5x2cv
 
 
 @given(arrays(float, (5, 2), elements=st.floats(-1.0, 1.0)))
@@ -48,17 +43,6 @@ def test_it_is_the_ratio_and_neither_sign_nor_scale_nor_order_matter(p):
         assert f_test_5x2cv(other).statistic == pytest.approx(found.statistic, rel=1e-9)
 
 
-@given(
-    arrays(float, (5, 2), elements=st.integers(0, 100)), arrays(float, (5, 2), elements=st.integers(0, 100))
-)
-def test_two_sets_of_scores_are_their_differences(a, b):
-    kept = a.copy(), b.copy()
-    found, expected = f_test_5x2cv(a, b), f_test_5x2cv(a - b)
-    assert found == expected or (math.isnan(found.statistic) and math.isnan(expected.statistic))
-    np.testing.assert_array_equal(a, kept[0])
-    np.testing.assert_array_equal(b, kept[1])
-
-
 scores_in_thousands = arrays(int, (5, 2), elements=st.integers(0, 1000))
 
 
@@ -71,72 +55,39 @@ def test_rounding_makes_no_difference_and_no_spread(a, b, level):
     assert found.pvalue == pytest.approx(exact.pvalue, rel=1e-9)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_scores_that_are_equal_but_for_rounding_do_not_differ(dtype):
-    b = np.full((5, 2), 0.7, dtype)
-    a = np.nextafter(b, dtype(1.0))
-    found = f_test_5x2cv(a, b)
-    assert math.isnan(found.statistic) and found.pvalue == 1.0
-    assert f_test_5x2cv(a, b - dtype(1e-5)).pvalue == 0.0
-
-
-def test_without_any_difference_there_is_nothing_to_test():
-    scores = np.arange(10.0).reshape(5, 2)
-    for found in (f_test_5x2cv(np.zeros((5, 2))), f_test_5x2cv(scores, scores)):
-        assert math.isnan(found.statistic) and found.pvalue == 1.0
-
-
-def test_differences_without_spread_are_certain():
-    assert f_test_5x2cv(np.full((5, 2), 0.01)) == PairedTest(math.inf, 0.0)
-    assert f_test_5x2cv(np.repeat([[1.0], [2.0], [-3.0], [0.0], [0.5]], 2, axis=1)).pvalue == 0.0
-
-
-def test_the_critical_value_and_the_size_for_independent_differences():
-    """f = (1 + F(5, 5)) / 2 exactly, hence a size of 1.75 % at the level of 5 %."""
-    critical = f_distribution.isf(0.05, 10, 5)
-    assert critical == pytest.approx(4.735, abs=1e-3)
-    rng = np.random.default_rng(0)
-    rejected = np.mean([f_test_5x2cv(rng.normal(size=(5, 2))).pvalue <= 0.05 for _ in range(4000)])
-    exact = f_distribution.sf(2.0 * critical - 1.0, 5, 5)
-    assert exact == pytest.approx(0.0175, abs=1e-4)
-    assert rejected == pytest.approx(exact, abs=3.0 * math.sqrt(exact / 4000))
-
-
-@pytest.mark.parametrize(("correlation", "size"), [(0.1, 0.028), (0.2, 0.043)])
-def test_the_size_for_correlated_differences(correlation, size):
-    rng = np.random.default_rng(1)
-    common, own = rng.normal(size=(4000, 1, 1)), rng.normal(size=(4000, 5, 2))
-    draws = math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * own
-    rejected = np.mean([f_test_5x2cv(p).significant() for p in draws])
-    assert rejected == pytest.approx(size, abs=3.0 * math.sqrt(size / 4000))
-
-
-def test_significant_compares_with_the_level():
-    found = PairedTest(4.735, 0.05)
-    assert found.significant() and found.significant(0.1) and not found.significant(0.049)
-    for level in (0.0, 1.0, -0.1):
-        with pytest.raises(ValueError, match="level must be"):
-            found.significant(level)
+EQUAL, CONSTANT = np.arange(10.0).reshape(5, 2), np.repeat([[1.0], [2.0], [-3.0], [0.0], [0.5]], 2, axis=1)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("a", "b", "statistic", "pvalue"),
     [
-        ((np.zeros(10),), r"a must hold .* shape \(5, 2\).*; got shape \(10,\)"),
-        ((np.zeros((2, 5)),), r"got shape \(2, 5\)"),
-        ((P, np.zeros((5, 1))), r"b must hold .*got shape \(5, 1\)"),
-        ((P, np.where(P == 0.0, np.nan, P)), "b must be finite; repetition 3, fold 0 is nan"),
-        (("scores",), "a must be a numeric array"),
+        (np.zeros((5, 2)), None, math.nan, 1.0),
+        (EQUAL, EQUAL, math.nan, 1.0),
+        (np.nextafter(np.full((5, 2), 0.7), 1.0), np.full((5, 2), 0.7), math.nan, 1.0),
+        (np.full((5, 2), 0.7, np.float32), np.full((5, 2), np.nextafter(np.float32(0.7), 1)), math.nan, 1.0),
+        (np.full((5, 2), 0.7, np.float32), np.full((5, 2), np.float32(0.69999)), math.inf, 0.0),
+        (np.full((5, 2), 0.01), None, math.inf, 0.0),
+        (CONSTANT, None, math.inf, 0.0),
     ],
 )
-def test_bad_scores_are_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        f_test_5x2cv(*arguments)
+def test_no_difference_and_no_spread_are_edges(a, b, statistic, pvalue):
+    found = f_test_5x2cv(a, b)
+    assert found.statistic == pytest.approx(statistic, nan_ok=True) and found.pvalue == pvalue
+
+
+def test_the_level_and_the_size_for_independent_differences():
+    """f = (1 + F(5, 5)) / 2 exactly, hence a size of 1.75 % at the level of 5 %."""
+    critical = f_distribution.isf(0.05, 10, 5)
+    rng = np.random.default_rng(0)
+    rejected = np.mean([f_test_5x2cv(rng.normal(size=(5, 2))).significant() for _ in range(4000)])
+    exact = f_distribution.sf(2.0 * critical - 1.0, 5, 5)
+    assert exact == pytest.approx(0.0175, abs=1e-4)
+    assert rejected == pytest.approx(exact, abs=3.0 * math.sqrt(exact / 4000))
+    found = PairedTest(4.735, 0.05)
+    assert found.significant() and found.significant(0.1) and not found.significant(0.049)
 
 
 # --- Wilcoxon's signed rank test ---------------------------------------------------------------------------
-
-W = [0.1, 0.2, -0.05, 0.3, 0.0, 0.4, 0.12, -0.01, 0.2]
 
 
 def plain_rank_sums(p):
@@ -152,16 +103,6 @@ def plain_rank_sums(p):
         above += rank if x > 0.0 else rank / 2.0 if x == 0.0 else 0.0
         below += rank if x < 0.0 else rank / 2.0 if x == 0.0 else 0.0
     return above, below, len(p)
-
-
-def test_the_value_of_the_specification_for_signed_ranks():
-    found = wilcoxon_signed_rank(W)
-    assert (found.rank_sum_positive, found.rank_sum_negative, found.n) == (33.0, 3.0, 8)
-    assert found.statistic == 3.0
-    assert found.z == pytest.approx(-2.100420, abs=1e-6)
-    assert found.pvalue == pytest.approx(0.035692, abs=1e-6)
-    assert found.significant() and not found.significant(0.035)
-    assert inspection.wilcoxon_signed_rank is wilcoxon_signed_rank
 
 
 differences = arrays(float, st.integers(1, 30), elements=st.integers(-4, 4))
@@ -208,11 +149,6 @@ def test_the_variants_are_scipys(p, method):
     assert found.n == (np.count_nonzero(p) if method == "wilcox" else p.size)
 
 
-def test_the_variants_differ_from_each_other_where_there_are_zeros_and_ties():
-    found = {m: wilcoxon_signed_rank(W, method=m).pvalue for m in ("demsar", "wilcox", "pratt", "zsplit")}
-    assert len({round(p, 5) for p in found.values()}) == 4
-
-
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=7, unique=True), st.data())
 def test_the_exact_test_counts_all_signs(sizes, data):
     signs = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=len(sizes), max_size=len(sizes)))
@@ -239,38 +175,166 @@ def test_two_vectors_are_their_differences_and_rounding_breaks_no_tie():
     assert wilcoxon_signed_rank([1e9, 2.0], [1e9 + 1e-3, 1.0]).statistic == 1.0
 
 
-def test_the_size_of_the_signed_rank_test():
-    """Of all signs of continuous differences the tests refuse what they should; T decides, once for each."""
-    ranks = np.arange(1, 13)
-    signs = np.array(list(itertools.product([-1, 1], repeat=12)))
-    above = (signs > 0) @ ranks
-    T = np.minimum(above, 78 - above)
-    sizes = np.sort(np.abs(np.random.default_rng(2).normal(size=12)))
-    values, first, counts = np.unique(T, return_index=True, return_counts=True)
-    exact, normal = 0, 0
-    for t, row, count in zip(values, first, counts, strict=True):
-        found = wilcoxon_signed_rank(signs[row] * sizes, method="exact")
-        assert found.statistic == t
-        exact += count * found.significant()
-        normal += count * wilcoxon_signed_rank(signs[row] * sizes).significant()
-    # of the 4096 signs of 12 differences 174 have T ≤ 13, p = 4.2 %, and 214 have T ≤ 14, z = -1.96128
-    assert (exact, normal) == (174, 214)
+# --- Holm's p-values --------------------------------------------------------------------------------------
+
+
+def rejected(pvalues, level):
+    """Holm's procedure: reject from the smallest on, until one is above level / (number of those left)."""
+    out = np.zeros(len(pvalues), bool)
+    for step, i in enumerate(np.argsort(pvalues)):
+        if pvalues[i] > level / (len(pvalues) - step):
+            break
+        out[i] = True
+    return out
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 9])
+def test_a_test_is_rejected_where_the_procedure_rejects_it(k):
+    rng = np.random.default_rng(k)
+    for _ in range(50):
+        pvalues = rng.random(k) ** 3
+        for level in (0.01, 0.05, 0.3):
+            assert ((holm(pvalues) <= level) == rejected(pvalues, level)).all()
+
+
+def test_adjusted_values_are_no_smaller_keep_the_order_and_stay_below_one():
+    pvalues = np.array([0.6, 0.0, 0.02, 0.6, 1.0])
+    found = holm(pvalues)
+    np.testing.assert_allclose(found, [1.0, 0.0, 0.08, 1.0, 1.0])
+    assert holm([]).size == 0 and holm([0.3]).tolist() == [0.3]
+    assert pvalues.tolist() == [0.6, 0.0, 0.02, 0.6, 1.0]
+
+
+# --- wins, ties and losses --------------------------------------------------------------------------------
+
+NOISE = np.random.default_rng(0).normal(scale=0.01, size=(5, 2))
+OTHER = np.random.default_rng(1).normal(scale=0.01, size=(5, 2))
+BASE = 0.7 + NOISE
+# two clear wins, a clear loss, a small lead that is no win, scores that are the same in another order
+GAINS = {"won": 0.1, "won too": 0.2, "lost": -0.1, "near": 0.001}
+SCORES = {
+    "ours": {name: BASE + gain + OTHER for name, gain in GAINS.items()} | {"equal": BASE[:, ::-1]},
+    "theirs": dict.fromkeys([*GAINS, "equal"], BASE),
+}
+
+
+def test_the_counts_are_those_made_by_hand():
+    row = win_tie_loss(SCORES).loc[("ours", "theirs")]
+    assert row[["wins", "ties", "losses"]].tolist() == [2, 2, 1]
+    near = (BASE + 0.001 + OTHER).mean() > BASE.mean()
+    assert row[["higher", "equal", "lower"]].tolist() == [2 + near, 1, 2 - near]
+    means = [[SCORES[name][s].mean() for s in [*GAINS, "equal"]] for name in ("ours", "theirs")]
+    expected = wilcoxon_signed_rank(*means)
+    assert row["pvalue"] == expected.pvalue
+    assert row["verdict"] == "tie"
+    tests = paired_f_tests(SCORES)
+    assert tests["verdict"].tolist() == ["win", "win", "loss", "tie", "tie"]
+    for test in tests.itertuples():
+        a, b = SCORES["ours"][test.dataset], SCORES["theirs"][test.dataset]
+        found = f_test_5x2cv(a, b)
+        assert (test.statistic, test.pvalue) == (found.statistic, found.pvalue)
+        assert (test.mean, test.rival_mean) == (a.mean(), b.mean())
+        assert test.difference == pytest.approx(a.mean() - b.mean(), abs=1e-12)
+    assert tests.loc[4, "difference"] == 0.0
+
+
+def test_wilcoxons_verdict_follows_the_larger_rank_sum():
+    scores = {
+        "up": {f"d{i}": BASE + 0.01 * i for i in range(1, 9)},
+        "down": {f"d{i}": BASE - 0.01 * i for i in range(1, 9)},
+    }
+    for names, verdict in ((("up", "down"), "win"), (("down", "up"), "loss")):
+        table = win_tie_loss({name: scores[name] for name in names})
+        assert table.loc[names, "verdict"] == verdict
+        tests = paired_f_tests({name: scores[name] for name in names})
+        found = signed_rank_tests(tests, 0.05, "demsar").loc[names]
+        assert (found["statistic"], found["verdict"]) == (0.0, verdict)
+        assert found["pvalue"] == table.loc[names, "pvalue"] == pytest.approx(0.0117, abs=1e-4)
+        exact = signed_rank_tests(tests, 0.05, "exact").loc[names]
+        assert exact["pvalue"] == pytest.approx(2 / 2**8)
+
+
+def test_equal_differences_on_several_data_sets_tie_in_spite_of_rounding():
+    shifts = [0.0, 10.0, 25.0]  # large beside the differences, so that rounding shows
+    scores = {
+        "a": {f"d{i}": BASE + shift + 0.01 for i, shift in enumerate(shifts)},
+        "b": {f"d{i}": BASE + shift for i, shift in enumerate(shifts)},
+    }
+    assert signed_rank_tests(paired_f_tests(scores), 0.05, "demsar").loc[("a", "b"), "statistic"] == 0.0
+    scores["a"]["d2"] = BASE + 25.0 - 0.01
+    assert (
+        signed_rank_tests(paired_f_tests(scores), 0.05, "demsar").loc[("a", "b"), "statistic"] == 2.0
+    )  # of three equal ranks
+
+
+@given(arrays(float, (3, 4, 5, 2), elements=st.integers(0, 5)), st.sampled_from([0.05, 0.2]))
+def test_a_pair_seen_from_the_other_side_is_mirrored(values, level):
+    names, sets = ["a", "b", "c"], ["w", "x", "y", "z"]
+    scores = {n: dict(zip(sets, of_sets, strict=True)) for n, of_sets in zip(names, values, strict=True)}
+    ours = win_tie_loss(scores, level=level)
+    mirrored = win_tie_loss(dict(reversed(scores.items())), level=level)
+    assert ours.index.tolist() == [("a", "b"), ("a", "c"), ("b", "c")]
+    for a, b in ours.index:
+        one, other = ours.loc[(a, b)], mirrored.loc[(b, a)]
+        assert one[["wins", "ties", "losses"]].tolist() == other[["losses", "ties", "wins"]].tolist()
+        assert one[["higher", "equal", "lower"]].tolist() == other[["lower", "equal", "higher"]].tolist()
+        assert one[["wins", "ties", "losses"]].sum() == one[["higher", "equal", "lower"]].sum() == 4
+        assert one["pvalue"] == other["pvalue"]
+        assert {one["verdict"], other["verdict"]} in ({"tie"}, {"win", "loss"})
+    against = win_tie_loss(scores, reference="c", level=level)
+    pd.testing.assert_frame_equal(against, ours.loc[[("a", "c"), ("b", "c")]])
+
+
+def test_a_difference_without_a_direction_is_a_tie():
+    opposed = np.repeat([[0.1], [-0.1], [0.2], [-0.2], [0.0]], 2, axis=1)
+    scores = {"a": {"d": BASE + opposed}, "b": {"d": BASE}}
+    tests = paired_f_tests(scores)
+    assert tests.loc[0, "pvalue"] < 1e-6
+    assert tests.loc[0, "verdict"] == "tie"
+
+
+# --- errors ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "message"),
+    ("test", "arguments", "options", "message"),
     [
-        ((np.zeros((5, 2)),), {}, r"a must hold one score for each data set.*got shape \(5, 2\)"),
-        (([],), {}, r"n at least 1; got shape \(0,\)"),
-        (([1.0, 2.0], [1.0]), {}, "must be paired.*got 2 and 1 scores"),
-        (([1.0, 2.0], [1.0, math.inf]), {}, "b must be finite; entry 1 is inf"),
-        (([1.0], None), {"method": "normal"}, "method must be one of 'demsar', .*'exact'; got 'normal'"),
-        ((np.arange(1.0, 27.0),), {"method": "exact"}, "at most 25 differences; got 26"),
-        (([1.0, 0.0, 2.0],), {"method": "exact"}, "1 of 3 differences are zero"),
-        (([0.0],), {"method": "exact"}, "1 of 1 differences are zero"),
-        (([1.0, -1.0, 2.0],), {"method": "exact"}, "some differences are of equal size"),
+        (f_test_5x2cv, (np.zeros(10),), {}, r"a must hold .* shape \(5, 2\).*; got shape \(10,\)"),
+        (f_test_5x2cv, (P, np.zeros((5, 1))), {}, r"b must hold .*got shape \(5, 1\)"),
+        (
+            f_test_5x2cv,
+            (P, np.where(P == 0.0, np.nan, P)),
+            {},
+            "b must be finite; repetition 3, fold 0 is nan",
+        ),
+        (f_test_5x2cv, ("scores",), {}, "a must be a numeric array"),
+        (PairedTest(4.7, 0.05).significant, (0.0,), {}, "level must be greater than 0"),
+        (PairedTest(4.7, 0.05).significant, (1.0,), {}, "level must be less than 1"),
+        (wilcoxon_signed_rank, (P,), {}, r"a must hold one score for each data set.*got shape \(5, 2\)"),
+        (wilcoxon_signed_rank, ([],), {}, r"n at least 1; got shape \(0,\)"),
+        (wilcoxon_signed_rank, ([1.0, 2.0], [1.0]), {}, "must be paired.*got 2 and 1 scores"),
+        (wilcoxon_signed_rank, ([1.0, 2.0], [1.0, math.inf]), {}, "b must be finite; entry 1 is inf"),
+        (wilcoxon_signed_rank, ([1.0],), {"method": "normal"}, "one of 'demsar', .*'exact'; got 'normal'"),
+        (wilcoxon_signed_rank, (np.arange(1.0, 27.0),), EXACT, "at most 25 differences; got 26"),
+        (wilcoxon_signed_rank, ([1.0, 0.0, 2.0],), EXACT, "1 of 3 differences are zero"),
+        (wilcoxon_signed_rank, ([1.0, -1.0, 2.0],), EXACT, "some differences are of equal size"),
+        *((holm, (bad,), {}, "numbers from 0 to 1") for bad in ([0.5, 1.2], [-0.1], [math.nan], 0.5, ["a"])),
+        (holm, ([[0.1], 0.2],), {}, "numbers from 0 to 1"),
+        (win_tie_loss, ({"a": {"d": BASE}},), {}, r"two or more estimators.*got 1 estimator\(s\)"),
+        (win_tie_loss, ([BASE, BASE],), {}, "got list"),
+        (win_tie_loss, ({"a": {}, "b": {}},), {}, "one data set at least; estimator 'a' has none"),
+        (win_tie_loss, ({"a": {"d": BASE}, "b": {"e": BASE}},), {}, "'b' and 'a' do not share 'd'"),
+        (win_tie_loss, ({"a": {"d": P}, "b": {"d": P[:4]}},), {}, r"\['b'\]\['d'\] .*got shape \(4, 2\)"),
+        (
+            win_tie_loss,
+            (SCORES,),
+            {"reference": "mine"},
+            "one of the estimators, 'ours', 'theirs'; got 'mine'",
+        ),
+        (win_tie_loss, (SCORES,), {"level": 5}, "level must be less than 1; got 5"),
+        (win_tie_loss, (SCORES,), {"method": "t"}, "method must be one of"),
     ],
 )
-def test_bad_differences_are_named(arguments, options, message):
+def test_what_cannot_be_tested_is_named(test, arguments, options, message):
     with pytest.raises(ValueError, match=message):
-        wilcoxon_signed_rank(*arguments, **options)
+        test(*arguments, **options)

@@ -1,4 +1,7 @@
-"""An evaluation as `multikernel.inspection.evaluate` returns it, small, with names that mean trouble."""
+"""An evaluation as `multikernel.inspection.evaluate` returns it, small, with names that mean trouble.
+
+And what stands in a picture: the names of its rows, its notes, its legend.
+"""
 
 import numpy as np
 
@@ -70,18 +73,9 @@ def _stability(rng):
     rows = []
     for view, share in zip(VIEWS, (0.1, 0.6, 0.3), strict=True):
         values = np.abs(share + 0.05 * rng.normal(size=10))
-        rows.append(
-            {
-                "view": view,
-                "share": share,
-                "mean": float(values.mean()),
-                "sd": float(values.std()),
-                "low": float(values.min()),
-                "high": float(values.max()),
-                "used": 0.9,
-                "values": values.tolist(),
-            }
-        )
+        low, mean, high, sd = values.min(), values.mean(), values.max(), values.std()
+        spread = {"mean": mean, "sd": sd, "low": low, "high": high}
+        rows.append({"view": view, "share": share, "used": 0.9, "values": values.tolist(), **spread})
     return rows
 
 
@@ -121,3 +115,21 @@ def _blocks():
     block[:4, :4] = block[4:, 4:] = 1.0
     block[0, 9] = block[9, 0] = 0.0
     return block.tolist()
+
+
+def row_names(ax):
+    return [tick.get_text() for tick in ax.get_yticklabels()]
+
+
+def notes(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def legend_names(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def assert_beside(ax):
+    """The legend hides nothing of the picture."""
+    ax.figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1

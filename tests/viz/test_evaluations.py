@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from multikernel import viz
-from tests.viz.data import CLASSES, VIEWS, make_evaluation
+from tests.viz.data import CLASSES, VIEWS, assert_beside, legend_names, make_evaluation, notes, row_names
 
 EVALUATION = make_evaluation()
 VALUES = make_evaluation("values")
@@ -23,29 +23,6 @@ PARTS = {
     "held_out.calibration": viz.calibration,
     "held_out.residuals": viz.residuals,
 }
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
-
-
-def row_names(ax):
-    return [tick.get_text() for tick in ax.get_yticklabels()]
-
-
-def notes(ax):
-    return [text.get_text() for text in ax.texts]
-
-
-def legend_names(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def assert_beside(ax):
-    """The legend hides nothing of the picture."""
-    ax.figure.draw_without_rendering()
-    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
 
 
 @pytest.mark.parametrize("path", PARTS)
@@ -67,24 +44,31 @@ def test_a_part_that_is_missing_is_named_with_its_reason(ax, path):
         PARTS[path](evaluation, ax=ax)
 
 
-def test_what_was_not_asked_for_can_be_asked_for(ax):
-    with pytest.raises(ValueError, match=r"no without view\. Ask for it: .*parts=\['without_view'\]"):
-        viz.without_view({**EVALUATION, "without_view": None}, ax=ax)
+SCORELESS = [
+    {"part": "held_out", "why": why} for why in ("calibration: no probabilities.", "ROC: no scores.")
+]
 
 
-def test_a_part_of_a_part_may_be_missing_alone(ax):
-    with pytest.raises(ValueError, match="models that predict values; this one predicts classes"):
-        viz.residuals(EVALUATION, ax=ax)
-    whys = ["calibration: no probabilities.", "ROC: no scores."]
-    omitted = [{"part": "held_out", "why": why} for why in whys]
-    evaluation = {**EVALUATION, "omitted": omitted, "held_out": {"roc": None}}
-    with pytest.raises(ValueError, match=r"no roc: ROC: no scores\. What"):
-        viz.roc(evaluation, ax=ax)
-
-
-def test_other_things_are_no_evaluation(ax):
-    with pytest.raises(TypeError, match="got list"):
-        viz.stability([], ax=ax)
+@pytest.mark.parametrize(
+    ("draw", "evaluation", "message"),
+    [
+        (
+            viz.without_view,
+            {**EVALUATION, "without_view": None},
+            r"no without view\. Ask for it: .*parts=\['wit",
+        ),
+        (viz.residuals, EVALUATION, "models that predict values; this one predicts classes"),
+        (
+            viz.roc,
+            {**EVALUATION, "omitted": SCORELESS, "held_out": {"roc": None}},
+            r"no roc: ROC: no scores\. W",
+        ),
+        (viz.stability, [], "got list"),
+    ],
+)
+def test_what_is_not_there_is_told_apart(ax, draw, evaluation, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        draw(evaluation, ax=ax)
 
 
 # ---------------------------------------------------------------------- views
@@ -209,7 +193,6 @@ def test_a_gram_of_the_users_own(ax):
     np.testing.assert_array_equal(ax.images[0].get_array().data, K[np.ix_(order, order)])
     assert row_names(ax) == ["0", "1"]
     by_value = viz.kernel_matrix(K, [0.5, -1.0, 3.0, 0.2], ax=Figure().subplots())
-    order = [1, 3, 0, 2]
     np.testing.assert_array_equal(by_value.images[0].get_array().data, K[np.ix_(order, order)])
     assert not row_names(by_value)
     outlier = np.eye(20)
@@ -235,7 +218,7 @@ def test_what_is_no_gram_is_refused(ax, K, y, message):
 
 
 # ---------------------------------------------------------------------- samples
-def test_embedding_by_class(ax):
+def test_embedding_by_class_and_by_value(ax):
     viz.embedding(EVALUATION, ax=ax)
     points = EVALUATION["embedding"]["points"]
     for line, label in zip(ax.lines, CLASSES, strict=False):
@@ -247,11 +230,8 @@ def test_embedding_by_class(ax):
     assert legend_names(ax) == [*CLASSES, f"wrong when held out ({len(wrong)})"]
     assert_beside(ax)
     assert ax.get_xlabel() == "component 1 (41% of the variance)"
-
-
-def test_embedding_by_value(ax):
-    viz.embedding(VALUES, ax=ax)
-    assert ax.collections[0].get_array().tolist() == [float(k) for k in range(60)]
+    by_value = viz.embedding(VALUES, ax=Figure().subplots())
+    assert by_value.collections[0].get_array().tolist() == [float(k) for k in range(60)]
 
 
 def test_the_gate_over_the_embedding(ax):
@@ -268,9 +248,5 @@ def test_the_gate_over_the_embedding(ax):
     assert ax.get_title() == f"Where does {VIEWS[2]} count?"
     with pytest.raises(ValueError, match="view must be one of"):
         viz.gate(EVALUATION, "smell", ax=ax)
-
-
-def test_of_the_gate_the_view_that_varies_most_is_drawn(ax):
-    weights = np.array([row["weights"] for row in EVALUATION["gate"]["rows"]])
-    viz.gate(EVALUATION, ax=ax)
-    assert VIEWS[int(weights.std(axis=0).argmax())] in ax.get_title()
+    varies = np.array([row["weights"] for row in EVALUATION["gate"]["rows"]]).std(axis=0).argmax()
+    assert VIEWS[varies] in viz.gate(EVALUATION, ax=Figure().subplots()).get_title()  # if none is named

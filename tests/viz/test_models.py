@@ -1,5 +1,6 @@
 """Pictures of models: what is drawn are their numbers, whatever their names."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,13 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, viz
 from multikernel.rules import MeanRule
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
+from tests.viz.data import assert_beside, legend_names, notes, row_names
 
 NAMES = [r"$\no$", "_hidden", "100% \\frac", "line\nbreak\x00"]
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
 
 
 @pytest.fixture(scope="module")
@@ -34,27 +31,9 @@ def three():
     return MKLClassifier(VIEWS, norm=2.0).fit(X, y), X, y
 
 
-@pytest.fixture(scope="module")
-def plane():
-    X, y = make_binary()
-    return MKLClassifier(C=2.0).fit(X[:, :2], y), X[:, :2], y
-
-
 def model_of(weights, names=None, **more):
     names = [f"view {k}" for k in range(len(weights))] if names is None else names
     return SimpleNamespace(kernel_weights_=np.asarray(weights, float), view_names_=names, **more)
-
-
-def row_names(ax):
-    return [tick.get_text() for tick in ax.get_yticklabels()]
-
-
-def notes(ax):
-    return [text.get_text() for text in ax.texts]
-
-
-def legend_names(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def widths(ax):
@@ -69,19 +48,36 @@ def test_axes_given_are_the_axes_returned_and_no_figure_is_made(ax, binary):
     assert viz.convergence(model, ax=Figure().subplots()).get_figure() is not ax.figure
     viz.contributions(model, X[:1], ax=Figure().subplots())
     assert pyplot.get_fignums() == before
-
-
-def test_without_axes_a_figure_of_pyplot_is_made():
-    before = pyplot.get_fignums()
-    drawn = viz.weights(model_of([1.0, 2.0]))
-    assert len(pyplot.get_fignums()) == len(before) + 1
-    assert drawn.figure.number in pyplot.get_fignums()
+    drawn = viz.weights(model)  # without axes, a figure of pyplot is made
+    assert pyplot.get_fignums() == [*before, drawn.figure.number]
     pyplot.close(drawn.figure)
-
-
-def test_axes_must_be_axes():
     with pytest.raises(TypeError, match="got Figure"):
-        viz.weights(model_of([1.0]), ax=Figure())
+        viz.weights(model, ax=drawn.figure)
+
+
+BINARY = make_binary()
+
+
+@pytest.mark.parametrize(
+    ("draw", "arguments", "message"),
+    [
+        (viz.weights, (model_of([1.0, np.nan]),), "that of 'view 1' is not"),
+        (viz.weights, (model_of([1.0], ["a", "b"]),), "one weight for each of the 2 views"),
+        (viz.weights, (MKLClassifier(),), "Call its fit"),
+        (partial(viz.weights, most=0), (model_of([1.0]),), "most must be a positive integer; got 0"),
+        (viz.convergence, (MeanRule().fit([np.eye(3)]),), "solved in closed form"),
+        (viz.contributions, (MeanRule(), np.eye(3)), "no method contributions"),
+        (viz.decision_regions, (MeanRule().fit([np.eye(3)]), *BINARY), "two columns"),
+        (
+            viz.decision_regions,
+            (MeanRule().fit([np.eye(3)]), BINARY[0][:, :2], BINARY[1][1:]),
+            "one target for",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(ax, draw, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        draw(*arguments, ax=ax)
 
 
 # ---------------------------------------------------------------------- weights
@@ -93,11 +89,8 @@ def test_bars_are_the_shares_heaviest_first(ax):
     assert [bar.get_hatch() for bar in ax.patches] == ["///", None, None, None]
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first on top
     ax.figure.draw_without_rendering()  # no name is taken for a formula
-
-
-def test_shares_that_a_model_says_itself_are_drawn(ax):
-    viz.weights(model_of([1.0, 1.0], kernel_shares_=np.array([0.2, 0.8])), ax=ax)
-    assert widths(ax) == [80.0, 20.0]
+    told = viz.weights(model_of([1.0, 1.0], kernel_shares_=np.array([0.2, 0.8])), ax=Figure().subplots())
+    assert widths(told) == [80.0, 20.0]  # shares that a model says itself
 
 
 def test_of_many_views_the_last_row_tells_the_rest(ax):
@@ -109,14 +102,6 @@ def test_of_many_views_the_last_row_tells_the_rest(ax):
     assert notes(ax)[-1] == f"{100 * weights[30:].sum() / weights.sum():.1f}% together"
     points = max(tick.label1.get_fontsize() for tick in ax.yaxis.get_major_ticks())
     assert 31 * points <= 72 * ax.get_position().height * ax.figure.get_figheight()  # one below the other
-
-
-def test_a_long_name_keeps_both_ends(ax):
-    viz.weights(model_of([1.0], ["features " + 100 * "x" + " gamma=0.1"]), ax=ax)
-    (name,) = row_names(ax)
-    assert len(name) == 40
-    assert name.startswith("features ")
-    assert name.endswith("gamma=0.1")
 
 
 def test_machines_with_weights_of_their_own_have_marks(ax, three):
@@ -136,24 +121,6 @@ def test_a_known_spread_of_weights_is_drawn(ax):
     viz.weights(model_of([3.0, 1.0], kernel_weights_std_=np.array([0.4, 0.2])), ax=ax)
     (spread,) = ax.containers[-1].lines[2]
     np.testing.assert_allclose([path.vertices[:, 0] for path in spread.get_paths()], [[65, 85], [20, 30]])
-
-
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        (model_of([1.0, np.nan]), "that of 'view 1' is not"),
-        (model_of([1.0], ["a", "b"]), "one weight for each of the 2 views"),
-        (MKLClassifier(), "Call its fit"),
-    ],
-)
-def test_weights_that_cannot_be_drawn_are_refused(ax, model, message):
-    with pytest.raises(ValueError, match=message):
-        viz.weights(model, ax=ax)
-
-
-def test_at_least_one_row_is_drawn(ax):
-    with pytest.raises(ValueError, match="most must be a positive integer; got 0"):
-        viz.weights(model_of([1.0]), most=0, ax=ax)
 
 
 def test_models_are_found_behind_pipelines_and_searches(ax, binary):
@@ -184,8 +151,7 @@ def test_each_machine_has_its_line(ax, three):
     lengths = np.bincount([step["machine"] for step in model.history_])
     assert [len(line.get_xdata()) for line in ax.lines[:3]] == lengths.tolist()
     assert legend_names(ax) == ["a", "b", "c", "tol = 0.001"]
-    ax.figure.draw_without_rendering()
-    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1  # over no line
+    assert_beside(ax)
 
 
 def test_a_gap_of_zero_stands_at_the_foot(ax):
@@ -200,11 +166,6 @@ def test_without_a_gap_the_objective_is_drawn(ax):
     viz.convergence(SimpleNamespace(history_=[{"objective": 3.0}, {"objective": 2.0}]), ax=ax)
     assert ax.lines[0].get_xydata().tolist() == [[1.0, 3.0], [2.0, 2.0]]
     assert (ax.get_yscale(), ax.get_ylabel()) == ("linear", "objective")
-
-
-def test_a_rule_without_steps_has_no_such_picture(ax):
-    with pytest.raises(ValueError, match="solved in closed form"):
-        viz.convergence(MeanRule().fit([np.eye(3)]), ax=ax)
 
 
 # ---------------------------------------------------------------------- contributions
@@ -250,40 +211,22 @@ def test_of_several_machines_the_winner_or_the_one_named(ax, three):
         viz.contributions(model, X, machine="d", ax=ax)
 
 
-def test_models_that_cannot_tell_contributions_say_so(ax):
-    with pytest.raises(ValueError, match="no method contributions"):
-        viz.contributions(MeanRule(), np.eye(3), ax=ax)
-
-
 # ---------------------------------------------------------------------- the plane
-def areas(ax):
-    """Points in each tinted region, as its paths tell."""
-    return [fill for fill in ax.collections if fill.get_alpha() == 0.18]
-
-
-def test_regions_are_the_predictions(ax, plane):
-    model, X, y = plane
-    viz.decision_regions(model, X, y, n_steps=40, ax=ax)
-    fills = areas(ax)
-    chosen = X[np.abs(model.decision_function(X)) > 0.2]  # the grid is coarse
-    for fill, label in zip(fills, model.classes_, strict=True):
-        inside = np.array([fill.get_paths()[0].contains_point(point) for point in chosen])
-        np.testing.assert_array_equal(inside, model.predict(chosen) == label)
-    drawn = [line.get_xydata() for line in ax.lines]
-    np.testing.assert_array_equal(drawn[1], X[y == "yes"])
-    assert legend_names(ax) == ["no", "yes"]
-
-
-def test_three_classes_on_named_columns(ax):
-    X, y = make_three()
+@pytest.mark.parametrize(("make", "n_steps", "margin"), [(make_binary, 40, 0.2), (make_three, 25, 0.3)])
+def test_regions_are_the_predictions(ax, make, n_steps, margin):
+    X, y = make()
     frame = pd.DataFrame(X[:, :2], columns=[r"$\a_1$", "_b"])
     model = MKLClassifier(C=2.0).fit(frame, y)
-    viz.decision_regions(model, frame, y, n_steps=25, ax=ax)
-    scores = np.sort(model.decision_function(frame), axis=1)
-    chosen = frame[scores[:, -1] - scores[:, -2] > 0.3]  # the grid is coarse
-    for fill, label in zip(areas(ax), model.classes_, strict=True):
+    viz.decision_regions(model, frame, y, n_steps=n_steps, ax=ax)
+    scores = model.decision_function(frame)
+    ahead = np.abs(scores) if scores.ndim == 1 else np.ptp(np.sort(scores, axis=1)[:, -2:], axis=1)
+    chosen = frame[ahead > margin]  # the grid is coarse
+    fills = [fill for fill in ax.collections if fill.get_alpha() == 0.18]
+    for fill, label, drawn in zip(fills, model.classes_, ax.lines, strict=True):
         inside = [fill.get_paths()[0].contains_point(point) for point in chosen.to_numpy()]
         np.testing.assert_array_equal(inside, model.predict(chosen) == label)
+        np.testing.assert_array_equal(drawn.get_xydata(), X[y == label, :2])
+    assert legend_names(ax) == model.classes_.tolist()
     assert (ax.get_xlabel(), ax.get_ylabel()) == (r"$\a_1$", "_b")
     ax.figure.draw_without_rendering()
 
@@ -302,11 +245,3 @@ def test_values_and_borders(ax):
     is_own = novelty.predict(X[:, :2]) > 0
     np.testing.assert_array_equal(other.lines[0].get_xydata(), X[is_own, :2])
     np.testing.assert_array_equal(other.lines[1].get_xydata(), X[~is_own, :2])
-
-
-def test_a_plane_has_two_columns(ax, binary):
-    model, X, y = binary
-    with pytest.raises(ValueError, match="two columns"):
-        viz.decision_regions(model, X, y, ax=ax)
-    with pytest.raises(ValueError, match="one target for each of the 80 rows"):
-        viz.decision_regions(model, X[:, :2], y[1:], ax=ax)

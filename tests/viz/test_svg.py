@@ -18,14 +18,17 @@ from tests.viz.data import VIEWS, make_evaluation
 
 EVALUATION = make_evaluation()
 PICTURES = {
-    "stability": viz.stability,
-    "without": viz.without_view,
-    "baselines": viz.baselines,
-    "map": viz.heat_map,
-    "embedding": viz.embedding,
-    "gate": viz.gate,
-    "roc": viz.roc,
-    "calibration": viz.calibration,
+    name: getattr(viz, name)
+    for name in [
+        "stability",
+        "without_view",
+        "baselines",
+        "heat_map",
+        "embedding",
+        "gate",
+        "roc",
+        "calibration",
+    ]
 }
 
 
@@ -43,21 +46,8 @@ def test_a_picture_is_one_element_with_a_title(name):
     ]
     assert root.get("aria-labelledby") == root[0].get("id")
     assert root.get("aria-describedby") == root[1].get("id")
-    tags = {part.tag for part in root.iter()}
-    assert tags <= {
-        "svg",
-        "title",
-        "desc",
-        "g",
-        "defs",
-        "path",
-        "use",
-        "text",
-        "image",
-        "clipPath",
-        "rect",
-        "pattern",
-    }
+    known = "svg title desc g defs path use text image clipPath rect pattern"
+    assert {part.tag for part in root.iter()} <= set(known.split())
 
 
 def test_no_two_pictures_share_an_identifier_and_all_references_are_kept():
@@ -97,7 +87,7 @@ def test_letters_that_the_font_lacks_are_left_to_the_browser():
 
 
 def test_colours_are_those_of_the_page():
-    text = picture("without", inks={"#0072B2": "var(--blue)", "#D55E00": "var(--red)"})
+    text = picture("without_view", inks={"#0072B2": "var(--blue)", "#D55E00": "var(--red)"})
     assert "var(--blue)" in text and "var(--red)" in text and "currentColor" in text
     assert not re.search("#0072b2|#d55e00|#000000", text, re.IGNORECASE)
 

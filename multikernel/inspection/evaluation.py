@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from multikernel.core.store import Progress, Result, Work
-from multikernel.inspection.answers import (
+from .._typing import Array
+from ..core.store import Progress, Result, Work
+from ..rows import is_dask
+from .answers import (
     ENOUGH_FOLDS,
     LEVEL,
     METRICS,
+    Part,
     as_test,
     did_it_help,
     majority_rate,
@@ -24,42 +27,29 @@ from multikernel.inspection.answers import (
     on_rivals,
     on_views,
 )
-from multikernel.inspection.baselines import SINGLE, Contender, Report, leave_out, rivals, without_name
-from multikernel.inspection.held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
-from multikernel.inspection.learned_kernel import NoLearnedKernel, learned_kernel, require_samples_of_fit
-from multikernel.inspection.paired_tests import FOLDS, REPEATS, holm_tests
-from multikernel.inspection.pictures import choose_rows, embedding_part, gate_part, heat_maps_part, marks
-from multikernel.inspection.runs import (
-    GIVEN,
-    N_FITS,
-    PROTOCOL,
-    Outcomes,
-    Settings,
-    list_works,
-    make_contest,
-    run_groups,
+from .baselines import SINGLE, Contender, Report, leave_out, rivals, without_name
+from .held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
+from .learned import (
+    NoLearnedKernel,
+    choose_rows,
+    embedding_part,
+    gate_part,
+    heat_maps_part,
+    learned_kernel,
+    marks,
+    require_samples_of_fit,
 )
-from multikernel.inspection.subject import Subject, n_samples, subject_of
-from multikernel.localized.projection_base import BaseProjection
-from multikernel.rows import is_dask
-
-from .._typing import Array
-
-Part = dict[str, Any]
+from .paired_tests import FOLDS, REPEATS, holm_tests
+from .runs import GIVEN, N_FITS, PROTOCOL, Outcomes, Settings, list_works, make_contest, run_groups
+from .subject import Subject, n_samples, subject_of
 
 LEARNED = "learned"
 _SHOWN = 6  # labels in a message
 _NOTHING = 1e-9  # a share that is none
 _TEST = "; p by the 5×2 cv F test, adjusted by Holm's method"
-_ITSELF: Part = {
-    "difference": 0.0,
-    "difference_sd": 0.0,
-    "p_alone": None,
-    "better_folds": None,
-    "worse_folds": None,
-    "p": None,
-    "verdict": None,
-}
+_ITSELF: Part = {"difference": 0.0, "difference_sd": 0.0} | dict.fromkeys(
+    ("p_alone", "better_folds", "worse_folds", "p", "verdict")
+)
 CONTEST_PARTS = ("stability", "without_view", "baselines")
 ALL_PARTS = (*CONTEST_PARTS, "held_out", "heat_maps", "embedding", "gate")
 
@@ -131,8 +121,8 @@ def evaluate(
     >>> found["stability"]["rows"][0]["view"], len(found["embedding"]["points"]), found["baselines"]
     ('linear', 50, None)
     """
-    wanted = _checked_parts(parts)
-    _check_counts(cv, max_points)
+    wanted = [parts] if isinstance(parts, str) else list(parts)
+    _check_options(wanted, cv, max_points)
     settings = Settings(random_state, n_jobs, store, progress)
     check_is_fitted(model)
     subject = subject_of(model)
@@ -141,42 +131,35 @@ def evaluate(
     outcomes = run_groups({**plan.contest, **plan.folds}, settings, errors="omit")
     report = plan.report
     found: Part = dict.fromkeys(ALL_PARTS)
-    found.update(_contest_parts(subject, y, plan, outcomes, wanted))
+    found.update(_contest_parts(subject, y, plan, outcomes))
     targets = None if y is None else np.asarray(y)
     held_out = _held_out(subject, targets, plan, outcomes)
     if held_out is not None and targets is not None:
         found["held_out"] = held_out_part(subject, targets, held_out, (max_points, random_state), report)
     rows = choose_rows(targets, subject.task, max_points, random_state, n_samples(X))
-    pictures = _Pictures(subject, X, targets, rows, held_out, report)
-    found.update(pictures.parts([part for part in wanted if part in ("heat_maps", "embedding", "gate")]))
+    found.update(_pictures(subject, (X, targets), rows, held_out, wanted, report))
     outcomes.note_warnings(report.notes)
-    _note_rows(rows.size, n_samples(X), report)
+    if rows.size < n_samples(X):
+        report.notes.append(
+            f"Pictures and tables show {rows.size} of {n_samples(X)} samples, drawn at random."
+        )
+    labels = np.unique([] if targets is None or subject.task != "classes" else targets)
     head = {
         "task": subject.task,
         "n_samples": n_samples(X),
         "views": subject.views,
-        "classes": _classes(subject, targets),
+        "classes": [str(label) for label in labels],
     }
     return _plain({**head, **found, "omitted": report.omitted, "notes": report.notes})
 
 
-def _checked_parts(parts: Iterable[str]) -> list[str]:
-    given = [parts] if isinstance(parts, str) else list(parts)
-    for part in given:
+def _check_options(parts: list[str], cv: Any, max_points: Any) -> None:
+    for part in parts:
         if part not in ALL_PARTS:
             raise ValueError(f"parts must be of {', '.join(ALL_PARTS)}; got {part!r}.")
-    return given
-
-
-def _check_counts(cv: Any, max_points: Any) -> None:
     for name, value, what in (("cv", cv, "folds"), ("max_points", max_points, "samples to show")):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 2:
             raise ValueError(f"{name} must be a whole number of {what}, 2 at least; got {value!r}.")
-
-
-def _require_target(subject: Subject, y: Any) -> None:
-    if subject.task in METRICS and y is None:
-        raise TypeError("y must hold the labels or values that the model was fitted to; got None.")
 
 
 def check_data(subject: Subject, X: Any, y: Any) -> Any:
@@ -204,36 +187,27 @@ def check_data(subject: Subject, X: Any, y: Any) -> Any:
         got = "one value" if targets.ndim == 0 else f"{len(targets)}"
         raise ValueError(f"y must have one label or value for each of the {n} samples of X; got {got}.")
     if subject.task == "classes" and subject.why_not_refitted() is None and targets.ndim == 1:
-        _check_labels(subject.model, targets)
+        known = set(np.asarray(getattr(subject.model, "classes_", ())).tolist())
+        given = set(targets.tolist())
+        if known and known != given:
+            raise ValueError(
+                f"y must hold the labels that the model was fitted to, {_listed(known)}; got "
+                f"{_listed(given)}."
+            )
     return y
 
 
-def _check_labels(model: Any, y: Any) -> None:
-    known, given = _labels(getattr(model, "classes_", ())), _labels(y)
-    if known and set(known) != set(given):
-        raise ValueError(
-            f"y must hold the labels that the model was fitted to, {_listed(known)}; got {_listed(given)}."
-        )
-
-
-def _labels(values: Any) -> list[Any]:
-    return list(dict.fromkeys(np.asarray(values).tolist()))
-
-
-def _listed(labels: Sequence[Any]) -> str:
-    shown = ", ".join(sorted(map(repr, labels))[:_SHOWN])
-    return f"{shown} …" if len(labels) > _SHOWN else shown
-
-
-def _classes(subject: Subject, y: Array | None) -> list[str]:
-    return [str(label) for label in np.unique(y)] if subject.task == "classes" and y is not None else []
+def _listed(labels: Iterable[Any]) -> str:
+    texts = sorted(map(repr, labels))
+    return ", ".join(texts[:_SHOWN]) + (" …" if len(texts) > _SHOWN else "")
 
 
 # ------------------------------------------------------------------ what is to be fitted
 @dataclass
 class Plan:
-    """The refits that an evaluation asks for."""
+    """The refits that an evaluation asks for, and the parts that are made of the contest."""
 
+    parts: Sequence[str] = ()
     without: Mapping[str, Contender] = field(default_factory=dict)
     rivals: Mapping[str, Contender] = field(default_factory=dict)
     contest: Mapping[str, list[Work]] = field(default_factory=dict)
@@ -244,19 +218,19 @@ class Plan:
 def _plan(subject: Subject, data: tuple[Any, Any], wanted: list[str], cv: int, settings: Settings) -> Plan:
     plan = Plan()
     possible = [part for part in wanted if _can_be_refitted(part, subject, data[1], plan.report)]
-    contest_parts = [part for part in possible if part in CONTEST_PARTS]
     if "without_view" in possible:
         plan.without = leave_out(subject, plan.report)
     if "baselines" in possible:
         plan.rivals = rivals(subject, data, plan.report)
-    if contest_parts:
+    made = ("stability" in possible, plan.without, plan.rivals)
+    plan.parts = [part for part, is_made in zip(CONTEST_PARTS, made, strict=True) if is_made]
+    if plan.parts:
         contenders = {LEARNED: Contender(subject.fresh()), **plan.without, **plan.rivals}
         try:
             plan.contest = _contest_works(contenders, subject, data, settings)
         except ValueError as error:
-            for part in contest_parts:
-                plan.report.omit(part, str(error))
-            plan.without = plan.rivals = {}
+            plan.report.omit_all(plan.parts, str(error))
+            plan.parts = ()
     if "held_out" in possible:
         try:
             plan.folds = {GROUP: fold_works(subject, data, cv, settings)}
@@ -268,13 +242,17 @@ def _plan(subject: Subject, data: tuple[Any, Any], wanted: list[str], cv: int, s
 def _can_be_refitted(part: str, subject: Subject, y: Any, report: Report) -> bool:
     if part not in (*CONTEST_PARTS, "held_out"):
         return False
-    why = subject.why_not_refitted()
+    name, why = type(subject.final).__name__, subject.why_not_refitted()
     if why is None and part != "stability" and subject.task not in METRICS:
-        why = f"{type(subject.final).__name__} predicts no target, so that there is no score."
-    if why is None:
-        _require_target(subject, y)
-    else:
+        why = f"{name} predicts no target, so that there is no score."
+    elif why is None and part == "stability" and not subject.shares():
+        why = f"{name} has no weights of views."
+    elif why is None and part == "stability" and hasattr(subject.final, "projections_"):
+        why = "regions are numbered anew in every fit, so that their weights do not compare."
+    if why is not None:
         report.omit(part, why)
+    elif subject.task in METRICS and y is None:
+        raise TypeError("y must hold the labels or values that the model was fitted to; got None.")
     return why is None
 
 
@@ -344,32 +322,22 @@ def _renamed(result: Result, views: list[str] | None) -> dict[str, float]:
     return dict(zip(views, shares.values(), strict=True))
 
 
-def _contest_parts(subject: Subject, y: Any, plan: Plan, outcomes: Outcomes, wanted: list[str]) -> Part:
-    if not plan.contest:
-        return {}
+def _contest_parts(subject: Subject, y: Any, plan: Plan, outcomes: Outcomes) -> Part:
     scores = _scores_of(outcomes, plan.contest, subject.views if subject.is_precomputed else None)
+    if LEARNED in scores.failures:
+        plan.report.omit_all(plan.parts, scores.failures[LEARNED])
+        return {}
     makers: dict[str, Callable[[], Part | None]] = {
-        "stability": lambda: _stability_part(subject, scores, plan.report),
+        "stability": lambda: _stability_part(subject, scores),
         "without_view": lambda: _without_part(subject, scores, plan.without, plan.report),
         "baselines": lambda: _baselines_part(subject, scores, plan.rivals, y, plan.report),
     }
-    return {part: make() for part, make in makers.items() if part in wanted}
+    return {part: makers[part]() for part in plan.parts}
 
 
 # ------------------------------------------------------------------ stability
-def _stability_part(subject: Subject, scores: Scores, report: Report) -> Part | None:
+def _stability_part(subject: Subject, scores: Scores) -> Part:
     """The shares of the views over the refits, beside those of the model itself."""
-    if not subject.shares():
-        report.omit("stability", f"{type(subject.final).__name__} has no weights of views.")
-        return None
-    if isinstance(subject.final, BaseProjection):
-        report.omit(
-            "stability", "regions are numbered anew in every fit, so that their weights do not compare."
-        )
-        return None
-    if LEARNED in scores.failures:
-        report.omit("stability", scores.failures[LEARNED])
-        return None
     refits = scores.shares[LEARNED]
     rows = [_spread(view, share, refits) for view, share in subject.shares().items()]
     return {"protocol": PROTOCOL + ".", "rows": rows, "answer": _on_stability(rows)}
@@ -397,12 +365,8 @@ def _on_stability(rows: list[Part]) -> str:
         f"{top['view']} has the largest share on average, {top['mean']:.1%} (from {top['low']:.1%} to "
         f"{top['high']:.1%} over {N_FITS} refits)"
     )
-    counts = [f"{_views(always)} used in every refit"] + ([f"{never} in none"] if never else [])
-    return f"{text}; {' and '.join(counts)}."
-
-
-def _views(count: int) -> str:
-    return f"{count} view is" if count == 1 else f"{count} views are"
+    views = "1 view is" if always == 1 else f"{always} views are"
+    return f"{text}; {views} used in every refit{f' and {never} in none' if never else ''}."
 
 
 # ------------------------------------------------------------------ without a view
@@ -410,18 +374,12 @@ def _without_part(
     subject: Subject, scores: Scores, contenders: Mapping[str, Contender], report: Report
 ) -> Part | None:
     """The score without each view, and what is lost without it."""
-    part = "without_view"
-    if not contenders:
-        return None
-    if LEARNED in scores.failures:
-        report.omit(part, scores.failures[LEARNED])
-        return None
     names = {without_name(view): view for view in subject.views if without_name(view) in contenders}
     tests = scores.against(list(names))
     rows = []
     for name, view in names.items():
         if name in scores.failures:
-            report.omit(part, f"view {view!r}: {scores.failures[name]}")
+            report.omit("without_view", f"view {view!r}: {scores.failures[name]}")
             continue
         test = dict(tests[name])
         row = {"view": view, "score": scores.mean(name), "sd": scores.sd(name)}
@@ -472,11 +430,6 @@ def _baselines_part(
     subject: Subject, scores: Scores, contenders: Mapping[str, Contender], y: Any, report: Report
 ) -> Part | None:
     """The model beside its rivals, and whether learning the weights helped."""
-    if not contenders:
-        return None
-    if LEARNED in scores.failures:
-        report.omit("baselines", scores.failures[LEARNED])
-        return None
     missing = [name for name in contenders if name in scores.failures]
     for name in missing:
         report.omit("baselines", f"{name}: {scores.failures[name]}")
@@ -484,19 +437,18 @@ def _baselines_part(
     if not tests:
         return None
     metric = METRICS[subject.task]
-    rows = [_row(LEARNED, subject.what, scores, _ITSELF)]
-    for name, test in tests.items():
-        rows.append(_row(name, contenders[name].what + _chosen(name, scores), scores, test))
+    what = {name: contenders[name].what + _chosen(name, scores) for name in tests}
+    rows = [
+        {"name": name, "what": told, "score": scores.mean(name), "sd": scores.sd(name)}
+        | tests.get(name, _ITSELF)
+        for name, told in {LEARNED: subject.what, **what}.items()
+    ]
     return {
         "protocol": f"{PROTOCOL}{_TEST} over the rivals; {ENOUGH_FOLDS}.",
         "metric": metric,
         "rows": rows,
         "answer": answer(rows, metric, missing, (majority_rate(subject.task, y), len(y))),
     }
-
-
-def _row(name: str, what: str, scores: Scores, test: Part) -> Part:
-    return {"name": name, "what": what, "score": scores.mean(name), "sd": scores.sd(name), **test}
 
 
 def _chosen(name: str, scores: Scores) -> str:
@@ -517,58 +469,39 @@ def _held_out(subject: Subject, y: Array | None, plan: Plan, outcomes: Outcomes)
     return pooled(outcomes.results[GROUP], y, subject.task)
 
 
-@dataclass(frozen=True)
-class _Pictures:
+def _pictures(
+    subject: Subject,
+    data: tuple[Any, Array | None],
+    rows: Array,
+    held_out: HeldOut | None,
+    wanted: Sequence[str],
+    report: Report,
+) -> Part:
     """The parts that show samples, of the same samples each."""
-
-    subject: Subject
-    X: Any
-    y: Array | None
-    rows: Array
-    held_out: HeldOut | None
-    report: Report
-
-    def parts(self, wanted: list[str]) -> Part:
-        task = self.subject.task
-        points = marks(self.y, task, self.rows)
-        predicted = None if self.held_out is None else self.held_out.shown(task)
-        found: Part = {}
-        if {"heat_maps", "embedding"} & set(wanted):
-            K, why = self._learned_kernel()
-            if "heat_maps" in wanted:
-                found["heat_maps"] = self._heat_maps(K, why)
-            if "embedding" in wanted and K is not None:
-                found["embedding"] = embedding_part(K, points, predicted)
-            elif "embedding" in wanted:
-                self.report.omit("embedding", why)
-        if "gate" in wanted:
-            found["gate"] = gate_part(self.subject, self.X, points, predicted)
-            if found["gate"] is None:
-                name = type(self.subject.final).__name__
-                self.report.omit("gate", f"{name} has no gate: it gives no weights of views for each sample.")
-        return found
-
-    def _learned_kernel(self) -> tuple[Array | None, str]:
-        """The kernel of the chosen samples, or why there is none."""
+    X, y = data
+    points = marks(y, subject.task, rows)
+    predicted = None if held_out is None else held_out.shown(subject.task)
+    found: Part = {}
+    K, why = None, ""
+    if {"heat_maps", "embedding"} & set(wanted):
         try:
-            return learned_kernel(self.subject.model, self.X, self.rows), ""
+            K = learned_kernel(subject.model, X, rows)
         except NoLearnedKernel as error:
-            return None, str(error)
-
-    def _heat_maps(self, K: Array | None, why: str) -> Part | None:
-        try:
-            maps = heat_maps_part(self.subject, self.X, self.y, self.rows, K)
-        except NoLearnedKernel:
-            self.report.omit("heat_maps", why)
-            return None
+            why = str(error)
+    if "heat_maps" in wanted:
+        found["heat_maps"] = heat_maps_part(subject, X, y, rows, K)
         if K is None:
-            self.report.omit("heat_maps", f"learned kernel: {why}")
-        return maps
-
-
-def _note_rows(shown: int, n: int, report: Report) -> None:
-    if shown < n:
-        report.notes.append(f"Pictures and tables show {shown} of {n} samples, drawn at random.")
+            report.omit("heat_maps", f"learned kernel: {why}" if found["heat_maps"] else why)
+    if "embedding" in wanted and K is not None:
+        found["embedding"] = embedding_part(K, points, predicted)
+    elif "embedding" in wanted:
+        report.omit("embedding", why)
+    if "gate" in wanted:
+        found["gate"] = gate_part(subject, X, points, predicted)
+        if found["gate"] is None:
+            name = type(subject.final).__name__
+            report.omit("gate", f"{name} has no gate: it gives no weights of views for each sample.")
+    return found
 
 
 def _plain(value: Any) -> Any:
@@ -577,10 +510,6 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
-    return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

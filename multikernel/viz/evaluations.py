@@ -1,4 +1,4 @@
-"""How good the predictions of held-out samples are: against baselines, by class, by probability, by value."""
+"""Pictures of an evaluation: stability of the weights, views left out, baselines, held-out predictions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._validation import check_positive_integer
 from .canvas import (
     BLUE,
     COLOURS,
@@ -15,6 +16,7 @@ from .canvas import (
     GREY,
     LINES,
     LITERAL,
+    SKY,
     VERMILION,
     add_colour_bar,
     add_legend,
@@ -22,13 +24,15 @@ from .canvas import (
     add_legend_beside,
     axes_for,
     axes_for_rows,
+    bar_style,
     is_number,
     label_rows,
+    part_of,
+    picture,
     plain,
     row_font,
     with_numbers,
 )
-from .parts import part_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +49,98 @@ _VERDICTS = {
 }
 
 
+@picture
+def stability(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | None = None) -> Axes:
+    """How firm are the weights? The share of each view over several fits, those of most weight first.
+
+    A point for each fit, a thin line from the smallest to the largest, a thick one of a standard deviation to
+    both sides of the mean, and a diamond for the share in the model itself. Behind them stands in how many of
+    the fits the view had any weight.
+
+    Parameters
+    ----------
+    evaluation : dict
+        Of ``multikernel.inspection.evaluate``, with the part ``stability``.
+    most : int, default=30
+        The most views to draw.
+    """
+    part = part_of(evaluation, "stability")
+    rows = with_numbers(part["rows"], "mean", "low", "high")
+    rows = sorted(rows, key=lambda row: -abs(row["mean"]))[: check_positive_integer("most", most)]
+    ax = axes_for_rows(ax, [row["view"] for row in rows], extra=0.4)
+    entries: list[tuple[Any, str]] = []
+    for place, row in enumerate(rows):
+        entries = _draw_row(ax, place, row)
+    notes = [f"used in {row['used']:.0%} of fits" for row in rows]
+    label_rows(ax, [row["view"] for row in rows], notes)
+    ax.set(title="How firm are the weights?", xlabel="share of the weight, %")
+    add_legend_below(ax, entries)
+    return ax
+
+
+def _draw_row(ax: Axes, place: int, row: Mapping[str, Any]) -> list[tuple[Any, str]]:
+    """One view; what is drawn, with its name."""
+    values = [100.0 * value for value in row["values"] if is_number(value)]
+    mean, sd = 100.0 * row["mean"], 100.0 * (row["sd"] or 0.0)
+    (whole,) = ax.plot([100.0 * row["low"], 100.0 * row["high"]], [place, place], color=GREY, linewidth=1.0)
+    (thick,) = ax.plot(
+        [mean - sd, mean + sd], [place, place], color=SKY, linewidth=6.0, alpha=0.5, solid_capstyle="butt"
+    )
+    (fits,) = ax.plot(values, [place] * len(values), "o", color=BLUE, alpha=0.5, markersize=4, linewidth=0)
+    entries = [(fits, "a fit"), (thick, "mean ± sd"), (whole, "lowest to highest")]
+    if row["share"] is not None:
+        (own,) = ax.plot(
+            [100.0 * row["share"]],
+            [place],
+            "D",
+            color=VERMILION,
+            markeredgecolor="white",
+            markersize=7,
+            linewidth=0,
+        )
+        entries.append((own, "the model"))
+    return entries
+
+
+@picture
+def without_view(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | None = None) -> Axes:
+    """What is lost without a view? A bar for the score of all views minus the score without this one.
+
+    To the right: the view helps. To the left, hatched: the model is better without it. The line at the end of
+    a bar is the standard deviation of this difference over the folds, where the evaluation tells it; on the
+    right stands the p-value.
+
+    Parameters
+    ----------
+    evaluation : dict
+        Of ``multikernel.inspection.evaluate``, with the part ``without_view``.
+    most : int, default=30
+        The most views to draw, those of largest effect.
+    """
+    part = part_of(evaluation, "without_view")
+    rows = with_numbers(part["rows"], "effect")
+    rows = sorted(rows, key=lambda row: -abs(row["effect"]))[: check_positive_integer("most", most)]
+    rows.sort(key=lambda row: -row["effect"])
+    ax = axes_for_rows(ax, [row["view"] for row in rows])
+    for place, row in enumerate(rows):
+        ax.barh(place, row["effect"], height=0.6, **bar_style(row["effect"]))
+        if row.get("difference_sd") is not None:
+            ax.errorbar(
+                [row["effect"]], [place], xerr=[row["difference_sd"]], fmt="none", ecolor=GREY, capsize=2.5
+            )
+    notes = ["" if row["p"] is None else f"p = {row['p']:.2g}" for row in rows]
+    label_rows(ax, [row["view"] for row in rows], notes)
+    spread = "" if part["sd"] is None else f" ± {part['sd']:.2g}"
+    score = "unknown" if part["score"] is None else f"{part['score']:.3g}"
+    ax.set_title("What is lost without a view?")
+    paired = any(row.get("difference_sd") is not None for row in rows)
+    words = ", ± standard deviation of the loss over the folds" if paired else ""
+    ax.set_xlabel(f"loss of {plain(part['metric'])}{words}\nwith all views it is {score}{spread}", **LITERAL)
+    ax.axvline(0.0, color=GREY, linewidth=0.8)
+    return ax
+
+
+@picture
 def baselines(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """Did learning the kernel help? The score of the model, and of plainer ones on the same folds.
 
@@ -55,12 +151,6 @@ def baselines(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     ----------
     evaluation : dict
         Of ``multikernel.inspection.evaluate``, with the part ``baselines``.
-    ax : Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    Axes
     """
     part = part_of(evaluation, "baselines")
     rows = with_numbers(part["rows"], "score")
@@ -90,6 +180,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
     return words if row["p"] is None or not words else f"{words}, p = {row['p']:.2g}"
 
 
+@picture
 def confusion(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """Which classes are taken for which? Counts of held-out samples, the darker the more of its true class.
 
@@ -97,12 +188,6 @@ def confusion(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     ----------
     evaluation : dict
         Of ``multikernel.inspection.evaluate``, with the part ``held_out`` of a classifier.
-    ax : Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    Axes
     """
     part = part_of(evaluation, "held_out", "confusion")
     counts = np.asarray(part["counts"], int)
@@ -126,6 +211,7 @@ def confusion(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@picture
 def roc(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """How well do the scores rank? ROC curves of held-out samples, class by class.
 
@@ -135,12 +221,6 @@ def roc(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     ----------
     evaluation : dict
         Of ``multikernel.inspection.evaluate``, with the part ``held_out`` of a classifier.
-    ax : Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    Axes
     """
     curves = part_of(evaluation, "held_out", "roc")["curves"]
     ax = axes_for(ax, width=5.2 if len(curves) <= _MOST_INSIDE else 7.2, height=5.2)
@@ -155,12 +235,7 @@ def roc(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
         (line,) = ax.plot(curve["false_positive"], curve["true_positive"], linewidth=1.8, **style)
         entries.append((line, f"{plain(curve['label'], longest=24)}: area {_figure(curve['auc'], '.3f')}"))
     (chance,) = ax.plot([0.0, 1.0], [0.0, 1.0], color=GREY, linestyle=":", linewidth=1.0)
-    ax.set(
-        title="ROC curves",
-        xlabel="false positive rate",
-        ylabel="true positive rate",
-        aspect="equal",
-    )
+    ax.set(title="ROC curves", xlabel="false positive rate", ylabel="true positive rate", aspect="equal")
     more = len(entries) - _MOST_NAMED
     rest = [(entries[-1][0], f"… {more} more classes")] if more > 0 else []
     entries = [*entries[:_MOST_NAMED], *rest, (chance, "chance: area 0.5")]
@@ -171,6 +246,7 @@ def roc(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@picture
 def calibration(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """Can the probabilities be trusted? The observed frequency against the predicted probability.
 
@@ -181,12 +257,6 @@ def calibration(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axe
     ----------
     evaluation : dict
         Of ``multikernel.inspection.evaluate``, with the part ``held_out`` of a classifier.
-    ax : Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    Axes
     """
     part = part_of(evaluation, "held_out", "calibration")
     bins = [row for row in with_numbers(part["bins"], "predicted", "observed") if row["n"]]
@@ -211,6 +281,7 @@ def calibration(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axe
     return ax
 
 
+@picture
 def residuals(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """What is left unexplained? Observed minus predicted of held-out samples, against the prediction.
 
@@ -218,12 +289,6 @@ def residuals(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     ----------
     evaluation : dict
         Of ``multikernel.inspection.evaluate``, with the part ``held_out`` of a regressor.
-    ax : Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    Axes
     """
     part = part_of(evaluation, "held_out", "residuals")
     known = with_numbers(part["points"], "observed", "predicted")

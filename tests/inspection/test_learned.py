@@ -18,7 +18,7 @@ from multikernel import (
     MKLOneClass,
 )
 from multikernel.inspection import NoLearnedKernel, evaluate, learned_kernel
-from multikernel.inspection.pictures import choose_rows
+from multikernel.inspection.learned import choose_rows
 from multikernel.kernels import Linear
 from multikernel.rules import InstanceWeights
 

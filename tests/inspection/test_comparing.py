@@ -1,7 +1,9 @@
 """The 5×2 protocol: the same folds for all, the same result however it is run, errors that name the place."""
 
+import json
 import math
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +11,7 @@ import pytest
 from matplotlib import pyplot
 from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.dummy import DummyRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, make_scorer, r2_score, zero_one_loss
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -19,10 +21,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from multikernel import MKLClassifier, stack_kernels
-from multikernel.inspection import compare, f_test_5x2cv, holm
+from multikernel.inspection import compare, holm
 from multikernel.inspection.runs import make_contest
 from tests.inspection import toys
-from tests.inspection.toys import ONE, PLACE, Centroids, numbered, run, scores_of
+from tests.inspection.toys import ONE, PLACE, TWO, Centroids, numbered, run, scores_of
 
 # --- folds -------------------------------------------------------------------------------------------------
 
@@ -96,12 +98,8 @@ def test_a_stack_of_kernels_loses_rows_and_columns_alike():
     train, test = next(folds.split(X, y))
     model = MKLClassifier("precomputed", C=1.0).fit(stack[np.ix_(train, train)], y[train])
     assert found.folds("1")[0, 0] == model.score(stack[np.ix_(test, train)], y[test])
-    one = compare(
-        {"a": SVC(kernel="precomputed"), "b": GridSearchCV(SVC(kernel="precomputed"), {"C": [1.0]}, cv=2)},
-        linear,
-        y,
-        progress=False,
-    )
+    alone = SVC(kernel="precomputed")
+    one = compare({"a": alone, "b": GridSearchCV(alone, {"C": [1.0]}, cv=2)}, linear, y, progress=False)
     np.testing.assert_array_equal(one.folds("a"), one.folds("b"))
     both = {"c": SVC(kernel="linear"), "d": SVC(kernel="linear")}
     np.testing.assert_array_equal(one.folds("a"), compare(both, values, y, progress=False).folds("d"))
@@ -121,20 +119,15 @@ def test_regressors_have_plain_folds_and_their_own_score():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
     y = X[:, 0] + 0.1 * rng.normal(size=30)
-    found = compare({"ridge": Ridge(), "mean": DummyRegressor()}, X, y, progress=False)
+    models = {"ridge": Ridge(), "mean": DummyRegressor()}
+    found = compare(models, X, y, progress=False)
     assert found.scoring == "r2"
     assert found.tests.loc[0, "verdict"] == "win"
     order = np.random.RandomState(0).permutation(30)  # of KFold(shuffle=True), first repetition
     test, train = np.sort(order[:15]), np.sort(order[15:])
     expected = r2_score(y[test], Ridge().fit(X[train], y[train]).predict(X[test]))
     assert found.folds("ridge")[0, 0] == pytest.approx(expected, abs=1e-12)
-    errors = compare(
-        {"ridge": Ridge(), "mean": DummyRegressor()},
-        X,
-        y,
-        scoring="neg_mean_squared_error",
-        progress=False,
-    )
+    errors = compare(models, X, y, scoring="neg_mean_squared_error", progress=False)
     assert (errors.scores["score"] < 0.0).all()
     assert errors.scoring == "neg_mean_squared_error"
     assert errors.tests.loc[0, "verdict"] == "win"
@@ -159,24 +152,6 @@ def test_nothing_that_was_passed_is_changed():
     assert list(vars(estimators["a"])) == list(vars(LogisticRegression()))
 
 
-# --- two estimators ----------------------------------------------------------------------------------------
-
-
-def test_a_pair_is_the_f_test_of_its_scores():
-    X, y = numbered(gap=1.0)
-    models = {"plain": Centroids("plain"), "rough": Centroids("rough", shrink=1.0)}
-    found = compare(models, X, y, progress=False)
-    both = run(datasets={"near": (X, y)})
-    ours, theirs = found.folds("plain"), found.folds("rough")
-    np.testing.assert_array_equal(ours, both.folds("plain", "near"))
-    np.testing.assert_array_equal(theirs, both.folds("rough", "near"))
-    expected, test = f_test_5x2cv(ours, theirs), found.tests.loc[0]
-    assert (test["F"], test["p"], test["p_holm"]) == (expected.statistic, expected.pvalue, expected.pvalue)
-    assert test["difference"] == pytest.approx(ours.mean() - theirs.mean())
-    twice = compare({"a": Centroids(), "b": Centroids()}, X, y, random_state=3, n_jobs=2, progress=False)
-    assert math.isnan(twice.tests.loc[0, "F"]) and twice.tests.loc[0, "p"] == 1.0
-
-
 # --- progress ----------------------------------------------------------------------------------------------
 
 
@@ -196,31 +171,22 @@ def undefined(estimator, X, y):
     return math.nan
 
 
-def test_a_score_that_is_not_a_number_is_named():
-    with pytest.raises(
-        ValueError,
-        match=r"every score must be finite; estimator 'plain' on data set 'near', .*fold 0 scored nan",
-    ):
-        run(scoring=undefined)
-    with pytest.raises(ValueError, match="data set 'near', repetition 0, fold 0 failed with AttributeError"):
-        run(scoring="roc_auc")  # which needs more than predict
-
-
 def two_scores(estimator, X, y):
     return {"score": 1.0, "other": 0.0}
 
 
-def one_score_by_name(estimator, X, y):
-    return {"mine": 1.0}
-
-
 @pytest.mark.parametrize(
-    ("scoring", "names"), [(two_scores, "'score', 'other'"), (one_score_by_name, "'mine'")]
+    ("scoring", "message"),
+    [
+        (undefined, "every score must be finite; PLACE scored nan"),
+        ("roc_auc", "PLACE failed with AttributeError"),  # which needs more than predict
+        (two_scores, r"must give one number; PLACE got a dictionary of 'score', 'other'\. Return one"),
+        (lambda *_: {"mine": 1.0}, "scoring must give one number; PLACE got a dictionary of 'mine'"),
+    ],
 )
-def test_a_dictionary_of_scores_is_refused(scoring, names):
+def test_a_score_that_is_not_one_number_is_named(scoring, message):
     place = "estimator 'plain' on data set 'near', repetition 0, fold 0"
-    message = rf"scoring must give one number; {place} got a dictionary of {names}\. Return one of its values"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message.replace("PLACE", place)):
         run(scoring=scoring)
 
 
@@ -248,21 +214,9 @@ rare = numbered()[0], np.array(["often"] * 39 + ["rare"])
     ("changed", "error", "message"),
     [
         ({"datasets": {"d": rare}}, ValueError, "data set 'd' has 1 of class rare. Leave that class out"),
-        (
-            {"datasets": {"d": (rare[0], np.zeros(40))}},
-            ValueError,
-            "data set 'd' must have two classes at least; got only 0",
-        ),
-        (
-            {"datasets": {"d": (rare[0], np.linspace(0.0, 1.0, 40))}},
-            ValueError,
-            "targets of data set 'd' must be labels.*got continuous",
-        ),
-        (
-            {"datasets": {"d": (rare[0], rare[1][:-1])}},
-            ValueError,
-            r"data set 'd' .*as many rows.*\[40, 39\]",
-        ),
+        ({"datasets": {"d": (rare[0], np.zeros(40))}}, ValueError, "data set 'd' must have two classes"),
+        ({"datasets": {"d": (rare[0], rare[0][:, 1])}}, ValueError, "set 'd' must be labels.*continuous"),
+        ({"datasets": {"d": (rare[0], rare[1][:-1])}}, ValueError, r"set 'd' .*as many rows.*\[40, 39\]"),
         ({"datasets": {"d": (rare[0], None)}}, TypeError, "data set 'd' must have targets y"),
         ({"datasets": {"d": rare[0]}}, TypeError, r"data set 'd' must be a pair \(X, y\); got ndarray"),
         ({"datasets": [rare]}, TypeError, "datasets must be a dictionary by name.*got list"),
@@ -273,23 +227,11 @@ rare = numbered()[0], np.array(["often"] * 39 + ["rare"])
         ({"baselines": True}, ValueError, "baselines are made for one data set"),
         ({"baselines": ["sum"]}, ValueError, "baselines must be one of"),
         ({"errors": "ignore"}, ValueError, "errors must be one of"),
-        (
-            {"estimators": {"a": SVC, "b": SVC()}},
-            TypeError,
-            "estimator 'a' must be an object.*Call the class",
-        ),
+        ({"estimators": {"a": SVC, "b": SVC()}}, TypeError, "'a' must be an object.*Call the class"),
         ({"estimators": {"a": "svc", "b": SVC()}}, TypeError, "estimator 'a' must be an object.*got 'svc'"),
         ({"estimators": {"a": SVC(), "b": Ridge()}}, ValueError, "'a' is one and 'b' is not"),
-        (
-            {"estimators": {"a": Ridge(), "b": KMeans()}},
-            ValueError,
-            "scoring must be given for estimator 'b'",
-        ),
-        (
-            {"reference": "c"},
-            ValueError,
-            "reference must be one of the estimators, 'plain', 'rough'; got 'c'",
-        ),
+        ({"estimators": {"a": Ridge(), "b": KMeans()}}, ValueError, "scoring must be given for .*'b'"),
+        ({"reference": "c"}, ValueError, "reference must be one of .*'plain', 'rough'; got 'c'"),
         ({"level": 2}, ValueError, "level must be less than 1"),
         ({"random_state": None}, ValueError, "random_state must be an integer"),
         ({"random_state": -1}, ValueError, "random_state must be an integer"),
@@ -298,6 +240,7 @@ rare = numbered()[0], np.array(["often"] * 39 + ["rare"])
         ({"scoring": "acuracy"}, ValueError, "scoring must be .* Did you mean 'accuracy'"),
         ({"scoring": accuracy_score}, ValueError, "estimator 'plain' cannot be scored"),
         ({"store": 3}, TypeError, "store must be the path of a file; got 3"),
+        ({"store": Path(__file__).parent}, ValueError, r"is a folder. Use .*fits\.jsonl"),
     ],
 )
 def test_bad_input_is_named_before_anything_is_fitted(changed, error, message):
@@ -310,11 +253,7 @@ def test_bad_input_is_named_before_anything_is_fitted(changed, error, message):
 
 
 def test_a_model_that_fails_may_be_left_out():
-    estimators = {
-        "plain": Centroids("plain"),
-        "fussy": Centroids(fail_on_row=35),
-        "rough": Centroids(shrink=1.0),
-    }
+    estimators = {"plain": Centroids(), "fussy": Centroids(fail_on_row=35), "rough": Centroids(shrink=1.0)}
     datasets = {"small": numbered(n=30), "large": numbered(n=40)}
     found = run(estimators, datasets, errors="omit")
     assert found.estimators == ["plain", "rough"] and len(found.scores) == 40
@@ -345,12 +284,120 @@ def test_holm_is_over_the_tests_that_are_made():
 
 def test_models_without_views_are_drawn_alone():
     ax = run(datasets=ONE, reference="rough").plot()
-    assert len(ax.figure.axes) == 1 and [text.get_text() for text in ax.get_yticklabels()] == [
-        "plain",
-        "rough",
-    ]
+    assert len(ax.figure.axes) == 1
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["plain", "rough"]
     assert ax.get_title() == "Scores on the same folds"
     pyplot.close(ax.figure)
     pyplot.close(run(datasets=ONE).plot().figure)  # no line to draw
     with pytest.raises(ValueError, match="dataset must be one of 'near', 'far'"):
         run().plot()
+
+
+# --- scores on disk: a stopped run goes on, what has changed is computed again, other files are left alone
+
+
+def test_a_run_that_was_stopped_goes_on_and_ends_as_one_that_was_not(tmp_path):
+    whole = run()
+    every = list(toys.FITS)
+    for stop in (0, 13, 39):
+        toys.FITS.clear()
+        toys.STOP_AT.append(stop)
+        path = tmp_path / f"{stop}.jsonl"
+        with pytest.raises(KeyboardInterrupt) as caught:
+            run(store=path)
+        assert caught.value.__notes__ == [f"{stop} of 40 fits are kept in {path}: call again to go on."]
+        assert len(toys.FITS) == stop
+        resumed = run(store=str(path))
+        assert every == toys.FITS  # none of them twice
+        pd.testing.assert_frame_equal(scores_of(resumed), scores_of(whole))
+        assert str(resumed) == str(whole)
+        pd.testing.assert_frame_equal(run(store=path).scores, resumed.scores)
+        assert len(toys.FITS) == 40
+
+
+def test_a_torn_line_is_computed_again(tmp_path):
+    path = tmp_path / "scores.jsonl"
+    whole = run(store=path)
+    content = path.read_bytes()
+    places = [tuple(json.loads(json.loads(line)["key"])) for line in content.splitlines()]
+    assert places == list(whole.scores[PLACE].itertuples(index=False, name=None))
+    toys.FITS.clear()
+    for torn in (content[:-5], content + b'{"key": "', content.replace(b"\n", b"\n", 1)[: len(content) // 2]):
+        path.write_bytes(torn)
+        pd.testing.assert_frame_equal(scores_of(run(store=path)), scores_of(whole))
+        assert len(path.read_bytes().splitlines()) == 40
+    assert 20 < len(toys.FITS) < 24
+
+
+@pytest.mark.parametrize(
+    ("changed", "n_again"),
+    [
+        ({"estimators": {"plain": Centroids("plain"), "rough": Centroids("rough", shrink=0.9)}}, 20),
+        ({"estimators": {"plain": Centroids("plain"), "other": Centroids("rough", shrink=1.0)}}, 20),
+        ({"datasets": {"near": numbered(gap=1.1), "far": numbered(n=31, gap=2.0, seed=1)}}, 20),
+        ({"datasets": {"near": numbered(gap=1.0), "third": numbered(n=20)}}, 20),
+        ({"datasets": {"near": (numbered(gap=1.0)[0], 1 - numbered()[1]), "far": TWO["far"]}}, 20),
+        ({"random_state": 1}, 40),
+        ({"scoring": "balanced_accuracy"}, 40),
+        ({"level": 0.1, "reference": "plain", "n_jobs": 1}, 0),
+    ],
+)
+def test_only_what_is_the_same_is_taken_from_the_store(tmp_path, changed, n_again):
+    path = tmp_path / "scores.jsonl"
+    first = run(store=path)
+    toys.FITS.clear()
+    found = run(store=path, **changed)
+    assert len(toys.FITS) == n_again
+    pd.testing.assert_frame_equal(scores_of(found), scores_of(run(**changed)))
+    toys.FITS.clear()
+    pd.testing.assert_frame_equal(run(store=path).scores, first.scores)  # what was there is still there
+    assert toys.FITS == []
+
+
+SHARE = 1.0
+
+
+def shared(estimator, X, y):
+    return SHARE * estimator.score(X, y)
+
+
+def test_a_scorer_that_reads_another_global_is_another(tmp_path, monkeypatch):
+    path = tmp_path / "scores.jsonl"
+    whole = run(datasets=ONE, store=path, scoring=shared).scores["score"]
+    monkeypatch.setitem(globals(), "SHARE", 0.5)
+    half = run(datasets=ONE, store=path, scoring=shared).scores["score"]
+    np.testing.assert_array_equal(half, 0.5 * whole)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_fit_that_fails_is_named_and_what_is_done_is_kept(tmp_path, n_jobs):
+    path = tmp_path / "scores.jsonl"
+    estimators = {"plain": Centroids("plain"), "fussy": Centroids("fussy", fail_on_row=35)}
+    datasets = {"small": numbered(n=30), "large": numbered(n=40)}
+    place = "estimator 'fussy' on data set 'large', repetition 0, fold 0 failed with RuntimeError"
+    with pytest.raises(ValueError, match=rf"{place}: this row does not please\.") as caught:
+        run(estimators, datasets, store=path, n_jobs=n_jobs)
+    kept = [json.loads(line)["key"] for line in path.read_text().splitlines()]
+    assert len(kept) >= 30  # all that come before, and what was under way
+    assert f"{len(kept)} of 40 fits are kept in {path}: call again to go on." in caught.value.__notes__
+    toys.FITS.clear()
+    mended = estimators | {"fussy": Centroids("fussy")}
+    assert len(run(mended, datasets, store=path).scores) == 40
+    assert len(toys.FITS) == 20 + 20 - sum('"plain"' in key for key in kept)
+
+
+def test_a_file_of_something_else_is_no_store(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_bytes(b"precious data without newline")
+    with pytest.raises(ValueError, match=r"notes\.txt must be a record") as caught:
+        run(store=path)
+    assert path.read_bytes() == b"precious data without newline"
+    assert not hasattr(caught.value, "__notes__")  # nothing is kept there, and calling again does not help
+
+
+def test_what_cannot_be_recognised_is_not_stored(tmp_path):
+    with (tmp_path / "x").open("w") as file:
+        odd = {"plain": Centroids(), "odd": DummyClassifier(constant=file)}
+        with pytest.raises(TypeError, match=r"estimator 'odd' cannot: a _io\.TextIOWrapper has no content"):
+            run(odd, store=tmp_path / "scores.jsonl")
+    assert not (tmp_path / "scores.jsonl").exists()

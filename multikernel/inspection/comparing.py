@@ -11,10 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel._validation import check_choice
-from multikernel.core.store import Progress, progress_bar
-from multikernel.inspection.answers import majority_rate
-from multikernel.inspection.baselines import (
+from .._validation import check_choice
+from ..core.store import Progress, progress_bar
+from ..rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
+from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
+from ..rules.machines import machine_for
+from ..rules.targets import as_targets
+from ..views.columns import as_table, n_rows
+from .answers import majority_rate
+from .baselines import (
     PLAIN_SUM,
     RBF,
     SINGLE,
@@ -25,24 +30,10 @@ from multikernel.inspection.baselines import (
     rbf_rival,
     simple_rules,
 )
-from multikernel.inspection.comparison import BEST, About, Baseline, Comparison
-from multikernel.inspection.paired_tests import FOLDS, check_level, check_reference
-from multikernel.inspection.runs import (
-    GIVEN,
-    N_FITS,
-    Contest,
-    Outcomes,
-    Settings,
-    list_works,
-    make_contest,
-    run_groups,
-)
-from multikernel.inspection.subject import Subject, n_samples
-from multikernel.rules import AlignmentRule, CenteredAlignment, EasyMKL, MarginMKL, WeightLearner
-from multikernel.rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
-from multikernel.rules.machines import machine_for
-from multikernel.rules.targets import as_targets
-from multikernel.views.columns import as_table, n_rows
+from .comparison import BEST, About, Baseline, Comparison
+from .paired_tests import FOLDS, check_level, check_reference
+from .runs import GIVEN, N_FITS, Contest, Outcomes, Settings, list_works, make_contest, run_groups
+from .subject import Subject, n_samples
 
 BASELINES = (SINGLE, PLAIN_SUM, RBF)
 _TASKS = ("classes", "values")
@@ -235,7 +226,7 @@ def _data(X: Any, y: Any, datasets: Any) -> Mapping[str, tuple[Any, Any]]:
 def _named(models: Any, data: Mapping[str, tuple[Any, Any]], task: str) -> dict[str, Any]:
     """Models by name: those of a list are called by their class, and in full where that is not enough."""
     if isinstance(models, str) and models == "auto":
-        models = default_learners(_task_of(data, task))
+        models = _default_learners(_task_of(data, task))
     if isinstance(models, Mapping):
         return dict(models)
     several = list(models) if isinstance(models, list | tuple) else [models]
@@ -249,7 +240,7 @@ def _named(models: Any, data: Mapping[str, tuple[Any, Any]], task: str) -> dict[
     return dict(zip(names, several, strict=True))
 
 
-def default_learners(task: str) -> list[WeightLearner]:
+def _default_learners(task: str) -> list[WeightLearner]:
     """Weight learners that are quick and often good, for classes or for values."""
     known: list[WeightLearner] = [CenteredAlignment(), AlignmentRule(centered=True), EasyMKL(), MarginMKL()]
     return [learner for learner in known if task in learner.learns_from]

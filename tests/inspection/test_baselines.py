@@ -1,24 +1,36 @@
-"""Rivals that are no straw men, words that say no more than was shown, and wrong input in plain words."""
+"""Rivals that are no straw men, and words that say no more than was shown."""
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sparse
+from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
 from multikernel import BayesianMKLRegressor, CombinedKernelRegressor, MKLClassifier, MKLRegressor, View
-from multikernel.inspection import Comparison, evaluate
+from multikernel.inspection import Comparison
 from multikernel.inspection.answers import on_majority, on_views
-from multikernel.inspection.baselines import Report, leave_out, rbf_machine, rivals, same_machine
-from multikernel.inspection.compare import BASELINES, _add_baselines
-from multikernel.inspection.evaluate import LEARNED, Scores, answer, check_data
+from multikernel.inspection.baselines import (
+    Report,
+    WithoutKernel,
+    leave_out,
+    rbf_machine,
+    rivals,
+    same_machine,
+    why_no_rbf,
+)
+from multikernel.inspection.comparing import BASELINES, _add_baselines
+from multikernel.inspection.evaluation import LEARNED, Scores, answer
 from multikernel.inspection.runs import Outcomes, make_contest
 from multikernel.inspection.subject import Subject, subject_of
 from multikernel.rules import MeanRule
@@ -129,6 +141,38 @@ def test_models_are_compared_with_rivals_of_their_own_machine(table: Any, views:
     assert "mean has the best mean R² of 3 models" in compared.answer and ridge in compared.answer
 
 
+def test_the_rbf_machine_needs_columns_of_numbers(table: Any, stack: Any) -> None:
+    X = table[0]
+    model = MKLClassifier()
+    subject = Subject(model, model)
+    assert why_no_rbf(X, subject) is None and why_no_rbf(sparse.csr_matrix(X), subject) is None
+    assert "numbers" in str(why_no_rbf(X.assign(word="text"), subject))
+    assert "missing" in str(why_no_rbf(X.assign(a=np.nan), subject))
+    ready = MKLClassifier("precomputed")
+    assert "no columns" in str(why_no_rbf(stack, Subject(ready, ready)))
+
+
+def test_an_estimator_without_one_kernel(stack: Any, table: Any) -> None:
+    label = table[1]
+    model = make_pipeline(WithoutKernel(1), MKLClassifier("precomputed"))
+    tags = get_tags(model)
+    assert tags.input_tags.pairwise and tags.estimator_type == "classifier"
+    copied = pickle.loads(pickle.dumps(clone(model).fit(stack, label)))
+    alone = MKLClassifier("precomputed").fit(stack[:, :, :1], label)
+    assert (copied.predict(stack) == alone.predict(stack[:, :, :1])).all()
+    assert np.allclose(copied.decision_function(stack), alone.decision_function(stack[:, :, :1]))
+
+
+def test_a_search_is_looked_through(table: Any, views: Any) -> None:
+    X, label, _ = table
+    search = GridSearchCV(MKLClassifier(views), {"C": [1.0, 2.0]}, cv=2).fit(X, label)
+    subject = subject_of(search)
+    assert subject.final is search.best_estimator_ and subject.views == ["a", "b", "noise"]
+    fresh = subject.fresh(kernels=views[:1])
+    assert isinstance(fresh, GridSearchCV) and fresh.estimator.kernels == views[:1]
+    assert fresh.param_grid == search.param_grid and search.estimator.kernels == views
+
+
 # ------------------------------------------------------------------ words
 def test_a_large_difference_that_is_not_certain_is_named() -> None:
     rng = np.random.default_rng(1)
@@ -162,17 +206,6 @@ def test_the_majority_is_named_where_it_is_as_good(of_classifier: Any, classifie
     assert on_majority(0.975, "accuracy", 0.9625, 80) is on_majority(0.9, "accuracy", None, 80) is None
 
 
-def test_the_worst_predictions_are_those_of_all_samples(of_regressor: Any, table: Any) -> None:
-    residuals = of_regressor["held_out"]["residuals"]
-    missed = [abs(point["observed"] - point["predicted"]) for point in residuals["worst"]]
-    assert len(missed) == 10 and missed == sorted(missed, reverse=True)
-    assert np.sum(np.square(missed)) > 10 * residuals["rmse"] ** 2
-    shown = [abs(point["observed"] - point["predicted"]) for point in residuals["points"]]
-    assert missed[9] >= sorted(shown, reverse=True)[10]
-    for point in (*residuals["worst"], *residuals["points"]):
-        assert point["observed"] == table[2][point["row"]]
-
-
 def test_of_several_warnings_the_worst_is_told() -> None:
     gaps = ["the relative duality gap is 1.0e-02 after", "the relative duality gap is 4.6e-02 after"]
     notes: list[str] = []
@@ -180,27 +213,29 @@ def test_of_several_warnings_the_worst_is_told() -> None:
     assert notes == [f"2 of 3 refits of 'learned' gave a warning, the worst: {gaps[1]}"]
 
 
-# ------------------------------------------------------------------ wrong input
+def test_verdicts_speak_of_the_model() -> None:
+    """Better by the same on all folds but for a little noise; and the rule of eight folds."""
+    base = np.linspace(0.5, 0.6, 10).reshape(5, 2)
+    noise = 0.01 * np.array([[1, -1], [-1, 1], [1, 0], [0, -1], [-1, 1]])
+    folds = {"learned": base, "poor": base - 0.2 + noise, "good": base + 0.2 + noise, "same": base + noise}
+    found = Scores(folds, {}, {}).against(["poor", "good", "same"])
+    assert [found[name]["verdict"] for name in ("poor", "good", "same")] == ["better", "worse", "tie"]
+    assert found["poor"]["difference"] == pytest.approx(0.2) and found["good"]["difference"] < 0
+
+
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("verdicts", "head"),
     [
-        ({"y": ["no"] * 47}, "each of the 48 samples of X; got 47"),
-        ({"y": np.arange(48) % 2}, "labels that the model was fitted to, '<yes>', 'no'; got 0, 1"),
-        ({"random_state": None}, "random_state must be an integer"),
-        ({"cv": KFold(3)}, "cv must be a whole number of folds, 2 at least; got KFold"),
-        ({"max_points": 0}, "max_points must be a whole number"),
-        ({"rows": 40}, "the 47 samples that the model was fitted to; got 40"),
+        (("better", "better"), "Learning the kernel helped:"),
+        (("tie", "better"), "Learning the kernel helped in part:"),
+        (("tie", "tie"), "It was not shown that learning the kernel helped:"),
+        (("tie", "worse"), "Learning the kernel did not help:"),
     ],
 )
-def test_wrong_input(given: dict[str, Any], told: str, classifier: Any, table: Any) -> None:
-    given = dict(given)
-    rows = given.pop("rows", 48)
-    y = given.pop("y", table[1][:rows])
-    with pytest.raises(ValueError, match=told.replace("(", r"\(")):
-        evaluate(classifier, table[0][:rows], y, **given)
-
-
-def test_targets_in_one_column_are_a_vector(classifier: Any, table: Any) -> None:
-    X, label, _ = table
-    found = check_data(subject_of(classifier), X, pd.DataFrame({"y": label}))
-    assert found.shape == (48,) and (found == label).all()
+def test_the_answer_says_what_the_verdicts_say(verdicts: tuple[str, str], head: str) -> None:
+    rows: list[dict[str, Any]] = [{"name": "learned", "score": 0.9, "verdict": None}]
+    for name, verdict in zip(("best single view", "plain sum"), verdicts, strict=True):
+        rows.append({"name": name, "score": 0.8, "p": 0.01, "verdict": verdict})
+    text = answer(rows, "accuracy")
+    assert text.startswith(head) and "0.900" in text and "0.800" in text
+    assert ("but on too few folds" in text) == ("tie" in verdicts)

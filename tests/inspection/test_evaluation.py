@@ -1,0 +1,344 @@
+"""Evaluations: numbers computed again from outside, keys of every part, reasons, runs that go on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import confusion_matrix, roc_auc_score
+from sklearn.model_selection import (
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from multikernel import (
+    CombinedKernelClassifier,
+    KernelKNNClassifier,
+    MKLClassifier,
+    MKLRidge,
+    TransductiveMKLClassifier,
+)
+from multikernel.inspection import ALL_PARTS, evaluate, f_test_5x2cv, holm
+from multikernel.inspection.evaluation import check_data
+from multikernel.inspection.subject import subject_of
+from multikernel.kernels import Linear
+from multikernel.rules import MeanRule
+
+_TEN = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
+
+
+def test_stability_is_that_of_refits_by_hand(classifier: Any, table: Any, of_classifier: Any) -> None:
+    X, label, _ = table
+    fits = [clone(classifier).fit(X.iloc[train], label[train]) for train, _ in _TEN.split(X, label)]
+    weights = np.array([model.kernel_weights_ for model in fits])
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    rows = of_classifier["stability"]["rows"]
+    assert np.allclose([row["values"] for row in rows], shares.T)
+    assert np.allclose([row["mean"] for row in rows], shares.mean(axis=0))
+    assert np.allclose([row["sd"] for row in rows], shares.std(axis=0, ddof=1))
+    assert np.allclose([row["low"] for row in rows], shares.min(axis=0))
+    assert np.allclose([row["used"] for row in rows], (shares > 1e-9).mean(axis=0))
+    own = classifier.kernel_weights_ / classifier.kernel_weights_.sum()
+    assert np.allclose([row["share"] for row in rows], own)
+
+
+def test_effects_are_differences_on_the_same_folds(
+    classifier: Any, table: Any, views: Any, of_classifier: Any
+) -> None:
+    X, label, _ = table
+    whole = cross_val_score(classifier, X, label, cv=_TEN)
+    part = of_classifier["without_view"]
+    assert part["score"] == pytest.approx(whole.mean()) and part["sd"] == pytest.approx(whole.std(ddof=1))
+    pvalues = []
+    for left_out, row in enumerate(part["rows"]):
+        others = [view for k, view in enumerate(views) if k != left_out]
+        scores = cross_val_score(clone(classifier).set_params(kernels=others), X, label, cv=_TEN)
+        assert row["view"] == views[left_out].name and row["score"] == pytest.approx(scores.mean())
+        assert row["effect"] == pytest.approx(whole.mean() - scores.mean())
+        pvalues.append(f_test_5x2cv(whole.reshape(5, 2), scores.reshape(5, 2)).pvalue)
+    assert np.allclose([row["p"] for row in part["rows"]], holm(pvalues))
+
+
+def test_rivals_have_the_same_machine_and_folds(
+    classifier: Any, table: Any, views: Any, of_classifier: Any
+) -> None:
+    X, label, _ = table
+    machine = clone(classifier).set_params(kernels="precomputed")
+    plain = CombinedKernelClassifier(MeanRule(), machine, views)
+    rows = {row["name"]: row for row in of_classifier["baselines"]["rows"]}
+    assert rows["plain sum"]["score"] == pytest.approx(cross_val_score(plain, X, label, cv=_TEN).mean())
+    assert rows["learned"]["score"] == of_classifier["without_view"]["score"]
+    for row in rows.values():
+        assert row["difference"] == pytest.approx(rows["learned"]["score"] - row["score"])
+    assert rows["learned"]["p"] is None and rows["learned"]["verdict"] is None
+
+
+def test_held_out_predictions_are_those_of_cross_validation(
+    classifier: Any, table: Any, of_classifier: Any
+) -> None:
+    X, label, _ = table
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    predicted = cross_val_predict(classifier, X, label, cv=folds)
+    scores = cross_val_predict(classifier, X, label, cv=folds, method="decision_function")
+    found = of_classifier["held_out"]
+    assert found["confusion"]["counts"] == confusion_matrix(label, predicted).tolist()
+    assert found["score"] == pytest.approx((predicted == label).mean())
+    assert found["roc"]["curves"][0]["auc"] == pytest.approx(roc_auc_score(label == "no", scores))
+    for point in of_classifier["embedding"]["points"]:
+        assert point["predicted"] == predicted[point["row"]] and point["label"] == label[point["row"]]
+
+
+def test_own_probabilities_are_those_of_the_model(classifier: Any, table: Any) -> None:
+    X, label, _ = table
+    model = clone(classifier).set_params(probability=True).fit(X, label)
+    found = evaluate(model, X, label, parts=["held_out"], cv=2)["held_out"]["calibration"]
+    folds = StratifiedKFold(2, shuffle=True, random_state=0)
+    P = cross_val_predict(model, X, label, cv=folds, method="predict_proba")[:, 1]
+    assert found["brier"] == pytest.approx(np.mean((P - (label == "no")) ** 2))
+    assert "own" in found["how"]
+    for each in found["bins"]:
+        inside = np.minimum((10 * P).astype(int), 9) == int(min(10 * each["predicted"], 9))
+        assert each["n"] == inside.sum() and each["predicted"] == pytest.approx(P[inside].mean())
+        assert each["observed"] == pytest.approx((label == "no")[inside].mean())
+
+
+def test_a_ready_made_stack_loses_the_right_kernel(stack: Any, table: Any) -> None:
+    label = table[1]
+    model = MKLClassifier("precomputed", C=2.0, costs=[1.0, 3.0], random_state=0).fit(stack, label)
+    model.view_names_ = ["first", "second"]  # as a file may call them
+    rows = evaluate(model, stack, label, parts=["without_view"])["without_view"]["rows"]
+    for kept, row in zip((1, 0), rows, strict=True):
+        alone = clone(model).set_params(costs=[model.costs[kept]])
+        scores = cross_val_score(alone, stack[:, :, [kept]], label, cv=_TEN)
+        assert row["score"] == pytest.approx(scores.mean())
+    stable = evaluate(model, stack, label, parts=["stability"])["stability"]["rows"]
+    assert [row["view"] for row in stable] == ["first", "second"]
+    assert sum(row["mean"] for row in stable) == pytest.approx(1.0)
+
+
+def test_a_pipeline_is_refitted_as_a_whole(table: Any) -> None:
+    X, label, _ = table
+    views = [("first", Linear(), [0]), ("others", Linear(), [1, 2])]
+    model = make_pipeline(StandardScaler(), MKLClassifier(views, random_state=0)).fit(X, label)
+    rows = evaluate(model, X, label, parts=["without_view"])["without_view"]["rows"]
+    alone = clone(model).set_params(mklclassifier__kernels=views[1:])
+    assert rows[0]["score"] == pytest.approx(cross_val_score(alone, X, label, cv=_TEN).mean())
+
+
+def test_the_worst_predictions_are_those_of_all_samples(of_regressor: Any, table: Any) -> None:
+    residuals = of_regressor["held_out"]["residuals"]
+    missed = [abs(point["observed"] - point["predicted"]) for point in residuals["worst"]]
+    assert len(missed) == 10 and missed == sorted(missed, reverse=True)
+    assert np.sum(np.square(missed)) > 10 * residuals["rmse"] ** 2
+    shown = [abs(point["observed"] - point["predicted"]) for point in residuals["points"]]
+    assert missed[9] >= sorted(shown, reverse=True)[10]
+    for point in (*residuals["worst"], *residuals["points"]):
+        assert point["observed"] == table[2][point["row"]]
+
+
+# ------------------------------------------------------------------ keys
+_KEYS = {
+    "stability": {"protocol", "rows", "answer"},
+    "without_view": {"protocol", "metric", "score", "sd", "rows", "answer"},
+    "baselines": {"protocol", "metric", "rows", "answer"},
+    "held_out": {"protocol", "metric", "score", "majority", "balanced_accuracy"}
+    | {"confusion", "roc", "calibration", "residuals"},
+    "heat_maps": {"order", "groups", "maps"},
+    "embedding": {"method", "explained", "points"},
+    "gate": {"what", "views", "rows"},
+}
+_TEST = {"difference_sd", "p_alone", "better_folds", "worse_folds", "p", "verdict"}
+_ROWS = {
+    "stability": {"view", "share", "mean", "sd", "low", "high", "used", "values"},
+    "without_view": {"view", "score", "sd", "effect", *_TEST},
+    "baselines": {"name", "what", "score", "sd", "difference", *_TEST},
+}
+_TOP = {"task", "n_samples", "views", "classes", "omitted", "notes", *ALL_PARTS}
+
+
+def check(found: dict[str, Any]) -> None:
+    json.dumps(found, allow_nan=False)
+    assert found.keys() == _TOP
+    given = {part for part in ALL_PARTS if found[part] is not None}
+    for part in given:
+        assert found[part].keys() == _KEYS[part]
+    for part in given & _ROWS.keys():
+        assert all(row.keys() == _ROWS[part] for row in found[part]["rows"])
+    told = {entry["part"] for entry in found["omitted"] if entry["why"]}
+    assert set(ALL_PARTS) - given <= told
+
+
+@pytest.mark.parametrize("kind", ["classifier", "regressor", "one_class"])
+def test_schema(kind: str, request: pytest.FixtureRequest) -> None:
+    found = request.getfixturevalue(f"of_{kind}")
+    check(found)
+    assert found["views"][:2] == ["a", "b"] and found["n_samples"] == 48
+
+
+def test_what_a_classifier_has(of_classifier: dict[str, Any]) -> None:
+    found = of_classifier
+    assert found["task"] == "classes" and found["classes"] == ["<yes>", "no"]
+    assert [part for part in ALL_PARTS if found[part] is None] == ["gate"]
+    names = [row["name"] for row in found["baselines"]["rows"]]
+    assert names == ["learned", "best single view", "plain sum", "tuned RBF SVM"]
+    held_out = found["held_out"]
+    assert held_out["residuals"] is None and held_out["metric"] == "accuracy"
+    [curve] = held_out["roc"]["curves"]
+    assert curve["label"] == "no" and len(curve["false_positive"]) == len(curve["true_positive"]) <= 100
+    assert sum(each["n"] for each in held_out["calibration"]["bins"]) == 48
+    assert "sigmoid" in held_out["calibration"]["how"]
+    assert len(found["embedding"]["points"]) == 30
+    assert {point["label"] for point in found["embedding"]["points"]} == {"<yes>", "no"}
+    assert {point["predicted"] for point in found["embedding"]["points"]} <= {"<yes>", "no"}
+
+
+def test_what_a_regressor_has(of_regressor: dict[str, Any]) -> None:
+    held_out = of_regressor["held_out"]
+    assert of_regressor["task"] == "values" and of_regressor["classes"] == []
+    assert held_out["metric"] == "R²" and held_out["confusion"] is None and held_out["roc"] is None
+    points = held_out["residuals"]["points"]
+    assert len(points) == 30
+    assert held_out["residuals"]["r2"] == pytest.approx(held_out["score"])
+    assert all(np.isfinite(point["value"]) for point in of_regressor["embedding"]["points"])
+
+
+def test_what_a_one_class_model_has(of_one_class: dict[str, Any]) -> None:
+    assert of_one_class["task"] == "nothing"
+    assert [part for part in ALL_PARTS if of_one_class[part]] == ["stability", "heat_maps", "embedding"]
+    assert of_one_class["heat_maps"]["groups"] == []
+
+
+# ------------------------------------------------------------------ reasons
+class Fussy(MKLClassifier):
+    """Cannot do with the view "b" alone, and counts its fits."""
+
+    fits = 0
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Fussy:
+        type(self).fits += 1
+        if isinstance(self.kernels, list) and [view.name for view in self.kernels] == ["b"]:
+            raise RuntimeError("b alone is not enough")
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.fixture
+def fussy(table: Any, views: Any) -> Fussy:
+    Fussy.fits = 0
+    return Fussy(views[:2], random_state=0).fit(table[0], table[1])
+
+
+def _why(found: dict[str, Any], part: str) -> str:
+    assert found[part] is None
+    return " ".join(entry["why"] for entry in found["omitted"] if entry["part"] == part)
+
+
+def test_a_rare_class_leaves_no_folds(table: Any, views: Any) -> None:
+    X, label, _ = table
+    rare = np.where(np.arange(48) == 0, "rare", label).astype(object)
+    model = MKLClassifier(views).fit(X, rare)
+    found = evaluate(model, X, rare, max_points=20)
+    for part in ("stability", "without_view", "baselines", "held_out"):
+        assert "rare" in _why(found, part) and "given" not in _why(found, part)
+    assert found["embedding"] is not None and "rare" in found["classes"]
+
+
+def test_reasons(table: Any, views: Any, stack: Any) -> None:
+    X, label, value = table
+    one = MKLClassifier(views[:1]).fit(X, label)
+    assert "one view only" in _why(evaluate(one, X, label, parts=["without_view"]), "without_view")
+    many = np.column_stack([value, -value])
+    ridge = MKLRidge(views).fit(X, many)
+    assert "one value a sample" in _why(evaluate(ridge, X, many, parts=["baselines"]), "baselines")
+    labelled = TransductiveMKLClassifier("precomputed").fit(stack, label)
+    assert "very samples that it labels" in _why(
+        evaluate(labelled, stack, label, parts=["stability"]), "stability"
+    )
+    neighbours, refits = KernelKNNClassifier().fit(X, label), []
+    found = evaluate(neighbours, X, label, parts=["stability"], progress=lambda *at: refits.append(at))
+    assert "no weights of views" in _why(found, "stability") and refits == []
+    with pytest.raises(TypeError, match="y must hold the labels or values"):
+        evaluate(one, X, parts=["stability"])
+    with pytest.raises(ValueError, match="parts must be of stability"):
+        evaluate(one, X, label, parts=["stable"])
+
+
+def test_one_failure_spoils_nothing_else(fussy: Fussy, table: Any) -> None:
+    found = evaluate(fussy, table[0], table[1], parts=["stability", "without_view"])
+    assert [row["view"] for row in found["without_view"]["rows"]] == ["b"]  # the other would be b alone
+    [entry] = found["omitted"]
+    assert entry["part"] == "without_view" and "view 'a'" in entry["why"]
+    assert "b alone is not enough" in entry["why"] and found["stability"] is not None
+
+
+def test_warnings_of_refits_become_notes(table: Any, stack: Any) -> None:
+    model = MKLClassifier("precomputed", C=100.0, max_iter=50).fit(stack, table[1])
+    model.set_params(max_iter=1, tol=1e-9)
+    found = evaluate(model, stack, table[1], parts=["stability"])
+    [note] = found["notes"]
+    assert note.startswith("10 of 10 refits of 'learned'") and "max_iter" in note
+
+
+# ------------------------------------------------------------------ stop and go on
+def test_a_stopped_run_goes_on(fussy: Fussy, table: Any, tmp_path: Any) -> None:
+    X, label, _ = table
+    store, before = tmp_path / "kept" / "refits.jsonl", X.copy()
+    parts, seen = ["stability", "held_out"], []
+
+    def stop(done: int, total: int) -> None:
+        if done == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        evaluate(fussy, X, label, parts=parts, cv=2, store=store, progress=stop)
+    assert "4 of 12 fits are kept" in stopped.value.__notes__[0]
+    assert len(store.read_text().splitlines()) == 4
+    Fussy.fits = 0
+    found = evaluate(fussy, X, label, parts=parts, cv=2, store=store, progress=lambda *at: seen.append(at))
+    assert seen[0] == (4, 12) and seen[-1] == (12, 12)
+    assert Fussy.fits == 6 + 2 * 6  # ten less four; two folds, each with five for the sigmoid
+    again = evaluate(fussy, X, label, parts=parts, cv=2, store=store)
+    assert Fussy.fits == 18 and again == found
+    pd.testing.assert_frame_equal(X, before)
+    assert evaluate(fussy, X, label, parts=parts, cv=2) == found
+    other = clone(fussy).set_params(C=0.01).fit(X, label)
+    assert evaluate(other, X, label, parts=["stability"], store=store)["stability"] != found["stability"]
+
+
+def test_a_store_that_is_a_folder_is_refused(fussy: Fussy, table: Any, tmp_path: Any) -> None:
+    with pytest.raises(ValueError, match="is a folder"):
+        evaluate(fussy, table[0], table[1], parts=["stability"], store=tmp_path)
+
+
+# ------------------------------------------------------------------ wrong input
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"y": ["no"] * 47}, "each of the 48 samples of X; got 47"),
+        ({"y": np.arange(48) % 2}, "labels that the model was fitted to, '<yes>', 'no'; got 0, 1"),
+        ({"random_state": None}, "random_state must be an integer"),
+        ({"cv": KFold(3)}, "cv must be a whole number of folds, 2 at least; got KFold"),
+        ({"max_points": 0}, "max_points must be a whole number"),
+        ({"rows": 40}, "the 47 samples that the model was fitted to; got 40"),
+    ],
+)
+def test_wrong_input(given: dict[str, Any], told: str, classifier: Any, table: Any) -> None:
+    given = dict(given)
+    rows = given.pop("rows", 48)
+    y = given.pop("y", table[1][:rows])
+    with pytest.raises(ValueError, match=told.replace("(", r"\(")):
+        evaluate(classifier, table[0][:rows], y, **given)
+
+
+def test_targets_in_one_column_are_a_vector(classifier: Any, table: Any) -> None:
+    X, label, _ = table
+    found = check_data(subject_of(classifier), X, pd.DataFrame({"y": label}))
+    assert found.shape == (48,) and (found == label).all()

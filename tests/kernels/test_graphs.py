@@ -15,8 +15,8 @@ import pytest
 from multikernel import KernelBank, MKLClassifier, load_model, save_model
 from multikernel.doctor import diagnose
 from multikernel.kernels import GraphKernel, Linear, smallest_eigenvalue
-from multikernel.kernels._graphs import as_plain_graph
 from multikernel.kernels.expressions import parse_kernel
+from multikernel.kernels.graphs import as_plain_graph
 
 
 def draw(seed, n_graphs=12):

@@ -23,9 +23,10 @@ from multikernel.kernels import (
     diffusion_kernel,
     smallest_eigenvalue,
 )
-from multikernel.kernels.networks import base, expansion
-from multikernel.kernels.networks.functions import Heat, Resolvent
-from multikernel.kernels.networks.laplacian import largest_eigenvalue_bound
+from multikernel.kernels._rows import Pair, Rows
+from multikernel.kernels.networks import expansion, kernels
+from multikernel.kernels.networks.expansion import Heat, Resolvent
+from multikernel.kernels.networks.network import largest_eigenvalue_bound
 
 EDGES = [("a", "b", 2.0), ("b", "c", 1.0), ("c", "a", 0.5), ("c", "d", 1.0), ("e", "f", 3.0), ("g", "g", 1.0)]
 SMALL = Network(EDGES)
@@ -62,7 +63,7 @@ kinds = st.sampled_from(
 @pytest.fixture
 def expanded(monkeypatch):
     """Every network counts as a large one."""
-    monkeypatch.setattr(base, "SMALL", 0)
+    monkeypatch.setattr(kernels, "SMALL", 0)
 
 
 @pytest.mark.parametrize("small", [True, False])
@@ -81,7 +82,7 @@ def test_they_are_functions_of_the_laplacian(small, kind, seed, n, parameter, no
     expected = formula(plain_laplacian(A, normalized), parameter)
     rows, columns = rng.integers(0, n, 7), rng.integers(0, n, 4)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "SMALL", 1000 if small else 0)
+        patch.setattr(kernels, "SMALL", 1000 if small else 0)
         kernel = make(network, normalized=normalized, **{name: parameter})
         K = kernel(rows)
         np.testing.assert_allclose(K, expected[np.ix_(rows, rows)], rtol=0, atol=1e-12)
@@ -96,7 +97,7 @@ def test_they_are_functions_of_the_laplacian(small, kind, seed, n, parameter, no
 @pytest.mark.parametrize("small", [True, False])
 @pytest.mark.parametrize("restart", [0.05, 0.5, 0.95])
 def test_the_walk_is_the_geometric_mean_of_both_ways(small, restart, monkeypatch):
-    monkeypatch.setattr(base, "SMALL", 1000 if small else 0)
+    monkeypatch.setattr(kernels, "SMALL", 1000 if small else 0)
     A = random_adjacency(np.random.default_rng(3), 30)
     degrees = A.sum(axis=0)
     share = np.divide(A, degrees, out=np.eye(30), where=degrees > 0)  # of those at j, who go on to i
@@ -263,7 +264,7 @@ ROWS = ["c", "x", "a", "y", "x", "a", "g"]
 
 @pytest.mark.parametrize("small", [True, False])
 def test_samples_that_are_not_in_the_network_are_alone(small, monkeypatch):
-    monkeypatch.setattr(base, "SMALL", 1000 if small else 0)
+    monkeypatch.setattr(kernels, "SMALL", 1000 if small else 0)
     larger = Network(EDGES, nodes=[*"abcdefg", "x", "y"])
     for make in (Diffusion, RegularizedLaplacian, RandomWalk):
         K = make(SMALL)(ROWS)
@@ -302,7 +303,7 @@ def test_rows_come_in_any_form():
     ):
         np.testing.assert_array_equal(numbers(rows), numbers([9, 7]))
     out = np.empty((3, 3), dtype=np.float32)
-    kernel.evaluate(base.Pair(rows := base.Rows(list("cab")), rows), out)
+    kernel.evaluate(Pair(rows := Rows(list("cab")), rows), out)
     np.testing.assert_allclose(out, expected, rtol=1e-6)
     assert np.array_equal(out, out.T)
 

@@ -8,8 +8,7 @@ import scipy.sparse
 from scipy.spatial.distance import cdist
 
 from multikernel.kernels import Cosine, Gaussian, Linear, Polynomial
-from multikernel.kernels._rows import Pair, Rows
-from multikernel.kernels._tiles import product_tiles
+from multikernel.kernels._rows import Pair, Rows, product_tiles
 
 TABLE = np.random.default_rng(0).normal(size=(300, 7))
 TABLE[TABLE < -1.5] = 0.0

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from multikernel._threads import one_thread, thread_limit
 from multikernel.rows import LocalRows
-from multikernel.rows.threads import each_in_order
+from multikernel.rows.local import each_in_order
 
 
 def test_results_come_in_order_and_calls_overlap():

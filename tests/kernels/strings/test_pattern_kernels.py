@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from multikernel.kernels import Gappy, Mismatch, Spectrum, smallest_eigenvalue
 from multikernel.kernels._rows import Pair, Rows
-from multikernel.kernels.strings import _counts, _products
+from multikernel.kernels.strings import _counts
 
 sequences = st.lists(st.text("ACGN", min_size=1, max_size=12), min_size=1, max_size=6)
 
@@ -59,7 +59,7 @@ def agrees(kernel, features, left, right):
 @given(sequences, sequences, st.integers(1, 4), st.booleans())
 def test_the_spectrum_counts_every_pattern(left, right, k, dense):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_products, "_DENSE_SHARE", -1.0 if dense else 2.0)
+        patch.setattr(_counts, "_DENSE_SHARE", -1.0 if dense else 2.0)
         agrees(Spectrum(k, "ACG"), lambda x: spectrum_features(x, k, "ACG"), left, right)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from multikernel._validation import NotFiniteError, RowError
+from multikernel._validation import NotFiniteError, RowError, naming
 from multikernel.kernels import (
     Chi2,
     FunctionKernel,
@@ -24,8 +24,8 @@ from multikernel.kernels import (
     Transform,
 )
 from multikernel.views import KernelBank, LowRankBank, View, make_bank
-from multikernel.views._finish import naming
-from multikernel.views.low_rank import largest_rank, parts, reference_rows, reference_size
+from multikernel.views.low_rank import largest_rank, reference_rows, reference_size
+from multikernel.views.low_rank import view as one_view
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(90, 4))
@@ -55,7 +55,7 @@ def test_factors_stand_side_by_side():
 def test_blocks_of_rows_have_the_factors_of_the_whole(monkeypatch):
     bank = LowRankBank(VIEWS, rank=15).fit(X)
     Z, diagonals = bank.transform(X), bank.diagonals(X)
-    monkeypatch.setattr(parts, "_BLOCK_ROWS", 37)
+    monkeypatch.setattr(one_view, "_BLOCK_ROWS", 37)
     assert np.allclose(bank.transform(X), Z, rtol=0, atol=1e-11)
     assert np.allclose(bank.diagonals(X), diagonals, rtol=1e-12)
     pieces = [bank.transform_with_traces(X[rows]) for rows in (slice(0, 40), slice(40, 90), slice(0, 0))]
@@ -307,7 +307,7 @@ def test_automatic_kernels_that_are_constant_are_left_out():
 
 @pytest.mark.parametrize("approximation", [None, "nystroem", "cholesky", "random_features"])
 def test_rows_that_are_not_finite_are_named(approximation, monkeypatch):
-    monkeypatch.setattr(parts, "_BLOCK_ROWS", 20)
+    monkeypatch.setattr(one_view, "_BLOCK_ROWS", 20)
     kernel = Linear() if approximation is None else Gaussian()
     bank = LowRankBank([View("v", kernel, [1, 2], "center", True, approximation, 8)]).fit(X)
     for bad in (np.nan, np.inf):
@@ -321,7 +321,7 @@ def test_rows_that_are_not_finite_are_named(approximation, monkeypatch):
 
 
 def test_rows_that_a_kernel_cannot_read_are_named(monkeypatch):
-    monkeypatch.setattr(parts, "_BLOCK_ROWS", 20)
+    monkeypatch.setattr(one_view, "_BLOCK_ROWS", 20)
     table = X.copy()
     table[55, 1] = -400.0
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from multikernel.kernels import Gaussian, Linear
 from multikernel.views import CompletedBank, KernelBank, PrecomputedBank, View, stack_kernels
-from multikernel.views.missing.mutual import RIDGE
+from multikernel.views.missing.filling import RIDGE
 from multikernel.views.missing.presence import absent_rows
 
 RNG = np.random.default_rng(0)

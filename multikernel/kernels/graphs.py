@@ -42,8 +42,8 @@ _DEPENDENT = {
     "hadamard_code": ("HC",),
 }
 _FRAMEWORKS = {"weisfeiler_lehman": "vertex_histogram", "core_framework": "shortest_path"}
-# Computed pair by pair, so that of many graphs together the diagonal would cost the whole matrix.
 _NEED_EDGES = {"edge_histogram", "subgraph_matching", "neighborhood_subgraph_pairwise_distance"}
+# Computed pair by pair, so that of many graphs together the diagonal would cost the whole matrix.
 _BY_PAIRS = {"random_walk", "subgraph_matching", "pyramid_match", "graph_hopper"}
 _CLASSES = {
     "VertexHistogram": ("vertex_histogram", {}),
@@ -61,6 +61,10 @@ _CLASSES = {
     "CoreFramework": ("core_framework", {}),
 }
 _NOT_PARAMETERS = ("normalize", "verbose", "n_jobs", "random_state", "Nystroem", "base_graph_kernel")
+_INSTEAD = {
+    "normalize": 'Give the view transforms="unit_diagonal", which does it for test graphs too.',
+    "base_graph_kernel": "It is called base.",
+}
 _DIAGONAL_BLOCK = 64
 _FORMS = (
     "a tuple (edges, node_labels, edge_labels) of which the labels may be left out, a graph of networkx or "
@@ -216,12 +220,6 @@ class GraphKernel(Kernel):
                     "parameters, and that the graphs have what it reads: edges, labels of one kind."
                 ) from error
         return np.asarray(K, dtype=np.float64)
-
-
-_INSTEAD = {
-    "normalize": 'Give the view transforms="unit_diagonal", which does it for test graphs too.',
-    "base_graph_kernel": "It is called base.",
-}
 
 
 def _canonical(name: str) -> str:

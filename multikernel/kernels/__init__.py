@@ -1,4 +1,11 @@
-"""Kernel functions, their algebra, and transforms of Gram matrices."""
+"""Kernel functions, their algebra, and transforms of Gram matrices.
+
+``base`` has the interface and the algebra. Kernels of numbers are in ``dot`` and ``distance``, of tables with
+categories and gaps in ``mixed``, of sets in ``sets``, of pairs of objects in ``pairs``, of graphs in
+``graphs``, of sequences in ``strings``, of nodes of a network in ``networks``; what the caller brings, a
+matrix, a function or a similarity, in ``given``. ``expressions`` reads kernels from text, ``transforms``
+changes Gram matrices. ``_rows`` and ``_columns`` hold the rows that kernels compare and what they share.
+"""
 
 from multikernel._validation import smallest_eigenvalue
 from multikernel.kernels.base import Kernel, Power, Product, Scaled, Sum

@@ -1,4 +1,9 @@
-"""Rows of a table in blocks, in this process or on a cluster: functions go to the rows, sums come back."""
+"""Rows of a table in blocks, in this process or on a cluster: functions go to the rows, sums come back.
+
+``base`` has the interface, ``local`` the rows of this process, ``dask_rows`` those of a dask collection,
+which ``dask_chunks`` checks and to which ``dask_program`` sends functions; ``cluster`` and ``memory`` say
+what can be held, ``tables`` takes and joins rows of any kind of table.
+"""
 
 from .base import Block, RowBlocks, tree_sum
 from .cluster import cluster_memory, fits_cluster, is_dask

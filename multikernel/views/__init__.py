@@ -1,4 +1,10 @@
-"""Views (named column blocks with kernels), banks of kernels, and stacks of Gram matrices."""
+"""Views (named column blocks with kernels), banks of kernels, and stacks of Gram matrices.
+
+``view`` makes views of a list of kernels, ``columns`` and ``scaling`` read and standardise their columns.
+Banks give the Gram matrices: ``bank`` from rows, ``precomputed`` from a stack that ``stacks`` makes,
+``missing`` where samples lack views; ``low_rank`` gives factors in their place. ``memory`` says what all this
+occupies, ``gating_features`` what the gate of a localized model reads.
+"""
 
 from multikernel.views.bank import FittedView, KernelBank
 from multikernel.views.gating_features import GatingFeatures, fit_gating_features

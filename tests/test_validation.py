@@ -190,17 +190,19 @@ def test_good_tables_are_not_copied():
     assert check_numeric_table(np.asfortranarray(table)).flags.c_contiguous
 
 
-def test_choices_and_types_are_listed():
-    with pytest.raises(ValueError, match="psd must be one of 'error', 'clip'; got 'fix'"):
-        check_choice("psd", "fix", ("error", "clip"))
-    for dtype in ("float16", np.int64, None):
-        with pytest.raises(ValueError, match="dtype must be 'float64' or 'float32'"):
-            check_float_dtype(dtype)
-    with pytest.raises(TypeError, match="dtype must be 'float64' or 'float32'; got 'what'"):
-        check_float_dtype("what")
-    with pytest.raises(ValueError, match="a square Gram matrix"):
-        check_square(np.ones(3), "K")
-    with pytest.raises(ValueError, match=r"K must hold at least one sample; got shape \(0, 0\)"):
-        check_square(np.ones((0, 0)), "K")
-    with pytest.raises(ValueError, match="K must be a numeric array; got list"):
-        check_square([["a"]], "K")
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: check_choice("psd", "fix", ("error", "clip")), ValueError, "psd must be one of 'error', "),
+        (lambda: check_float_dtype("float16"), ValueError, "must be 'float64' or 'float32'; got 'float16'"),
+        (lambda: check_float_dtype(np.int64), ValueError, "dtype must be 'float64' or 'float32'"),
+        (lambda: check_float_dtype(None), ValueError, "dtype must be 'float64' or 'float32'"),
+        (lambda: check_float_dtype("what"), TypeError, "dtype must be 'float64' or 'float32'; got 'what'"),
+        (lambda: check_square(np.ones(3), "K"), ValueError, "a square Gram matrix"),
+        (lambda: check_square(np.ones((0, 0)), "K"), ValueError, r"one sample; got shape \(0, 0\)"),
+        (lambda: check_square([["a"]], "K"), ValueError, "K must be a numeric array; got list"),
+    ],
+)  # fmt: skip
+def test_choices_types_and_shapes_are_listed(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -20,10 +20,12 @@ from typing import Any
 
 import numpy as np
 from multikernel.combine.gates import GATES
+from multikernel.criteria import Hinge
 from multikernel.criteria.joint import JointHinge
 from multikernel.estimators._one_kernel import fixed_seed
 from multikernel.evaluation import evaluate
 from multikernel.methods import get_method
+from multikernel.solvers import Options, learn_weights, solve_machine
 from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
 from multikernel.solvers.kernel_matrix import MatrixProblem, learn_kernel_matrix
 from multikernel.solvers.localized.gating import GatedObjective
@@ -34,6 +36,7 @@ from multikernel.solvers.nonstationary.mixtures import Mixtures
 from multikernel.solvers.nonstationary.projection import Projection
 from multikernel.solvers.nonstationary.smo import project_smo
 from multikernel.solvers.nonstationary.working_set import project_interior
+from multikernel.weights import EasyMKL
 
 import multikernel
 from multikernel import (
@@ -57,7 +60,6 @@ from multikernel import (
     compare_rules,
     cost_path,
 )
-from multikernel.criteria import Hinge
 from multikernel.kernels import (
     Chi2,
     Cosine,
@@ -76,8 +78,6 @@ from multikernel.kernels import (
     Tanimoto,
     WeightedDegree,
 )
-from multikernel.solvers import Options, learn_weights, solve_machine
-from multikernel.weights import EasyMKL
 
 Arrays = dict[str, Any]
 Params = dict[str, Any]

@@ -17,7 +17,7 @@ from .grams import (
     raise_non_finite_gram,
     smallest_eigenvalue,
 )
-from .labels import codes_of_classes, signs_of_two_classes
+from .labels import check_values, codes_of_classes, is_missing, join_labels, signs_of_two_classes
 from .pairs import check_split, pair_table, split_pairs
 from .tables import (
     WHOLE_VIEWS,
@@ -34,8 +34,10 @@ from .tables import (
     check_rank,
     check_seed,
     is_frame,
+    naming,
+    naming_rows,
+    warn_caller,
 )
-from .warn import warn_caller
 
 __all__ = [
     "PSD_CHOICES",
@@ -58,9 +60,14 @@ __all__ = [
     "check_seed",
     "check_split",
     "check_square",
+    "check_values",
     "codes_of_classes",
     "is_frame",
     "is_indefinite",
+    "is_missing",
+    "join_labels",
+    "naming",
+    "naming_rows",
     "pair_table",
     "raise_degenerate",
     "raise_indefinite",

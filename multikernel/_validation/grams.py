@@ -143,10 +143,6 @@ def _examine_gram(K: np.ndarray, label: str, tolerance: float, flat: float) -> G
     return GramFacts("constant" if constant else "", _breaks_schwarz(K, tolerance, largest))
 
 
-def _spread(values: np.ndarray) -> float:
-    return float(values.max()) - float(values.min())  # Python's floats overflow without a warning
-
-
 def _worst_asymmetry(K: np.ndarray) -> tuple[float, tuple[int, int]]:
     worst, place = 0.0, (0, 0)
     for i in range(len(K)):

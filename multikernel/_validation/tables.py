@@ -1,4 +1,4 @@
-"""Checks of numbers, choices and feature tables, with their wording.
+"""Checks of numbers, choices and feature tables, with their wording, and warnings that point at the caller.
 
 Errors are ``ValueError`` or ``TypeError``; each names what was required, what was given and the remedy.
 Nothing here modifies its input.
@@ -7,13 +7,19 @@ Nothing here modifies its input.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
+
+_PACKAGE = __name__.split(".")[0]
+
 
 # --- scalars and choices -------------------------------------------------------------------------
 
@@ -45,30 +51,25 @@ def check_number(
 
 def check_positive_integer(name: str, value: Any) -> int:
     """Return `value` as an int of at least 1."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a positive integer; got {value!r}.")
-    if value < 1:
-        raise ValueError(f"{name} must be a positive integer; got {value!r}.")
-    return int(value)
+    return _check_integer(f"{name} must be a positive integer", value, 1)
 
 
 def check_count(name: str, value: Any) -> int:
     """Return `value` as an int of at least 0."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number of at least 0; got {value!r}.")
-    if value < 0:
-        raise ValueError(f"{name} must be a whole number of at least 0; got {value!r}.")
-    return int(value)
+    return _check_integer(f"{name} must be a whole number of at least 0", value, 0)
 
 
 def check_seed(name: str, value: Any) -> int:
     """Return `value` as an int of at least 0; None is 0."""
-    if value is None:
-        return 0
+    requirement = f"{name} must be a whole number of at least 0, or None"
+    return 0 if value is None else _check_integer(requirement, value, 0)
+
+
+def _check_integer(requirement: str, value: Any, least: int) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be a whole number of at least 0, or None; got {value!r}.")
-    if value < 0:
-        raise ValueError(f"{name} must be a whole number of at least 0, or None; got {value!r}.")
+        raise TypeError(f"{requirement}; got {value!r}.")
+    if value < least:
+        raise ValueError(f"{requirement}; got {value!r}.")
     return int(value)
 
 
@@ -140,6 +141,35 @@ class NotFiniteError(RowError):
 
     def __str__(self) -> str:
         return f"{self.found} at row {self.row}, {self.rest}"
+
+
+@contextmanager
+def naming(label: str) -> Iterator[None]:
+    """Let an error raised inside name the view or kernel it is about."""
+    try:
+        yield
+    except ValueError as error:
+        if label in str(error):
+            raise
+        if isinstance(error, RowError):  # whoever reads a part of a table says which row of the whole it is
+            raise error.in_row(error.row, f"{label}: ") from error
+        raise ValueError(f"{label}: {error}") from error
+
+
+@contextmanager
+def naming_rows(rows: np.ndarray | int | None) -> Iterator[None]:
+    """Let an error about one of some rows speak of the row of the whole table.
+
+    `rows` are their positions in it, or the position of the first where they are neighbours; None: these are
+    all rows.
+    """
+    try:
+        yield
+    except RowError as error:
+        if rows is None:
+            raise
+        row = rows + error.row if isinstance(rows, int) else int(rows[error.row])
+        raise error.in_row(row) from error
 
 
 def is_frame(X: Any) -> bool:
@@ -268,3 +298,14 @@ def as_generator(random_state: Any) -> np.random.Generator:
             f"each time; got {random_state!r}."
         )
     return np.random.default_rng(int(random_state))
+
+
+# --- warnings ----------------------------------------------------------------------------------
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the first line outside of this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == _PACKAGE:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

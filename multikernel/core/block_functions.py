@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from .._typing import Array
-from .._validation import RowError, codes_of_classes
-from ..rows import Block, check_values, rows_unlike, take_rows
+from .._validation import RowError, check_values, codes_of_classes
+from ..rows import Block, rows_unlike, take_rows
 from ..views.columns import Selection, as_table
 from ..views.low_rank import LowRankBank
 from .parameters import price_samples

@@ -9,8 +9,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from .._typing import Array
-from .._validation import is_frame
-from ..rows import DaskRows, LocalRows, RowBlocks, features_in_chunks, is_dask, join_labels
+from .._validation import is_frame, join_labels
+from ..rows import DaskRows, LocalRows, RowBlocks, features_in_chunks, is_dask
 from .block_functions import LabelFacts, TargetFacts, check_block, encode_block, label_facts, target_facts
 from .parameters import check_sample_weights, check_targets, encode_labels
 

@@ -1,15 +1,19 @@
-"""Kernel functions, their algebra, and transforms of Gram matrices."""
+"""Kernel functions, their algebra, and transforms of Gram matrices.
+
+``base`` has the interface and the algebra. Kernels of numbers are in ``dot`` and ``distance``, of tables with
+categories and gaps in ``mixed``, of sets in ``sets``, of pairs of objects in ``pairs``, of graphs in
+``graphs``, of sequences in ``strings``, of nodes of a network in ``networks``; what the caller brings, a
+matrix, a function or a similarity, in ``given``. ``expressions`` reads kernels from text, ``transforms``
+changes Gram matrices. ``_rows`` and ``_columns`` hold the rows that kernels compare and what they share.
+"""
 
 from multikernel._validation import smallest_eigenvalue
 from multikernel.kernels.base import Kernel, Power, Product, Scaled, Sum
-from multikernel.kernels.categories import Hamming
 from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
-from multikernel.kernels.empirical_map import EmpiricalMap
-from multikernel.kernels.given import FunctionKernel, Precomputed, as_kernel
-from multikernel.kernels.grams import as_transforms, center, repair_psd, unit_diagonal, unit_trace
+from multikernel.kernels.given import EmpiricalMap, FunctionKernel, Precomputed, as_kernel
 from multikernel.kernels.graphs import GraphKernel
-from multikernel.kernels.mixed import Mixed
+from multikernel.kernels.mixed import Hamming, Mixed
 from multikernel.kernels.networks import (
     Diffusion,
     Network,
@@ -20,7 +24,19 @@ from multikernel.kernels.networks import (
 from multikernel.kernels.pairs import Kronecker, Pairwise, pairwise_kernel
 from multikernel.kernels.sets import Jaccard, Tanimoto
 from multikernel.kernels.strings import Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree
-from multikernel.kernels.transforms import Center, Chain, PSDRepair, Transform, UnitDiagonal, UnitTrace
+from multikernel.kernels.transforms import (
+    Center,
+    Chain,
+    PSDRepair,
+    Transform,
+    UnitDiagonal,
+    UnitTrace,
+    as_transforms,
+    center,
+    repair_psd,
+    unit_diagonal,
+    unit_trace,
+)
 
 __all__ = [
     "Center",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sized
+from collections.abc import Hashable, Iterable, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -56,13 +56,23 @@ def names_of(rows: Rows) -> list[Any] | None:
     return [rows.raw.name] if hasattr(rows.raw, "iloc") else None
 
 
-def missing_in(column: np.ndarray) -> np.ndarray:
-    """Which entries are missing: NaN, None, pandas' NA and NaT."""
-    if column.dtype.kind in "iub":
-        return np.zeros(len(column), dtype=bool)
+def missing_in(entries: np.ndarray) -> np.ndarray:
+    """Which entries are missing: NaN, None, pandas' NA and NaT; an array of the same shape."""
+    if entries.dtype.kind in "fc":
+        return np.isnan(entries)
+    if entries.dtype.kind in "iubSU":
+        return np.zeros(entries.shape, dtype=bool)
     import pandas as pd
 
-    return np.asarray(pd.isna(column), dtype=bool)
+    return np.asarray(pd.isna(entries), dtype=bool)
+
+
+def as_objects(entries: Sequence[Any]) -> np.ndarray:
+    """A 1-D array of any objects, none of them converted."""
+    objects = np.empty(len(entries), dtype=object)
+    for position, entry in enumerate(entries):
+        objects[position] = entry
+    return objects
 
 
 def same_width(left: Sized, right: Sized, labels: tuple[str, str]) -> None:

@@ -1,28 +1,43 @@
-"""The rows a kernel compares, and what kernels on the same rows can share.
+"""The rows a kernel compares, their products and distances, and what kernels on the same rows can share.
 
 `Rows` is one side of a Gram matrix: the rows as they were given and, for the kernels that ask, as a checked
 numeric table with its norms and typical distances. `Pair` is two sides, with their dot products, which all
 dot-product and Gaussian kernels on the same columns share.
+
+Gram matrices are written tile by tile, from products of which a matrix need not exist. Entries below the
+diagonal of a training Gram are mirror images. Written row by row, each would touch a page of its own; written
+by tiles, some hundred of them share one, which is what a matrix in a file needs.
+
+Distances are taken difference by difference: exact where expansions into dot products would cancel. Dense
+tables go through SciPy (chi-squared: a compiled loop); sparse ones through a compiled merge of the sorted
+column indices of two rows, which never builds a dense table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse
+from scipy.spatial.distance import cdist
 
+from multikernel._numba import kept_njit
 from multikernel._validation import check_numeric_table
-from multikernel.kernels._distances import direct_distances
-from multikernel.kernels._tiles import Tile, product_tiles
 from multikernel.rows.tables import count_rows, take_rows
 
 # ‖x‖² + ‖z‖² − 2 x·z loses about eps · gamma · max‖x‖² in the exponent: 1e-11 at this bound.
 _EXPANSION_LIMIT = 1e4
 _SAMPLE_ROWS = 512
 _BLOCK_ELEMENTS = 1 << 15
+_TILE = (128, 256)
+_TILE_ELEMENTS = 128 * 256
+_DISTANCE_ROWS = 256
+_KINDS = {"sqeuclidean": 0, "cityblock": 1, "chi2": 2}
+
+Tile = tuple[slice, slice, np.ndarray]
+T = TypeVar("T")
 
 
 def row_blocks(n_rows: int, n_columns: int, elements: int = _BLOCK_ELEMENTS) -> Iterator[slice]:
@@ -30,20 +45,6 @@ def row_blocks(n_rows: int, n_columns: int, elements: int = _BLOCK_ELEMENTS) -> 
     step = max(1, elements // max(1, n_columns))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
-
-
-class BlockBuffers:
-    """Two scratch arrays for `row_blocks`, allocated once: a fresh one for each block costs page faults."""
-
-    def __init__(self, n_rows: int, n_columns: int) -> None:
-        rows = next(row_blocks(n_rows, n_columns))
-        self._memory = np.empty((2, (rows.stop - rows.start) * n_columns))
-
-    def pair(self, block: slice, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
-        """Both arrays, shaped for the rows of `block` and `n_columns` columns."""
-        n_rows = block.stop - block.start
-        first, second = (memory[: n_rows * n_columns].reshape(n_rows, n_columns) for memory in self._memory)
-        return first, second
 
 
 class Rows:
@@ -91,10 +92,7 @@ class Rows:
             All that it depends on beside the rows.
         make : callable
         """
-        kept = self._derived.get(what)
-        if kept is None or kept[0] != key:
-            kept = self._derived[what] = (key, make())
-        return kept[1]
+        return _kept(self._derived, what, key, make)
 
     @cached_property
     def _derived_rows(self) -> dict[str, tuple[Hashable, np.ndarray]]:
@@ -102,10 +100,7 @@ class Rows:
 
     def derived_rows(self, what: str, key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
         """Like `derived`, for an array with one entry for each row, which rows that are taken keep."""
-        kept = self._derived_rows.get(what)
-        if kept is None or kept[0] != key:
-            kept = self._derived_rows[what] = (key, make())
-        return kept[1]
+        return _kept(self._derived_rows, what, key, make)
 
     @cached_property
     def values(self) -> Any:
@@ -136,7 +131,7 @@ class Rows:
     @cached_property
     def scaled_norms(self) -> np.ndarray:
         """‖x_i‖ / peak, shape (n,): neither overflows nor underflows."""
-        return np.sqrt(squared_norms(scaled(self.values, 1.0 / self.peak if self.peak else 1.0)))
+        return np.sqrt(squared_norms(self._unit_values()))
 
     @cached_property
     def mean_sq_norm(self) -> float:
@@ -176,6 +171,13 @@ class Rows:
 
     def _unit_values(self) -> Any:
         return scaled(self.values, 1.0 / self.peak if self.peak else 1.0)
+
+
+def _kept(store: dict[str, tuple[Hashable, T]], what: str, key: Hashable, make: Callable[[], T]) -> T:
+    found = store.get(what)
+    if found is None or found[0] != key:
+        found = store[what] = (key, make())
+    return found[1]
 
 
 class Pair:
@@ -296,3 +298,162 @@ def _sample_distances(left: Any, right: Any) -> np.ndarray:
     if np.median(squares) < 1e-8 * max(squared_norms(left).max(), squared_norms(right).max()):
         direct_distances("sqeuclidean", left, right, squares)
     return np.maximum(squares, 0.0, out=squares)
+
+
+# --- tiles -------------------------------------------------------------------------------------
+
+
+class TileBuffers:
+    """Scratch arrays for a tile, allocated once: fresh ones for each tile cost page faults."""
+
+    def __init__(self, count: int) -> None:
+        self._memory = np.empty((count, _TILE_ELEMENTS))
+
+    def shaped(self, shape: tuple[int, ...]) -> list[np.ndarray]:
+        """The arrays, each of the shape of a tile."""
+        size = shape[0] * shape[1]
+        if size > self._memory.shape[1]:
+            self._memory = np.empty((len(self._memory), size))
+        return [memory[:size].reshape(shape) for memory in self._memory]
+
+
+def product_tiles(
+    left: Any, right: Any, whole: np.ndarray | None = None, *, half: bool = False
+) -> Iterator[Tile]:
+    """Rows, columns and products x_i · z_j of tiles that fit in the cache.
+
+    Products that are there already, as `whole`, come in whole rows, in which memory is read fastest. Others
+    are computed for some rows at a time. `half`: of a table with itself, what is right of the diagonal.
+    """
+    n_rows, n_columns = left.shape[0], right.shape[0]
+    height, width = (max(1, _TILE_ELEMENTS // n_columns), n_columns) if whole is not None else _TILE
+    transposed = None if whole is not None else _transposed(left, right)
+    for start in range(0, n_rows, height):
+        rows = slice(start, min(start + height, n_rows))
+        first = start if half else 0
+        if whole is not None:
+            products = whole[rows, first:]
+        else:
+            products = _products(left[rows], transposed, first)
+            if half:
+                mirror(products[:, : len(products)])
+        for begin in range(first, n_columns, width):
+            columns = slice(begin, min(begin + width, n_columns))
+            yield rows, columns, products[:, columns.start - first : columns.stop - first]
+
+
+def _transposed(left: Any, right: Any) -> Any:
+    if scipy.sparse.issparse(right):
+        return right.T.tocsr()
+    return np.ascontiguousarray(right.T) if scipy.sparse.issparse(left) else right.T
+
+
+def _products(left: Any, transposed: Any, first: int) -> np.ndarray:
+    """With the columns from `first` on."""
+    if isinstance(left, np.ndarray) and isinstance(transposed, np.ndarray):
+        return left @ transposed[:, first:]
+    product = left @ transposed  # columns of a sparse matrix are slow to take
+    return np.asarray(product.toarray() if scipy.sparse.issparse(product) else product)[:, first:]
+
+
+def mirror(corner: np.ndarray) -> None:
+    """The upper half of a square decides: BLAS may round x · z and z · x differently."""
+    corner[...] = np.triu(corner) + np.triu(corner, 1).T
+
+
+def write_tile(out: np.ndarray, rows: slice, columns: slice, values: np.ndarray, half: bool) -> None:
+    """Write a tile into `out`; with `half` its mirror image below the diagonal too."""
+    out[rows, columns] = values
+    below = slice(max(columns.start, rows.stop), columns.stop)
+    if half and below.start < below.stop:
+        out[below, rows] = values[:, below.start - columns.start :].T
+
+
+# --- distances ---------------------------------------------------------------------------------
+
+
+def direct_distances(kind: str, left: Any, right: Any, out: np.ndarray) -> None:
+    """Write the distances between all rows of `left` and of `right` into `out` (n, n_z).
+
+    Parameters
+    ----------
+    kind : {"sqeuclidean", "cityblock", "chi2", "hamming"}
+        Σ (x − z)², Σ |x − z|, Σ (x − z)² / (x + z) with 0 / 0 = 0, or the share of columns that differ (of
+        dense tables).
+    left, right : ndarray or csr_matrix
+        Float64 tables with equally many columns; CSR in canonical format.
+    out : ndarray of shape (n, n_z), float64 or float32
+    """
+    symmetric = left is right
+    if scipy.sparse.issparse(left) or scipy.sparse.issparse(right):
+        a = scipy.sparse.csr_matrix(left)
+        b = a if symmetric else scipy.sparse.csr_matrix(right)
+        _sparse_distances(
+            _KINDS[kind], symmetric, a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, np.asarray(out)
+        )
+    elif kind == "chi2":
+        _dense_chi2(left, right, symmetric, np.asarray(out))
+    else:
+        for start in range(0, len(left), _DISTANCE_ROWS):
+            rows = slice(start, start + _DISTANCE_ROWS)
+            out[rows] = cdist(left[rows], right, kind)
+
+
+@kept_njit(error_model="numpy")
+def _term(kind, x, z):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """One coordinate's share of the distance."""
+    gap = abs(x - z)
+    if kind == 1:
+        return gap
+    if kind == 0:
+        return gap * gap
+    half = 0.5 * x + 0.5 * z  # halves: the sum of very large entries stays finite
+    return 0.5 * gap * (gap / half) if half > 0.0 else 0.0
+
+
+@kept_njit(error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
+def _dense_chi2(left, right, symmetric, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    for i in range(left.shape[0]):
+        x = left[i]
+        for j in range(i if symmetric else 0, right.shape[0]):
+            z = right[j]
+            total = 0.0
+            for k in range(len(x)):
+                half = 0.5 * x[k] + 0.5 * z[k]
+                gap = x[k] - z[k]
+                # where both are 0 the gap is too; dividing by 1 there keeps the loop free of branches
+                total += 0.5 * gap * (gap / (half if half > 0.0 else 1.0))
+            out[i, j] = total
+            if symmetric:
+                out[j, i] = total
+
+
+@kept_njit(error_model="numpy")
+def _sparse_distances(  # type: ignore[no-untyped-def]  # pragma: no cover
+    kind, symmetric, a_start, a_column, a_value, b_start, b_column, b_value, out
+):
+    for i in range(len(a_start) - 1):
+        for j in range(i if symmetric else 0, len(b_start) - 1):
+            p, p_end = a_start[i], a_start[i + 1]
+            q, q_end = b_start[j], b_start[j + 1]
+            total = 0.0
+            while p < p_end and q < q_end:
+                if a_column[p] == b_column[q]:
+                    total += _term(kind, a_value[p], b_value[q])
+                    p += 1
+                    q += 1
+                elif a_column[p] < b_column[q]:
+                    total += _term(kind, a_value[p], 0.0)
+                    p += 1
+                else:
+                    total += _term(kind, 0.0, b_value[q])
+                    q += 1
+            while p < p_end:
+                total += _term(kind, a_value[p], 0.0)
+                p += 1
+            while q < q_end:
+                total += _term(kind, 0.0, b_value[q])
+                q += 1
+            out[i, j] = total
+            if symmetric:
+                out[j, i] = total

@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import RowError, all_finite, check_choice, check_number
-from multikernel.kernels._distances import direct_distances
-from multikernel.kernels._rows import Pair, Rows, row_blocks, scaled
-from multikernel.kernels._tiles import TileBuffers, write_tile
+from multikernel.kernels._rows import (
+    Pair,
+    Rows,
+    TileBuffers,
+    direct_distances,
+    row_blocks,
+    scaled,
+    write_tile,
+)
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.dot import bounded_inverse
 
@@ -121,8 +127,35 @@ class Gaussian(Kernel):
         return np.ones(rows.values.shape[0])
 
 
+class _DistanceKernel(Kernel):
+    """k(x, z) = exp(−gamma · distance), with a distance of `direct_distances`."""
+
+    gamma: float
+    _distance: str
+    _is_bounded = True
+
+    def __post_init__(self) -> None:
+        gamma = check_number(f"{type(self).__name__} gamma", self.gamma, above=0.0)
+        object.__setattr__(self, "gamma", gamma)
+
+    def _check_rows(self, rows: Rows) -> None:
+        """Refuse rows that the distance does not suit."""
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        self._check_rows(pair.right)
+        self._check_rows(pair.left)
+        direct_distances(self._distance, *pair.tables, out)
+        _exp_of_negative(out, self.gamma)
+        if pair.symmetric:
+            np.fill_diagonal(out, 1.0)
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        self._check_rows(rows)
+        return np.ones(rows.values.shape[0])
+
+
 @dataclass(frozen=True, repr=False)
-class Laplacian(Kernel):
+class Laplacian(_DistanceKernel):
     """k(x, z) = exp(−gamma Σ |x_j − z_j|).
 
     Parameters
@@ -137,20 +170,11 @@ class Laplacian(Kernel):
     """
 
     gamma: float = 1.0
-    _is_bounded = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", check_number("Laplacian gamma", self.gamma, above=0.0))
-
-    def _fill(self, pair: Pair, out: np.ndarray) -> None:
-        _fill_exponential("cityblock", pair, out, self.gamma)
-
-    def _diagonal(self, rows: Rows) -> np.ndarray:
-        return np.ones(rows.values.shape[0])
+    _distance = "cityblock"
 
 
 @dataclass(frozen=True, repr=False)
-class Chi2(Kernel):
+class Chi2(_DistanceKernel):
     """k(x, z) = exp(−gamma Σ (x_j − z_j)² / (x_j + z_j)), for non-negative rows such as histograms.
 
     Parameters
@@ -165,26 +189,10 @@ class Chi2(Kernel):
     """
 
     gamma: float = 1.0
-    _is_bounded = True
+    _distance = "chi2"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", check_number("Chi2 gamma", self.gamma, above=0.0))
-
-    def _fill(self, pair: Pair, out: np.ndarray) -> None:
-        require_non_negative(pair.right, "Chi2")
-        require_non_negative(pair.left, "Chi2")
-        _fill_exponential("chi2", pair, out, self.gamma)
-
-    def _diagonal(self, rows: Rows) -> np.ndarray:
+    def _check_rows(self, rows: Rows) -> None:
         require_non_negative(rows, "Chi2")
-        return np.ones(rows.values.shape[0])
-
-
-def _fill_exponential(kind: str, pair: Pair, out: np.ndarray, gamma: float) -> None:
-    direct_distances(kind, *pair.tables, out)
-    _exp_of_negative(out, gamma)
-    if pair.symmetric:
-        np.fill_diagonal(out, 1.0)
 
 
 def _exp_of_negative(distances: np.ndarray, gamma: float) -> None:

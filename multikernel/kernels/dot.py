@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import check_number, check_positive_integer
-from multikernel.kernels._rows import Pair, Rows, squared_norms
-from multikernel.kernels._tiles import TileBuffers, product_tiles, write_tile
+from multikernel.kernels._rows import Pair, Rows, TileBuffers, product_tiles, squared_norms, write_tile
 from multikernel.kernels.base import Kernel, raise_to
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -43,6 +42,26 @@ class _DotKernel(Kernel):
         return values
 
 
+class _ScaledDotKernel(_DotKernel):
+    """k(x, z) = f(gamma x · z), with gamma a number or "scale"."""
+
+    gamma: float | str
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        if not isinstance(self.gamma, str):
+            object.__setattr__(self, "gamma", check_number(f"{name} gamma", self.gamma, above=0.0))
+        elif self.gamma != "scale":
+            raise ValueError(f"{name} gamma must be a positive number or 'scale'; got {self.gamma!r}.")
+
+    @property
+    def is_fitted(self) -> bool:
+        return self.gamma != "scale"
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        return self if self.is_fitted else replace(self, gamma=bounded_inverse(rows.mean_sq_norm))  # type: ignore[type-var]
+
+
 @dataclass(frozen=True, repr=False)
 class Linear(_DotKernel):
     """k(x, z) = x · z.
@@ -59,7 +78,7 @@ class Linear(_DotKernel):
 
 
 @dataclass(frozen=True, repr=False)
-class Polynomial(_DotKernel):
+class Polynomial(_ScaledDotKernel):
     """k(x, z) = (gamma x · z + coef0) ** degree.
 
     Parameters
@@ -83,15 +102,8 @@ class Polynomial(_DotKernel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "degree", check_positive_integer("Polynomial degree", self.degree))
-        object.__setattr__(self, "gamma", _check_gamma("Polynomial", self.gamma))
+        super().__post_init__()
         object.__setattr__(self, "coef0", check_number("Polynomial coef0", self.coef0, at_least=0.0))
-
-    @property
-    def is_fitted(self) -> bool:
-        return self.gamma != "scale"
-
-    def _resolve(self, rows: Rows) -> Kernel:
-        return self if self.is_fitted else replace(self, gamma=bounded_inverse(rows.mean_sq_norm))
 
     def _map(self, products: np.ndarray) -> None:
         products *= self.gamma
@@ -100,7 +112,7 @@ class Polynomial(_DotKernel):
 
 
 @dataclass(frozen=True, repr=False)
-class Sigmoid(_DotKernel):
+class Sigmoid(_ScaledDotKernel):
     """k(x, z) = tanh(gamma x · z + coef0), in general **not** positive semidefinite (``is_psd`` is False).
 
     Parameters
@@ -119,19 +131,12 @@ class Sigmoid(_DotKernel):
     coef0: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", _check_gamma("Sigmoid", self.gamma))
+        super().__post_init__()
         object.__setattr__(self, "coef0", check_number("Sigmoid coef0", self.coef0))
 
     @property
     def is_psd(self) -> bool:
         return False
-
-    @property
-    def is_fitted(self) -> bool:
-        return self.gamma != "scale"
-
-    def _resolve(self, rows: Rows) -> Kernel:
-        return self if self.is_fitted else replace(self, gamma=bounded_inverse(rows.mean_sq_norm))
 
     def _map(self, products: np.ndarray) -> None:
         products *= self.gamma
@@ -179,11 +184,3 @@ def _divide_rows(table: Any, sizes: np.ndarray) -> Any:
     result = table.copy()
     result.data = table.data / np.repeat(divisors, np.diff(table.indptr))
     return result
-
-
-def _check_gamma(kernel: str, gamma: Any) -> float | str:
-    if isinstance(gamma, str):
-        if gamma != "scale":
-            raise ValueError(f"{kernel} gamma must be a positive number or 'scale'; got {gamma!r}.")
-        return gamma
-    return check_number(f"{kernel} gamma", gamma, above=0.0)

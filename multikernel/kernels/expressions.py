@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from multikernel.kernels.base import Kernel
-from multikernel.kernels.categories import Hamming
 from multikernel.kernels.distance import Chi2, Gaussian, Laplacian
 from multikernel.kernels.dot import Cosine, Linear, Polynomial, Sigmoid
-from multikernel.kernels.empirical_map import EmpiricalMap
+from multikernel.kernels.given import EmpiricalMap
 from multikernel.kernels.graphs import GraphKernel
-from multikernel.kernels.mixed import Mixed
+from multikernel.kernels.mixed import Hamming, Mixed
 from multikernel.kernels.pairs import Kronecker, Pairwise
 from multikernel.kernels.sets import Jaccard, Tanimoto
 from multikernel.kernels.strings import Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree

@@ -11,9 +11,7 @@ import scipy.sparse
 
 from multikernel._validation import RowError
 from multikernel.kernels._columns import objects_of
-from multikernel.kernels._distances import direct_distances
-from multikernel.kernels._rows import Pair, Rows, row_blocks
-from multikernel.kernels._tiles import write_tile
+from multikernel.kernels._rows import Pair, Rows, direct_distances, row_blocks, write_tile
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import require_non_negative
 

@@ -9,14 +9,17 @@ transform of a chain may need. ``restrict(support)`` keeps what is needed for th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.linalg
 
-from multikernel._validation import RowError, all_finite, check_choice
-from multikernel.kernels._rows import BlockBuffers, row_blocks
+from multikernel._validation import RowError, all_finite, check_choice, check_gram, check_square
+from multikernel.kernels._rows import TileBuffers, row_blocks
+
+State = TypeVar("State")
 
 
 class Transform(ABC):
@@ -55,11 +58,13 @@ class Transform(ABC):
         fitted = self.fit(K)
         return fitted, fitted.train(K, overwrite=overwrite)
 
-    def _require_fitted(self, state: Any) -> None:
+    def _fitted(self, state: State | None) -> State:
+        """What `fit` has set."""
         if state is None:
             raise ValueError(
                 f"{type(self).__name__} is not fitted. Call fit(K) with the training Gram first."
             )
+        return state
 
 
 def _writable(K: np.ndarray, overwrite: bool) -> np.ndarray:
@@ -88,32 +93,28 @@ class Center(Transform):
         return Center(column_means=means, mean=float(means.mean()))
 
     def train(self, K: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
-        self._require_fitted(self.column_means)
+        means = self._fitted(self.column_means)
         K = _writable(K, overwrite)
-        means = self.column_means
-        assert means is not None
-        buffers = BlockBuffers(*K.shape)
+        buffers = TileBuffers(1)
         for block in row_blocks(*K.shape):
-            shift, _ = buffers.pair(block, len(K))
+            (shift,) = buffers.shaped((block.stop - block.start, len(K)))
             np.add(means[block, None], means, out=shift)
             shift -= self.mean
             K[block] -= shift
         return K
 
     def test(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
-        self._require_fitted(self.column_means)
-        assert self.column_means is not None
+        means = self._fitted(self.column_means)
         row_means: np.ndarray = np.asarray(K_test.mean(axis=1, dtype=np.float64))
         columns = K_test if self.support is None else K_test[:, self.support]
-        return columns - (row_means[:, None] + (self.column_means - self.mean))
+        return columns - (row_means[:, None] + (means - self.mean))
 
     def test_diag(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
         return diag_test - 2.0 * np.mean(K_test, axis=1, dtype=np.float64) + self.mean
 
     def restrict(self, support: np.ndarray) -> Center:
-        self._require_fitted(self.column_means)
-        assert self.column_means is not None
-        return replace(self, column_means=self.column_means[support], support=np.asarray(support))
+        means = self._fitted(self.column_means)
+        return replace(self, column_means=means[support], support=np.asarray(support))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,33 +134,28 @@ class UnitDiagonal(Transform):
         return UnitDiagonal(inverse_roots(K.diagonal()))
 
     def train(self, K: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
-        self._require_fitted(self.inverse_roots)
+        roots = self._fitted(self.inverse_roots)
         K = _writable(K, overwrite)
-        roots = self.inverse_roots
-        assert roots is not None
         if np.all(roots == 1.0):  # Gaussian-like kernels have a unit diagonal already
             return K
-        buffers = BlockBuffers(*K.shape)
+        buffers = TileBuffers(1)
         with np.errstate(all="ignore"):
             for block in row_blocks(*K.shape):
-                factors, _ = buffers.pair(block, len(K))
+                (factors,) = buffers.shaped((block.stop - block.start, len(K)))
                 K[block] *= np.multiply(roots[block, None], roots, out=factors)
         np.fill_diagonal(K, roots > 0.0)
         return K
 
     def test(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
-        self._require_fitted(self.inverse_roots)
-        assert self.inverse_roots is not None
+        roots = self._fitted(self.inverse_roots)
         with np.errstate(all="ignore"):
-            return K_test * np.multiply.outer(inverse_roots(diag_test), self.inverse_roots)
+            return K_test * np.multiply.outer(inverse_roots(diag_test), roots)
 
     def test_diag(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
         return (diag_test > 0.0).astype(np.float64)
 
     def restrict(self, support: np.ndarray) -> UnitDiagonal:
-        self._require_fitted(self.inverse_roots)
-        assert self.inverse_roots is not None
-        return UnitDiagonal(self.inverse_roots[support])
+        return UnitDiagonal(self._fitted(self.inverse_roots)[support])
 
 
 def inverse_roots(diagonal: np.ndarray) -> np.ndarray:
@@ -202,18 +198,16 @@ class UnitTrace(Transform):
         return UnitTrace(min(1.0 / mean, float(np.finfo(np.float64).max)))
 
     def train(self, K: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
-        self._require_fitted(self.factor)
+        factor = self._fitted(self.factor)
         K = _writable(K, overwrite)
-        K *= self.factor
+        K *= factor
         return K
 
     def test(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
-        self._require_fitted(self.factor)
-        return K_test * self.factor
+        return K_test * self._fitted(self.factor)
 
     def test_diag(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
-        self._require_fitted(self.factor)
-        return diag_test * self.factor
+        return diag_test * self._fitted(self.factor)
 
     def restrict(self, support: np.ndarray) -> UnitTrace:
         return self
@@ -266,29 +260,23 @@ class PSDRepair(Transform):
     def train(self, K: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
         K = _writable(K, overwrite)
         if self.how == "shift":
-            self._require_fitted(self.shift)
-            K[np.diag_indices(len(K))] += self.shift
+            K[np.diag_indices(len(K))] += self._fitted(self.shift)
             return K
-        self._require_fitted(self.vectors)
-        assert self.vectors is not None and self.values is not None
-        halves = self.vectors * np.sqrt(self.values)
+        halves = self._fitted(self.vectors) * np.sqrt(self._fitted(self.values))
         K[...] = halves @ halves.T
         return K
 
     def test(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
         if self.how == "shift":
             return np.array(K_test)
-        self._require_fitted(self.vectors)
-        assert self.vectors is not None
-        back = self.vectors if self.support is None else self.vectors[self.support]
-        return (K_test @ self.vectors) @ back.T
+        vectors = self._fitted(self.vectors)
+        back = vectors if self.support is None else vectors[self.support]
+        return (K_test @ vectors) @ back.T
 
     def test_diag(self, K_test: np.ndarray, diag_test: np.ndarray) -> np.ndarray:
         if self.how == "shift":
-            self._require_fitted(self.shift)
-            return diag_test + self.shift
-        assert self.vectors is not None and self.values is not None
-        return np.sum((K_test @ self.vectors) ** 2 / self.values, axis=1)
+            return diag_test + self._fitted(self.shift)
+        return np.sum((K_test @ self._fitted(self.vectors)) ** 2 / self._fitted(self.values), axis=1)
 
     def restrict(self, support: np.ndarray) -> PSDRepair:
         return self if self.how == "shift" else replace(self, support=np.asarray(support))
@@ -356,3 +344,63 @@ class Chain(Transform):
         wide = [i for i, transform in enumerate(self.transforms) if transform.needs_all_columns]
         start = wide[-1] if wide else 0
         return Chain(self.transforms[:start] + tuple(t.restrict(support) for t in self.transforms[start:]))
+
+
+# --- transforms by name, and of plain Gram matrices in one call --------------------------------
+
+
+_BY_NAME = {
+    "center": Center(),
+    "unit_diagonal": UnitDiagonal(),
+    "unit_trace": UnitTrace(),
+    "clip": PSDRepair("clip"),
+    "shift": PSDRepair("shift"),
+}
+
+
+def as_transforms(spec: Any) -> tuple[Transform, ...]:
+    """A tuple of transforms from a transform, a name, or several of either."""
+    if spec is None:
+        return ()
+    if isinstance(spec, Transform):
+        return (spec,)
+    if isinstance(spec, str):
+        return (_BY_NAME[check_choice("transforms", spec, tuple(_BY_NAME))],)
+    if not isinstance(spec, Iterable):
+        raise TypeError(
+            f"transforms must be transforms or their names ({', '.join(_BY_NAME)}); got {spec!r}."
+        )
+    return tuple(transform for part in spec for transform in as_transforms(part))
+
+
+def _transformed(K: Any, transform: Transform) -> np.ndarray:
+    K = check_square(K, "K")
+    check_gram(K, "K")
+    return transform.fit_train(K)[1]
+
+
+def center(K: Any) -> np.ndarray:
+    """H K H with H = I − 11ᵀ / n, as a new array.
+
+    Examples
+    --------
+    >>> center([[2.0, 0.0], [0.0, 2.0]])
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    return _transformed(K, Center())
+
+
+def unit_diagonal(K: Any) -> np.ndarray:
+    """K_ij / √(K_ii K_jj), as a new array; a zero diagonal entry leaves a zero row."""
+    return _transformed(K, UnitDiagonal())
+
+
+def unit_trace(K: Any) -> np.ndarray:
+    """K · n / trace(K), as a new array: the mean of the diagonal is 1."""
+    return _transformed(K, UnitTrace())
+
+
+def repair_psd(K: Any, how: str = "clip") -> np.ndarray:
+    """The positive semidefinite part of K (``"clip"``), or K plus a multiple of I (``"shift"``)."""
+    return _transformed(K, PSDRepair(how))

@@ -1,11 +1,14 @@
-"""Rows of a table in blocks, in this process or on a cluster: functions go to the rows, sums come back."""
+"""Rows of a table in blocks, in this process or on a cluster: functions go to the rows, sums come back.
+
+``base`` has the interface, ``local`` the rows of this process, ``dask_rows`` those of a dask collection,
+which ``dask_chunks`` checks and to which ``dask_program`` sends functions; ``cluster`` and ``memory`` say
+what can be held, ``tables`` takes and joins rows of any kind of table.
+"""
 
 from .base import Block, RowBlocks, tree_sum
-from .checks import check_values, join_labels
 from .cluster import cluster_memory, fits_cluster, is_dask
-from .dask_arrays import map_chunks
-from .dask_door import features_in_chunks
-from .dask_rows import DaskRows
+from .dask_chunks import features_in_chunks
+from .dask_rows import DaskRows, map_chunks
 from .local import LocalRows
 from .memory import available_memory
 from .tables import count_rows, join_rows, rows_unlike, take_rows
@@ -16,13 +19,11 @@ __all__ = [
     "LocalRows",
     "RowBlocks",
     "available_memory",
-    "check_values",
     "cluster_memory",
     "count_rows",
     "features_in_chunks",
     "fits_cluster",
     "is_dask",
-    "join_labels",
     "join_rows",
     "map_chunks",
     "rows_unlike",

@@ -1,19 +1,30 @@
-"""Rows in this process: blocks are slices of tables in memory or in memory-mapped files."""
+"""Rows in this process: blocks are slices of tables in memory or in memory-mapped files.
+
+Several blocks are worked on at a time: one thread for each block, and one thread for its linear algebra.
+Libraries of linear algebra split every small product over their own threads, which then wait for each other;
+blocks have nothing to wait for. And what one thread computes does not depend on how many there are.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse
 
-from multikernel._validation import RowError, check_positive_integer
+from multikernel._threads import one_thread, thread_limit
+from multikernel._validation import check_positive_integer, naming_rows
 from multikernel.rows.base import Block, RowBlocks, check_derived, check_summand, tree_sum
 from multikernel.rows.memory import allocate_array
 from multikernel.rows.tables import count_rows, take_rows
-from multikernel.rows.threads import block_threads, each_in_order
+
+T = TypeVar("T")
+
+_MOST_THREADS = 8  # each has partial sums of its own, the largest of which are Hessians
 
 
 class LocalRows(RowBlocks):
@@ -99,10 +110,8 @@ class LocalRows(RowBlocks):
 
     def _call(self, function: Callable[..., Any], arguments: tuple[Any, ...], index: int) -> Any:
         block = Block(index, int(self._starts[index]), self._read(index))
-        try:
+        with naming_rows(block.start):
             return function(block, *arguments)
-        except RowError as error:
-            raise error.in_row(block.start + error.row) from None
 
     def _derived(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], index: int
@@ -163,3 +172,39 @@ def _write(part: np.ndarray, file: np.ndarray, place: slice, number: int) -> np.
         )
     file[place] = part
     return file[place]
+
+
+# --- threads -----------------------------------------------------------------------------------
+
+
+def block_threads() -> int:
+    """How many threads may work on blocks: as many as the linear algebra may have now, and 8 at most."""
+    return min(thread_limit(), _MOST_THREADS)
+
+
+def each_in_order(function: Callable[[int], T], n: int, n_threads: int) -> Iterator[T]:
+    """``function(0)``, ``function(1)``, … up to n − 1, by several threads.
+
+    Results wait until their turn, not more of them than there are threads. The first error in the order of
+    the calls is raised, and calls that have not begun by then never begin.
+
+    Examples
+    --------
+    >>> list(each_in_order(lambda i: i * i, 5, n_threads=2))
+    [0, 1, 4, 9, 16]
+    """
+    if min(n, n_threads) < 2:
+        yield from map(function, range(n))
+        return
+    waiting: deque[Future[T]] = deque()
+    with one_thread(), ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for i in range(n):
+                waiting.append(pool.submit(function, i))
+                if len(waiting) > n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+_VERSION_1_FILES = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+
 
 def allocate_array(shape: tuple[int, ...], dtype: Any, *, on_disk: bool = False) -> np.ndarray:
     """An uninitialised C-contiguous array, in memory or in a temporary file that goes when the array goes.
@@ -80,9 +82,6 @@ def _cgroup_available(
                 if level == base or base in level.parents:
                     found.append(_left_in(level, *files))
     return [left for left in found if left is not None]
-
-
-_VERSION_1_FILES = ("memory.limit_in_bytes", "memory.usage_in_bytes")
 
 
 def _left_in(folder: Path, limit_file: str, usage_file: str) -> int | None:

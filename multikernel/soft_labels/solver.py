@@ -20,8 +20,7 @@ import scipy.sparse
 
 from .._typing import Array
 from ..core.svm.losses import _PricedLoss, _weighted_quantile
-from ..kernels._distances import direct_distances
-from ..kernels._rows import dot_products, row_blocks, squared_norms
+from ..kernels._rows import direct_distances, dot_products, row_blocks, squared_norms
 
 
 @dataclass(frozen=True)

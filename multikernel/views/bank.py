@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from multikernel._validation import (
     PSD_CHOICES,
+    GramFacts,
     can_check_fully,
     check_choice,
     check_float_dtype,
     check_gram,
     check_positive_integer,
+    is_indefinite,
+    naming,
+    naming_rows,
     raise_degenerate,
+    raise_indefinite,
 )
-from multikernel.kernels import Chain, Kernel
+from multikernel.kernels import Chain, Kernel, PSDRepair
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.rows.tables import take_rows
-from multikernel.views._finish import naming, needs_repair, repair
-from multikernel.views._training_pairs import TrainPair, pairs_by_columns
-from multikernel.views.columns import Selection, as_table, check_positions, n_columns, n_rows
+from multikernel.views.columns import (
+    Selection,
+    as_table,
+    check_positions,
+    n_columns,
+    n_rows,
+    require_width,
+    resolve_columns,
+)
 from multikernel.views.memory import (
     GRAM_CHOICES,
     MemoryEstimate,
@@ -32,7 +44,7 @@ from multikernel.views.memory import (
     estimate_memory,
     require_fits,
 )
-from multikernel.views.missing.presence import absent_rows, among, naming_rows, rows_that_have, spread_into
+from multikernel.views.missing.presence import absent_rows, among, rows_that_have, spread_into
 from multikernel.views.scaling import Scaling
 from multikernel.views.view import View, as_views, refuse_approximations
 
@@ -73,9 +85,7 @@ class FittedView:
         label = f"{self.label} at prediction"
         taken = self.selection.take(table if have is None else take_rows(table, have), self.label)
         rows = Rows(taken, label, one_column=self.selection.scalar)
-        if self.scaling is None or len(rows) == 0:
-            return rows
-        return Rows(self.scaling.apply(rows.values, label), label)
+        return rows if self.scaling is None or len(rows) == 0 else self.scaling.rows(rows)
 
     def test_gram(self, pair: Pair) -> np.ndarray:
         """Transformed similarities of the pair's left rows to the training rows; shape (n_test, n_train)."""
@@ -104,7 +114,36 @@ class FittedView:
         return self.transforms.test_diag(K, diagonal)
 
 
-class KernelBank(TransformerMixin, BaseEstimator):
+class Bank:
+    """What all banks have in common: kernels with names, some or all of them active.
+
+    Attributes
+    ----------
+    view_names_ : list of str
+    active_ : tuple of int
+        Positions of the kernels that are evaluated.
+    """
+
+    view_names_: list[str]
+    active_: tuple[int, ...]
+
+    def only(self, active: Sequence[int]) -> Self:
+        """The same bank, evaluating the kernels `active` and no others."""
+        part = copy.copy(self)
+        part.active_ = tuple(active)
+        return part
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the views, one for each kernel."""
+        self._require_fitted()
+        return np.asarray(self.view_names_, dtype=object)
+
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "view_names_"):
+            raise ValueError(f"this {type(self).__name__} is not fitted yet. Call fit or fit_stack first.")
+
+
+class KernelBank(Bank, TransformerMixin, BaseEstimator):
     """A set of kernels on blocks of columns, fitted on training rows: X ↦ (K_1, …, K_m).
 
     Parameters
@@ -286,12 +325,7 @@ class KernelBank(TransformerMixin, BaseEstimator):
         """X as a table, as wide as that of `fit`."""
         self._require_fitted()
         table = as_table(X)
-        width = n_columns(table)
-        expected = getattr(self, "n_features_in_", None)
-        if expected is not None and width != expected:
-            raise ValueError(
-                f"X has {width} features, but KernelBank is expecting {expected} features as input."
-            )
+        require_width(table, getattr(self, "n_features_in_", None), "KernelBank")
         return table
 
     def _iterate(self, table: Any) -> Iterator[tuple[int, np.ndarray]]:
@@ -372,20 +406,93 @@ class KernelBank(TransformerMixin, BaseEstimator):
         compact._width = len(rows)
         return compact
 
-    def only(self, active: Sequence[int]) -> KernelBank:
-        """The same bank, evaluating the kernels `active` and no others."""
-        part = copy.copy(self)
-        part.active_ = tuple(active)
-        return part
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the views, one for each kernel."""
-        self._require_fitted()
-        return np.asarray(self.view_names_, dtype=object)
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "views_")
 
-    def _require_fitted(self) -> None:
-        if not hasattr(self, "views_"):
-            raise ValueError("this KernelBank is not fitted yet. Call fit, fit_stack or fit_transform first.")
+
+# --- training rows against themselves, view by view -----------------------------------------------
+
+
+class TrainPair(Pair):
+    """Training rows against themselves, with the columns they were taken from and how these were scaled.
+
+    `present`: positions of the rows in the training table; None where they are all rows of it.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        selection: Selection,
+        scaling: Scaling | None,
+        present: np.ndarray | None,
+        keep: bool,
+    ) -> None:
+        super().__init__(rows, rows, keep)
+        self.selection = selection
+        self.scaling = scaling
+        self.present = present
+
+    def naming_rows(self) -> AbstractContextManager[None]:
+        """Let an error raised inside speak of the rows of the training table."""
+        return naming_rows(self.present)
+
+
+def pairs_by_columns(
+    views: list[View], table: Any, *, keep: bool, allow_absent: bool
+) -> Iterator[tuple[int, View, TrainPair]]:
+    """Views in groups with equal columns and scaling: a group shares its rows, and products if `keep`.
+
+    With `allow_absent`, of a table whose rows lack views in part, each group has the rows that have it.
+    """
+    groups: dict[tuple[Selection, bool], list[int]] = {}
+    for position, view in enumerate(views):
+        selection = resolve_columns(table, view.columns, f"view {view.name!r}")
+        groups.setdefault((selection, bool(view.standardize)), []).append(position)
+    for (selection, standardize), members in groups.items():
+        label = f"view {views[members[0]].name!r}"
+        taken = selection.take(table, label)
+        present = _present(taken, label) if allow_absent else None
+        if present is not None:
+            taken = take_rows(taken, present)
+        rows = Rows(taken, label, one_column=selection.scalar)
+        scaling = None
+        if standardize:
+            with naming_rows(present):
+                scaling = Scaling.fit(rows.values)
+                rows = scaling.rows(rows)
+        pair = TrainPair(rows, selection, scaling, present, keep=keep and len(members) > 1)
+        for position in members:
+            yield position, views[position], pair
+
+
+def _present(taken: Any, label: str) -> np.ndarray | None:
+    """Positions of the rows that have the view; None where all have it."""
+    present = rows_that_have(taken)
+    if present is not None and not present.size:
+        raise ValueError(
+            f"{label} is missing from every training sample, so that nothing can be learned about it. Leave "
+            "the view out, or look for what went wrong where its columns were read."
+        )
+    return present
+
+
+# --- the checks and repairs every training Gram goes through --------------------------------------
+
+
+def needs_repair(K: np.ndarray, facts: GramFacts, label: str, *, psd: str, full: bool) -> bool:
+    """Whether the Gram is provably indefinite and `psd` asks for a repair; refused when ``psd="error"``."""
+    if not (facts.breaks_schwarz or is_indefinite(K, full=full)):
+        return False
+    if psd == "error":
+        raise_indefinite(K, label)
+    return True
+
+
+def repair(K: np.ndarray, psd: str, label: str) -> PSDRepair:
+    """Repair `K` in place; returns the fitted repair, which test rows need too."""
+    fitted = PSDRepair(psd).fit(K)
+    fitted.train(K, overwrite=True)
+    facts = check_gram(K, label)
+    if facts.degenerate:
+        raise_degenerate(f'{label}, repaired with psd="{psd}",', facts.degenerate)
+    return fitted

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from multikernel._validation import is_frame
-from multikernel.kernels._graphs import is_foreign_graph
+from multikernel.kernels.graphs import is_foreign_graph
 
 
 def as_table(X: Any) -> Any:
@@ -52,6 +52,14 @@ def n_columns(X: Any) -> int | None:
     """Number of columns, or None where `X` is a list of objects."""
     shape: tuple[int, ...] = getattr(X, "shape", ())
     return int(shape[1]) if len(shape) == 2 else None
+
+
+def require_width(X: Any, expected: int | None, reader: str) -> None:
+    """Refuse a table that has not as many columns as that of `fit`; None where that had none."""
+    if expected is not None and n_columns(X) != expected:
+        raise ValueError(
+            f"X has {n_columns(X)} features, but {reader} is expecting {expected} features as input."
+        )
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from multikernel.rows.memory import allocate_array, available_memory
 GRAM_CHOICES = ("dense", "memmap")
 _WORKSPACE_SHARE = 0.3
 _ROW_NUMBERS = 100  # duals, gradients, bounds and the like, and what a block of rows takes on the way
-_REFERENCE_ROWS, _ROWS_PER_COLUMN = 5000, 4  # see low_rank.reference; factors of one view, twice
-# what solvers.blocks holds: Hessians and their factors at the present point and the one before, a block of
-# rows in hand, numbers for each row of it and machine, and a part of all rows to start on
+_REFERENCE_ROWS, _ROWS_PER_COLUMN = 5000, 4  # see low_rank.choice; factors of one view, twice
+# what core.weights.factors holds: Hessians and their factors at the present point and the one before, a block
+# of rows in hand, numbers for each row of it and machine, and a part of all rows to start on
 _HESSIANS, _BLOCK_ENTRIES, _PASS_ENTRIES, _PASS_NUMBERS, _FIRST_PART = 6, 2**20, 2**18, 16, 8
 _WHERE = {"memory": "", "disk": " on disk", "nowhere": ", computed anew in each pass,"}
 

@@ -1,9 +1,9 @@
-"""The bank for ready-made stacks of Gram matrices, and the door through which estimators get a bank."""
+"""The bank for precomputed stacks of Gram matrices, and the entry point by which estimators get a bank."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,7 @@ from multikernel._validation import (
 from multikernel.kernels import PSDRepair
 from multikernel.kernels._rows import row_blocks
 from multikernel.rows.memory import is_on_disk
-from multikernel.views._finish import needs_repair, repair
-from multikernel.views.bank import KernelBank
+from multikernel.views.bank import Bank, KernelBank, needs_repair, repair
 from multikernel.views.columns import check_positions
 from multikernel.views.memory import (
     GRAM_CHOICES,
@@ -33,12 +32,12 @@ from multikernel.views.memory import (
     estimate_memory,
     require_fits,
 )
-from multikernel.views.missing import CompletedBank
+from multikernel.views.missing.bank import CompletedBank
 from multikernel.views.missing.presence import absent_from_gram, absent_from_rows, among, spread_into
 from multikernel.views.view import as_views, refuse_approximations
 
 
-class PrecomputedBank:
+class PrecomputedBank(Bank):
     """A bank of ready-made kernels: X of shape (n, n, m) at fit and (n_test, n_train, m) at prediction.
 
     A stack whose memory is kernels first (`stack_kernels` makes one; float64 or float32, memory-mapped
@@ -288,23 +287,6 @@ class PrecomputedBank:
         """Where some training samples stand among those that have a kernel."""
         present = self._present.get(index) if self.allow_absent else None
         return rows if present is None else among(present, rows)[0]
-
-    def only(self, active: Sequence[int]) -> PrecomputedBank:
-        """The same bank, yielding the kernels `active` and no others."""
-        part = copy.copy(self)
-        part.active_ = tuple(active)
-        return part
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the kernels."""
-        self._require_fitted()
-        return np.asarray(self.view_names_, dtype=object)
-
-    def _require_fitted(self) -> None:
-        if not hasattr(self, "view_names_"):
-            raise ValueError(
-                "this PrecomputedBank is not fitted yet. Call fit, fit_stack or fit_transform first."
-            )
 
 
 def _as_stack(X: Any, dtype: Any = np.float64) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from multikernel._validation import all_finite
+from multikernel.kernels._rows import Rows
 
 # A column that spreads by less than this share of its largest entry holds rounding and nothing else.
 _ROUNDING = 10.0 * float(np.finfo(np.float64).eps)
@@ -98,6 +99,10 @@ class Scaling:
                 "standardised. Look for a change of units, or remove these rows."
             )
         return result
+
+    def rows(self, rows: Rows) -> Rows:
+        """The scaled columns of rows, with their label."""
+        return Rows(self.apply(rows.values, rows.label), rows.label)
 
 
 def _column_extremes(table: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -23,6 +20,8 @@ from multikernel.kernels import (
     Sigmoid,
     as_kernel,
 )
+from multikernel.kernels._rows import Pair, Rows
+from tests.kernels.laws import check_value
 
 RNG = np.random.default_rng(7)
 X = np.abs(RNG.normal(size=(70, 6))) * (RNG.random((70, 6)) < 0.6)
@@ -62,14 +61,26 @@ def test_sparse_equals_dense(kernel, form):
     np.testing.assert_allclose(kernel.diag(form(X)), kernel.diag(X), rtol=1e-10)
 
 
-@pytest.mark.parametrize("kernel", [kernel for kernel, _ in CASES], ids=repr)
+TALL = RNG.exponential(size=(300, 7)) * (RNG.random((300, 7)) < 0.7)  # more rows than a tile has
+TALL[100] = TALL[250]
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
 @pytest.mark.parametrize(
-    "table", [X, scipy.sparse.csr_matrix(X), RNG.random((300, 5))], ids=["dense", "sparse", "tall"]
+    ("kernel", "formula"), CASES, ids=lambda case: repr(case) if isinstance(case, Kernel) else ""
 )
-def test_training_gram_is_symmetric_bit_by_bit(kernel, table):
-    K = kernel(table)
-    assert np.array_equal(K, K.T)
-    assert K.dtype == np.float64
+def test_a_gram_of_many_tiles_is_right_and_symmetric_bit_by_bit(kernel, formula, form, keep):
+    rows, expected = Rows(form(TALL)), formula(TALL, TALL)
+    pair = Pair(rows, rows, keep=keep)
+    for dtype, accuracy in ((np.float64, 1e-10), (np.float32, 1e-5)):
+        K = np.full((300, 300), np.nan, dtype)
+        kernel.evaluate(pair, K)
+        assert np.array_equal(K, K.T)
+        np.testing.assert_allclose(K, expected, rtol=accuracy, atol=accuracy)
+    part = np.empty((140, 300))
+    kernel.evaluate(Pair(Rows(form(TALL[:140])), rows, keep=keep), part)
+    np.testing.assert_allclose(part, expected[:140], rtol=1e-10, atol=1e-10)
 
 
 def test_gaussian_like_kernels_have_an_exact_unit_diagonal():
@@ -80,10 +91,7 @@ def test_gaussian_like_kernels_have_an_exact_unit_diagonal():
 
 def test_gaussian_keeps_its_digits_far_from_the_origin():
     near = RNG.normal(size=(40, 3))
-    exact = np.exp(-0.5 * ((near[:, None] - near[None]) ** 2).sum(-1))
-    offset = np.array(
-        [2.0**20, -(2.0**18), 2.0**21]
-    )  # powers of two: adding and subtracting them is exact here
+    offset = np.array([2.0**20, -(2.0**18), 2.0**21])  # powers of two: adding them is exact here
     moved = (near + offset) - offset
     exact = np.exp(-0.5 * ((moved[:, None] - moved[None]) ** 2).sum(-1))
     far = moved + offset
@@ -171,6 +179,18 @@ def test_fit_returns_a_new_kernel_and_calling_an_unresolved_one_is_refused():
         assert unresolved.fit(Z)(Z).shape == (11, 11)
 
 
+def _overlap(left, right):
+    return np.array([[len(set(a) & set(b)) for b in right] for a in left])
+
+
+def _first(left, right):
+    return _overlap(left[:1], right)
+
+
+POSITIONS = Precomputed(np.eye(3))
+ONE_FOR_ALL = FunctionKernel(lambda A, B: A @ B.T, diag_func=lambda A: np.ones(1))
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
@@ -190,31 +210,31 @@ def test_fit_returns_a_new_kernel_and_calling_an_unresolved_one_is_refused():
         (lambda: FunctionKernel(3), TypeError, r"FunctionKernel needs a function f\(X, Z\); got 3"),
         (lambda: as_kernel("rbf"), TypeError, r"must be a Kernel or a function f\(X, Z\); got 'rbf'"),
         (lambda: as_kernel(Gaussian), TypeError, r"got the class Gaussian. Write Gaussian\(\)"),
+        (lambda: Linear()(X, np.ones((3, 2))), ValueError, "X has 6 columns, but Z has 2"),
+        (lambda: Cosine()(X, np.ones((3, 2))), ValueError, "X has 6 columns, but Z has 2"),
+        (lambda: Chi2()(-Z), ValueError, "Chi2 needs non-negative features; X holds -.* at row 0, column 0"),
+        (lambda: Chi2()(scipy.sparse.csr_matrix(-Z)), ValueError, "X holds -.* at row 0, column 0"),
+        (lambda: Gaussian(1.0)([[1.0]], [[1.0], [np.nan]]), ValueError, "Z holds NaN at row 1, column 0"),
+        (lambda: Linear()(np.arange(3.0)), ValueError, r"Reshape a single feature with X.reshape\(-1, 1\)"),
+        (lambda: Linear()([[1e200]]), ValueError, r"Linear\(\) is not finite in float64 on X.*Rescale the"),
+        (lambda: Polynomial(50).diag([[1e10]]), ValueError, "is not finite in float64 on X"),
+        (lambda: Precomputed(np.ones((2, 3))), ValueError, r"a square Gram matrix; got shape \(2, 3\)"),
+        (lambda: Precomputed([[1.0, 1.0], [0.0, 1.0]]), ValueError, r"transpose by 1.0e\+00 at \(0, 1\)"),
+        (lambda: Precomputed([[np.nan]]), ValueError, r"holds NaN at \(0, 0\)"),
+        (lambda: POSITIONS([[0.5]]), ValueError, r"holds np.float64\(0.5\) at row 0. Positions run from 0"),
+        (lambda: POSITIONS([[0], [3]]), ValueError, "holds .*3.* at row 1"),
+        (lambda: POSITIONS([[-1]]), ValueError, "at row 0"),
+        (lambda: POSITIONS([[0, 1]]), ValueError, r"has shape \(1, 2\)"),
+        (lambda: POSITIONS([["a"]]), ValueError, "needs one column of integer positions; X holds .*'a'"),
+        (lambda: POSITIONS([[np.nan]]), ValueError, "at row 0"),
+        (lambda: FunctionKernel(_first)("abc"), ValueError, r"'_first' must return shape \(3, 3\)"),
+        (lambda: ONE_FOR_ALL.diag(np.ones((2, 1))), ValueError, r"diag_func of 'function' .*, not \(1,\)"),
+        (lambda: FunctionKernel(lambda A, B: "what?")(X), ValueError, "must be a numeric array"),
     ],
-)
-def test_bad_parameters_are_named(make, error, message):
+)  # fmt: skip
+def test_bad_parameters_and_rows_are_named(make, error, message):
     with pytest.raises(error, match=message):
         make()
-
-
-def test_bad_rows_are_named():
-    with pytest.raises(ValueError, match="X has 6 columns, but Z has 2"):
-        Linear()(X, np.ones((3, 2)))
-    with pytest.raises(ValueError, match="X has 6 columns, but Z has 2"):
-        Cosine()(X, np.ones((3, 2)))
-    for table in (-Z, scipy.sparse.csr_matrix(-Z)):
-        with pytest.raises(
-            ValueError, match=r"Chi2 needs non-negative features; X holds -.* at row 0, column 0"
-        ):
-            Chi2()(table)
-    with pytest.raises(ValueError, match="Z holds NaN at row 1, column 0"):
-        Gaussian(gamma=1.0)(np.ones((2, 1)), [[1.0], [np.nan]])
-    with pytest.raises(ValueError, match=r"Reshape a single feature with X.reshape\(-1, 1\)"):
-        Linear()(np.arange(3.0))
-    with pytest.raises(ValueError, match=r"Linear\(\) is not finite in float64 on X.*Rescale the columns"):
-        Linear()([[1e200]])
-    with pytest.raises(ValueError, match=r"is not finite in float64 on X"):
-        Polynomial(50).diag([[1e10]])
 
 
 def test_precomputed_takes_positions():
@@ -229,35 +249,6 @@ def test_precomputed_takes_positions():
     assert kernel == Precomputed(matrix.copy()) and hash(kernel) == hash(Precomputed(matrix.copy()))
 
 
-@pytest.mark.parametrize(
-    ("positions", "message"),
-    [
-        ([[0.5]], r"holds np.float64\(0.5\) at row 0. Positions run from 0 to 2"),
-        ([[0], [3]], "holds .*3.* at row 1"),
-        ([[-1]], "at row 0"),
-        ([[0, 1]], r"has shape \(1, 2\)"),
-        ([["a"]], "needs one column of integer positions; X holds .*'a'"),
-        ([[np.nan]], "at row 0"),
-    ],
-)
-def test_precomputed_refuses_other_rows(positions, message):
-    with pytest.raises(ValueError, match=message):
-        Precomputed(np.eye(3))(positions)
-
-
-def test_precomputed_refuses_bad_matrices():
-    with pytest.raises(ValueError, match=r"must be a square Gram matrix; got shape \(2, 3\)"):
-        Precomputed(np.ones((2, 3)))
-    with pytest.raises(ValueError, match=r"differs from its transpose by 1.0e\+00 at \(0, 1\)"):
-        Precomputed([[1.0, 1.0], [0.0, 1.0]])
-    with pytest.raises(ValueError, match=r"holds NaN at \(0, 0\)"):
-        Precomputed([[np.nan]])
-
-
-def _overlap(left, right):
-    return np.array([[len(set(a) & set(b)) for b in right] for a in left])
-
-
 def test_function_kernel_gets_the_rows_as_they_are():
     words = ["abc", "bcd", "xyz", "c"] * 9
     kernel = FunctionKernel(_overlap)
@@ -270,30 +261,11 @@ def test_function_kernel_gets_the_rows_as_they_are():
     assert kernel.is_psd and not FunctionKernel(_overlap, psd=False).is_psd
 
 
-def test_function_kernel_refuses_wrong_shapes():
-    with pytest.raises(
-        ValueError, match=r"'_overlap_of_one' must return shape \(3, 3\).* returned shape \(1, 3\)"
-    ):
-
-        def _overlap_of_one(left, right):
-            return _overlap(left[:1], right)
-
-        FunctionKernel(_overlap_of_one)(["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"diag_func of 'function' must return shape \(2,\), not \(1,\)"):
-        FunctionKernel(lambda A, B: A @ B.T, diag_func=lambda A: np.ones(1)).diag(np.ones((2, 1)))
-    with pytest.raises(ValueError, match="must be a numeric array"):
-        FunctionKernel(lambda A, B: "what?")(np.ones((2, 1)))
-
-
 @pytest.mark.parametrize(
     "kernel", [kernel for kernel, _ in CASES] + [Precomputed(np.eye(4)), FunctionKernel(_overlap)]
 )
 def test_kernels_are_values(kernel):
-    assert copy.deepcopy(kernel) == kernel
-    assert pickle.loads(pickle.dumps(kernel)) == kernel
-    assert hash(copy.deepcopy(kernel)) == hash(kernel)
-    with pytest.raises(AttributeError):
-        kernel.gamma = 2.0
+    check_value(kernel)
 
 
 def test_representations_read_like_code():

@@ -23,9 +23,10 @@ from multikernel.kernels import (
     diffusion_kernel,
     smallest_eigenvalue,
 )
-from multikernel.kernels.networks import base, expansion
-from multikernel.kernels.networks.functions import Heat, Resolvent
-from multikernel.kernels.networks.laplacian import largest_eigenvalue_bound
+from multikernel.kernels.networks import expansion, kernels
+from multikernel.kernels.networks.expansion import Heat, Resolvent
+from multikernel.kernels.networks.network import largest_eigenvalue_bound
+from tests.kernels.laws import check_laws, check_value
 
 EDGES = [("a", "b", 2.0), ("b", "c", 1.0), ("c", "a", 0.5), ("c", "d", 1.0), ("e", "f", 3.0), ("g", "g", 1.0)]
 SMALL = Network(EDGES)
@@ -47,14 +48,10 @@ def plain_laplacian(A, normalized):
     return L
 
 
-def inverse(matrix):
-    return np.linalg.inv(matrix)
-
-
 kinds = st.sampled_from(
     [
         (Diffusion, "beta", lambda L, beta: scipy.linalg.expm(-beta * L)),
-        (RegularizedLaplacian, "alpha", lambda L, alpha: inverse(np.eye(len(L)) + alpha * L)),
+        (RegularizedLaplacian, "alpha", lambda L, alpha: np.linalg.inv(np.eye(len(L)) + alpha * L)),
     ]
 )
 
@@ -62,7 +59,7 @@ kinds = st.sampled_from(
 @pytest.fixture
 def expanded(monkeypatch):
     """Every network counts as a large one."""
-    monkeypatch.setattr(base, "SMALL", 0)
+    monkeypatch.setattr(kernels, "SMALL", 0)
 
 
 @pytest.mark.parametrize("small", [True, False])
@@ -81,22 +78,19 @@ def test_they_are_functions_of_the_laplacian(small, kind, seed, n, parameter, no
     expected = formula(plain_laplacian(A, normalized), parameter)
     rows, columns = rng.integers(0, n, 7), rng.integers(0, n, 4)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "SMALL", 1000 if small else 0)
+        patch.setattr(kernels, "SMALL", 1000 if small else 0)
         kernel = make(network, normalized=normalized, **{name: parameter})
-        K = kernel(rows)
-        np.testing.assert_allclose(K, expected[np.ix_(rows, rows)], rtol=0, atol=1e-12)
+        K = check_laws(kernel, rows, expected[np.ix_(rows, rows)], atol=1e-12)
         np.testing.assert_allclose(kernel(rows, columns), expected[np.ix_(rows, columns)], rtol=0, atol=1e-12)
-        np.testing.assert_allclose(kernel.diag(rows), K.diagonal(), rtol=0, atol=1e-14)
         whole = kernel(network.nodes)
-    assert np.array_equal(K, K.T) and np.array_equal(whole, whole.T)
-    assert smallest_eigenvalue(whole) > -1e-13
-    assert kernel.is_psd
+    assert np.array_equal(whole, whole.T) and smallest_eigenvalue(whole) > -1e-13
+    assert np.array_equal(K, K.T) and kernel.is_psd
 
 
 @pytest.mark.parametrize("small", [True, False])
 @pytest.mark.parametrize("restart", [0.05, 0.5, 0.95])
 def test_the_walk_is_the_geometric_mean_of_both_ways(small, restart, monkeypatch):
-    monkeypatch.setattr(base, "SMALL", 1000 if small else 0)
+    monkeypatch.setattr(kernels, "SMALL", 1000 if small else 0)
     A = random_adjacency(np.random.default_rng(3), 30)
     degrees = A.sum(axis=0)
     share = np.divide(A, degrees, out=np.eye(30), where=degrees > 0)  # of those at j, who go on to i
@@ -113,11 +107,17 @@ def test_the_walk_is_the_geometric_mean_of_both_ways(small, restart, monkeypatch
     np.testing.assert_allclose(K[0], np.eye(30)[0], atol=1e-14)  # without edges, a walker stays
 
 
-def test_the_class_and_the_function_of_diffusion_agree():
+@pytest.mark.parametrize("normalized", [True, False])
+def test_the_function_of_an_adjacency_matrix_is_the_exponential_of_its_laplacian(normalized):
     A = random_adjacency(np.random.default_rng(5), 40)
-    for normalized in (True, False):
-        K = Diffusion(Network.from_adjacency(A), 2.0, normalized)(np.arange(40))
-        np.testing.assert_allclose(K, diffusion_kernel(A, 2.0, normalized=normalized), atol=1e-13)
+    before = A.copy()
+    K = diffusion_kernel(A, 2.0, normalized=normalized)
+    np.testing.assert_allclose(K, scipy.linalg.expm(-2.0 * plain_laplacian(A, normalized)), atol=1e-12)
+    twin = Diffusion(Network.from_adjacency(A), 2.0, normalized)
+    np.testing.assert_allclose(twin(range(40)), K, atol=1e-13)
+    assert np.array_equal(K, K.T) and smallest_eigenvalue(K) > -1e-12
+    sparse = diffusion_kernel(scipy.sparse.csr_matrix(A), 2.0, normalized=normalized)
+    assert np.array_equal(sparse, K) and np.array_equal(A, before)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ ROWS = ["c", "x", "a", "y", "x", "a", "g"]
 
 @pytest.mark.parametrize("small", [True, False])
 def test_samples_that_are_not_in_the_network_are_alone(small, monkeypatch):
-    monkeypatch.setattr(base, "SMALL", 1000 if small else 0)
+    monkeypatch.setattr(kernels, "SMALL", 1000 if small else 0)
     larger = Network(EDGES, nodes=[*"abcdefg", "x", "y"])
     for make in (Diffusion, RegularizedLaplacian, RandomWalk):
         K = make(SMALL)(ROWS)
@@ -293,18 +293,13 @@ def test_rows_come_in_any_form():
         pd.DataFrame({"protein": pd.array(list("cab"), dtype="string")}),
     ):
         np.testing.assert_array_equal(kernel(rows), expected)
-    numbers = Diffusion(Network([(7, 8), (8, 9)]))
     for rows in (
         [[9], [7]],
         np.array([9.0, 7.0]),
         pd.Series([9, 7], dtype="Int64"),
         np.array([9, 7], np.uint8),
     ):
-        np.testing.assert_array_equal(numbers(rows), numbers([9, 7]))
-    out = np.empty((3, 3), dtype=np.float32)
-    kernel.evaluate(base.Pair(rows := base.Rows(list("cab")), rows), out)
-    np.testing.assert_allclose(out, expected, rtol=1e-6)
-    assert np.array_equal(out, out.T)
+        np.testing.assert_array_equal(NUMBERS(rows), NUMBERS([9, 7]))
 
 
 @pytest.mark.parametrize(
@@ -324,13 +319,10 @@ def test_rows_without_names_are_refused(rows, message):
         Diffusion(SMALL)(rows)
 
 
-def test_names_of_another_kind_are_refused():
-    numbers = Network([(7, 8), (8, 9)])
-    for rows, message in ((["7"], "whole numbers such as 7; X holds '7' at row 0"), ([7.5], "holds 7.5")):
-        with pytest.raises(ValueError, match=message):
-            Diffusion(numbers)(rows)
-    with pytest.raises(ValueError, match="no row of X is a node of the network: rows are named 'YAL1'"):
-        Diffusion(SMALL).fit(["YAL1", "YAL2"])
+NUMBERS = Diffusion(Network([(7, 8), (8, 9)]))
+
+
+def test_one_row_that_is_a_node_is_enough():
     assert Diffusion(SMALL).fit(["YAL1", "a"]) == Diffusion(SMALL)
 
 
@@ -344,6 +336,19 @@ def test_names_of_another_kind_are_refused():
         (lambda: RandomWalk(SMALL, 1.0), ValueError, "RandomWalk restart must be less than 1; got 1.0"),
         (lambda: RandomWalk(SMALL, 0), ValueError, "restart must be greater than 0"),
         (lambda: RandomWalk(SMALL, absent="drop"), ValueError, "absent must be one of 'isolated', 'error'"),
+        (lambda: diffusion_kernel(np.ones((2, 3))), ValueError, "square"),
+        (lambda: diffusion_kernel([[0.0, 1.0], [2.0, 0.0]]), ValueError, "symmetric"),
+        (lambda: diffusion_kernel([[0.0, -1.0], [-1.0, 0.0]]), ValueError, r"negative; got -1 at \(0, 1\)"),
+        (lambda: diffusion_kernel([[0.0, 1.0], [1.0, 2.0]]), ValueError, "node 1 has an edge to itself"),
+        (lambda: diffusion_kernel([[0.0, np.nan], [np.nan, 0.0]]), ValueError, "NaN"),
+        (lambda: diffusion_kernel([[0.0, 1.0], [1.0, 0.0]], 0.0), ValueError, "beta must be greater than 0"),
+        (lambda: NUMBERS(["7"]), ValueError, "whole numbers such as 7; X holds '7' at row 0"),
+        (lambda: NUMBERS([7.5]), ValueError, "holds 7.5"),
+        (
+            lambda: Diffusion(SMALL).fit(["YAL1"]),
+            ValueError,
+            "no row of X is a node .* named 'YAL1'",
+        ),
     ],
 )
 def test_parameters_are_checked(make, error, message):
@@ -359,12 +364,8 @@ def test_parameters_are_checked(make, error, message):
 )
 def test_network_kernels_are_values(kernel):
     kernel(["a"])
-    assert copy.deepcopy(kernel) == kernel
-    again = pickle.loads(pickle.dumps(kernel))
-    assert again == kernel and hash(again) == hash(kernel)
-    assert again(ROWS).tobytes() == kernel(ROWS).tobytes()
-    with pytest.raises(AttributeError):
-        kernel.network = SMALL
+    check_value(kernel)
+    assert pickle.loads(pickle.dumps(kernel))(ROWS).tobytes() == kernel(ROWS).tobytes()
     assert dataclasses.replace(kernel, absent="error") != kernel
     assert kernel != type(kernel)(Network(EDGES[:3]))
     assert "network=<Network of 7 nodes and 5 edges>" in repr(kernel)

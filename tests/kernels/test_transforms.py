@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -25,45 +27,38 @@ from multikernel.kernels import (
 RNG = np.random.default_rng(3)
 TRAIN, TEST = RNG.normal(size=(40, 5)) + 1.0, RNG.normal(size=(7, 5)) + 1.0
 K, K_TEST, DIAG_TEST = TRAIN @ TRAIN.T, TEST @ TRAIN.T, (TEST**2).sum(axis=1)
-MEAN = TRAIN.mean(axis=0)
 SUPPORT = np.array([31, 2, 17])
 
 
-def _unit(rows):
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+CHAINS = [chain for n in range(4) for chain in permutations(("center", "unit_diagonal", "unit_trace"), n)]
 
 
-def test_centring_moves_the_training_mean_to_the_origin():
-    fitted = Center().fit(K)
-    np.testing.assert_allclose(fitted.train(K), (TRAIN - MEAN) @ (TRAIN - MEAN).T, atol=1e-12)
-    np.testing.assert_allclose(fitted.test(K_TEST, DIAG_TEST), (TEST - MEAN) @ (TRAIN - MEAN).T, atol=1e-12)
-    np.testing.assert_allclose(fitted.test_diag(K_TEST, DIAG_TEST), ((TEST - MEAN) ** 2).sum(1), atol=1e-12)
+def transformed(train, test, chain):
+    """Features of training and new rows after the transforms, each fitted on the training rows."""
+    for step in chain:
+        if step == "center":
+            mean = train.mean(axis=0)
+            train, test = train - mean, test - mean
+        elif step == "unit_diagonal":
+            train, test = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (train, test))
+        else:
+            factor = np.sqrt(len(train) / (train**2).sum())
+            train, test = factor * train, factor * test
+    return train, test
 
 
-def test_unit_diagonal_divides_by_the_norms():
-    fitted = UnitDiagonal().fit(K)
-    np.testing.assert_allclose(fitted.train(K), _unit(TRAIN) @ _unit(TRAIN).T, atol=1e-13)
-    assert np.array_equal(fitted.train(K).diagonal(), np.ones(40))
-    np.testing.assert_allclose(fitted.test(K_TEST, DIAG_TEST), _unit(TEST) @ _unit(TRAIN).T, atol=1e-13)
-    assert fitted.test_diag(K_TEST, DIAG_TEST).tolist() == [1.0] * 7
-
-
-def test_unit_trace_makes_the_mean_diagonal_one():
-    fitted = UnitTrace().fit(K)
-    factor = 40 / np.trace(K)
-    assert np.trace(fitted.train(K)) == pytest.approx(40.0)
-    np.testing.assert_allclose(fitted.test(K_TEST, DIAG_TEST), factor * K_TEST)
-    np.testing.assert_allclose(fitted.test_diag(K_TEST, DIAG_TEST), factor * DIAG_TEST)
-
-
-def test_a_chain_passes_on_the_test_diagonal():
-    chain, K_train = Chain([Center(), UnitDiagonal(), UnitTrace()]).fit_train(K)
-    rows, new = _unit(TRAIN - MEAN), _unit(TEST - MEAN)
+@pytest.mark.parametrize("steps", CHAINS, ids=lambda steps: " ".join(steps) or "none")
+def test_transforms_are_those_of_the_features(steps):
+    chain, K_train = Chain(as_transforms(steps)).fit_train(K)
+    rows, new = transformed(TRAIN, TEST, steps)
     np.testing.assert_allclose(K_train, rows @ rows.T, atol=1e-12)
     np.testing.assert_allclose(chain.train(K), rows @ rows.T, atol=1e-12)
     np.testing.assert_allclose(chain.test(K_TEST, DIAG_TEST), new @ rows.T, atol=1e-12)
-    np.testing.assert_allclose(chain.test_diag(K_TEST, DIAG_TEST), np.ones(7))
-    assert chain.needs_diagonal and chain.needs_all_columns
+    np.testing.assert_allclose(chain.test_diag(K_TEST, DIAG_TEST), (new**2).sum(axis=1), atol=1e-12)
+    assert chain.needs_diagonal == ("unit_diagonal" in steps)
+    assert chain.needs_all_columns == ("center" in steps)
+    if steps[-1:] == ("unit_diagonal",):
+        assert np.array_equal(K_train.diagonal(), np.ones(40))
 
 
 SIGMOID = Sigmoid(gamma=0.4, coef0=-1.0)

@@ -11,7 +11,7 @@ from multikernel.inspection.fingerprint import fingerprint
 from multikernel.io.models import load_model, save_model
 from multikernel.io.models.preparing import prepare
 from multikernel.kernels import Diffusion, Gaussian, Network, Precomputed, RandomWalk, RegularizedLaplacian
-from multikernel.kernels.networks import base
+from multikernel.kernels.networks import kernels as network_kernels
 from multikernel.views import LowRankBank
 
 N = 60
@@ -45,7 +45,7 @@ def views(beta=2.0):
 
 @pytest.mark.parametrize("small", [1000, 0])
 def test_cross_validation_takes_the_right_nodes(small, monkeypatch):
-    monkeypatch.setattr(base, "SMALL", small)
+    monkeypatch.setattr(network_kernels, "SMALL", small)
     model = MKLClassifier(views(), tol=1e-6)
     found = cross_val_predict(model, TABLE, LABELS, cv=4, method="decision_function")
     ready = [  # the same with matrices that were computed before, and positions into them
@@ -70,7 +70,7 @@ def test_parameters_are_searched():
 
 @pytest.mark.parametrize("small", [1000, 0])
 def test_saved_models_hold_the_network_and_nothing_that_was_computed(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(base, "SMALL", small)
+    monkeypatch.setattr(network_kernels, "SMALL", small)
     model = MKLClassifier(views()).fit(TABLE, LABELS)
     new = pd.DataFrame({"protein": ["P01", "Q2", "Q7"], "level": [0.0, 1.0, 2.0]})
     loaded = load_model(save_model(model, tmp_path / "model.skops"))
@@ -98,7 +98,7 @@ def test_results_of_equal_networks_are_equal():
 
 @pytest.mark.parametrize("small", [1000, 0])
 def test_factors_stand_for_a_network(small, monkeypatch):
-    monkeypatch.setattr(base, "SMALL", small)
+    monkeypatch.setattr(network_kernels, "SMALL", small)
     kernel = Diffusion(NETWORK, 2.0)
     for approximation in ("nystroem", "cholesky"):
         view = View("heat", kernel, "protein", approximation=approximation, rank=40)

@@ -12,14 +12,13 @@ import pytest
 import scipy.sparse
 from dask import delayed
 
-from multikernel._validation import check_numeric_table
+from multikernel._validation import check_numeric_table, join_labels
 from multikernel.rows import (
     DaskRows,
     LocalRows,
     cluster_memory,
     fits_cluster,
     is_dask,
-    join_labels,
     map_chunks,
 )
 from tests.dask_tables import frame_of, lengths_forgotten

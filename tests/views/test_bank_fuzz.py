@@ -47,11 +47,9 @@ def tables(draw):
     form = draw(st.sampled_from(forms))
     if form == "sparse" and values.dtype != np.bool_:
         return scipy.sparse.csr_matrix(values)
-    return (
-        {"list": values.tolist(), "object": values.astype(object)}.get(form, values)
-        if form != "frame"
-        else (pd.DataFrame(values))
-    )
+    if form == "frame":
+        return pd.DataFrame(values)
+    return {"list": values.tolist(), "object": values.astype(object)}.get(form, values)
 
 
 def _finite_or_refused(call):
@@ -96,16 +94,3 @@ def test_precomputed_banks_give_finite_stacks_or_refuse(table, psd, symmetric):
     if Ks is not None:
         assert Ks.flags.c_contiguous
         _finite_or_refused(lambda: bank.transform(stack))
-
-
-@given(st.integers(2, 40), st.integers(1, 5), st.integers(-150, 150), st.integers(0, 10**6), st.booleans())
-def test_the_automatic_stack_is_blind_to_units(n, d, exponent, seed, sparse):
-    rows = np.random.default_rng(seed).normal(size=(n, d))
-    scaled = rows * 2.0 ** (3 * exponent)
-    if sparse:
-        rows, scaled = scipy.sparse.csr_matrix(rows), scipy.sparse.csr_matrix(scaled)
-    plain, moved = KernelBank(), KernelBank()
-    expected = plain.fit_stack(rows)
-    got = _finite_or_refused(lambda: moved.fit_stack(scaled))
-    assert got is not None and moved.view_names_ == plain.view_names_
-    np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-10)

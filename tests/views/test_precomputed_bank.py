@@ -1,4 +1,4 @@
-"""Ready-made stacks: what is copied, what is checked, what is restricted; and the door to both banks."""
+"""Precomputed stacks: what is copied, what is checked, what is restricted; and which bank is made."""
 
 from __future__ import annotations
 
@@ -140,49 +140,11 @@ def test_bad_stacks_are_named(stack, message):
         PrecomputedBank().fit_stack(stack)
 
 
-def test_bad_stacks_at_prediction_are_named():
-    bank = PrecomputedBank().fit(stack_kernels(GRAMS))
-    for wrong in (stack_kernels(TESTS[:2]), stack_kernels(TESTS)[:, :39], TESTS[0]):
-        with pytest.raises(
-            ValueError, match=r"must have shape \(n_test, n_train=40, n_kernels=3\); got shape"
-        ):
-            bank.iter_kernels(wrong)
-    with pytest.raises(ValueError, match="at least one sample"):
-        bank.iter_kernels(stack_kernels(TESTS)[:0])
-    broken = stack_kernels(TESTS)
-    broken[2, 5, 1] = np.nan
-    with pytest.raises(ValueError, match=r"kernel 'kernel-1' holds NaN at \(2, 5\)"):
-        bank.transform(broken)
-    with pytest.raises(ValueError, match="this PrecomputedBank is not fitted yet"):
-        PrecomputedBank().transform(broken)
-
-
-def test_names_must_fit():
-    with pytest.raises(ValueError, match="one name for each of the 3 kernels; got 2"):
-        PrecomputedBank(names=["a", "b"]).fit(stack_kernels(GRAMS))
-    with pytest.raises(ValueError, match="kernel names must be distinct; 'a' occurs 2 times"):
-        PrecomputedBank(names=["a", "b", "a"]).fit(stack_kernels(GRAMS))
-
-
-def test_the_door_opens_on_the_right_bank():
-    bank = make_bank("precomputed", dtype="float32", gram="memmap", psd="shift")
-    assert isinstance(bank, PrecomputedBank) and (bank.dtype, bank.gram, bank.psd) == (
-        "float32",
-        "memmap",
-        "shift",
-    )
-    bank = make_bank([Linear()], dtype="float32", gram="memmap", psd="shift")
-    assert isinstance(bank, KernelBank) and (bank.dtype, bank.gram, bank.psd) == (
-        "float32",
-        "memmap",
-        "shift",
-    )
-    with pytest.raises(ValueError, match="gram must be one of 'dense', 'memmap'; got 'disk'"):
-        make_bank("auto", gram="disk")
-    with pytest.raises(ValueError, match="psd must be one of"):
-        make_bank("precomputed", psd=None)
-    with pytest.raises(ValueError, match=r"kernels must be one of 'auto', 'precomputed'.* got 'rbf'"):
-        make_bank("rbf")
+def test_the_bank_follows_the_kernels():
+    settings = {"dtype": "float32", "gram": "memmap", "psd": "shift"}
+    for kernels, kind in (("precomputed", PrecomputedBank), ([Linear()], KernelBank)):
+        bank = make_bank(kernels, **settings)
+        assert isinstance(bank, kind) and {name: getattr(bank, name) for name in settings} == settings
 
 
 def test_stacks_are_views_on_kernels_first_memory():
@@ -202,27 +164,36 @@ def test_combination_is_the_weighted_sum(form):
     np.testing.assert_allclose(combine_kernels(form(), weights), expected, rtol=1e-14)
 
 
+FITTED = PrecomputedBank().fit(stack_kernels(GRAMS))
+BROKEN = stack_kernels(TESTS)
+BROKEN[2, 5, 1] = np.nan
+SHAPE = r"must have shape \(n_test, n_train=40, n_kernels=3\); got shape"
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
+        (lambda: FITTED.iter_kernels(stack_kernels(TESTS[:2])), ValueError, SHAPE),
+        (lambda: FITTED.iter_kernels(stack_kernels(TESTS)[:, :39]), ValueError, SHAPE),
+        (lambda: FITTED.iter_kernels(TESTS[0]), ValueError, SHAPE),
+        (lambda: FITTED.iter_kernels(stack_kernels(TESTS)[:0]), ValueError, "at least one sample"),
+        (lambda: FITTED.transform(BROKEN), ValueError, r"kernel 'kernel-1' holds NaN at \(2, 5\)"),
+        (lambda: PrecomputedBank().transform(BROKEN), ValueError, "this PrecomputedBank is not fitted yet"),
+        (lambda: PrecomputedBank(["a", "b"]).fit(stack_kernels(GRAMS)), ValueError, "the 3 kernels; got 2"),
+        (lambda: PrecomputedBank(list("aba")).fit(stack_kernels(GRAMS)), ValueError, "'a' occurs 2 times"),
+        (lambda: make_bank("auto", gram="disk"), ValueError, "gram must be one of 'dense', .*; got 'disk'"),
+        (lambda: make_bank("precomputed", psd=None), ValueError, "psd must be one of"),
+        (lambda: make_bank("rbf"), ValueError, "kernels must be one of 'auto', 'precomputed'.* got 'rbf'"),
         (lambda: stack_kernels([]), ValueError, "at least one matrix; got none"),
         (lambda: stack_kernels(3), TypeError, "must be a list or a dict of matrices; got int"),
         (lambda: stack_kernels("ab"), TypeError, "got str"),
-        (
-            lambda: stack_kernels({"a": np.eye(2), "b": np.eye(3)}),
-            ValueError,
-            r"kernel 'b' has shape \(3, 3\), kernel 'a' has shape \(2, 2\)",
-        ),
+        (lambda: stack_kernels({"a": np.eye(2), "b": np.eye(3)}), ValueError, r"'b' has shape \(3, 3\), "),
         (lambda: stack_kernels([np.ones(3)]), ValueError, r"kernel 0 has shape \(3,\)"),
         (lambda: stack_kernels([[["a"]]]), ValueError, "kernel 0 must be a numeric array"),
-        (
-            lambda: combine_kernels([np.eye(2)], [1.0, 2.0]),
-            ValueError,
-            r"each of the 1 kernels; got shape \(2,\)",
-        ),
+        (lambda: combine_kernels([np.eye(2)], [1.0, 2.0]), ValueError, r"of the 1 kernels; got shape \(2,\)"),
         (lambda: combine_kernels([np.eye(2)], [np.nan]), ValueError, "weights must be finite"),
     ],
-)
-def test_mistakes_with_stacks_are_named(call, error, message):
+)  # fmt: skip
+def test_mistakes_are_named(call, error, message):
     with pytest.raises(error, match=message):
         call()

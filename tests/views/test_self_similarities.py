@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
 from multikernel.kernels import Gaussian, Linear, Polynomial, Sigmoid, smallest_eigenvalue
 from multikernel.views import KernelBank, View
+from tests.kernels.test_transforms import CHAINS, transformed
 
 RNG = np.random.default_rng(17)
 X = RNG.normal(size=(30, 3)) + 0.7
 NEW = RNG.normal(size=(8, 3)) - 0.3
-STEPS = ("center", "unit_diagonal", "unit_trace")
-CHAINS = [chain for length in range(4) for chain in itertools.permutations(STEPS, length)]
 
 
 def quadratic_features(rows):
     """(1 + x'z)² = φ(x)'φ(z)."""
     extended = np.column_stack([np.ones(len(rows)), rows])
     return np.einsum("ij,ik->ijk", extended, extended).reshape(len(rows), -1)
-
-
-def transformed(train, test, chain):
-    """Features of training and new rows after the transforms, each fitted on the training rows."""
-    for step in chain:
-        if step == "center":
-            mean = train.mean(axis=0)
-            train, test = train - mean, test - mean
-        elif step == "unit_diagonal":
-            train, test = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (train, test))
-        else:
-            factor = np.sqrt(len(train) / (train**2).sum())
-            train, test = factor * train, factor * test
-    return train, test
 
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: " ".join(chain) or "none")
@@ -86,10 +69,3 @@ def test_repaired_kernels(repair, chain):
         own - values[0] if repair == "shift" else ((rows @ vectors[:, kept]) ** 2 / values[kept]).sum(axis=1)
     )
     np.testing.assert_allclose(bank.self_similarities(NEW)[:, 0], expected, rtol=1e-7)
-
-
-def test_refusals():
-    with pytest.raises(ValueError, match="not fitted yet"):
-        KernelBank().self_similarities(NEW)
-    with pytest.raises(ValueError, match="X has 2 features, but KernelBank is expecting 3 features as input"):
-        KernelBank([Linear()]).fit(X).self_similarities(NEW[:, :2])

@@ -6,10 +6,11 @@ import copy
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from multikernel.kernels import Center, FunctionKernel, Gaussian, Linear, Polynomial, UnitDiagonal
-from multikernel.views import View, as_views, distinct_views
+from multikernel.views import View, as_views, distinct_views, per_feature
 
 
 def my_similarity(A, B):
@@ -105,11 +106,7 @@ def test_approximation_and_rank_are_part_of_the_value():
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        (
-            {"approximation": "nystrom"},
-            ValueError,
-            "approximation.* must be one of 'nystroem', ",
-        ),
+        ({"approximation": "nystrom"}, ValueError, "approximation.* must be one of 'nystroem', "),
         ({"approximation": 1}, ValueError, "approximation, where it is not None, must be one of"),
         ({"rank": 0}, ValueError, "rank must be a number of columns .*got 0"),
         ({"rank": -3}, ValueError, "rank must be a number of columns .*got -3"),
@@ -125,3 +122,38 @@ def test_approximation_and_rank_are_part_of_the_value():
 def test_approximations_that_do_not_exist_are_refused(given, error, message):
     with pytest.raises(error, match=rf"^view 'v': .*{message}"):
         View("v", Linear(), **given)
+
+
+# --- one view for each feature --------------------------------------------------------------------
+
+
+def test_columns_by_number_position_or_name():
+    frame = pd.DataFrame(np.eye(2), columns=["height", "width"])
+    for features, names in [
+        (2, ["feature-0", "feature-1"]),
+        (np.int64(1), ["feature-0"]),
+        (np.array([3, 1]), ["feature-3", "feature-1"]),
+        (range(1, 3), ["feature-1", "feature-2"]),
+        (frame.columns, ["height", "width"]),
+    ]:
+        assert [view.name for view in per_feature(features, Linear())] == names
+
+
+@pytest.mark.parametrize(
+    ("features", "error", "message"),
+    [
+        (np.eye(3), TypeError, r"got a table of shape \(3, 3\). Use per_feature\(X.shape\[1\]\)"),
+        (pd.DataFrame(np.eye(2)), TypeError, r"a table of shape .* per_feature\(frame.columns\)"),
+        ([[1.0, 2.0], [3.0, 4.0]], TypeError, "names or positions"),
+        (np.array([0.3, 1.7]), TypeError, "names or positions"),
+        ("height", TypeError, "a number or a list"),
+        ([], ValueError, r"one column at least; got none. Use per_feature\(X"),
+        (0, ValueError, "features"),
+        ([0, 1, 0], ValueError, "'feature-0' is there 2 times"),
+        (["a", "a"], ValueError, "'a' is there 2 times"),
+        ([0, "feature-0"], ValueError, "must differ"),
+    ],
+)
+def test_what_names_no_columns_is_refused_with_a_remedy(features, error, message):
+    with pytest.raises(error, match=message):
+        per_feature(features)

@@ -21,13 +21,11 @@ from ...core.fitted import DualKernels, FactorKernels, FittedKernels
 from ...discriminant.classifier import KernelDiscriminantClassifier
 from ...kernels._rows import Rows
 from ...kernels.base import Power, Product, Scaled, Sum
-from ...kernels.categories import Hamming
 from ...kernels.distance import Chi2, Gaussian, Laplacian
 from ...kernels.dot import Cosine, Linear, Polynomial, Sigmoid
-from ...kernels.empirical_map import EmpiricalMap
-from ...kernels.given import FunctionKernel, Precomputed
+from ...kernels.given import EmpiricalMap, FunctionKernel, Precomputed
 from ...kernels.graphs import GraphKernel
-from ...kernels.mixed import Mixed, MixedColumn
+from ...kernels.mixed import Hamming, Mixed, MixedColumn
 from ...kernels.networks.kernels import Diffusion, RandomWalk, RegularizedLaplacian
 from ...kernels.networks.network import Network
 from ...kernels.pairs import Kronecker, Pairwise
@@ -95,14 +93,12 @@ from ...views.bank import FittedView, KernelBank
 from ...views.columns import Selection
 from ...views.gating_features import GatingColumns, GatingKernelMap
 from ...views.low_rank.bank import LowRankBank
-from ...views.low_rank.fourier import FourierMap
-from ...views.low_rank.maps import ColumnMap, LandmarkMap
+from ...views.low_rank.maps import ColumnMap, FourierMap, LandmarkMap
 from ...views.low_rank.transforms import Scale, Shift, UnitLength
 from ...views.low_rank.view import FactorView
 from ...views.memory import MemoryEstimate
 from ...views.missing.bank import CompletedBank
-from ...views.missing.filling import MeanFilling
-from ...views.missing.mutual import MutualFilling, ViewMap
+from ...views.missing.filling import MeanFilling, MutualFilling, ViewMap
 from ...views.precomputed import PrecomputedBank
 from ...views.scaling import Scaling
 from ...views.view import View

@@ -20,7 +20,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from ...kernels import Kernel, Transform
-from ...kernels._graphs import as_triple, is_foreign_graph
+from ...kernels.graphs import as_triple, is_foreign_graph
 from .errors import ModelFileError, shown
 from .frames import take_apart
 from .slimming import slim

@@ -4,20 +4,198 @@
     RegularizedLaplacian    K = (I + alpha L)^{−1}
     RandomWalk              K = restart · (I − (1 − restart) D^{−1/2} A D^{−1/2})^{−1}
 
-A node without edges, and a sample that is not in the network, is similar to itself alone, with 1.
+A node without edges, and a sample that is not in the network, is similar to itself alone, with 1. A network
+of few nodes is decomposed once, for all its kernels; of a large one, only the columns of f(L) that belong to
+samples are computed, by an expansion.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.linalg
+import scipy.sparse
 
-from multikernel._validation import check_number
-from multikernel.kernels.networks.base import NetworkKernel
-from multikernel.kernels.networks.functions import Heat, LaplacianFunction, Resolvent
-from multikernel.kernels.networks.network import Network
+from multikernel._validation import (
+    WHOLE_VIEWS,
+    RowError,
+    check_choice,
+    check_gram,
+    check_number,
+    check_square,
+)
+from multikernel.kernels._rows import Pair, Rows, row_blocks
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.networks.expansion import (
+    Expansion,
+    Heat,
+    LaplacianFunction,
+    Resolvent,
+    TooManyTermsError,
+)
+from multikernel.kernels.networks.network import Network, plain, read_names
+
+ABSENT_CHOICES = ("isolated", "error")
+SMALL = 1000  # nodes up to which the Laplacian is decomposed
+
+
+@dataclass(frozen=True, repr=False)
+class NetworkKernel(Kernel):
+    """k(i, j) = f(L)_ij for nodes i and j of a network with the Laplacian L."""
+
+    network: Network
+
+    _is_bounded = True
+    _reads_numbers = False
+    normalized = True  # whether L is the normalised Laplacian
+    absent = "isolated"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, Network):
+            raise TypeError(
+                f"{type(self).__name__} needs a Network; got {type(self.network).__name__}. Make one with "
+                "Network(edges) or Network.from_adjacency(matrix)."
+            )
+        check_choice(f"{type(self).__name__} absent", self.absent, ABSENT_CHOICES)
+        if not isinstance(self.normalized, (bool, np.bool_)):
+            raise TypeError(
+                f"{type(self).__name__} normalized must be True or False; got {self.normalized!r}."
+            )
+
+    @property
+    @abstractmethod
+    def _function(self) -> LaplacianFunction:
+        """f."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: self.__dict__[field.name] for field in dataclasses.fields(self)}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NetworkKernel:
+        return self  # immutable, and what it has computed is worth sharing
+
+    # --- names -----------------------------------------------------------------------------------
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        numbers = self._numbers(rows, {})
+        if not (numbers < len(self.network)).any():
+            names, nodes = _column(rows, type(self).__name__), self.network.nodes
+            raise ValueError(
+                f"no row of {rows.label} is a node of the network: rows are named {plain(names[0])} and so "
+                f"on, nodes {plain(nodes[0])} and so on. Use the same names for both."
+            )
+        return self
+
+    def _numbers(self, rows: Rows, strangers: dict[Any, int]) -> np.ndarray:
+        """The position of each row's node; names that no node has are numbered on from N in `strangers`."""
+        label, nodes = type(self).__name__, self.network.nodes
+        kind = "strings" if nodes.dtype.kind == "U" else "whole numbers"
+
+        def complain(place: int, value: Any) -> Exception:
+            return RowError(
+                f"{label} needs one column of names of nodes, which are {kind} such as {plain(nodes[0])}; "
+                f"{rows.label} holds {plain(value)} at row",
+                place,
+                f". Give every sample a name of its own, of the same kind. {WHOLE_VIEWS}",
+            )
+
+        column = _column(rows, label)
+        names = read_names(column, complain)
+        if len(names) and names.dtype.kind != nodes.dtype.kind:
+            raise complain(0, column[0])
+        positions, size = self.network.positions, len(self.network)
+        numbers = np.empty(len(names), dtype=np.intp)
+        for row, name in enumerate(names.tolist()):
+            place = positions.get(name)
+            if place is None:
+                if self.absent == "error":
+                    raise RowError(
+                        f"{label}: {rows.label} holds {name!r}, which is no node of the network, at row",
+                        row,
+                        ". Leave the sample out, or use absent='isolated'.",
+                    )
+                place = strangers.setdefault(name, size + len(strangers))
+            numbers[row] = place
+        return numbers
+
+    # --- values ----------------------------------------------------------------------------------
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        strangers: dict[Any, int] = {}
+        right = self._numbers(pair.right, strangers)
+        left = right if pair.symmetric else self._numbers(pair.left, strangers)
+        if not strangers:
+            self._fill_nodes(left, right, out)
+            return
+        size = len(self.network)
+        rows, columns = np.flatnonzero(left < size), np.flatnonzero(right < size)
+        known = np.empty((rows.size, columns.size))
+        self._fill_nodes(left[rows], right[columns], known)
+        out[...] = 0.0
+        out[np.ix_(rows, columns)] = known
+        for stranger in strangers.values():
+            out[np.ix_(left == stranger, right == stranger)] = 1.0
+
+    def _fill_nodes(self, left: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
+        symmetric = left is right or np.array_equal(left, right)
+        if len(self.network) <= SMALL:
+            rows = self._features(right)
+            columns = rows.T
+            np.matmul(rows if symmetric else self._features(left), columns, out=out, casting="same_kind")
+        elif symmetric or self._expansion.can_keep(len(np.unique(right))) or len(right) <= len(left):
+            self._fill_columns(left, right, out)
+        else:
+            self._fill_columns(right, left, out.T)
+        if symmetric:
+            _symmetrize(out)
+
+    def _fill_columns(self, left: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
+        """out[i, j] = f(L)[left_i, right_j], by columns of the nodes on the right."""
+        nodes, inverse = np.unique(right, return_inverse=True)
+        order = np.argsort(inverse, kind="stable")
+        starts = np.searchsorted(inverse[order], np.arange(len(nodes) + 1))
+        for part, columns in self._expansion.columns(nodes):
+            places = order[starts[part.start] : starts[part.stop]]
+            values = columns[:, left][inverse[places] - part.start]
+            out[:, places] = values.T
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        numbers = self._numbers(rows, {})
+        diagonal = np.ones(len(numbers))
+        known = numbers < len(self.network)
+        nodes, inverse = np.unique(numbers[known], return_inverse=True)
+        values = np.empty(len(nodes))
+        if len(self.network) <= SMALL:
+            features = self._features(nodes)
+            values = np.einsum("ij,ij->i", features, features)
+        else:
+            for part, columns in self._expansion.columns(nodes):
+                values[part] = columns[np.arange(len(columns)), nodes[part]]
+        diagonal[known] = values[inverse]
+        return diagonal
+
+    def _features(self, nodes: np.ndarray) -> np.ndarray:
+        """Rows whose products are the kernel: eigenvectors times √f of their eigenvalues."""
+        values, vectors = self.network.spectrum(bool(self.normalized))
+        rows: np.ndarray = vectors[nodes] * np.sqrt(self._function.at(values))
+        return rows
+
+    @cached_property
+    def _expansion(self) -> Expansion:
+        normalized = bool(self.normalized)
+        try:
+            return Expansion(
+                self.network.laplacian(normalized), self.network.eigenvalue_bound(normalized), self._function
+            )
+        except TooManyTermsError as error:
+            raise ValueError(
+                f"{self!r} would need {error} Use a smaller parameter, weights that are less unequal, or "
+                "normalized=True."
+            ) from error
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,11 +251,6 @@ class Diffusion(NetworkKernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "beta", check_number("Diffusion beta", self.beta, above=0.0))
-        _check_flag("Diffusion normalized", self.normalized)
-
-    @property
-    def _of_normalized(self) -> bool:
-        return bool(self.normalized)
 
     @property
     def _function(self) -> LaplacianFunction:
@@ -130,11 +303,6 @@ class RegularizedLaplacian(NetworkKernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "alpha", check_number("RegularizedLaplacian alpha", self.alpha, above=0.0))
-        _check_flag("RegularizedLaplacian normalized", self.normalized)
-
-    @property
-    def _of_normalized(self) -> bool:
-        return bool(self.normalized)
 
     @property
     def _function(self) -> LaplacianFunction:
@@ -199,6 +367,97 @@ class RandomWalk(NetworkKernel):
         return Resolvent((1.0 - self.restart) / self.restart)
 
 
-def _check_flag(name: str, value: Any) -> None:
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False; got {value!r}.")
+def _column(rows: Rows, label: str) -> np.ndarray:
+    """The only column of the rows, its values as they were given."""
+    raw = rows.raw
+    if hasattr(raw, "to_numpy"):
+        raw = raw.to_numpy()
+    column = raw if isinstance(raw, np.ndarray) else np.array(_as_list(raw), dtype=object)
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if column.ndim != 1:
+        raise ValueError(
+            f"{label} needs one column of names of nodes; {rows.label} has shape {column.shape}. Name the "
+            "column that holds them."
+        )
+    return column
+
+
+def _as_list(raw: Any) -> list[Any]:
+    return [] if scipy.sparse.issparse(raw) else list(raw)
+
+
+def _symmetrize(K: np.ndarray) -> None:
+    """K ← (K + K') / 2 in its own memory, which is symmetric bit by bit."""
+    for block in row_blocks(*K.shape):
+        stop = block.stop
+        mean = (K[block, :stop] + K[:stop, block].T) / 2.0
+        K[block, :stop] = mean
+        K[:stop, block] = mean.T
+
+
+# --- the diffusion kernel of an adjacency matrix -----------------------------------------------
+
+
+def diffusion_kernel(adjacency: Any, beta: float = 1.0, *, normalized: bool = True) -> np.ndarray:
+    """Return exp(−beta L) of the Laplacian L of an undirected network, by its eigenvectors.
+
+    Parameters
+    ----------
+    adjacency : array-like or sparse matrix of shape (n, n)
+        Symmetric, with entries of at least 0 and a zero diagonal: A_ij is the strength of the edge i–j.
+    beta : float, default=1.0
+        The time of the diffusion, greater than 0: as it grows, farther nodes become similar.
+    normalized : bool, default=True
+        Whether L = I − D^{−1/2} A D^{−1/2} (hubs count no more than other nodes) or L = D − A. A node
+        without edges is similar to itself alone.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        Symmetric bit by bit and positive semidefinite: with eigenvalues exp(−beta l), l those of L.
+
+    Examples
+    --------
+    >>> diffusion_kernel([[0.0, 1.0], [1.0, 0.0]], beta=1.0).round(4)
+    array([[0.5677, 0.4323],
+           [0.4323, 0.5677]])
+    """
+    A = _check_adjacency(adjacency)
+    beta = check_number("beta", beta, above=0.0)
+    values, vectors = scipy.linalg.eigh(_laplacian(A, normalized))
+    # A Laplacian has no negative eigenvalues: what is below zero is rounding.
+    half = vectors * np.exp(-0.5 * beta * np.maximum(values, 0.0))
+    K = half @ half.T
+    symmetric: np.ndarray = (K + K.T) / 2.0
+    return symmetric
+
+
+def _laplacian(A: np.ndarray, normalized: bool) -> np.ndarray:
+    degrees = A.sum(axis=1)
+    if not normalized:
+        plain: np.ndarray = np.diag(degrees) - A
+        return plain
+    connected = degrees > 0.0
+    scale = np.zeros_like(degrees)
+    scale[connected] = 1.0 / np.sqrt(degrees[connected])
+    laplacian: np.ndarray = np.diag(connected.astype(np.float64)) - scale[:, np.newaxis] * A * scale
+    return laplacian
+
+
+def _check_adjacency(adjacency: Any) -> np.ndarray:
+    A = check_square(adjacency, "adjacency").astype(np.float64)
+    check_gram(A, "adjacency")
+    if A.min() < 0.0:
+        i, j = map(int, np.argwhere(A < 0.0)[0])
+        raise ValueError(
+            f"adjacency must not be negative; got {A[i, j]:g} at ({i}, {j}). "
+            "Give the strength of an edge as a number of at least 0."
+        )
+    loops = np.flatnonzero(A.diagonal())
+    if loops.size:
+        raise ValueError(
+            f"adjacency must have a zero diagonal; node {loops[0]} has an edge to itself. "
+            "Remove such edges with numpy.fill_diagonal(adjacency, 0)."
+        )
+    return A

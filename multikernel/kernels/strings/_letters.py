@@ -1,4 +1,4 @@
-"""Sequences as numbers: which letters there are, and the strings of a column as positions in the alphabet.
+"""Kernels of sequences read one column of strings as numbers: positions of their letters in an alphabet.
 
 Of a named alphabet, small letters are read as capitals, and U and T as the same letter. A letter outside the
 alphabet is -1: no pattern that holds it matches anything, not even itself.
@@ -7,13 +7,14 @@ alphabet is -1: no pattern that holds it matches anything, not even itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from multikernel._validation import WHOLE_VIEWS, RowError
+from multikernel._validation import WHOLE_VIEWS, RowError, is_missing
 from multikernel.kernels._rows import Rows
+from multikernel.kernels.base import Kernel
 
 NAMED = {"dna": "ACGT", "rna": "ACGU", "protein": "ACDEFGHIKLMNPQRSTVWY"}
 # What else a letter of a named alphabet may be written as.
@@ -44,6 +45,32 @@ class Letters:
         return np.diff(self.starts)
 
 
+class SequenceKernel(Kernel):
+    """A kernel of one column of strings, by the letters of an alphabet."""
+
+    alphabet: str | None
+    _reads_numbers = False
+
+    def _check_alphabet(self) -> None:
+        object.__setattr__(self, "alphabet", check_alphabet(type(self).__name__, self.alphabet))
+
+    @property
+    def is_fitted(self) -> bool:
+        return self.alphabet is not None
+
+    def _resolve(self, rows: Rows) -> Kernel:
+        fitted = replace(self, alphabet=fit_alphabet(type(self).__name__, self.alphabet, rows))  # type: ignore[type-var]
+        fitted._check_rows(rows)
+        return fitted
+
+    def _check_rows(self, rows: Rows) -> None:
+        """Refuse training rows of which nothing is left to compare."""
+
+    def _letters(self, rows: Rows) -> Letters:
+        assert self.alphabet is not None
+        return encoded(rows, self.alphabet)
+
+
 def check_alphabet(kernel: str, alphabet: Any) -> str | None:
     """Return the name of an alphabet, letters, or None for those of the training rows."""
     if alphabet is None:
@@ -62,11 +89,6 @@ def check_alphabet(kernel: str, alphabet: Any) -> str | None:
         what = "an empty string" if not alphabet else f"{alphabet!r}, which holds a letter twice"
         raise ValueError(f"{requirement}; got {what}.")
     return alphabet
-
-
-def alphabet_size(alphabet: str) -> int:
-    """How many letters an alphabet has, of its name or its letters."""
-    return len(NAMED.get(alphabet, alphabet))
 
 
 def fit_alphabet(kernel: str, alphabet: str | None, rows: Rows) -> str:
@@ -152,17 +174,7 @@ def _string(value: Any, row: int, label: str) -> str:
                 ". Drop the row, or fill in what is missing.",
             )
         return str(value)
-    missing = _is_missing(value)
+    missing = is_missing(value)
     what = f"a missing value ({value!r})" if missing else f"{value!r}"
     remedy = f"Drop the row. {WHOLE_VIEWS}" if missing else "Give the column of the sequences."
     raise RowError(f"a kernel of sequences needs strings; {label} holds {what} at row", row, f". {remedy}")
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, and what pandas has in their place, told without importing it."""
-    return (
-        value is None
-        or type(value).__name__ in ("NAType", "NaTType")
-        or value is np.ma.masked
-        or (isinstance(value, float) and value != value)
-    )

@@ -2,14 +2,112 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
+import numpy as np
+
 from multikernel._validation import check_count, check_positive_integer
-from multikernel.kernels.strings._counts import Counts, Windows, count_patterns, count_subsequences
-from multikernel.kernels.strings._sequences import CountKernel
+from multikernel.kernels._rows import Pair, Rows
+from multikernel.kernels.strings._counts import (
+    LARGEST_CODE,
+    Counts,
+    Windows,
+    count_patterns,
+    count_subsequences,
+    write_products,
+)
+from multikernel.kernels.strings._letters import NAMED, SequenceKernel
+
+_LARGEST_KEPT = 1 << 23  # counts that are kept with their rows, 12 bytes each
+_MOST_SUBSEQUENCES = 10_000
+
+
+class CountKernel(SequenceKernel):
+    """k(x, z) = Σ weight · (counts of x) · (counts of z), over one or more ways to count patterns."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_positive_integer(f"{type(self).__name__} k", self.k))
+        self._check_alphabet()
+        self._check_length()
+
+    @property
+    def _width(self) -> int:
+        """Letters of the stretches whose patterns are counted."""
+        return self.k
+
+    def _weights(self) -> list[float]:
+        """One for each of `_counts`."""
+        return [1.0]
+
+    @abstractmethod
+    def _counts(self, windows: Windows) -> Iterator[Counts]:
+        """The tables of counts, one after the other."""
+
+    @property
+    def _patterns_per_letter(self) -> int:
+        """How many patterns are counted for each letter of a sequence, at most."""
+        return len(self._weights())
+
+    @property
+    def _size(self) -> int:
+        assert self.alphabet is not None
+        return len(NAMED.get(self.alphabet, self.alphabet))
+
+    def _check_length(self) -> None:
+        """Patterns must be whole numbers of 64 bits."""
+        if self.alphabet is None:
+            return
+        longest = 0
+        while longest < self.k and self._size ** (longest + 1) <= LARGEST_CODE:
+            longest += 1
+        if longest < self.k:
+            raise ValueError(
+                f"{type(self).__name__} k must be at most {longest} with an alphabet of {self._size} "
+                f"letters, so that patterns have numbers; got {self.k}."
+            )
+
+    def _check_rows(self, rows: Rows) -> None:
+        letters = self._letters(rows)
+        if not len(Windows.of(letters, self._width).places):
+            raise ValueError(
+                f"{self!r} needs sequences with at least {self._width} letters of its alphabet in a row; "
+                f"{rows.label} holds none (the longest sequence has {int(letters.lengths.max())} letters). "
+                "Use shorter patterns, or another alphabet."
+            )
+
+    def _windows(self, rows: Rows) -> Windows:
+        return Windows.of(self._letters(rows), self._width)
+
+    def _all_counts(self, rows: Rows) -> Iterator[Counts]:
+        """The tables of counts of `rows`, kept for the next time where they are small."""
+        if len(self._letters(rows).codes) * self._patterns_per_letter > _LARGEST_KEPT:
+            return self._counts(self._windows(rows))
+        kept: list[Counts] = rows.derived("counts", self, lambda: list(self._counts(self._windows(rows))))
+        return iter(kept)
+
+    def _fill(self, pair: Pair, out: np.ndarray) -> None:
+        right = self._all_counts(pair.right)
+        if pair.symmetric:
+            terms = ((weight, c.table, c.table) for weight, c in zip(self._weights(), right, strict=True))
+        else:
+            left = self._all_counts(pair.left)
+            terms = (
+                (weight, a.in_terms_of(b), b.table)
+                for weight, a, b in zip(self._weights(), left, right, strict=True)
+            )
+        write_products(terms, out, half=pair.symmetric)
+
+    def _diagonal(self, rows: Rows) -> np.ndarray:
+        total = np.zeros(len(rows))
+        for weight, counts in zip(self._weights(), self._all_counts(rows), strict=True):
+            total += weight * counts.squares()
+        return total
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,18 +142,6 @@ class Spectrum(CountKernel):
 
     k: int = 3
     alphabet: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_positive_integer("Spectrum k", self.k))
-        self._check_alphabet()
-        self._check_length("k", self.k)
-
-    @property
-    def _width(self) -> int:
-        return self.k
-
-    def _weights(self) -> list[float]:
-        return [1.0]
 
     def _counts(self, windows: Windows) -> Iterator[Counts]:
         yield count_patterns(windows, range(self.k), self._size)
@@ -96,7 +182,7 @@ class Mismatch(CountKernel):
     alphabet: str | None = "dna"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_positive_integer("Mismatch k", self.k))
+        super().__post_init__()
         mismatches = check_count("Mismatch mismatches", self.mismatches)
         if mismatches >= self.k:
             raise ValueError(
@@ -104,12 +190,6 @@ class Mismatch(CountKernel):
                 f"got {mismatches}."
             )
         object.__setattr__(self, "mismatches", mismatches)
-        self._check_alphabet()
-        self._check_length("k", self.k)
-
-    @property
-    def _width(self) -> int:
-        return self.k
 
     def _agreements(self) -> list[tuple[int, ...]]:
         """The places in which stretches are asked to agree: all but 2 · mismatches of them, or more."""
@@ -182,10 +262,8 @@ class Gappy(CountKernel):
     alphabet: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_positive_integer("Gappy k", self.k))
+        super().__post_init__()
         object.__setattr__(self, "gaps", check_count("Gappy gaps", self.gaps))
-        self._check_alphabet()
-        self._check_length("k", self.k)
         if comb(self._width, self.k) > _MOST_SUBSEQUENCES:
             raise ValueError(
                 f"Gappy k and gaps must leave at most {_MOST_SUBSEQUENCES} ways to choose k of k + gaps "
@@ -200,11 +278,5 @@ class Gappy(CountKernel):
     def _patterns_per_letter(self) -> int:
         return comb(self._width, self.k)
 
-    def _weights(self) -> list[float]:
-        return [1.0]
-
     def _counts(self, windows: Windows) -> Iterator[Counts]:
         yield count_subsequences(windows, self._width, self.k, self._size)
-
-
-_MOST_SUBSEQUENCES = 10_000

@@ -8,10 +8,8 @@ import numpy as np
 
 from multikernel._numba import kept_njit
 from multikernel._validation import RowError, check_count, check_positive_integer
-from multikernel.kernels._rows import Pair, Rows, row_blocks
-from multikernel.kernels._tiles import write_tile
-from multikernel.kernels.strings._letters import Letters
-from multikernel.kernels.strings._sequences import SequenceKernel
+from multikernel.kernels._rows import Pair, Rows, mirror, row_blocks, write_tile
+from multikernel.kernels.strings._letters import Letters, SequenceKernel
 
 # Without the liberties of fast arithmetic: k(x, z) and k(z, x) are to be equal bit by bit.
 _exact = kept_njit(error_model="numpy", nogil=True)
@@ -98,8 +96,7 @@ class WeightedDegree(SequenceKernel):
             values = np.empty((rows.stop - rows.start, out.shape[1] - begin))
             _compare(_parts(left), _parts(right), (rows.start, begin), gains, self.shift, values)
             if pair.symmetric:
-                corner = values[:, : len(values)]
-                corner[...] = np.triu(corner) + np.triu(corner, 1).T
+                mirror(values[:, : len(values)])
             write_tile(out, rows, slice(begin, out.shape[1]), values, pair.symmetric)
 
     def _diagonal(self, rows: Rows) -> np.ndarray:

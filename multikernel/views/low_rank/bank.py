@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import check_float_dtype, check_rank, check_seed
-from multikernel.views.columns import as_table, check_positions, n_columns
+from multikernel.views.columns import as_table, check_positions, n_columns, require_width
 from multikernel.views.columns import n_rows as count_rows
 from multikernel.views.low_rank.fitting import ViewFitter
-from multikernel.views.low_rank.parts import iter_parts
 from multikernel.views.low_rank.transforms import trace_errors
-from multikernel.views.low_rank.view import check_low_rank
+from multikernel.views.low_rank.view import check_low_rank, iter_parts
 from multikernel.views.view import as_views
 
 
@@ -203,11 +202,7 @@ class LowRankBank:
         if not self.active_:
             raise ValueError("no view is active in this bank; restrict it to at least one.")
         table = as_table(X)
-        width, expected = n_columns(table), getattr(self, "n_features_in_", None)
-        if expected is not None and width != expected:
-            raise ValueError(
-                f"X has {width} features, but LowRankBank is expecting {expected} features as input."
-            )
+        require_width(table, getattr(self, "n_features_in_", None), "LowRankBank")
         return table
 
     def restrict(self, active: Any) -> LowRankBank:

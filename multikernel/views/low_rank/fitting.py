@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._validation import RowError, raise_degenerate
+from multikernel._validation import RowError, naming, raise_degenerate
 from multikernel.kernels import Kernel
 from multikernel.kernels._rows import Pair, Rows, squared_norms
-from multikernel.views._finish import naming
 from multikernel.views.columns import Selection, n_rows, resolve_columns
-from multikernel.views.low_rank.fourier import fourier_map
-from multikernel.views.low_rank.landmarks import cholesky_map, nystroem_map
-from multikernel.views.low_rank.maps import FeatureMap, evaluate_diagonal, exact_map, gram_error
-from multikernel.views.low_rank.reference import DEFAULT_RANK, largest_rank
+from multikernel.views.low_rank.choice import DEFAULT_RANK, largest_rank
+from multikernel.views.low_rank.maps import (
+    FeatureMap,
+    cholesky_map,
+    evaluate_diagonal,
+    exact_map,
+    fourier_map,
+    gram_error,
+    nystroem_map,
+)
 from multikernel.views.low_rank.transforms import find_degenerate, fit_steps, share_left_out
 from multikernel.views.low_rank.view import FactorView
 from multikernel.views.scaling import Scaling
@@ -112,7 +117,7 @@ class ViewFitter:
             rows = Rows(selection.take(self.table, label), label, one_column=selection.scalar)
             scaling = Scaling.fit(rows.values) if standardize else None
             if scaling is not None:
-                rows = Rows(scaling.apply(rows.values, label), label)
+                rows = scaling.rows(rows)
             self._rows[key] = (rows, scaling)
         rows, scaling = self._rows[key]
         rows.label = label + (" (standardised)" if standardize else "")

@@ -5,7 +5,7 @@ kernel is NaN. Three steps, each with a file of its own:
 
 - `presence`: which samples have which view. The banks fit kernel, scaling and transforms of each view on the
   rows that have it, and yield 0 wherever one of two samples lacks it.
-- `filling` and `mutual`: what is put in the place of these zeros. A filling is fitted on the training stack,
+- `filling`: what is put in the place of these zeros. A filling is fitted on the training stack,
   which it completes in place, and completes rows of new samples with what it kept:
 
   ======== =======================================================================================
@@ -19,7 +19,3 @@ kernel is NaN. Three steps, each with a file of its own:
 Every completed training stack is positive semidefinite, and a training sample that comes back as a new one
 has the row that it had at fit.
 """
-
-from .bank import FILLINGS, CompletedBank
-
-__all__ = ["FILLINGS", "CompletedBank"]

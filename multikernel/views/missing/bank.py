@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import check_choice
+from multikernel.views.bank import Bank
 from multikernel.views.columns import check_positions
 from multikernel.views.memory import MemoryEstimate
-from multikernel.views.missing.filling import MeanFilling
-from multikernel.views.missing.mutual import MutualFilling
+from multikernel.views.missing.filling import MeanFilling, MutualFilling
 from multikernel.views.missing.presence import require_some_view
 
 FILLINGS = ("zero", "mean", "mutual")
 
 
-class CompletedBank:
+class CompletedBank(Bank):
     """Kernels of samples some of which lack views.
 
     Parameters
@@ -56,7 +56,7 @@ class CompletedBank:
         self.fill = fill
 
     @property
-    def view_names_(self) -> list[str]:
+    def view_names_(self) -> list[str]:  # type: ignore[override]
         return list(self.bank.view_names_)
 
     @property
@@ -162,15 +162,10 @@ class CompletedBank:
 
     def only(self, active: Sequence[int]) -> CompletedBank:
         """The same bank, yielding the kernels `active` and no others."""
-        part = copy.copy(self)
-        part.active_ = tuple(active)
+        part = super().only(active)
         if not isinstance(self.filling_, MutualFilling):
             part.bank = self.bank.only(active)
         return part
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the views."""
-        return np.asarray(self.view_names_, dtype=object)
 
 
 def _is_given(Ks: np.ndarray, X: Any) -> bool:

@@ -1,10 +1,42 @@
-"""Kernels of samples that lack views, view by view: zeros, or the mean of the samples that have the view."""
+"""What stands for the similarities of samples that lack views: the mean of the samples that have the view, or
+kernel completion from the other views by the em algorithm: each view is estimated from all the others.
+
+The kernels are scaled to mean diagonal 1 on the samples that have them: Q_m = K_m / s_m, known on the block
+vv of the samples that have view m and free elsewhere. With KL(Q, M) = tr(M⁻¹Q) − log det(M⁻¹Q) − n, the
+divergence of two Gaussians with these covariances, and a small λ > 0,
+
+    minimise  J(Q, M) = λ KL(I, M) + Σ_m KL(Q_m, M)   over the free parts of the Q_m and over M ≻ 0.
+
+Given the Q, M = (λI + Σ_m Q_m) / (P + λ) for P kernels. Given all but Q_m, the best Q_m and M together are
+those of the e step of Tsuda, Akaho & Asai (2003) with the other views as the model, N = λI + Σ_{k≠m} Q_k:
+
+    Q_hv = B K_vv,   Q_hh = B K_vv Bᵀ + S,   B = N_hv N_vv⁻¹,   S = (N_hh − B N_vh) / (P + λ − 1).
+
+So the views are completed in turn, and J never rises; the sweeps are extrapolated where that lowers J further
+(SQUAREM: Varadhan & Roland 2008). λI keeps N_vv invertible. It also puts the variance λ / (P + λ − u_i), u_i
+the number of kernels that sample i lacks, on the diagonal of its absent kernels: noise of its own that no
+other sample has a share in. It is left out of the completed kernel, which stays positive semidefinite without
+it, and thus equals what the same sample gets when it comes as a new one.
+
+A new sample with similarities q_k to the training samples in the views k that it has: with the row r of M,
+which is (P + λ) r = Σ_k q_k, and q_m = T_m r in the views U that it lacks, where
+
+    T_m r = (W r_v, B W r_v + r_h − B r_v),   W = K_vv M_vv⁻¹ (K scaled),
+
+so that r solves ((P + λ) I − Σ_{m∈U} T_m) r = Σ_{k∉U} q_k: one linear system for all samples that lack the
+same views. In a view that the sample has, its similarity to training samples that lack it is B q_v.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.linalg
+
+RIDGE = 0.1  # λ for each kernel
+_TOLERANCE = 1e-7  # the largest change of an entry in a sweep, kernels having mean diagonal 1
+_MAX_SWEEPS = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,3 +97,220 @@ def _fill_mean(K: np.ndarray, has: np.ndarray) -> np.ndarray:
         K[h] = means
         K[:, h] = means[:, None]
     return means
+
+
+# --- completion from the other views -----------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ViewMap:
+    """What completes one view of new samples: B (n_h, n_v) and W (n_v, n_v) of the module's formulas."""
+
+    v: np.ndarray
+    h: np.ndarray
+    B: np.ndarray
+    W: np.ndarray
+
+    def apply(self, r: np.ndarray) -> np.ndarray:
+        """T r of each row r of a table (k, n)."""
+        known = r[:, self.v]
+        image = known @ self.W.T
+        result = np.empty_like(r)
+        result[:, self.v] = image
+        result[:, self.h] = (image - known) @ self.B.T + r[:, self.h]
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class MutualFilling:
+    """Kernels completed from the other views; see the module for the formulas.
+
+    Attributes
+    ----------
+    present : ndarray of shape (n, m), bool
+        Which training samples have which view.
+    scales : ndarray of shape (m,)
+        The mean self-similarity of the samples that have the view.
+    maps : tuple of ViewMap
+    ridge : float, the λ
+    history : tuple of float, J after each accepted round, up to a constant
+    change : float, the largest change of an entry in the last sweep; 0 where nothing was missing
+    """
+
+    present: np.ndarray
+    scales: np.ndarray
+    maps: tuple[ViewMap, ...]
+    ridge: float
+    history: tuple[float, ...] = field(repr=False)
+    change: float
+
+    @classmethod
+    def fit(cls, Ks: np.ndarray, present: np.ndarray) -> MutualFilling:
+        """Complete the training stack Ks (m, n, n), 0 where a sample lacks the view, in place."""
+        n_kernels, ridge = len(Ks), RIDGE * len(Ks)
+        scales = np.array([_mean_diagonal(K, has) for K, has in zip(Ks, present.T, strict=True)])
+        Q = np.stack([np.asarray(K, np.float64) / scale for K, scale in zip(Ks, scales, strict=True)])
+        noise = ridge / (n_kernels + ridge - (~present).sum(axis=1))
+        completion = Completion(Q, present, ridge)
+        if not present.all():
+            MeanFilling.fit(Q, present)
+            for q, has in zip(Q, present.T, strict=True):
+                q[~has, ~has] += noise[~has]
+            completion.run()
+        N = Q.sum(axis=0)
+        N[np.diag_indices(len(N))] += ridge
+        M = N / (n_kernels + ridge)
+        maps = tuple(_view_map(q, M, has) for q, has in zip(Q, present.T, strict=True))
+        for m in np.flatnonzero(~present.all(axis=0)):
+            h = ~present[:, m]
+            Q[m, h, h] -= noise[h]
+            Ks[m, h] = Q[m, h] * scales[m]
+            Ks[m][:, h] = Q[m][:, h] * scales[m]
+        return cls(present, scales, maps, ridge, tuple(completion.history), completion.change)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last sweep changed nothing by more than the tolerance."""
+        return self.change <= _TOLERANCE
+
+    def complete(self, Ks: np.ndarray, has: np.ndarray) -> np.ndarray:
+        """Rows of new samples, completed in place.
+
+        Parameters
+        ----------
+        Ks : ndarray of shape (m, n_test, n), float64
+            0 where one of two samples lacks the view.
+        has : ndarray of shape (n_test, m), bool
+        """
+        for K, scale, view in zip(Ks, self.scales, self.maps, strict=True):
+            K /= scale
+            K[:, view.h] = K[:, view.v] @ view.B.T
+        patterns, which = np.unique(has, axis=0, return_inverse=True)
+        for number, pattern in enumerate(patterns):
+            if not pattern.all():
+                rows = np.flatnonzero(which.ravel() == number)
+                self._complete_alike(Ks, rows, np.flatnonzero(~pattern))
+        Ks *= self.scales[:, None, None]
+        return Ks
+
+    def _complete_alike(self, Ks: np.ndarray, rows: np.ndarray, lacking: np.ndarray) -> None:
+        """The same for rows that all lack the views `lacking`."""
+        n = len(self.present)
+        system = np.zeros((n, n))
+        for m in lacking:
+            system -= self.maps[m].apply(np.eye(n)).T
+        system[np.diag_indices(n)] += len(self.maps) + self.ridge
+        known = np.delete(np.arange(len(self.maps)), lacking)
+        r = np.linalg.solve(system, Ks[np.ix_(known, rows)].sum(axis=0).T).T
+        for m in lacking:
+            Ks[m, rows] = self.maps[m].apply(r)
+
+
+class Completion:
+    """The descent of J over the free parts of kernels Q (m, n, n), which are completed in place."""
+
+    def __init__(self, Q: np.ndarray, present: np.ndarray, ridge: float) -> None:
+        self.Q, self.ridge = Q, ridge
+        self.incomplete = [int(m) for m in np.flatnonzero(~present.all(axis=0))]
+        self.places = {
+            m: (np.flatnonzero(present[:, m]), np.flatnonzero(~present[:, m])) for m in self.incomplete
+        }
+        self.history: list[float] = []
+        self.change = 0.0
+
+    def run(self) -> None:
+        """Sweep until nothing changes; of three sweeps, the third starts where the first two point to."""
+        J = self._sweep()
+        self.history.append(J)
+        for _ in range(_MAX_SWEEPS // 3):
+            start = self._state()
+            self._sweep()
+            middle = self._state()
+            J = self._sweep()
+            end = self._state()
+            self.change = float(np.abs(end - middle).max())
+            if self.change > _TOLERANCE:
+                J = self._extrapolate(start, middle, end, J)
+            self.history.append(J)
+            if self.change <= _TOLERANCE:
+                return
+
+    def _extrapolate(self, start: np.ndarray, middle: np.ndarray, end: np.ndarray, J: float) -> float:
+        """A step along the last two sweeps and a sweep from there, if J falls by it; J of what is kept."""
+        first = middle - start
+        bend = end - middle - first
+        length = max(1.0, float(np.linalg.norm(first)) / max(float(np.linalg.norm(bend)), 1e-300))
+        try:
+            self._set_state(start + 2.0 * length * first + length**2 * bend)
+            reached = self._sweep()
+        except np.linalg.LinAlgError:  # the step has left the positive definite kernels
+            reached = np.inf
+        if reached <= J:
+            return reached
+        self._set_state(end)
+        return J
+
+    def _sweep(self) -> float:
+        """Complete each view once from the others; J, without what does not change, afterwards."""
+        n = self.Q.shape[1]
+        total = len(self.Q) + self.ridge
+        N = self.Q.sum(axis=0)
+        N[np.diag_indices(n)] += self.ridge
+        log_volume = 0.0
+        for m in self.incomplete:
+            v, h = self.places[m]
+            N -= self.Q[m]
+            B, root = conditional(N / (total - 1.0), v, h)
+            known = self.Q[m][np.ix_(v, v)]
+            cross = B @ known
+            self._put(m, cross, cross @ B.T + root @ root.T)
+            N += self.Q[m]
+            log_volume += 2.0 * float(np.log(np.diagonal(root)).sum())
+        root = np.linalg.cholesky(N / total)
+        return total * 2.0 * float(np.log(np.diagonal(root)).sum()) - log_volume
+
+    def _put(self, m: int, cross: np.ndarray, own: np.ndarray) -> None:
+        v, h = self.places[m]
+        self.Q[m][np.ix_(h, v)] = cross
+        self.Q[m][np.ix_(v, h)] = cross.T
+        self.Q[m][np.ix_(h, h)] = 0.5 * (own + own.T)
+
+    def _state(self) -> np.ndarray:
+        """The free parts, as one vector."""
+        return np.concatenate([self.Q[m][self.places[m][1]].ravel() for m in self.incomplete])
+
+    def _set_state(self, state: np.ndarray) -> None:
+        start = 0
+        for m in self.incomplete:
+            v, h = self.places[m]
+            rows = state[start : start + h.size * len(self.Q[m])].reshape(h.size, -1)
+            self._put(m, rows[:, v], rows[:, h])
+            start += rows.size
+
+
+def conditional(M: np.ndarray, v: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """B = M_hv M_vv⁻¹, and the Cholesky factor of M_hh − B M_vh.
+
+    Examples
+    --------
+    >>> B, root = conditional(np.array([[4.0, 2.0], [2.0, 5.0]]), np.array([0]), np.array([1]))
+    >>> B, root
+    (array([[0.5]]), array([[2.]]))
+    """
+    order = np.concatenate([v, h])
+    root = np.linalg.cholesky(M[np.ix_(order, order)])
+    known, cross = root[: v.size, : v.size], root[v.size :, : v.size]
+    B = scipy.linalg.solve_triangular(known, cross.T, lower=True, trans="T", check_finite=False).T
+    return B, root[v.size :, v.size :]
+
+
+def _mean_diagonal(K: np.ndarray, has: np.ndarray) -> float:
+    mean = float(np.mean(K.diagonal()[has], dtype=np.float64))
+    return mean if mean > 0.0 else 1.0
+
+
+def _view_map(Q: np.ndarray, M: np.ndarray, has: np.ndarray) -> ViewMap:
+    v, h = np.flatnonzero(has), np.flatnonzero(~has)
+    B, _ = conditional(M, v, h)
+    W = np.linalg.solve(M[np.ix_(v, v)], Q[np.ix_(v, v)]).T
+    return ViewMap(v, h, B, W)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from multikernel._validation import RowError
+from multikernel.kernels._columns import as_objects, missing_in
 
 
 def absent_rows(taken: Any) -> np.ndarray:
@@ -28,10 +27,8 @@ def absent_rows(taken: Any) -> np.ndarray:
         return _absent_in_sparse(taken)
     if hasattr(taken, "isna"):
         missing = np.asarray(taken.isna())
-    elif isinstance(taken, np.ndarray):
-        missing = _missing_entries(taken)
     else:
-        missing = _missing_entries(_as_objects(taken))
+        missing = missing_in(taken if isinstance(taken, np.ndarray) else as_objects(taken))
     return np.asarray(missing if missing.ndim == 1 else missing.all(axis=tuple(range(1, missing.ndim))))
 
 
@@ -95,17 +92,6 @@ def absent_from_rows(K_test: np.ndarray, columns: np.ndarray | None) -> np.ndarr
     return absent
 
 
-@contextmanager
-def naming_rows(positions: np.ndarray | None) -> Iterator[None]:
-    """Let an error about one of some rows speak of the row of the whole table; None: these are all rows."""
-    try:
-        yield
-    except RowError as error:
-        if positions is None:
-            raise
-        raise error.in_row(int(positions[error.row])) from error
-
-
 def require_some_view(has: np.ndarray) -> None:
     """Refuse samples that lack every view; `has` (n, m) says which they have."""
     empty = np.flatnonzero(~has.any(axis=1))
@@ -116,24 +102,6 @@ def require_some_view(has: np.ndarray) -> None:
             int(empty[0]),
             f"{more}. Drop such samples: nothing is known about them.",
         )
-
-
-def _missing_entries(values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind in "fc":
-        return np.isnan(values)
-    if values.dtype.kind in "iubSU":
-        return np.zeros(values.shape, dtype=bool)
-    import pandas
-
-    return np.asarray(pandas.isna(values))
-
-
-def _as_objects(rows: Any) -> np.ndarray:
-    """A list of objects as a 1-D array, whatever the objects are."""
-    objects = np.empty(len(rows), dtype=object)
-    for position, row in enumerate(rows):
-        objects[position] = row
-    return objects
 
 
 def _absent_in_sparse(table: Any) -> np.ndarray:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-
 import numpy as np
 import parasail
 import pytest
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 from multikernel import KernelBank, MKLClassifier
 from multikernel.kernels import EmpiricalMap, LocalAlignment
 from multikernel.kernels.expressions import parse_kernel
+from tests.kernels.laws import check_laws, check_missing_library
 
 residues = st.text("ARNDCQEGHILKMFPSTWYVBZX", min_size=1, max_size=14)
 proteins = st.lists(residues, min_size=1, max_size=4)
@@ -34,10 +33,7 @@ def smith_waterman(x, z, matrix, gap_open, gap_extend):
 @given(proteins, proteins, st.sampled_from([("blosum62", 11, 1), ("pam250", 3, 3), ("blosum45", 2, 1)]))
 def test_scores_are_those_of_the_recurrence(left, right, setting):
     kernel = LocalAlignment(*setting)
-    K = kernel(left)
-    expected = np.array([[smith_waterman(x, z, *setting) for z in left] for x in left])
-    assert np.array_equal(K, expected) and np.array_equal(K, K.T)
-    assert np.array_equal(kernel.diag(left), K.diagonal())
+    check_laws(kernel, left, np.array([[smith_waterman(x, z, *setting) for z in left] for x in left]))
     expected = np.array([[smith_waterman(x, z, *setting) for z in left] for x in right])
     assert np.array_equal(kernel(right, left), expected)
 
@@ -83,17 +79,8 @@ def test_the_matrices_are_those_of_parasail():
 
 
 def test_without_parasail_the_extra_is_named(monkeypatch):
-    original = builtins.__import__
-
-    def missing(name, *arguments, **named):
-        if name == "parasail":
-            raise ImportError(name)
-        return original(name, *arguments, **named)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    for use in (lambda: LocalAlignment().fit(["MK"]), lambda: LocalAlignment()(["MK"])):
-        with pytest.raises(ImportError, match=r"pip install 'multikernel\[sequences\]'"):
-            use()
+    uses = (lambda: LocalAlignment().fit(["MK"]), lambda: LocalAlignment()(["MK"]))
+    check_missing_library(monkeypatch, "parasail", "sequences", *uses)
 
 
 def test_an_indefinite_similarity_is_refused_and_the_map_of_it_is_not():

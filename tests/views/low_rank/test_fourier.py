@@ -9,7 +9,7 @@ import scipy.sparse
 from multikernel.kernels import Gaussian, Laplacian
 from multikernel.kernels._rows import Rows
 from multikernel.views import LowRankBank, View
-from multikernel.views.low_rank.fourier import fourier_map
+from multikernel.views.low_rank.maps import fourier_map
 
 X = np.random.default_rng(5).normal(size=(60, 3))
 KERNELS = [

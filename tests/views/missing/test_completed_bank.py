@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from multikernel.kernels import Gaussian, Linear
 from multikernel.views import CompletedBank, KernelBank, PrecomputedBank, View, stack_kernels
-from multikernel.views.missing.mutual import RIDGE
+from multikernel.views.missing.filling import RIDGE
 from multikernel.views.missing.presence import absent_rows
 
 RNG = np.random.default_rng(0)
@@ -51,7 +51,7 @@ def fitted(fill, X):
     return bank, bank.fit_stack(X)
 
 
-# ---------------------------------------------------------------------- presence
+# --- presence
 @pytest.mark.parametrize(
     ("taken", "expected"),
     [
@@ -71,7 +71,7 @@ def test_a_view_is_absent_where_all_its_columns_are_missing(taken, expected):
     assert absent_rows(taken).tolist() == expected
 
 
-# ---------------------------------------------------------------------- laws
+# --- laws
 @everyhow
 @given(seed=st.integers(0, 10**6), share=st.floats(0.05, 0.7), n=st.integers(5, 14))
 @settings(max_examples=12)
@@ -113,7 +113,7 @@ def test_present_samples_keep_the_kernel_of_a_bank_of_their_own(fill):
         np.testing.assert_allclose(K[np.ix_(present, present)], own, atol=1e-12)
 
 
-# ---------------------------------------------------------------------- definitions
+# --- definitions
 def test_zeros_and_means_are_those_of_features():
     """Of a linear kernel the features are the columns themselves."""
     X, has = table(15), patterns(15, 0.4)
@@ -239,7 +239,7 @@ def test_kernels_that_share_their_columns_are_absent_together():
     np.testing.assert_allclose(np.moveaxis(bank.transform(X), 2, 0), Ks, atol=2e-5)
 
 
-# ---------------------------------------------------------------------- ready-made kernels
+# --- ready-made kernels
 @everyhow
 @pytest.mark.parametrize("psd", ["error", "clip", "shift"])
 def test_ready_made_kernels_are_completed_as_those_of_a_table(fill, psd):
@@ -279,25 +279,30 @@ def test_samples_that_do_not_count_are_as_if_they_were_not_there(fill):
     np.testing.assert_array_equal(part.transform(stack), whole.transform(stack[:, kept]))
 
 
-# ---------------------------------------------------------------------- bad input
-def test_a_view_that_no_training_sample_has():
+# --- bad input
+def without(rows=(), columns=()):
+    """A table in which some rows, or columns, are missing altogether."""
     X = table(8)
-    X[:, [2, 3]] = np.nan
-    with pytest.raises(ValueError, match=r"view 'two' is missing from every training sample.*Leave"):
-        fitted("mean", X)
-    stack = np.stack([np.eye(4), np.full((4, 4), np.nan)], axis=2)
-    with pytest.raises(ValueError, match="kernel 'kernel-1' is missing from every training sample"):
-        CompletedBank(PrecomputedBank(), "mean").fit_stack(stack)
+    X[list(rows)] = X[:, list(columns)] = np.nan
+    return X
 
 
-def test_a_sample_that_lacks_every_view():
-    X = table(8)
-    X[5] = np.nan
-    with pytest.raises(ValueError, match="at least one view; all views are missing in row 5"):
-        fitted("mutual", X)
-    bank, _ = fitted("mutual", table(8))
-    with pytest.raises(ValueError, match="all views are missing in row 5"):
-        bank.transform(X)
+NO_KERNEL = np.stack([np.eye(4), np.full((4, 4), np.nan)], axis=2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fitted("mean", without(columns=[2, 3])), "'two' is missing from every .*Leave"),
+        (lambda: CompletedBank(PrecomputedBank(), "mean").fit_stack(NO_KERNEL), "'kernel-1' is missing"),
+        (lambda: fitted("mutual", without(rows=[5])), "at least one view; all views are missing in row 5"),
+        (lambda: fitted("mutual", table(8))[0].transform(without(rows=[5])), "views are missing in row 5"),
+        (lambda: CompletedBank(KernelBank(), "none"), "fill must be one of 'zero', .*; got 'none'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_completed_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 @everyhow
@@ -334,8 +339,3 @@ def test_ready_made_kernels_with_stray_nan():
     new[:, :, 0] = np.nan
     new[:, 3, 0] = 7.0  # of a training sample that lacks the kernel: ignored
     assert bank.transform(new)[:, :, 0].tolist() == [[0.0] * 5] * 2
-
-
-def test_a_filling_that_is_not_known():
-    with pytest.raises(ValueError, match="fill must be one of 'zero', 'mean', 'mutual'; got 'none'"):
-        CompletedBank(KernelBank(), "none")

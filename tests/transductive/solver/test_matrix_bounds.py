@@ -12,9 +12,9 @@ from sklearn.svm import SVC
 from multikernel.core.optim.psd_pair import PSDPair, cholesky
 from multikernel.core.optim.spectrahedron import Spectrahedron
 from multikernel.core.svm.losses import HardMargin
-from multikernel.transductive.solver.certificate import Certified, certify, drawn_inside
 from multikernel.transductive.solver.families import RankOneFamily, StackFamily
 from multikernel.transductive.solver.interior_point import InteriorPoint, follow_path
+from multikernel.transductive.solver.kernel_matrix import Certified, certify, drawn_inside
 from tests.transductive.solver.matrix_problems import (
     CRITERIA,
     WEIGHTS,

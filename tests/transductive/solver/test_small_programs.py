@@ -4,7 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from multikernel.transductive.solver.batched_sdp import Box, SmallPrograms
+from multikernel.transductive.solver.complexity import Box, SmallPrograms
 
 
 def random_programs(b, d, k, seed):

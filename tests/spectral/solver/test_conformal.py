@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
-from multikernel.spectral.solver.conformal import learn_conformal, scatter_matrices
+from multikernel.spectral.solver.conformal_kernel import learn_conformal, scatter_matrices
 from tests.test_bad_input import refuses
 
 

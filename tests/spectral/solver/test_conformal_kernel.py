@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from multikernel.spectral.solver.conformal import learn_conformal
-from multikernel.spectral.solver.conformal_kernel import learn_conformal_kernel
+from multikernel.spectral.solver.conformal_kernel import learn_conformal, learn_conformal_kernel
 from tests.discriminant import wine
 
 

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from multikernel.spectral.solver.alignment import target_norm, target_products
 from multikernel.spectral.solver.kernel import (
     SpectralRule,
     Spectrum,
     alignment_weights,
     learn_spectral_weights,
     spectrum_of,
+    target_norm,
+    target_products,
 )
 from multikernel.spectral.solver.leave_one_out import (
     Candidate,

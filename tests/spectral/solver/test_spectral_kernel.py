@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 from sklearn.svm import SVC
 
-from multikernel.spectral.solver.alignment import target_norm, target_products
 from multikernel.spectral.solver.kernel import (
     SpectralModel,
     SpectralRule,
@@ -17,6 +16,8 @@ from multikernel.spectral.solver.kernel import (
     least_over_nonnegative,
     require_maximiser,
     spectrum_of,
+    target_norm,
+    target_products,
 )
 from multikernel.spectral.solver.separability import Tradeoff, scatters
 from tests.discriminant import wine

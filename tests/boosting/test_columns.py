@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from judges.optimum import conic_optimum
-from multikernel.boosting.solver.boosting import boost_columns
-from multikernel.boosting.solver.columns import ChosenColumns, Columns
+from multikernel.boosting.solver.columns import ChosenColumns, Columns, boost_columns
 from multikernel.boosting.solver.generation import LinearMaster, QuadraticMaster, balanced, generate_columns
 from multikernel.boosting.solver.path import ColumnPath, Quadratic, Slopes
 from multikernel.core.optim.loop import Options, Status

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from multikernel.core.optim.loop import Status
-from multikernel.pairs.solver import (
+from multikernel.pairs.solver.ridge import (
     Cells,
     PairMachine,
     Side,

@@ -15,7 +15,7 @@ criterion  bound of a       τ
 =========  ===============  =================
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
@@ -36,29 +36,60 @@ def _given_tau(criterion: str, C: float) -> float:
     return 1.0 / C if criterion == "SM2" else 0.0
 
 
-def omega_free(
-    Ks: Array, y: Array, criterion: str, C: float = 1.0, c: float | None = None
-) -> tuple[float, Array, float]:
+class MatrixInequality(NamedTuple):
+    """The program in cvxpy, its unknowns μ and τ, and the inequality with the border."""
+
+    program: cp.Problem
+    mu: cp.Variable
+    tau: cp.Expression
+    bordered: cp.Constraint
+
+
+def matrix_inequality(
+    Ks: Array, y: Array, criterion: str, C: float = 1.0, c: float | None = None, merged: bool = False
+) -> MatrixInequality:
     """Weights of any sign: the linear matrix inequality (26), (31), (36), (41) or (45).
 
-    Kernels without a common null space: it has no interior otherwise. Returns (ω, μ, τ).
+        min t   over μ, t, λ, ν ≥ 0, δ ≥ 0:   K(μ) ⪰ 0 over all n points,
+
+        [ G(K(μ)) + τI       v        ]
+        [ v'            t − 2C e'δ    ]  ⪰ 0,        v = e + ν − δ + λy,   over the N labelled ones,
+
+    with δ for "SM1" only. ``merged`` makes one inequality of both where τ is zero: see ``lmi_cvxopt``.
     """
     m, n, N = len(Ks), Ks.shape[1], y.size
     c = default_trace(Ks, criterion) if c is None else c
-    traces = np.trace(Ks, axis1=1, axis2=2)
     mu, t, lam, nu = cp.Variable(m), cp.Variable(), cp.Variable(), cp.Variable(N, nonneg=True)
     v, corner = np.ones(N) + nu + lam * y, t
     if criterion == "SM1":
         delta = cp.Variable(N, nonneg=True)
         v, corner = v - delta, t - 2 * C * cp.sum(delta)
     tau = cp.Variable(nonneg=True) if criterion == "SM2C" else cp.Constant(_given_tau(criterion, C))
-    total = traces @ mu + (n * tau if criterion == "SM2C" else 0)
+    total = np.trace(Ks, axis1=1, axis2=2) @ mu + (n * tau if criterion == "SM2C" else 0)
+    constraints = [total == c]
     K = sum(mu[i] * Ks[i] for i in range(m))
-    G = sum(mu[i] * (np.outer(y, y) * Ks[i][:N, :N]) for i in range(m))
-    column = cp.reshape(v, (N, 1), order="C")
-    bordered = cp.bmat([[G + tau * np.eye(N), column], [column.T, cp.reshape(corner, (1, 1), order="C")]])
-    problem = cp.Problem(cp.Minimize(t), [total == c, K >> 0, bordered >> 0])
-    return _solve(problem), np.asarray(mu.value), float(np.asarray(tau.value))
+    if merged:
+        assert criterion in ("HM", "SM1"), "with a ridge the merged inequality is a weaker one"
+        block, border = K, cp.hstack([cp.multiply(y, v), cp.Variable(n - N)])
+    else:
+        constraints.append(K >> 0)
+        signed = Ks[:, :N, :N] * np.outer(y, y)
+        block, border = sum(mu[i] * signed[i] for i in range(m)) + tau * np.eye(N), v
+    column = cp.reshape(border, (border.size, 1), order="C")
+    bordered = cp.bmat([[block, column], [column.T, cp.reshape(corner, (1, 1), order="C")]]) >> 0
+    return MatrixInequality(cp.Problem(cp.Minimize(t), [*constraints, bordered]), mu, tau, bordered)
+
+
+def omega_free(
+    Ks: Array, y: Array, criterion: str, C: float = 1.0, c: float | None = None
+) -> tuple[float, Array, float]:
+    """Weights of any sign by CVXOPT: (ω, μ, τ).
+
+    Kernels without a common null space: the inequality has no interior otherwise.
+    """
+    stated = matrix_inequality(Ks, y, criterion, C, c)
+    value = _solve(stated.program)
+    return value, np.asarray(stated.mu.value), float(np.asarray(stated.tau.value))
 
 
 def omega_nonnegative(

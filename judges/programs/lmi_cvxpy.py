@@ -22,7 +22,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def solve_lmi_cvxpy(problem: TransductiveProblem, merged: bool, solver: str) -> MatrixAnswer | None:
     """Weights and duals, or None where the solver gives none."""
-    stated = matrix_inequality(problem.kernels, problem.y, "SM1", problem.C, problem.trace, merged)
+    stated = matrix_inequality(problem.kernels, problem.y, "SM1", problem.C, problem.trace, merged=merged)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Solution may be inaccurate")  # the judge says how much
         try:

@@ -216,18 +216,6 @@ def test_scales(penalty, scale):
     assert values.intercept * scale == pytest.approx(one.intercept, rel=1e-3, abs=1e-3)
 
 
-def test_order_of_samples_and_kernels_does_not_matter():
-    Ks, y, _ = make(30, seed=8)
-    order = np.random.default_rng(0).permutation(30)
-    mixed = np.ascontiguousarray(Ks[::-1][:, order][:, :, order])
-    for penalty in ("l1", "l2"):
-        one = generate_columns(Columns(Ks, True), Hinge(y, 1.0), penalty, options=Options(tol=1e-8))
-        other = generate_columns(
-            Columns(mixed, True), Hinge(y[order], 1.0), penalty, options=Options(tol=1e-8)
-        )
-        assert other.objective == pytest.approx(one.objective, rel=1e-7)
-
-
 def test_columns_that_are_rounding_are_left_out():
     K = np.array([[1.0, 0.5, 1e-17], [0.5, 1.0, 0.0], [1e-17, 0.0, 0.0]])
     columns = Columns(K[None], normalise=True)

@@ -273,14 +273,3 @@ def test_the_history_ends_at_the_result_and_bounds_close_in(form, solver):
     assert (np.diff(objective) <= 1e-12 * objective[0]).all()
     assert all(low <= found.objective * (1.0 + 1e-12) for low in lower)
     assert found.n_factorisations >= 2
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("form", FORMS)
-def test_nothing_is_modified_and_the_answer_is_always_the_same(form, solver):
-    Ks, codes = make_problem("mixed", 40, 3, 4)
-    Ks.setflags(write=False)
-    codes.setflags(write=False)
-    first, second = (learn(Ks, codes, 1e-3, form, solver) for _ in range(2))
-    np.testing.assert_array_equal(first.shares, second.shares)
-    assert first.objective == second.objective

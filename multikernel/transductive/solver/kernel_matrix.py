@@ -35,7 +35,7 @@ from ...core.svm.separability import separating_duals
 from .families import KernelBasis, KernelFamily, RankOneFamily, StackFamily
 from .interior_point import InteriorPoint, follow_path
 
-WEIGHTS = ("free", "nonnegative", "spectral")
+WEIGHTS = ("nonnegative", "free", "spectral")
 _NEGLIGIBLE = 1e-8  # weights in the solvers' units
 _NEAR = 10.0  # the certificate is computed from this multiple of the tolerance on
 _DROPS = (1e-5, 1e-7, 1e-9)  # shares of the largest dual

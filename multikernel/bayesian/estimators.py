@@ -44,15 +44,36 @@ class BayesianMKL(KernelEstimator):
     certificate = "stationarity"
     _gap_name = "estimated further rise of the evidence bound, in nats a sample"
     _easier = "raise spread"
-    sparse: bool
-    priors: Any
-    spread: float
-    psd: str
-    gram: str
-    dtype: Any
-    verbose: int
-    random_state: Any
     _posterior: BayesianResult
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        sparse: bool = False,
+        priors: Any = None,
+        spread: float = 1.0,
+        tol: float = 1e-5,
+        max_iter: int = 1000,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        callback: CallbackType = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.sparse = sparse
+        self.priors = priors
+        self.spread = spread
+        self.tol = tol
+        self.max_iter = max_iter
+        self.psd = psd
+        self.gram = gram
+        self.dtype = dtype
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
 
     # ------------------------------------------------------------------ fit
     def _fit_kernels(self, X: Any) -> Array:
@@ -223,19 +244,11 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.kernels = kernels
+        super().__init__(
+            kernels, sparse=sparse, priors=priors, spread=spread, tol=tol, max_iter=max_iter, psd=psd,
+            gram=gram, dtype=dtype, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
         self.margin = margin
-        self.sparse = sparse
-        self.priors = priors
-        self.spread = spread
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> "BayesianMKLClassifier":
         """Learn the posterior.
@@ -351,35 +364,6 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     >>> bool(abs(mean[0] - 4.0) < 2 * std[0])
     True
     """
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        sparse: bool = False,
-        priors: Any = None,
-        spread: float = 1.0,
-        tol: float = 1e-5,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: CallbackType = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.sparse = sparse
-        self.priors = priors
-        self.spread = spread
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> "BayesianMKLRegressor":
         """Learn the posterior.

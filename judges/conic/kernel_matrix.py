@@ -4,9 +4,14 @@ import numpy as np
 
 from multikernel.core.optim.loop import Options, Status
 from multikernel.core.optim.spectrahedron import Spectrahedron
-from multikernel.transductive.solver.certificate import Certified, drawn_inside
 from multikernel.transductive.solver.families import StackFamily
-from multikernel.transductive.solver.kernel_matrix import MatrixProblem, MatrixResult, MatrixRun
+from multikernel.transductive.solver.kernel_matrix import (
+    Certified,
+    MatrixProblem,
+    MatrixResult,
+    MatrixRun,
+    drawn_inside,
+)
 
 from .point import ConicPoint
 from .solve import solve_conic

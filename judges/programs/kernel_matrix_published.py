@@ -15,7 +15,7 @@ criterion  bound of a       τ
 =========  ===============  =================
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
@@ -36,56 +36,112 @@ def _given_tau(criterion: str, C: float) -> float:
     return 1.0 / C if criterion == "SM2" else 0.0
 
 
-def omega_free(
-    Ks: Array, y: Array, criterion: str, C: float = 1.0, c: float | None = None
-) -> tuple[float, Array, float]:
+class MatrixInequality(NamedTuple):
+    """The program in cvxpy, its unknowns μ and τ, and the inequality with the border."""
+
+    program: cp.Problem
+    mu: cp.Variable
+    tau: cp.Expression
+    bordered: cp.Constraint
+
+
+def matrix_inequality(
+    Ks: Array,
+    y: Array,
+    criterion: str,
+    C: float = 1.0,
+    c: float | None = None,
+    *,
+    merged: bool = False,
+    basis: Array | None = None,
+) -> MatrixInequality:
     """Weights of any sign: the linear matrix inequality (26), (31), (36), (41) or (45).
 
-    Kernels without a common null space: it has no interior otherwise. Returns (ω, μ, τ).
+        min t   over μ, t, λ, ν ≥ 0, δ ≥ 0:   K(μ) ⪰ 0 over all n points,
+
+        [ G(K(μ)) + τI       v        ]
+        [ v'            t − 2C e'δ    ]  ⪰ 0,        v = e + ν − δ + λy,   over the N labelled ones,
+
+    with δ for "SM1" only. ``merged`` makes one inequality of both where τ is zero: see ``lmi_cvxopt``.
+    Kernels with a common null space leave the first one without an interior: an orthonormal ``basis`` (n, p)
+    of the sum of their ranges makes it basis' K(μ) basis ⪰ 0.
     """
     m, n, N = len(Ks), Ks.shape[1], y.size
     c = default_trace(Ks, criterion) if c is None else c
-    traces = np.trace(Ks, axis1=1, axis2=2)
     mu, t, lam, nu = cp.Variable(m), cp.Variable(), cp.Variable(), cp.Variable(N, nonneg=True)
     v, corner = np.ones(N) + nu + lam * y, t
     if criterion == "SM1":
         delta = cp.Variable(N, nonneg=True)
         v, corner = v - delta, t - 2 * C * cp.sum(delta)
     tau = cp.Variable(nonneg=True) if criterion == "SM2C" else cp.Constant(_given_tau(criterion, C))
-    total = traces @ mu + (n * tau if criterion == "SM2C" else 0)
-    K = sum(mu[i] * Ks[i] for i in range(m))
-    G = sum(mu[i] * (np.outer(y, y) * Ks[i][:N, :N]) for i in range(m))
-    column = cp.reshape(v, (N, 1), order="C")
-    bordered = cp.bmat([[G + tau * np.eye(N), column], [column.T, cp.reshape(corner, (1, 1), order="C")]])
-    problem = cp.Problem(cp.Minimize(t), [total == c, K >> 0, bordered >> 0])
-    return _solve(problem), np.asarray(mu.value), float(np.asarray(tau.value))
+    total = np.trace(Ks, axis1=1, axis2=2) @ mu + (n * tau if criterion == "SM2C" else 0)
+    constraints = [total / c == 1]
+    if merged:
+        assert criterion in ("HM", "SM1"), "with a ridge the merged inequality is a weaker one"
+        block, border = (
+            sum(mu[i] * Ks[i] for i in range(m)),
+            cp.hstack([cp.multiply(y, v), cp.Variable(n - N)]),
+        )
+    else:
+        on_range = sum(mu[i] * (Ks[i] if basis is None else basis.T @ Ks[i] @ basis) for i in range(m))
+        constraints.append(on_range >= 0 if on_range.shape == (1, 1) else on_range >> 0)
+        signed = Ks[:, :N, :N] * np.outer(y, y)
+        block, border = sum(mu[i] * signed[i] for i in range(m)) + tau * np.eye(N), v
+    column = cp.reshape(border, (border.size, 1), order="C")
+    bordered = cp.bmat([[block, column], [column.T, cp.reshape(corner, (1, 1), order="C")]]) >> 0
+    return MatrixInequality(cp.Problem(cp.Minimize(t), [*constraints, bordered]), mu, tau, bordered)
+
+
+def omega_free(
+    Ks: Array, y: Array, criterion: str, C: float = 1.0, c: float | None = None
+) -> tuple[float, Array, float]:
+    """Weights of any sign by CVXOPT: (ω, μ, τ).
+
+    Kernels without a common null space: the inequality has no interior otherwise.
+    """
+    stated = matrix_inequality(Ks, y, criterion, C, c)
+    value = _solve(stated.program)
+    return value, np.asarray(stated.mu.value), float(np.asarray(stated.tau.value))
+
+
+class ConeProgram(NamedTuple):
+    """The program in cvxpy, and the bounds of its kernels, that of the identity last where τ is learned."""
+
+    program: cp.Problem
+    bounds: list[cp.SOC]
+
+
+def cone_program(Ks: Array, y: Array, criterion: str, C: float = 1.0, c: float | None = None) -> ConeProgram:
+    """Nonnegative weights: the quadratically constrained program (27), (33), (38), (43) or (47).
+
+    Bounds are stated on norms, s² = t, which keeps the digits of a solver of cones.
+    """
+    N = y.size
+    c = default_trace(Ks, criterion) if c is None else c
+    a, s = cp.Variable(N, nonneg=True), cp.Variable()
+    bounds = []
+    for K in Ks:
+        values, vectors = np.linalg.eigh(np.outer(y, y) * K[:N, :N])
+        root = vectors * np.sqrt(np.maximum(values, 0.0) / np.trace(K))
+        bounds.append(cp.SOC(s, root.T @ a))
+    if criterion == "SM2C":
+        bounds.append(cp.SOC(s, a / np.sqrt(Ks.shape[1])))
+    box = [y @ a == 0] + ([a <= C] if criterion == "SM1" else [])
+    reward = 2 * cp.sum(a) - _given_tau(criterion, C) * cp.sum_squares(a)
+    return ConeProgram(cp.Problem(cp.Maximize(reward - c * cp.square(s)), bounds + box), bounds)
 
 
 def omega_nonnegative(
     Ks: Array, y: Array, criterion: str, C: float = 1.0, c: float | None = None
 ) -> tuple[float, Array, float]:
-    """Nonnegative weights: the quadratically constrained program (27), (33), (38), (43) or (47).
-
-    Bounds are stated on norms, s² = t, which keeps the digits of a solver of cones. Returns (ω, μ, τ).
-    """
-    n, N = Ks.shape[1], y.size
+    """Nonnegative weights by CVXOPT: (ω, μ, τ)."""
     c = default_trace(Ks, criterion) if c is None else c
-    traces = np.trace(Ks, axis1=1, axis2=2)
-    a, s = cp.Variable(N, nonneg=True), cp.Variable()
-    bounds = []
-    for K, r in zip(Ks, traces, strict=True):
-        values, vectors = np.linalg.eigh(np.outer(y, y) * K[:N, :N])
-        root = vectors * np.sqrt(np.maximum(values, 0.0) / r)
-        bounds.append(cp.SOC(s, root.T @ a))
-    if criterion == "SM2C":
-        bounds.append(cp.SOC(s, a / np.sqrt(n)))
-    box = [y @ a == 0] + ([a <= C] if criterion == "SM1" else [])
-    reward = 2 * cp.sum(a) - _given_tau(criterion, C) * cp.sum_squares(a)
-    value = _solve(cp.Problem(cp.Maximize(reward - c * cp.square(s)), bounds + box))
-    multipliers = np.array([float(np.ravel(bound.dual_value[0])[0]) for bound in bounds])
+    stated = cone_program(Ks, y, criterion, C, c)
+    value = _solve(stated.program)
+    multipliers = np.array([float(np.ravel(bound.dual_value[0])[0]) for bound in stated.bounds])
     shares = c * multipliers / multipliers.sum()
-    tau = shares[-1] / n if criterion == "SM2C" else _given_tau(criterion, C)
-    return value, shares[: len(Ks)] / traces, float(tau)
+    tau = shares[-1] / Ks.shape[1] if criterion == "SM2C" else _given_tau(criterion, C)
+    return value, shares[: len(Ks)] / np.trace(Ks, axis1=1, axis2=2), float(tau)
 
 
 def _solve(problem: cp.Problem) -> float:

@@ -10,6 +10,7 @@ import cvxpy as cp
 import numpy as np
 
 from judges.programs.answers import MatrixAnswer
+from judges.programs.kernel_matrix_published import matrix_inequality
 from judges.programs.tasks import TransductiveProblem
 
 #: SCS is a first-order method: what it is asked for is what it reaches in about the time of the others.
@@ -19,44 +20,20 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def _column(parts: list[Any], size: int) -> Any:
-    return cp.reshape(cp.hstack(parts), (size, 1), order="F")
-
-
-def lmi_program(problem: TransductiveProblem, merged: bool) -> tuple[cp.Problem, cp.Variable, Any]:
-    """The program, its weights, and its bordered inequality."""
-    kernels, y = problem.kernels, problem.y
-    m, n, N = len(kernels), kernels.shape[1], y.size
-    mu, t, lam = cp.Variable(m), cp.Variable(), cp.Variable()
-    nu, delta = cp.Variable(N, nonneg=True), cp.Variable(N, nonneg=True)
-    v = 1.0 + nu - delta + lam * y
-    corner = cp.reshape(t - 2.0 * problem.C * cp.sum(delta), (1, 1), order="F")
-    learned = sum(mu[i] * kernels[i] for i in range(m))
-    constraints = [problem.traces @ mu == problem.trace]
-    if merged:
-        block, border = learned, _column([cp.multiply(y, v), cp.Variable(n - N)], n)
-    else:
-        constraints.append(learned >> 0)
-        signed = kernels[:, :N, :N] * np.outer(y, y)
-        block, border = sum(mu[i] * signed[i] for i in range(m)), _column([v], N)
-    bordered = cp.bmat([[block, border], [border.T, corner]]) >> 0
-    return cp.Problem(cp.Minimize(t), [*constraints, bordered]), mu, bordered
-
-
 def solve_lmi_cvxpy(problem: TransductiveProblem, merged: bool, solver: str) -> MatrixAnswer | None:
     """Weights and duals, or None where the solver gives none."""
-    program, mu, bordered = lmi_program(problem, merged)
+    stated = matrix_inequality(problem.kernels, problem.y, "SM1", problem.C, problem.trace, merged=merged)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Solution may be inaccurate")  # the judge says how much
         try:
-            program.solve(solver=solver, **OPTIONS[solver])
+            stated.program.solve(solver=solver, **OPTIONS[solver])
         except cp.SolverError:
             return None
-    if mu.value is None or bordered.dual_value is None:
+    multiplier, N = stated.bordered.dual_value, problem.y.size
+    if stated.mu.value is None or multiplier is None:
         return None
-    multiplier, N = bordered.dual_value, problem.y.size
     alpha = -multiplier[-1, :N] / multiplier[-1, -1] * (problem.y if merged else 1.0)
-    return MatrixAnswer(np.asarray(mu.value), alpha, str(program.status))
+    return MatrixAnswer(np.asarray(stated.mu.value), alpha, str(stated.program.status))
 
 
 clarabel_printed = partial(solve_lmi_cvxpy, merged=False, solver="CLARABEL")

@@ -2,8 +2,9 @@
 
 Problem: the evidence lower bound of a hierarchical probit or Gaussian model with factorised posterior.
 
-``estimators``: `BayesianMKL*`; ``solver/``: variational updates, predictions, and the posterior of weights on
-the simplex under a Gaussian process.
+``estimators``: `BayesianMKL*`; ``solver/``: ``posterior`` (the model, its updates and the evidence bound),
+``truncated`` (normals within the region of a label), ``learn`` (the ascent), ``predictive``, and
+``simplex_posterior`` (weights on the simplex under a Gaussian process, for the weight rules).
 """
 
 from .estimators import BayesianMKLClassifier, BayesianMKLRegressor

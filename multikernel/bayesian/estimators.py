@@ -1,4 +1,4 @@
-"""What both Bayesian estimators share: parameters, the kernels, the posterior, predictions from it."""
+"""Bayesian efficient multiple kernel learning for classes and values, with the uncertainty of the weights."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -23,6 +23,10 @@ from .solver.learn import BayesianResult, Outputs, class_outputs, learn_bayesian
 from .solver.posterior import Priors
 from .solver.predictive import Moments, log_probabilities, parts, predict_moments
 
+PRIOR_NAMES = ("sample", "kernel", "intercept", "noise")
+SPARSE = (1e-10, 1e-10)
+CallbackType = Callable[[dict[str, float]], bool | None] | None
+
 BAYESIAN = About(
     family="bayesian",
     problem="posterior of a, e, b and noise in f = Σ e_m g_m + b, g_m ≈ K_m a",
@@ -33,10 +37,6 @@ BAYESIAN = About(
 )
 
 
-PRIOR_NAMES = ("sample", "kernel", "intercept", "noise")
-SPARSE = (1e-10, 1e-10)
-
-
 class BayesianMKL(KernelEstimator):
     """Parameters and methods of the Bayesian estimators."""
 
@@ -44,15 +44,36 @@ class BayesianMKL(KernelEstimator):
     certificate = "stationarity"
     _gap_name = "estimated further rise of the evidence bound, in nats a sample"
     _easier = "raise spread"
-    sparse: bool
-    priors: Any
-    spread: float
-    psd: str
-    gram: str
-    dtype: Any
-    verbose: int
-    random_state: Any
     _posterior: BayesianResult
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        sparse: bool = False,
+        priors: Any = None,
+        spread: float = 1.0,
+        tol: float = 1e-5,
+        max_iter: int = 1000,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        callback: CallbackType = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.sparse = sparse
+        self.priors = priors
+        self.spread = spread
+        self.tol = tol
+        self.max_iter = max_iter
+        self.psd = psd
+        self.gram = gram
+        self.dtype = dtype
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
 
     # ------------------------------------------------------------------ fit
     def _fit_kernels(self, X: Any) -> Array:
@@ -115,40 +136,6 @@ class BayesianMKL(KernelEstimator):
 
     def _weight_columns(self) -> dict[str, Any]:
         return {"weight": self.kernel_weights_, "std": self.kernel_weights_std_}
-
-
-def check_priors(priors: Any, sparse: bool, spread: Any, names: tuple[str, ...]) -> Priors:
-    """The priors from a dict of (shape, rate); `sparse` sets that of the kernels where it is not given.
-
-    Parameters
-    ----------
-    priors, sparse, spread : as for the estimators
-    names : the precisions of the model; noise is one of a regression only
-    """
-    given = {} if priors is None else priors
-    if not isinstance(given, Mapping):
-        raise TypeError(f"priors must be a dict of (shape, rate) by {', '.join(names)}; got {priors!r}.")
-    unknown = [name for name in given if name not in names]
-    if unknown:
-        remark = " The noise of classes has variance 1: leave it out." if unknown[0] == "noise" else ""
-        raise ValueError(f"priors knows {', '.join(names)}; got {unknown[0]!r}.{remark}")
-    pairs = {"kernel": SPARSE} if sparse else {}
-    pairs.update({name: _check_pair(name, pair) for name, pair in given.items()})
-    return Priors(spread=check_number("spread", spread, above=0.0), **pairs)
-
-
-def _check_pair(name: str, pair: Any) -> tuple[float, float]:
-    if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
-        raise TypeError(f"priors[{name!r}] must be (shape, rate) of a Gamma distribution; got {pair!r}.")
-    shape, rate = (check_number(f"priors[{name!r}]", value, above=0.0) for value in pair)
-    return shape, rate
-
-
-CallbackType = Callable[[dict[str, float]], bool | None] | None
-
-
-# -----------------------------------------------------------------------------
-# Bayesian efficient multiple kernel learning for classes, with the uncertainty of the kernel weights.
 
 
 class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
@@ -257,19 +244,11 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
-        self.kernels = kernels
+        super().__init__(
+            kernels, sparse=sparse, priors=priors, spread=spread, tol=tol, max_iter=max_iter, psd=psd,
+            gram=gram, dtype=dtype, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
         self.margin = margin
-        self.sparse = sparse
-        self.priors = priors
-        self.spread = spread
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> "BayesianMKLClassifier":
         """Learn the posterior.
@@ -324,10 +303,6 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
         """
         every = self._output_parts(X)
         return every[:, 0] if self.classes_.size == 2 else every
-
-
-# -----------------------------------------------------------------------------
-# Bayesian efficient multiple kernel learning for values, with the uncertainty of weights and predictions.
 
 
 class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
@@ -390,35 +365,6 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     True
     """
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        sparse: bool = False,
-        priors: Any = None,
-        spread: float = 1.0,
-        tol: float = 1e-5,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: CallbackType = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.sparse = sparse
-        self.priors = priors
-        self.spread = spread
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any) -> "BayesianMKLRegressor":
         """Learn the posterior.
 
@@ -461,6 +407,33 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         """
         check_is_fitted(self)
         return np.asarray(self._scale * self._output_parts(X)[:, 0])
+
+
+def check_priors(priors: Any, sparse: bool, spread: Any, names: tuple[str, ...]) -> Priors:
+    """The priors from a dict of (shape, rate); `sparse` sets that of the kernels where it is not given.
+
+    Parameters
+    ----------
+    priors, sparse, spread : as for the estimators
+    names : the precisions of the model; noise is one of a regression only
+    """
+    given = {} if priors is None else priors
+    if not isinstance(given, Mapping):
+        raise TypeError(f"priors must be a dict of (shape, rate) by {', '.join(names)}; got {priors!r}.")
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        remark = " The noise of classes has variance 1: leave it out." if unknown[0] == "noise" else ""
+        raise ValueError(f"priors knows {', '.join(names)}; got {unknown[0]!r}.{remark}")
+    pairs = {"kernel": SPARSE} if sparse else {}
+    pairs.update({name: _check_pair(name, pair) for name, pair in given.items()})
+    return Priors(spread=check_number("spread", spread, above=0.0), **pairs)
+
+
+def _check_pair(name: str, pair: Any) -> tuple[float, float]:
+    if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
+        raise TypeError(f"priors[{name!r}] must be (shape, rate) of a Gamma distribution; got {pair!r}.")
+    shape, rate = (check_number(f"priors[{name!r}]", value, above=0.0) for value in pair)
+    return shape, rate
 
 
 def _spread(values: Array) -> float:

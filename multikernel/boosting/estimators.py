@@ -1,4 +1,4 @@
-"""Machines over single columns of kernels: what their classifier and regressor share."""
+"""Classification and regression by a few columns of many kernels."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,9 +27,11 @@ from ..core.progress import Progress
 from ..core.samples import Samples
 from ..core.svm.losses import EpsilonInsensitive, Hinge
 from ..views import make_bank
-from .solver.boosting import boost_columns
-from .solver.columns import Columns, ColumnsResult
+from .solver.columns import Columns, ColumnsResult, boost_columns
 from .solver.generation import generate_columns
+
+METHODS = ("lp", "qp", "mark")
+_MARK_COLUMNS = 100
 
 COLUMN_BOOSTING = About(
     family="boosting",
@@ -40,10 +42,6 @@ COLUMN_BOOSTING = About(
     use="Few columns to evaluate at prediction; each sample may use other kernels.",
     reference="Bennett, Momma & Embrechts 2002; Bi, Zhang & Bennett 2004",
 )
-
-
-METHODS = ("lp", "qp", "mark")
-_MARK_COLUMNS = 100
 
 
 @dataclass(frozen=True)
@@ -176,10 +174,6 @@ class ColumnMachine(KernelEstimator):
     def _weight_columns(self) -> dict[str, Any]:
         counts = np.bincount(self.columns_[:, 0], minlength=len(self.view_names_))
         return {"weight": self.kernel_weights_, "n_columns": counts}
-
-
-# -----------------------------------------------------------------------------
-# Classification by a few columns of many kernels.
 
 
 class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
@@ -331,10 +325,6 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
         self._store(results, names, samples)
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
-
-
-# -----------------------------------------------------------------------------
-# Regression by a few columns of many kernels.
 
 
 class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):

@@ -3,9 +3,9 @@
 Problem: the kernel Σ θ_m K_m, θ in the simplex, and the regularisation, for which regularised kernel
 discriminant analysis separates the classes best; exact, or by the paper's diagonal approximation (37).
 
-``classifier``: `KernelDiscriminantClassifier`; ``solver/``: ``problem`` (the objective), ``exact`` (Newton on
-the simplex), ``diagonal`` (the approximation), ``rkda`` (fixed kernel), ``kim`` and ``fisher`` (two-class
-criteria of the weight rules).
+``classifier``: `KernelDiscriminantClassifier`; ``solver/``: ``problem`` (the objective), ``learn`` (the exact
+problem by Newton's method), ``diagonal`` (the approximation), ``rkda`` (fixed kernel), ``kim`` and ``fisher``
+(two-class criteria of the weight rules).
 """
 
 from .classifier import KernelDiscriminantClassifier

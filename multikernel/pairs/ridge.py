@@ -1,4 +1,4 @@
-"""The regularisation of pairs, chosen by the errors on pairs that were left out."""
+"""Kernel ridge regression on pairs of objects, with several kernels on each side."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,16 +27,14 @@ from ..core.parameters import check_sample_weights, check_targets
 from ..rows.tables import count_rows, distinct_rows, join_rows, take_rows
 from ..views import make_bank
 from .sampling import PairSplit
-from .solver import (
-    Cells,
-    LearnedPairs,
-    PairMachine,
-    PairProblem,
-    entries_of_product,
-    fit_pairs,
-    left_out_residuals,
-    solve_pairs,
-)
+from .solver.ridge import Cells, PairMachine, entries_of_product, left_out_residuals, solve_pairs
+from .solver.weights import LearnedPairs, PairProblem, fit_pairs
+
+FORMS = ("ordered", "symmetric")
+WEIGHTS = ("learn", "uniform")
+N_FOLDS = 5
+CLOSED = ("pairs", "left", "right")  # what can be left out in closed form
+_BLOCK_OBJECTS = 2048
 
 PAIRS = About(
     family="ridge",
@@ -52,41 +50,6 @@ PAIRS = About(
     use="Values of pairs: drugs and targets, proteins and proteins, also for objects that are new.",
     reference="Ben-Hur & Noble 2005; Airola & Pahikkala 2018; Stock et al. 2018",
 )
-
-
-N_FOLDS = 5
-CLOSED = ("pairs", "left", "right")
-
-
-def validation_error(machine: PairMachine, split: PairSplit, tol: float, max_iter: int) -> float:
-    """Mean squared error of held-out pairs at the kernels and the alpha of a machine.
-
-    Every pair, or object, is left out by itself where there is a closed form; else folds of them are.
-    """
-    cells = machine.cells
-    if cells.is_complete and not split.symmetric and split.hold_out in CLOSED:
-        return float(np.mean(left_out_residuals(machine, machine.alpha, split.hold_out) ** 2))
-    errors, weight = 0.0, 0.0
-    for train, test in split.split(np.column_stack([cells.rows, cells.columns])):
-        part = Cells(
-            cells.rows[train], cells.columns[train], cells.values[train], cells.weights[train], cells.shape
-        )
-        learned = solve_pairs(PairMachine(part, machine.left, machine.right, machine.alpha), tol, max_iter)
-        found = predict_cells(
-            machine.left.K, machine.right.K, part.scatter(learned.beta), cells.rows[test], cells.columns[test]
-        )
-        errors += float(cells.weights[test] @ (cells.values[test] - found) ** 2)
-        weight += float(cells.weights[test].sum())
-    return errors / weight
-
-
-def predict_cells(K_left: Array, K_right: Array, B: Array, rows: Array, columns: Array) -> Array:
-    """(K_left B K_right') in some cells."""
-    return entries_of_product(K_left @ B, K_right, rows, columns)
-
-
-# -----------------------------------------------------------------------------
-# From a table of pairs to the distinct objects of each side, and the cells that a solver sees.
 
 
 @dataclass(frozen=True)
@@ -174,15 +137,6 @@ def cells_of(pairs: Pairs, y: Array, weights: Array, *, one_set: bool) -> tuple[
         rows, columns = np.append(rows, columns[other]), np.append(columns, rows[other])
         means, sums = np.append(means, means[other]), np.append(doubled, doubled[other])
     return Cells(rows, columns, means, sums, shape), lost
-
-
-# -----------------------------------------------------------------------------
-# Kernel ridge regression on pairs of objects, with several kernels on each side.
-
-
-FORMS = ("ordered", "symmetric")
-WEIGHTS = ("learn", "uniform")
-_BLOCK_OBJECTS = 2048
 
 
 class PairwiseRidge(RegressorMixin, KernelEstimator):
@@ -325,7 +279,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame (n_pairs, d)
-            In each row the columns of a left and of a right object: positions into ready-made kernels, or
+            In each row the columns of a left and of a right object: positions into precomputed kernels, or
             features.
         y : array (n_pairs,)
         sample_weight : array (n_pairs,), optional
@@ -468,3 +422,30 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         sides = ["left"] * n_left + ["right"] * (self.kernel_weights_.size - n_left)
         sides = ["both"] * n_left if self.form == "symmetric" else sides
         return {"side": sides, "weight": self.kernel_weights_}
+
+
+def validation_error(machine: PairMachine, split: PairSplit, tol: float, max_iter: int) -> float:
+    """Mean squared error of held-out pairs at the kernels and the alpha of a machine.
+
+    Every pair, or object, is left out by itself where there is a closed form; else folds of them are.
+    """
+    cells = machine.cells
+    if cells.is_complete and not split.symmetric and split.hold_out in CLOSED:
+        return float(np.mean(left_out_residuals(machine, machine.alpha, split.hold_out) ** 2))
+    errors, weight = 0.0, 0.0
+    for train, test in split.split(np.column_stack([cells.rows, cells.columns])):
+        part = Cells(
+            cells.rows[train], cells.columns[train], cells.values[train], cells.weights[train], cells.shape
+        )
+        learned = solve_pairs(PairMachine(part, machine.left, machine.right, machine.alpha), tol, max_iter)
+        found = predict_cells(
+            machine.left.K, machine.right.K, part.scatter(learned.beta), cells.rows[test], cells.columns[test]
+        )
+        errors += float(cells.weights[test] @ (cells.values[test] - found) ** 2)
+        weight += float(cells.weights[test].sum())
+    return errors / weight
+
+
+def predict_cells(K_left: Array, K_right: Array, B: Array, rows: Array, columns: Array) -> Array:
+    """(K_left B K_right') in some cells."""
+    return entries_of_product(K_left @ B, K_right, rows, columns)

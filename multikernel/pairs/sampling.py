@@ -1,4 +1,10 @@
-"""From a matrix of interactions to pairs and labels: all positives, and so many negatives drawn at random."""
+"""Pairs drawn from a matrix of interactions, and their splits for cross-validation.
+
+All positives are taken, and so many negatives are drawn at random. Splits say which objects of a test pair
+were seen in training (Park & Marcotte 2012): a random split of pairs tests on new pairs of known objects.
+What is often wanted is more: predictions for a new drug, a new target, or both. Then all pairs of some
+objects have to be held out together.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +27,9 @@ from .._validation import (
     split_pairs,
 )
 from ..rows.tables import distinct_rows, join_rows
+
+HOLD_OUTS = ("pairs", "left", "right", "both")
+SYMMETRIC_HOLD_OUTS = ("pairs", "one", "both")
 
 
 def sample_pairs(
@@ -74,86 +83,6 @@ def sample_pairs(
     order = np.argsort(cells)
     labels = np.repeat([1, 0], [positive.size, negative.size])[order]
     return _places(cells[order], n_left, n_right, symmetric), labels
-
-
-def _number(n_negative: Any, n_positive: int) -> int:
-    number = check_number("n_negative, where it is not None,", n_negative, at_least=0.0)
-    return int(number) if isinstance(n_negative, (int, np.integer)) else round(number * n_positive)
-
-
-def _cells(Y: Any, symmetric: bool) -> tuple[Array, Array]:
-    """The numbers of the cells that are not zero, rising, and their values."""
-    matrix = scipy.sparse.coo_matrix(Y if scipy.sparse.issparse(Y) else _numbers(Y), dtype=np.float64)
-    matrix.sum_duplicates()
-    n_left, n_right = matrix.shape
-    row, column, values = matrix.row.astype(np.int64), matrix.col.astype(np.int64), matrix.data
-    wrong = np.flatnonzero(~((values == 0.0) | (values == 1.0) | np.isnan(values)))
-    if wrong.size:
-        i = wrong[0]
-        raise ValueError(
-            f"Y must hold 0, 1, or NaN where nothing is known; ({row[i]}, {column[i]}) holds {values[i]:g}. "
-            "Say from which value on a pair interacts, such as Y >= 1."
-        )
-    if symmetric:
-        _require_symmetric(matrix)
-        above = row < column
-        row, column, values = row[above], column[above], values[above]
-        cells = _row_starts(n_left)[row] + column - row - 1
-    else:
-        cells = row * n_right + column
-    order = np.argsort(cells)
-    order = order[values[order] != 0.0]
-    return cells[order], values[order]
-
-
-def _numbers(Y: Any) -> Array:
-    values = np.asarray(Y)
-    if values.ndim != 2 or 0 in values.shape or values.dtype.kind not in "fiub":
-        raise ValueError(
-            "Y must be a matrix of numbers, left objects by right objects; got "
-            f"{values.dtype} of shape {values.shape}."
-        )
-    return values
-
-
-def _require_symmetric(matrix: Any) -> None:
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"symmetric=True needs a square Y; got shape {matrix.shape}.")
-    known = scipy.sparse.csr_matrix(
-        (np.nan_to_num(matrix.data, nan=-1.0), (matrix.row, matrix.col)), matrix.shape
-    )
-    difference = (known - known.T).tocoo()
-    differs = np.flatnonzero(difference.data)
-    if differs.size:
-        i, j = difference.row[differs[0]], difference.col[differs[0]]
-        raise ValueError(
-            f"symmetric=True needs Y to be its own transpose; they differ at ({i}, {j}). "
-            "Use numpy.maximum(Y, Y.T) if an interaction in one direction is one in both."
-        )
-
-
-def _row_starts(n: int) -> Array:
-    """The number of the first cell of each row above the diagonal, and the number of all cells at the end."""
-    return np.concatenate([[0], np.cumsum(np.arange(n - 1, -1, -1, dtype=np.int64))])
-
-
-def _places(cells: Array, n_left: int, n_right: int, symmetric: bool) -> Array:
-    if not symmetric:
-        return np.column_stack(np.divmod(cells, n_right))
-    starts = _row_starts(n_left)
-    row = np.searchsorted(starts, cells, side="right") - 1
-    return np.column_stack([row, cells - starts[row] + row + 1])
-
-
-# -----------------------------------------------------------------------------
-# Cross-validation of pairs: which objects of a test pair were seen in training (Park & Marcotte 2012).
-#
-# A random split of pairs tests on new pairs of known objects. What is often wanted is more: predictions for a
-# new drug, a new target, or both. Then all pairs of some objects have to be held out together.
-
-
-HOLD_OUTS = ("pairs", "left", "right", "both")
-SYMMETRIC_HOLD_OUTS = ("pairs", "one", "both")
 
 
 @dataclass
@@ -295,3 +224,73 @@ class PairSplit:
         for i, j in combinations_with_replacement(range(self.n_splits), 2):
             known = ~np.isin(first, (i, j)) & ~np.isin(second, (i, j))
             yield known, ((first == i) & (second == j)) | ((first == j) & (second == i))
+
+
+# ------------------------------------------------------------------ cells of a matrix of interactions
+def _number(n_negative: Any, n_positive: int) -> int:
+    number = check_number("n_negative, where it is not None,", n_negative, at_least=0.0)
+    return int(number) if isinstance(n_negative, (int, np.integer)) else round(number * n_positive)
+
+
+def _cells(Y: Any, symmetric: bool) -> tuple[Array, Array]:
+    """The numbers of the cells that are not zero, rising, and their values."""
+    matrix = scipy.sparse.coo_matrix(Y if scipy.sparse.issparse(Y) else _numbers(Y), dtype=np.float64)
+    matrix.sum_duplicates()
+    n_left, n_right = matrix.shape
+    row, column, values = matrix.row.astype(np.int64), matrix.col.astype(np.int64), matrix.data
+    wrong = np.flatnonzero(~((values == 0.0) | (values == 1.0) | np.isnan(values)))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(
+            f"Y must hold 0, 1, or NaN where nothing is known; ({row[i]}, {column[i]}) holds {values[i]:g}. "
+            "Say from which value on a pair interacts, such as Y >= 1."
+        )
+    if symmetric:
+        _require_symmetric(matrix)
+        above = row < column
+        row, column, values = row[above], column[above], values[above]
+        cells = _row_starts(n_left)[row] + column - row - 1
+    else:
+        cells = row * n_right + column
+    order = np.argsort(cells)
+    order = order[values[order] != 0.0]
+    return cells[order], values[order]
+
+
+def _numbers(Y: Any) -> Array:
+    values = np.asarray(Y)
+    if values.ndim != 2 or 0 in values.shape or values.dtype.kind not in "fiub":
+        raise ValueError(
+            "Y must be a matrix of numbers, left objects by right objects; got "
+            f"{values.dtype} of shape {values.shape}."
+        )
+    return values
+
+
+def _require_symmetric(matrix: Any) -> None:
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"symmetric=True needs a square Y; got shape {matrix.shape}.")
+    known = scipy.sparse.csr_matrix(
+        (np.nan_to_num(matrix.data, nan=-1.0), (matrix.row, matrix.col)), matrix.shape
+    )
+    difference = (known - known.T).tocoo()
+    differs = np.flatnonzero(difference.data)
+    if differs.size:
+        i, j = difference.row[differs[0]], difference.col[differs[0]]
+        raise ValueError(
+            f"symmetric=True needs Y to be its own transpose; they differ at ({i}, {j}). "
+            "Use numpy.maximum(Y, Y.T) if an interaction in one direction is one in both."
+        )
+
+
+def _row_starts(n: int) -> Array:
+    """The number of the first cell of each row above the diagonal, and the number of all cells at the end."""
+    return np.concatenate([[0], np.cumsum(np.arange(n - 1, -1, -1, dtype=np.int64))])
+
+
+def _places(cells: Array, n_left: int, n_right: int, symmetric: bool) -> Array:
+    if not symmetric:
+        return np.column_stack(np.divmod(cells, n_right))
+    starts = _row_starts(n_left)
+    row = np.searchsorted(starts, cells, side="right") - 1
+    return np.column_stack([row, cells - starts[row] + row + 1])

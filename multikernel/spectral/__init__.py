@@ -4,7 +4,8 @@ Problem: K = Σ w_r v_r v_r' with the eigenvectors v_r of a base kernel over lab
 w ≥ 0 of the greatest class separability (or alignment) on the labelled ones.
 
 ``classifier``: `SpectralKernelClassifier`; ``conformal``: `ConformalKernel`; ``kdda``, ``knn``: the rivals;
-``solver/``: the spectral kernel, its criteria, the choice of parameters by leave-one-out.
+``solver/``: ``kernel`` (the spectral kernel, alignment), ``separability``, ``leave_one_out`` (the choice of
+parameters), ``conformal_kernel``, ``direct_discriminant``.
 """
 
 from .classifier import SpectralKernelClassifier

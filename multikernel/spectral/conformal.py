@@ -11,7 +11,7 @@ from .._validation import check_positive_integer
 from ..core.about import About
 from ..core.one_kernel import OneKernel, fixed_seed
 from ..core.parameters import encode_labels, require_two_classes
-from .solver.conformal import learn_conformal
+from .solver.conformal_kernel import learn_conformal, rescaled_rows
 
 CONFORMAL = About(
     family="one kernel",
@@ -175,11 +175,8 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
         -------
         array (n_samples, n_train)
         """
-        return np.concatenate([self._rescale(K) for K in self._test_blocks(X)])
-
-    def _rescale(self, K: Array) -> Array:
-        factors = self.coefficients_[0] + K[:, self.cores_] @ self.coefficients_[1:]
-        return K * np.multiply.outer(factors, self.factors_)
+        learned = self.coefficients_, self.cores_, self.factors_
+        return np.concatenate([rescaled_rows(K, *learned) for K in self._test_blocks(X)])
 
 
 def choose_cores(cores: Any, n: int, seed: int) -> Array:

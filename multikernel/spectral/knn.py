@@ -1,4 +1,4 @@
-"""What the classifiers by nearest neighbours share: the labels, and the vote."""
+"""Classification by the nearest neighbours in the feature space of a kernel."""
 
 from abc import abstractmethod
 from typing import Any
@@ -60,10 +60,6 @@ class NeighbourVote(ClassifierMixin, OneKernel):
             for K in self._test_blocks(X)
         ]
         return self.classes_[np.concatenate(winners)]
-
-
-# -----------------------------------------------------------------------------
-# Classification by the nearest neighbours in the feature space of a kernel.
 
 
 class KernelKNNClassifier(NeighbourVote):

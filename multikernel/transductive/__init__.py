@@ -4,7 +4,8 @@ Problem: over labelled and unlabelled points together, min over K = Σ w_m K_m, 
 or w ≥ 0) of the optimal value of an SVM on the labelled points, or max of the alignment with their labels.
 
 ``classifier``: `TransductiveMKLClassifier`; ``generalization``: the error bound for given test points and the
-complexity of a family of kernels; ``solver/``: the interior point method, its certificate, the families.
+complexity of a family of kernels; ``solver/``: ``kernel_matrix`` (the problem, its certificate),
+``interior_point`` (the method), ``families`` (what is combined), ``complexity`` (random signs).
 """
 
 from .classifier import TransductiveMKLClassifier

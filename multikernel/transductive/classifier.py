@@ -1,4 +1,4 @@
-"""One binary problem of a transductive model: the matrix and the machine, by margin or by alignment."""
+"""Classification of given points by a kernel matrix that is learned over labelled and unlabelled ones."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,7 +23,14 @@ from ..core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
 from ..core.unlabeled import Bordered, join_rows, leading_eigenvectors, rows_explained, validate_unlabelled
 from ..views import available_memory, make_bank
 from .solver.families import dependence
-from .solver.kernel_matrix import MatrixProblem, MatrixResult, learn_kernel_matrix
+from .solver.kernel_matrix import WEIGHTS, MatrixProblem, MatrixResult, learn_kernel_matrix
+
+CRITERIA = ("hard", "soft1", "soft2", "alignment")
+_MORE_STACKS = 5  # beside the one that the solver is given
+_DEPENDENT = 1e-12  # smallest over largest eigenvalue of the kernels' cosines
+_INVOLVED = 0.1  # part of a kernel in the combination that vanishes
+_ROUNDING = 1e-10  # of the trace, for the smallest eigenvalue
+_REFIT = "Fit again with these points in X_unlabeled to be sure."
 
 TRANSDUCTIVE = About(
     family="transductive",
@@ -39,152 +46,6 @@ TRANSDUCTIVE = About(
     use="The points to classify are known beforehand, some hundreds of them.",
     reference="Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan 2004",
 )
-
-
-def _options(model: Any, name: str) -> Options:
-    label = "" if model.classes_.size == 2 else f"{name}: "
-    progress = Progress(label, model.verbose, model.callback)
-    return Options(tol=model.tol, max_iter=model.max_iter, callback=progress)
-
-
-def _loss(model: Any, signs: Array) -> Loss:
-    if model.criterion == "hard" or isinstance(model.C, str):
-        return HardMargin(signs)
-    return SquaredHinge(signs, model.C) if model.criterion == "soft2" else Hinge(signs, model.C)
-
-
-def by_margin(model: Any, members: Array, signs: Array, name: str) -> MatrixResult:
-    """The matrix of best margin and its machine."""
-    learn_ridge = isinstance(model.C, str)
-    problem = MatrixProblem(members, _loss(model, signs), model.weights, model.trace_, learn_ridge)
-    result = learn_kernel_matrix(problem, _options(model, name))
-    if result.status == Status.INSEPARABLE:
-        raise ValueError(
-            'criterion="hard" needs separable classes; no matrix of this family separates '
-            f"{_opponents(model, name)} by a margin that floating point can tell from zero. Use "
-            'criterion="soft1" or "soft2", or richer kernels.'
-        )
-    return result
-
-
-def _opponents(model: Any, name: str) -> str:
-    if model.classes_.size > 2:
-        return f"{name!r} from the rest"
-    return " from ".join(repr(label) for label in model.classes_.tolist()[::-1])
-
-
-def by_alignment(model: Any, members: Array, signs: Array, name: str) -> MatrixResult:
-    """Weights by alignment, then a machine with the matrix that they give."""
-    if model.weights == "spectral":
-        aligned = spectral_alignment(members, signs)
-        K = (members * aligned.weights) @ members.T
-    else:
-        aligned = learn_alignment(members, signs, model.weights, tol=model.tol, max_iter=model.max_iter)
-        K = np.tensordot(aligned.weights, members, 1)
-    scale = model.trace_ / float(np.trace(K))
-    problem = MatrixProblem((scale * K)[None], Hinge(signs, model.C), "nonnegative", model.trace_)
-    machine = learn_kernel_matrix(problem, _options(model, name))
-    return replace(
-        machine,
-        weights=scale * aligned.weights,
-        objective=aligned.objective,
-        gap=max(aligned.gap, machine.gap),
-        status=machine.status if aligned.status == Status.OPTIMAL else aligned.status,
-    )
-
-
-# -----------------------------------------------------------------------------
-# What a transductive model warns of: dependent kernels, and points that took no part in the fit.
-
-
-_DEPENDENT = 1e-12
-_INVOLVED = 0.1
-_ROUNDING = 1e-10
-_REFIT = "Fit again with these points in X_unlabeled to be sure."
-
-
-def warn_of_dependence(Ks: Array, names: list[str], with_identity: bool) -> None:
-    """Name the kernels whose weights are not unique."""
-    ratio, combination = dependence(Ks, with_identity)
-    if ratio >= _DEPENDENT:
-        return
-    members = [*names, "the identity (of the learned C)"]
-    involved = [members[i] for i in np.flatnonzero(np.abs(combination) > _INVOLVED)]
-    warn_caller(
-        f"kernels {', '.join(involved)} are linearly dependent to working precision: their weights are not "
-        "unique. Leave one of them out to compare weights."
-    )
-
-
-def warn_of_nothing(weights: Array) -> None:
-    """A learned C may leave nothing for the kernels."""
-    if not weights.any():
-        warn_caller(
-            "no kernel has a weight: the learned 1/C took the whole trace, and predictions are the "
-            "intercept. These kernels tell nothing of the labels; give others, or a fixed C."
-        )
-
-
-def warn_of_a_label(classes: Array) -> None:
-    """A third label -1 is likely to mean unlabelled points, as elsewhere."""
-    if classes.size > 2 and classes.dtype.kind in "if" and classes[0] == -1:
-        warn_caller(
-            "the label -1 is taken for a class of its own. If it marks unlabelled points, pass those rows as "
-            "X_unlabeled and leave them out of X and y."
-        )
-
-
-def warn_of_extension(model: Any, X: Any) -> None:
-    """Name the smallest eigenvalue that a prediction for new points depends on.
-
-    Parameters
-    ----------
-    model : TransductiveMKLClassifier, with free or spectral weights
-    X : the new points
-    """
-    if model.weights == "spectral":
-        text = (
-            "eigenvectors are carried to new points by the kernel they come from (of mean diagonal 1), "
-            f"divided by its eigenvalues, of which the smallest used is {model.eigenvalues_[-1]:.3g}."
-        )
-    elif model._precomputed:
-        text = (
-            "weights of any sign need not give a kernel at new points; the smallest eigenvalue on the points "
-            f"of fit is {smallest_eigenvalue_with(model, None):.3g}, and precomputed kernels do not tell how "
-            "similar the new points are to themselves."
-        )
-    else:
-        lowest = smallest_eigenvalue_with(model, X)
-        verdict = (
-            "no longer a kernel" if lowest < -_ROUNDING * model.trace_ else "still positive semidefinite"
-        )
-        text = (
-            "weights of any sign need not give a kernel at new points; with one of these added, the smallest "
-            f"eigenvalue of the learned matrix is {lowest:.3g} ({verdict})."
-        )
-    warn_caller(f"{type(model).__name__}: {text} {_REFIT}")
-
-
-def smallest_eigenvalue_with(model: Any, X: Any) -> float:
-    """Of the learned matrices, alone (None) or with each row of X added, one at a time."""
-    matrices = model.kernel_ if model.kernel_.ndim == 3 else model.kernel_[None]
-    bordered = [Bordered(K) for K in matrices]
-    if X is None:
-        return float(min(matrix.values[0] for matrix in bordered))
-    own = model._fitted.bank.self_similarities(X) @ model.machine_weights_.T
-    rows = np.zeros((len(matrices), own.shape[0], matrices.shape[1]))
-    for m, K in model._fitted.bank.iter_kernels(X):
-        rows += model.machine_weights_[:, m, None, None] * K
-    return float(min(matrix.smallest(rows[i], own[:, i]).min() for i, matrix in enumerate(bordered)))
-
-
-# -----------------------------------------------------------------------------
-# Classification of given points by a kernel matrix that is learned over labelled and unlabelled ones.
-
-
-CRITERIA = ("hard", "soft1", "soft2", "alignment")
-WEIGHTS = ("free", "nonnegative", "spectral")
-_MORE_STACKS = 5  # beside the one that the solver is given
 
 
 class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
@@ -508,3 +369,132 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
             for name, weights in zip(self.machine_names_, self._learned, strict=True):
                 frame[f"weight[{name}]"] = weights
         return frame
+
+
+# ------------------------------------------------------------------ one binary problem
+def _options(model: Any, name: str) -> Options:
+    label = "" if model.classes_.size == 2 else f"{name}: "
+    progress = Progress(label, model.verbose, model.callback)
+    return Options(tol=model.tol, max_iter=model.max_iter, callback=progress)
+
+
+def _loss(model: Any, signs: Array) -> Loss:
+    if model.criterion == "hard" or isinstance(model.C, str):
+        return HardMargin(signs)
+    return SquaredHinge(signs, model.C) if model.criterion == "soft2" else Hinge(signs, model.C)
+
+
+def by_margin(model: Any, members: Array, signs: Array, name: str) -> MatrixResult:
+    """The matrix of best margin and its machine."""
+    learn_ridge = isinstance(model.C, str)
+    problem = MatrixProblem(members, _loss(model, signs), model.weights, model.trace_, learn_ridge)
+    result = learn_kernel_matrix(problem, _options(model, name))
+    if result.status == Status.INSEPARABLE:
+        raise ValueError(
+            'criterion="hard" needs separable classes; no matrix of this family separates '
+            f"{_opponents(model, name)} by a margin that floating point can tell from zero. Use "
+            'criterion="soft1" or "soft2", or richer kernels.'
+        )
+    return result
+
+
+def _opponents(model: Any, name: str) -> str:
+    if model.classes_.size > 2:
+        return f"{name!r} from the rest"
+    return " from ".join(repr(label) for label in model.classes_.tolist()[::-1])
+
+
+def by_alignment(model: Any, members: Array, signs: Array, name: str) -> MatrixResult:
+    """Weights by alignment, then a machine with the matrix that they give."""
+    if model.weights == "spectral":
+        aligned = spectral_alignment(members, signs)
+        K = (members * aligned.weights) @ members.T
+    else:
+        aligned = learn_alignment(members, signs, model.weights, tol=model.tol, max_iter=model.max_iter)
+        K = np.tensordot(aligned.weights, members, 1)
+    scale = model.trace_ / float(np.trace(K))
+    problem = MatrixProblem((scale * K)[None], Hinge(signs, model.C), "nonnegative", model.trace_)
+    machine = learn_kernel_matrix(problem, _options(model, name))
+    return replace(
+        machine,
+        weights=scale * aligned.weights,
+        objective=aligned.objective,
+        gap=max(aligned.gap, machine.gap),
+        status=machine.status if aligned.status == Status.OPTIMAL else aligned.status,
+    )
+
+
+# ------------------------------------------------------------------ warnings
+def warn_of_dependence(Ks: Array, names: list[str], with_identity: bool) -> None:
+    """Name the kernels whose weights are not unique."""
+    ratio, combination = dependence(Ks, with_identity)
+    if ratio >= _DEPENDENT:
+        return
+    members = [*names, "the identity (of the learned C)"]
+    involved = [members[i] for i in np.flatnonzero(np.abs(combination) > _INVOLVED)]
+    warn_caller(
+        f"kernels {', '.join(involved)} are linearly dependent to working precision: their weights are not "
+        "unique. Leave one of them out to compare weights."
+    )
+
+
+def warn_of_nothing(weights: Array) -> None:
+    """A learned C may leave nothing for the kernels."""
+    if not weights.any():
+        warn_caller(
+            "no kernel has a weight: the learned 1/C took the whole trace, and predictions are the "
+            "intercept. These kernels tell nothing of the labels; give others, or a fixed C."
+        )
+
+
+def warn_of_a_label(classes: Array) -> None:
+    """A third label -1 is likely to mean unlabelled points, as elsewhere."""
+    if classes.size > 2 and classes.dtype.kind in "if" and classes[0] == -1:
+        warn_caller(
+            "the label -1 is taken for a class of its own. If it marks unlabelled points, pass those rows as "
+            "X_unlabeled and leave them out of X and y."
+        )
+
+
+def warn_of_extension(model: Any, X: Any) -> None:
+    """Name the smallest eigenvalue that a prediction for new points depends on.
+
+    Parameters
+    ----------
+    model : TransductiveMKLClassifier, with free or spectral weights
+    X : the new points
+    """
+    if model.weights == "spectral":
+        text = (
+            "eigenvectors are carried to new points by the kernel they come from (of mean diagonal 1), "
+            f"divided by its eigenvalues, of which the smallest used is {model.eigenvalues_[-1]:.3g}."
+        )
+    elif model._precomputed:
+        text = (
+            "weights of any sign need not give a kernel at new points; the smallest eigenvalue on the points "
+            f"of fit is {smallest_eigenvalue_with(model, None):.3g}, and precomputed kernels do not tell how "
+            "similar the new points are to themselves."
+        )
+    else:
+        lowest = smallest_eigenvalue_with(model, X)
+        verdict = (
+            "no longer a kernel" if lowest < -_ROUNDING * model.trace_ else "still positive semidefinite"
+        )
+        text = (
+            "weights of any sign need not give a kernel at new points; with one of these added, the smallest "
+            f"eigenvalue of the learned matrix is {lowest:.3g} ({verdict})."
+        )
+    warn_caller(f"{type(model).__name__}: {text} {_REFIT}")
+
+
+def smallest_eigenvalue_with(model: Any, X: Any) -> float:
+    """Of the learned matrices, alone (None) or with each row of X added, one at a time."""
+    matrices = model.kernel_ if model.kernel_.ndim == 3 else model.kernel_[None]
+    bordered = [Bordered(K) for K in matrices]
+    if X is None:
+        return float(min(matrix.values[0] for matrix in bordered))
+    own = model._fitted.bank.self_similarities(X) @ model.machine_weights_.T
+    rows = np.zeros((len(matrices), own.shape[0], matrices.shape[1]))
+    for m, K in model._fitted.bank.iter_kernels(X):
+        rows += model.machine_weights_[:, m, None, None] * K
+    return float(min(matrix.smallest(rows[i], own[:, i]).min() for i, matrix in enumerate(bordered)))

@@ -1,4 +1,14 @@
-"""What the error bound asks of its input: sound kernels over training and test points, labels, scores."""
+"""The complexity of a family of kernels, and a bound of the error on test points that were known in training.
+
+The complexity is C = E max_{K ∈ 𝒦} s'Ks over random signs s of given points. The points to classify were
+known, without labels, when the kernel was learned:
+
+    error ≤ mean ramp(y f) + (4 + √(k log(1/δ)) + √(C / (n γ²))) / √n     with probability 1 − δ
+
+over the choice of n training among 2n points, for every f(x_i) = Σ_j α_j K_ij with K in the family and
+α'Kα ≤ 1/γ²; ramp(t) = min(1, max(0, 1 − t)), and C is the complexity of the family over all 2n points. It
+holds for whatever was learned within the family: that is what C pays for.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,89 +33,14 @@ from ..core.unlabeled import leading_eigenvectors
 from ..views.stacks import stack_kernels
 from .solver.complexity import (
     largest_over_spectrahedron,
-    mean_with_error,
     nonnegative_limit,
     stack_ratios,
     vector_ratios,
 )
+from .solver.kernel_matrix import WEIGHTS
 
-
-def kernels_first(kernels: Any) -> Array:
-    """The checked stack (m, N, N) of an array (N, N, m) or (N, N), or of a list or dict of matrices.
-
-    Every kernel must be finite, symmetric, positive semidefinite and not all zero.
-    """
-    names = list(kernels) if isinstance(kernels, Mapping) else None
-    stack = check_real_matrix(
-        kernels if isinstance(kernels, np.ndarray) else stack_kernels(kernels), "kernels"
-    )
-    stack = stack[:, :, None] if stack.ndim == 2 else stack
-    if stack.ndim != 3 or stack.shape[0] != stack.shape[1] or 0 in stack.shape:
-        raise ValueError(
-            "kernels must be square Gram matrices over all points, a stack of shape (N, N, n_kernels) or a "
-            f"list of matrices (N, N); got shape {stack.shape}. stack_kernels makes such a stack."
-        )
-    Ks = np.ascontiguousarray(np.moveaxis(stack, 2, 0))
-    for j, K in enumerate(Ks):
-        _check_kernel(K, f"kernel {j if names is None else names[j]!r}")
-    return Ks
-
-
-def _check_kernel(K: Array, label: str) -> None:
-    facts = check_gram(K, label)
-    if facts.degenerate == "all zero":
-        raise_degenerate(label, facts.degenerate)
-    if facts.breaks_schwarz or is_indefinite(K, full=True):
-        raise ValueError(
-            f"kernels must be positive semidefinite; {label} has smallest eigenvalue "
-            f"{smallest_eigenvalue(K):.3g}. Repair it first with multikernel.kernels.repair_psd."
-        )
-
-
-def signs_of_two_classes(y: Any, n_points: int) -> Array:
-    """±1 for the labels of the training points, half of all points: +1 is the second in sorted order."""
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ValueError(f"y must be a list of labels, shape (n_train,); got shape {labels.shape}.")
-    if 2 * labels.size != n_points:
-        raise ValueError(
-            "the theorem needs as many test points as training points: kernels over 2n points, the n "
-            f"training points first, and n labels; got {n_points} points and {labels.size} labels. Leave out "
-            "training or test points at random until their numbers agree."
-        )
-    return two_class_signs(
-        labels,
-        if_missing="Give the labels of the training points only.",
-        if_more="For more than two classes, bound the error of each class against the rest.",
-    )
-
-
-def check_scores(scores: Any, n_train: int) -> Array:
-    """Finite scores of the training points, (n_train,)."""
-    values = check_real_matrix(scores, "scores").astype(float)
-    if values.shape != (n_train,):
-        raise ValueError(
-            f"scores must hold one number for each of the {n_train} training points, shape ({n_train},); "
-            f"got shape {values.shape}. Leave out the scores of the test points."
-        )
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        raise ValueError(f"scores must be finite; entry {bad[0]} is {values[bad[0]]}. Fit the machine again.")
-    return values
-
-
-def check_draws(n_draws: Any) -> int:
-    """At least two draws, so that there is a standard error."""
-    if check_positive_integer("n_draws", n_draws) < 2:
-        raise ValueError(f"n_draws must be at least 2, for a standard error; got {n_draws}. Use some 1000.")
-    return int(n_draws)
-
-
-# -----------------------------------------------------------------------------
-# The complexity of a family of kernels over given points: C = E max_{K ∈ 𝒦} s'Ks over random signs s.
-
-
-WEIGHTS = ("nonnegative", "free", "spectral")
+LOSSES = ("ramp", "hinge")
+CONSTANTS = (4, 2)
 
 
 @dataclass(frozen=True)
@@ -191,7 +126,7 @@ def kernel_complexity(
     One kernel has C / c = 1, whatever it is. Three kernels that know different things fit more:
 
     >>> import numpy as np
-    >>> from multikernel.selection import kernel_complexity
+    >>> from multikernel.transductive import kernel_complexity
     >>> X = np.random.default_rng(0).standard_normal((40, 3))
     >>> kernels = [np.outer(x, x) for x in X.T]
     >>> alone, together = kernel_complexity(kernels[:1]), kernel_complexity(kernels)
@@ -199,55 +134,7 @@ def kernel_complexity(
     (1.0, 2.2)
     """
     check_choice("weights", weights, WEIGHTS)
-    return complexity_of_stack(
-        kernels_first(kernels),
-        weights=weights,
-        trace=trace,
-        n_components=n_components,
-        n_draws=check_draws(n_draws),
-        rng=as_generator(random_state),
-    )
-
-
-def complexity_of_stack(
-    Ks: Array,
-    *,
-    weights: str,
-    trace: float | None,
-    n_components: int | None,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> KernelComplexity:
-    """`kernel_complexity` of a checked stack (m, N, N)."""
-    traces = np.array([np.trace(K, dtype=float) for K in Ks])
-    c = float(traces.sum()) if trace is None else check_number("trace", trace, above=0)
-    n_points, bracket = Ks.shape[1], 0.0
-    if weights == "spectral":
-        if n_components is not None:
-            check_positive_integer("n_components", n_components)
-        V = leading_eigenvectors(np.tensordot(1.0 / traces, Ks, 1), n_components)[1]
-        best, limit = vector_ratios(V, n_draws, rng).max(axis=1), float(V.shape[1])
-    elif weights == "free":
-        lower, best = largest_over_spectrahedron(Ks, stack_ratios(Ks, n_draws, rng))
-        bracket, limit = float(((best - lower) / np.maximum(best, 1.0)).max()), float(n_points)
-    else:
-        best, limit = stack_ratios(Ks, n_draws, rng).max(axis=1), nonnegative_limit(Ks)
-    mean, error = mean_with_error(best)
-    return KernelComplexity(c * mean, c * error, c * limit, c, n_draws, bracket)
-
-
-# -----------------------------------------------------------------------------
-# A bound of the error on test points that were known, without labels, when the kernel was learned.
-#
-#     error ≤ mean ramp(y f) + (4 + √(k log(1/δ)) + √(C / (n γ²))) / √n     with probability 1 − δ
-#
-# over the choice of n training among 2n points, for every f(x_i) = Σ_j α_j K_ij with K in the family and
-# α'Kα ≤ 1/γ²; ramp(t) = min(1, max(0, 1 − t)), and C is the complexity of the family over all 2n points. It
-# holds for whatever was learned within the family: that is what C pays for.
-
-
-LOSSES = ("ramp", "hinge")
-CONSTANTS = (4, 2)
+    return _complexity(kernels_first(kernels), weights, trace, n_components, n_draws, random_state)
 
 
 @dataclass(frozen=True)
@@ -393,7 +280,7 @@ def generalization_bound(
     >>> from sklearn.datasets import load_breast_cancer
     >>> from multikernel import TransductiveMKLClassifier, stack_kernels
     >>> from multikernel.kernels import Gaussian, Linear, unit_diagonal
-    >>> from multikernel.selection import generalization_bound
+    >>> from multikernel.transductive import generalization_bound
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> chosen = np.random.default_rng(0).permutation(len(X))[:200]
     >>> X, y = ((X - X.mean(axis=0)) / X.std(axis=0))[chosen], y[chosen[:100]]
@@ -429,14 +316,7 @@ def generalization_bound(
     n = signs.size
     short = 1.0 - signs * check_scores(scores, n)
     empirical = float(np.clip(short, 0.0, 1.0 if loss == "ramp" else None).mean())
-    complexity = complexity_of_stack(
-        Ks,
-        weights=weights,
-        trace=trace,
-        n_components=n_components,
-        n_draws=check_draws(n_draws),
-        rng=as_generator(random_state),
-    )
+    complexity = _complexity(Ks, weights, trace, n_components, n_draws, random_state)
     doubts = -np.log(delta) + (abs(np.log(gamma)) if margin_chosen_from_data else 0.0)
     sample_term = float(4.0 / np.sqrt(n))
     confidence_term = float(np.sqrt(constant * doubts / n))
@@ -455,6 +335,35 @@ def generalization_bound(
     )
 
 
+def _complexity(
+    Ks: Array, weights: str, trace: float | None, n_components: int | None, n_draws: int, random_state: Any
+) -> KernelComplexity:
+    """`kernel_complexity` of a checked stack (m, N, N)."""
+    n_draws, rng = _check_draws(n_draws), as_generator(random_state)
+    traces = np.array([np.trace(K, dtype=float) for K in Ks])
+    c = float(traces.sum()) if trace is None else check_number("trace", trace, above=0)
+    n_points, bracket = Ks.shape[1], 0.0
+    if weights == "spectral":
+        if n_components is not None:
+            check_positive_integer("n_components", n_components)
+        V = leading_eigenvectors(np.tensordot(1.0 / traces, Ks, 1), n_components)[1]
+        best, limit = vector_ratios(V, n_draws, rng).max(axis=1), float(V.shape[1])
+    elif weights == "free":
+        lower, best = largest_over_spectrahedron(Ks, stack_ratios(Ks, n_draws, rng))
+        bracket, limit = float(((best - lower) / np.maximum(best, 1.0)).max()), float(n_points)
+    else:
+        best, limit = stack_ratios(Ks, n_draws, rng).max(axis=1), nonnegative_limit(Ks)
+    mean, error = float(best.mean()), float(best.std(ddof=1) / np.sqrt(n_draws))
+    return KernelComplexity(c * mean, c * error, c * limit, c, n_draws, bracket)
+
+
+def _check_draws(n_draws: Any) -> int:
+    """At least two draws, so that there is a standard error."""
+    if check_positive_integer("n_draws", n_draws) < 2:
+        raise ValueError(f"n_draws must be at least 2, for a standard error; got {n_draws}. Use some 1000.")
+    return int(n_draws)
+
+
 def _check_theorem(delta: Any, constant: Any, loss: Any) -> None:
     """The parameters of the theorem itself."""
     check_choice("loss", loss, LOSSES)
@@ -464,3 +373,67 @@ def _check_theorem(delta: Any, constant: Any, loss: Any) -> None:
         )
     if not 0.0 < check_number("delta", delta) < 1.0:
         raise ValueError(f"delta must be a probability between 0 and 1, both excluded; got {delta!r}.")
+
+
+def kernels_first(kernels: Any) -> Array:
+    """The checked stack (m, N, N) of an array (N, N, m) or (N, N), or of a list or dict of matrices.
+
+    Every kernel must be finite, symmetric, positive semidefinite and not all zero.
+    """
+    names = list(kernels) if isinstance(kernels, Mapping) else None
+    stack = check_real_matrix(
+        kernels if isinstance(kernels, np.ndarray) else stack_kernels(kernels), "kernels"
+    )
+    stack = stack[:, :, None] if stack.ndim == 2 else stack
+    if stack.ndim != 3 or stack.shape[0] != stack.shape[1] or 0 in stack.shape:
+        raise ValueError(
+            "kernels must be square Gram matrices over all points, a stack of shape (N, N, n_kernels) or a "
+            f"list of matrices (N, N); got shape {stack.shape}. stack_kernels makes such a stack."
+        )
+    Ks = np.ascontiguousarray(np.moveaxis(stack, 2, 0))
+    for j, K in enumerate(Ks):
+        _check_kernel(K, f"kernel {j if names is None else names[j]!r}")
+    return Ks
+
+
+def _check_kernel(K: Array, label: str) -> None:
+    facts = check_gram(K, label)
+    if facts.degenerate == "all zero":
+        raise_degenerate(label, facts.degenerate)
+    if facts.breaks_schwarz or is_indefinite(K, full=True):
+        raise ValueError(
+            f"kernels must be positive semidefinite; {label} has smallest eigenvalue "
+            f"{smallest_eigenvalue(K):.3g}. Repair it first with multikernel.kernels.repair_psd."
+        )
+
+
+def signs_of_two_classes(y: Any, n_points: int) -> Array:
+    """±1 for the labels of the training points, half of all points: +1 is the second in sorted order."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be a list of labels, shape (n_train,); got shape {labels.shape}.")
+    if 2 * labels.size != n_points:
+        raise ValueError(
+            "the theorem needs as many test points as training points: kernels over 2n points, the n "
+            f"training points first, and n labels; got {n_points} points and {labels.size} labels. Leave out "
+            "training or test points at random until their numbers agree."
+        )
+    return two_class_signs(
+        labels,
+        if_missing="Give the labels of the training points only.",
+        if_more="For more than two classes, bound the error of each class against the rest.",
+    )
+
+
+def check_scores(scores: Any, n_train: int) -> Array:
+    """Finite scores of the training points, (n_train,)."""
+    values = check_real_matrix(scores, "scores").astype(float)
+    if values.shape != (n_train,):
+        raise ValueError(
+            f"scores must hold one number for each of the {n_train} training points, shape ({n_train},); "
+            f"got shape {values.shape}. Leave out the scores of the test points."
+        )
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise ValueError(f"scores must be finite; entry {bad[0]} is {values[bad[0]]}. Fit the machine again.")
+    return values

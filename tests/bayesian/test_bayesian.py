@@ -18,10 +18,9 @@ from multikernel.bayesian.solver.learn import (
     placed,
     remaining_rise,
 )
-from multikernel.bayesian.solver.posterior import Gamma, Priors, ScaledStack, broad, first_posterior
+from multikernel.bayesian.solver.posterior import Gamma, Model, Priors, ScaledStack, broad, first_posterior
 from multikernel.bayesian.solver.predictive import Moments, log_probabilities, predict_moments
 from multikernel.bayesian.solver.truncated import truncate_binary, truncate_classes
-from multikernel.bayesian.solver.updates import Model
 from multikernel.core.optim.loop import Options, Status
 
 PRIORS = Priors(sample=(1.5, 0.7), kernel=(2.0, 0.5), intercept=(1.2, 0.9), noise=(3.0, 2.0), spread=0.4)

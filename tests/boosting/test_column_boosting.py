@@ -80,15 +80,10 @@ def test_ready_made_kernels_and_weights_of_zero(method):
     assert table.objective_ == pytest.approx(fine.objective_, rel=1e-5)
 
 
-def test_normalised_columns_do_not_know_the_scale_of_a_kernel():
+def test_columns_as_they_are_know_the_scale_of_a_kernel():
     X, y = make_binary(50)
-    stack = plain_kernels(X, X)
-    scaled = stack * np.array([1e-6, 1.0, 1e6])
-    for method in METHODS:
-        one = ColumnBoostingClassifier("precomputed", method=method).fit(stack, y)
-        other = ColumnBoostingClassifier("precomputed", method=method).fit(scaled, y)
-        assert other.objective_ == pytest.approx(one.objective_, rel=1e-3)
-    plain = ColumnBoostingClassifier("precomputed", C=0.1, normalise=False).fit(stack * [1.0, 1.0, 1e3], y)
+    stack = plain_kernels(X, X) * [1.0, 1.0, 1e3]
+    plain = ColumnBoostingClassifier("precomputed", C=0.1, normalise=False).fit(stack, y)
     assert plain.kernel_weights_[2] > 0.9  # large entries are cheap
 
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from judges.optimum import conic_optimum
-from multikernel.boosting.solver.boosting import boost_columns
-from multikernel.boosting.solver.columns import ChosenColumns, Columns
+from multikernel.boosting.solver.columns import ChosenColumns, Columns, boost_columns
 from multikernel.boosting.solver.generation import LinearMaster, QuadraticMaster, balanced, generate_columns
 from multikernel.boosting.solver.path import ColumnPath, Quadratic, Slopes
 from multikernel.core.optim.loop import Options, Status
@@ -215,18 +214,6 @@ def test_scales(penalty, scale):
     fall = scale if penalty == "l1" else scale**2
     assert values.objective * fall == pytest.approx(one.objective, rel=1e-6)
     assert values.intercept * scale == pytest.approx(one.intercept, rel=1e-3, abs=1e-3)
-
-
-def test_order_of_samples_and_kernels_does_not_matter():
-    Ks, y, _ = make(30, seed=8)
-    order = np.random.default_rng(0).permutation(30)
-    mixed = np.ascontiguousarray(Ks[::-1][:, order][:, :, order])
-    for penalty in ("l1", "l2"):
-        one = generate_columns(Columns(Ks, True), Hinge(y, 1.0), penalty, options=Options(tol=1e-8))
-        other = generate_columns(
-            Columns(mixed, True), Hinge(y[order], 1.0), penalty, options=Options(tol=1e-8)
-        )
-        assert other.objective == pytest.approx(one.objective, rel=1e-7)
 
 
 def test_columns_that_are_rounding_are_left_out():

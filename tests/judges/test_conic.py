@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from judges.conic import ConicPoint, growth, solve_conic
+from judges.conic import machine, solve_conic
 from judges.programs.kernel_matrix_published import CRITERIA, default_trace, omega_free, omega_nonnegative
 from multikernel.core.optim.spectrahedron import Spectrahedron
 from multikernel.core.svm.losses import HardMargin, Hinge, SquaredHinge
 from multikernel.transductive.solver.families import RankOneFamily, StackFamily
 from multikernel.transductive.solver.interior_point import InteriorPoint, follow_path
 from tests.core.problems import Task, gaussian, judge
+from tests.transductive.solver.matrix_problems import unit_diagonal
 
 every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
 
@@ -26,11 +27,6 @@ def make_family(Ks, y, criterion, free=True):
     """The family, and the cone of free weights."""
     family = StackFamily(Ks, y.size, criterion == "SM2C")
     return family, Spectrahedron(Ks, family.scales[: len(Ks)]) if free else None
-
-
-def unit_diagonal(K):
-    d = np.sqrt(np.diagonal(K))
-    return K / np.outer(d, d)
 
 
 def make_problem(kind, n, seed):
@@ -134,22 +130,14 @@ def test_free_weights_as_by_the_interior_point(kind, criterion, n):
 @pytest.mark.parametrize(("kind", "criterion"), EVERYTHING)
 def test_nonnegative_weights_as_by_the_interior_point(kind, criterion):
     Ks, y = make_problem(kind, 50, seed=2)
-    family, _ = make_family(Ks, y, criterion, free=False)
+    families = [make_family(Ks, y, criterion, free=False)[0]]
+    if kind == "plain" and criterion != "HM":  # eigenvectors too
+        families.append(RankOneFamily(np.linalg.eigh(Ks[1])[1][:, -12:], y.size, criterion == "SM2C"))
     loss = make_loss(criterion, y, 2.0)
-    point = solve_conic(family, loss, None)
-    assert point.why == "solved" and (point.w >= 0).all()
-    np.testing.assert_allclose(point.value, path_value(family, loss, None), rtol=1e-8)
-
-
-@pytest.mark.parametrize("criterion", ["SM1", "SM2", "SM2C"])
-def test_rank_one_members_as_by_the_interior_point(criterion):
-    Ks, y = make_problem("plain", 50, seed=3)
-    V = np.linalg.eigh(Ks[1])[1][:, -12:]
-    family = RankOneFamily(V, y.size, criterion == "SM2C")
-    loss = make_loss(criterion, y, 2.0)
-    point = solve_conic(family, loss, None)
-    assert point.why == "solved" and (point.w >= 0).all()
-    np.testing.assert_allclose(point.value, path_value(family, loss, None), rtol=1e-8)
+    for family in families:
+        point = solve_conic(family, loss, None)
+        assert point.why == "solved" and (point.w >= 0).all()
+        np.testing.assert_allclose(point.value, path_value(family, loss, None), rtol=1e-8)
 
 
 def test_some_optimal_weights_are_truly_negative():
@@ -180,16 +168,6 @@ def test_subspaces_that_grow_find_the_optimum_of_the_whole_program(kind, seed, c
     np.testing.assert_allclose(grown.value, outright.value, rtol=2e-8)
     for one, other in [(grown, outright), (outright, grown)]:
         assert one.lower <= other.upper * (1.0 + 1e-12)
-
-
-def test_derivatives_of_the_duals_save_a_round(monkeypatch):
-    Ks, y = make_problem("plain", 80, seed=1)
-    family, cone = make_family(Ks, y, "SM2")
-    with_them = solve_conic(family, SquaredHinge(y, 2.0), cone)
-    monkeypatch.setattr(growth, "derivatives", lambda problem, w, answer: np.empty((y.size, 0)))
-    without = solve_conic(family, SquaredHinge(y, 2.0), cone)
-    assert with_them.why == without.why == "solved"
-    assert with_them.n_rounds < without.n_rounds
 
 
 # --------------------------------------------------------------------------- what is returned holds
@@ -268,18 +246,6 @@ def test_a_hard_margin_without_separation_has_no_bounds():
     assert point.why == "stalled" and point.gap == np.inf
 
 
-def test_one_member_alone_is_its_machine():
-    Ks, y = make_problem("plain", 42, seed=9)
-    family, cone = make_family(Ks[1:2], y, "SM1")
-    loss = Hinge(y, 1.0)
-    free, nonnegative = solve_conic(family, loss, cone), solve_conic(family, loss, None)
-    assert free.why == nonnegative.why == "solved"
-    np.testing.assert_allclose(free.w, [1.0])
-    svc = SVC(C=1.0, kernel="precomputed", tol=1e-10).fit(Ks[1, : y.size, : y.size], y)
-    np.testing.assert_allclose(free.beta[svc.support_], svc.dual_coef_[0], atol=1e-6)
-    np.testing.assert_allclose(free.value, nonnegative.value, rtol=1e-10)
-
-
 @pytest.mark.parametrize("criterion", ["SM1", "SM2"])
 def test_members_that_are_all_the_same(criterion):
     """Four multiples of one matrix of rank one: the range is a line, and nothing can be chosen."""
@@ -330,12 +296,42 @@ def test_a_bound_for_each_sample():
         np.testing.assert_allclose(point.value, path_value(family, Hinge(y, C), constraint), rtol=1e-7)
 
 
-def test_nothing_given_is_changed():
-    Ks, y = make_problem("plain", 42, seed=12)
-    before = Ks.copy(), y.copy()
-    family, cone = make_family(Ks, y, "SM1")
-    members = cone.Ks.copy()
-    Ks.flags.writeable = y.flags.writeable = False
-    assert isinstance(solve_conic(family, Hinge(y, 1.0), cone), ConicPoint)
-    assert np.array_equal(cone.Ks, members)
-    assert np.array_equal(Ks, before[0]) and np.array_equal(y, before[1])
+# --------------------------------------------------------------------------- its parts
+
+
+@every_criterion
+def test_the_machine_at_fixed_weights_is_that_of_scikit_learn(criterion):
+    Ks, y = make_problem("plain", 32, seed=1)
+    problem = machine.make_problem(make_family(Ks, y, criterion)[0], make_loss(criterion, y, 2.0))
+    w = np.full(problem.family.n_members, 1.0 / problem.family.n_members)
+    answer = machine.solve_fixed(problem, w)
+    C = 2.0 if criterion == "SM1" else 1e8
+    svc = SVC(C=C, kernel="precomputed", tol=1e-10).fit(problem.quadratic(w), problem.y)
+    beta = np.zeros(problem.y.size)
+    beta[svc.support_] = svc.dual_coef_[0]
+    np.testing.assert_allclose(answer.beta, beta, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(answer.intercept, svc.intercept_[0], atol=1e-5)
+    np.testing.assert_allclose(answer.upper, answer.lower, rtol=1e-11)
+    free = (np.abs(beta) > 1e-6) & (np.abs(beta) < C - 1e-6)
+    assert np.array_equal(answer.free, free)
+
+
+@every_criterion
+def test_the_proof_that_is_returned_gives_the_bound_again(criterion):
+    """Z ⪰ 0 and one θ for all members, written out: the bound is 2y'β − τβ'β − θ."""
+    Ks, y = make_problem("plain", 36, seed=1)
+    family, cone = make_family(Ks, y, criterion)
+    loss = make_loss(criterion, y, 2.0)
+    point = solve_conic(family, loss, cone)
+    beta, Z = point.proof, point.Z
+    assert np.linalg.eigvalsh(Z)[0] >= -1e-6 * np.linalg.eigvalsh(Z)[-1]
+    basis = np.eye(36) if cone.basis is None else cone.basis
+    whole = basis @ Z @ basis.T
+    members = [family.whole(unit) for unit in np.eye(family.n_members)[:3]]
+    N = y.size
+    sums = [beta @ K[:N, :N] @ beta + np.vdot(whole, K) for K in members]
+    np.testing.assert_allclose(sums, sums[0], rtol=1e-6)
+    reward = 2.0 * y @ beta - loss.shift @ beta**2
+    np.testing.assert_allclose(point.lower, reward - max(sums), rtol=1e-6)
+    np.testing.assert_allclose(point.value, point.lower, rtol=1e-7)
+    np.testing.assert_allclose(np.vdot(whole, family.whole(point.w)), 0.0, atol=1e-5)

@@ -1,13 +1,12 @@
 """Machines on pairs against the explicit Gram matrix, their certificate; what is left out against refits."""
 
 import itertools
-import tracemalloc
 
 import numpy as np
 import pytest
 
 from multikernel.core.optim.loop import Status
-from multikernel.pairs.solver import (
+from multikernel.pairs.solver.ridge import (
     Cells,
     PairMachine,
     Side,
@@ -102,19 +101,6 @@ def test_entries_of_products(n):
     P, Q = rng.normal(size=(60, 9)), rng.normal(size=(50, 9))
     rows, columns = rng.integers(0, 60, n), rng.integers(0, 50, n)
     np.testing.assert_allclose(entries_of_product(P, Q, rows, columns), (P @ Q.T)[rows, columns])
-
-
-def test_no_gram_matrix_of_the_pairs_is_made():
-    n_left, n_right = 300, 200
-    for share in (1.1, 0.8, 0.02):
-        machine = machine_of(some_cells(n_left, n_right, share), 10.0)
-        tracemalloc.start()
-        found = solve_pairs(machine, 1e-8)
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert found.status == Status.OPTIMAL
-        # a row of that matrix for each of a thousandth of the pairs would be more
-        assert peak < 25 * 8 * (n_left + n_right) ** 2 < 8 * (n_left * n_right) ** 2 / 500
 
 
 # --- what is left out --------------------------------------------------------------------------------------

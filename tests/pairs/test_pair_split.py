@@ -6,10 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from multikernel import MKLClassifier, PairSplit
-from multikernel.kernels import Gaussian, Kronecker, Precomputed
+from multikernel import PairSplit
 
 
 def grid(n_left=7, n_right=5):
@@ -94,19 +92,6 @@ def test_empty_splits_are_left_out_and_not_counted():
     parts = list(split.split(pairs))
     assert len(parts) == split.get_n_splits(pairs) < split.get_n_splits() == 9
     assert all(train.size and test.size for train, test in parts)
-
-
-def test_scikit_learn_takes_it():
-    rng = np.random.default_rng(0)
-    drugs, targets = rng.normal(size=(8, 2)), rng.normal(size=(6, 2))
-    pairs = grid(8, 6)
-    y = (drugs[pairs[:, 0], 0] * targets[pairs[:, 1], 0] > 0).astype(int)
-    kernel = Kronecker(Precomputed(Gaussian(0.5)(drugs)), Precomputed(Gaussian(0.5)(targets)))
-    model = MKLClassifier([kernel])
-    scores = cross_val_score(model, pairs, y, cv=PairSplit(2, "both"))
-    assert scores.shape == (4,)
-    search = GridSearchCV(model, {"C": [0.1, 10.0]}, cv=PairSplit(3, "left")).fit(pairs, y)
-    assert search.n_splits_ == 3 and search.best_score_ > 0.5
 
 
 @pytest.mark.parametrize(

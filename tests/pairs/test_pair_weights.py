@@ -9,8 +9,8 @@ import scipy.optimize
 import scipy.special
 
 from multikernel.core.optim.loop import Status
-from multikernel.pairs.solver import Cells, PairProblem, fit_pairs
-from multikernel.pairs.solver.weights import _Search
+from multikernel.pairs.solver.ridge import Cells
+from multikernel.pairs.solver.weights import PairProblem, _Search, fit_pairs
 
 
 def kernels(n, count, seed):

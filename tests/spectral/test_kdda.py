@@ -1,27 +1,19 @@
-"""Direct discriminant analysis as a transformer and as a classifier."""
+"""Direct discriminant analysis and nearest neighbours in the feature space of a kernel."""
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 
-from multikernel import KDDAClassifier
-from multikernel.kernels import Gaussian, Linear
+from multikernel import KDDAClassifier, KernelKNNClassifier
+from multikernel.kernels import Gaussian, Linear, Polynomial
 from tests.mkl.data import make_binary, make_three
+from tests.spectral import wine
 from tests.test_bad_input import refuses
 
 
-def wine():
-    X, y = load_wine(return_X_y=True)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    labelled = np.arange(len(X)) % 5 == 0
-    return X[labelled], y[labelled], X[~labelled], y[~labelled]
-
-
 def test_scatters_of_the_embedding_add_up_to_the_identity():
-    X, y, _, _ = wine()
+    X, y = (part[:36] for part in wine.load())
     model = KDDAClassifier().fit(X, y)
     Z = model.embedding_
     assert Z.shape == (36, 2) == model.transform(X).shape and model.projection_.shape == (36, 2)
@@ -66,14 +58,6 @@ def test_components_are_the_first_and_no_more_than_there_are_classes_allow():
     ]
 
 
-def test_a_transformer_in_a_pipeline_with_names():
-    X, y, X_new, y_new = wine()
-    model = make_pipeline(KDDAClassifier(), KNeighborsClassifier(1)).fit(X, y)
-    assert model.score(X_new, y_new) == KDDAClassifier().fit(X, y).score(X_new, y_new) > 0.9
-    frame = KDDAClassifier().set_output(transform="pandas").fit(X, y).transform(X_new)
-    assert list(frame.columns) == ["kddaclassifier0", "kddaclassifier1"]
-
-
 def test_a_small_regularisation_scales_the_directions_as_linear_discriminant_analysis_does():
     # few dimensions: the means span them all, and without `reg` the whitening is that of LDA
     rng = np.random.default_rng(0)
@@ -87,16 +71,52 @@ def test_a_small_regularisation_scales_the_directions_as_linear_discriminant_ana
     np.testing.assert_allclose(inside, np.eye(2), atol=1e-6)
 
 
-def test_classes_of_one_point_are_allowed():
-    X, y = make_three(30)
-    y = np.where(np.arange(30) == 4, "z", y)
-    model = KDDAClassifier().fit(X, y)
-    assert model.embedding_.shape == (30, 3) and model.predict(X[4:5]).tolist() == ["z"]
-    assert KDDAClassifier().fit(X[:3], ["p", "q", "r"]).predict(X[:3]).tolist() == ["p", "q", "r"]
+# --- nearest neighbours ------------------------------------------------------------------------------------
 
 
-def test_equal_class_means_are_refused():
-    X = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])
-    with refuses("means of all classes agree", "no direction", "Gaussian"):
-        KDDAClassifier(Linear()).fit(X, [0, 0, 1, 1])
-    assert KDDAClassifier().fit(X, [0, 0, 1, 1]).score(X, [0, 0, 1, 1]) == 1.0
+def quadratic_features(X):
+    """Features whose inner product is (x · z + 1)²."""
+    n, d = X.shape
+    upper = np.triu_indices(d, 1)
+    mixed = np.sqrt(2.0) * (X[:, :, None] * X[:, None])[:, upper[0], upper[1]]
+    return np.column_stack([X**2, mixed, np.sqrt(2.0) * X, np.ones(n)])
+
+
+@pytest.mark.parametrize("k", [1, 3, 9])
+def test_neighbours_are_those_of_the_explicit_features(k):
+    X, y = make_binary(150)
+    F = quadratic_features(X)
+    np.testing.assert_allclose(F @ F.T, (X @ X.T + 1.0) ** 2, atol=1e-10)
+    expected = KNeighborsClassifier(k).fit(F[:90], y[:90]).predict(F[90:])
+    model = KernelKNNClassifier(Polynomial(degree=2, gamma=1.0, coef0=1.0), n_neighbors=k).fit(X[:90], y[:90])
+    np.testing.assert_array_equal(model.predict(X[90:]), expected)
+    plain = KNeighborsClassifier(k).fit(X[:90], y[:90]).predict(X[90:])
+    assert (expected != plain).any()  # other neighbours than those of the rows themselves
+    for kernel in (Linear(), Gaussian(), Gaussian(gamma=0.1)):
+        model = KernelKNNClassifier(kernel, n_neighbors=k).fit(X[:90], y[:90])
+        np.testing.assert_array_equal(model.predict(X[90:]), plain)
+
+
+def test_the_similarity_of_a_point_to_itself_is_not_asked_for():
+    X, y = make_three(60)
+    rows = X[40:] @ X[:40].T  # says nothing about ‖x‖
+    model = KernelKNNClassifier("precomputed", n_neighbors=3).fit(X[:40] @ X[:40].T, y[:40])
+    table = KernelKNNClassifier(Linear(), n_neighbors=3).fit(X[:40], y[:40])
+    np.testing.assert_array_equal(model.predict(rows), table.predict(X[40:]))
+
+
+def test_points_that_a_narrow_kernel_cannot_tell_apart_do_not_all_go_to_the_first_class():
+    X, _ = make_binary(80)
+    y = np.repeat([0, 1], 40)  # sorted by class, as data sets often are
+    far = X[:20] + 100.0
+    kernel = Gaussian(gamma=1e6)
+    answers = []
+    for seed in range(40):
+        model = KernelKNNClassifier(kernel, n_neighbors=1, random_state=seed).fit(X, y)
+        found = model.predict(far)
+        assert (found == found[0]).all()  # all see the same distances
+        np.testing.assert_array_equal(found, model.fit(X, y).predict(far))
+        answers.append(int(found[0]))
+    assert 10 <= sum(answers) <= 30
+    default = KernelKNNClassifier(kernel).fit(X, y).predict(far)
+    np.testing.assert_array_equal(default, KernelKNNClassifier(kernel).fit(X, y).predict(far))

@@ -11,8 +11,8 @@ from multikernel.kernels import Gaussian
 from multikernel.spectral.solver.kernel import SpectralRule, spectrum_of
 from multikernel.spectral.solver.leave_one_out import kernel_leave_one_out_score, leave_one_out_score
 from multikernel.spectral.solver.separability import Tradeoff
-from tests.discriminant import wine
 from tests.mkl.data import make_three
+from tests.spectral import wine
 
 WIDTHS = [wine.MEAN_SQUARE, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 5.0, 10.0, 100.0, 1000.0]
 SQUARE = Gaussian(gamma=1.0 / 26.146892655367235)
@@ -164,14 +164,6 @@ def test_new_points_go_through_the_scaling_of_the_fitted_ones(data):
     expected = np.abs(rows @ spectrum.vectors / spectrum.values * model.spectral_weights_)
     np.testing.assert_allclose(np.abs(model.transform(X_new)), expected, atol=1e-9)
     assert model.transduction_.shape == (0,) and model.transduction_.dtype == y.dtype
-
-
-def test_many_new_points_are_taken_in_batches(data):
-    X, y, X_new, _ = data
-    model = SpectralKernelClassifier(SQUARE, standardize=True).fit(X, y)
-    many = np.tile(X_new, (20, 1))
-    np.testing.assert_allclose(model.transform(many), np.tile(model.transform(X_new), (20, 1)), atol=1e-12)
-    np.testing.assert_array_equal(model.predict(many), np.tile(model.predict(X_new), 20))
 
 
 def test_unlabelled_points_take_part(data):

@@ -12,6 +12,7 @@ from multikernel.transductive.classifier import TransductiveMKLClassifier
 from multikernel.transductive.generalization import generalization_bound, kernel_complexity
 from multikernel.views import stack_kernels
 from tests.core.problems import make_kernels
+from tests.transductive.solver.matrix_problems import unit_diagonal
 
 
 @pytest.fixture
@@ -99,12 +100,15 @@ def test_complexity_is_proportional_to_the_trace_and_knows_no_units(small):
 
 
 def test_the_same_seed_gives_the_same_and_another_does_not(small):
+    before = small.stack.copy()
     one, again = (kernel_complexity(small.stack, n_draws=100, random_state=5) for _ in range(2))
-    assert one == again
-    assert one == kernel_complexity(small.stack, n_draws=100, random_state=np.random.default_rng(5))
+    assert one == again == kernel_complexity(small.stack, n_draws=100, random_state=np.random.default_rng(5))
     assert one.mean != kernel_complexity(small.stack, n_draws=100, random_state=6).mean
-    more = kernel_complexity(small.stack, n_draws=6400, random_state=5)
-    assert more.standard_error == pytest.approx(one.standard_error / 8.0, rel=0.2)
+    for weights in ("free", "spectral"):
+        kernel_complexity(small.stack, weights=weights, n_draws=5)
+    np.testing.assert_array_equal(small.stack, before)
+    with pytest.raises(ValueError, match="weights must be one of"):
+        kernel_complexity(small.stack, weights="any")
 
 
 def test_stacks_lists_dicts_and_single_kernels_are_the_same_family(small):
@@ -169,11 +173,6 @@ def test_the_text_says_what_the_terms_are_and_whether_they_say_anything(small):
     assert good.bound == pytest.approx(good.sample_term + good.confidence_term, abs=1e-4)
 
 
-def unit_diagonal(K):
-    roots = np.sqrt(np.diag(K))
-    return K / np.outer(roots, roots)
-
-
 def test_breast_cancer_is_as_vacuous_as_published():
     """C/c = 1.32 ± .01 against the limit 3, complexity .86 and bound 1.61 at k = 4, 1.51 at k = 2 (n = 100).
 
@@ -207,14 +206,6 @@ def test_breast_cancer_is_as_vacuous_as_published():
     assert found.vacuous and printed.vacuous
 
 
-def test_nothing_that_was_passed_is_changed(small):
-    before = small.stack.copy(), small.y.copy(), small.scores.copy()
-    for weights in ("nonnegative", "free", "spectral"):
-        generalization_bound(small.stack, small.y, small.scores, margin=1.0, weights=weights, n_draws=5)
-    for now, then in zip((small.stack, small.y, small.scores), before, strict=True):
-        np.testing.assert_array_equal(now, then)
-
-
 # --- what is refused ---------------------------------------------------------------------------------------
 
 
@@ -239,7 +230,6 @@ REFUSED = {
     "no array": ({"kernels": lambda Ks: 3}, TypeError, "list or a dict of matrices"),
     "four axes": ({"kernels": lambda Ks: np.ones((2, 2, 2, 2))}, ValueError, r"got shape \(2, 2, 2, 2\)"),
     "other numbers": ({"y": [0, 1, 1]}, ValueError, "as many test points.*20 points and 3 labels"),
-    "labels of all": ({"y": [0, 1] * 10}, ValueError, "as many test points.*20 points and 20 labels"),
     "one class": ({"y": [1] * 10}, ValueError, "two classes; got 1"),
     "three classes": (
         {"y": [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]},
@@ -250,25 +240,20 @@ REFUSED = {
     "mixed labels": ({"y": np.array([0, "a"] * 5, dtype=object)}, ValueError, "one kind"),
     "table of labels": ({"y": [[0, 1]] * 5}, ValueError, r"got shape \(5, 2\)"),
     "few scores": ({"scores": np.ones(9)}, ValueError, r"each of the 10 training points.*\(9,\)"),
-    "all scores": ({"scores": np.ones(20)}, ValueError, r"got shape \(20,\).*test points"),
     "NaN score": ({"scores": [np.nan] + [1.0] * 9}, ValueError, "finite; entry 0 is nan"),
     "text score": ({"scores": ["a"] * 10}, ValueError, "scores must be a numeric array"),
     "margin zero": ({"margin": 0.0}, ValueError, "margin must be greater than 0; got 0.0"),
-    "margin negative": ({"margin": -1}, ValueError, "margin must be greater than 0"),
     "margin infinite": ({"margin": np.inf}, ValueError, "margin must be finite"),
     "margin text": ({"margin": "wide"}, TypeError, "margin must be a number"),
     "delta 0": ({"delta": 0.0}, ValueError, "delta must be a probability between 0 and 1"),
-    "delta 1": ({"delta": 1.0}, ValueError, "delta must be a probability between 0 and 1"),
     "delta NaN": ({"delta": np.nan}, ValueError, "delta must be finite"),
     "constant": ({"constant": 3}, ValueError, "constant must be 4 .* or 2 .*; got 3"),
     "loss": ({"loss": "logistic"}, ValueError, "loss must be one of 'ramp', 'hinge'"),
     "weights": ({"weights": "any"}, ValueError, "weights must be one of 'nonnegative', 'free', 'spectral'"),
     "trace": ({"trace": 0}, ValueError, "trace must be greater than 0"),
     "components": ({"weights": "spectral", "n_components": 0}, ValueError, "n_components must be a positive"),
-    "no draws": ({"n_draws": 0}, ValueError, "n_draws must be a positive integer"),
     "one draw": ({"n_draws": 1}, ValueError, "n_draws must be at least 2"),
     "seed": ({"random_state": "now"}, ValueError, "random_state must be a nonnegative integer"),
-    "negative seed": ({"random_state": -1}, ValueError, "random_state must be a nonnegative integer"),
 }
 
 
@@ -285,16 +270,3 @@ def test_bad_input_is_named(small, change, error, message):
     arguments["kernels"] = arguments["kernels"](small.Ks)
     with pytest.raises(error, match=message):
         generalization_bound(**arguments)
-
-
-def test_complexity_refuses_the_same(small):
-    for change, message in [
-        ({"weights": "any"}, "weights must be one of"),
-        ({"n_draws": 1}, "at least 2"),
-        ({"trace": -1.0}, "trace must be greater than 0"),
-        ({"random_state": 1.5}, "random_state"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            kernel_complexity(small.stack, **change)
-    with pytest.raises(ValueError, match="smallest eigenvalue"):
-        kernel_complexity(indefinite(small.Ks))

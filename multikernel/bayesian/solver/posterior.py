@@ -1,12 +1,72 @@
-"""Gamma distributions over precisions, by shape and rate, and their divergence from a prior."""
+"""The hierarchical model of Bayesian efficient multiple kernel learning, and its factorised posterior.
 
-from collections.abc import Iterator
+For n samples, P kernels K_m (each divided by the mean s_m of its diagonal) and L outputs (one for two
+classes and for regression, else one for each class):
+
+    λ_li ~ Gamma(sample)       a_li ~ N(0, 1/λ_li)             weights of the samples
+    g_lm ~ N(K_m a_l, σ² I)                                    what kernel m says of output l, (n,)
+    ω_m  ~ Gamma(kernel)       e_m  ~ N(0, 1/ω_m)              weights of the kernels, the same for all l
+    γ_l  ~ Gamma(intercept)    b_l  ~ N(0, 1/γ_l)
+    f_l  ~ N(Σ_m e_m g_lm + b_l, 1/ε)
+
+Two classes: ε = 1, t f > ν for labels t = ±1. More: ε = 1, f_y > f_c + ν for each other class c.
+Regression: f is the given y, and ε ~ Gamma(noise). All Gammas are by shape and rate.
+
+The posterior is approximated by q(λ) q(a) q(G) q(γ) q(ω) q(b, e) q(ε) q(f), and each factor in its turn is
+set to what maximises the evidence bound E_q log p − E_q log q with the others as they are. With bars for
+means, M = E ee', and gg' summed over what is not written:
+
+    q(a_l)   normal        Σ_a,l = (diag(λ̄_l) + Σ_m K_m² / σ²)^-1,    ā_l = Σ_a,l Σ_m K_m ḡ_lm / σ²
+    q(G)     normal        Σ_g = (I / σ² + ε̄ M)^-1 for each l and i,
+                           ḡ_li = Σ_g ((K_m ā_l)_i / σ² + ε̄ (f̄_li ē − E e b_l))
+    q(b, e)  normal        precision [[diag(γ̄) + ε̄ n I, ε̄ Σ_i ḡ_li'], [·, diag(ω̄) + ε̄ Σ_li E g_li g_li']],
+                           mean = its inverse times ε̄ (Σ_i f̄_li, Σ_li ḡ_li f̄_li)
+    q(λ), q(ω), q(γ)       shape + ½, rate + ½ E(a², e², b²)
+    q(ε)                   shape + Ln/2, rate + ½ Σ_li E(y_li − e'g_li − b_l)²
+    q(f)     truncated     N(ē'ḡ_li + b̄_l, 1) within the region of the label
+
+Σ_g is one (P, P) matrix, and of Σ_a,l only its diagonal, log-determinant and tr(Σ_m K_m² Σ_a,l) are kept:
+no matrix is larger than (n, n) or (P + L, P + L).
+
+The evidence bound, which no update can lower, term by term:
+
+    E log p(a | λ) + H(a) − KL(λ)        and the same for (b, e) with γ and ω
+    E log p(G | a) + H(G)                with Σ E(g − K_m a)² = Σ‖ḡ_lm − K_m ā_l‖² + Ln tr Σ_g
+                                                                + Σ_l tr(Σ_m K_m² Σ_a,l)
+    classes:     Σ_i log Z_i + ½ Σ (f̄ − center)² − ½ misfit
+    regression:  ½ Ln (E log ε − log 2π) − ½ ε̄ misfit − KL(ε)
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dtrtri
 from scipy.special import digamma, gammaln
 
 from ..._typing import Array
+from .truncated import Truncated
+
+Pair = tuple[float, float]
+_LOG_2PI = float(np.log(2.0 * np.pi))
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Priors of the model.
+
+    Attributes
+    ----------
+    sample, kernel, intercept, noise : (shape, rate) of the Gamma of their precisions
+    spread : float, σ, how far what a kernel says may be from its part K_m a
+    """
+
+    sample: Pair = (1.0, 1.0)
+    kernel: Pair = (1.0, 1.0)
+    intercept: Pair = (1.0, 1.0)
+    noise: Pair = (1.0, 1.0)
+    spread: float = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,58 +119,6 @@ def broad(parameters: tuple[float, float], shape: tuple[int, ...]) -> Gamma:
     return Gamma(np.full(shape, parameters[0]), np.full(shape, parameters[1]))
 
 
-# -----------------------------------------------------------------------------
-# The hierarchical model of Bayesian efficient multiple kernel learning, and its factorised posterior.
-#
-# For n samples, P kernels K_m (each divided by the mean s_m of its diagonal) and L outputs (one for two
-# classes and for regression, else one for each class):
-#
-#     λ_li ~ Gamma(sample)       a_li ~ N(0, 1/λ_li)             weights of the samples
-#     g_lm ~ N(K_m a_l, σ² I)                                    what kernel m says of output l, (n,)
-#     ω_m  ~ Gamma(kernel)       e_m  ~ N(0, 1/ω_m)              weights of the kernels, the same for all l
-#     γ_l  ~ Gamma(intercept)    b_l  ~ N(0, 1/γ_l)
-#     f_l  ~ N(Σ_m e_m g_lm + b_l, 1/ε)
-#
-# Two classes: ε = 1, t f > ν for labels t = ±1. More: ε = 1, f_y > f_c + ν for each other class c.
-# Regression: f is the given y, and ε ~ Gamma(noise). All Gammas are by shape and rate.
-#
-# The posterior is approximated by q(λ) q(a) q(G) q(γ) q(ω) q(b, e) q(ε) q(f), and each factor in its turn is
-# set to what maximises the evidence bound E_q log p − E_q log q with the others as they are. With bars for
-# means, M = E ee', and gg' summed over what is not written:
-#
-#     q(a_l)   normal        Σ_a,l = (diag(λ̄_l) + Σ_m K_m² / σ²)^-1,    ā_l = Σ_a,l Σ_m K_m ḡ_lm / σ²
-#     q(G)     normal        Σ_g = (I / σ² + ε̄ M)^-1 for each l and i,
-#                            ḡ_li = Σ_g ((K_m ā_l)_i / σ² + ε̄ (f̄_li ē − E e b_l))
-#     q(b, e)  normal        precision [[diag(γ̄) + ε̄ n I, ε̄ Σ_i ḡ_li'], [·, diag(ω̄) + ε̄ Σ_li E g_li g_li']],
-#                            mean = its inverse times ε̄ (Σ_i f̄_li, Σ_li ḡ_li f̄_li)
-#     q(λ), q(ω), q(γ)       shape + ½, rate + ½ E(a², e², b²)
-#     q(ε)                   shape + Ln/2, rate + ½ Σ_li E(y_li − e'g_li − b_l)²
-#     q(f)     truncated     N(ē'ḡ_li + b̄_l, 1) within the region of the label
-#
-# Σ_g is one (P, P) matrix, and of Σ_a,l only its diagonal, log-determinant and tr(Σ_m K_m² Σ_a,l) are kept:
-# no matrix is larger than (n, n) or (P + L, P + L).
-
-
-Pair = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Priors:
-    """Priors of the model.
-
-    Attributes
-    ----------
-    sample, kernel, intercept, noise : (shape, rate) of the Gamma of their precisions
-    spread : float, σ, how far what a kernel says may be from its part K_m a
-    """
-
-    sample: Pair = (1.0, 1.0)
-    kernel: Pair = (1.0, 1.0)
-    intercept: Pair = (1.0, 1.0)
-    noise: Pair = (1.0, 1.0)
-    spread: float = 0.1
-
-
 class ScaledStack:
     """The kernels, each divided by the mean of its diagonal; the stack itself is neither copied nor changed.
 
@@ -152,7 +160,7 @@ class ScaledStack:
 
 @dataclass
 class Posterior:
-    """The factors of q; see the module.
+    """The factors of q.
 
     Attributes
     ----------
@@ -259,3 +267,150 @@ def first_posterior(f: Array, n_kernels: int, priors: Priors, regression: bool, 
         center=np.zeros((L, n)),
         log_mass=0.0,
     )
+
+
+class Model:
+    """Kernels, targets and priors; `sweep` updates every factor once, `bound` is the evidence bound.
+
+    Parameters
+    ----------
+    stack : ScaledStack
+    priors : Priors
+    truncate : callable or None
+        Centers (L, n) to the truncated normals of the labels; None for a regression.
+    """
+
+    def __init__(
+        self, stack: ScaledStack, priors: Priors, truncate: Callable[[Array], Truncated] | None
+    ) -> None:
+        self.stack, self.priors, self.truncate = stack, priors, truncate
+        self.tightness = priors.spread**-2.0
+
+    @property
+    def updates(self) -> dict[str, Callable[[Posterior], None]]:
+        """The updates in their order, by the factor that each sets."""
+        last = {"f": self.update_f} if self.truncate is not None else {"noise": self.update_noise}
+        return {
+            "a": self.update_a,
+            "g": self.update_g,
+            "kernel": self.update_kernel,
+            "intercept": self.update_intercept,
+            "w": self.update_w,
+            **last,
+            "sample": self.update_sample,
+        }
+
+    def sweep(self, q: Posterior) -> None:
+        """Update every factor once, in place."""
+        for update in self.updates.values():
+            update(q)
+
+    # ------------------------------------------------------------------ weights of the samples
+    def update_sample(self, q: Posterior) -> None:
+        """q(λ)."""
+        q.sample = broad(self.priors.sample, q.a.shape).after(1.0, q.a**2 + q.a_variance)
+
+    def a_precision(self, q: Posterior, output: int) -> Array:
+        """The inverse of Σ_a of one output (n, n)."""
+        precision = self.tightness * self.stack.squares
+        precision.flat[:: self.stack.n + 1] += q.sample.mean[output]
+        return precision
+
+    def update_a(self, q: Posterior) -> None:
+        """q(a), one output after the other."""
+        pulls = self.tightness * self.stack.adjoint(q.g)
+        for l, pull in enumerate(pulls):
+            factor, _ = cho_factor(self.a_precision(q, l), lower=True, overwrite_a=True)
+            q.a[l] = cho_solve((factor, True), pull)
+            q.a_logdet[l] = -2.0 * np.log(np.diagonal(factor)).sum()
+            inverse, _ = dtrtri(factor, lower=1)
+            q.a_variance[l] = np.square(np.tril(inverse)).sum(axis=0)
+            shrunk = float(q.sample.mean[l] @ q.a_variance[l])
+            q.a_trace[l] = (self.stack.n - shrunk) / self.tightness
+        q.part = self.stack.apply(q.a)
+
+    # ------------------------------------------------------------------ what the kernels say
+    def update_g(self, q: Posterior) -> None:
+        """q(G)."""
+        L, second = q.n_outputs, q.w_square
+        precision = q.precision * second[L:, L:]
+        precision.flat[:: precision.shape[0] + 1] += self.tightness
+        q.g_cov = np.linalg.inv(precision)
+        q.g_cov = 0.5 * (q.g_cov + q.g_cov.T)
+        told = q.f[:, None, :] * q.e[None, :, None] - second[:L, L:, None]
+        q.g = np.einsum("mp,lpi->lmi", q.g_cov, self.tightness * q.part + q.precision * told, optimize=True)
+
+    def departure(self, q: Posterior) -> float:
+        """Σ E(g − K_m a)²."""
+        off = q.g - q.part
+        return float(np.vdot(off, off) + q.f.size * np.trace(q.g_cov) + q.a_trace.sum())
+
+    # ------------------------------------------------------------------ weights of the kernels
+    def update_kernel(self, q: Posterior) -> None:
+        """q(ω)."""
+        squares = np.diagonal(q.w_square)[q.n_outputs :]
+        q.kernel = broad(self.priors.kernel, squares.shape).after(1.0, squares)
+
+    def update_intercept(self, q: Posterior) -> None:
+        """q(γ)."""
+        squares = np.diagonal(q.w_square)[: q.n_outputs]
+        q.intercept = broad(self.priors.intercept, squares.shape).after(1.0, squares)
+
+    def update_w(self, q: Posterior) -> None:
+        """q(b, e)."""
+        L, n = q.f.shape
+        precision = np.diag(np.concatenate([np.full(L, float(n)), np.zeros(len(q.e))]))
+        precision[:L, L:] = q.g.sum(axis=2)
+        precision[L:, :L] = precision[:L, L:].T
+        precision[L:, L:] = q.g_square
+        precision *= q.precision
+        precision.flat[:: len(q.w) + 1] += np.concatenate([q.intercept.mean, q.kernel.mean])
+        pull = np.concatenate([q.f.sum(axis=1), np.einsum("lmi,li->m", q.g, q.f)])
+        factor = cho_factor(precision, lower=True)
+        q.w = cho_solve(factor, q.precision * pull)
+        q.w_cov = cho_solve(factor, np.eye(len(q.w)))
+        q.w_cov = 0.5 * (q.w_cov + q.w_cov.T)
+
+    # ------------------------------------------------------------------ outputs
+    def update_noise(self, q: Posterior) -> None:
+        """q(ε)."""
+        q.noise = broad(self.priors.noise, ()).after(float(q.f.size), np.asarray(q.misfit()))
+
+    def update_f(self, q: Posterior) -> None:
+        """q(f)."""
+        assert self.truncate is not None
+        q.center = q.output_means()
+        found = self.truncate(q.center)
+        q.f, q.log_mass = found.mean, float(found.log_mass.sum())
+
+    # ------------------------------------------------------------------ the bound
+    def bound(self, q: Posterior) -> float:
+        """The evidence bound of any q, in nats."""
+        return self._of_samples(q) + self._of_parts(q) + self._of_weights(q) + self._of_outputs(q)
+
+    def _of_samples(self, q: Posterior) -> float:
+        value = _precisions(q.sample, q.a**2 + q.a_variance) + 0.5 * q.a_logdet.sum() + 0.5 * q.a.size
+        return float(value) - q.sample.divergence(broad(self.priors.sample, q.a.shape))
+
+    def _of_parts(self, q: Posterior) -> float:
+        """E log p(G | a) + H(G); the log 2π of both cancel."""
+        noise = 0.5 * q.g.size * np.log(self.tightness) - 0.5 * self.tightness * self.departure(q)
+        return float(noise + 0.5 * q.f.size * np.linalg.slogdet(q.g_cov)[1] + 0.5 * q.g.size)
+
+    def _of_weights(self, q: Posterior) -> float:
+        L, squares = q.n_outputs, np.diagonal(q.w_square)
+        value = _precisions(q.intercept, squares[:L]) + _precisions(q.kernel, squares[L:])
+        value += 0.5 * np.linalg.slogdet(q.w_cov)[1] + 0.5 * len(q.w)
+        value -= q.intercept.divergence(broad(self.priors.intercept, (L,)))
+        return float(value - q.kernel.divergence(broad(self.priors.kernel, q.e.shape)))
+
+    def _of_outputs(self, q: Posterior) -> float:
+        if q.noise is None:
+            return q.log_mass + 0.5 * float(np.sum((q.f - q.center) ** 2)) - 0.5 * q.misfit()
+        known = 0.5 * q.f.size * (float(q.noise.mean_log) - _LOG_2PI)
+        return known - 0.5 * q.precision * q.misfit() - q.noise.divergence(broad(self.priors.noise, ()))
+
+
+def _precisions(gamma: Gamma, squares: Array) -> float:
+    """E log N(0, 1/λ) without its −½ log 2π, which the entropy of the normal cancels."""
+    return 0.5 * float(np.sum(gamma.mean_log - gamma.mean * squares))

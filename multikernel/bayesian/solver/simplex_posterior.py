@@ -22,8 +22,10 @@ draws are added, where that has one mode. The effective number of draws says how
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import helmert
 from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 from ..._typing import Array
 from ...core.optim.loop import Result, Status
@@ -57,12 +59,12 @@ class SimplexDensity:
         P, self.n = len(Ks), Ks.shape[1]
         self.scales = np.array([self.n / _centred_trace(K) for K in Ks])
         self.T = _principal(T)
-        self.basis = _contrasts(P)
+        self.basis = helmert(P).T  # of the vectors of sum 0, orthonormal (P, P − 1)
         self.size = P - 1 + (noise is None)
 
     def shares(self, z: Array) -> Array:
         """η."""
-        return _shares(self.basis @ z[: len(self.Ks) - 1])
+        return np.asarray(softmax(self.basis @ z[: len(self.Ks) - 1]))
 
     def variance(self, z: Array) -> float:
         """σ²."""
@@ -163,7 +165,7 @@ def simplex_posterior(
     z, inverse, gap, n_iter = _climb(density, tol, max_iter)
     draws, logs = _draw(density, z, inverse, n_draws, seed)
     shares = np.array([density.shares(draw) for draw in draws])
-    weights = _shares(logs)
+    weights = softmax(logs)
     mean = weights @ shares
     off = shares - mean
     return SimplexPosterior(
@@ -222,18 +224,6 @@ def _draw(density: SimplexDensity, z: Array, inverse: Array, n_draws: int, seed:
     draws = z + (steps * np.sqrt(sizes)) @ axes.T
     proposal = -0.5 * (_FREEDOM + d) * np.log1p(np.sum(steps**2, axis=1) / _FREEDOM)
     return draws, np.array([density.value(draw) for draw in draws]) - proposal
-
-
-def _shares(logs: Array) -> Array:
-    """Exponentials, of sum 1."""
-    raised = np.exp(logs - logs.max())
-    return np.asarray(raised / raised.sum())
-
-
-def _contrasts(P: int) -> Array:
-    """An orthonormal basis of the vectors of sum 0 (P, P − 1), by Helmert."""
-    rows = np.array([np.r_[np.ones(j), -float(j), np.zeros(P - 1 - j)] for j in range(1, P)]).reshape(-1, P)
-    return np.asarray((rows / np.linalg.norm(rows, axis=1, keepdims=True)).T)
 
 
 def _principal(T: Array) -> Array:

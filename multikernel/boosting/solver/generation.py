@@ -1,13 +1,29 @@
-"""Machines on the columns chosen so far, with an l1 or l2 penalty: what column generation solves each round.
+"""Machines with an l1 or l2 penalty over the columns of all kernels, or over at most so many of them.
 
-    l1   min ‖a‖₁ + risk(Ha),     dual  max y'β − ε‖β‖₁,             |h'β| ≤ 1 for every column h
-    l2   min ½‖a‖² + risk(Ha),    dual  max y'β − ε‖β‖₁ − ½‖H'β‖²
+    min_{a, b}  Σ|a| + risk   or   ½ Σa² + risk,    risk = Σ_i c_i loss(y_i, b + Σ_{m,j} a_mj h_mj(i))
 
-with lower ≤ β ≤ upper and 1'β = 0 in both. Any β within these bounds, made smaller until it keeps to the
-constraints of all columns (l1) or to the best multiple (l2), gives a lower bound of the whole problem.
+Their duals, with lower ≤ β ≤ upper and 1'β = 0 in both, are
+
+    l1   max y'β − ε‖β‖₁,                 |h'β| ≤ 1 for every column h
+    l2   max y'β − ε‖β‖₁ − ½‖H'β‖²
+
+Any β within these bounds, made smaller until it keeps to the constraints of all columns (l1) or to the best
+multiple (l2), gives a lower bound of the whole problem.
+
+The machine over all columns is solved first (`Whole`), by an interior point method on the duals β, with n
+unknowns and one product of the columns with themselves: with an l2 penalty once, ½ β'Gβ with G the sum of hh'
+over the columns h; with an l1 penalty in every step, for the constraints |h'β| ≤ 1. Every β that it passes
+bounds the value from below, every set of coefficients from above. Under the l1 penalty the last ones are tiny
+but not zero where they should be: those of the columns in use solve the equations of the samples on the edge
+of their loss, or the linear program of these columns.
+
+Where that machine has more columns than wanted, or where a linear program is too badly scaled for it, columns
+are generated instead: each round solves the machine on the columns chosen so far, prices all columns with its
+duals, and adds those with the largest |h'β|. The gap of the value reached to the largest lower bound of the
+machine over all columns is the certificate.
 """
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 from scipy.optimize import linprog
@@ -21,259 +37,9 @@ from .path import ColumnPath, PathPoint, Quadratic, Slopes
 
 PricedLoss = Hinge | EpsilonInsensitive
 
-_OPTIONS = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
-
-
-class Master(Protocol):
-    """What column generation asks of a penalty."""
-
-    power: int
-    """How the penalty grows with a: what to divide the prices by, if columns or targets are rescaled."""
-
-    sparse: bool
-    """Whether columns may end without a coefficient."""
-
-    threshold: float
-    """A column outside is of use where its price is above."""
-
-    def solve(self, H: Array, tol: float) -> tuple[Array, Array]:
-        """(a, β) of the machine on the columns H, to a relative gap; β is feasible."""
-
-    def penalty(self, a: Array) -> float:
-        """Of the coefficients."""
-
-    def lower_bound(self, beta: Array, prices: Array) -> float:
-        """Of the problem over all columns, from their prices at β."""
-
-
-class LinearMaster:
-    """The l1 penalty, by HiGHS."""
-
-    power, sparse, threshold = 1, True, 1.0 + 1e-9
-
-    def __init__(self, loss: PricedLoss) -> None:
-        self.loss = loss
-        self.scale = min(1.0, float(np.max(loss.upper - loss.lower)))
-
-    def solve(self, H: Array, tol: float = 0.0) -> tuple[Array, Array]:
-        """y = H(p − q) + b + free + above − below, with a price for p, q, above, below; β are multipliers.
-
-        `free` is what costs nothing: within ±ε of a value, on the right side of a class.
-        """
-        n, k = H.shape
-        above, below = self.loss.upper > 0.0, self.loss.lower < 0.0  # which sides have a price
-        errors = eye_array(n, format="csc")
-        prices = np.concatenate([self.loss.upper[above], -self.loss.lower[below]])
-        epsilon = self.loss.epsilon
-        free = np.column_stack([np.where(below, -epsilon, -np.inf), np.where(above, epsilon, np.inf)])
-        positive = np.tile([0.0, np.inf], (2 * k + prices.size + 1, 1))
-        positive[2 * k] = -np.inf, np.inf
-        found = linprog(
-            np.concatenate([np.ones(2 * k), [0.0], prices, np.zeros(n)]) / self.scale,
-            A_eq=hstack([H, -H, np.ones((n, 1)), errors[:, above], -errors[:, below], errors], format="csc"),
-            b_eq=self.loss.target,
-            bounds=np.vstack([positive, free]),
-            method="highs-ds",
-            options=_OPTIONS,
-        )
-        if found.x is None:
-            return np.zeros(k), np.zeros(n)
-        beta = self.scale * found.eqlin.marginals
-        return found.x[:k] - found.x[k : 2 * k], balanced(beta, self.loss)
-
-    @staticmethod
-    def penalty(a: Array) -> float:
-        """‖a‖₁."""
-        return float(np.abs(a).sum())
-
-    def lower_bound(self, beta: Array, prices: Array) -> float:
-        """The reward of β / max(1, largest |price|)."""
-        return reward(beta, self.loss) / max(1.0, float(np.abs(prices).max()))
-
-
-class QuadraticMaster:
-    """The l2 penalty: a support vector machine with the kernel HH', by an interior point method."""
-
-    power, sparse, threshold = 2, False, 0.0
-
-    def __init__(self, loss: PricedLoss) -> None:
-        self.loss = loss
-
-    def solve(self, H: Array, tol: float) -> tuple[Array, Array]:
-        """Without a column both penalties are one."""
-        if H.shape[1] == 0:
-            return LinearMaster(self.loss).solve(H)
-        best = None
-        for point in ColumnPath(self.loss, Quadratic(ChosenColumns(H))).steps():
-            best = point if best is None or point.gap < best.gap else best
-            if point.gap <= tol:
-                break
-        if best is None:
-            return np.zeros(H.shape[1]), np.zeros(self.loss.target.size)
-        return best.a, balanced(best.beta, self.loss)
-
-    @staticmethod
-    def penalty(a: Array) -> float:
-        """½‖a‖²."""
-        return 0.5 * float(a @ a)
-
-    def lower_bound(self, beta: Array, prices: Array) -> float:
-        """t reward − ½ t² ‖prices‖² at the best multiple t ≤ 1 of β."""
-        gain, square = max(reward(beta, self.loss), 0.0), float(prices @ prices)
-        t = min(1.0, gain / square) if square > 0.0 else 1.0
-        return t * gain - 0.5 * t * t * square
-
-
-def reward(beta: Array, loss: PricedLoss) -> float:
-    """y'β − ε‖β‖₁."""
-    return float(loss.target @ beta - loss.epsilon * np.abs(beta).sum())
-
-
-def balanced(beta: Array, loss: PricedLoss) -> Array:
-    """β within its bounds and of sum zero: what rounding left over is taken from the larger side."""
-    beta = np.clip(beta, loss.lower, loss.upper)
-    positive, negative = float(beta[beta > 0.0].sum()), float(-beta[beta < 0.0].sum())
-    smaller = min(positive, negative)
-    up = smaller / positive if positive > 0.0 else 0.0
-    down = smaller / negative if negative > 0.0 else 0.0
-    return np.where(beta > 0.0, up * beta, down * beta)
-
-
-# -----------------------------------------------------------------------------
-# Machines with an l1 or l2 penalty over the columns of all kernels, all at once.
-#
-# An interior point method on the duals β, with n unknowns and one product of the columns with themselves:
-# with an l2 penalty once, ½ β'Gβ with G the sum of hh' over the columns h; with an l1 penalty in every step,
-# for the constraints |h'β| ≤ 1. Every β that it passes bounds the value from below, every set of coefficients
-# from above. Under the l1 penalty the last ones are tiny but not zero where they should be: those of the
-# columns in use solve the equations of the samples on the edge of their loss, or the linear program of these
-# columns.
-
-
+_HIGHS = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
 _FINE = 1e-8  # gap at which the columns in use can be told from the others
 _STARTS = (1.0, 100.0)  # the second where the first leads nowhere
-
-
-class Whole:
-    """The machine, in units where targets and columns are of size 1.
-
-    Parameters
-    ----------
-    columns : Columns
-    loss : Hinge or EpsilonInsensitive
-    penalty : {"l1", "l2"}
-
-    Attributes
-    ----------
-    a : array (n_columns,), the best coefficients found
-    intercept : float
-    upper, lower : float
-        The value of a, and a bound of all values.
-    """
-
-    def __init__(self, columns: Columns, loss: PricedLoss, penalty: str) -> None:
-        self.columns, self.loss = columns, loss
-        self.sparse = penalty == "l1"
-        self.master: Master = LinearMaster(loss) if self.sparse else QuadraticMaster(loss)
-        self.a, self.intercept = np.zeros(columns.sizes.size), 0.0
-        self.upper, self.lower = np.inf, 0.0
-        self.record = Recorder()
-
-    @property
-    def gap(self) -> float:
-        """Relative to the value."""
-        return max(self.upper - self.lower, 0.0) / max(self.upper, np.finfo(float).tiny)
-
-    def solve(self, options: Options, factor: float = 1.0) -> Status:
-        """Follow the path; values are reported times ``factor``."""
-        # entries are counted from 0: as many as max_iter says
-        self.record = Recorder(options.tol, options.max_iter - 1, options.callback)
-        self._try(self.a)
-        if self.upper == 0.0:
-            self._note(factor)
-            return Status.OPTIMAL
-        for push in _STARTS:
-            term = Slopes(self.columns) if self.sparse else Quadratic(self.columns)
-            status = self._follow(ColumnPath(self.loss, term, push), options, factor)
-            if self.gap <= options.tol:
-                return Status.OPTIMAL
-            if status != Status.STALLED:
-                break
-        return status
-
-    def _follow(self, path: ColumnPath, options: Options, factor: float) -> Status:
-        """One path, to its end or as far as is of use."""
-        aim = min(options.tol, _FINE) if self.sparse else 0.5 * options.tol
-        for point in path.steps():
-            self._bound(point)
-            stopped = self._note(factor)
-            if point.gap <= aim and (self.sparse or self.gap <= options.tol):
-                break
-            if stopped:
-                return self.record.status
-        if self.sparse and not path.empty:
-            self._finish(path, options.tol)
-            self._note(factor)
-        return Status.STALLED
-
-    def _bound(self, point: PathPoint) -> None:
-        beta = balanced(point.beta, self.loss)
-        prices = self.columns.prices(beta)
-        bound = self.master.lower_bound(beta, prices)
-        if np.isfinite(bound):
-            self.lower = max(self.lower, bound)
-        self._try(point.a)
-
-    def _try(self, a: Array, slack: float = 0.0) -> bool:
-        """Keep the coefficients if their value is the best, but for some slack."""
-        risk, intercept = self.loss.risk(self.columns.scores(a))
-        value = self.master.penalty(a) + risk
-        if not value < self.upper * (1.0 + slack):
-            return False
-        self.upper, self.a, self.intercept = value, a, intercept
-        return True
-
-    def _finish(self, path: ColumnPath, tol: float) -> None:
-        """Coefficients of the columns in use, zero for the others."""
-        active, rows, edge = path.identified()
-        slack = 0.1 * tol
-        H = self.columns.take(active)
-        if active.size < rows.size:
-            system = np.column_stack([H[rows], np.ones(rows.size)])
-            if self._try(self._spread(active, np.linalg.lstsq(system, edge)[0][:-1]), slack):
-                return
-        self._try(self._spread(active, LinearMaster(self.loss).solve(H)[0]), slack)
-
-    def _spread(self, active: Array, values: Array) -> Array:
-        a = np.zeros(self.a.size)
-        a[active] = values
-        return a
-
-    def _note(self, factor: float) -> bool:
-        """Whether to stop for another reason than that the gap is reached, which is no end of a path."""
-        entry = {
-            "iteration": len(self.record.history),
-            "objective": factor * self.upper,
-            "lower_bound": factor * self.lower,
-            "gap": self.gap,
-            "n_active": int(np.count_nonzero(self.a)),
-        }
-        return self.record.note(entry, reached=False)
-
-
-# -----------------------------------------------------------------------------
-# Machines with an l1 or l2 penalty over the columns of all kernels, or over at most so many of them.
-#
-#     min_{a, b}  Σ|a| + risk   or   ½ Σa² + risk,    risk = Σ_i c_i loss(y_i, b + Σ_{m,j} a_mj h_mj(i))
-#
-# The machine over all columns is solved first, see :mod:`.column_whole`. Where it has more columns than
-# wanted, or where a linear program is too badly scaled for it, columns are generated instead: each round
-# solves the machine on the columns chosen so far, prices all columns with its duals, and adds those with the
-# largest |h'β|. The gap of the value reached to the largest lower bound of the machine over all columns is
-# the certificate.
-
-
-PENALTIES = ("l1", "l2")
 _ZERO = 1e-12  # of the largest coefficient
 _ROUGH = 1e-2  # gap of the first machines: they are as precise as the bounds ask for
 _SHARE = 0.05  # of the gap, for the next machine
@@ -314,52 +80,286 @@ def generate_columns(
     return whole if fits and whole.objective < part.objective else part
 
 
-class _Generation:
+# ------------------------------------------------------------------ machines on some columns
+class Master(ABC):
+    """The machine of a penalty on the columns chosen so far.
+
+    Attributes
+    ----------
+    power : int
+        How the penalty grows with a: what to divide the prices by, if columns or targets are rescaled.
+    sparse : bool
+        Whether columns may end without a coefficient.
+    threshold : float
+        A column outside is of use where its price is above.
+    """
+
+    power: int
+    sparse: bool
+    threshold: float
+
+    def __init__(self, loss: PricedLoss) -> None:
+        self.loss = loss
+
+    @abstractmethod
+    def solve(self, H: Array, tol: float = 0.0) -> tuple[Array, Array]:
+        """(a, β) of the machine on the columns H, to a relative gap; β is feasible."""
+
+    @staticmethod
+    @abstractmethod
+    def penalty(a: Array) -> float:
+        """Of the coefficients."""
+
+    @abstractmethod
+    def lower_bound(self, beta: Array, prices: Array) -> float:
+        """Of the problem over all columns, from their prices at β."""
+
+
+class LinearMaster(Master):
+    """The l1 penalty, by HiGHS."""
+
+    power, sparse, threshold = 1, True, 1.0 + 1e-9
+
+    def solve(self, H: Array, tol: float = 0.0) -> tuple[Array, Array]:
+        """y = H(p − q) + b + free + above − below, with a price for p, q, above, below; β are multipliers.
+
+        `free` is what costs nothing: within ±ε of a value, on the right side of a class.
+        """
+        n, k = H.shape
+        scale = min(1.0, float(np.max(self.loss.upper - self.loss.lower)))
+        above, below = self.loss.upper > 0.0, self.loss.lower < 0.0  # which sides have a price
+        errors = eye_array(n, format="csc")
+        prices = np.concatenate([self.loss.upper[above], -self.loss.lower[below]])
+        epsilon = self.loss.epsilon
+        free = np.column_stack([np.where(below, -epsilon, -np.inf), np.where(above, epsilon, np.inf)])
+        positive = np.tile([0.0, np.inf], (2 * k + prices.size + 1, 1))
+        positive[2 * k] = -np.inf, np.inf
+        found = linprog(
+            np.concatenate([np.ones(2 * k), [0.0], prices, np.zeros(n)]) / scale,
+            A_eq=hstack([H, -H, np.ones((n, 1)), errors[:, above], -errors[:, below], errors], format="csc"),
+            b_eq=self.loss.target,
+            bounds=np.vstack([positive, free]),
+            method="highs-ds",
+            options=_HIGHS,
+        )
+        if found.x is None:
+            return np.zeros(k), np.zeros(n)
+        beta = scale * found.eqlin.marginals
+        return found.x[:k] - found.x[k : 2 * k], balanced(beta, self.loss)
+
+    @staticmethod
+    def penalty(a: Array) -> float:
+        return float(np.abs(a).sum())
+
+    def lower_bound(self, beta: Array, prices: Array) -> float:
+        """The reward of β / max(1, largest |price|)."""
+        return reward(beta, self.loss) / max(1.0, float(np.abs(prices).max()))
+
+
+class QuadraticMaster(Master):
+    """The l2 penalty: a support vector machine with the kernel HH', by an interior point method."""
+
+    power, sparse, threshold = 2, False, 0.0
+
+    def solve(self, H: Array, tol: float = 0.0) -> tuple[Array, Array]:
+        """Without a column both penalties are one."""
+        if H.shape[1] == 0:
+            return LinearMaster(self.loss).solve(H)
+        best = None
+        for point in ColumnPath(self.loss, Quadratic(ChosenColumns(H))).steps():
+            best = point if best is None or point.gap < best.gap else best
+            if point.gap <= tol:
+                break
+        if best is None:
+            return np.zeros(H.shape[1]), np.zeros(self.loss.target.size)
+        return best.a, balanced(best.beta, self.loss)
+
+    @staticmethod
+    def penalty(a: Array) -> float:
+        return 0.5 * float(a @ a)
+
+    def lower_bound(self, beta: Array, prices: Array) -> float:
+        """t reward − ½ t² ‖prices‖² at the best multiple t ≤ 1 of β."""
+        gain, square = max(reward(beta, self.loss), 0.0), float(prices @ prices)
+        t = min(1.0, gain / square) if square > 0.0 else 1.0
+        return t * gain - 0.5 * t * t * square
+
+
+def reward(beta: Array, loss: PricedLoss) -> float:
+    """y'β − ε‖β‖₁."""
+    return float(loss.target @ beta - loss.epsilon * np.abs(beta).sum())
+
+
+def balanced(beta: Array, loss: PricedLoss) -> Array:
+    """β within its bounds and of sum zero: what rounding left over is taken from the larger side."""
+    beta = np.clip(beta, loss.lower, loss.upper)
+    positive, negative = float(beta[beta > 0.0].sum()), float(-beta[beta < 0.0].sum())
+    smaller = min(positive, negative)
+    up = smaller / positive if positive > 0.0 else 0.0
+    down = smaller / negative if negative > 0.0 else 0.0
+    return np.where(beta > 0.0, up * beta, down * beta)
+
+
+# ------------------------------------------------------------------ the machine over all columns
+class _Bounds:
+    """The penalty of a machine over all columns, the bounds of its value, and the record of them.
+
+    Values are reported times ``factor``.
+    """
+
+    def __init__(self, columns: Columns, loss: PricedLoss, penalty: str, factor: float = 1.0) -> None:
+        self.columns, self.loss, self.factor = columns, loss, factor
+        self.master: Master = LinearMaster(loss) if penalty == "l1" else QuadraticMaster(loss)
+        self.upper, self.lower = np.inf, 0.0
+        self.record = Recorder()
+
+    @property
+    def gap(self) -> float:
+        """Relative to the value."""
+        return max(self.upper - self.lower, 0.0) / max(self.upper, np.finfo(float).tiny)
+
+    def _entry(self, a: Array) -> dict[str, float]:
+        return {
+            "iteration": len(self.record.history),
+            "objective": self.factor * self.upper,
+            "lower_bound": self.factor * self.lower,
+            "gap": self.gap,
+            "n_active": int(np.count_nonzero(a)),
+        }
+
+
+class Whole(_Bounds):
+    """The machine, in units where targets and columns are of size 1.
+
+    Parameters
+    ----------
+    columns : Columns
+    loss : Hinge or EpsilonInsensitive
+    penalty : {"l1", "l2"}
+    factor : float
+        Of the values in the history.
+
+    Attributes
+    ----------
+    a : array (n_columns,), the best coefficients found
+    intercept : float
+    upper, lower : float
+        The value of a, and a bound of all values.
+    """
+
+    def __init__(self, columns: Columns, loss: PricedLoss, penalty: str, factor: float = 1.0) -> None:
+        super().__init__(columns, loss, penalty, factor)
+        self.a, self.intercept = np.zeros(columns.sizes.size), 0.0
+
+    def solve(self, options: Options) -> Status:
+        """Follow the path."""
+        # entries are counted from 0: as many as max_iter says
+        self.record = Recorder(options.tol, options.max_iter - 1, options.callback)
+        self._try(self.a)
+        if self.upper == 0.0:
+            self._note()
+            return Status.OPTIMAL
+        for push in _STARTS:
+            term = Slopes(self.columns) if self.master.sparse else Quadratic(self.columns)
+            status = self._follow(ColumnPath(self.loss, term, push), options)
+            if self.gap <= options.tol:
+                return Status.OPTIMAL
+            if status != Status.STALLED:
+                break
+        return status
+
+    def _follow(self, path: ColumnPath, options: Options) -> Status:
+        """One path, to its end or as far as is of use."""
+        aim = min(options.tol, _FINE) if self.master.sparse else 0.5 * options.tol
+        for point in path.steps():
+            self._bound(point)
+            stopped = self._note()
+            if point.gap <= aim and (self.master.sparse or self.gap <= options.tol):
+                break
+            if stopped:
+                return self.record.status
+        if self.master.sparse and not path.empty:
+            self._finish(path, options.tol)
+            self._note()
+        return Status.STALLED
+
+    def _bound(self, point: PathPoint) -> None:
+        beta = balanced(point.beta, self.loss)
+        prices = self.columns.prices(beta)
+        bound = self.master.lower_bound(beta, prices)
+        if np.isfinite(bound):
+            self.lower = max(self.lower, bound)
+        self._try(point.a)
+
+    def _try(self, a: Array, slack: float = 0.0) -> bool:
+        """Keep the coefficients if their value is the best, but for some slack."""
+        risk, intercept = self.loss.risk(self.columns.scores(a))
+        value = self.master.penalty(a) + risk
+        if not value < self.upper * (1.0 + slack):
+            return False
+        self.upper, self.a, self.intercept = value, a, intercept
+        return True
+
+    def _finish(self, path: ColumnPath, tol: float) -> None:
+        """Coefficients of the columns in use, zero for the others."""
+        active, rows, edge = path.identified()
+        slack = 0.1 * tol
+        H = self.columns.take(active)
+        if active.size < rows.size:
+            system = np.column_stack([H[rows], np.ones(rows.size)])
+            if self._try(self._spread(active, np.linalg.lstsq(system, edge)[0][:-1]), slack):
+                return
+        self._try(self._spread(active, LinearMaster(self.loss).solve(H)[0]), slack)
+
+    def _spread(self, active: Array, values: Array) -> Array:
+        a = np.zeros(self.a.size)
+        a[active] = values
+        return a
+
+    def _note(self) -> bool:
+        """Whether to stop for another reason than that the gap is reached, which is no end of a path."""
+        return self.record.note(self._entry(self.a), reached=False)
+
+
+# ------------------------------------------------------------------ generation of columns
+class _Generation(_Bounds):
     """Columns are divided by their unit u and targets by their size t: a → a u/t, b → b/t."""
 
     def __init__(self, columns: Columns, loss: PricedLoss, penalty: str, options: Options) -> None:
-        self.columns, self.options = columns, options
-        master: Any = LinearMaster if penalty == "l1" else QuadraticMaster
+        self.penalty, self.options = penalty, options
         self.size = float(np.abs(loss.target).max()) or 1.0
-        self.factor = (self.size / columns.unit) ** master.power
-        self.loss: Any = loss.rescaled(self.size**2 / self.factor, self.size)
-        self.penalty = penalty
-        self.master: Master = master(self.loss)
+        power = LinearMaster.power if penalty == "l1" else QuadraticMaster.power
+        factor = (self.size / columns.unit) ** power
+        super().__init__(columns, loss.rescaled(self.size**2 / factor, self.size), penalty, factor)
         self.precision = _ROUGH
         self.numbers = np.empty(0, int)
         self.H = columns.take(self.numbers)
-        self.upper, self.lower = np.inf, 0.0
         self.best = (self.numbers, np.empty(0), 0.0)
         self.pruned_at = np.inf
         self.record = Recorder(options.tol, callback=options.callback)
 
-    @property
-    def gap(self) -> float:
-        return max(self.upper - self.lower, 0.0) / max(self.upper, np.finfo(float).tiny)
-
     def run_whole(self, options: Options) -> ColumnsResult:
         """Over all columns; what is found of bounds is kept."""
-        whole = Whole(self.columns, self.loss, self.penalty)
-        status = whole.solve(options, self.factor)
+        whole = Whole(self.columns, self.loss, self.penalty, self.factor)
+        status = whole.solve(options)
         numbers = np.flatnonzero(whole.a)
         self.lower = whole.lower
-        best = (numbers, whole.a[numbers], whole.intercept)
-        return self._result(status, best, whole.upper, whole.record.history)
+        return self._result(whole, status, (numbers, whole.a[numbers], whole.intercept))
 
     def run(self, max_columns: int) -> ColumnsResult:
         """By generation of columns."""
-        for iteration in range(self.options.max_iter):
+        for _ in range(self.options.max_iter):
             a, beta = self.master.solve(self.H, self.precision)
             prices = self.columns.prices(beta)
             self._bound(a, beta, prices)
             self.precision = max(min(_SHARE * self.gap, self.precision), _SHARE * self.options.tol)
-            if self._note(iteration):
+            if self.record.note(self._entry(self.best[1])):
                 break
             reason = self._grow(a, prices, max_columns)
             if reason is not None:
                 self.record.stop(reason)
                 break
-        return self._result(self.record.status, self.best, self.upper, self.record.history)
+        return self._result(self, self.record.status, self.best)
 
     def _bound(self, a: Array, beta: Array, prices: Array) -> None:
         """The value of the machine, and what its duals say of the whole problem."""
@@ -401,19 +401,8 @@ class _Generation:
         self.numbers, self.H = self.numbers[kept], self.H[:, kept]
         return True
 
-    def _note(self, iteration: int) -> bool:
-        entry = {
-            "iteration": iteration,
-            "objective": self.factor * self.upper,
-            "lower_bound": self.factor * self.lower,
-            "gap": self.gap,
-            "n_active": int(np.count_nonzero(self.best[1])),
-        }
-        return self.record.note(entry)
-
-    def _result(
-        self, status: Status, best: tuple[Array, Array, float], upper: float, history: list[dict[str, float]]
-    ) -> ColumnsResult:
+    def _result(self, found: _Bounds, status: Status, best: tuple[Array, Array, float]) -> ColumnsResult:
+        """In the caller's units."""
         numbers, a, intercept = best
         kept = np.abs(a) > _ZERO * np.abs(a).max(initial=0.0)
         numbers, a = numbers[kept], a[kept]
@@ -423,10 +412,10 @@ class _Generation:
             coefficients=alpha,
             sizes=np.abs(alpha) * self.columns.sizes[numbers],
             intercept=self.size * intercept,
-            objective=self.factor * upper,
-            lower_bound=self.factor * self.lower,
-            gap=max(upper - self.lower, 0.0) / max(upper, np.finfo(float).tiny),
-            n_iter=len(history),
+            objective=self.factor * found.upper,
+            lower_bound=self.factor * found.lower,
+            gap=found.gap,
+            n_iter=len(found.record.history),
             status=status,
-            history=history,
+            history=found.record.history,
         )

@@ -13,13 +13,14 @@ whatever the rank of M is.
 
 import contextlib
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..._typing import Array
 from ...core.svm.losses import EpsilonInsensitive, Hinge
+from .columns import ChosenColumns, Columns
 
 _TO_THE_BOUNDARY = 0.995
 _MAX_STEPS = 100
@@ -35,19 +36,6 @@ class PathPoint(NamedTuple):
     gap: float
 
 
-class Basis(Protocol):
-    """Columns h, as :class:`.columns.Columns` has them."""
-
-    def prices(self, beta: Array) -> Array:
-        """h'β of all columns."""
-
-    def scores(self, a: Array) -> Array:
-        """Σ a h."""
-
-    def gram(self, weights: Array | None = None) -> Array:
-        """Σ d hh', with weights d or 1."""
-
-
 class Quadratic:
     """The term ½ ‖H'β‖².
 
@@ -55,7 +43,7 @@ class Quadratic:
     H'β cancels, as it does where the columns differ much in size.
     """
 
-    def __init__(self, columns: Basis) -> None:
+    def __init__(self, columns: Columns | ChosenColumns) -> None:
         self.columns = columns
         self.G = columns.gram()
         self.slacks = self.multipliers = np.empty(0)
@@ -95,7 +83,7 @@ class Quadratic:
 class Slopes:
     """The constraints |h'β| ≤ 1; slacks and multipliers (2, k) of both sides."""
 
-    def __init__(self, columns: Basis) -> None:
+    def __init__(self, columns: Columns | ChosenColumns) -> None:
         self.columns = columns
 
     def start(self, beta: Array, size: float) -> None:
@@ -160,7 +148,6 @@ class ColumnPath:
     Examples
     --------
     >>> x, y = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> from multikernel.boosting.solver.columns import ChosenColumns
     >>> path = ColumnPath(Hinge(y, 10.0), Quadratic(ChosenColumns(x[:, None]))).steps()
     >>> next(point.a.round(6).tolist() for point in path if point.gap < 1e-8)
     [1.0]

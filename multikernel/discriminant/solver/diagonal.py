@@ -1,4 +1,14 @@
-"""The smallest diagonal matrix above a symmetric matrix C (k, k), from both sides.
+"""The approximation (37) of Ye et al. (2007): one matrix inequality with a diagonal instead of one a class.
+
+    min 1't   over η in the simplex, t:    ⎡ M(η)   H       ⎤ ⪰ 0,        M(η) = λI + Σ_i η_i A_i
+                                           ⎣ H'     Diag(t) ⎦
+
+By the Schur complement its value is v(C(η)), C = H'M⁻¹H, v the smallest diagonal matrix above a matrix. It is
+always larger than tr C, what the exact problem minimises: v(C) = tr C needs a diagonal C, but
+C√(n_1 … n_k) = 0. For two classes the ratio is constant, (√n_1 + √n_2)²/n, and the solution the same; for
+more both differ.
+
+*The smallest diagonal matrix above a symmetric matrix C (k, k)*, from both sides:
 
     v(C)   =  min {1't : Diag(t) − C ⪰ 0}  =  max {⟨Z, C⟩ : Z ⪰ 0, Z_jj = 1}
     v_σ(C) =  max {⟨Z, C⟩ + σ log det Z : Z_jj = 1},      its gradient is Z
@@ -6,6 +16,25 @@
 The maximiser of the smooth form has ZS = σI with S = Diag(t) − C ≻ 0, so that ⟨Z, C⟩ = 1't − kσ: together
 they enclose v(C) to kσ. A primal-dual interior point method solves for t and Z; the diagonal of Z is one and
 S is what t makes of it at every step.
+
+*The value as a function of the shares η*, with its derivatives: with B = M⁻¹H, E_i = B'A_iB = −∂C/∂η_i and Z
+the maximiser in the smooth form v_σ,
+
+    ∂_i v_σ = −⟨Z, E_i⟩,     ∂²_ij v_σ = 2 tr(Z B'A_iM⁻¹A_jB) + ⟨R_i, R_j⟩ / σ
+
+where R_i is what is left of L'E_iL, Z = LL', after projection on the span of l_j l_j', l_j' the rows of L: a
+change of C that a change of t undoes costs nothing.
+
+*Lower bound*: for every Z ⪰ 0 of unit diagonal v(C) ≥ ⟨Z, C⟩ = tr Q'M⁻¹Q with Q = HL, and what the exact
+problem has for its columns H holds for Q: ⟨Z, H'B⟩² / (λ⟨Z, B'B⟩ + max_i ⟨Z, B'A_iB⟩) ≤ min v for every B.
+
+*The search*: the optimum is often a kink of v, where the Z of v(C(η)) jumps with η. So η, t and Z are found
+together: Newton steps for
+
+    SZ = σI,   Z_jj = 1,   η the minimiser of a model of ⟨Z, C(·)⟩ over the simplex,    S = Diag(t) − C(η),
+
+while σ goes to nothing. They hold near the solution for a σ only; Newton's method over the simplex for
+v_σ(C(η)) gets there at first, and again wherever a step fails.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +42,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from scipy.linalg.lapack import dtrtrs
 
 from ..._typing import Array
 from ...core.optim.line_search import armijo, backtrack
@@ -29,155 +57,49 @@ from .problem import (
     relative_gap,
 )
 
-_ROUNDS = 100
+_FIRST = 0.1  # kσ of the first problem, relative to tr C
+_NEAR_OPTIMUM = 0.3  # of kσ: the gap at which the solution for a σ is near enough
+_LAST = 0.05  # of tol: kσ relative to v of the last problem
+_SHRINK = 0.1  # of σ, from one step to the next
+_KEEP = 0.9  # of the way to the boundary
+_ROUNDING = 1e-13
+_TRIALS = 3
+_SHORT = 0.3
+_RETURNS = 25
+_CRUMB = 1e-3  # of σ relative to v: shares that go to zero and cannot matter any more
+_NEGATIVE = 1e-8  # relative: beyond rounding
+_ROUNDS = 100  # of centring
 _CENTERED = 1e-10  # of ‖Z½SZ½/σ − I‖, where rounding lets it go so far
 _NEAR = 1e-2
-_SHRINK = 0.1
-_KEEP = 0.9  # of the way to the boundary
 
 
-class SmoothBound(NamedTuple):
-    """v_σ(C), and what its derivatives are made of.
-
-    Attributes
-    ----------
-    value : float
-    t : array (k,)
-    Z : array (k, k), positive definite with a diagonal of ones: the gradient of v_σ
-    """
-
-    value: float
-    t: Array
-    Z: Array
-
-
-class DiagonalBound(NamedTuple):
-    """v(C) enclosed.
-
-    Attributes
-    ----------
-    upper : float, 1't
-    lower : float, ⟨Z, C⟩
-    t : array (k,), with Diag(t) − C positive semidefinite
-    Z : array (k, k), positive semidefinite with a diagonal of ones
-    """
-
-    upper: float
-    lower: float
-    t: Array
-    Z: Array
-
-
-def smooth_bound(C: Array, sigma: float) -> SmoothBound:
-    """v_σ(C).
+def learn_diagonal_discriminant(problem: DiscriminantProblem, options: Options) -> DiscriminantResult:
+    """Learn weights, and λ where it is not given, by (37), for three classes or more.
 
     Parameters
     ----------
-    C : array (k, k), symmetric
-    sigma : float
-        Greater than 0; below about 1e-12 ‖C‖ rounding takes over.
-
-    Examples
-    --------
-    >>> C = np.array([[2.0, 1.0], [1.0, 1.0]])
-    >>> found = smooth_bound(C, 1e-6)
-    >>> round(found.value, 4), found.Z.round(4).tolist()
-    (5.0, [[1.0, 1.0], [1.0, 1.0]])
+    problem : DiscriminantProblem
+        Its ``formulation`` is not read.
+    options : Options
+        ``max_iter`` counts all Newton steps.
     """
-    t, Z = _center(C, sigma)
-    return SmoothBound(float((Z * C).sum()) + sigma * float(np.linalg.slogdet(Z)[1]), t, Z)
+    members = Members(problem.Ks, problem.reg)
+    path = _Path(members, np.asfortranarray(class_columns(problem.codes)), options)
+    path.follow()
+    path.tighten()
+    return discriminant_result(
+        members,
+        path.best.shares,
+        (path.upper, path.lower),
+        float(np.trace(path.best.between.squares)),
+        options,
+        n_factorisations=path.n_factorisations,
+        **path.record.outcome,
+        suspicious=path.best.between.suspicious,
+    )
 
 
-def diagonal_bound(C: Array, tol: float = 1e-10) -> DiagonalBound:
-    """Enclose v(C).
-
-    Parameters
-    ----------
-    C : array (k, k), symmetric
-    tol : float
-        Bound of (upper − lower) / ‖C‖ to aim at.
-
-    Examples
-    --------
-    >>> bound = diagonal_bound(np.array([[2.0, 1.0], [1.0, 1.0]]))
-    >>> round(bound.upper, 8), round(bound.lower, 8), bound.t.round(6).tolist()
-    (5.0, 5.0, [3.0, 2.0])
-    """
-    k, size = len(C), float(np.linalg.norm(C))
-    if not size > 0.0:
-        return DiagonalBound(0.0, 0.0, np.zeros(k), np.eye(k))
-    scaled = C / size
-    t, Z = _center(scaled, tol / k)
-    beneath = float(np.linalg.eigvalsh(np.diag(t) - scaled)[0])
-    t = size * (t + max(0.0, -beneath))
-    return DiagonalBound(float(t.sum()), float((Z * C).sum()), t, Z)
-
-
-def _center(C: Array, sigma: float) -> tuple[Array, Array]:
-    """t and Z with ZS = σI."""
-    k, size = len(C), max(float(np.abs(C).max()), sigma)
-    t, Z = np.abs(C).sum(axis=1) + size, np.eye(k)
-    best, least = (t, Z), np.inf
-    for _ in range(_ROUNDS):
-        try:
-            R = np.linalg.cholesky(Z)
-        except np.linalg.LinAlgError:
-            break  # rounding
-        values, vectors = np.linalg.eigh(R.T @ (np.diag(t) - C) @ R)  # R'SR, which is σI at the end
-        off = float(np.linalg.norm(values / sigma - 1.0)) if values[0] > 0.0 else np.inf
-        if not np.isfinite(off) or (least <= _NEAR and off > 0.5 * least):
-            break  # rounding
-        best, least = (t, Z), off
-        if off <= _CENTERED:
-            break
-        half = R @ (vectors / np.sqrt(values))
-        dt, dZ = _directions(Z, half @ half.T, max(sigma, _SHRINK * float(values.mean())))
-        # S + a dS = half⁻ᵀ(I + a half' dS half)half⁻¹, and Z + a dZ likewise with R.
-        t = t + step_inside(half.T @ (dt[:, None] * half)) * dt
-        Z = Z + step_inside(congruent(R, dZ)) * dZ
-    return best
-
-
-def _directions(Z: Array, inverse: Array, aim: float) -> tuple[Array, Array]:
-    """Newton's step for Z = aim S⁻¹, the diagonal of Z unchanged."""
-    dt = np.linalg.solve(Z * inverse, aim * np.diag(inverse) - 1.0)
-    turned = (Z * dt) @ inverse
-    dZ = aim * inverse - Z - 0.5 * (turned + turned.T)
-    np.fill_diagonal(dZ, 0.0)
-    return dt, dZ
-
-
-def congruent(R: Array, M: Array) -> Array:
-    """R⁻¹MR⁻ᵀ."""
-    once = scipy.linalg.solve_triangular(R, M, lower=True, check_finite=False)
-    return np.asarray(scipy.linalg.solve_triangular(R, once.T, lower=True, check_finite=False))
-
-
-def step_inside(relative: Array) -> float:
-    """The length at which I + a·relative stays well positive definite; one if that does."""
-    lowest = float(np.linalg.eigvalsh(relative)[0])
-    return min(1.0, _KEEP / max(-lowest, 1e-300))
-
-
-# -----------------------------------------------------------------------------
-# The value of (37) as a function of the shares η of the members, smooth and not, with its derivatives.
-#
-#     v(C(η)),   C(η) = H'M(η)⁻¹H,   M(η) = λI + Σ_i η_i A_i,       v as in `diagonal_bound`
-#
-# With B = M⁻¹H, E_i = B'A_iB = −∂C/∂η_i and Z the maximiser in the smooth form v_σ,
-#
-#     ∂_i v_σ = −⟨Z, E_i⟩,     ∂²_ij v_σ = 2 tr(Z B'A_iM⁻¹A_jB) + ⟨R_i, R_j⟩ / σ
-#
-# where R_i is what is left of L'E_iL, Z = LL', after projection on the span of l_j l_j', l_j' the rows of L:
-# a change of C that a change of t undoes costs nothing.
-#
-# Lower bound: for every Z ⪰ 0 of unit diagonal v(C) ≥ ⟨Z, C⟩ = tr Q'M⁻¹Q with Q = HL, and what the exact
-# problem has for its columns H holds for Q: ⟨Z, H'B⟩² / (λ⟨Z, B'B⟩ + max_i ⟨Z, B'A_iB⟩) ≤ min v for every B.
-
-
-_NEGATIVE = 1e-8  # relative
-
-
+# ------------------------------------------------------------------ the value, as a function of the shares
 @dataclass(frozen=True)
 class Between:
     """C(η) and what its derivatives are made of.
@@ -225,16 +147,11 @@ def between_classes(members: Members, H: Array, shares: Array) -> Between | None
     H : array (n, k), Fortran-contiguous, columns of sum zero
     shares : array (m,)
     """
-    R = members.factor(shares)
-    if R is None:
+    solved = members.solve(H, shares)
+    if solved is None:
         return None
-    Y = dtrtrs(R, H, lower=0, trans=1)[0]
-    B = dtrtrs(R, Y, lower=0)[0]
-    B -= B.mean(axis=0)
-    products = members.times(B)
+    Y, B, products, W = solved
     E = np.einsum("na,inb->iab", B, products)
-    solved = dtrtrs(R, products.transpose(1, 0, 2).reshape(members.n, -1), lower=0, trans=1)[0]
-    W = solved.reshape(members.n, len(E), -1).transpose(1, 0, 2)
     given = 0.0 if members.learned else members.ridge
     return Between(Y.T @ Y, 0.5 * (E + E.transpose(0, 2, 1)), W, B.T @ B, given)
 
@@ -278,62 +195,7 @@ def beyond_diagonals(L: Array, E: Array, half: Array) -> tuple[Array, Array, Arr
     return turned - along @ basis.T, along, triangle
 
 
-# -----------------------------------------------------------------------------
-# The approximation (37) of Ye et al. (2007): one matrix inequality with a diagonal instead of one a class.
-#
-#     min 1't   over η in the simplex, t:    ⎡ M(η)   H       ⎤ ⪰ 0,        M(η) = λI + Σ_i η_i A_i
-#                                            ⎣ H'     Diag(t) ⎦
-#
-# By the Schur complement its value is v(C(η)), C = H'M⁻¹H, v the smallest diagonal matrix above a matrix
-# (`diagonal_separation`). It is always larger than tr C, what the exact problem minimises: v(C) = tr C needs
-# a diagonal C, but C√(n_1 … n_k) = 0. For two classes the ratio is constant, (√n_1 + √n_2)²/n, and the
-# solution the same; for more both differ.
-#
-# The optimum is often a kink of v, where the Z of v(C(η)) jumps with η. So η, t and Z are found together:
-# Newton steps for
-#
-#     SZ = σI,   Z_jj = 1,   η the minimiser of a model of ⟨Z, C(·)⟩ over the simplex,    S = Diag(t) − C(η),
-#
-# while σ goes to nothing. They hold near the solution for a σ only; Newton's method over the simplex for
-# v_σ(C(η)) gets there at first, and again wherever a step fails.
-
-
-_FIRST = 0.1  # kσ of the first problem, relative to tr C
-_NEAR_OPTIMUM = 0.3  # of kσ: the gap at which the solution for a σ is near enough
-_LAST = 0.05  # of tol: kσ relative to v of the last problem
-_ROUNDING = 1e-13
-_TRIALS = 3
-_SHORT = 0.3
-_RETURNS = 25
-_CRUMB = 1e-3  # of σ relative to v: shares that go to zero and cannot matter any more
-
-
-def learn_diagonal_discriminant(problem: DiscriminantProblem, options: Options) -> DiscriminantResult:
-    """Learn weights, and λ where it is not given, by (37), for three classes or more.
-
-    Parameters
-    ----------
-    problem : DiscriminantProblem
-        Its ``formulation`` is not read.
-    options : Options
-        ``max_iter`` counts all Newton steps.
-    """
-    members = Members(problem.Ks, problem.reg)
-    path = _Path(members, np.asfortranarray(class_columns(problem.codes)), options)
-    path.follow()
-    path.tighten()
-    return discriminant_result(
-        members,
-        path.best.shares,
-        (path.upper, path.lower),
-        float(np.trace(path.best.between.squares)),
-        options,
-        n_factorisations=path.n_factorisations,
-        **path.record.outcome,
-        suspicious=path.best.between.suspicious,
-    )
-
-
+# ------------------------------------------------------------------ the search
 class _Point(NamedTuple):
     """Shares, C there, and t and Z about central: S = Diag(t) − C and Z are positive definite."""
 
@@ -518,3 +380,127 @@ def _share_directions(point: _Point, sigma: float) -> _Directions | None:
         barrier=float(t.sum() - sigma * np.log(values).sum()),
         slope=float((1.0 - sigma * np.diag(inverse)) @ dt + from_E @ move),
     )
+
+
+# ------------------------------------------------------------------ the smallest diagonal matrix above
+class SmoothBound(NamedTuple):
+    """v_σ(C), and what its derivatives are made of.
+
+    Attributes
+    ----------
+    value : float
+    t : array (k,)
+    Z : array (k, k), positive definite with a diagonal of ones: the gradient of v_σ
+    """
+
+    value: float
+    t: Array
+    Z: Array
+
+
+class DiagonalBound(NamedTuple):
+    """v(C) enclosed.
+
+    Attributes
+    ----------
+    upper : float, 1't
+    lower : float, ⟨Z, C⟩
+    t : array (k,), with Diag(t) − C positive semidefinite
+    Z : array (k, k), positive semidefinite with a diagonal of ones
+    """
+
+    upper: float
+    lower: float
+    t: Array
+    Z: Array
+
+
+def smooth_bound(C: Array, sigma: float) -> SmoothBound:
+    """v_σ(C).
+
+    Parameters
+    ----------
+    C : array (k, k), symmetric
+    sigma : float
+        Greater than 0; below about 1e-12 ‖C‖ rounding takes over.
+
+    Examples
+    --------
+    >>> C = np.array([[2.0, 1.0], [1.0, 1.0]])
+    >>> found = smooth_bound(C, 1e-6)
+    >>> round(found.value, 4), found.Z.round(4).tolist()
+    (5.0, [[1.0, 1.0], [1.0, 1.0]])
+    """
+    t, Z = _center(C, sigma)
+    return SmoothBound(float((Z * C).sum()) + sigma * float(np.linalg.slogdet(Z)[1]), t, Z)
+
+
+def diagonal_bound(C: Array, tol: float = 1e-10) -> DiagonalBound:
+    """Enclose v(C).
+
+    Parameters
+    ----------
+    C : array (k, k), symmetric
+    tol : float
+        Bound of (upper − lower) / ‖C‖ to aim at.
+
+    Examples
+    --------
+    >>> bound = diagonal_bound(np.array([[2.0, 1.0], [1.0, 1.0]]))
+    >>> round(bound.upper, 8), round(bound.lower, 8), bound.t.round(6).tolist()
+    (5.0, 5.0, [3.0, 2.0])
+    """
+    k, size = len(C), float(np.linalg.norm(C))
+    if not size > 0.0:
+        return DiagonalBound(0.0, 0.0, np.zeros(k), np.eye(k))
+    scaled = C / size
+    t, Z = _center(scaled, tol / k)
+    beneath = float(np.linalg.eigvalsh(np.diag(t) - scaled)[0])
+    t = size * (t + max(0.0, -beneath))
+    return DiagonalBound(float(t.sum()), float((Z * C).sum()), t, Z)
+
+
+def _center(C: Array, sigma: float) -> tuple[Array, Array]:
+    """t and Z with ZS = σI."""
+    k, size = len(C), max(float(np.abs(C).max()), sigma)
+    t, Z = np.abs(C).sum(axis=1) + size, np.eye(k)
+    best, least = (t, Z), np.inf
+    for _ in range(_ROUNDS):
+        try:
+            R = np.linalg.cholesky(Z)
+        except np.linalg.LinAlgError:
+            break  # rounding
+        values, vectors = np.linalg.eigh(R.T @ (np.diag(t) - C) @ R)  # R'SR, which is σI at the end
+        off = float(np.linalg.norm(values / sigma - 1.0)) if values[0] > 0.0 else np.inf
+        if not np.isfinite(off) or (least <= _NEAR and off > 0.5 * least):
+            break  # rounding
+        best, least = (t, Z), off
+        if off <= _CENTERED:
+            break
+        half = R @ (vectors / np.sqrt(values))
+        dt, dZ = _directions(Z, half @ half.T, max(sigma, _SHRINK * float(values.mean())))
+        # S + a dS = half⁻ᵀ(I + a half' dS half)half⁻¹, and Z + a dZ likewise with R.
+        t = t + step_inside(half.T @ (dt[:, None] * half)) * dt
+        Z = Z + step_inside(congruent(R, dZ)) * dZ
+    return best
+
+
+def _directions(Z: Array, inverse: Array, aim: float) -> tuple[Array, Array]:
+    """Newton's step for Z = aim S⁻¹, the diagonal of Z unchanged."""
+    dt = np.linalg.solve(Z * inverse, aim * np.diag(inverse) - 1.0)
+    turned = (Z * dt) @ inverse
+    dZ = aim * inverse - Z - 0.5 * (turned + turned.T)
+    np.fill_diagonal(dZ, 0.0)
+    return dt, dZ
+
+
+def congruent(R: Array, M: Array) -> Array:
+    """R⁻¹MR⁻ᵀ."""
+    once = scipy.linalg.solve_triangular(R, M, lower=True, check_finite=False)
+    return np.asarray(scipy.linalg.solve_triangular(R, once.T, lower=True, check_finite=False))
+
+
+def step_inside(relative: Array) -> float:
+    """The length at which I + a·relative stays well positive definite; one if that does."""
+    lowest = float(np.linalg.eigvalsh(relative)[0])
+    return min(1.0, _KEEP / max(-lowest, 1e-300))

@@ -2,7 +2,7 @@
 
     min over η in the simplex of  F(η) = tr H'(λI + Σ_i η_i A_i)⁻¹H,    A_i = G~_i / r_i,  r_i = tr G~_i
 
-where G~_i are the centred kernels and H the columns of the classes (`criteria.scatter`). The weights of the
+where G~_i are the centred kernels and H the columns of the classes (`core.scatter`). The weights of the
 kernels are θ_i = η_i / r_i, so that θ'r = 1. When λ is learned, A_0 = I/n is one more member and λI is left
 out; then λ = (η_0/n) / S and θ_i = η_i / (r_i S) with S = Σ_{i≥1} η_i. The published objective is λF for a
 given λ and F for a learned one. This scaling by λ is essential: with I + Σ θ_i G~_i / λ and λ = 1e-8 general
@@ -17,14 +17,14 @@ Rounding changes the entries of M, and so F by about ε max_j M_jj ‖B‖², wh
 kernels have a low rank. No bound is more certain than this, and it is part of the gap.
 
 The approximation (37) bounds the sum of k matrix inequalities by one with a diagonal; it is another problem,
-with a larger value (`discriminant_diagonal`).
+with a larger value (``diagonal``).
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ..._typing import Array
 from ..._validation import check_number
@@ -138,6 +138,18 @@ class Members:
         """A_i B for every member (n_members, n, q); the columns of B have sum zero."""
         products = self.stack.times(B)
         return np.concatenate([B[None] / self.n, products]) if self.learned else products
+
+    def solve(self, H: Array, shares: Array) -> tuple[Array, Array, Array, Array] | None:
+        """Y = R⁻ᵀH, B = M⁻¹H, the A_iB and the W_i = R⁻ᵀA_iB (n_members, n, q); None where `factor` is."""
+        R = self.factor(shares)
+        if R is None:
+            return None
+        Y = dtrtrs(R, H, lower=0, trans=1)[0]
+        B = dtrtrs(R, Y, lower=0)[0]
+        B -= B.mean(axis=0)
+        products = self.times(B)
+        solved = dtrtrs(R, products.transpose(1, 0, 2).reshape(self.n, -1), lower=0, trans=1)[0]
+        return Y, B, products, solved.reshape(self.n, len(products), -1).transpose(1, 0, 2)
 
     def start(self) -> Array:
         """Equal shares of the usable members."""

@@ -21,8 +21,7 @@ import numpy as np
 from ..._typing import Array
 from ...core.optim.loop import Options, Recorder, Result, Status
 from ...core.optim.simplex import minimise_over_simplex
-from .cells import Cells
-from .ridge import PairMachine, PairSolution, Side, conjugate_gradients, solve_pairs
+from .ridge import Cells, PairMachine, PairSolution, Side, conjugate_gradients, solve_pairs
 
 _TURN = 3  # Newton's steps before the other side has its turn
 _EXACT = 1e-6  # of the tolerance: how exact a machine is, so that values tell two weights apart

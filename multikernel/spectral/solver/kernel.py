@@ -2,16 +2,26 @@
 
     K = V diag(w) V' over n points      K_μ = Σ_r μ_r² v_r v_r' = ZZ',  Z = V diag(μ)
 
-The labels of the first l points give μ, by separability (criteria/separability.py) or by alignment
-(criteria/spectral_alignment.py). For a new point x with similarities k(x, x_i) to the n points,
+The labels of the first l points give μ, by separability (``separability``) or by alignment (below). For a
+new point x with similarities k(x, x_i) to the n points,
 
     v_r(x) = (1/w_r) Σ_i V_ir k(x, x_i),   z_r(x) = μ_r v_r(x),
 
 which on the n points themselves is V and Z again. Within the space of a repeated eigenvalue the eigenvectors
 are arbitrary: they have one weight in common, from the mean of what the labels say of them, so that K_μ does
-not depend on them. Only eigenvalues above a share of the largest are kept: one
-divides by them, and w does not enter μ, so that eigenvectors of noise would weigh like the others. The
-decomposition costs O(n³) operations and about three times the memory of K, all else O(n p).
+not depend on them. Only eigenvalues above a share of the largest are kept: one divides by them, and w does
+not enter μ, so that eigenvectors of noise would weigh like the others. The decomposition costs
+O(n³) operations and about three times the memory of K, all else O(n p).
+
+The alignment of Σ_r w_r v_r v_r' with the classes of the labelled points, two or more, is
+
+    A(w) = q'w / (‖T‖ √(w'Sw))      q_r = v_r'T v_r,   S_rs = (v_r'v_s)²   over the l labelled rows
+
+The target T holds the inner products of the corners of a regular simplex, one corner for each of k classes:
+1 for points of one class, −1/(k−1) for others. All classes count alike, and for two classes T = yy' with
+y = ±1. With the sums s_cr of v_r over class c,
+
+    q_r = k/(k−1) · (Σ_c s_cr² − (Σ_c s_cr)² / k) ≥ 0.
 """
 
 from dataclasses import dataclass, field
@@ -21,20 +31,20 @@ import scipy.linalg
 
 from ..._typing import Array
 from ...core.alignment.learn import align_by_least_squares
+from ...core.alignment.measure import StackAlignment
 from ...core.unlabeled import leading_eigenvectors
 from ...kernels.transforms import Center
-from .alignment import rank_one_alignment, spectral_alignment_value, target_norm, target_products
 from .separability import (
     Tradeoff,
+    class_sums,
     pooled,
     scatters,
     separability_objective,
     separability_ratio,
     separability_weights,
+    space_starts,
 )
 
-CRITERIA = ("separability", "alignment")
-METHODS = ("closed", "nnls")
 _ABSENT = 1e-6  # of 1/n: mean square of an eigenvector that the labelled points do not see
 _REPEATED = 1e-9  # of the largest eigenvalue: what lies closer counts as the same
 _PIVOTS = 10  # for each eigenvector; about one is usual
@@ -164,7 +174,7 @@ class SpectralWeights:
 def learn_spectral_weights(spectrum: Spectrum, codes: Array, rule: SpectralRule) -> SpectralWeights:
     """μ from the classes of the first points; O(l p), and a small least squares problem for ``"nnls"``.
 
-    Where α has no maximiser, the weights are those of the guards (criteria/separability.py);
+    Where α has no maximiser, the weights are those of the guards (``separability``);
     `require_maximiser` refuses them.
 
     Parameters
@@ -220,6 +230,54 @@ def require_maximiser(learned: SpectralWeights) -> None:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class SpectralModel:
+    """The learned kernel, at the points it was learned on and at others; K_μ itself is not kept.
+
+    Attributes
+    ----------
+    spectrum : Spectrum, the part that is kept
+    learned : SpectralWeights
+    n_labelled : int, l
+    """
+
+    spectrum: Spectrum
+    learned: SpectralWeights
+    n_labelled: int
+
+    @property
+    def coordinates(self) -> Array:
+        """Z (n, p), K_μ = ZZ'."""
+        return self.spectrum.vectors * self.learned.weights
+
+    def extend(self, K_test: Array) -> Array:
+        """Z of new points (n_test, p), from their similarities (n_test, n) in the kernel that was given."""
+        return self.spectrum.extend(K_test) * self.learned.weights
+
+    def kernel(self) -> Array:
+        """K_μ (n, n)."""
+        Z = self.coordinates
+        return Z @ Z.T
+
+    def labelled(self) -> Array:
+        """K_μ between the labelled points (l, l)."""
+        Z = self._labelled_coordinates
+        return Z @ Z.T
+
+    def unlabelled(self) -> Array:
+        """K_μ between the unlabelled points and the labelled ones, (n − l, l)."""
+        return self.coordinates[self.n_labelled :] @ self._labelled_coordinates.T
+
+    def rows(self, K_test: Array) -> Array:
+        """K_μ between new points and the labelled ones, (n_test, l)."""
+        return self.extend(K_test) @ self._labelled_coordinates.T
+
+    @property
+    def _labelled_coordinates(self) -> Array:
+        return self.spectrum.vectors[: self.n_labelled] * self.learned.weights
+
+
+# ------------------------------------------------------------------ alignment
 def _aligned(spectrum: Spectrum, V: Array, codes: Array, method: str) -> tuple[Array, float]:
     """μ of best alignment, K_μ of the trace of K; and the alignment of its labelled block."""
     k = int(codes.max()) + 1
@@ -307,48 +365,78 @@ def _mean_squares(V: Array) -> Array:
     return np.einsum("jr,jr->r", V, V) / len(V)
 
 
-@dataclass(frozen=True, eq=False)
-class SpectralModel:
-    """The learned kernel, at the points it was learned on and at others; K_μ itself is not kept.
+def target_products(V: Array, codes: Array, n_classes: int) -> Array:
+    """q, (p,), of the labelled rows V (l, p).
 
-    Attributes
-    ----------
-    spectrum : Spectrum, the part that is kept
-    learned : SpectralWeights
-    n_labelled : int, l
+    Examples
+    --------
+    >>> target_products(np.array([[1.0], [2.0], [5.0]]), np.array([0, 0, 1]), 2).tolist()
+    [4.0]
     """
+    sums = class_sums(V, codes, n_classes)
+    return _scaled((sums**2).sum(axis=0), sums.sum(axis=0), n_classes)
 
-    spectrum: Spectrum
-    learned: SpectralWeights
-    n_labelled: int
 
-    @property
-    def coordinates(self) -> Array:
-        """Z (n, p), K_μ = ZZ'."""
-        return self.spectrum.vectors * self.learned.weights
+def target_products_without_each(V: Array, codes: Array, n_classes: int) -> Array:
+    """q of the others with one labelled point left out, for each in turn, (l, p); O(l p).
 
-    def extend(self, K_test: Array) -> Array:
-        """Z of new points (n_test, p), from their similarities (n_test, n) in the kernel that was given."""
-        return self.spectrum.extend(K_test) * self.learned.weights
+    Examples
+    --------
+    >>> target_products_without_each(np.array([[1.0], [2.0], [5.0]]), np.array([0, 0, 1]), 2).tolist()
+    [[9.0], [16.0], [9.0]]
+    """
+    sums = class_sums(V, codes, n_classes)
+    own = sums[codes]
+    squares = (sums**2).sum(axis=0) - own**2 + (own - V) ** 2
+    return _scaled(squares, sums.sum(axis=0) - V, n_classes)
 
-    def kernel(self) -> Array:
-        """K_μ (n, n)."""
-        Z = self.coordinates
-        return Z @ Z.T
 
-    def labelled(self) -> Array:
-        """K_μ between the labelled points (l, l)."""
-        Z = self._labelled_coordinates
-        return Z @ Z.T
+def _scaled(squares: Array, totals: Array, k: int) -> Array:
+    return np.maximum(k * squares - totals**2, 0.0) / (k - 1)
 
-    def unlabelled(self) -> Array:
-        """K_μ between the unlabelled points and the labelled ones, (n − l, l)."""
-        return self.coordinates[self.n_labelled :] @ self._labelled_coordinates.T
 
-    def rows(self, K_test: Array) -> Array:
-        """K_μ between new points and the labelled ones, (n_test, l)."""
-        return self.extend(K_test) @ self._labelled_coordinates.T
+def target_norm(codes: Array, n_classes: int) -> float:
+    """‖T‖ over the labelled points.
 
-    @property
-    def _labelled_coordinates(self) -> Array:
-        return self.spectrum.vectors[: self.n_labelled] * self.learned.weights
+    Examples
+    --------
+    >>> target_norm(np.array([0, 1, 1]), 2)
+    3.0
+    """
+    counts = np.bincount(codes).astype(float)
+    same = float(counts @ counts)
+    return float(np.sqrt(same + (codes.size**2 - same) / (n_classes - 1) ** 2))
+
+
+def rank_one_alignment(V: Array, q: Array, norm: float, spaces: Array | None = None) -> StackAlignment:
+    """The cosines of the matrices v_r v_r' over the rows V (l, p) with T and with one another.
+
+    The columns of one eigenspace count as one matrix, the sum of theirs.
+
+    Parameters
+    ----------
+    V : array (l, p), no column zero
+    q : array (p,), the products with T
+    norm : float, ‖T‖
+    spaces : array (p,) of int or None, the eigenspace of each column, ascending from 0; None: each its own
+    """
+    if spaces is None or spaces[-1] == spaces.size - 1:
+        norms = np.einsum("jr,jr->r", V, V)
+        unit = V / np.sqrt(norms)
+        pairs = (unit.T @ unit) ** 2
+    else:
+        starts = space_starts(spaces)
+        products = np.add.reduceat(np.add.reduceat((V.T @ V) ** 2, starts, axis=0), starts, axis=1)
+        norms = np.sqrt(products.diagonal())
+        pairs, q = products / (norms * norms[:, None]), np.add.reduceat(q, starts)
+    np.fill_diagonal(pairs, 1.0)
+    return StackAlignment(q / (norms * norm), pairs, norms, norm)
+
+
+def spectral_alignment_value(w: Array, V: Array, q: Array, norm: float) -> float:
+    """A(w), without forming the matrix; 0 where it vanishes."""
+    w = w / max(
+        float(w.max()), np.finfo(float).tiny
+    )  # its scale does not matter, and its square may overflow
+    size = float(np.sqrt(max(float(w @ ((V.T @ V) ** 2 @ w)), 0.0))) * norm
+    return float(q @ w) / size if size > 0.0 else 0.0

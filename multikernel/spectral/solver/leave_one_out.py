@@ -18,7 +18,6 @@ import numpy as np
 
 from ..._typing import Array
 from ...core.neighbors import kernel_distances, neighbour_votes
-from .alignment import target_norm, target_products, target_products_without_each
 from .conformal_kernel import learn_conformal_kernel
 from .kernel import (
     SpectralModel,
@@ -28,6 +27,9 @@ from .kernel import (
     learn_spectral_weights,
     require_maximiser,
     spectrum_of,
+    target_norm,
+    target_products,
+    target_products_without_each,
 )
 from .separability import Tradeoff, pooled, scatters_without_each, separability_weights
 

@@ -1,30 +1,22 @@
-"""The conformal factor: scatters of explicit features, published and true maxima, and the numbers of wine."""
+"""The conformal factor: scatters of explicit features, the published steps and the true maximum."""
 
 import numpy as np
 import pytest
 import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_wine
 
-from multikernel.spectral.solver.conformal import learn_conformal, scatter_matrices
+from multikernel.spectral.solver.conformal_kernel import (
+    learn_conformal,
+    learn_conformal_kernel,
+    scatter_matrices,
+)
+from tests.spectral import wine
 from tests.test_bad_input import refuses
 
 
 def gaussian(X, Z, width):
     return np.exp(-((X[:, None] - Z[None]) ** 2).sum(axis=2) / width)
-
-
-def wine():
-    """Every fifth row of standardised wine; the width is the mean squared distance between two of all."""
-    X, y = load_wine(return_X_y=True)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
-    width = squares.sum() / (len(X) * (len(X) - 1))
-    assert width == pytest.approx(26.14689266, rel=1e-9)
-    X, y = X[::5], y[::5]
-    K0 = gaussian(X, X, width)
-    return K0, np.column_stack([np.ones(len(X)), K0[:, ::3]]), y
 
 
 def small(seed=0, n=18, n_cores=5):
@@ -41,25 +33,6 @@ def plain_ratio(K0, K1, codes, a):
     K = q[:, None] * K0 * q[None]
     sums = [K[np.ix_(codes == c, codes == c)].sum() / (codes == c).sum() for c in np.unique(codes)]
     return (sum(sums) - K.sum() / len(K)) / (np.trace(K) - sum(sums))
-
-
-def test_the_steps_on_wine_are_those_of_the_reference():
-    K0, K1, codes = wine()
-    result = learn_conformal(K0, K1, codes)
-    assert result.history.shape == (201,)
-    assert result.history[0] == pytest.approx(0.56693741, abs=5e-9)
-    assert result.history[199] == pytest.approx(0.58219288, abs=5e-9)
-    assert (
-        result.value == result.history[200] == pytest.approx(plain_ratio(K0, K1, codes, result.coefficients))
-    )
-
-
-def test_the_maximum_on_wine_is_far_above_where_the_steps_end():
-    K0, K1, codes = wine()
-    result = learn_conformal(K0, K1, codes, method="eig")
-    assert result.value == pytest.approx(1.47716525, abs=5e-8)
-    assert result.history[0] == pytest.approx(0.56693741, abs=5e-9)
-    assert result.value == pytest.approx(plain_ratio(K0, K1, codes, result.coefficients), rel=1e-8)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 5))
@@ -188,11 +161,38 @@ def test_equal_class_means_give_the_steps_nothing_to_start_from():
         learn_conformal(np.ones((4, 4)), np.ones((4, 2)), codes, method="eig")
 
 
-def test_what_is_no_option_is_refused():
-    K0, K1, codes = small()
-    with refuses("method must be one of 'gradient', 'eig'"):
-        learn_conformal(K0, K1, codes, method="newton")
-    with refuses("n_steps must be a positive integer"):
-        learn_conformal(K0, K1, codes, n_steps=0)
-    with refuses("step must be greater than 0"):
-        learn_conformal(K0, K1, codes, step=0.0)
+# ---------------------------------------------------------------------- labelled and unlabelled points
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("method", ["gradient", "eig"])
+def test_the_kernel_is_rescaled_at_every_point(center, method):
+    K, codes, _ = wine.problem()
+    cores = np.arange(0, 36, 3)
+    model = learn_conformal_kernel(K, codes, cores, method=method, center=center)
+    H = np.eye(178) - 1.0 / 178
+    base = H @ K @ H if center else K
+    K1 = np.column_stack([np.ones(36), base[:36, cores]])
+    learned = learn_conformal(base[:36, :36], K1, codes, method=method)
+    q = learned.coefficients[0] + base[:, cores] @ learned.coefficients[1:]
+    np.testing.assert_allclose(model.factors, q, atol=1e-10)
+    np.testing.assert_allclose(model.kernel(), q[:, None] * q * base, atol=1e-10)
+    np.testing.assert_array_equal(model.labelled(), model.kernel()[:36, :36])
+    np.testing.assert_array_equal(model.unlabelled(), model.kernel()[36:, :36])
+    np.testing.assert_allclose(model.rows(K), model.kernel()[:, :36], atol=1e-10)
+    assert model.objective == pytest.approx(learned.value)
+
+
+def test_coordinates_give_the_kernel_as_a_dot_product():
+    K, codes, _ = wine.problem()
+    model = learn_conformal_kernel(K, codes, np.arange(0, 36, 3))
+    Z = model.coordinates
+    np.testing.assert_allclose(Z @ Z.T, model.kernel(), atol=1e-8)
+    np.testing.assert_allclose(model.extend(K), Z, atol=1e-6)
+
+
+def test_new_points_are_rescaled_like_the_others():
+    X, y = wine.load()
+    K = wine.gaussian(X[:100], X[:100], 26.0)
+    model = learn_conformal_kernel(K, y[:36], np.arange(0, 36, 3))
+    rows = wine.gaussian(X[100:], X[:100], 26.0)
+    every = learn_conformal_kernel(wine.gaussian(X, X, 26.0), y[:36], np.arange(0, 36, 3))
+    np.testing.assert_allclose(model.rows(rows), every.kernel()[100:, :36], atol=1e-10)

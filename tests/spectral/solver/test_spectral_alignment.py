@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.core.alignment.measure import alignment
-from multikernel.spectral.solver.alignment import (
+from multikernel.spectral.solver.kernel import (
     rank_one_alignment,
     spectral_alignment_value,
     target_norm,

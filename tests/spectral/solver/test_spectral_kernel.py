@@ -1,6 +1,5 @@
 """Spectral kernels: fixtures, the extension to new points, alignment against other solvers, errors."""
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,18 +7,18 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 from sklearn.svm import SVC
 
-from multikernel.spectral.solver.alignment import target_norm, target_products
 from multikernel.spectral.solver.kernel import (
     SpectralModel,
     SpectralRule,
     alignment_weights,
     learn_spectral_weights,
     least_over_nonnegative,
-    require_maximiser,
     spectrum_of,
+    target_norm,
+    target_products,
 )
 from multikernel.spectral.solver.separability import Tradeoff, scatters
-from tests.discriminant import wine
+from tests.spectral import wine
 
 
 def random_kernel(n=20, rank=8, seed=0):
@@ -95,21 +94,6 @@ def test_the_spectrum_is_that_of_the_matrix(center):
 
 
 @pytest.mark.parametrize("center", [False, True])
-def test_the_extension_is_exact_at_the_fitted_points(center):
-    K, codes, _ = wine.problem()
-    spectrum = spectrum_of(K, center=center).above(0.01)
-    np.testing.assert_allclose(spectrum.extend(K), spectrum.vectors, atol=1e-12)
-    model = SpectralModel(spectrum, learn_spectral_weights(spectrum, codes, SpectralRule()), 36)
-    np.testing.assert_allclose(model.extend(K), model.coordinates, atol=1e-11)
-    np.testing.assert_allclose(model.rows(K)[:36], model.labelled(), atol=1e-11)
-    np.testing.assert_allclose(model.rows(K)[36:], model.unlabelled(), atol=1e-11)
-    np.testing.assert_allclose(model.kernel()[36:, :36], model.unlabelled(), atol=1e-12)
-    np.testing.assert_allclose(
-        model.kernel(), (spectrum.vectors * model.learned.weights**2) @ spectrum.vectors.T
-    )
-
-
-@pytest.mark.parametrize("center", [False, True])
 def test_the_extension_to_new_points_is_that_of_nystrom(center):
     X, _ = wine.load()
     K, rows = wine.gaussian(X[:100], X[:100], 26.0), wine.gaussian(X[100:], X[:100], 26.0)
@@ -136,25 +120,7 @@ def test_a_constant_kernel_has_no_spectrum_once_centred():
         spectrum_of(np.zeros((3, 3)))
 
 
-def test_a_threshold_that_leaves_nothing_is_named():
-    with pytest.raises(ValueError, match=r"eig_tol=1 times the largest eigenvalue 4\. .*below 1"):
-        spectrum_of(np.diag([4.0, 1.0])).above(1.0)
-
-
 # --- separability ------------------------------------------------------------------------------------------
-
-
-def test_an_alpha_without_maximiser_is_refused_with_the_smallest_that_has_one():
-    K, codes, _ = wine.problem()
-    spectrum = spectrum_of(K).above(0.01)
-    for alpha in (2.0, 6.5):
-        learned = learn_spectral_weights(spectrum, codes, SpectralRule(tradeoff=Tradeoff(alpha)))
-        with pytest.raises(ValueError, match=r"alpha must be above alpha\* = 6\.50485, .*saddle.*relative"):
-            require_maximiser(learned)
-    enough = learn_spectral_weights(spectrum, codes, SpectralRule(tradeoff=Tradeoff(6.51)))
-    require_maximiser(enough)
-    assert (enough.weights > 0.0).all()
-    require_maximiser(learn_spectral_weights(spectrum, codes, SpectralRule("alignment")))
 
 
 @pytest.mark.parametrize("tradeoff", [Tradeoff(1e4), Tradeoff(1.5, relative=True), Tradeoff(np.inf)])
@@ -169,27 +135,6 @@ def test_the_objective_is_that_of_the_weights(tradeoff):
     expected = -within if np.isinf(alpha) else between - alpha * within
     assert learned.objective == pytest.approx(expected)
     assert learned.separability == pytest.approx(between / within)
-
-
-def test_a_class_of_one_point_takes_part():
-    K, codes, _ = wine.problem()
-    codes = codes.copy()
-    codes[0] = 3
-    spectrum = spectrum_of(K).above(0.01)
-    f, g = scatters(spectrum.vectors[:36], codes)
-    learned = learn_spectral_weights(spectrum, codes, SpectralRule())
-    inverse = 1.0 / (f - 1e4 * g)
-    np.testing.assert_allclose(learned.weights, spectrum.budget * inverse / inverse.sum(), rtol=1e-10)
-
-
-def test_one_label_for_each_class_gives_equal_weights():
-    K, codes, _ = wine.problem()
-    order = np.concatenate([[0, 15, 30], np.setdiff1d(np.arange(178), [0, 15, 30])])
-    assert sorted(codes[[0, 15, 30]]) == [0, 1, 2]
-    spectrum = spectrum_of(K[np.ix_(order, order)]).above(0.01)
-    learned = learn_spectral_weights(spectrum, codes[[0, 15, 30]], SpectralRule())
-    assert learned.held.size == 22
-    np.testing.assert_allclose(learned.weights, spectrum.budget / 22)
 
 
 def test_labelled_points_that_do_not_differ_are_refused():
@@ -245,20 +190,6 @@ def test_the_active_set_finds_the_least_from_any_start(seed, n_start):
     assert (w >= 0.0).all()
     assert slack.min() > -1e-8 * max(1.0, np.abs(w).max())
     assert abs(w @ slack) < 1e-8 * max(1.0, np.abs(w).max()) ** 2
-
-
-def test_the_active_set_agrees_with_a_conic_solver():
-    rng = np.random.default_rng(5)
-    V = rng.normal(size=(12, 6))
-    S = (V.T @ V) ** 2
-    S /= np.sqrt(np.outer(S.diagonal(), S.diagonal()))
-    q = rng.normal(size=6)
-    x = cp.Variable(6, nonneg=True)
-    problem = cp.Problem(cp.Minimize(0.5 * cp.quad_form(x, cp.psd_wrap(S)) - q @ x))
-    problem.solve(solver=cp.CLARABEL)
-    w = least_over_nonnegative(S, q, np.zeros(6))
-    np.testing.assert_allclose(w, x.value, atol=1e-6)
-    assert (w == 0.0).any() and (w > 0.0).any()
 
 
 def test_eigenvectors_without_labelled_entries_have_no_part_in_the_alignment():

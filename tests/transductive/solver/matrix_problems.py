@@ -15,12 +15,14 @@ import pytest
 from sklearn.svm import SVC
 
 from judges.optimum import conic_optimum
+from judges.programs.kernel_matrix_published import cone_program, matrix_inequality
 from multikernel.core.optim.loop import Options, Status
 from multikernel.core.svm.losses import HardMargin, Hinge, SquaredHinge
 from multikernel.transductive.solver.kernel_matrix import MatrixProblem, learn_kernel_matrix
 from tests.core.problems import Task, gaussian
 
-CRITERIA = ("hard", "soft1", "soft2", "soft2 learned")
+PAPER = {"hard": "HM", "soft1": "SM1", "soft2": "SM2", "soft2 learned": "SM2C"}  # and the paper's names
+CRITERIA = tuple(PAPER)
 WEIGHTS = ("free", "nonnegative", "spectral")
 everywhere = pytest.mark.parametrize(("criterion", "weights"), [(c, w) for c in CRITERIA for w in WEIGHTS])
 
@@ -124,46 +126,16 @@ def make_case(criterion, weights, n=18, N=14, C=1.0, seed=0):
 
 
 def reference_optimum(case):
-    """ω, by the semidefinite program (free) or the quadratically constrained one."""
-    return _free_optimum(case) if case.weights == "free" else _nonnegative_optimum(case)
+    """ω, by the semidefinite program (free) or the quadratically constrained one.
 
-
-def _nonnegative_optimum(case):
-    """max 2e'a − τa'a − ct with t ≥ a'G_i a / r_i for every member, and t ≥ a'a / n for a learned τ."""
-    y, N = case.y, case.y.size
-    a, t = cp.Variable(N, nonneg=True), cp.Variable()
-    constraints = [y @ a == 0] + ([a <= case.C] if np.isfinite(case.bound) else [])
-    for K, r in zip(case.stack, case.r, strict=True):
-        values, vectors = np.linalg.eigh(K[:N, :N])
-        root = vectors * np.sqrt(np.maximum(values, 0.0) / r)
-        constraints.append(cp.sum_squares(root.T @ cp.multiply(y, a)) <= t)
-    if case.learned:
-        constraints.append(cp.sum_squares(a) / case.n <= t)
-    objective = 2 * cp.sum(a) - case.tau * cp.sum_squares(a) - case.c * t
-    return conic_optimum(cp.Problem(cp.Maximize(objective), constraints))
-
-
-def _free_optimum(case):
-    """The linear matrix inequality, in weights of members with the trace n and over their common range.
-
-    With u = c/n this is the problem of trace n with C' = uC and τ' = τ/u, whose value is uω.
+    In weights of members with the trace n: with u = c/n this is the problem of trace n with C' = uC and
+    τ' = τ/u, whose value is uω.
     """
-    y, N, n, u = case.y, case.y.size, case.n, case.c / case.n
-    scaled = case.stack * (n / case.r)[:, None, None]
-    U = common_range(scaled)
-    w, t, lam = cp.Variable(len(scaled)), cp.Variable(), cp.Variable()
-    v, corner = np.ones(N) + cp.Variable(N, nonneg=True) + lam * y, t
-    if np.isfinite(case.bound):
-        delta = cp.Variable(N, nonneg=True)
-        v, corner = v - delta, t - 2 * u * case.C * cp.sum(delta)
-    tau = cp.Variable(nonneg=True) if case.learned else case.tau / u
-    on_range = sum(w[i] * (U.T @ K @ U) for i, K in enumerate(scaled))
-    block = sum(w[i] * (np.outer(y, y) * K[:N, :N]) for i, K in enumerate(scaled)) + tau * np.eye(N)
-    v = cp.reshape(v, (N, 1), order="C")
-    bordered = cp.bmat([[block, v], [v.T, cp.reshape(corner, (1, 1), order="C")]])
-    total = cp.sum(w) + tau if case.learned else cp.sum(w)
-    constraints = [total == 1, _semidefinite(on_range), bordered >> 0]
-    return conic_optimum(cp.Problem(cp.Minimize(t), constraints)) / u
+    u, scaled = case.c / case.n, case.stack * (case.n / case.r)[:, None, None]
+    problem = scaled, case.y, PAPER[case.criterion], u * case.C, float(case.n)
+    if case.weights == "free":
+        return conic_optimum(matrix_inequality(*problem, basis=common_range(scaled)).program) / u
+    return conic_optimum(cone_program(*problem).program) / u
 
 
 def common_range(Ks):

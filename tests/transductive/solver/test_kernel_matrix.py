@@ -25,9 +25,9 @@ from tests.transductive.solver.matrix_problems import (
 
 
 @everywhere
-@pytest.mark.parametrize("seed", range(2))
-def test_the_optimum_of_a_conic_solver(criterion, weights, seed):
-    case = make_case(criterion, weights, seed=seed)
+@pytest.mark.parametrize(("seed", "n"), [(0, 18), (1, 18), (2, 14)])  # the last has no unlabelled points
+def test_the_optimum_of_a_conic_solver(criterion, weights, seed, n):
+    case = make_case(criterion, weights, n=n, seed=seed)
     result = optimal(case)
     expected = reference_optimum(case)
     figures = [result.objective, result.upper_bound, result.lower_bound]
@@ -149,23 +149,3 @@ def test_a_callback_may_end_it(weights):
     assert result.gap > 1e-8 and result.lower_bound <= optimal(case).objective <= result.upper_bound
     assert result.history[0]["gap"] > 0.0
     assert [entry["iteration"] for entry in seen] == [1.0, 2.0, 3.0]
-
-
-def test_a_callback_that_says_nothing_changes_nothing():
-    case = make_case("soft1", "free")
-    seen = []
-    result, plain = learn(case, callback=seen.append), learn(case)
-    np.testing.assert_array_equal(result.weights, plain.weights)
-    assert [dict(entry) for entry in seen] == result.history == plain.history
-    assert len(seen) == result.n_iter
-    gaps = [entry["gap"] for entry in result.history]
-    assert gaps[-1] == result.gap <= 1e-8 < gaps[-2]
-    assert set(result.history[0]) == {"iteration", "objective", "lower_bound", "gap", "n_active"}
-    np.testing.assert_allclose(result.history[-1]["objective"], result.objective, rtol=1e-6)
-
-
-def test_the_same_input_gives_the_same_output():
-    for weights in WEIGHTS:
-        first, second = (learn(make_case("soft1", weights)) for _ in range(2))
-        np.testing.assert_array_equal(first.weights, second.weights)
-        np.testing.assert_array_equal(first.dual, second.dual)

@@ -21,9 +21,15 @@ from ..core.parameters import check_price, encode_labels, require_two_classes, w
 from ..core.progress import Progress
 from ..core.samples import Samples
 from ..views import make_bank
-from .solver.learn import SOLVERS, MixturesResult, learn_mixtures, learn_separating
+from .solver.learn import (
+    SOLVERS,
+    MixturesResult,
+    draw_starts,
+    learn_mixtures,
+    learn_separating,
+    n_starts,
+)
 from .solver.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
-from .solver.starts import draw_starts, n_starts
 
 NONSTATIONARY = About(
     family="localized",

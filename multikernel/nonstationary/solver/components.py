@@ -103,22 +103,16 @@ def offsets_of(projection: Projection, multipliers: Array) -> Pair:
 @compiled
 def coefficients_of(setting: Setting, state: State) -> Array:
     """s, (n_components, n)."""
-    coefficients = np.empty_like(state.duals)
-    n_components, n = coefficients.shape
-    for c in range(n_components):
-        for t in range(n):
-            coefficients[c, t] = state.totals[t] * setting.shares[c, t] - state.duals[c, t]
-    return coefficients
+    return state.totals * setting.shares - state.duals
 
 
 @compiled
 def imbalance_of(setting: Setting, state: State) -> Array:
     """Σ_t s_t(j) of every component: zero where u is feasible."""
-    n_components, n = state.duals.shape
-    imbalance = np.zeros(n_components)
-    for c in range(n_components):
-        for t in range(n):
-            imbalance[c] += state.totals[t] * setting.shares[c, t] - state.duals[c, t]
+    coefficients = coefficients_of(setting, state)
+    imbalance = np.empty(len(coefficients))
+    for c in range(len(coefficients)):
+        imbalance[c] = coefficients[c].sum()
     return imbalance
 
 
@@ -135,34 +129,23 @@ def add_scores(setting: Setting, state: State, change: Array) -> None:
                 row = K[i]
                 for t in range(n):
                     scores[t] += x * row[t]
-    for t in range(n):
-        state.own[t] = 0.0
+    state.own[:] = 0.0
     for c in range(n_components):
-        for t in range(n):
-            state.own[t] += setting.shares[c, t] * state.scores[c, t]
+        state.own[:] += setting.shares[c] * state.scores[c]
 
 
 @compiled
 def rescore(setting: Setting, state: State) -> None:
     """λ and all scores afresh from the duals: takes away what rounding has left."""
-    n_components, n = state.duals.shape
-    for t in range(n):
-        state.totals[t] = 0.0
-    for c in range(n_components):
-        for t in range(n):
-            state.totals[t] += state.duals[c, t]
-            state.scores[c, t] = 0.0
+    state.totals[:] = 0.0
+    for c in range(len(state.duals)):
+        state.totals[:] += state.duals[c]
+    state.scores[:] = 0.0
     add_scores(setting, state, coefficients_of(setting, state))
 
 
 @compiled
 def dual_value(setting: Setting, state: State) -> float:
     """f'u − ½ u'Hu, from the scores."""
-    n_components, n = state.duals.shape
-    value = 0.0
-    for c in range(n_components):
-        for t in range(n):
-            u = state.duals[c, t]
-            s = state.totals[t] * setting.shares[c, t] - u
-            value += setting.linear[c, t] * u - 0.5 * s * state.scores[c, t]
-    return value
+    s = coefficients_of(setting, state)
+    return (setting.linear * state.duals - 0.5 * s * state.scores).sum()

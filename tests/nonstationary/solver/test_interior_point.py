@@ -9,9 +9,8 @@ import pytest
 
 from multikernel.core.optim.loop import Status
 from multikernel.nonstationary.solver import working_set
-from multikernel.nonstationary.solver.dense_program import dense_program, select
-from multikernel.nonstationary.solver.interior_point import interior_point
-from multikernel.nonstationary.solver.reduced_system import ReducedSystem
+from multikernel.nonstationary.solver.interior_point import ReducedSystem, interior_point
+from multikernel.nonstationary.solver.projection import dense_program, select
 from multikernel.nonstationary.solver.working_set import likely, project_interior
 from tests.nonstationary.solver.mixture_problems import dual_matrices, dual_value, make_problem
 
@@ -265,8 +264,8 @@ def test_answers_are_balanced(parts, mode):
 
 
 def test_a_program_that_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr("multikernel.nonstationary.solver.dense_program._LARGE", 0)
-    monkeypatch.setattr("multikernel.nonstationary.solver.dense_program.available_memory", lambda: 10_000)
+    monkeypatch.setattr("multikernel.nonstationary.solver.projection._LARGE", 0)
+    monkeypatch.setattr("multikernel.nonstationary.solver.projection.available_memory", lambda: 10_000)
     projection = make_problem(n=30, kernels=((0, 1), (0, 1)), C=1.0, mode="qp", unit=True).projection
     with pytest.raises(ValueError, match=r'60 pairs .* solver="smo"'):
         project_interior(projection)

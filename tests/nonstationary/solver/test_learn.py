@@ -8,9 +8,14 @@ import pytest
 
 from multikernel.core.optim.loop import Options, Status
 from multikernel.nonstationary.solver import learn
-from multikernel.nonstationary.solver.learn import compact, learn_mixtures, learn_separating, unused
+from multikernel.nonstationary.solver.learn import (
+    compact,
+    draw_starts,
+    learn_mixtures,
+    learn_separating,
+    unused,
+)
 from multikernel.nonstationary.solver.mixtures import Mixtures
-from multikernel.nonstationary.solver.starts import draw_starts
 from multikernel.nonstationary.solver.working_set import project_interior
 from tests.nonstationary.solver.mixture_problems import (
     Problem,

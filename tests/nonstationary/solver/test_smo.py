@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from judges.conic.nonstationary import project_conic
 from multikernel.core.optim.loop import Status
 from multikernel.nonstationary.solver import newton
-from multikernel.nonstationary.solver.climb import keep_at_bound
 from multikernel.nonstationary.solver.components import (
     State,
     duals_of,
@@ -19,6 +18,7 @@ from multikernel.nonstationary.solver.components import (
 )
 from multikernel.nonstationary.solver.components import dual_value as value_of_state
 from multikernel.nonstationary.solver.face import delete, face_of, insert, newton_step
+from multikernel.nonstationary.solver.newton import best_vertex, keep_at_bound
 from multikernel.nonstationary.solver.smo import (
     inter_class,
     intra_class_equal,
@@ -28,7 +28,6 @@ from multikernel.nonstationary.solver.smo import (
     sweeps,
     take,
 )
-from multikernel.nonstationary.solver.vertex import best_vertex
 from multikernel.nonstationary.solver.working_set import project_interior
 from tests.nonstationary.solver.mixture_problems import (
     Problem,

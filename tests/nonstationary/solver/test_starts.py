@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from multikernel.nonstationary.solver.learn import draw_starts, has_twins, n_starts
 from multikernel.nonstationary.solver.mixtures import Mixtures
-from multikernel.nonstationary.solver.starts import draw_starts, has_twins, n_starts
 
 
 def make_mixtures(Ks, kernels, n=12):

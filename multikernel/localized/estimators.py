@@ -1,4 +1,4 @@
-"""Support vector classification with kernel weights that depend on the sample: localized MKL."""
+"""Localized MKL: classification, regression and novelty detection with a gate over the kernels."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,11 +21,12 @@ from ..core.parameters import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
-from .base import MACHINE_TOL, BaseLocalized, Gated
+from ..core.svm.losses import Hinge
+from .base import MACHINE_TOL, BaseLocalized, Gated, generator, one_class_machine, regression_machine
 from .solver.machines import BinaryMachines, JointMachines, Machines
 
 STRATEGIES = ("ovr", "ovo", "joint")
+_COLLAPSED = 0.99  # a mean gate above this is open nearly everywhere
 
 
 class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
@@ -231,7 +232,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         samples = self._distinct(X, codes, weights)
         Ks = self._fit_kernels(X, samples)
         groups = self._groups(codes[samples.rows], C * samples.weights)
-        sources = self._generators(len(groups))
+        sources = generator(self).spawn(len(groups))
         jobs = [(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True)]
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
         with one_thread():  # around all: gates that set and restore it each would mix it up
@@ -247,15 +248,11 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
             Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(self._learn_group)(*j) for j in jobs)
         )
 
-    @property
-    def _is_joint(self) -> bool:
-        return self.multiclass == "joint" and self.classes_.size > 2
-
     def _groups(self, codes: Array, bounds: Array) -> list[tuple[Machines, Array, list[str]]]:
         """The machines that share a gate, their samples and their names, for each gate."""
         tol = MACHINE_TOL * float(self.tol)
         everything = np.arange(codes.size)
-        if self._is_joint:
+        if self.multiclass == "joint" and self.classes_.size > 2:
             joint = JointMachines(codes, self.classes_.size, bounds, tol)
             return [(joint, everything, [str(c) for c in self.classes_])]
         problems = binary_problems(codes, self.classes_, self.multiclass)
@@ -274,13 +271,6 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     ) -> Gated:
         label = f"{names[0]}: " if self.classes_.size > 2 and len(names) == 1 else ""
         return Gated(self._learn(Ks, machines, rows, rng, label), rows, names)
-
-    def _solves_per_value(self, gated: Gated) -> int:
-        return 1 if self._is_joint else len(gated.names)
-
-
-# -----------------------------------------------------------------------------
-# Support vector regression with kernel weights that depend on the sample: localized MKL.
 
 
 class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
@@ -368,32 +358,21 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
         """
-        C = check_finite_price(self.C)
-        epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
+        check_finite_price(self.C)
+        check_number("epsilon", self.epsilon, at_least=0.0)
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=False)[:, 0]
         weights = check_sample_weights(sample_weight, targets.size)
         samples = self._distinct(X, targets, weights)
         Ks = self._fit_kernels(X, samples)
-        y = targets[samples.rows]
-        middle = float(np.median(y))  # the intercept absorbs it; the numbers stay small
-        loss = EpsilonInsensitive(y - middle, C * samples.weights, epsilon)
-        machines, rows = BinaryMachines([loss], tol=MACHINE_TOL * float(self.tol)), np.arange(y.size)
-        result = self._learn(Ks, machines, rows, self._generators(1)[0])
-        self._store([Gated(result, rows, ["y"])], samples)
+        machine, middle = regression_machine(self, targets[samples.rows], samples.weights)
+        self._learn_and_store(Ks, machine, "y", samples)
         self.intercept_ = self.intercept_ + middle
         return self
 
     def predict(self, X: Any) -> Array:
         """Predicted values (n_samples,)."""
         return (self._scores(X) + self.intercept_)[:, 0]
-
-
-# -----------------------------------------------------------------------------
-# Novelty detection with kernel weights that depend on the sample: localized MKL.
-
-
-_COLLAPSED = 0.99
 
 
 class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
@@ -478,17 +457,13 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
         sample_weight : array (n,), optional
             Multiplies the bound of each sample; only the proportions count.
         """
-        nu = check_nu(self.nu)
+        check_nu(self.nu)
         X = self._validate_table(X, reset=True)
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = check_sample_weights(sample_weight, n_samples)
         samples = self._distinct(X, np.zeros(n_samples), weights)
         Ks = self._fit_kernels(X, samples)
-        rows = np.arange(samples.rows.size)
-        loss = OneClass(np.zeros(rows.size), samples.weights / (nu * samples.weights.sum()))
-        machines = BinaryMachines([loss], tol=MACHINE_TOL * float(self.tol))
-        result = self._learn(Ks, machines, rows, self._generators(1)[0])
-        self._store([Gated(result, rows, ["inside"])], samples)
+        self._learn_and_store(Ks, one_class_machine(self, samples.weights), "inside", samples)
         self.offset_ = -float(self.intercept_[0])
         self._warn_if_collapsed()
         return self

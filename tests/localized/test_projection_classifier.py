@@ -329,7 +329,7 @@ def test_a_fit_that_ends_on_the_plateau_says_so():
 
 def test_a_descent_that_was_cut_short_says_what_to_do():
     X, y = make_moons(100, noise=0.1, random_state=0)
-    with pytest.warns(UserWarning, match=r"max_iter=2.*Raise max_iter or tol.*norm=.unit."):
+    with pytest.warns(UserWarning, match=r"settle to tol=1e-06 in 2 steps.*Raise max_iter or tol.*norm=.unit."):
         ProjectionKernelClassifier(2, 1, C=100.0, max_iter=2, tol=1e-6).fit(X, y)
     with pytest.warns(UserWarning, match=r"Raise max_iter or tol\.$"):
         ProjectionKernelClassifier(2, 1, C=100.0, max_iter=2, tol=1e-6, norm="unit").fit(X, y)

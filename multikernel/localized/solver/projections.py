@@ -21,9 +21,8 @@ from ...core.svm.losses import Hinge
 from ...kernels import Gaussian, Kernel, Linear, Polynomial
 from ...kernels._rows import Pair, Rows, row_blocks
 from ...kernels.base import raise_to
-from .descent import DescentOptions, descend
 from .gates import GATES, OPEN, Gate, is_saturated
-from .learn import LocalizedResult, keep_best
+from .learn import DescentOptions, LocalizedResult, descend, keep_best
 from .machines import BinaryMachines, Machines, Solved
 
 PROJECTION_KERNELS = ("linear", "poly", "gaussian")
@@ -176,10 +175,11 @@ class ProjectionModel:
         """η (n, P) at gating features X."""
         return np.ones((len(X), 1)) if V is None else self.gate.values(V, X)
 
-    def blocks(self, n_features: int, n_parameters: int) -> list[Array] | None:
-        """Index arrays of W and of V, to move by turns."""
+    def blocks(self, n_features: int) -> list[Array] | None:
+        """Index arrays of W and of V, to move by turns; the gate reads as many features."""
         end = self.n_projection_parameters(n_features)
-        return [np.arange(end), np.arange(end, n_parameters)] if self.is_gated else None
+        n_gate = self.n_regions * (n_features + 1)
+        return [np.arange(end), np.arange(end, end + n_gate)] if self.is_gated else None
 
 
 class ProjectionPoint(NamedTuple):
@@ -359,7 +359,8 @@ def learn_projections(
     starts = [_screen(objective, groups, n_screen, child) for child in rng.spawn(n_init)]
     saturated = [_starts_saturated(objective, start) for start in starts]
     result = keep_best(objective, starts, saturated, options or DescentOptions())
-    return replace(result, n_solves=result.n_solves + n_init * (n_screen if n_screen > 1 else 0))
+    n_screened = n_init * n_screen if n_screen > 1 else 0
+    return replace(result, n_solves=result.n_solves + objective.machines.n_machines * n_screened)
 
 
 def _screen(objective: ProjectionObjective, groups: Array, n_screen: int, rng: np.random.Generator) -> Array:

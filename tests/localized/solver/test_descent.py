@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.core.optim.loop import Status
-from multikernel.localized.solver.descent import OPTIMIZERS, DescentOptions, descend
+from multikernel.localized.solver.learn import OPTIMIZERS, DescentOptions, descend
 from tests.localized.solver.plain_functions import Plain, quadratic, rosenbrock
 
 ARMIJO = 1e-4
@@ -199,7 +199,7 @@ def test_stalled_where_no_step_descends(optimizer):
     assert found.n_iter == 0
     assert found.n_evaluations == 16
     np.testing.assert_array_equal(found.theta, start)
-    np.testing.assert_array_equal(found.snapshot, start)
+    np.testing.assert_array_equal(found.point, start)
     assert found.objective == 5.0
     assert found.gradient_norm == pytest.approx(2.0 * np.sqrt(5.0))
 
@@ -226,7 +226,7 @@ def test_an_interruption_keeps_the_point(after):
     assert found.n_iter == after
     assert seen == found.history
     assert found.objective == objective.function(found.theta) == seen[-1]["objective"]
-    np.testing.assert_array_equal(found.snapshot, found.theta)
+    np.testing.assert_array_equal(found.point, found.theta)
     unbroken = descend(quadratic([1.0, 3.0]), np.array([9.0, 9.0]), DescentOptions(tol=1e-12, max_iter=after))
     np.testing.assert_array_equal(unbroken.theta, found.theta)
 
@@ -263,7 +263,7 @@ def test_snapshot_and_description_belong_to_accepted_points():
     """After refused trials, the last point asked for is not the point that is kept."""
     objective = quadratic([1.0, 40.0])
     found = descend(objective, np.array([2.0, 0.3]), DescentOptions(tol=1e-8, max_iter=12))
-    np.testing.assert_array_equal(found.snapshot, found.theta)
+    np.testing.assert_array_equal(found.point, found.theta)
     for entry in found.history:
         accepted = objective.asked[entry["n_asked"] - 1]
         assert objective.function(accepted) == entry["objective"]

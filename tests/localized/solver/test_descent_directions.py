@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from multikernel.core.optim.loop import Status
-from multikernel.localized.solver import descent as module
-from multikernel.localized.solver.descent import OPTIMIZERS, DescentOptions, descend
+from multikernel.localized.solver import learn as module
+from multikernel.localized.solver.learn import OPTIMIZERS, DescentOptions, descend
 from tests.localized.solver.plain_functions import Plain, quadratic
 
 

@@ -10,8 +10,13 @@ from multikernel.core.optim.loop import Status
 from multikernel.core.svm.losses import Hinge
 from multikernel.localized.solver import gates
 from multikernel.localized.solver import learn as module
-from multikernel.localized.solver.descent import OPTIMIZERS, DescentOptions
-from multikernel.localized.solver.learn import GatedObjective, keep_best, learn_gates
+from multikernel.localized.solver.learn import (
+    OPTIMIZERS,
+    DescentOptions,
+    GatedObjective,
+    keep_best,
+    learn_gates,
+)
 from multikernel.localized.solver.machines import BinaryMachines
 from tests.localized.solver.gated_problems import GATES, MACHINES, make_machines, make_problem
 
@@ -27,7 +32,7 @@ class Wells:
 
     def __init__(self, depths):
         self.depths = depths
-        self.machines = SimpleNamespace(reset=self._count, suspicious=False)
+        self.machines = SimpleNamespace(reset=self._count, suspicious=False, n_machines=1)
         self.n_resets = 0
 
     def _count(self):

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, OneClass
-from multikernel.localized.solver.descent import DescentOptions
 from multikernel.localized.solver.gates import GATES
+from multikernel.localized.solver.learn import DescentOptions
 from multikernel.localized.solver.machines import BinaryMachines, JointMachines
 from multikernel.localized.solver.projections import (
     PROJECTION_KERNELS,
@@ -294,8 +294,7 @@ def test_more_descents_keep_the_first_and_can_only_lower_the_objective():
 @pytest.mark.parametrize("alternate", [False, True])
 def test_the_objective_never_rises(optimizer, norm, alternate):
     objective, y = noisy_problem(n_regions=2, gate="gaussian", norm=norm)
-    start = objective.model.n_projection_parameters(6)
-    blocks = objective.model.blocks(6, start + 2 * 7) if alternate else None
+    blocks = objective.model.blocks(6) if alternate else None
     options = DescentOptions(optimizer=optimizer, max_iter=15, blocks=blocks)
     result = learn_projections(objective, y, (1, 3), np.random.default_rng(0), options)
     values = [entry["objective"] for entry in result.history]
@@ -320,7 +319,7 @@ def test_admissible_parameters_have_unit_columns_and_positive_widths():
 def test_by_turns_the_projections_move_before_the_gate():
     objective, y = noisy_problem(n_regions=2)
     n_W = objective.model.n_projection_parameters(6)
-    blocks = objective.model.blocks(6, n_W + 2 * 7)
+    blocks = objective.model.blocks(6)
     assert [block.tolist() for block in blocks] == [list(range(n_W)), list(range(n_W, n_W + 14))]
     seen = []
     value = objective.value
@@ -345,7 +344,7 @@ def test_one_region_has_no_gate():
     result = learn_projections(objective, y, (1, 3), np.random.default_rng(0))
     assert result.point.V is None
     assert (result.point.eta == 1.0).all()
-    assert objective.model.blocks(6, 6) is None
+    assert objective.model.blocks(6) is None
 
 
 def test_projections_that_may_grow_do_and_a_ridge_holds_them():

@@ -1,4 +1,4 @@
-"""What a user should know of fitted mixtures: samples unused or all at their bound, another solver."""
+"""Classification with kernel weights that depend on the sample: nonstationary kernel combination."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -48,76 +48,7 @@ NONSTATIONARY = About(
 
 
 _AT_BOUND = 1e-3  # an interior point method leaves a rest, the larger the smaller C is
-
-
-def warn_of_mixtures(model: Any, results: Sequence[MixturesResult], weights: Array) -> None:
-    """Warn of machines whose mixtures are constant, or whose samples are all at their bound."""
-    if model.n_fallbacks_:
-        warn_caller(
-            f'solver="smo" stalled on {model.n_fallbacks_} of the convex problems; the interior point method '
-            'solved them instead, as exactly. solver="ipm" avoids the detour.'
-        )
-    for name, result in zip(model.machine_names_, results, strict=True):
-        used = sum(np.abs(s).sum(axis=0) for s in result.point.coefficients) / 2.0
-        if result.objective > (1.0 + _AT_BOUND) * result.indifferent:
-            warn_caller(
-                f"the mixtures for class {name!r} are worse than mixtures that say the same of every sample "
-                f"(objective {result.objective:.3g}, above {result.indifferent:.3g}): the "
-                "kernels are too different in size. Normalise them to unit diagonal, or scale the columns."
-            )
-        elif not used.any():
-            warn_caller(
-                f"the mixtures for class {name!r} use no sample: the margin is met without. Raise margin, or "
-                "normalise the kernels to unit diagonal."
-            )
-        elif np.isfinite(model.C) and (used >= (1.0 - _AT_BOUND) * model.C * weights).all():
-            warn_caller(
-                f"every sample is at its bound C={model.C:g} for class {name!r}: all fall short of the "
-                "margin, and the offsets are determined but for an interval. Raise C."
-            )
-
-
-# -----------------------------------------------------------------------------
-# k(x, x) of new samples where the kernels are ready-made: known only if it is the same for all.
-
-
-_CONSTANT = 1e-8
-
-
-def constant_diagonals(Ks: Array, names: list[str]) -> Array | None:
-    """The diagonals of ready-made kernels, (n_kernels,), if each is constant; otherwise a warning and None.
-
-    One kernel alone is let pass: what its diagonal adds to both classes cancels.
-    """
-    diagonals = np.einsum("mtt->mt", Ks)
-    low, high = diagonals.min(axis=1), diagonals.max(axis=1)
-    varying = np.flatnonzero(high - low > _CONSTANT * high)
-    if varying.size and len(Ks) > 1:
-        m = varying[0]
-        warn_caller(
-            f"kernel {names[m]!r} has a diagonal from {low[m]:.3g} to {high[m]:.3g}: predictions need "
-            "k(x, x) of new samples, which ready-made kernels do not tell. This model will refuse them. "
-            "Divide each kernel, that of new samples too, by sqrt(k(x, x) k(z, z))."
-        )
-        return None
-    return np.asarray(diagonals.mean(axis=1))
-
-
-def require_diagonals(diagonals: Array | None) -> Array:
-    """The same for every new sample, (1, n_kernels)."""
-    if diagonals is None:
-        raise ValueError(
-            "predictions need k(x, x) of new samples, which ready-made kernels tell only if it is the same "
-            "for all; the diagonals of the kernels at fit were not. Divide each kernel, that of new samples "
-            "too, by sqrt(k(x, x) k(z, z)), or give the kernels as functions of a table."
-        )
-    return diagonals[None, :]
-
-
-# -----------------------------------------------------------------------------
-# Classification with kernel weights that depend on the sample: nonstationary kernel combination.
-
-
+_CONSTANT = 1e-8  # relative: a diagonal that varies by less is constant
 _ONE_THREAD = 3000  # pairs of a sample and a kernel
 
 
@@ -480,3 +411,62 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
     def _weight_columns(self) -> dict[str, Any]:
         return {"weight": self.kernel_weights_}
+
+
+# ------------------------------------------------------------------ warnings
+def warn_of_mixtures(model: Any, results: Sequence[MixturesResult], weights: Array) -> None:
+    """Warn of machines whose mixtures are constant, or whose samples are all at their bound."""
+    if model.n_fallbacks_:
+        warn_caller(
+            f'solver="smo" stalled on {model.n_fallbacks_} of the convex problems; the interior point method '
+            'solved them instead, as exactly. solver="ipm" avoids the detour.'
+        )
+    for name, result in zip(model.machine_names_, results, strict=True):
+        used = sum(np.abs(s).sum(axis=0) for s in result.point.coefficients) / 2.0
+        if result.objective > (1.0 + _AT_BOUND) * result.indifferent:
+            warn_caller(
+                f"the mixtures for class {name!r} are worse than mixtures that say the same of every sample "
+                f"(objective {result.objective:.3g}, above {result.indifferent:.3g}): the "
+                "kernels are too different in size. Normalise them to unit diagonal, or scale the columns."
+            )
+        elif not used.any():
+            warn_caller(
+                f"the mixtures for class {name!r} use no sample: the margin is met without. Raise margin, or "
+                "normalise the kernels to unit diagonal."
+            )
+        elif np.isfinite(model.C) and (used >= (1.0 - _AT_BOUND) * model.C * weights).all():
+            warn_caller(
+                f"every sample is at its bound C={model.C:g} for class {name!r}: all fall short of the "
+                "margin, and the offsets are determined but for an interval. Raise C."
+            )
+
+
+# ------------------------------------------------------------------ k(x, x) where the kernels are precomputed
+def constant_diagonals(Ks: Array, names: list[str]) -> Array | None:
+    """The diagonals of ready-made kernels, (n_kernels,), if each is constant; otherwise a warning and None.
+
+    One kernel alone is let pass: what its diagonal adds to both classes cancels.
+    """
+    diagonals = np.einsum("mtt->mt", Ks)
+    low, high = diagonals.min(axis=1), diagonals.max(axis=1)
+    varying = np.flatnonzero(high - low > _CONSTANT * high)
+    if varying.size and len(Ks) > 1:
+        m = varying[0]
+        warn_caller(
+            f"kernel {names[m]!r} has a diagonal from {low[m]:.3g} to {high[m]:.3g}: predictions need "
+            "k(x, x) of new samples, which ready-made kernels do not tell. This model will refuse them. "
+            "Divide each kernel, that of new samples too, by sqrt(k(x, x) k(z, z))."
+        )
+        return None
+    return np.asarray(diagonals.mean(axis=1))
+
+
+def require_diagonals(diagonals: Array | None) -> Array:
+    """The same for every new sample, (1, n_kernels)."""
+    if diagonals is None:
+        raise ValueError(
+            "predictions need k(x, x) of new samples, which ready-made kernels tell only if it is the same "
+            "for all; the diagonals of the kernels at fit were not. Divide each kernel, that of new samples "
+            "too, by sqrt(k(x, x) k(z, z)), or give the kernels as functions of a table."
+        )
+    return diagonals[None, :]

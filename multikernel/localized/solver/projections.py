@@ -1,4 +1,11 @@
-"""Kernels of projected samples, z = W'x, and how a quadratic form of them moves with the projections.
+"""Projection kernels: J as a function of projections W_m, and of a gate where there are several regions.
+
+    k(x, x') = Σ_m η_m(x) k(W_m'x, W_m'x') η_m(x')
+
+    J(V, W) = max_β dual(β; K) + (ridge/2) Σ_m ‖v_m‖² + (projection_ridge/2) Σ_m ‖W_m‖²
+
+One region is the global projection kernel, which has no gate. How a quadratic form of a kernel of projected
+samples, z = W'x, moves with them:
 
     kernel     k(z, t)                 ∂(−½ tr U'KU)/∂Z
     linear     z't                     −U (U'Z)
@@ -7,6 +14,13 @@
 
 Z (n, R) holds the projected samples, U (n, r) the gated dual coefficients of r machines. With Z = XW the
 derivative with respect to W is X' times that with respect to Z. UU' is formed for support samples only.
+
+For linear and polynomial kernels J falls when W is scaled up: only the stopping rule holds it back, or
+``projection_ridge``, or columns of unit length (``norm="unit"``: W stands for W / ‖w‖ column by column, and
+the gradient is (G − w w'G) / ‖w‖ at unit w).
+
+Where W tells nothing of the targets the machines return f = constant, and the gradient is exactly zero: a
+plateau. So several starts are drawn, each solved once, and the descent sets out from the lowest.
 """
 
 from abc import ABC, abstractmethod
@@ -26,6 +40,8 @@ from .learn import DescentOptions, LocalizedResult, descend, keep_best
 from .machines import BinaryMachines, Machines, Solved
 
 PROJECTION_KERNELS = ("linear", "poly", "gaussian")
+NORMS = (None, "unit")
+_TRIES = 20  # pairs drawn for a column before any direction will do
 
 
 class ProjectionKernel(ABC):
@@ -104,26 +120,6 @@ def projection_kernel(name: str, degree: int = 2, gamma: float = 1.0) -> Project
     if name == "linear":
         return LinearProjection()
     return PolynomialProjection(degree) if name == "poly" else GaussianProjection(gamma)
-
-
-# -----------------------------------------------------------------------------
-# Projection kernels: J as a function of projections W_m, and of a gate where there are several regions.
-#
-#     k(x, x') = Σ_m η_m(x) k(W_m'x, W_m'x') η_m(x')
-#
-#     J(V, W) = max_β dual(β; K) + (ridge/2) Σ_m ‖v_m‖² + (projection_ridge/2) Σ_m ‖W_m‖²
-#
-# One region is the global projection kernel, which has no gate. For linear and polynomial kernels J falls
-# when W is scaled up: only the stopping rule holds it back, or ``projection_ridge``, or columns of unit
-# length (``norm="unit"``: W stands for W / ‖w‖ column by column, and the gradient is (G − w w'G) / ‖w‖ at
-# unit w).
-#
-# Where W tells nothing of the targets the machines return f = constant, and the gradient is exactly zero: a
-# plateau. So several starts are drawn, each solved once, and the descent sets out from the lowest.
-
-
-NORMS = (None, "unit")
-_TRIES = 20  # pairs drawn for a column before any direction will do
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ stay equal for ever. There the starts are drawn: every other one assigns each sa
 the rest by kernel k-means within the class. Either kind alone can be a trap.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,8 +27,6 @@ from .mixtures import SIDES, Array, Mixtures, Pair, Point
 from .projection import Projected, Projection
 from .smo import project_smo
 from .working_set import likely, project_interior
-
-Draw = Callable[[Mixtures, int, np.random.Generator], Array]
 
 SOLVERS = ("ipm", "smo")
 
@@ -311,23 +309,18 @@ def _same(Ks: Array, a: int, b: int) -> bool:
 
 def draw_starts(mixtures: Mixtures, n_init: int, generator: np.random.Generator) -> list[Pair]:
     """``n_init`` pairs of posteriors, (n_positive, M) and (n_negative, N)."""
-    uniform = _for_each_class(mixtures, _uniform, generator)
+    uniform = _uniform(mixtures, 0), _uniform(mixtures, 1)
     twins = has_twins(mixtures)
     starts = [] if twins else [uniform]
     while len(starts) < n_init:
         draw = _assigned_at_random if len(starts) % 2 == 0 else _clustered
-        starts.append(_for_each_class(mixtures, draw, generator))
+        starts.append((draw(mixtures, 0, generator), draw(mixtures, 1, generator)))
     if twins and n_init >= _MANY:  # equal twins are not the aim, but nothing should be worse
         starts[-1] = uniform
     return starts[:n_init]
 
 
-def _for_each_class(mixtures: Mixtures, draw: Draw, generator: np.random.Generator) -> Pair:
-    positive, negative = (draw(mixtures, side, generator) for side in SIDES)
-    return positive, negative
-
-
-def _uniform(mixtures: Mixtures, side: int, _generator: np.random.Generator) -> Array:
+def _uniform(mixtures: Mixtures, side: int) -> Array:
     size = mixtures.sizes[side]
     return np.full((mixtures.rows[side].size, size), 1.0 / size)
 

@@ -162,17 +162,6 @@ def test_an_inter_class_step_is_with_the_best_partner():
         assert (0.0 if step is None else step.gain) == pytest.approx(best, rel=1e-6, abs=1e-9)
 
 
-def test_equal_posteriors_are_those_of_one_class():
-    problem = make_problem(n=12, kernels=((0, 1), (0, 1)), mode="hard", seed=2)
-    kin = kinships(setting_of(problem.projection))
-    rows = np.concatenate(problem.rows)
-    posteriors = np.concatenate(problem.q)
-    for a, t in enumerate(rows):
-        for b, s in enumerate(rows):
-            same = problem.y[t] == problem.y[s] and (posteriors[a] == posteriors[b]).all()
-            assert (a == b) or ((kin[t] == kin[s] and kin[t] >= 0) == same)
-
-
 def test_alone_the_steps_stall_short_of_the_optimum():
     """2000 more sweeps change nothing; the Newton steps close the gap from where they stand."""
     problem = make_problem(n=16, kernels=((0, 2), (0, 2)), C=10.0, seed=1)
@@ -319,16 +308,6 @@ def test_mode_full_is_refused_with_the_remedy():
     problem = make_problem(n=10, mode="full")
     with pytest.raises(ValueError, match=r'requires mode "qp" or "hard".*got mode "full".*solver="ipm"'):
         project_smo(problem.projection)
-
-
-def test_the_same_again_and_nothing_is_changed():
-    problem = make_problem(n=30, seed=7)
-    before = problem.Ks.copy(), problem.C.copy(), problem.q[0].copy()
-    first, second = project_smo(problem.projection), project_smo(problem.projection)
-    assert first.dual == second.dual
-    np.testing.assert_array_equal(first.duals[0], second.duals[0])
-    for kept, now in zip(before, (problem.Ks, problem.C, problem.q[0]), strict=True):
-        np.testing.assert_array_equal(kept, now)
 
 
 def test_samples_that_occur_twice_and_a_kernel_of_zeros():

@@ -103,16 +103,22 @@ def offsets_of(projection: Projection, multipliers: Array) -> Pair:
 @compiled
 def coefficients_of(setting: Setting, state: State) -> Array:
     """s, (n_components, n)."""
-    return state.totals * setting.shares - state.duals
+    coefficients = np.empty_like(state.duals)
+    n_components, n = coefficients.shape
+    for c in range(n_components):
+        for t in range(n):
+            coefficients[c, t] = state.totals[t] * setting.shares[c, t] - state.duals[c, t]
+    return coefficients
 
 
 @compiled
 def imbalance_of(setting: Setting, state: State) -> Array:
     """Σ_t s_t(j) of every component: zero where u is feasible."""
-    coefficients = coefficients_of(setting, state)
-    imbalance = np.empty(len(coefficients))
-    for c in range(len(coefficients)):
-        imbalance[c] = coefficients[c].sum()
+    n_components, n = state.duals.shape
+    imbalance = np.zeros(n_components)
+    for c in range(n_components):
+        for t in range(n):
+            imbalance[c] += state.totals[t] * setting.shares[c, t] - state.duals[c, t]
     return imbalance
 
 
@@ -129,23 +135,34 @@ def add_scores(setting: Setting, state: State, change: Array) -> None:
                 row = K[i]
                 for t in range(n):
                     scores[t] += x * row[t]
-    state.own[:] = 0.0
+    for t in range(n):
+        state.own[t] = 0.0
     for c in range(n_components):
-        state.own[:] += setting.shares[c] * state.scores[c]
+        for t in range(n):
+            state.own[t] += setting.shares[c, t] * state.scores[c, t]
 
 
 @compiled
 def rescore(setting: Setting, state: State) -> None:
     """λ and all scores afresh from the duals: takes away what rounding has left."""
-    state.totals[:] = 0.0
-    for c in range(len(state.duals)):
-        state.totals[:] += state.duals[c]
-    state.scores[:] = 0.0
+    n_components, n = state.duals.shape
+    for t in range(n):
+        state.totals[t] = 0.0
+    for c in range(n_components):
+        for t in range(n):
+            state.totals[t] += state.duals[c, t]
+            state.scores[c, t] = 0.0
     add_scores(setting, state, coefficients_of(setting, state))
 
 
 @compiled
 def dual_value(setting: Setting, state: State) -> float:
     """f'u − ½ u'Hu, from the scores."""
-    s = coefficients_of(setting, state)
-    return (setting.linear * state.duals - 0.5 * s * state.scores).sum()
+    n_components, n = state.duals.shape
+    value = 0.0
+    for c in range(n_components):
+        for t in range(n):
+            u = state.duals[c, t]
+            s = state.totals[t] * setting.shares[c, t] - u
+            value += setting.linear[c, t] * u - 0.5 * s * state.scores[c, t]
+    return value

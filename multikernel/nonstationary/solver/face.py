@@ -137,11 +137,15 @@ def null_step(face: Face) -> Array:
         for a in range(k + 1):
             right[j] -= face.columns[a, j] * step[a]
     correction = _restoring(face, k, right)
-    step[:k] += correction
+    for a in range(k):
+        step[a] += correction[a]
     slope = 0.0
     for a in range(k + 1):
         slope += step[a] * face.slopes[a]
-    return -step if slope < 0.0 else step
+    if slope < 0.0:
+        for a in range(k + 1):
+            step[a] = -step[a]
+    return step
 
 
 @compiled
@@ -223,9 +227,13 @@ def newton_step(face: Face, imbalance: Array, multipliers: Array) -> Array:
     """
     k, p = face.size[0], face.constraints.shape[1]
     W = face.constraints[:k]
-    step = face.slopes[:k].copy()
+    step = np.empty(k)
+    for a in range(k):
+        step[a] = face.slopes[a]
     _forward(face.factor, step)
-    system, right = np.zeros((p, p)), -imbalance[:p]
+    system, right = np.zeros((p, p)), np.empty(p)
+    for i in range(p):
+        right[i] = -imbalance[i]
     for a in range(k):
         for i in range(p):
             right[i] -= W[a, i] * step[a]
@@ -263,4 +271,5 @@ def _renew(system: Array, right: Array, solution: Array, constants: Array) -> No
         for j in range(i + 1, p):
             right[i] -= system[j, i] * right[j]
         right[i] = right[i] / system[i, i] if system[i, i] > 0.0 else 0.0
-    solution[:p] += right
+    for i in range(p):
+        solution[i] += right[i]

@@ -180,8 +180,18 @@ def ascend(
         scored = coefficients_of(setting, state)
         admit(setting, state, face, quote, max(_MOST >> (2 * progress.idle[0]), 1))
         climb(setting, state, face, multipliers)
-        add_scores(setting, state, coefficients_of(setting, state) - scored)
+        _score(setting, state, scored)
     return _LIMIT, max_rounds
+
+
+@compiled
+def _score(setting: Setting, state: State, scored: Array) -> None:
+    """Bring the scores up to date; ``scored`` is the s that they belong to."""
+    change = coefficients_of(setting, state)
+    for c in range(change.shape[0]):
+        for t in range(change.shape[1]):
+            change[c, t] -= scored[c, t]
+    add_scores(setting, state, change)
 
 
 @compiled
@@ -197,7 +207,7 @@ def settle(setting: Setting, state: State, face: Face, multipliers: Array) -> No
                 if state.duals[c, t] > 0.0 and not face.member[c, t]:
                     set_free(setting, state, face, t, c)
         climb(setting, state, face, multipliers)
-        add_scores(setting, state, coefficients_of(setting, state) - scored)
+        _score(setting, state, scored)
 
 
 @compiled
@@ -280,7 +290,9 @@ def admit(setting: Setting, state: State, face: Face, quote: Quote, most: int) -
 @compiled
 def _release(setting: Setting, state: State, face: Face, t: int) -> None:
     """The sample leaves its bound: its positive duals move each on its own."""
-    free = face.member[:, t].copy()
+    free = np.zeros(state.duals.shape[0], np.bool_)
+    for c in range(free.size):
+        free[c] = face.member[c, t]
     for a in range(face.size[0] - 1, -1, -1):
         if face.samples[a] == t:
             delete(face, a)
@@ -301,7 +313,8 @@ def climb(setting: Setting, state: State, face: Face, multipliers: Array) -> int
         length, direction, sample = _longest(setting, state, face, step, 1.0)
         _advance(state, face, step, length)
         _update_slopes(face, step, length, multipliers, imbalance)
-        imbalance *= 1.0 - length
+        for j in range(imbalance.size):
+            imbalance[j] *= 1.0 - length
         if direction < 0 and sample < 0:
             return cuts
         _fix(setting, state, face, direction, sample)

@@ -163,16 +163,6 @@ def test_the_stop_rule(constant, patience):
     assert len(runs[-1]) == patience - 1
 
 
-def test_patience_counts_small_steps_running():
-    """Values that fall by little, much, little, little: patience 2 stops at the last alone."""
-    values = [100.0, 99.99, 90.0, 89.99, 89.98, 50.0]
-    objective = Plain(lambda theta: values[round(theta[0])], lambda theta: np.array([-0.01]))
-    for patience, n_kept in ((1, 2), (2, 5)):
-        found = descend(objective, np.zeros(1), DescentOptions(tol=1e-3, patience=patience))
-        assert [entry["objective"] for entry in found.history] == values[:n_kept]
-        assert found.status == Status.OPTIMAL
-
-
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_max_iter(optimizer):
     for limit in (0, 1, 5):
@@ -278,22 +268,6 @@ def test_snapshot_and_description_belong_to_accepted_points():
 
 
 # --- L-BFGS directions, and blocks of parameters that move by turns -----------------------------------------
-
-
-def test_a_misled_limited_memory_falls_back_on_the_gradient():
-    """Curvature that changes sign: the direction of the memory fails, the gradient does not."""
-
-    def function(t):
-        return float(np.sin(3.0 * t[0]) + 0.05 * (t[0] - 20.0) ** 2 + 10.0 * np.cos(t[1]))
-
-    def slope(t):
-        return np.array([3.0 * np.cos(3.0 * t[0]) + 0.1 * (t[0] - 20.0), -10.0 * np.sin(t[1])])
-
-    objective = Plain(function, slope)
-    found = descend(objective, np.array([0.3, 0.1]), DescentOptions("lbfgs", tol=1e-9, max_iter=300))
-    values = [entry["objective"] for entry in found.history]
-    assert all(new < old for old, new in pairwise(values))
-    assert found.gradient_norm < 1e-3
 
 
 def test_limited_memory_forgets_what_misled_it(monkeypatch):

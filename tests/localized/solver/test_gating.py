@@ -164,15 +164,6 @@ def test_identical_kernels_at_equal_gates_are_a_stationary_point():
     np.testing.assert_allclose(objective.gradient(), 0.0, atol=1e-9)
 
 
-def test_a_gate_that_opens_one_kernel_everywhere_is_that_kernel_alone_and_flat():
-    problem, objective, _ = make_objective("hinge", "softmax", n=30)
-    V = np.zeros((3, 3))
-    V[:, -1] = 0.0, 80.0, 0.0
-    single = make_machines("hinge", problem, 1e-13).solve(np.ascontiguousarray(problem.Ks[1])).value
-    assert objective.value(V.ravel()) == pytest.approx(single, rel=1e-9)
-    assert np.linalg.norm(objective.gradient()) < 1e-20
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_what_is_given_stays_as_it_is(dtype):
     problem, objective, theta = make_objective("hinge", "gaussian", n=20, tol=1e-8)
@@ -212,14 +203,3 @@ def test_description_of_a_point():
     described = objective.describe()
     assert described["n_active"] == 2.0
     assert described["gap"] == objective.solved.gap
-
-
-def test_only_gaussian_parameters_are_projected():
-    for gate in GATES:
-        _, objective, theta = make_objective("hinge", gate)
-        theta[-1] = -0.4
-        expected = theta.copy()
-        if gate == "gaussian":
-            expected[-1] = 0.4
-        np.testing.assert_array_equal(objective.project(theta), expected)
-        assert theta[-1] == -0.4

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from multikernel.localized.solver import gates
-from multikernel.localized.solver import learn as module
 from multikernel.localized.solver.learn import (
     DescentOptions,
     GatedObjective,
@@ -149,33 +148,3 @@ def test_one_sigmoid_gate_is_trained():
     found = learn_gates(make_objective(gate="sigmoid", sources=(0,)), 1, np.random.default_rng(0))
     assert found.n_iter > 1
     assert found.objective < found.history[0]["objective"]
-
-
-def test_the_default_start_is_small_and_even():
-    """At ±0.01 all kernels count alike at first."""
-    seen = []
-    objective = make_objective()
-    value = objective.value
-
-    def watch(theta, ceiling=np.inf):
-        result = value(theta, ceiling)
-        seen.append(objective.eta)
-        return result
-
-    objective.value = watch
-    learn_gates(objective, 1, np.random.default_rng(0), DescentOptions(max_iter=0))
-    np.testing.assert_allclose(seen[0], 1.0 / 3.0, atol=0.03)
-    assert module.START_SCALE == 0.01
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_read_only_stacks_are_learned_and_left_alone(dtype):
-    problem = make_problem(30)
-    Ks = problem.Ks.astype(dtype)
-    copy = Ks.copy()
-    Ks.flags.writeable = False
-    machines = make_machines("hinge", problem, 1e-4)
-    objective = GatedObjective(Ks, np.array([0, 1]), problem.X, gates.GATES["softmax"], machines)
-    found = learn_gates(objective, 1, np.random.default_rng(0))
-    assert found.objective < found.history[0]["objective"]
-    np.testing.assert_array_equal(Ks, copy)

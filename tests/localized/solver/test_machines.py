@@ -10,7 +10,7 @@ from multikernel.core.stack.gated import GatedStack
 from multikernel.core.svm import machine as fixed_kernel
 from multikernel.core.svm.losses import Hinge
 from multikernel.localized.solver import machines as module
-from multikernel.localized.solver.machines import BinaryMachines, JointMachines
+from multikernel.localized.solver.machines import BinaryMachines
 from tests.localized.solver.gated_problems import (
     MACHINES,
     dual_and_primal,
@@ -219,16 +219,6 @@ def test_no_kernel_at_all():
     solved = machines.solve(np.zeros((5, 5)))
     assert solved.value == pytest.approx(8.0)  # 2 C min(n₊, n₋)
     assert solved.gap <= 1e-4
-
-
-def test_two_classes_in_the_joint_machine_are_twice_the_binary_one():
-    problem = make_problem(50, seed=15)
-    K, codes = problem.Ks[0], (problem.signs > 0).astype(int)
-    joint, binary = JointMachines(codes, 2, problem.C, tol=1e-10), make_machines("hinge", problem, 1e-10)
-    assert joint.solve(K).value == pytest.approx(2.0 * binary.solve(K).value, rel=1e-8)
-    f = K @ joint.coefficients + joint.intercepts
-    half = 0.5 * (f[:, 1] - f[:, 0])
-    np.testing.assert_allclose(half, K @ binary.coefficients[:, 0] + binary.intercepts[0], atol=1e-4)
 
 
 def test_the_gated_sum_and_its_matrix_give_the_same_machine():

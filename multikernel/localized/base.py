@@ -130,8 +130,8 @@ def warn_of_machines(model: Any, results: Sequence[LocalizedResult], remedy: str
     if any(r.exhausted for r in results):
         warn_caller(
             f"{name}: a machine used all the steps it is allowed; the relative duality gap at the learned "
-            f"kernel is {model.dual_gap_:.1e}. Kernels of low rank with a large C crawl: lower C, normalise "
-            f"the kernels, or raise tol.{remedy}",
+            f"kernel is {model.dual_gap_:.1e}. Kernels of low rank with a large C converge slowly: lower C, "
+            f"normalise the kernels, or raise tol.{remedy}",
             ConvergenceWarning,
         )
     if any(r.gap > model.tol and not r.exhausted for r in results):

@@ -54,14 +54,14 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         One gate for each. A kernel may be given several times: three copies of a linear kernel make a
         piecewise linear boundary of up to three pieces. Copies are stored once.
     C : float
-        Price of errors.
+        Penalty on margin violations.
     gating : {"softmax", "sigmoid", "gaussian"}
     gating_features : None, columns, name of a view, or "kernel"
         What the gate looks at, standardised with the numbers of the training samples. None: the columns that
         the kernels read. Columns by name, position, list, slice, mask or function, as for a view; the name of
         a view stands for its columns. ``"kernel"``: the similarities to all training samples (empirical
         kernel map), by the mean of the kernels; also the default, and the meaning of a kernel's name, where
-        kernels are ready-made.
+        kernels are precomputed.
     multiclass : {"ovr", "ovo", "joint"}
         One machine for each class, or pair of classes; or all classes in a single machine (one gate).
     shared_gate : bool
@@ -81,7 +81,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         The relative decrease of :math:`J` in a step at which to stop. Machines are solved to a relative
         duality gap of a tenth of it.
     max_iter : int
-        At most so many steps from each start.
+        Maximum number of steps from each start.
     prune : bool
         Whether prediction leaves out, sample by sample, the kernels whose gate is at most 0.001, and does not
         compute them. The default is exact.
@@ -123,8 +123,8 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     n_iter_ : int, steps of the start that was kept
     status_ : str
         "optimal": a step gained no more than `tol`; "stalled": none lowered :math:`J`; "max_iter";
-        "interrupted". Gates that are 0 or 1 at nearly all training samples are named behind it.
-    saturated_ : list of str, the views with such gates
+        "interrupted".
+    saturated_ : list of str, the views whose gate is 0 or 1 at nearly all training samples
     history_ : list of dict, the steps of the start that was kept; ``objective`` never rises
 
     Notes
@@ -291,7 +291,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     psd, callback, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
     C : float
-        Price of errors beyond epsilon.
+        Penalty on errors beyond epsilon.
     epsilon : float >= 0
         Errors below it are free.
 

@@ -59,7 +59,7 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         ``"scale"`` is 1 / (n_components × the mean variance of the columns that vary); that variance is 1 for
         standardised columns. Projections on unit columns then differ by about one width of the kernel.
     C : float
-        Price of errors.
+        Penalty on margin violations.
     gating : {"softmax", "sigmoid", "gaussian"}
         The gate over several regions, as in :class:`LocalizedMKLClassifier`; it reads all columns,
         standardised.
@@ -122,8 +122,8 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     n_iter_ : int, steps of the descent that was kept
     status_ : str
         "optimal": a step gained no more than `tol`; "stalled": none lowered :math:`J`; "max_iter";
-        "interrupted". Gates that are 0 or 1 at nearly all training samples are named behind it.
-    saturated_ : list of str, the regions with such gates
+        "interrupted".
+    saturated_ : list of str, the regions whose gate is 0 or 1 at nearly all training samples
     history_ : list of dict, the steps of the descent that was kept; ``objective`` never rises
     n_features_in_ : int
     feature_names_in_ : array (n_features_in_,), where X has column names
@@ -263,7 +263,7 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
         As for :class:`ProjectionKernelClassifier`; starts are differences of a sample with a target above the
         median and one with a target that is not.
     C : float
-        Price of errors beyond epsilon. It is in units of the targets: scale them.
+        Penalty on errors beyond epsilon. It is in units of the targets: scale them.
     epsilon : float >= 0
         Errors below it are free.
 

@@ -78,7 +78,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         One component for each and class; a kernel may be given several times. Kernels of unit diagonal are
         the safe choice: otherwise their scale, through :math:`k(x, x)/2`, is one of variance.
     C : float or numpy.inf
-        Price of falling short of the margin; infinity is the hard margin. One kernel alone gives the SVM with
+        Penalty on margin violations; infinity is the hard margin. One kernel alone gives the SVM with
         twice this C.
     mode : {"qp", "full", "hard"}
         ``"qp"``: the problem above, as published. ``"full"``: the log-sum-exp also of the other class; less
@@ -89,7 +89,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     n_init : int or "auto"
         Starts, of which that with the least :math:`\Phi` is kept; "auto": 1, but 8 if a kernel repeats.
     max_iter : int
-        At most so many turns from each start.
+        Maximum number of turns from each start.
     tol : float
         The relative distance of :math:`\Phi` to what one more turn could reach, at which to stop if it is
         falling. Where a kernel repeats, 1e-6 is better: on the way lie points at which turns gain little.
@@ -147,7 +147,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     Very narrow Gaussians (kernel matrices near the identity) with a large C are a trap, in modes "full" and
     "hard" above all: they have the largest margin and predict the majority.
 
-    Ready-made kernels do not tell :math:`k(x, x)` of a new sample, which prediction needs: their diagonals
+    Precomputed kernels do not tell :math:`k(x, x)` of a new sample, which prediction needs: their diagonals
     must be constant (unit diagonal) where there are several, and new samples are taken to have the same.
 
     Time: an iteration of the interior point method factors a matrix of the active pairs of a sample and a
@@ -443,7 +443,7 @@ def warn_of_mixtures(model: Any, results: Sequence[MixturesResult], weights: Arr
 
 # ------------------------------------------------------------------ k(x, x) where the kernels are precomputed
 def constant_diagonals(Ks: Array, names: list[str]) -> Array | None:
-    """The diagonals of ready-made kernels, (n_kernels,), if each is constant; otherwise a warning and None.
+    """The diagonals of precomputed kernels, (n_kernels,), if each is constant; otherwise a warning and None.
 
     One kernel alone is let pass: what its diagonal adds to both classes cancels.
     """

@@ -93,7 +93,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
         ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X (n, n, m).
     C : float
-        Price of errors.
+        Penalty on margin violations.
     posterior : {"knn", "parzen"} or classifier with ``predict_proba``
         Where the probabilities come from that are not given to ``fit``. ``"knn"``: the share of each class
         among the nearest samples, the sample itself included. ``"parzen"``: its share in a density of
@@ -121,13 +121,13 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     tol : float
         The relative duality gap to reach.
     max_iter : int
-        At most so many weight updates.
+        Maximum number of weight updates.
     psd : {"error", "clip", "shift"}
         What to do with an indefinite Gram matrix.
     gram : {"dense", "memmap"}
         Where the Gram stack is kept during fit.
     dtype : {"float64", "float32"}
-        Its precision; a ready-made stack of either keeps its own.
+        Its precision; a precomputed stack of either keeps its own.
     callback : callable, optional
         Called with a dict after each iteration; a true answer stops the fit.
     verbose : int

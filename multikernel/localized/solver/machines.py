@@ -58,7 +58,7 @@ class Machines(Protocol):
 
 
 def most_steps(n: int) -> int:
-    """Steps allowed to one solve: kernels of low rank let pairs crawl for minutes without need."""
+    """Steps allowed to one solve: on kernels of low rank SMO converges slowly, for minutes without need."""
     return max(LEAST_STEPS, STEPS_PER_SAMPLE * n)
 
 

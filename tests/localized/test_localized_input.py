@@ -201,10 +201,6 @@ class TestOtherSettings:
         np.testing.assert_allclose(P.sum(axis=1), 1.0)
         scores = model.decision_function(FRESH)
         assert (np.argsort(P[:, 1], kind="stable") == np.argsort(scores, kind="stable")).all()
-        again = LocalizedMKLClassifier(VIEWS, probability=True, tol=1e-2).fit(X, LABELS)
-        np.testing.assert_array_equal(again.predict_proba(FRESH), P)
-        with refuses("predict_proba", error=AttributeError):
-            LocalizedMKLClassifier(VIEWS).fit(X, LABELS).predict_proba(FRESH)
 
     def test_single_precision_stacks(self):
         Ks = plain_kernels(X, X)

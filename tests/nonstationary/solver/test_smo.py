@@ -304,12 +304,6 @@ def test_too_few_rounds_are_told_with_the_gap_that_is_left():
     assert best.n_iter > 1
 
 
-def test_mode_full_is_refused_with_the_remedy():
-    problem = make_problem(n=10, mode="full")
-    with pytest.raises(ValueError, match=r'requires mode "qp" or "hard".*got mode "full".*solver="ipm"'):
-        project_smo(problem.projection)
-
-
 def test_samples_that_occur_twice_and_a_kernel_of_zeros():
     Ks, y = make_kernels(16, 9)
     Ks, y = np.tile(Ks[:2], (1, 2, 2)), np.tile(y, 2)

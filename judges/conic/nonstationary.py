@@ -16,9 +16,16 @@ import numpy as np
 import scipy.sparse
 
 from multikernel.core.optim.loop import Status
-from multikernel.nonstationary.solver.dense_program import DenseProgram, Variables, dense_program, select
 from multikernel.nonstationary.solver.mixtures import SIDES, Array, Pair
-from multikernel.nonstationary.solver.projection import Projected, Projection, finish
+from multikernel.nonstationary.solver.projection import (
+    DenseProgram,
+    Projected,
+    Projection,
+    Variables,
+    dense_program,
+    finish,
+    select,
+)
 
 from .program import Block, minimise
 

@@ -4,8 +4,10 @@ Problem: min over gating parameters V of J(V), the optimal value of a machine on
 Σ_m η_m(x; V) K_m(x, z) η_m(z; V); with projections, also over W_m in K_m(W_m'x, W_m'z). Not convex: descents
 from several starts, the lowest objective is kept.
 
-``base`` and ``estimators``: `LocalizedMKL*`; ``projection_base`` and ``projection``: `ProjectionKernel*`;
-``solver/``: gates, descent, machines that are solved again and again while their kernel moves.
+``base``: what all models here share, and the base of those with gates; ``estimators``: `LocalizedMKL*`;
+``projection_base`` and ``projection``: `ProjectionKernel*`; ``solver/``: ``gates``, ``machines`` that are
+solved again and again while their kernel moves, ``learn`` (the objective of a gate, and descents from several
+starts), ``projections`` (kernels of projected samples, and their objective).
 """
 
 from .estimators import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor

@@ -1,4 +1,14 @@
-"""What a user should know of a descent over gates or projections that did not go as it should."""
+"""What the estimators of this room share, and the base of those with a gate over their kernels.
+
+Gates and projections are learned by the same descents over warm-started machines: the functions here check
+and read the parameters that both kinds of models have, store what a fitted model says of its descents, and
+warn of what went wrong.
+
+A fitted model with gates is a list of them, each with its machines (all of them share one gate, or each has
+its own). The score of machine k is Σ_m η_m(x) Σ_i K_m(x, x_i) η_m(x_i) B_ik + b_k, so that a model is kept as
+one array of products η_m(x_i) B_ik over the support samples, (n_machines, n_kernels, n_support), and the
+gates' parameters.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,11 +28,11 @@ from ..core.one_kernel import fixed_seed
 from ..core.optim.loop import Status
 from ..core.progress import Progress
 from ..core.samples import Samples
+from ..core.svm.losses import EpsilonInsensitive, OneClass
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
-from .solver.descent import OPTIMIZERS, DescentOptions
 from .solver.gates import GATES, OPEN, saturated_gates
-from .solver.learn import GatedObjective, LocalizedResult, learn_gates
-from .solver.machines import Machines
+from .solver.learn import OPTIMIZERS, DescentOptions, GatedObjective, LocalizedResult, learn_gates
+from .solver.machines import BinaryMachines, Machines
 
 LOCALIZED = About(
     family="localized",
@@ -39,7 +49,79 @@ LOCALIZED = About(
 )
 
 
+MACHINE_TOL = 0.1  # the machines' relative gap, in units of the tolerance of the descent
 _ALIKE = 0.2  # copies that were told apart differ by nearly 1 somewhere
+
+
+# ------------------------------------------------------------------ descents over gates or projections
+def check_descent(model: Any) -> None:
+    """The parameters that gates and projections have in common."""
+    check_choice("gating", model.gating, tuple(GATES))
+    check_choice("optimizer", model.optimizer, OPTIMIZERS)
+    check_positive_integer("n_init", model.n_init)
+    check_positive_integer("patience", model.patience)
+    check_number("ridge", model.ridge, at_least=0.0)
+    model._check_numerics()
+
+
+def descent_options(model: Any, label: str = "", blocks: Sequence[Array] | None = None) -> DescentOptions:
+    """The numerics of a descent, from the parameters of the model."""
+    return DescentOptions(
+        optimizer=model.optimizer,
+        tol=float(model.tol),
+        patience=int(model.patience),
+        max_iter=int(model.max_iter),
+        callback=Progress(label, model.verbose, model.callback),
+        blocks=blocks,
+    )
+
+
+def generator(model: Any) -> np.random.Generator:
+    """The source of starts; ``random_state=None`` always means the same ones."""
+    return np.random.default_rng(fixed_seed(model.random_state))
+
+
+def regression_machine(model: Any, y: Array, weights: Array) -> tuple[BinaryMachines, float]:
+    """The machine of a regressor for its targets less their median, and that.
+
+    The intercept absorbs the median, and the numbers stay small.
+    """
+    middle = float(np.median(y))
+    loss = EpsilonInsensitive(y - middle, float(model.C) * weights, float(model.epsilon))
+    return BinaryMachines([loss], tol=MACHINE_TOL * float(model.tol)), middle
+
+
+def one_class_machine(model: Any, weights: Array) -> BinaryMachines:
+    """The machine of a novelty detector."""
+    loss = OneClass(np.zeros(weights.size), weights / (float(model.nu) * weights.sum()))
+    return BinaryMachines([loss], tol=MACHINE_TOL * float(model.tol))
+
+
+# ------------------------------------------------------------------ what a fitted model says of its descents
+def store_duals(model: Any, samples: Samples, duals: Array, intercepts: Array) -> Array:
+    """Store support samples and intercepts; the rows (of the distinct samples) that predictions need.
+
+    ``duals`` (n_machines, n_distinct) are signed. A model without support samples is its intercept, and keeps
+    the first row.
+    """
+    spread = samples.spread(duals)
+    model.support_ = np.flatnonzero(spread.any(axis=0))
+    model.dual_coef_ = spread[:, model.support_]
+    model.intercept_ = intercepts
+    kept = np.flatnonzero(duals.any(axis=0))
+    return kept if kept.size else np.array([0])
+
+
+def store_descents(model: Any, results: Sequence[LocalizedResult], eta: Sequence[Array]) -> None:
+    """Store J, its certificate and how the descents ended; ``eta``: the gates at the training samples."""
+    model.objective_ = float(sum(r.objective for r in results))
+    model.dual_gap_ = float(max(r.gap for r in results))
+    model.gradient_norm_ = float(max(r.gradient_norm / max(abs(r.objective), 1e-300) for r in results))
+    model.n_iter_ = max(1, max(r.n_iter for r in results))
+    model.n_solves_ = sum(r.n_solves for r in results)
+    ends = np.any([saturated_gates(values) for values in eta], axis=0)
+    model.saturated_ = [name for name, at_end in zip(model.view_names_, ends, strict=True) if at_end]
+    model.status_ = worst_status([r.status for r in results])
 
 
 def warn_of_machines(model: Any, results: Sequence[LocalizedResult], remedy: str = "") -> None:
@@ -48,8 +130,8 @@ def warn_of_machines(model: Any, results: Sequence[LocalizedResult], remedy: str
     if any(r.exhausted for r in results):
         warn_caller(
             f"{name}: a machine used all the steps it is allowed; the relative duality gap at the learned "
-            f"kernel is {model.dual_gap_:.1e}. Kernels of low rank with a large C crawl: lower C, normalise "
-            f"the kernels, or raise tol.{remedy}",
+            f"kernel is {model.dual_gap_:.1e}. Kernels of low rank with a large C converge slowly: lower C, "
+            f"normalise the kernels, or raise tol.{remedy}",
             ConvergenceWarning,
         )
     if any(r.gap > model.tol and not r.exhausted for r in results):
@@ -61,19 +143,19 @@ def warn_of_machines(model: Any, results: Sequence[LocalizedResult], remedy: str
         )
 
 
-def warn_of_descent(model: Any, results: Sequence[LocalizedResult]) -> None:
-    """Warn of a descent over gates that was cut short, and of saturated starts."""
+def warn_of_descent(model: Any, results: Sequence[LocalizedResult], brake: str, restart: str) -> None:
+    """Warn of a descent that was cut short, and of starts at saturated gates, each with a remedy."""
     name = type(model).__name__
     if any(r.status == Status.MAX_ITER for r in results):
         warn_caller(
             f"{name} did not settle to tol={model.tol:g} in {model.max_iter} steps: the last one still "
-            f"lowered the objective by {_last_fall(results):.1e} of it. Raise max_iter or tol.",
+            f"lowered the objective by {_last_fall(results):.1e} of it. Raise max_iter or tol.{brake}",
             ConvergenceWarning,
         )
     if any(r.start_saturated for r in results):
         warn_caller(
             f"{name}: nearly all gate values were 0 or 1 at the start, where the gradient vanishes and "
-            "nothing is learned. Lower init_scale, or use fewer gating features."
+            f"nothing is learned. {restart}"
         )
 
 
@@ -87,6 +169,7 @@ def _last_fall(results: Sequence[LocalizedResult]) -> float:
     return max(falls, default=0.0)
 
 
+# ------------------------------------------------------------------ models with a gate over their kernels
 def warn_of_equal_copies(model: Any, sources: Array, eta: Sequence[Array]) -> None:
     """Warn where the gates of all copies of a kernel are the same at every sample: they are one kernel."""
     for source in np.unique(sources):
@@ -100,32 +183,6 @@ def warn_of_equal_copies(model: Any, sources: Array, eta: Sequence[Array]) -> No
                 f"{type(model).__name__} stopped before it told them apart, and they count as one kernel. "
                 "Raise init_scale (to 0.1) or patience (to 3), or take gating='softmax'."
             )
-
-
-# -----------------------------------------------------------------------------
-# What a fitted model says of the descents that it came from, over gates or over projections.
-
-
-def record_descents(model: Any, results: Sequence[LocalizedResult], saturated: list[str]) -> None:
-    """Store J, its certificate and how the descents ended; ``saturated`` names the gates that are 0 or 1."""
-    model.objective_ = float(sum(r.objective for r in results))
-    model.dual_gap_ = float(max(r.gap for r in results))
-    model.gradient_norm_ = float(max(r.gradient_norm / max(abs(r.objective), 1e-300) for r in results))
-    model.n_iter_ = max(1, max(r.n_iter for r in results))
-    model.saturated_ = saturated
-    model.status_ = worst_status([r.status for r in results])
-
-
-# -----------------------------------------------------------------------------
-# What every estimator with a gate shares: validate, build the kernels, learn the gate, store.
-#
-# A fitted model is a list of gates, each with its machines (all of them share one gate, or each has its own).
-# The score of machine k is Σ_m η_m(x) Σ_i K_m(x, x_i) η_m(x_i) B_ik + b_k, so that a model is kept as one
-# array of products η_m(x_i) B_ik over the support samples, (n_machines, n_kernels, n_support), and the gates'
-# parameters.
-
-
-MACHINE_TOL = 0.1  # the machines' relative gap, in units of the tolerance of the descent
 
 
 @dataclass(frozen=True)
@@ -209,6 +266,7 @@ class BaseLocalized(KernelEstimator):
     about = LOCALIZED
     _adds_kernels = True
     certificate = "machine"
+    intercept_: Array
 
     def __init__(
         self,
@@ -246,18 +304,10 @@ class BaseLocalized(KernelEstimator):
         self.random_state = random_state
 
     # ------------------------------------------------------------------ kernels
-    def _check_gating(self) -> None:
-        check_choice("gating", self.gating, tuple(GATES))
-        check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        check_positive_integer("n_init", self.n_init)
-        check_positive_integer("patience", self.patience)
-        check_number("ridge", self.ridge, at_least=0.0)
-        check_number("init_scale", self.init_scale, above=0.0)
-        self._check_numerics()
-
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The stack of the distinct kernels; which of them each gate reads, and what the gate looks at."""
-        self._check_gating()
+        check_descent(self)
+        check_number("init_scale", self.init_scale, above=0.0)
         given = None if isinstance(self.kernels, str) else as_views(self.kernels)
         distinct, sources = ([], []) if given is None else distinct_views(given)
         self._bank = make_bank(self.kernels if given is None else distinct, psd=self.psd)
@@ -295,13 +345,7 @@ class BaseLocalized(KernelEstimator):
             machines,
             float(self.ridge),
         )
-        options = DescentOptions(
-            optimizer=self.optimizer,
-            tol=float(self.tol),
-            patience=int(self.patience),
-            max_iter=int(self.max_iter),
-            callback=Progress(label, self.verbose, self.callback),
-        )
+        options = descent_options(self, label)
         # One thread: the path of the descent hangs on the last digit of its sums.
         with one_thread():
             result = learn_gates(objective, int(self.n_init), rng, options, float(self.init_scale))
@@ -309,15 +353,16 @@ class BaseLocalized(KernelEstimator):
             self._require_psd(Ks, range(len(Ks)))
         return result
 
-    def _generators(self, count: int) -> list[np.random.Generator]:
-        """A source of starts for each gate; ``random_state=None`` always means the same ones."""
-        return np.random.default_rng(fixed_seed(self.random_state)).spawn(count)
+    def _learn_and_store(self, Ks: Array, machine: Machines, name: str, samples: Samples) -> None:
+        """One machine with its gate, on all the samples."""
+        rows = np.arange(samples.rows.size)
+        [rng] = generator(self).spawn(1)
+        self._store([Gated(self._learn(Ks, machine, rows, rng), rows, [name])], samples)
 
     def _store(self, gates: Sequence[Gated], samples: Samples) -> None:
         """Keep the model in compact form: support samples and kernels that are read."""
-        n = samples.rows.size
         results = [gated.result for gated in gates]
-        duals = np.concatenate([gated.coefficients(n) for gated in gates])
+        duals = np.concatenate([gated.coefficients(samples.rows.size) for gated in gates])
         self.machine_names_ = [name for gated in gates for name in gated.names]
         gate_of = np.repeat(np.arange(len(gates)), [len(gated.names) for gated in gates])
         self.gating_ = [r.point.V.copy() for r in results]
@@ -325,43 +370,25 @@ class BaseLocalized(KernelEstimator):
         means = np.stack([np.average(values, axis=0, weights=samples.weights) for values in eta])
         self.machine_weights_ = means[gate_of]
         self.kernel_weights_ = means.mean(axis=0)
-        spread = samples.spread(duals)
-        self.support_ = np.flatnonzero(spread.any(axis=0))
-        self.dual_coef_ = spread[:, self.support_]
-        self.intercept_ = np.concatenate([r.point.intercepts for r in results])
-        kept = np.flatnonzero(duals.any(axis=0))
-        kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
+        kept = store_duals(self, samples, duals, np.concatenate([r.point.intercepts for r in results]))
+        store_descents(self, results, eta)
+        self.start_objectives_ = [np.array(r.objectives) for r in results]
+        self.history_ = [{**entry, "machine": g} for g, r in enumerate(results) for entry in r.history]
         coefficients = np.stack([eta[g][kept].T * duals[k, kept] for k, g in enumerate(gate_of)])
-        self._store_diagnostics(gates, eta)
+        sources = self._sources
         self._gated = GatedKernels(
-            self._bank.restrict(samples.rows[kept] if self._precomputed else kept, np.unique(self._sources)),
+            self._bank.restrict(samples.rows[kept] if self._precomputed else kept, np.unique(sources)),
             np.ascontiguousarray(coefficients),  # as a pickle keeps it
             self.gating,
             self.gating_,
             self._features,
             gate_of,
-            self._sources,
+            sources,
         )
-        sources = self._sources
         del self._train_features, self._features, self._sources, self._bank
         warn_of_machines(self, results)
-        warn_of_descent(self, results)
+        warn_of_descent(self, results, "", "Lower init_scale, or use fewer gating features.")
         warn_of_equal_copies(self, sources, eta)
-
-    def _store_diagnostics(self, gates: Sequence[Gated], eta: list[Array]) -> None:
-        results = [gated.result for gated in gates]
-        ends = np.any([saturated_gates(values) for values in eta], axis=0)
-        saturated = [name for name, at_end in zip(self.view_names_, ends, strict=True) if at_end]
-        record_descents(self, results, saturated)
-        self.start_objectives_ = [np.array(r.objectives) for r in results]
-        self.n_solves_ = sum(
-            r.n_solves * self._solves_per_value(gated) for r, gated in zip(results, gates, strict=True)
-        )
-        self.history_ = [{**entry, "machine": g} for g, r in enumerate(results) for entry in r.history]
-
-    def _solves_per_value(self, gated: Gated) -> int:
-        """How many machines one value of the objective takes."""
-        return len(gated.names)
 
     # ------------------------------------------------------------------ predict
     @property

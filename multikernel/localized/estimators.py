@@ -1,4 +1,4 @@
-"""Support vector classification with kernel weights that depend on the sample: localized MKL."""
+"""Localized MKL: classification, regression and novelty detection with a gate over the kernels."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,11 +21,12 @@ from ..core.parameters import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
-from .base import MACHINE_TOL, BaseLocalized, Gated
+from ..core.svm.losses import Hinge
+from .base import MACHINE_TOL, BaseLocalized, Gated, generator, one_class_machine, regression_machine
 from .solver.machines import BinaryMachines, JointMachines, Machines
 
 STRATEGIES = ("ovr", "ovo", "joint")
+_COLLAPSED = 0.99  # a mean gate above this is open nearly everywhere
 
 
 class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
@@ -53,14 +54,14 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         One gate for each. A kernel may be given several times: three copies of a linear kernel make a
         piecewise linear boundary of up to three pieces. Copies are stored once.
     C : float
-        Price of errors.
+        Penalty on margin violations.
     gating : {"softmax", "sigmoid", "gaussian"}
     gating_features : None, columns, name of a view, or "kernel"
         What the gate looks at, standardised with the numbers of the training samples. None: the columns that
         the kernels read. Columns by name, position, list, slice, mask or function, as for a view; the name of
         a view stands for its columns. ``"kernel"``: the similarities to all training samples (empirical
         kernel map), by the mean of the kernels; also the default, and the meaning of a kernel's name, where
-        kernels are ready-made.
+        kernels are precomputed.
     multiclass : {"ovr", "ovo", "joint"}
         One machine for each class, or pair of classes; or all classes in a single machine (one gate).
     shared_gate : bool
@@ -80,7 +81,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         The relative decrease of :math:`J` in a step at which to stop. Machines are solved to a relative
         duality gap of a tenth of it.
     max_iter : int
-        At most so many steps from each start.
+        Maximum number of steps from each start.
     prune : bool
         Whether prediction leaves out, sample by sample, the kernels whose gate is at most 0.001, and does not
         compute them. The default is exact.
@@ -122,8 +123,8 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     n_iter_ : int, steps of the start that was kept
     status_ : str
         "optimal": a step gained no more than `tol`; "stalled": none lowered :math:`J`; "max_iter";
-        "interrupted". Gates that are 0 or 1 at nearly all training samples are named behind it.
-    saturated_ : list of str, the views with such gates
+        "interrupted".
+    saturated_ : list of str, the views whose gate is 0 or 1 at nearly all training samples
     history_ : list of dict, the steps of the start that was kept; ``objective`` never rises
 
     Notes
@@ -231,7 +232,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         samples = self._distinct(X, codes, weights)
         Ks = self._fit_kernels(X, samples)
         groups = self._groups(codes[samples.rows], C * samples.weights)
-        sources = self._generators(len(groups))
+        sources = generator(self).spawn(len(groups))
         jobs = [(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True)]
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
         with one_thread():  # around all: gates that set and restore it each would mix it up
@@ -247,15 +248,11 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
             Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(self._learn_group)(*j) for j in jobs)
         )
 
-    @property
-    def _is_joint(self) -> bool:
-        return self.multiclass == "joint" and self.classes_.size > 2
-
     def _groups(self, codes: Array, bounds: Array) -> list[tuple[Machines, Array, list[str]]]:
         """The machines that share a gate, their samples and their names, for each gate."""
         tol = MACHINE_TOL * float(self.tol)
         everything = np.arange(codes.size)
-        if self._is_joint:
+        if self.multiclass == "joint" and self.classes_.size > 2:
             joint = JointMachines(codes, self.classes_.size, bounds, tol)
             return [(joint, everything, [str(c) for c in self.classes_])]
         problems = binary_problems(codes, self.classes_, self.multiclass)
@@ -274,13 +271,6 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     ) -> Gated:
         label = f"{names[0]}: " if self.classes_.size > 2 and len(names) == 1 else ""
         return Gated(self._learn(Ks, machines, rows, rng, label), rows, names)
-
-    def _solves_per_value(self, gated: Gated) -> int:
-        return 1 if self._is_joint else len(gated.names)
-
-
-# -----------------------------------------------------------------------------
-# Support vector regression with kernel weights that depend on the sample: localized MKL.
 
 
 class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
@@ -301,7 +291,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     psd, callback, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
     C : float
-        Price of errors beyond epsilon.
+        Penalty on errors beyond epsilon.
     epsilon : float >= 0
         Errors below it are free.
 
@@ -368,32 +358,21 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
         """
-        C = check_finite_price(self.C)
-        epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
+        check_finite_price(self.C)
+        check_number("epsilon", self.epsilon, at_least=0.0)
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=False)[:, 0]
         weights = check_sample_weights(sample_weight, targets.size)
         samples = self._distinct(X, targets, weights)
         Ks = self._fit_kernels(X, samples)
-        y = targets[samples.rows]
-        middle = float(np.median(y))  # the intercept absorbs it; the numbers stay small
-        loss = EpsilonInsensitive(y - middle, C * samples.weights, epsilon)
-        machines, rows = BinaryMachines([loss], tol=MACHINE_TOL * float(self.tol)), np.arange(y.size)
-        result = self._learn(Ks, machines, rows, self._generators(1)[0])
-        self._store([Gated(result, rows, ["y"])], samples)
+        machine, middle = regression_machine(self, targets[samples.rows], samples.weights)
+        self._learn_and_store(Ks, machine, "y", samples)
         self.intercept_ = self.intercept_ + middle
         return self
 
     def predict(self, X: Any) -> Array:
         """Predicted values (n_samples,)."""
         return (self._scores(X) + self.intercept_)[:, 0]
-
-
-# -----------------------------------------------------------------------------
-# Novelty detection with kernel weights that depend on the sample: localized MKL.
-
-
-_COLLAPSED = 0.99
 
 
 class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
@@ -478,17 +457,13 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
         sample_weight : array (n,), optional
             Multiplies the bound of each sample; only the proportions count.
         """
-        nu = check_nu(self.nu)
+        check_nu(self.nu)
         X = self._validate_table(X, reset=True)
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = check_sample_weights(sample_weight, n_samples)
         samples = self._distinct(X, np.zeros(n_samples), weights)
         Ks = self._fit_kernels(X, samples)
-        rows = np.arange(samples.rows.size)
-        loss = OneClass(np.zeros(rows.size), samples.weights / (nu * samples.weights.sum()))
-        machines = BinaryMachines([loss], tol=MACHINE_TOL * float(self.tol))
-        result = self._learn(Ks, machines, rows, self._generators(1)[0])
-        self._store([Gated(result, rows, ["inside"])], samples)
+        self._learn_and_store(Ks, one_class_machine(self, samples.weights), "inside", samples)
         self.offset_ = -float(self.intercept_[0])
         self._warn_if_collapsed()
         return self

@@ -1,4 +1,4 @@
-"""Support vector classification on learned projections: global and local projection kernels."""
+"""Global and local projection kernels: classification, regression and novelty detection."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,12 +20,14 @@ from ..core.parameters import (
     weigh_samples,
 )
 from ..core.samples import distinct_samples
-from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
+from ..core.svm.losses import Hinge
 from ..views.scaling import Scaling
+from .base import MACHINE_TOL, one_class_machine, regression_machine
 from .projection_base import BaseProjection
 from .solver.machines import BinaryMachines, JointMachines, Machines
 
 STRATEGIES = ("joint", "ovr", "ovo")
+_COLLAPSED = 0.99  # a region with more than this share of the gates counts alone
 
 
 class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
@@ -57,7 +59,7 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         ``"scale"`` is 1 / (n_components × the mean variance of the columns that vary); that variance is 1 for
         standardised columns. Projections on unit columns then differ by about one width of the kernel.
     C : float
-        Price of errors.
+        Penalty on margin violations.
     gating : {"softmax", "sigmoid", "gaussian"}
         The gate over several regions, as in :class:`LocalizedMKLClassifier`; it reads all columns,
         standardised.
@@ -120,8 +122,8 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     n_iter_ : int, steps of the descent that was kept
     status_ : str
         "optimal": a step gained no more than `tol`; "stalled": none lowered :math:`J`; "max_iter";
-        "interrupted". Gates that are 0 or 1 at nearly all training samples are named behind it.
-    saturated_ : list of str, the regions with such gates
+        "interrupted".
+    saturated_ : list of str, the regions whose gate is 0 or 1 at nearly all training samples
     history_ : list of dict, the steps of the descent that was kept; ``objective`` never rises
     n_features_in_ : int
     feature_names_in_ : array (n_features_in_,), where X has column names
@@ -212,7 +214,7 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         self._check_parameters()
         check_choice("multiclass", self.multiclass, STRATEGIES)
         C = check_finite_price(self.C)
-        X = self._validate(X, reset=True)
+        X = self._validate_table(X, reset=True)
         self.classes_, codes = encode_labels(self, X, y)
         weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
         require_two_classes(self.classes_, codes[weights > 0])
@@ -220,7 +222,6 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         codes = codes[samples.rows]
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
         result = self._fit_projections(X, samples, codes, self._machines(codes, C * samples.weights))
-        self._warn_of(result)
         flat = self._flat_machines(result, units=1.0)
         if flat:
             names = ", ".join(repr(self.machine_names_[k]) for k in flat)
@@ -234,7 +235,7 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
 
     def _machines(self, codes: Array, bounds: Array) -> Machines:
         """One machine of two classes; else the machines of all classes, on one kernel."""
-        tol, n_classes = self._machine_tol(), self.classes_.size
+        tol, n_classes = MACHINE_TOL * float(self.tol), self.classes_.size
         if n_classes > 2 and self.multiclass == "joint":
             self.machine_names_ = [str(c) for c in self.classes_]
             return JointMachines(codes, n_classes, bounds, tol)
@@ -242,14 +243,6 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         self.machine_names_ = [p.names[0] for p in problems]
         losses = [Hinge(p.signs[0], bounds[p.rows]) for p in problems]
         return BinaryMachines(losses, [p.rows for p in problems] if self._votes else None, codes.size, tol)
-
-    def _solves_per_value(self) -> int:
-        joint = self.classes_.size > 2 and self.multiclass == "joint"
-        return 1 if joint else len(self.machine_names_)
-
-
-# -----------------------------------------------------------------------------
-# Support vector regression on learned projections.
 
 
 class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
@@ -270,7 +263,7 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
         As for :class:`ProjectionKernelClassifier`; starts are differences of a sample with a target above the
         median and one with a target that is not.
     C : float
-        Price of errors beyond epsilon. It is in units of the targets: scale them.
+        Penalty on errors beyond epsilon. It is in units of the targets: scale them.
     epsilon : float >= 0
         Errors below it are free.
 
@@ -346,21 +339,18 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
             Multiplies C sample by sample.
         """
         self._check_parameters()
-        C = check_finite_price(self.C)
+        check_finite_price(self.C)
         epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
-        X = self._validate(X, reset=True)
+        X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=False)[:, 0]
         weights = check_sample_weights(sample_weight, targets.size)
         samples = distinct_samples(X, targets[:, None], weights)
         y = targets[samples.rows]
-        middle = float(np.median(y))  # the intercept absorbs it; the numbers stay small
-        loss = EpsilonInsensitive(y - middle, C * samples.weights, epsilon)
+        machine, middle = regression_machine(self, y, samples.weights)
         self.machine_names_ = ["y"]
-        machines = BinaryMachines([loss], tol=self._machine_tol())
         sides = y > middle if (y > middle).any() else y >= middle
-        result = self._fit_projections(X, samples, sides, machines)
+        result = self._fit_projections(X, samples, sides, machine)
         self.intercept_ = self.intercept_ + middle
-        self._warn_of(result)
         spread = float(Scaling.fit(y[:, None]).scale[0]) if y.min() < y.max() else 0.0
         flat = self._flat_machines(result, spread) if spread > epsilon else {}
         if flat:
@@ -374,13 +364,6 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
     def predict(self, X: Any) -> Array:
         """Predicted values (n_samples,)."""
         return (self._scores(X) + self.intercept_)[:, 0]
-
-
-# -----------------------------------------------------------------------------
-# Novelty detection on learned projections.
-
-
-_COLLAPSED = 0.99
 
 
 class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
@@ -479,17 +462,14 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
             Multiplies the bound of each sample; only the proportions count.
         """
         self._check_parameters()
-        nu = check_nu(self.nu)
-        X = self._validate(X, reset=True)
+        check_nu(self.nu)
+        X = self._validate_table(X, reset=True)
         weights = check_sample_weights(sample_weight, len(X))
         samples = distinct_samples(X, np.zeros((len(X), 1)), weights)
-        n_distinct = samples.rows.size
-        loss = OneClass(np.zeros(n_distinct), samples.weights / (nu * samples.weights.sum()))
         self.machine_names_ = ["inside"]
-        machines = BinaryMachines([loss], tol=self._machine_tol())
-        result = self._fit_projections(X, samples, np.arange(n_distinct), machines)
+        machine = one_class_machine(self, samples.weights)
+        result = self._fit_projections(X, samples, np.arange(samples.rows.size), machine)
         self.offset_ = -float(self.intercept_[0])
-        self._warn_of(result)
         self._warn_of_collapse(result.point.eta)
         return self
 

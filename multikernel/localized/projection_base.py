@@ -1,4 +1,4 @@
-"""What every estimator on projection kernels shares: parameters, columns, fit, transform, scores.
+"""The base of the estimators on projection kernels: parameters, columns, fit, transform, scores.
 
 A fitted model is a set of projections W_m, a gate where there are several regions, and machines in compact
 form: of the training samples only the projections of the support samples are kept, and their gated
@@ -7,12 +7,12 @@ coefficients.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, gen_batches
+from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from .._numba import HUGE
@@ -21,15 +21,20 @@ from .._typing import Array
 from .._validation import check_choice, check_number, check_positive_integer, warn_caller
 from ..core.about import About
 from ..core.estimator import KernelEstimator
-from ..core.one_kernel import fixed_seed
-from ..core.optim.loop import Status
-from ..core.progress import Progress
+from ..core.fitted import FittedKernels
 from ..core.row_input import refuse_dask
 from ..core.samples import Samples
 from ..views.scaling import Scaling
-from .base import MACHINE_TOL, record_descents, warn_of_machines
-from .solver.descent import OPTIMIZERS, DescentOptions
-from .solver.gates import GATES, saturated_gates
+from .base import (
+    check_descent,
+    descent_options,
+    generator,
+    store_descents,
+    store_duals,
+    warn_of_descent,
+    warn_of_machines,
+)
+from .solver.gates import GATES
 from .solver.learn import LocalizedResult
 from .solver.machines import Machines
 from .solver.projections import (
@@ -55,9 +60,48 @@ PROJECTION = About(
 )
 
 
-_BATCH_ROWS = 2048
 _CONSTANT = 0.05  # scores that spread by less, in the unit of the targets, are taken for equal ...
 _NOTHING = 2e-3  # ... where ½‖w‖² is less than this share of the objective, too
+
+
+@dataclass(frozen=True)
+class ProjectedKernels:
+    """The kernels of the regions, by the projections of the support samples: a part of a fitted model.
+
+    Attributes
+    ----------
+    model : ProjectionModel
+    scaling : Scaling of the columns, for the gate and, where ``standardized``, for the projections
+    W : array (n_regions, d, n_components)
+    V : array (n_regions, d + 1) or None, parameters of the gate
+    support : array (n_regions, n_support, n_components)
+    coefficients : array (n_regions, n_support, n_machines), gated
+    """
+
+    model: ProjectionModel
+    scaling: Scaling
+    standardized: bool
+    W: Array
+    V: Array | None
+    support: Array
+    coefficients: Array
+    bank: ClassVar[None] = None
+
+    def project(self, X: Array) -> tuple[Array, Array]:
+        """Projected samples Z (n_regions, n, n_components) and gate values η (n, n_regions)."""
+        gating_X = self.scaling.apply(X, "X")
+        projected_X = gating_X if self.standardized else X
+        return projected_X @ self.W, self.model.gate_values(self.V, gating_X)
+
+    def kernel_scores(self, X: Array) -> Iterator[tuple[int, Array]]:
+        """The score of each region."""
+        return self.region_scores(*self.project(X))
+
+    def region_scores(self, Z: Array, eta: Array) -> Iterator[tuple[int, Array]]:
+        """The same of projected samples."""
+        for m, (gate, z) in enumerate(zip(eta.T, Z, strict=True)):
+            expansion = self.model.kernel.apply(z, self.support[m], self.coefficients[m])
+            yield m, gate[:, None] * expansion
 
 
 class BaseProjection(TransformerMixin, KernelEstimator):
@@ -67,7 +111,7 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     certificate = "machine"
     projections_: Array
     gating_: Array | None
-    status_: str
+    intercept_: Array
     machine_names_: list[str]
 
     def __init__(
@@ -126,13 +170,10 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        for name in ("n_regions", "n_components", "degree", "n_init", "n_screen", "patience", "max_iter"):
+        check_descent(self)
+        for name in ("n_regions", "n_components", "degree", "n_screen"):
             check_positive_integer(name, getattr(self, name))
         check_choice("kernel", self.kernel, PROJECTION_KERNELS)
-        check_choice("gating", self.gating, tuple(GATES))
-        check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        check_number("tol", self.tol, above=0.0)
-        check_number("ridge", self.ridge, at_least=0.0)
         check_number("projection_ridge", self.projection_ridge, at_least=0.0)
         if isinstance(self.gamma, str):
             if self.gamma != "scale":
@@ -146,10 +187,8 @@ class BaseProjection(TransformerMixin, KernelEstimator):
                 'projection_ridge holds back projections that may grow; with norm="unit" they cannot, and it '
                 f"has no effect. Got projection_ridge={self.projection_ridge!r}: use 0, or norm=None."
             )
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback must be a function of one dict; got {self.callback!r}.")
 
-    def _validate(self, X: Any, *, reset: bool) -> Array:
+    def _validate_table(self, X: Any, *, reset: bool) -> Array:
         """Finite numbers, dense (n, d)."""
         refuse_dask(self, X)
         return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64, order="C"))
@@ -158,7 +197,7 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     def _fit_projections(
         self, X: Array, samples: Samples, groups: Array, machines: Machines
     ) -> LocalizedResult:
-        """Learn projections, gate and machines from the distinct samples, and keep them."""
+        """Learn projections, gate and machines from the distinct samples; store them and warn."""
         rows = samples.take(X)
         self._scaling = Scaling.fit(rows)
         self.mean_, self.scale_ = self._scaling.mean, self._scaling.scale
@@ -176,12 +215,14 @@ class BaseProjection(TransformerMixin, KernelEstimator):
             projection_ridge=float(self.projection_ridge),
         )
         objective = ProjectionObjective(self._model, projected_X, gating_X, machines)
-        rng = np.random.default_rng(fixed_seed(self.random_state))
         starts = (int(self.n_init), int(self.n_screen))
+        blocks = self._model.blocks(X.shape[1]) if self.alternate else None
+        options = descent_options(self, blocks=blocks)
         # One thread: the path of the descent hangs on the last digit of its sums.
         with one_thread(), self._naming_units():
-            result = learn_projections(objective, groups, starts, rng, self._options(X.shape[1]))
+            result = learn_projections(objective, groups, starts, generator(self), options)
         self._store(result, samples)
+        self._warn_of(result)
         return result
 
     @contextmanager
@@ -209,44 +250,17 @@ class BaseProjection(TransformerMixin, KernelEstimator):
             )
         return float(np.clip(gamma, 1.0 / HUGE, HUGE))
 
-    def _options(self, n_features: int) -> DescentOptions:
-        n_gate = int(self.n_regions) * (n_features + 1)
-        n_parameters = self._model.n_projection_parameters(n_features) + n_gate
-        return DescentOptions(
-            optimizer=self.optimizer,
-            tol=float(self.tol),
-            patience=int(self.patience),
-            max_iter=int(self.max_iter),
-            callback=Progress("", self.verbose, self.callback),
-            blocks=self._model.blocks(n_features, n_parameters) if self.alternate else None,
-        )
-
-    def _machine_tol(self) -> float:
-        return MACHINE_TOL * float(self.tol)
-
-    def _solves_per_value(self) -> int:
-        """How many machines one value of the objective takes."""
-        return 1
-
     def _store(self, result: LocalizedResult, samples: Samples) -> None:
         point = result.point
         self.projections_ = point.W.copy()
         self.gating_ = None if point.V is None else point.V.copy()
-        spread = samples.spread(point.coefficients.T)
-        self.support_ = np.flatnonzero(spread.any(axis=0))
-        self.dual_coef_ = spread[:, self.support_]
-        self.intercept_ = point.intercepts
         self.view_names_ = [f"region{m}" for m in range(len(point.W))]
         self.kernel_weights_ = np.average(point.eta, axis=0, weights=samples.weights)
         self.machine_weights_ = np.tile(self.kernel_weights_, (len(self.machine_names_), 1))
-        record_descents(
-            self, [result], [self.view_names_[m] for m in np.flatnonzero(saturated_gates(point.eta))]
-        )
+        kept = store_duals(self, samples, point.coefficients.T, point.intercepts)
+        store_descents(self, [result], [point.eta])
         self.start_objectives_ = np.array(result.objectives)
-        self.n_solves_ = result.n_solves * self._solves_per_value()
         self.history_ = result.history
-        kept = np.flatnonzero(point.coefficients.any(axis=1))
-        kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
         self._support = point.Z[:, kept]
         coefficients = point.eta[kept].T[:, :, None] * point.coefficients[kept]
         self._coefficients = np.ascontiguousarray(coefficients)  # as a pickle keeps it
@@ -254,20 +268,10 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     # ------------------------------------------------------------------ warnings
     def _warn_of(self, result: LocalizedResult) -> None:
         """What stopped a descent has remedies of its own here."""
-        name = type(self).__name__
-        if result.status == Status.MAX_ITER:
-            grows = self.norm is None and self.projection_ridge == 0.0 and self.kernel != "gaussian"
-            brake = ' norm="unit" or a projection_ridge keeps projections from growing on.' if grows else ""
-            warn_caller(
-                f"{name} was still gaining more than tol={self.tol:g} of its objective a step after "
-                f"max_iter={self.max_iter} steps. Raise max_iter or tol.{brake}",
-                ConvergenceWarning,
-            )
-        if result.start_saturated:
-            warn_caller(
-                f"the gate of {name} was 0 or 1 at nearly every sample from the start, where it cannot "
-                "learn. Try another random_state, fewer regions, or gating='softmax'.",
-            )
+        grows = self.norm is None and self.projection_ridge == 0.0 and self.kernel != "gaussian"
+        brake = ' norm="unit" or a projection_ridge keeps projections from growing on.' if grows else ""
+        restart = "Try another random_state, fewer regions, or gating='softmax'."
+        warn_of_descent(self, [result], brake, restart)
         warn_of_machines(self, [result], self._unit_remedy())
 
     def _unit_remedy(self) -> str:
@@ -282,7 +286,7 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         With each the range of its scores, in units.
         """
         point = result.point
-        scores = self._expand(point.Z, point.eta)
+        scores = np.asarray(sum(part for _, part in self._part.region_scores(point.Z, point.eta)))
         norms = np.einsum("ik,ik->k", point.coefficients, scores)
         ranges = np.ptp(scores, axis=0) / units
         flat = ranges <= _CONSTANT
@@ -301,26 +305,26 @@ class BaseProjection(TransformerMixin, KernelEstimator):
         )
 
     # ------------------------------------------------------------------ transform and scores
+    @property
+    def _part(self) -> ProjectedKernels:
+        return ProjectedKernels(
+            self._model,
+            self._scaling,
+            self._standardized,
+            self.projections_,
+            self.gating_,
+            self._support,
+            self._coefficients,
+        )
+
+    @property
+    def _fitted(self) -> FittedKernels:  # type: ignore[override]
+        """The kernels of the regions."""
+        return FittedKernels([self._part], self.machine_weights_.shape)
+
     def _parts(self, X: Any) -> Iterator[tuple[Array, Array]]:
         """Projected samples Z (P, n, R) and gate values η (n, P), some thousand rows at a time."""
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        for batch in gen_batches(len(X), _BATCH_ROWS):
-            gating_X = self._scaling.apply(X[batch], "X")
-            projected_X = gating_X if self._standardized else X[batch]
-            yield projected_X @ self.projections_, self._model.gate_values(self.gating_, gating_X)
-
-    def _expand(self, Z: Array, eta: Array) -> Array:
-        """Scores without intercept (n, n_machines)."""
-        kernel = self._model.kernel
-        parts = (
-            gate[:, None] * kernel.apply(z, support, U)
-            for gate, z, support, U in zip(eta.T, Z, self._support, self._coefficients, strict=True)
-        )
-        return np.asarray(sum(parts))
-
-    def _scores(self, X: Any) -> Array:
-        return np.concatenate([self._expand(Z, eta) for Z, eta in self._parts(X)])
+        return self._by_batches(X, lambda rows: self._part.project(rows))
 
     def transform(self, X: Any) -> Array:
         """The gated projections side by side.

@@ -3,8 +3,10 @@
 Problem: a large-margin log-likelihood ratio of two mixtures of kernel Gaussians by maximum entropy
 discrimination: kernel weights that depend on the sample.
 
-``classifier``: `NonstationaryClassifier`; ``solver/``: ``learn`` (turns of posteriors and projections),
-``projection`` (the convex problem of one turn) and the methods that solve it.
+``classifier``: `NonstationaryClassifier`; ``solver/``: ``mixtures`` (what is lowered), ``learn`` (turns of
+posteriors and projections, from several starts), ``projection`` (the convex problem of one turn), and the
+methods that solve it: ``interior_point`` on the constraints of a ``working_set``, or ``smo`` on
+``components`` with the active-set steps of ``newton`` on a ``face``.
 """
 
 from .classifier import NonstationaryClassifier

@@ -1,4 +1,4 @@
-"""What a user should know of fitted mixtures: samples unused or all at their bound, another solver."""
+"""Classification with kernel weights that depend on the sample: nonstationary kernel combination."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,9 +21,15 @@ from ..core.parameters import check_price, encode_labels, require_two_classes, w
 from ..core.progress import Progress
 from ..core.samples import Samples
 from ..views import make_bank
-from .solver.learn import SOLVERS, MixturesResult, learn_mixtures, learn_separating
+from .solver.learn import (
+    SOLVERS,
+    MixturesResult,
+    draw_starts,
+    learn_mixtures,
+    learn_separating,
+    n_starts,
+)
 from .solver.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
-from .solver.starts import draw_starts, n_starts
 
 NONSTATIONARY = About(
     family="localized",
@@ -42,76 +48,7 @@ NONSTATIONARY = About(
 
 
 _AT_BOUND = 1e-3  # an interior point method leaves a rest, the larger the smaller C is
-
-
-def warn_of_mixtures(model: Any, results: Sequence[MixturesResult], weights: Array) -> None:
-    """Warn of machines whose mixtures are constant, or whose samples are all at their bound."""
-    if model.n_fallbacks_:
-        warn_caller(
-            f'solver="smo" stalled on {model.n_fallbacks_} of the convex problems; the interior point method '
-            'solved them instead, as exactly. solver="ipm" avoids the detour.'
-        )
-    for name, result in zip(model.machine_names_, results, strict=True):
-        used = sum(np.abs(s).sum(axis=0) for s in result.point.coefficients) / 2.0
-        if result.objective > (1.0 + _AT_BOUND) * result.indifferent:
-            warn_caller(
-                f"the mixtures for class {name!r} are worse than mixtures that say the same of every sample "
-                f"(objective {result.objective:.3g}, above {result.indifferent:.3g}): the "
-                "kernels are too different in size. Normalise them to unit diagonal, or scale the columns."
-            )
-        elif not used.any():
-            warn_caller(
-                f"the mixtures for class {name!r} use no sample: the margin is met without. Raise margin, or "
-                "normalise the kernels to unit diagonal."
-            )
-        elif np.isfinite(model.C) and (used >= (1.0 - _AT_BOUND) * model.C * weights).all():
-            warn_caller(
-                f"every sample is at its bound C={model.C:g} for class {name!r}: all fall short of the "
-                "margin, and the offsets are determined but for an interval. Raise C."
-            )
-
-
-# -----------------------------------------------------------------------------
-# k(x, x) of new samples where the kernels are ready-made: known only if it is the same for all.
-
-
-_CONSTANT = 1e-8
-
-
-def constant_diagonals(Ks: Array, names: list[str]) -> Array | None:
-    """The diagonals of ready-made kernels, (n_kernels,), if each is constant; otherwise a warning and None.
-
-    One kernel alone is let pass: what its diagonal adds to both classes cancels.
-    """
-    diagonals = np.einsum("mtt->mt", Ks)
-    low, high = diagonals.min(axis=1), diagonals.max(axis=1)
-    varying = np.flatnonzero(high - low > _CONSTANT * high)
-    if varying.size and len(Ks) > 1:
-        m = varying[0]
-        warn_caller(
-            f"kernel {names[m]!r} has a diagonal from {low[m]:.3g} to {high[m]:.3g}: predictions need "
-            "k(x, x) of new samples, which ready-made kernels do not tell. This model will refuse them. "
-            "Divide each kernel, that of new samples too, by sqrt(k(x, x) k(z, z))."
-        )
-        return None
-    return np.asarray(diagonals.mean(axis=1))
-
-
-def require_diagonals(diagonals: Array | None) -> Array:
-    """The same for every new sample, (1, n_kernels)."""
-    if diagonals is None:
-        raise ValueError(
-            "predictions need k(x, x) of new samples, which ready-made kernels tell only if it is the same "
-            "for all; the diagonals of the kernels at fit were not. Divide each kernel, that of new samples "
-            "too, by sqrt(k(x, x) k(z, z)), or give the kernels as functions of a table."
-        )
-    return diagonals[None, :]
-
-
-# -----------------------------------------------------------------------------
-# Classification with kernel weights that depend on the sample: nonstationary kernel combination.
-
-
+_CONSTANT = 1e-8  # relative: a diagonal that varies by less is constant
 _ONE_THREAD = 3000  # pairs of a sample and a kernel
 
 
@@ -141,7 +78,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         One component for each and class; a kernel may be given several times. Kernels of unit diagonal are
         the safe choice: otherwise their scale, through :math:`k(x, x)/2`, is one of variance.
     C : float or numpy.inf
-        Price of falling short of the margin; infinity is the hard margin. One kernel alone gives the SVM with
+        Penalty on margin violations; infinity is the hard margin. One kernel alone gives the SVM with
         twice this C.
     mode : {"qp", "full", "hard"}
         ``"qp"``: the problem above, as published. ``"full"``: the log-sum-exp also of the other class; less
@@ -152,7 +89,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     n_init : int or "auto"
         Starts, of which that with the least :math:`\Phi` is kept; "auto": 1, but 8 if a kernel repeats.
     max_iter : int
-        At most so many turns from each start.
+        Maximum number of turns from each start.
     tol : float
         The relative distance of :math:`\Phi` to what one more turn could reach, at which to stop if it is
         falling. Where a kernel repeats, 1e-6 is better: on the way lie points at which turns gain little.
@@ -210,7 +147,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     Very narrow Gaussians (kernel matrices near the identity) with a large C are a trap, in modes "full" and
     "hard" above all: they have the largest margin and predict the majority.
 
-    Ready-made kernels do not tell :math:`k(x, x)` of a new sample, which prediction needs: their diagonals
+    Precomputed kernels do not tell :math:`k(x, x)` of a new sample, which prediction needs: their diagonals
     must be constant (unit diagonal) where there are several, and new samples are taken to have the same.
 
     Time: an iteration of the interior point method factors a matrix of the active pairs of a sample and a
@@ -474,3 +411,62 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
     def _weight_columns(self) -> dict[str, Any]:
         return {"weight": self.kernel_weights_}
+
+
+# ------------------------------------------------------------------ warnings
+def warn_of_mixtures(model: Any, results: Sequence[MixturesResult], weights: Array) -> None:
+    """Warn of machines whose mixtures are constant, or whose samples are all at their bound."""
+    if model.n_fallbacks_:
+        warn_caller(
+            f'solver="smo" stalled on {model.n_fallbacks_} of the convex problems; the interior point method '
+            'solved them instead, as exactly. solver="ipm" avoids the detour.'
+        )
+    for name, result in zip(model.machine_names_, results, strict=True):
+        used = sum(np.abs(s).sum(axis=0) for s in result.point.coefficients) / 2.0
+        if result.objective > (1.0 + _AT_BOUND) * result.indifferent:
+            warn_caller(
+                f"the mixtures for class {name!r} are worse than mixtures that say the same of every sample "
+                f"(objective {result.objective:.3g}, above {result.indifferent:.3g}): the "
+                "kernels are too different in size. Normalise them to unit diagonal, or scale the columns."
+            )
+        elif not used.any():
+            warn_caller(
+                f"the mixtures for class {name!r} use no sample: the margin is met without. Raise margin, or "
+                "normalise the kernels to unit diagonal."
+            )
+        elif np.isfinite(model.C) and (used >= (1.0 - _AT_BOUND) * model.C * weights).all():
+            warn_caller(
+                f"every sample is at its bound C={model.C:g} for class {name!r}: all fall short of the "
+                "margin, and the offsets are determined but for an interval. Raise C."
+            )
+
+
+# ------------------------------------------------------------------ k(x, x) where the kernels are precomputed
+def constant_diagonals(Ks: Array, names: list[str]) -> Array | None:
+    """The diagonals of precomputed kernels, (n_kernels,), if each is constant; otherwise a warning and None.
+
+    One kernel alone is let pass: what its diagonal adds to both classes cancels.
+    """
+    diagonals = np.einsum("mtt->mt", Ks)
+    low, high = diagonals.min(axis=1), diagonals.max(axis=1)
+    varying = np.flatnonzero(high - low > _CONSTANT * high)
+    if varying.size and len(Ks) > 1:
+        m = varying[0]
+        warn_caller(
+            f"kernel {names[m]!r} has a diagonal from {low[m]:.3g} to {high[m]:.3g}: predictions need "
+            "k(x, x) of new samples, which ready-made kernels do not tell. This model will refuse them. "
+            "Divide each kernel, that of new samples too, by sqrt(k(x, x) k(z, z))."
+        )
+        return None
+    return np.asarray(diagonals.mean(axis=1))
+
+
+def require_diagonals(diagonals: Array | None) -> Array:
+    """The same for every new sample, (1, n_kernels)."""
+    if diagonals is None:
+        raise ValueError(
+            "predictions need k(x, x) of new samples, which ready-made kernels tell only if it is the same "
+            "for all; the diagonals of the kernels at fit were not. Divide each kernel, that of new samples "
+            "too, by sqrt(k(x, x) k(z, z)), or give the kernels as functions of a table."
+        )
+    return diagonals[None, :]

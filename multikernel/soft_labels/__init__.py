@@ -2,7 +2,8 @@
 
 Problem: an SVM whose labels are the class probabilities at the training samples, with learned kernel weights.
 
-``classifier``: `PosteriorSVC`; ``solver``: the loss, and probabilities estimated from near samples.
+``classifier``: `PosteriorSVC`, and the soft labels that are given or come from another classifier;
+``solver``: the loss, and probabilities estimated from near samples.
 """
 
 from .classifier import PosteriorSVC

@@ -1,4 +1,4 @@
-"""Soft labels: the probabilities of the classes at the training samples, and what a machine makes of them."""
+"""Support vector classification with soft labels: the probabilities of the classes at the samples."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -55,13 +55,332 @@ POSTERIOR = About(
 )
 
 
+RULES = ("knn", "parzen")
 UNDECIDED = 1e-3  # a soft label this near to zero says nothing, and its price would be without bound
 _SUM = 1e-3
 _TIE = 1e-12
 _FOLDS = 5
 _ALL_WHOLE = 2.0**53  # from here on, floating point has whole numbers only
+_REMEDY = (
+    "Lower n_neighbors or width, give probabilities in the order of classes_, or do without soft labels: "
+    "MKLClassifier."
+)
 
 
+class PosteriorSVC(MachineClassifier, BaseMKL):
+    r"""Support vector classifier that trusts a label as far as the samples around it do.
+
+    Two classes, with the soft labels :math:`\hat y_i = P(+ \mid x_i) - P(- \mid x_i)`:
+
+    .. math::
+
+        \min_{w, b, \xi \ge 0}\ \tfrac12 \|w\|^2 + C \sum_i \xi_i \quad \text{subject to} \quad
+        \hat y_i f(x_i) \ge \hat y_i^2 (1 - \xi_i), \qquad f(x) = w'\phi(x) + b
+
+    More classes, in one machine, with :math:`y_i := \arg\max_l P(l \mid x_i)`:
+
+    .. math::
+
+        \min_{w, b}\ \tfrac12 \sum_l \|w_l\|^2 + C \sum_i \sum_{l \ne y_i}
+        \big[ 2 (P(y_i \mid x_i) - P(l \mid x_i)) - f^{y_i}(x_i) + f^l(x_i) \big]_+
+
+    A sample in doubt has to reach a smaller margin, and one that lies among samples of another class is taken
+    for one of them: outliers are not stored, and support vectors are fewer. Certain labels give the plain
+    machines. The kernel is one, or a sum whose weights are learned as in :class:`MKLClassifier`.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
+        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X (n, n, m).
+    C : float
+        Penalty on margin violations.
+    posterior : {"knn", "parzen"} or classifier with ``predict_proba``
+        Where the probabilities come from that are not given to ``fit``. ``"knn"``: the share of each class
+        among the nearest samples, the sample itself included. ``"parzen"``: its share in a density of
+        Gaussian windows. A classifier: its probabilities by cross-validation, each from a copy that has not
+        seen the sample. The first two look at the columns that the kernels read, standardised; where X holds
+        kernels, or columns that are no numbers, at the distances in the feature space of the mean kernel,
+        each divided by its mean diagonal.
+    n_neighbors : int
+        Of ``"knn"``, the sample itself included; no more than 2 m − 1, where m samples are of the smallest
+        class, for it could not have a majority of more.
+    width : float or "auto"
+        s of the windows :math:`\exp(-\|x - z\|^2 / s^2)` of ``"parzen"``; ``"auto"`` is the mean distance to
+        the nearest other sample.
+    cv : int, splitter or None
+        The folds of a classifier as ``posterior``, all classes in each training part; None means five,
+        stratified, or as many as the smallest class has samples. Folds by groups: a list of them.
+    norm : float >= 1
+        p of the weight set: 1 gives sparse weights, infinity the plain sum.
+    costs : array (n_kernels,) or dict by view name, optional
+        A kernel with a larger cost has to earn its weight.
+    class_weight : dict or "balanced", optional
+        Multiplies C by the class that a sample is taken for; "balanced" counts the labels given.
+    probability : bool
+        Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
+    tol : float
+        The relative duality gap to reach.
+    max_iter : int
+        Maximum number of weight updates.
+    psd : {"error", "clip", "shift"}
+        What to do with an indefinite Gram matrix.
+    gram : {"dense", "memmap"}
+        Where the Gram stack is kept during fit.
+    dtype : {"float64", "float32"}
+        Its precision; a precomputed stack of either keeps its own.
+    callback : callable, optional
+        Called with a dict after each iteration; a true answer stops the fit.
+    verbose : int
+        1 writes progress to standard error.
+    random_state : int, RandomState or None
+        Of the rough start and of the folds; None always means the same.
+
+    Attributes
+    ----------
+    posteriors_ : array (n, n_classes)
+        The probabilities at the training samples, in the order of ``classes_``; NaN for those of weight zero,
+        unless they were given.
+    relabelled_ : array of int
+        The samples that are taken for another class than the given one.
+    undecided_ : array of int
+        The samples left out, because two classes are as likely as one another to 1e-3 (two classes only).
+    kernel_weights_ : array (n_kernels,), learned weights; ``sum(d**2 * mu) == 1`` at norm 1
+    machine_weights_ : array (n_machines, n_kernels), the same for each machine
+    view_names_ : list of str
+    dual_coef_ : array (n_machines, n_support), side × dual; one machine for two classes, else one a class
+    support_ : array (n_support,), indices of the support samples
+    intercept_ : array (n_machines,)
+    classes_ : array (n_classes,)
+    objective_ : float, the dual value at the learned kernel
+    dual_gap_ : float, the relative duality gap reached
+    total_cost_ : float, the cost of a prediction, as for :class:`MKLClassifier`
+    n_iter_ : int
+    status_ : str
+    history_ : list of dict
+
+    Notes
+    -----
+    The fewer samples a class has, the easier neighbours outvote it everywhere: with more than two classes
+    such a class is never predicted, which is warned of; with two classes it is an error.
+
+    Equal rows with equal labels are one sample with the sum of their weights. Where all of ``sample_weight``
+    are whole numbers, they are repetitions: a sample of weight 3 counts as three neighbours. Other weights
+    are divided by the mean of those above zero first, so that ``n_neighbors`` means as many samples whatever
+    their scale. Neighbours at equal distances share what is left of ``n_neighbors``.
+
+    References
+    ----------
+    Gönen, Tanuğur & Alpaydın, Multiclass posterior probability support vector machines, IEEE Transactions
+    on Neural Networks 19, 2008.
+    Tao, Wu, Wang & Wang, Posterior probability support vector machines for unbalanced data, IEEE
+    Transactions on Neural Networks 16, 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import MKLClassifier, PosteriorSVC
+    >>> from multikernel.kernels import Polynomial
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[-2.0, 0.0], [2.0, 0.0]], 30, axis=0)
+    >>> y = np.repeat(["left", "right"], 30)
+    >>> y[7] = "right"  # an outlier
+    >>> model = PosteriorSVC([Polynomial(2)]).fit(X, y)
+    >>> 7 in model.relabelled_, 7 in model.support_
+    (True, False)
+    >>> len(model.support_) < len(MKLClassifier([Polynomial(2)]).fit(X, y).support_)
+    True
+    """
+
+    about = POSTERIOR
+    _lean = False  # posteriors need distances of all rows
+    _votes = False
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        C: float = 1.0,
+        posterior: Any = "knn",
+        n_neighbors: int = 9,
+        width: Any = "auto",
+        cv: Any = None,
+        norm: float = 1.0,
+        costs: Any = None,
+        class_weight: Any = None,
+        probability: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "dense",
+        dtype: Any = "float64",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
+            callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.C = C
+        self.posterior = posterior
+        self.n_neighbors = n_neighbors
+        self.width = width
+        self.cv = cv
+        self.class_weight = class_weight
+        self.probability = probability
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, probabilities: Any = None) -> "PosteriorSVC":
+        """Find the soft labels, and learn the kernel weights and the machine.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        y : array (n,) of labels
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample, and says as how many neighbours or windows each counts (Notes).
+        probabilities : array or DataFrame (n, n_classes), optional
+            P(l | x_i), in the order of the sorted labels, or in columns named by the labels; ``posterior`` is
+            then not asked.
+        """
+        self._check_parameters(given=probabilities is not None)
+        X = self._validate_table(X, reset=True)
+        self.classes_, codes = encode_labels(self, X, y)
+        weights = check_sample_weights(sample_weight, codes.size)
+        with np.errstate(over="ignore", under="ignore"):
+            by_class = weigh_samples(self.class_weight, self.classes_, codes, weights)
+        require_two_classes(self.classes_, codes[by_class > 0])
+        known = self._known_posteriors(X, codes, weights, probabilities)
+        targets = codes if known is None else np.column_stack([codes, known])
+        samples = self._distinct(X, targets, weights)
+        Ks = self._fit_kernels(X, samples)
+        own = codes[samples.rows]
+        if known is None:
+            P = self._nearby_posteriors(X, own, samples, Ks, neighbour_counts(samples.weights, weights))
+        else:
+            P = known[samples.rows]
+        soft = SoftLabels(P, own)
+        self._store([self._solve(Ks, soft, samples.weights)], samples)
+        self._warn_unless_converged()
+        self._store_soft_labels(soft, samples, known)
+        if probabilities is not None:
+            self._warn_of_order(int((weights > 0).sum()))
+        self._calibration = calibrate(self, X, y, sample_weight, probabilities=probabilities)
+        return self
+
+    def _check_parameters(self, given: bool) -> None:
+        if isinstance(self.C, float | np.floating) and np.isposinf(self.C):
+            raise ValueError(
+                "C must be finite; got inf. Use a large C, such as 1e3; for the hard margin of labels that "
+                "are certain, MKLClassifier."
+            )
+        check_number("C", self.C, above=0.0)
+        check_positive_integer("n_neighbors", self.n_neighbors)
+        if not (isinstance(self.width, str) and self.width == "auto"):
+            check_number('width, where it is not "auto",', self.width, above=0.0)
+        if isinstance(self.posterior, str):
+            check_choice("posterior, where it is no classifier,", self.posterior, RULES)
+        elif not given:
+            check_posterior_estimator(self.posterior, self._precomputed)
+
+    # ------------------------------------------------------------------ posteriors
+    def _known_posteriors(self, X: Any, codes: Array, weights: Array, probabilities: Any) -> Array | None:
+        """Those that do not depend on the other samples' features, (n, n_classes)."""
+        if probabilities is not None:
+            return check_probabilities(probabilities, codes.size, self.classes_, "probabilities")
+        if isinstance(self.posterior, str):
+            return None
+        found = out_of_fold(self.posterior, X, self.classes_[codes], weights, self.cv, self.random_state)
+        rows = weights > 0
+        name = f"the probabilities of {type(self.posterior).__name__}"
+        found[rows] = check_probabilities(found[rows], int(rows.sum()), self.classes_, name)
+        return found
+
+    def _nearby_posteriors(self, X: Any, codes: Array, samples: Samples, Ks: Array, counts: Array) -> Array:
+        """Those by neighbours or windows, of the distinct samples, each of which counts as so many."""
+        if self._precomputed:
+            distances: Any = KernelDistances(Ks)
+        else:
+            distances = table_distances(samples.take(X), self._bank, Ks)
+        n_classes = self.classes_.size
+        if self.posterior == "parzen":
+            width = mean_nearest_distance(distances) if self.width == "auto" else self.width
+            return parzen_posteriors(distances, codes, n_classes, width, counts)
+        smallest = float(np.bincount(codes, counts).min())
+        k = min(self.n_neighbors, max(2.0 * smallest - 1.0, 1.0))
+        P = neighbour_posteriors(distances, codes, n_classes, k, counts)
+        if counts.min() >= k > 1.0 and (P.max(axis=1) == 1.0).all():
+            warn_caller(
+                f"every sample counts as {counts.min():g} neighbours or more, so that its own label fills "
+                f"n_neighbors={self.n_neighbors} and no label is in doubt. Divide sample_weight by its mean, "
+                "drop repeated rows, or raise n_neighbors."
+            )
+        return P
+
+    def _store_soft_labels(self, soft: "SoftLabels", samples: Samples, known: Array | None) -> None:
+        """Of all the samples, from those of the distinct ones."""
+        used = samples.group >= 0
+        group = samples.group[used]
+        self.posteriors_ = np.full((used.size, self.classes_.size), np.nan) if known is None else known
+        self.posteriors_[used] = soft.posteriors[group]
+        moved = soft.decided & (soft.sides != soft.codes)
+        self.relabelled_ = np.flatnonzero(used)[moved[group]]
+        self.undecided_ = np.flatnonzero(used)[~soft.decided[group]]
+
+    def _warn_of_order(self, n_used: int) -> None:
+        """Where given probabilities contradict most labels, their columns may be in another order."""
+        if 2 * self.relabelled_.size > n_used:
+            warn_caller(
+                f"the probabilities take {self.relabelled_.size} of {n_used} samples for another class than "
+                "their label. Their columns are likely in another order than that of classes_, "
+                f"{self.classes_.tolist()}: reorder them, or pass a DataFrame whose columns are the classes."
+            )
+
+    # ------------------------------------------------------------------ the machine
+    def _solve(self, Ks: Array, soft: "SoftLabels", weights: Array) -> Solved:
+        """One machine of two classes, or all classes in one, on the samples that say something."""
+        prices = self._prices(soft, weights)
+        rows = np.flatnonzero(soft.decided & (prices > 0.0))
+        prices, sides = prices[rows], soft.sides[rows]
+        if not soft.tells_apart[rows].any():
+            raise ValueError(
+                f"every sample is undecided: the classes are as likely as one another everywhere. {_REMEDY}"
+            )
+        self._require_sides(sides)
+        if self.classes_.size == 2:
+            names = [str(self.classes_[1])]
+            loss: Loss | JointHinge = PosteriorHinge(soft.differences[rows], prices)
+        else:
+            names = [str(label) for label in self.classes_]
+            loss = JointHinge(sides, self.classes_.size, prices, soft.rewards[rows])
+        return Solved(self._learn(on_rows(Ks, rows), [loss]), rows, names)
+
+    def _prices(self, soft: "SoftLabels", weights: Array) -> Array:
+        """C of each sample."""
+        labels = self.classes_[soft.codes]
+        by_class = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=labels, sample_weight=weights
+        )
+        with np.errstate(over="ignore", under="ignore"):
+            weights = weights * by_class[soft.sides]
+        return price_samples(self.C, weights)
+
+    def _require_sides(self, sides: Array) -> None:
+        """Samples that are taken for two classes at least; a warning where not for all."""
+        lost = np.setdiff1d(np.arange(self.classes_.size), sides)
+        if not lost.size:
+            return
+        label = self.classes_.tolist()[lost[0]]
+        if self.classes_.size - lost.size < 2:
+            only = self.classes_.tolist()[sides[0]]
+            raise ValueError(
+                f"no sample is taken for class {label!r}: all that count are taken for {only!r}. {_REMEDY}"
+            )
+        warn_caller(
+            f"no sample is taken for class {label!r}, which will never be predicted: others are likelier "
+            f"at each of its samples. {_REMEDY}"
+        )
+
+
+# ------------------------------------------------------------------ soft labels
 @dataclass(frozen=True)
 class SoftLabels:
     """Posteriors (n, n_classes) of samples whose given labels are ``codes`` (n,)."""
@@ -249,332 +568,3 @@ def table_distances(table: Any, bank: Any, Ks: Array) -> Distances:
     except ValueError:
         return KernelDistances(Ks)
     return TableDistances(Scaling.fit(values).apply(values, "X"))
-
-
-# -----------------------------------------------------------------------------
-# Support vector classification with soft labels: the probabilities of the classes at the samples.
-
-
-RULES = ("knn", "parzen")
-
-
-class PosteriorSVC(MachineClassifier, BaseMKL):
-    r"""Support vector classifier that trusts a label as far as the samples around it do.
-
-    Two classes, with the soft labels :math:`\hat y_i = P(+ \mid x_i) - P(- \mid x_i)`:
-
-    .. math::
-
-        \min_{w, b, \xi \ge 0}\ \tfrac12 \|w\|^2 + C \sum_i \xi_i \quad \text{subject to} \quad
-        \hat y_i f(x_i) \ge \hat y_i^2 (1 - \xi_i), \qquad f(x) = w'\phi(x) + b
-
-    More classes, in one machine, with :math:`y_i := \arg\max_l P(l \mid x_i)`:
-
-    .. math::
-
-        \min_{w, b}\ \tfrac12 \sum_l \|w_l\|^2 + C \sum_i \sum_{l \ne y_i}
-        \big[ 2 (P(y_i \mid x_i) - P(l \mid x_i)) - f^{y_i}(x_i) + f^l(x_i) \big]_+
-
-    A sample in doubt has to reach a smaller margin, and one that lies among samples of another class is taken
-    for one of them: outliers are not stored, and support vectors are fewer. Certain labels give the plain
-    machines. The kernel is one, or a sum whose weights are learned as in :class:`MKLClassifier`.
-
-    Parameters
-    ----------
-    kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
-        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X (n, n, m).
-    C : float
-        Price of errors.
-    posterior : {"knn", "parzen"} or classifier with ``predict_proba``
-        Where the probabilities come from that are not given to ``fit``. ``"knn"``: the share of each class
-        among the nearest samples, the sample itself included. ``"parzen"``: its share in a density of
-        Gaussian windows. A classifier: its probabilities by cross-validation, each from a copy that has not
-        seen the sample. The first two look at the columns that the kernels read, standardised; where X holds
-        kernels, or columns that are no numbers, at the distances in the feature space of the mean kernel,
-        each divided by its mean diagonal.
-    n_neighbors : int
-        Of ``"knn"``, the sample itself included; no more than 2 m − 1, where m samples are of the smallest
-        class, for it could not have a majority of more.
-    width : float or "auto"
-        s of the windows :math:`\exp(-\|x - z\|^2 / s^2)` of ``"parzen"``; ``"auto"`` is the mean distance to
-        the nearest other sample.
-    cv : int, splitter or None
-        The folds of a classifier as ``posterior``, all classes in each training part; None means five,
-        stratified, or as many as the smallest class has samples. Folds by groups: a list of them.
-    norm : float >= 1
-        p of the weight set: 1 gives sparse weights, infinity the plain sum.
-    costs : array (n_kernels,) or dict by view name, optional
-        A kernel with a larger cost has to earn its weight.
-    class_weight : dict or "balanced", optional
-        Multiplies C by the class that a sample is taken for; "balanced" counts the labels given.
-    probability : bool
-        Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
-    tol : float
-        The relative duality gap to reach.
-    max_iter : int
-        At most so many weight updates.
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite Gram matrix.
-    gram : {"dense", "memmap"}
-        Where the Gram stack is kept during fit.
-    dtype : {"float64", "float32"}
-        Its precision; a ready-made stack of either keeps its own.
-    callback : callable, optional
-        Called with a dict after each iteration; a true answer stops the fit.
-    verbose : int
-        1 writes progress to standard error.
-    random_state : int, RandomState or None
-        Of the rough start and of the folds; None always means the same.
-
-    Attributes
-    ----------
-    posteriors_ : array (n, n_classes)
-        The probabilities at the training samples, in the order of ``classes_``; NaN for those of weight zero,
-        unless they were given.
-    relabelled_ : array of int
-        The samples that are taken for another class than the given one.
-    undecided_ : array of int
-        The samples left out, because two classes are as likely as one another to 1e-3 (two classes only).
-    kernel_weights_ : array (n_kernels,), learned weights; ``sum(d**2 * mu) == 1`` at norm 1
-    machine_weights_ : array (n_machines, n_kernels), the same for each machine
-    view_names_ : list of str
-    dual_coef_ : array (n_machines, n_support), side × dual; one machine for two classes, else one a class
-    support_ : array (n_support,), indices of the support samples
-    intercept_ : array (n_machines,)
-    classes_ : array (n_classes,)
-    objective_ : float, the dual value at the learned kernel
-    dual_gap_ : float, the relative duality gap reached
-    total_cost_ : float, the cost of a prediction, as for :class:`MKLClassifier`
-    n_iter_ : int
-    status_ : str
-    history_ : list of dict
-
-    Notes
-    -----
-    The fewer samples a class has, the easier neighbours outvote it everywhere: with more than two classes
-    such a class is never predicted, which is warned of; with two classes it is an error.
-
-    Equal rows with equal labels are one sample with the sum of their weights. Where all of ``sample_weight``
-    are whole numbers, they are repetitions: a sample of weight 3 counts as three neighbours. Other weights
-    are divided by the mean of those above zero first, so that ``n_neighbors`` means as many samples whatever
-    their scale. Neighbours at equal distances share what is left of ``n_neighbors``.
-
-    References
-    ----------
-    Gönen, Tanuğur & Alpaydın, Multiclass posterior probability support vector machines, IEEE Transactions
-    on Neural Networks 19, 2008.
-    Tao, Wu, Wang & Wang, Posterior probability support vector machines for unbalanced data, IEEE
-    Transactions on Neural Networks 16, 2005.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel import MKLClassifier, PosteriorSVC
-    >>> from multikernel.kernels import Polynomial
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[-2.0, 0.0], [2.0, 0.0]], 30, axis=0)
-    >>> y = np.repeat(["left", "right"], 30)
-    >>> y[7] = "right"  # an outlier
-    >>> model = PosteriorSVC([Polynomial(2)]).fit(X, y)
-    >>> 7 in model.relabelled_, 7 in model.support_
-    (True, False)
-    >>> len(model.support_) < len(MKLClassifier([Polynomial(2)]).fit(X, y).support_)
-    True
-    """
-
-    about = POSTERIOR
-    _lean = False  # posteriors need distances of all rows
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: float = 1.0,
-        posterior: Any = "knn",
-        n_neighbors: int = 9,
-        width: Any = "auto",
-        cv: Any = None,
-        norm: float = 1.0,
-        costs: Any = None,
-        class_weight: Any = None,
-        probability: bool = False,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.C = C
-        self.posterior = posterior
-        self.n_neighbors = n_neighbors
-        self.width = width
-        self.cv = cv
-        self.class_weight = class_weight
-        self.probability = probability
-
-    _votes = False
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, probabilities: Any = None) -> "PosteriorSVC":
-        """Find the soft labels, and learn the kernel weights and the machine.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
-        y : array (n,) of labels
-        sample_weight : array (n,), optional
-            Multiplies C sample by sample, and says as how many neighbours or windows each counts (Notes).
-        probabilities : array or DataFrame (n, n_classes), optional
-            P(l | x_i), in the order of the sorted labels, or in columns named by the labels; ``posterior`` is
-            then not asked.
-        """
-        self._check_parameters(given=probabilities is not None)
-        X = self._validate_table(X, reset=True)
-        self.classes_, codes = encode_labels(self, X, y)
-        weights = check_sample_weights(sample_weight, codes.size)
-        with np.errstate(over="ignore", under="ignore"):
-            by_class = weigh_samples(self.class_weight, self.classes_, codes, weights)
-        require_two_classes(self.classes_, codes[by_class > 0])
-        known = self._known_posteriors(X, codes, weights, probabilities)
-        targets = codes if known is None else np.column_stack([codes, known])
-        samples = self._distinct(X, targets, weights)
-        Ks = self._fit_kernels(X, samples)
-        own = codes[samples.rows]
-        if known is None:
-            P = self._nearby_posteriors(X, own, samples, Ks, neighbour_counts(samples.weights, weights))
-        else:
-            P = known[samples.rows]
-        soft = SoftLabels(P, own)
-        self._store([self._solve(Ks, soft, samples.weights)], samples)
-        self._warn_unless_converged()
-        self._store_soft_labels(soft, samples, known)
-        if probabilities is not None:
-            self._warn_of_order(int((weights > 0).sum()))
-        self._calibration = calibrate(self, X, y, sample_weight, probabilities=probabilities)
-        return self
-
-    def _check_parameters(self, given: bool) -> None:
-        if isinstance(self.C, float | np.floating) and np.isposinf(self.C):
-            raise ValueError(
-                "C must be finite; got inf. Use a large C, such as 1e3; for the hard margin of labels that "
-                "are certain, MKLClassifier."
-            )
-        check_number("C", self.C, above=0.0)
-        check_positive_integer("n_neighbors", self.n_neighbors)
-        if not (isinstance(self.width, str) and self.width == "auto"):
-            check_number('width, where it is not "auto",', self.width, above=0.0)
-        if isinstance(self.posterior, str):
-            check_choice("posterior, where it is no classifier,", self.posterior, RULES)
-        elif not given:
-            check_posterior_estimator(self.posterior, self._precomputed)
-
-    # ------------------------------------------------------------------ posteriors
-    def _known_posteriors(self, X: Any, codes: Array, weights: Array, probabilities: Any) -> Array | None:
-        """Those that do not depend on the other samples' features, (n, n_classes)."""
-        if probabilities is not None:
-            return check_probabilities(probabilities, codes.size, self.classes_, "probabilities")
-        if isinstance(self.posterior, str):
-            return None
-        found = out_of_fold(self.posterior, X, self.classes_[codes], weights, self.cv, self.random_state)
-        rows = weights > 0
-        name = f"the probabilities of {type(self.posterior).__name__}"
-        found[rows] = check_probabilities(found[rows], int(rows.sum()), self.classes_, name)
-        return found
-
-    def _nearby_posteriors(self, X: Any, codes: Array, samples: Samples, Ks: Array, counts: Array) -> Array:
-        """Those by neighbours or windows, of the distinct samples, each of which counts as so many."""
-        if self._precomputed:
-            distances: Any = KernelDistances(Ks)
-        else:
-            distances = table_distances(samples.take(X), self._bank, Ks)
-        n_classes = self.classes_.size
-        if self.posterior == "parzen":
-            width = mean_nearest_distance(distances) if self.width == "auto" else self.width
-            return parzen_posteriors(distances, codes, n_classes, width, counts)
-        smallest = float(np.bincount(codes, counts).min())
-        k = min(self.n_neighbors, max(2.0 * smallest - 1.0, 1.0))
-        P = neighbour_posteriors(distances, codes, n_classes, k, counts)
-        if counts.min() >= k > 1.0 and (P.max(axis=1) == 1.0).all():
-            warn_caller(
-                f"every sample counts as {counts.min():g} neighbours or more, so that its own label fills "
-                f"n_neighbors={self.n_neighbors} and no label is in doubt. Divide sample_weight by its mean, "
-                "drop repeated rows, or raise n_neighbors."
-            )
-        return P
-
-    def _store_soft_labels(self, soft: SoftLabels, samples: Samples, known: Array | None) -> None:
-        """Of all the samples, from those of the distinct ones."""
-        used = samples.group >= 0
-        group = samples.group[used]
-        self.posteriors_ = np.full((used.size, self.classes_.size), np.nan) if known is None else known
-        self.posteriors_[used] = soft.posteriors[group]
-        moved = soft.decided & (soft.sides != soft.codes)
-        self.relabelled_ = np.flatnonzero(used)[moved[group]]
-        self.undecided_ = np.flatnonzero(used)[~soft.decided[group]]
-
-    def _warn_of_order(self, n_used: int) -> None:
-        """Where given probabilities contradict most labels, their columns may be in another order."""
-        if 2 * self.relabelled_.size > n_used:
-            warn_caller(
-                f"the probabilities take {self.relabelled_.size} of {n_used} samples for another class than "
-                "their label. Their columns are likely in another order than that of classes_, "
-                f"{self.classes_.tolist()}: reorder them, or pass a DataFrame whose columns are the classes."
-            )
-
-    # ------------------------------------------------------------------ the machine
-    def _solve(self, Ks: Array, soft: SoftLabels, weights: Array) -> Solved:
-        """One machine of two classes, or all classes in one, on the samples that say something."""
-        prices = self._prices(soft, weights)
-        rows = np.flatnonzero(soft.decided & (prices > 0.0))
-        prices, sides = prices[rows], soft.sides[rows]
-        if not soft.tells_apart[rows].any():
-            raise ValueError(
-                "every sample is undecided: the classes are as likely as one another everywhere. "
-                f"{self._remedy()}"
-            )
-        self._require_sides(sides)
-        if self.classes_.size == 2:
-            names = [str(self.classes_[1])]
-            loss: Loss | JointHinge = PosteriorHinge(soft.differences[rows], prices)
-        else:
-            names = [str(label) for label in self.classes_]
-            loss = JointHinge(sides, self.classes_.size, prices, soft.rewards[rows])
-        return Solved(self._learn(on_rows(Ks, rows), [loss]), rows, names)
-
-    def _prices(self, soft: SoftLabels, weights: Array) -> Array:
-        """C of each sample."""
-        labels = self.classes_[soft.codes]
-        by_class = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=labels, sample_weight=weights
-        )
-        with np.errstate(over="ignore", under="ignore"):
-            weights = weights * by_class[soft.sides]
-        return price_samples(self.C, weights)
-
-    def _require_sides(self, sides: Array) -> None:
-        """Samples that are taken for two classes at least; a warning where not for all."""
-        lost = np.setdiff1d(np.arange(self.classes_.size), sides)
-        if not lost.size:
-            return
-        label = self.classes_.tolist()[lost[0]]
-        if self.classes_.size - lost.size < 2:
-            only = self.classes_.tolist()[sides[0]]
-            raise ValueError(
-                f"no sample is taken for class {label!r}: all that count are taken for {only!r}. "
-                f"{self._remedy()}"
-            )
-        warn_caller(
-            f"no sample is taken for class {label!r}, which will never be predicted: others are likelier "
-            f"at each of its samples. {self._remedy()}"
-        )
-
-    def _remedy(self) -> str:
-        return (
-            "Lower n_neighbors or width, give probabilities in the order of classes_, or do without soft "
-            "labels: MKLClassifier."
-        )

@@ -1,4 +1,4 @@
-"""The loss of the support vector machine with soft labels (PPSVM).
+"""Soft labels: the loss of the support vector machine (PPSVM), and probabilities from near samples.
 
 A soft label ŷ_i = P(+|x_i) − P(−|x_i) in [−1, 1] takes the place of the label ±1 in the constraints,
 ŷ_i(f_i + b) ≥ ŷ_i²(1 − ξ_i). With the side s_i = sign ŷ_i,
@@ -8,6 +8,19 @@ A soft label ŷ_i = P(+|x_i) − P(−|x_i) in [−1, 1] takes the place of the 
 
 a sample has to reach the margin |ŷ_i| only, and each unit that is missing costs the more, the smaller it is.
 With ŷ_i = ±1 it is the hinge. Weights of samples alone cannot express it, for they leave the margin at 1.
+
+The probabilities of the classes at the samples themselves come from the samples that are near,
+
+    P(l | x_i) = Σ_j ρ_ij w_j [y_j = l] / Σ_j ρ_ij w_j
+
+with the samples' weights w and, for the nearness ρ, one of
+
+- neighbours: 1 for the samples nearest to x_i, itself included, up to a weight of k (k samples, where each
+  weighs 1), and 0 for the others. Samples at the same distance as the last share what is left of k, so that
+  the order of the samples decides nothing, and a weight of two is exactly a repeated sample;
+- Parzen windows: exp(−‖x_i − x_j‖²/s²), itself included.
+
+Distances are taken some rows at a time: no second matrix of all pairs is kept beside the kernels.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,6 +34,12 @@ import scipy.sparse
 from .._typing import Array
 from ..core.svm.losses import _PricedLoss, _weighted_quantile
 from ..kernels._rows import direct_distances, dot_products, row_blocks, squared_norms
+
+_BLOCK_ELEMENTS = 1 << 20
+_LEVEL = 1e-9  # squared distances that differ by less, relatively, differ by rounding
+_FEW_COLUMNS = 16  # up to here differences cost no more than dot products
+_CANCELLED = 1e-5  # relative to ‖x‖² + ‖z‖²: smaller squares are not exact to _LEVEL by dot products
+_ROUNDING = 64.0  # times the precision of a kernel: squared distances below are zero
 
 
 @dataclass(frozen=True)
@@ -62,28 +81,7 @@ class PosteriorHinge(_PricedLoss):
         return PosteriorHinge(self.target / target_scale, self._C * (kernel_scale / target_scale**2))
 
 
-# -----------------------------------------------------------------------------
-# Probabilities of the classes at the samples themselves, from the samples that are near.
-#
-#     P(l | x_i) = Σ_j ρ_ij w_j [y_j = l] / Σ_j ρ_ij w_j
-#
-# with the samples' weights w and, for the nearness ρ, one of
-#
-# - neighbours: 1 for the samples nearest to x_i, itself included, up to a weight of k (k samples, where each
-#   weighs 1), and 0 for the others. Samples at the same distance as the last share what is left of k, so that
-#   the order of the samples decides nothing, and a weight of two is exactly a repeated sample;
-# - Parzen windows: exp(−‖x_i − x_j‖²/s²), itself included.
-#
-# Distances are taken some rows at a time: no second matrix of all pairs is kept beside the kernels.
-
-
-_BLOCK_ELEMENTS = 1 << 20
-_LEVEL = 1e-9  # squared distances that differ by less, relatively, differ by rounding
-_FEW_COLUMNS = 16  # up to here differences cost no more than dot products
-_CANCELLED = 1e-5  # relative to ‖x‖² + ‖z‖²: smaller squares are not exact to _LEVEL by dot products
-_ROUNDING = 64.0  # times the precision of a kernel: squared distances below are zero
-
-
+# ------------------------------------------------------------------ probabilities from near samples
 class Distances(Protocol):
     """Squared distances between n samples."""
 

@@ -1,16 +1,19 @@
 """Localized models written down again from what they publish: gate, scores, values, certificates."""
 
-from itertools import combinations
-
 import numpy as np
 
+from tests.localized.solver.gated_problems import hinge_values, joint_values, tasks
 from tests.mkl.data import plain_kernels
 
 
 def plain_gate(gating, V, features, training_features):
     """η by the formula, for features standardised with the mean and deviation of the training samples."""
     mean, deviation = training_features.mean(axis=0), training_features.std(axis=0)
-    Z = (features - mean) / np.where(deviation > 0, deviation, 1.0)
+    return gate_of(gating, V, (features - mean) / np.where(deviation > 0, deviation, 1.0))
+
+
+def gate_of(gating, V, Z):
+    """η by the formula, for standardised features."""
     if gating == "gaussian":
         squares = ((Z[:, None] - V[None, :, :-1]) ** 2).sum(axis=2)
         powers = np.exp(-squares / V[:, -1] ** 2)
@@ -38,12 +41,6 @@ def plain_scores(model, X, X_train, **options):
     return plain_contributions(model, X, X_train, **options).sum(axis=2) + model.intercept_
 
 
-def hinge_values(y, bounds, beta, scores, part):
-    """Dual and primal value of one machine; ``part`` are the scores without intercept."""
-    norm = 0.5 * beta @ part
-    return np.abs(beta).sum() - norm, norm + bounds @ np.maximum(1.0 - y * scores, 0.0)
-
-
 def full_duals(model, n):
     duals = np.zeros((len(model.dual_coef_), n))
     duals[:, model.support_] = model.dual_coef_
@@ -53,29 +50,35 @@ def full_duals(model, n):
 def classifier_values(model, X, labels, bounds, **options):
     """Dual and primal value of each machine at the training samples."""
     classes, duals = model.classes_, full_duals(model, len(X))
+    codes = np.searchsorted(classes, labels)
     parts = plain_contributions(model, X, X, **options).sum(axis=2)
-    scores = parts + model.intercept_
-    if classes.size == 2:
-        y = np.where(labels == classes[1], 1.0, -1.0)
-        return [hinge_values(y, bounds, duals[0], scores[:, 0], parts[:, 0])]
-    if model.multiclass == "ovr":
-        return [
-            hinge_values(np.where(labels == c, 1.0, -1.0), bounds, duals[k], scores[:, k], parts[:, k])
-            for k, c in enumerate(classes)
-        ]
-    if model.multiclass == "ovo":
-        values = []
-        for k, (a, b) in enumerate(combinations(classes, 2)):
-            own = np.isin(labels, [a, b])
-            y = np.where(labels[own] == a, 1.0, -1.0)
-            values.append(hinge_values(y, bounds[own], duals[k, own], scores[own, k], parts[own, k]))
-        return values
-    rows, codes = np.arange(len(X)), np.searchsorted(classes, labels)
-    norm = 0.5 * np.einsum("ki,ik->", duals, parts)
-    slack = np.maximum(2.0 - (scores[rows, codes][:, None] - scores), 0.0)
-    slack[rows, codes] = 0.0
-    return [(2.0 * duals[codes, rows].sum() - norm, norm + bounds @ slack.sum(axis=1))]
+    f, norms = parts + model.intercept_, 0.5 * np.einsum("ki,ik->k", duals, parts)
+    if classes.size > 2 and model.multiclass == "joint":
+        return [joint_values(codes, bounds, duals.T, f, norms.sum())]
+    each = tasks(codes, model.multiclass) if classes.size > 2 else [(slice(None), 2.0 * codes - 1.0)]
+    return [
+        hinge_values(y, bounds[own], duals[k, own], f[own, k], norms[k]) for k, (own, y) in enumerate(each)
+    ]
 
 
-def largest_gap(pairs):
-    return max((primal - dual) / abs(primal) for dual, primal in pairs)
+def projected_gate(model, X):
+    """η of a model on projections, from its fitted parameters."""
+    if model.gating_ is None:
+        return np.ones((len(X), 1))
+    return gate_of(model.gating, model.gating_, (X - model.mean_) / model.scale_)
+
+
+def projected_kernel(model, X, T):
+    """Σ_m η_m(x) k(W_m'x, W_m't) η_m(t) of a model on projections, from its fitted parameters."""
+    x, t = ((A - model.mean_) / model.scale_ if model.standardize else A for A in (X, T))
+    total = 0.0
+    gates = projected_gate(model, X).T, projected_gate(model, T).T
+    for W, left, right in zip(model.projections_, *gates, strict=True):
+        products = (x @ W) @ (t @ W).T
+        if model.kernel == "poly":
+            products = (products + 1.0) ** model.degree
+        elif model.kernel == "gaussian":
+            gaps = (x @ W)[:, None] - (t @ W)[None]
+            products = np.exp(-model.gamma_ * (gaps**2).sum(axis=2))
+        total = total + np.outer(left, right) * products
+    return total

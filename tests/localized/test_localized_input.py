@@ -1,12 +1,9 @@
-"""Localized models and their input: what the gate reads, weights, frames, pipelines."""
+"""Localized models and their input: what the gate reads, weights, and what is refused with a remedy."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from multikernel import LocalizedMKLClassifier, stack_kernels
 from multikernel.kernels import Gaussian, Linear
@@ -16,7 +13,10 @@ from tests.localized.localized_data import (
     FRESH,
     LABELS,
     X,
+    easy,
+    everyone,
     refuses,
+    target,
 )
 from tests.localized.localized_reference import classifier_values, plain_gate, plain_scores
 from tests.mkl.data import VIEWS, make_table, plain_kernels
@@ -178,13 +178,8 @@ class TestWeights:
         [(dual, primal)] = classifier_values(model, X, LABELS, 0.5 * weights)
         assert model.objective_ == pytest.approx(dual, rel=1e-9)
         assert (primal - dual) / primal <= 1e-4
-
-    def test_the_mean_gate_is_weighted(self):
-        weights = np.random.default_rng(0).uniform(0.2, 3.0, size=60)
-        model = LocalizedMKLClassifier(VIEWS).fit(X, LABELS, weights)
-        np.testing.assert_allclose(
-            model.kernel_weights_, np.average(model.gate(X), axis=0, weights=weights), rtol=1e-9
-        )
+        mean = np.average(model.gate(X), axis=0, weights=weights)
+        np.testing.assert_allclose(model.kernel_weights_, mean, rtol=1e-9)
 
     def test_class_weights_are_sample_weights(self):
         weights = np.where(LABELS == "yes", 3.0, 0.5)
@@ -198,18 +193,7 @@ class TestWeights:
         np.testing.assert_allclose(balanced.dual_coef_, by_sample.dual_coef_, rtol=1e-9)
 
 
-class TestScikitLearn:
-    def test_pipeline_and_grid_search_over_the_gate(self):
-        pipeline = make_pipeline(StandardScaler(), LocalizedMKLClassifier([Linear(), Gaussian()]))
-        grid = {
-            "localizedmklclassifier__C": [0.1, 10.0],
-            "localizedmklclassifier__gating": ["softmax", "sigmoid"],
-        }
-        search = GridSearchCV(pipeline, grid, cv=2).fit(X, LABELS)
-        assert search.best_score_ > 0.7
-        assert len(search.cv_results_["mean_test_score"]) == 4
-        assert search.best_estimator_[-1].gate(FRESH).shape == (20, 2)
-
+class TestOtherSettings:
     def test_probabilities(self):
         model = LocalizedMKLClassifier(VIEWS, probability=True, tol=1e-2).fit(X, LABELS)
         P = model.predict_proba(FRESH)
@@ -217,10 +201,6 @@ class TestScikitLearn:
         np.testing.assert_allclose(P.sum(axis=1), 1.0)
         scores = model.decision_function(FRESH)
         assert (np.argsort(P[:, 1], kind="stable") == np.argsort(scores, kind="stable")).all()
-        again = LocalizedMKLClassifier(VIEWS, probability=True, tol=1e-2).fit(X, LABELS)
-        np.testing.assert_array_equal(again.predict_proba(FRESH), P)
-        with refuses("predict_proba", error=AttributeError):
-            LocalizedMKLClassifier(VIEWS).fit(X, LABELS).predict_proba(FRESH)
 
     def test_single_precision_stacks(self):
         Ks = plain_kernels(X, X)
@@ -235,8 +215,60 @@ class TestScikitLearn:
         np.testing.assert_allclose(model.decision_function(many)[-7:], model.decision_function(many[-7:]))
         assert model.gate(many).shape == (5000, 3)
 
-    def test_labels_of_any_kind(self):
-        for labels in (LABELS == "yes", np.where(LABELS == "yes", 7, -2), LABELS.astype(object)):
-            model = LocalizedMKLClassifier(VIEWS, tol=1e-2).fit(X, labels)
-            assert set(model.predict(FRESH)) <= set(labels)
-            assert model.score(X, labels) > 0.85
+
+# --- what is refused ----------------------------------------------------------------------------------------
+
+
+@everyone
+@pytest.mark.parametrize(
+    ("wanted", "words", "error"),
+    [
+        ("sound", ["'sound'"], ValueError),
+        ([0, 9], ["9", "4 columns"], ValueError),
+        ([], ["no column"], ValueError),
+        (1.5, ["1.5"], TypeError),
+    ],
+)
+def test_gating_features_that_are_none(kind, wanted, words, error):
+    with refuses("gating_features", *words, error=error):
+        easy(kind, gating_features=wanted).fit(X, target(kind))
+
+
+def test_a_gating_column_that_no_kernel_reads_must_be_finite_too():
+    frame = FRAME.copy()
+    frame.loc[5, "noise"] = np.nan
+    LocalizedMKLClassifier(FRAME_VIEWS).fit(frame, LABELS)
+    with refuses("gating_features", "NaN"):
+        LocalizedMKLClassifier(FRAME_VIEWS, gating_features="noise").fit(frame, LABELS)
+
+
+def test_text_is_no_gating_feature():
+    frame = FRAME.assign(place=["left", "right"] * 30)
+    with refuses("gating_features must be numeric", "'place'", 'gating_features="kernel"'):
+        LocalizedMKLClassifier(FRAME_VIEWS, gating_features=["place"]).fit(frame, LABELS)
+    # Text that neither kernels nor gate read does no harm.
+    assert LocalizedMKLClassifier(FRAME_VIEWS).fit(frame, LABELS).score(frame, LABELS) > 0.8
+
+
+def test_kernels_of_text_gate_by_similarity():
+    words = np.array(["aa", "ab", "ba", "bb"] * 15, dtype=object)
+
+    def shared(A, B):
+        first, second = np.asarray(A, object).ravel(), np.asarray(B, object).ravel()
+        return np.array([[1.0 * (a[0] == b[0]) + (a == b) for b in second] for a in first])
+
+    frame = FRAME.assign(word=words)
+    labels = np.where(np.char.startswith(words.astype(str), "a"), LABELS, "no")
+    views = [("word", shared, ["word"]), FRAME_VIEWS[0]]
+    with refuses("gating_features", "'word'", 'gating_features="kernel"'):
+        LocalizedMKLClassifier(views).fit(frame, labels)
+    model = LocalizedMKLClassifier(views, gating_features="kernel", C=10.0).fit(frame, labels)
+    assert model.score(frame, labels) > 0.9
+
+
+def test_ready_made_kernels_have_no_columns():
+    Ks = plain_kernels(X, X)
+    with refuses("gating_features must be", '"kernel"', "ready-made", "[0, 1]"):
+        LocalizedMKLClassifier("precomputed", gating_features=[0, 1]).fit(Ks, LABELS)
+    with refuses("gating_features must be", "'sound'", "The kernels are"):
+        LocalizedMKLClassifier("precomputed", gating_features="sound").fit(Ks, LABELS)

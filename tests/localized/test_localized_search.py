@@ -9,8 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from multikernel import LocalizedMKLClassifier, View
 from multikernel.core.optim.loop import Status
 from multikernel.datasets import make_gauss
-from multikernel.kernels import Linear
-from tests.localized.localized_reference import classifier_values, largest_gap
+from multikernel.kernels import Linear, Polynomial
+from tests.localized.localized_reference import classifier_values
+from tests.localized.solver.gated_problems import largest_gap
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
 
 
@@ -30,12 +31,10 @@ class TestSearch:
         assert {entry["start"] for entry in more.history_} == {int(all_.argmin())}
         assert more.n_solves_ > few.n_solves_
 
-    def test_the_same_seed_gives_the_same_model_and_none_is_a_seed(self):
-        for seed in (None, 7):
-            one, two = (localized(random_state=seed).fit(self.X, self.y) for _ in range(2))
-            np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
-            np.testing.assert_array_equal(one.gating_[0], two.gating_[0])
-        assert (one.gating_[0] != localized(random_state=8).fit(self.X, self.y).gating_[0]).any()
+    def test_no_seed_is_always_the_same_and_another_one_is_not(self):
+        one, two, other = (localized(random_state=seed).fit(self.X, self.y) for seed in (None, None, 8))
+        np.testing.assert_array_equal(one.gating_[0], two.gating_[0])
+        assert (one.gating_[0] != other.gating_[0]).any()
 
     def test_limited_memory(self):
         model = localized(optimizer="lbfgs").fit(self.X, self.y)
@@ -63,17 +62,10 @@ class TestSearch:
         assert model.n_iter_ == 2
 
     def test_a_callback_interrupts_and_the_model_is_that_of_the_last_step(self):
-        seen = []
-
-        def callback(entry):
-            seen.append(entry)
-            return entry["iteration"] == 3
-
-        model = localized(callback=callback).fit(self.X, self.y)
-        assert model.status_.startswith("interrupted")
+        model = localized(callback=lambda entry: entry["iteration"] == 3).fit(self.X, self.y)
+        assert model.status_ == "interrupted"
         assert model.n_iter_ == 3
-        assert model.objective_ == seen[-1]["objective"]
-        assert set(seen[0]) >= {"start", "iteration", "objective", "step", "gradient_norm", "gap", "n_active"}
+        assert set(model.history_[0]) >= {"start", "step", "gradient_norm"}
         [(dual, _)] = classifier_values(model, self.X, self.y, np.full(70, 2.0))
         assert model.objective_ == pytest.approx(dual, rel=1e-9)
 
@@ -151,15 +143,6 @@ class TestPruning:
         np.testing.assert_allclose(pruned, full, atol=0.05)
         assert (pruned != full).any()
 
-    def test_contributions_and_classes_agree(self):
-        model = self.make(True, [])
-        parts = model.contributions(self.fresh)
-        assert not parts[~model.active_kernels(self.fresh)].any()
-        scores = model.decision_function(self.fresh)
-        np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, scores, rtol=1e-9)
-        exact = self.make(False, [])
-        assert np.mean(model.predict(self.fresh) == exact.predict(self.fresh)) > 0.98
-
     def test_several_gates_and_copies(self):
         """A kernel is computed where one of the gates that read it is open."""
         X, y = make_three(90)
@@ -200,12 +183,15 @@ def test_copies_whose_gates_stay_alike_are_told():
     assert np.ptp(patient.gate(X), axis=1).max() > 0.5
 
 
-@pytest.mark.parametrize("n_copies", [3, 8, 20])
-def test_more_copies_than_pieces_do_no_harm(n_copies):
+@pytest.mark.parametrize("kernels", ["3 lines", "20 lines", "line and parabola"])
+def test_more_kernels_than_pieces_do_no_harm(kernels):
     """The boundary of GAUSS4 has three pieces; the best rule is right on 89.7 % of its points."""
     X, y = make_gauss("GAUSS4", n_samples=400, random_state=0)
     new, truth = make_gauss("GAUSS4", n_samples=4000, random_state=1)
     line = View("line", Linear(), transforms="unit_diagonal", standardize=True)
-    copies = [replace(line, name=f"line {k}") for k in range(n_copies)]
+    if kernels == "line and parabola":
+        copies = [line, replace(line, name="parabola", kernel=Polynomial(2))]
+    else:
+        copies = [replace(line, name=f"line {k}") for k in range(int(kernels.split()[0]))]
     assert LocalizedMKLClassifier([line], C=10.0).fit(X, y).score(new, truth) < 0.87
     assert LocalizedMKLClassifier(copies, C=10.0).fit(X, y).score(new, truth) > 0.88

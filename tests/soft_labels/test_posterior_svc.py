@@ -11,6 +11,7 @@ from multikernel.core.svm.joint.solver import solve_multiclass
 from multikernel.kernels import Gaussian, Polynomial
 from tests.core.problems import Task, judge
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
+from tests.soft_labels.test_posterior import root
 
 TIGHT = 1e-8
 CENTRES = np.array([[-1.5, -1.0], [1.5, -1.0], [0.0, 1.6]])
@@ -24,11 +25,6 @@ def doubtful(y, seed=0):
     """Probabilities that mostly agree with the labels."""
     P = certain(y) + np.random.default_rng(seed).exponential(0.4, size=(len(y), np.unique(y).size))
     return P / P.sum(axis=1, keepdims=True)
-
-
-def root(K):
-    values, vectors = np.linalg.eigh(K)
-    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def joint_value(Ks, labels, R, C):
@@ -75,14 +71,10 @@ def test_certain_labels_of_more_classes_are_the_joint_machine():
     np.testing.assert_allclose(full_duals(model, 60).T @ np.ones(3), 0.0, atol=1e-9)
     scores = model.decision_function(X) - model.intercept_
     np.testing.assert_allclose(scores, K @ peer.coefficients, atol=1e-3)
-
-
-def test_certain_labels_with_learned_weights_are_those_of_the_joint_machine():
-    X, y = make_three(60)
-    model = PosteriorSVC(VIEWS, tol=1e-7).fit(X, y, probabilities=certain(y))
+    learned = PosteriorSVC(VIEWS, tol=1e-7).fit(X, y, probabilities=certain(y))
     peer = MKLClassifier(VIEWS, multiclass="joint", tol=1e-7).fit(X, y)
-    np.testing.assert_allclose(model.objective_, peer.objective_, rtol=1e-6)
-    np.testing.assert_allclose(model.kernel_weights_, peer.kernel_weights_, atol=1e-3)
+    np.testing.assert_allclose(learned.objective_, peer.objective_, rtol=1e-6)
+    np.testing.assert_allclose(learned.kernel_weights_, peer.kernel_weights_, atol=1e-3)
 
 
 # ---------------------------------------------------------------------- soft labels
@@ -159,28 +151,25 @@ def make_toy(seed, n=50, spread=0.5):
     return X, np.repeat(["a", "b", "c"], n)
 
 
+def toy_models(multiclass):
+    kernels = [Polynomial(2)]
+    return MKLClassifier(kernels, C=10.0, multiclass=multiclass), PosteriorSVC(kernels, C=10.0)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_outliers_are_not_stored_and_support_vectors_are_fewer(seed):
     X, y = make_toy(seed)
+    plain, soft = (model.fit(X[:100], y[:100]) for model in toy_models("ovr"))  # two classes
+    assert 0 in plain.support_ and 0 not in soft.support_
+    assert len(soft.support_) < len(plain.support_)
     X_new = np.repeat(CENTRES, 500, axis=0) + 0.5 * np.random.default_rng(100 + seed).normal(size=(1500, 2))
     y_new = np.repeat(["a", "b", "c"], 500)
-    plain = MKLClassifier([Polynomial(2)], C=10.0, multiclass="joint").fit(X, y)
-    soft = PosteriorSVC([Polynomial(2)], C=10.0).fit(X, y)
+    plain, soft = (model.fit(X, y) for model in toy_models("joint"))
     assert np.isin([0, 50], plain.support_).all()
     assert not np.isin([0, 50], soft.support_).any()
     assert np.isin([0, 50], soft.relabelled_).all()
     assert len(soft.support_) <= 0.75 * len(plain.support_)
     assert soft.score(X_new, y_new) >= plain.score(X_new, y_new)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_an_outlier_of_two_classes_is_not_stored(seed):
-    X, y = make_toy(seed)
-    X, y = X[:100], y[:100]
-    plain = MKLClassifier([Polynomial(2)], C=10.0).fit(X, y)
-    soft = PosteriorSVC([Polynomial(2)], C=10.0).fit(X, y)
-    assert 0 in plain.support_ and 0 not in soft.support_
-    assert len(soft.support_) < len(plain.support_)
 
 
 # ---------------------------------------------------------------------- which side a sample is on

@@ -9,7 +9,7 @@
 ``c`` (n, P) holds c_im = −η_m(x_i) ∂J/∂η_m(x_i); the gradient with respect to V follows by the chain rule.
 """
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -23,62 +23,47 @@ OPEN = 1e-3  # a gate above this counts as open; within this of 0 or 1 it is sat
 _SATURATED_SHARE = 0.95
 
 
-class Gate(Protocol):
+class Gate(ABC):
     """What every gating model offers; parameters V (P, D + 1), features X (n, D)."""
 
+    @abstractmethod
     def values(self, V: Array, X: Array) -> Array:
         """η, (n, P)."""
 
+    @abstractmethod
     def gradient(self, V: Array, X: Array, eta: Array, c: Array) -> Array:
         """dJ/dV, (P, D + 1), from the contributions c (n, P)."""
 
     def draw(self, n_gates: int, X: Array, rng: np.random.Generator, scale: float = START_SCALE) -> Array:
         """A random start."""
-
-    def project(self, V: Array) -> Array:
-        """The nearest admissible parameters."""
-
-
-class _LinearGate:
-    """Gates of the activations a = [X, 1] V'."""
-
-    def draw(self, n_gates: int, X: Array, rng: np.random.Generator, scale: float = START_SCALE) -> Array:
         return rng.uniform(-scale, scale, size=(n_gates, X.shape[1] + 1))
 
     def project(self, V: Array) -> Array:
+        """The nearest admissible parameters."""
         return V
 
-    @staticmethod
-    def _activations(V: Array, X: Array) -> Array:
-        return np.asarray(X @ V[:, :-1].T + V[:, -1])
 
-    @staticmethod
-    def _pull(slopes: Array, X: Array) -> Array:
-        """−slopes'[X, 1]."""
-        return -np.column_stack([slopes.T @ X, slopes.sum(axis=0)])
-
-
-class SoftmaxGate(_LinearGate):
+class SoftmaxGate(Gate):
     """Kernels compete: η sums to one at every sample."""
 
     def values(self, V: Array, X: Array) -> Array:
-        return _softmax(self._activations(V, X))
+        return _softmax(_activations(V, X))
 
     def gradient(self, V: Array, X: Array, eta: Array, c: Array) -> Array:
-        return self._pull(_competing(eta, c), X)
+        return _pull(_competing(eta, c), X)
 
 
-class SigmoidGate(_LinearGate):
+class SigmoidGate(Gate):
     """Each kernel is switched on and off by itself."""
 
     def values(self, V: Array, X: Array) -> Array:
-        return np.asarray(expit(self._activations(V, X)))
+        return np.asarray(expit(_activations(V, X)))
 
     def gradient(self, V: Array, X: Array, eta: Array, c: Array) -> Array:
-        return self._pull(c * (1.0 - eta), X)
+        return _pull(c * (1.0 - eta), X)
 
 
-class GaussianGate:
+class GaussianGate(Gate):
     """Kernels compete by their distance to the sample: μ_m is the centre of a kernel's region."""
 
     def values(self, V: Array, X: Array) -> Array:
@@ -105,6 +90,16 @@ class GaussianGate:
     @staticmethod
     def _distances(V: Array, X: Array) -> Array:
         return np.asarray(cdist(X, V[:, :-1], "sqeuclidean")) if X.shape[1] else np.zeros((len(X), len(V)))
+
+
+def _activations(V: Array, X: Array) -> Array:
+    """a = [X, 1] V' of linear gates."""
+    return np.asarray(X @ V[:, :-1].T + V[:, -1])
+
+
+def _pull(slopes: Array, X: Array) -> Array:
+    """−slopes'[X, 1]."""
+    return -np.column_stack([slopes.T @ X, slopes.sum(axis=0)])
 
 
 def _softmax(a: Array) -> Array:

@@ -43,11 +43,12 @@ class Solved(NamedTuple):
 
 
 class Machines(Protocol):
-    """A group of machines on one kernel."""
+    """A group of machines on one kernel; ``n_machines``: how many one solution takes."""
 
     coefficients: Array
     intercepts: Array
     suspicious: bool
+    n_machines: int
 
     def solve(self, kernel: Kernel, ceiling: float = np.inf) -> Solved:
         """Solve with a kernel (n, n); a value above ``ceiling`` may be left unfinished."""
@@ -57,7 +58,7 @@ class Machines(Protocol):
 
 
 def most_steps(n: int) -> int:
-    """Steps allowed to one solve: kernels of low rank let pairs crawl for minutes without need."""
+    """Steps allowed to one solve: on kernels of low rank SMO converges slowly, for minutes without need."""
     return max(LEAST_STEPS, STEPS_PER_SAMPLE * n)
 
 
@@ -89,6 +90,7 @@ class BinaryMachines:
         tol: float = 1e-4,
     ) -> None:
         self.losses, self.rows, self.tol = list(losses), rows, tol
+        self.n_machines = len(self.losses)
         self.n = losses[0].target.size if n is None else n
         self.suspicious = False
         self._blocks: dict[int, Array] = {}
@@ -178,6 +180,8 @@ class JointMachines:
     intercepts : array (n_classes,), of sum zero
     suspicious : bool, whether negative curvature was met
     """
+
+    n_machines = 1
 
     def __init__(self, codes: Array, n_classes: int, C: Array, tol: float = 1e-4) -> None:
         self.codes, self.n_classes, self.C, self.tol = codes, n_classes, C, tol

@@ -1,4 +1,11 @@
-"""Kernels of projected samples, z = W'x, and how a quadratic form of them moves with the projections.
+"""Projection kernels: J as a function of projections W_m, and of a gate where there are several regions.
+
+    k(x, x') = Σ_m η_m(x) k(W_m'x, W_m'x') η_m(x')
+
+    J(V, W) = max_β dual(β; K) + (ridge/2) Σ_m ‖v_m‖² + (projection_ridge/2) Σ_m ‖W_m‖²
+
+One region is the global projection kernel, which has no gate. How a quadratic form of a kernel of projected
+samples, z = W'x, moves with them:
 
     kernel     k(z, t)                 ∂(−½ tr U'KU)/∂Z
     linear     z't                     −U (U'Z)
@@ -7,6 +14,13 @@
 
 Z (n, R) holds the projected samples, U (n, r) the gated dual coefficients of r machines. With Z = XW the
 derivative with respect to W is X' times that with respect to Z. UU' is formed for support samples only.
+
+For linear and polynomial kernels J falls when W is scaled up: only the stopping rule holds it back, or
+``projection_ridge``, or columns of unit length (``norm="unit"``: W stands for W / ‖w‖ column by column, and
+the gradient is (G − w w'G) / ‖w‖ at unit w).
+
+Where W tells nothing of the targets the machines return f = constant, and the gradient is exactly zero: a
+plateau. So several starts are drawn, each solved once, and the descent sets out from the lowest.
 """
 
 from abc import ABC, abstractmethod
@@ -21,12 +35,13 @@ from ...core.svm.losses import Hinge
 from ...kernels import Gaussian, Kernel, Linear, Polynomial
 from ...kernels._rows import Pair, Rows, row_blocks
 from ...kernels.base import raise_to
-from .descent import DescentOptions, descend
 from .gates import GATES, OPEN, Gate, is_saturated
-from .learn import LocalizedResult, keep_best
+from .learn import DescentOptions, LocalizedResult, descend, keep_best
 from .machines import BinaryMachines, Machines, Solved
 
 PROJECTION_KERNELS = ("linear", "poly", "gaussian")
+NORMS = (None, "unit")
+_TRIES = 20  # pairs drawn for a column before any direction will do
 
 
 class ProjectionKernel(ABC):
@@ -107,26 +122,6 @@ def projection_kernel(name: str, degree: int = 2, gamma: float = 1.0) -> Project
     return PolynomialProjection(degree) if name == "poly" else GaussianProjection(gamma)
 
 
-# -----------------------------------------------------------------------------
-# Projection kernels: J as a function of projections W_m, and of a gate where there are several regions.
-#
-#     k(x, x') = Σ_m η_m(x) k(W_m'x, W_m'x') η_m(x')
-#
-#     J(V, W) = max_β dual(β; K) + (ridge/2) Σ_m ‖v_m‖² + (projection_ridge/2) Σ_m ‖W_m‖²
-#
-# One region is the global projection kernel, which has no gate. For linear and polynomial kernels J falls
-# when W is scaled up: only the stopping rule holds it back, or ``projection_ridge``, or columns of unit
-# length (``norm="unit"``: W stands for W / ‖w‖ column by column, and the gradient is (G − w w'G) / ‖w‖ at
-# unit w).
-#
-# Where W tells nothing of the targets the machines return f = constant, and the gradient is exactly zero: a
-# plateau. So several starts are drawn, each solved once, and the descent sets out from the lowest.
-
-
-NORMS = (None, "unit")
-_TRIES = 20  # pairs drawn for a column before any direction will do
-
-
 @dataclass(frozen=True)
 class ProjectionModel:
     """What is learned, and the layout of its parameters: theta = (W, V), flat; V only with several regions.
@@ -176,10 +171,11 @@ class ProjectionModel:
         """η (n, P) at gating features X."""
         return np.ones((len(X), 1)) if V is None else self.gate.values(V, X)
 
-    def blocks(self, n_features: int, n_parameters: int) -> list[Array] | None:
-        """Index arrays of W and of V, to move by turns."""
+    def blocks(self, n_features: int) -> list[Array] | None:
+        """Index arrays of W and of V, to move by turns; the gate reads as many features."""
         end = self.n_projection_parameters(n_features)
-        return [np.arange(end), np.arange(end, n_parameters)] if self.is_gated else None
+        n_gate = self.n_regions * (n_features + 1)
+        return [np.arange(end), np.arange(end, end + n_gate)] if self.is_gated else None
 
 
 class ProjectionPoint(NamedTuple):
@@ -359,7 +355,8 @@ def learn_projections(
     starts = [_screen(objective, groups, n_screen, child) for child in rng.spawn(n_init)]
     saturated = [_starts_saturated(objective, start) for start in starts]
     result = keep_best(objective, starts, saturated, options or DescentOptions())
-    return replace(result, n_solves=result.n_solves + n_init * (n_screen if n_screen > 1 else 0))
+    n_screened = n_init * n_screen if n_screen > 1 else 0
+    return replace(result, n_solves=result.n_solves + objective.machines.n_machines * n_screened)
 
 
 def _screen(objective: ProjectionObjective, groups: Array, n_screen: int, rng: np.random.Generator) -> Array:

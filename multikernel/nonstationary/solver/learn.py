@@ -9,6 +9,11 @@ reach, so that
 says how far w is from a point that no further turn improves, and zero that it is one. The loop ends when
 this, relative to Φ, is within ``tol`` and falling, and returns the point of which that was certified. It is
 no certificate of a global minimum: the problem is not convex, and several starts may end in several points.
+
+The loop begins with posteriors of every sample over the components of its class. Uniform ones are a good
+start when the kernels differ, and no start at all when two components of a class share a kernel: they then
+stay equal for ever. There the starts are drawn: every other one assigns each sample to a component at random,
+the rest by kernel k-means within the class. Either kind alone can be a trap.
 """
 
 from collections.abc import Sequence
@@ -38,6 +43,9 @@ _SETTLED = 0.01  # a gap below this part of the tolerance is small, whatever it 
 _UNBALANCED = 1e-5  # duals further out of balance than this bound nothing
 _HARD_STEPS = 7
 _SEPARATED = 1e-6
+_SAME = 1e-10  # relative: kernels that differ by less are one
+_MANY = 8  # starts where a kernel occurs again
+_RESTARTS, _ROUNDS = 5, 30  # of kernel k-means
 
 
 @dataclass(frozen=True)
@@ -273,3 +281,71 @@ def _without_small(mixtures: Mixtures, point: Point, least: float) -> Point:
 def _floored(posteriors: Pair) -> Pair:
     raised = tuple(q + _FLOOR for q in posteriors)
     return raised[0] / raised[0].sum(axis=1, keepdims=True), raised[1] / raised[1].sum(axis=1, keepdims=True)
+
+
+# ------------------------------------------------------------------ starts
+def n_starts(mixtures: Mixtures) -> int:
+    """How many starts are sensible: one if the kernels differ, several if one occurs again in a class."""
+    return _MANY if has_twins(mixtures) else 1
+
+
+def has_twins(mixtures: Mixtures) -> bool:
+    """Whether two components of a class have the same kernel, by its index or by its values."""
+    return any(
+        _same(mixtures.Ks, int(a), int(b))
+        for kernels in mixtures.kernels
+        for position, a in enumerate(kernels)
+        for b in kernels[:position]
+    )
+
+
+def _same(Ks: Array, a: int, b: int) -> bool:
+    if a == b:
+        return True
+    difference = np.abs(Ks[a][0] - Ks[b][0]).max()  # one row tells most kernels apart
+    size = np.abs(Ks[a]).max()
+    return bool(difference <= _SAME * size and np.abs(Ks[a] - Ks[b]).max() <= _SAME * size)
+
+
+def draw_starts(mixtures: Mixtures, n_init: int, generator: np.random.Generator) -> list[Pair]:
+    """``n_init`` pairs of posteriors, (n_positive, M) and (n_negative, N)."""
+    uniform = _uniform(mixtures, 0), _uniform(mixtures, 1)
+    twins = has_twins(mixtures)
+    starts = [] if twins else [uniform]
+    while len(starts) < n_init:
+        draw = _assigned_at_random if len(starts) % 2 == 0 else _clustered
+        starts.append((draw(mixtures, 0, generator), draw(mixtures, 1, generator)))
+    if twins and n_init >= _MANY:  # equal twins are not the aim, but nothing should be worse
+        starts[-1] = uniform
+    return starts[:n_init]
+
+
+def _uniform(mixtures: Mixtures, side: int) -> Array:
+    size = mixtures.sizes[side]
+    return np.full((mixtures.rows[side].size, size), 1.0 / size)
+
+
+def _assigned_at_random(mixtures: Mixtures, side: int, generator: np.random.Generator) -> Array:
+    size = mixtures.sizes[side]
+    return np.eye(size)[generator.integers(size, size=mixtures.rows[side].size)]
+
+
+def _clustered(mixtures: Mixtures, side: int, generator: np.random.Generator) -> Array:
+    rows, size = mixtures.rows[side], mixtures.sizes[side]
+    K = sum(mixtures.Ks[kernel][np.ix_(rows, rows)] for kernel in mixtures.kernels[side]) / size
+    runs = [_kernel_means(np.asarray(K), size, generator) for _ in range(_RESTARTS)]
+    return min(runs, key=lambda run: run[1])[0]
+
+
+def _kernel_means(K: Array, size: int, generator: np.random.Generator) -> tuple[Array, float]:
+    """One run of kernel k-means: 0/1 memberships, and the sum of squared distances to the means."""
+    members = np.eye(size)[generator.integers(size, size=len(K))]
+    for _ in range(_ROUNDS):
+        shares = members / np.maximum(members.sum(axis=0), 1.0)
+        products = K @ shares
+        distances = np.diagonal(K)[:, None] - 2.0 * products + (shares * products).sum(axis=0)
+        moved = np.eye(size)[distances.argmin(axis=1)]
+        if (moved == members).all():
+            break
+        members = moved
+    return members, float((members * distances).sum())

@@ -1,25 +1,36 @@
 """Newton's method with an active set for the projection: it makes the SMO converge and certifies the optimum.
 
-Where the duals are optimal on their face (see ``climb``), the multipliers of Au = 0 are the offsets of the
-mixtures. They bound the optimum from above, and show what is fixed wrongly: a dual at zero, or a sample at
-its bound, that would gain by moving. Those are set free, the worst first, and the next climb starts.
+On a face (see ``face``) the dual value is a quadratic that one linear system maximises. A climb takes the
+step towards its maximum, as far as every dual stays nonnegative and every sample within its bound; what stops
+it is fixed, and the next step starts from there, until a whole step fits. How the slopes change is known from
+the system alone: the scores are brought up to date once, after the climb.
+
+Where the duals are optimal on their face, the multipliers of Au = 0 are the offsets of the mixtures. They
+bound the optimum from above, and show what is fixed wrongly: a dual at zero, or a sample at its bound, that
+would gain by moving. Those are set free, the worst first, and the next climb starts.
 
 Where the face determines no multipliers (every sample at zero or at its bound, say), this may go round in
-circles. Then one linear program finds the multipliers with the least upper bound, and by its duality the
-vertex that the gradient points to; a step towards it raises the dual value as long as there is a gap.
+circles. Then one linear program finds the vertex of the feasible set that the gradient g points to,
+
+    max_v  g'v,    Av = 0,  v ≥ 0,  Σ_r v_tr ≤ C_t
+
+The multipliers of Av = 0 are the offsets with which the present mixtures have the least primal value, and the
+value of this program exceeds g'u by exactly the gap that they leave: v − u is a direction of ascent while
+there is one.
 """
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
+from scipy.optimize import linprog
 
 from ..._numba import HUGE, compiled, larger
 from ...core.optim.loop import Status
-from .climb import climb, keep_at_bound, set_free
-from .components import Setting, State, add_scores, coefficients_of, dual_value, rescore
-from .face import Face, delete, face_of, gradient
+from .components import Setting, State, add_scores, coefficients_of, dual_value, imbalance_of, rescore
+from .face import Face, delete, face_of, gradient, insert, newton_step, null_step
 from .mixtures import Array
-from .vertex import best_vertex
 
 _BATCH = 20  # samples set free at a time at the start
 _MOST = 10  # violators set free at a time
@@ -289,3 +300,196 @@ def _release(setting: Setting, state: State, face: Face, t: int) -> None:
     for c in range(free.size):
         if free[c]:
             set_free(setting, state, face, t, c)
+
+
+# ------------------------------------------------------------------ climbs on a face
+@compiled
+def climb(setting: Setting, state: State, face: Face, multipliers: Array) -> int:
+    """Newton steps until a whole one fits; returns how many were cut. The scores are left as they were."""
+    imbalance = imbalance_of(setting, state)
+    cuts = 0
+    while True:
+        step = newton_step(face, imbalance, multipliers)
+        length, direction, sample = _longest(setting, state, face, step, 1.0)
+        _advance(state, face, step, length)
+        _update_slopes(face, step, length, multipliers, imbalance)
+        for j in range(imbalance.size):
+            imbalance[j] *= 1.0 - length
+        if direction < 0 and sample < 0:
+            return cuts
+        _fix(setting, state, face, direction, sample)
+        cuts += 1
+
+
+@compiled
+def _longest(
+    setting: Setting, state: State, face: Face, step: Array, length: float
+) -> tuple[float, int, int]:
+    """How far a step can go, at most ``length``, and the direction or the sample that stops it."""
+    direction, sample = -1, -1
+    moves = np.empty(state.totals.size)
+    for a in range(step.size):
+        moves[face.samples[a]] = 0.0
+    for a in range(step.size):
+        t = face.samples[a]
+        moves[t] += step[a]
+        u = state.duals[face.components[a], t]
+        if u + length * step[a] < 0.0:
+            length, direction = u / -step[a], a
+    for a in range(step.size):
+        t = face.samples[a]
+        if moves[t] > 0.0:
+            pivot = face.pivots[t]
+            room = setting.bounds[t] - state.totals[t] if pivot < 0 else state.duals[pivot, t]
+            if room < length * moves[t]:
+                length, direction, sample = larger(room / moves[t], 0.0), -1, t
+    return length, direction, sample
+
+
+@compiled
+def _advance(state: State, face: Face, step: Array, length: float) -> None:
+    for a in range(step.size):
+        t, c, x = face.samples[a], face.components[a], length * step[a]
+        state.duals[c, t] = larger(state.duals[c, t] + x, 0.0)
+        if face.pivots[t] < 0:
+            state.totals[t] += x
+        else:
+            state.duals[face.pivots[t], t] -= x
+    for a in range(step.size):
+        t = face.samples[a]
+        pivot = face.pivots[t]
+        if pivot >= 0:  # only now: what one direction takes from the pivot another may give
+            state.duals[pivot, t] = larger(state.duals[pivot, t], 0.0)
+
+
+@compiled
+def _update_slopes(face: Face, step: Array, length: float, multipliers: Array, imbalance: Array) -> None:
+    """slopes − length · Hx, with Hx from the system that the step solves."""
+    for a in range(step.size):
+        product = face.slopes[a] - face.ridges[a] * step[a]
+        for j in range(imbalance.size):
+            product += face.columns[a, j] * (multipliers[j] + face.constants[j] * imbalance[j])
+        face.slopes[a] -= length * product
+
+
+@compiled
+def _fix(setting: Setting, state: State, face: Face, direction: int, sample: int) -> None:
+    """What stopped a step is fixed."""
+    if direction >= 0:
+        state.duals[face.components[direction], face.samples[direction]] = 0.0
+        delete(face, direction)
+    else:
+        _turn(setting, state, face, sample)
+
+
+@compiled
+def _turn(setting: Setting, state: State, face: Face, t: int) -> None:
+    """A sample has come to its bound, or the pivot of one at its bound has come to zero: the largest dual
+    of the sample's directions is the pivot from now on."""
+    if face.pivots[t] >= 0:
+        state.duals[face.pivots[t], t] = 0.0
+        face.member[face.pivots[t], t] = False
+    n_components = state.duals.shape[0]
+    slopes, free = np.zeros(n_components), np.zeros(n_components, np.bool_)
+    pivot: Any = np.int64(-1)  # a literal would have the functions that get it compiled twice
+    for a in range(face.size[0] - 1, -1, -1):
+        if face.samples[a] == t:
+            c = face.components[a]
+            slopes[c], free[c] = face.slopes[a], True
+            if pivot < 0 or state.duals[c, t] > state.duals[pivot, t]:
+                pivot = c
+            delete(face, a)
+    keep_at_bound(setting, state, face, t, pivot)
+    for c in range(n_components):
+        if free[c] and c != pivot:
+            insert(setting, face, t, c, slopes[c] - slopes[pivot])
+
+
+@compiled
+def keep_at_bound(setting: Setting, state: State, face: Face, t: int, pivot: int) -> None:
+    """λ_t = C_t exactly, the pivot answers for it."""
+    rest = 0.0
+    for c in range(state.duals.shape[0]):
+        if c != pivot:
+            rest += state.duals[c, t]
+    state.duals[pivot, t] = larger(setting.bounds[t] - rest, 0.0)
+    state.totals[t] = setting.bounds[t]
+    face.pivots[t] = pivot
+    face.member[pivot, t] = True
+
+
+@compiled
+def set_free(setting: Setting, state: State, face: Face, t: int, c: int) -> None:
+    slope = gradient(setting, state, c, t)
+    if face.pivots[t] >= 0:
+        slope -= gradient(setting, state, face.pivots[t], t)
+    if insert(setting, face, t, c, slope):
+        _slide(setting, state, face)
+
+
+@compiled
+def _slide(setting: Setting, state: State, face: Face) -> None:
+    """Along a combination of directions that leaves the mixtures as they are, until a dual or a sample stops
+    it: the directions stay independent, and as few as the kernels' rank needs."""
+    step = null_step(face)
+    length, direction, sample = _longest(setting, state, face, step, HUGE)
+    if direction < 0 and sample < 0:
+        return
+    _advance(state, face, step, length)
+    _fix(setting, state, face, direction, sample)
+
+
+# ------------------------------------------------------------------ the vertex
+@dataclass(frozen=True)
+class Vertex:
+    """The vertex v, (n_components, n), and the multipliers (n_components,) that belong to it."""
+
+    duals: Array
+    multipliers: Array
+
+    def advance(self, setting: Setting, state: State) -> bool:
+        """Go towards the vertex as far as the dual value rises; False where it does not."""
+        move = self.duals - state.duals
+        change = move.sum(axis=0) * setting.shares - move
+        slope = float((move * gradients(setting, state)).sum())
+        curvature = 0.0
+        for c, kernel in enumerate(setting.kernels):
+            curvature += float(change[c] @ (setting.Ks[kernel] @ change[c]))
+        length = min(1.0, slope / curvature) if curvature > 0.0 else 1.0
+        if not slope > 0.0:
+            return False
+        scored = coefficients_of(setting, state)
+        state.duals[:] = np.maximum(state.duals + length * move, 0.0)
+        state.totals[:] = state.duals.sum(axis=0)
+        add_scores(setting, state, coefficients_of(setting, state) - scored)
+        return True
+
+
+def gradients(setting: Setting, state: State) -> Array:
+    """Of the dual value, (n_components, n); of no meaning for the components of the sample's own class."""
+    return np.asarray(setting.linear - state.own + state.scores)
+
+
+def best_vertex(setting: Setting, state: State) -> Vertex | None:
+    """Solve the linear program; None if its solver fails."""
+    n_components, n = state.duals.shape
+    begin, end = setting.ranges[setting.sides].T
+    numbers = np.arange(n_components)[:, None]
+    components, samples = np.nonzero((begin <= numbers) & (numbers < end))
+    columns = setting.shares[:, samples].copy()
+    columns[components, np.arange(samples.size)] -= 1.0
+    places = np.arange(samples.size)
+    totals = scipy.sparse.csr_matrix((np.ones(samples.size), (samples, places)), shape=(n, samples.size))
+    found = linprog(
+        -gradients(setting, state)[components, samples],
+        A_ub=totals,
+        b_ub=setting.bounds,
+        A_eq=columns[:-1],
+        b_eq=np.zeros(n_components - 1),
+        method="highs",
+    )
+    if found.status != 0:
+        return None
+    duals = np.zeros_like(state.duals)
+    duals[components, samples] = np.maximum(found.x, 0.0)
+    return Vertex(duals, np.append(found.eqlin.marginals, 0.0))

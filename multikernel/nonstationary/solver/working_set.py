@@ -10,10 +10,9 @@ mode "full" every component of a sample counts, so that samples come and go whol
 import numpy as np
 
 from ...core.optim.loop import Status
-from .dense_program import dense_program, select
 from .interior_point import interior_point
 from .mixtures import SIDES, Array, Mixtures, Pair, Point
-from .projection import Projected, Projection, finish
+from .projection import Projected, Projection, dense_program, finish, select
 
 _SMALL = 400  # so many variables are all taken at once
 _FIRST = 800  # variables to begin with, where nothing is known

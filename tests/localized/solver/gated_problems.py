@@ -36,6 +36,15 @@ def make_problem(n, D=2, m=3, seed=0):
     return Problem(X, Ks, signs, np.sin(2.0 * X[:, 0]) + noise, codes, rng.uniform(0.5, 2.0, size=n))
 
 
+def tasks(codes, kind):
+    """The samples and the signs of each machine, for every class or pair of classes."""
+    classes = range(codes.max() + 1)
+    if kind == "ovr":
+        return [(np.arange(codes.size), np.where(codes == k, 1.0, -1.0)) for k in classes]
+    pairs = [(np.flatnonzero((codes == k) | (codes == l)), k) for k, l in combinations(classes, 2)]
+    return [(own, np.where(codes[own] == k, 1.0, -1.0)) for own, k in pairs]
+
+
 def make_machines(kind, problem, tol):
     """The machines of one kind on a problem, with a bound of its own for every sample."""
     codes, C = problem.codes, problem.C
@@ -45,17 +54,11 @@ def make_machines(kind, problem, tol):
         return BinaryMachines([EpsilonInsensitive(problem.response, C, 0.1)], tol=tol)
     if kind == "one_class":
         return BinaryMachines([OneClass(np.zeros(C.size), C / (0.4 * C.sum()))], tol=tol)
-    if kind == "ovr":
-        return BinaryMachines([Hinge(np.where(codes == k, 1.0, -1.0), C) for k in range(3)], tol=tol)
-    if kind == "ovo":
-        pairs = list(combinations(range(3), 2))
-        rows = [np.flatnonzero((codes == k) | (codes == l)) for k, l in pairs]
-        losses = [
-            Hinge(np.where(codes[own] == l, 1.0, -1.0), C[own])
-            for own, (_, l) in zip(rows, pairs, strict=True)
-        ]
-        return BinaryMachines(losses, rows, n=codes.size, tol=tol)
-    return JointMachines(codes, 3, C, tol=tol)
+    if kind == "joint":
+        return JointMachines(codes, 3, C, tol=tol)
+    rows, signs = zip(*tasks(codes, kind), strict=True)
+    losses = [Hinge(y, C[own]) for own, y in zip(rows, signs, strict=True)]
+    return BinaryMachines(losses, None if kind == "ovr" else rows, n=codes.size, tol=tol)
 
 
 def dual_and_primal(kind, problem, K, B, b):
@@ -64,31 +67,34 @@ def dual_and_primal(kind, problem, K, B, b):
     f = K @ B + b
     norms = 0.5 * np.einsum("ik,ij,jk->k", B, K, B)
     if kind == "hinge":
-        return [_hinge(problem.signs, C, B[:, 0], f[:, 0], norms[0])]
+        return [hinge_values(problem.signs, C, B[:, 0], f[:, 0], norms[0])]
     if kind == "svr":
-        y = problem.response
-        loss = C @ np.maximum(np.abs(y - f[:, 0]) - 0.1, 0.0)
-        return [(y @ B[:, 0] - 0.1 * np.abs(B).sum() - norms[0], norms[0] + loss)]
+        return [svr_values(problem.response, C, 0.1, B[:, 0], f[:, 0], norms[0])]
     if kind == "one_class":
-        bounds = C / (0.4 * C.sum())
-        return [(-norms[0], norms[0] + b[0] + bounds @ np.maximum(-f[:, 0], 0.0))]
-    if kind == "ovr":
-        return [_hinge(np.where(codes == k, 1.0, -1.0), C, B[:, k], f[:, k], norms[k]) for k in range(3)]
-    if kind == "ovo":
-        values = []
-        for place, (k, l) in enumerate(combinations(range(3), 2)):
-            own = np.flatnonzero((codes == k) | (codes == l))
-            y = np.where(codes[own] == l, 1.0, -1.0)
-            values.append(_hinge(y, C[own], B[own, place], f[own, place], norms[place]))
-        return values
-    return [_joint(codes, C, B, f, norms.sum())]
+        return [one_class_values(C / (0.4 * C.sum()), b[0], f[:, 0], norms[0])]
+    if kind == "joint":
+        return [joint_values(codes, C, B, f, norms.sum())]
+    return [
+        hinge_values(y, C[own], B[own, k], f[own, k], norms[k])
+        for k, (own, y) in enumerate(tasks(codes, kind))
+    ]
 
 
-def _hinge(y, C, beta, f, norm):
+def hinge_values(y, C, beta, f, norm):
+    """Dual and primal value; ``f`` are the scores with the intercept, ``norm`` is ½‖w‖²."""
     return np.abs(beta).sum() - norm, norm + C @ np.maximum(1.0 - y * f, 0.0)
 
 
-def _joint(codes, C, B, f, norm):
+def svr_values(y, C, epsilon, beta, f, norm):
+    loss = C @ np.maximum(np.abs(y - f) - epsilon, 0.0)
+    return y @ beta - epsilon * np.abs(beta).sum() - norm, norm + loss
+
+
+def one_class_values(bounds, b, f, norm):
+    return -norm, norm + b + bounds @ np.maximum(-f, 0.0)
+
+
+def joint_values(codes, C, B, f, norm):
     """Σ R α = 2 Σ_i Σ_{l ≠ y_i} α_il = 2 Σ_i B_{i, y_i}."""
     rows = np.arange(codes.size)
     slack = np.maximum(2.0 - (f[rows, codes][:, None] - f), 0.0)
@@ -96,30 +102,35 @@ def _joint(codes, C, B, f, norm):
     return 2.0 * B[rows, codes].sum() - norm, norm + C @ slack.sum(axis=1)
 
 
+def largest_gap(pairs):
+    return max((primal - dual) / abs(primal) for dual, primal in pairs)
+
+
 def is_feasible(kind, problem, B, rounding=1e-10):
     """Whether the coefficients obey the bounds and sums of their machines."""
     codes, C = problem.codes, problem.C
-    sums = B.sum(axis=0) - (kind == "one_class")
-    if np.abs(sums).max() > rounding:
-        return False
+    sums = [B.sum(axis=0) - (kind == "one_class")]
     if kind == "hinge":
-        share = B[:, 0] * problem.signs / C
+        shares = [B[:, 0] * problem.signs / C]
     elif kind == "svr":
-        share = np.abs(B[:, 0]) / C
+        shares = [np.abs(B[:, 0]) / C]
     elif kind == "one_class":
-        share = B[:, 0] * 0.4 * C.sum() / C
-    elif kind == "ovr":
-        share = B * np.where(codes[:, None] == np.arange(3), 1.0, -1.0) / C[:, None]
-    elif kind == "ovo":
-        share = np.column_stack(
-            [
-                B[:, place] * ((codes == l) * 1.0 - (codes == k)) / C
-                for place, (k, l) in enumerate(combinations(range(3), 2))
-            ]
-        )
+        shares = [B[:, 0] * 0.4 * C.sum() / C]
+    elif kind == "joint":
+        shares = [np.where(codes[:, None] == np.arange(3), 0.0, -B) / C[:, None]]
+        sums.append(B.sum(axis=1))
     else:
-        own = codes[:, None] == np.arange(3)
-        share = np.where(own, 0.0, -B) / C[:, None]
-        if np.abs(B.sum(axis=1)).max() > rounding:
-            return False
-    return share.min() >= -rounding and share.max() <= 1.0 + rounding
+        shares = [B[own, k] * y / C[own] for k, (own, y) in enumerate(tasks(codes, kind))]
+        sums.extend(np.delete(B[:, k], own) for k, (own, _) in enumerate(tasks(codes, kind)))
+    within = all(share.min() >= -rounding and share.max() <= 1.0 + rounding for share in shares)
+    return within and np.abs(np.concatenate(sums)).max() <= rounding
+
+
+def differences(function, point, step=1e-5):
+    """Central differences, entry by entry."""
+    slopes = np.empty(point.size)
+    for k in range(point.size):
+        move = np.zeros(point.size)
+        move[k] = step
+        slopes[k] = (function(point + move) - function(point - move)) / (2.0 * step)
+    return slopes

@@ -1,20 +1,21 @@
-"""Machines on a kernel that moves, against scikit-learn, their own formulas, and fresh machines."""
+"""Machines on a kernel that moves, against their own formulas and fresh machines."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.svm import SVC, SVR, OneClassSVM
+from sklearn.svm import SVC
 
 from multikernel.core.stack.gated import GatedStack
 from multikernel.core.svm import machine as fixed_kernel
-from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, OneClass
+from multikernel.core.svm.losses import Hinge
 from multikernel.localized.solver import machines as module
-from multikernel.localized.solver.machines import BinaryMachines, JointMachines
+from multikernel.localized.solver.machines import BinaryMachines
 from tests.localized.solver.gated_problems import (
     MACHINES,
     dual_and_primal,
     is_feasible,
+    largest_gap,
     make_machines,
     make_problem,
 )
@@ -32,49 +33,6 @@ def moved_kernels(problem, n_steps, size):
         yield np.outer(gate, gate) * problem.Ks[0] + np.outer(1 - gate, 1 - gate) * problem.Ks[1]
 
 
-class TestAgainstScikitLearn:
-    """Dual values of both at tight tolerances, on precomputed kernels."""
-
-    @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-    def test_classifier(self, C):
-        problem = make_problem(80, seed=1)
-        K, y = problem.Ks[0] + 0.1 * problem.Ks[1], problem.signs
-        peer = SVC(C=C, kernel="precomputed", tol=1e-9).fit(K, y)
-        beta = np.zeros(80)
-        beta[peer.support_] = peer.dual_coef_[0]
-        expected = np.abs(beta).sum() - 0.5 * beta @ K @ beta
-        machines = BinaryMachines([Hinge(y, C)], tol=1e-9)
-        solved = machines.solve(K)
-        assert solved.value == pytest.approx(expected, rel=1e-6)
-        scores = K @ machines.coefficients[:, 0] + machines.intercepts[0]
-        np.testing.assert_allclose(scores, peer.decision_function(K), atol=1e-4)
-
-    @pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5])
-    def test_regressor(self, epsilon):
-        problem = make_problem(80, seed=2)
-        K, y = problem.Ks[0] + 0.1 * problem.Ks[1], problem.response
-        peer = SVR(C=2.0, epsilon=epsilon, kernel="precomputed", tol=1e-9).fit(K, y)
-        beta = np.zeros(80)
-        beta[peer.support_] = peer.dual_coef_[0]
-        expected = y @ beta - epsilon * np.abs(beta).sum() - 0.5 * beta @ K @ beta
-        machines = BinaryMachines([EpsilonInsensitive(y, 2.0, epsilon)], tol=1e-9)
-        assert machines.solve(K).value == pytest.approx(expected, rel=1e-6)
-        scores = K @ machines.coefficients[:, 0] + machines.intercepts[0]
-        np.testing.assert_allclose(scores, peer.predict(K), atol=1e-4)
-
-    @pytest.mark.parametrize("nu", [0.1, 0.5, 0.9])
-    def test_one_class(self, nu):
-        """The peer's duals are ν n times ours."""
-        K, n = make_problem(80, seed=3).Ks[0], 80
-        peer = OneClassSVM(nu=nu, kernel="precomputed", tol=1e-9).fit(K)
-        beta = np.zeros(n)
-        beta[peer.support_] = peer.dual_coef_[0] / (nu * n)
-        machines = BinaryMachines([OneClass(np.zeros(n), 1.0 / (nu * n))], tol=1e-9)
-        assert machines.solve(K).value == pytest.approx(-0.5 * beta @ K @ beta, rel=1e-6)
-        scores = K @ machines.coefficients[:, 0] + machines.intercepts[0]
-        np.testing.assert_allclose(nu * n * scores, peer.decision_function(K), atol=1e-4)
-
-
 @pytest.mark.parametrize("kind", MACHINES)
 @pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
 def test_value_and_gap_recomputed_outside(kind, tol):
@@ -83,9 +41,8 @@ def test_value_and_gap_recomputed_outside(kind, tol):
     for K in moved_kernels(problem, 3, 0.1):  # cold, then warm
         solved = machines.solve(K)
         pairs = dual_and_primal(kind, problem, K, machines.coefficients, machines.intercepts)
-        gaps = [(primal - dual) / abs(primal) for dual, primal in pairs]
         assert solved.value == pytest.approx(sum(dual for dual, _ in pairs), rel=1e-12)
-        assert solved.gap == pytest.approx(max(gaps), abs=1e-12)
+        assert solved.gap == pytest.approx(largest_gap(pairs), abs=1e-12)
         assert solved.gap <= tol
         assert not solved.exhausted
         assert is_feasible(kind, problem, machines.coefficients)
@@ -185,21 +142,13 @@ def test_a_refused_value_lies_between_the_ceiling_and_the_value(kind, share):
     machines.solve(before)
     refused = machines.solve(K, ceiling)
     assert ceiling < refused.value <= J + 1e-9 * abs(J)
+    if share == 0.5 and J > 0:
+        assert refused.gap > 0.05  # the work was left
     assert is_feasible(kind, problem, machines.coefficients)
     # What was left unfinished is taken up again.
     finished = machines.solve(K, J + 1e-6 * abs(J))
     assert finished.value == pytest.approx(J, rel=1e-9)
     assert finished.gap <= 1e-10
-
-
-def test_a_low_ceiling_saves_steps():
-    problem = make_problem(60, seed=9)
-    machines = make_machines("hinge", problem, 1e-10)
-    J = machines.solve(problem.Ks[0]).value
-    machines.reset()
-    refused = machines.solve(problem.Ks[0], 0.5 * J)
-    assert 0.5 * J < refused.value < 0.95 * J
-    assert refused.gap > 0.05
 
 
 @pytest.mark.parametrize("kind", ("ovr", "ovo", "joint"))
@@ -221,15 +170,10 @@ def test_the_cap_on_steps_is_admitted_and_the_gap_stays_honest(kind, monkeypatch
     assert solved.exhausted
     assert solved.gap > 1e-3
     pairs = dual_and_primal(kind, problem, problem.Ks[0], machines.coefficients, machines.intercepts)
-    # An unsolved machine has a value between its bounds.
-    low, high = (sum(bounds) for bounds in zip(*pairs, strict=True))
-    assert low - 1e-9 * abs(low) <= solved.value <= high + 1e-9 * abs(high)
-    assert solved.gap == pytest.approx(max((p - d) / abs(p) for d, p in pairs), rel=1e-9)
+    assert solved.gap == pytest.approx(largest_gap(pairs), rel=1e-9)
     assert is_feasible(kind, problem, machines.coefficients)
-    if kind != "joint":  # unfinished work must not look like progress: it counts with its upper bound
-        assert solved.value == pytest.approx(
-            sum(p if p - d > 1e-6 * abs(p) else d for d, p in pairs), rel=1e-9
-        )
+    # Unfinished work must not look like progress: it counts with its upper bound.
+    assert solved.value == pytest.approx(sum(p if p - d > 1e-6 * abs(p) else d for d, p in pairs), rel=1e-9)
     # More steps finish the work.
     monkeypatch.setattr(module, "LEAST_STEPS", 10**5)
     machines.reset()
@@ -247,11 +191,6 @@ def test_one_exhausted_machine_among_several_is_told(monkeypatch):
     for order in (losses, losses[::-1]):
         assert BinaryMachines(order, tol=1e-3).solve(problem.Ks[0]).exhausted
     assert not BinaryMachines([losses[0]], tol=1e-3).solve(problem.Ks[0]).exhausted
-
-
-def test_steps_allowed():
-    assert module.most_steps(10) == 10**5
-    assert module.most_steps(5000) == 5 * 10**5
 
 
 @pytest.mark.parametrize("kind", MACHINES)
@@ -282,48 +221,6 @@ def test_no_kernel_at_all():
     assert solved.gap <= 1e-4
 
 
-def test_an_indefinite_kernel_is_suspicious_and_a_semidefinite_one_is_not():
-    problem = make_problem(40, seed=13)
-    machines = make_machines("hinge", problem, 1e-6)
-    machines.solve(problem.Ks[0])
-    machines.solve(problem.Ks[1])  # of rank two
-    assert not machines.suspicious
-    machines.solve(problem.Ks[1] - 2.0 * np.eye(40))
-    assert machines.suspicious
-    machines.reset()
-    machines.solve(problem.Ks[0])
-    assert machines.suspicious  # what was met once is not forgotten by a new start
-
-
-def test_pairs_of_classes_are_solved_on_their_own_samples():
-    problem = make_problem(45, seed=14)
-    machines = make_machines("ovo", problem, 1e-10)
-    total = machines.solve(problem.Ks[0]).value
-    assert machines.coefficients.shape == (45, 3)
-    alone = 0.0
-    for place, (k, l) in enumerate([(0, 1), (0, 2), (1, 2)]):
-        own = np.flatnonzero((problem.codes == k) | (problem.codes == l))
-        others = np.setdiff1d(np.arange(45), own)
-        assert not machines.coefficients[others, place].any()
-        y = np.where(problem.codes[own] == l, 1.0, -1.0)
-        single = BinaryMachines([Hinge(y, problem.C[own])], tol=1e-10)
-        alone += single.solve(np.ascontiguousarray(problem.Ks[0][np.ix_(own, own)])).value
-        np.testing.assert_allclose(
-            machines.coefficients[own, place], single.coefficients[:, 0], rtol=1e-4, atol=1e-5
-        )
-    assert total == pytest.approx(alone, rel=1e-9)
-
-
-def test_two_classes_in_the_joint_machine_are_twice_the_binary_one():
-    problem = make_problem(50, seed=15)
-    K, codes = problem.Ks[0], (problem.signs > 0).astype(int)
-    joint, binary = JointMachines(codes, 2, problem.C, tol=1e-10), make_machines("hinge", problem, 1e-10)
-    assert joint.solve(K).value == pytest.approx(2.0 * binary.solve(K).value, rel=1e-8)
-    f = K @ joint.coefficients + joint.intercepts
-    half = 0.5 * (f[:, 1] - f[:, 0])
-    np.testing.assert_allclose(half, K @ binary.coefficients[:, 0] + binary.intercepts[0], atol=1e-4)
-
-
 def test_the_gated_sum_and_its_matrix_give_the_same_machine():
     """SMO forms rows of a gated sum as it needs them; the whole matrix says what they should be."""
     rng = np.random.default_rng(5)
@@ -341,59 +238,16 @@ def test_the_gated_sum_and_its_matrix_give_the_same_machine():
         np.testing.assert_allclose(on_rows.coefficients, on_matrix.coefficients, atol=1e-4)
 
 
-def test_duals_of_a_smaller_kernel_are_shrunk_before_they_start():
-    """As they are they would be worth less than none, and SMO would spend its steps on the way back."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
-    K = X @ X.T
-    machines = BinaryMachines([Hinge(y, 10.0)], tol=1e-6)
-    machines.solve(K)
-    [machine] = machines._machines
-    starts, solve = [], machine.solve
-
-    def watched(*arguments):
-        starts.append(machine.beta.copy())
-        return solve(*arguments)
-
-    machine.solve = watched
-    found = machines.solve(np.ascontiguousarray(100.0 * K))
-    [beta] = starts
-    assert beta.any() and beta @ y - 50.0 * beta @ K @ beta > 0.0
-    cold = BinaryMachines([Hinge(y, 10.0)], tol=1e-6).solve(np.ascontiguousarray(100.0 * K))
-    assert found.value == pytest.approx(cold.value, rel=1e-5)
-
-
-@pytest.mark.parametrize("joint", [False, True])
-def test_a_machine_that_is_not_solved_counts_with_its_primal_value(monkeypatch, joint):
-    """Its dual value lies below J: the worse the solution, the better it would look."""
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(90, 2))
-    codes = (rng.uniform(size=90) < 0.5).astype(int)
-    make = {
-        False: lambda: BinaryMachines([Hinge(2.0 * codes - 1.0, 100.0)], tol=1e-6),
-        True: lambda: JointMachines(codes, 2, np.full(90, 100.0), tol=1e-6),
-    }[joint]
-    K = np.ascontiguousarray((X @ X.T + 1.0) ** 2)
-    right = make().solve(K)
-    assert right.gap <= 1e-6
-    monkeypatch.setattr(module, "LEAST_STEPS", 5)
-    monkeypatch.setattr(module, "STEPS_PER_SAMPLE", 0)
-    cut = make().solve(K)
-    assert cut.exhausted and cut.gap > 0.1
-    assert cut.value >= right.value
-
-
-@pytest.mark.parametrize("joint", [False, True])
-def test_negative_curvature_is_remembered(joint):
-    rng = np.random.default_rng(0)
-    A = rng.normal(size=(30, 30))
-    codes = rng.integers(0, 2, size=30)
-    definite, indefinite = A @ A.T, 0.5 * (A + A.T)
-    machines = (
-        JointMachines(codes, 2, np.ones(30)) if joint else BinaryMachines([Hinge(2.0 * codes - 1.0, 1.0)])
-    )
-    machines.solve(definite)
+@pytest.mark.parametrize("kind", ("hinge", "joint"))
+def test_negative_curvature_is_remembered(kind):
+    problem = make_problem(40, seed=13)
+    machines = make_machines(kind, problem, 1e-6)
+    for K in (problem.Ks[0], problem.Ks[1]):  # the second is of rank two
+        machines.solve(K)
     assert not machines.suspicious
-    machines.solve(np.ascontiguousarray(indefinite))
+    A = np.random.default_rng(0).normal(size=(40, 40))
+    machines.solve(0.5 * (A + A.T))
     assert machines.suspicious
+    machines.reset()
+    machines.solve(problem.Ks[0])
+    assert machines.suspicious  # what was met once is not forgotten by a new start

@@ -1,16 +1,16 @@
 """Projection kernels: their derivatives, the objective of projections and gate, and the choice of starts."""
 
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, OneClass
-from multikernel.localized.solver.descent import DescentOptions
+from multikernel.core.svm.losses import Hinge
 from multikernel.localized.solver.gates import GATES
-from multikernel.localized.solver.machines import BinaryMachines, JointMachines
+from multikernel.localized.solver.learn import DescentOptions
+from multikernel.localized.solver.machines import BinaryMachines
 from multikernel.localized.solver.projections import (
     PROJECTION_KERNELS,
     ProjectionModel,
@@ -20,9 +20,7 @@ from multikernel.localized.solver.projections import (
     learn_projections,
     projection_kernel,
 )
-
-MACHINES = ("svc", "ovr", "ovo", "joint", "svr", "one-class")
-
+from tests.localized.solver.gated_problems import MACHINES, differences, make_machines, make_problem
 
 # --- kernels, written plainly ------------------------------------------------------------------------------
 
@@ -68,37 +66,12 @@ def test_a_kernel_and_its_derivative(name, degree, gamma, shape, seed):
     np.testing.assert_allclose(slopes.ravel(), differences(form, Z.ravel()), atol=1e-6 * size)
 
 
-def differences(function, point, step=1e-5):
-    """Central differences, entry by entry."""
-    slopes = np.empty(point.size)
-    for entry in range(point.size):
-        move = np.zeros(point.size)
-        move[entry] = step
-        slopes[entry] = (function(point + move) - function(point - move)) / (2 * step)
-    return slopes
-
-
 # --- the objective -----------------------------------------------------------------------------------------
 
 
-def make_machines(kind, X, rng, tol=1e-11):
-    """Solved to the end, so that differences of J are those of the optimum."""
-    n = len(X)
-    codes = np.arange(n) % 3
-    if kind == "svc":
-        return BinaryMachines([Hinge(np.where(rng.permutation(n) % 2 == 0, 1.0, -1.0), 1.5)], tol=tol)
-    if kind == "ovr":
-        return BinaryMachines([Hinge(np.where(codes == k, 1.0, -1.0), 0.7) for k in range(3)], tol=tol)
-    if kind == "ovo":
-        rows = [np.flatnonzero((codes == a) | (codes == b)) for a, b in combinations(range(3), 2)]
-        pairs = zip(rows, combinations(range(3), 2), strict=True)
-        losses = [Hinge(np.where(codes[r] == a, 1.0, -1.0), 0.7) for r, (a, _) in pairs]
-        return BinaryMachines(losses, rows, n, tol=tol)
-    if kind == "joint":
-        return JointMachines(codes, 3, np.full(n, 0.5), tol=tol)
-    if kind == "svr":
-        return BinaryMachines([EpsilonInsensitive(rng.normal(size=n), 2.0, 0.1)], tol=tol)
-    return BinaryMachines([OneClass(np.zeros(n), np.full(n, 1.0 / (0.3 * n)))], tol=tol)
+def solved_to_the_end(kind, n, seed):
+    """Machines whose values are those of the optimum, so that differences of J are, too."""
+    return make_machines(kind, make_problem(n, seed=seed), 1e-11)
 
 
 def coefficients_are_unique(objective):
@@ -134,7 +107,7 @@ def test_the_gradient_is_that_of_the_objective(name, gate, norm, kind, sizes, ri
     model = ProjectionModel(
         projection_kernel(name, 2, 0.6), GATES[gate], n_regions, n_components, norm, *ridges
     )
-    objective = ProjectionObjective(model, X, gating_X, make_machines(kind, X, rng))
+    objective = ProjectionObjective(model, X, gating_X, solved_to_the_end(kind, n, seed))
     V = rng.normal(size=(n_regions, 3)) + [0.0, 0.0, 2.0] if n_regions > 1 else np.empty(0)
     theta = np.concatenate([rng.normal(size=n_regions * n_features * n_components), V.ravel()])
     value = objective.value(theta)
@@ -176,7 +149,7 @@ def test_the_kernel_of_several_regions(name, gate, seed):
     X, gating_X = rng.normal(size=(11, 3)), rng.normal(size=(11, 2))
     W, V = rng.normal(size=(3, 3, 2)), rng.normal(size=(3, 3)) + [0.0, 0.0, 2.0]
     model = ProjectionModel(projection_kernel(name, 3, 0.4), GATES[gate], 3, 2)
-    objective = ProjectionObjective(model, X, gating_X, make_machines("svc", X, rng))
+    objective = ProjectionObjective(model, X, gating_X, solved_to_the_end("hinge", 11, seed))
     value = objective.value(np.concatenate([W.ravel(), V.ravel()]))
     eta = GATES[gate].values(V, gating_X)
     expected = sum(
@@ -196,7 +169,7 @@ def test_a_ceiling_cuts_a_value_short_but_never_below_it():
     X = rng.normal(size=(60, 3))
     objective = ProjectionObjective(
         ProjectionModel(projection_kernel("linear"), GATES["softmax"], 1, 1, projection_ridge=2.0),
-        X, X, make_machines("svc", X, rng, tol=1e-6),
+        X, X, make_machines("hinge", make_problem(60), 1e-6),
     )  # fmt: skip
     theta = np.array([1.0, 0.0, 0.0])
     value = objective.value(theta)
@@ -276,26 +249,12 @@ def test_the_start_is_the_lowest_of_those_screened():
     assert result.history[0]["objective"] == pytest.approx(min(exact), rel=1e-3)
 
 
-def test_more_descents_keep_the_first_and_can_only_lower_the_objective():
-    results = []
-    for n_init in (1, 3):
-        objective, y = noisy_problem(n_regions=2)
-        results.append(learn_projections(objective, y, (n_init, 2), np.random.default_rng(5)))
-    one, three = results
-    assert three.objectives[0] == one.objectives[0] == one.objective
-    assert len(three.objectives) == 3
-    assert three.objective == min(three.objectives)
-    assert three.history[0]["start"] == int(np.argmin(three.objectives))
-    assert three.n_solves > one.n_solves
-
-
 @pytest.mark.parametrize("optimizer", ["gradient", "lbfgs"])
 @pytest.mark.parametrize("norm", [None, "unit"])
 @pytest.mark.parametrize("alternate", [False, True])
 def test_the_objective_never_rises(optimizer, norm, alternate):
     objective, y = noisy_problem(n_regions=2, gate="gaussian", norm=norm)
-    start = objective.model.n_projection_parameters(6)
-    blocks = objective.model.blocks(6, start + 2 * 7) if alternate else None
+    blocks = objective.model.blocks(6) if alternate else None
     options = DescentOptions(optimizer=optimizer, max_iter=15, blocks=blocks)
     result = learn_projections(objective, y, (1, 3), np.random.default_rng(0), options)
     values = [entry["objective"] for entry in result.history]
@@ -312,56 +271,10 @@ def test_admissible_parameters_have_unit_columns_and_positive_widths():
     theta[-1] = -0.5
     W, V = objective.model.split(objective.project(theta), 6)
     raw, given = objective.model.split(theta, 6)
+    assert [block.tolist() for block in objective.model.blocks(6)] == [list(range(12)), list(range(12, 26))]
     np.testing.assert_allclose(W, raw / np.linalg.norm(raw, axis=1, keepdims=True))
     np.testing.assert_array_equal(V[:, :-1], given[:, :-1])
     assert V[-1, -1] == 0.5
-
-
-def test_by_turns_the_projections_move_before_the_gate():
-    objective, y = noisy_problem(n_regions=2)
-    n_W = objective.model.n_projection_parameters(6)
-    blocks = objective.model.blocks(6, n_W + 2 * 7)
-    assert [block.tolist() for block in blocks] == [list(range(n_W)), list(range(n_W, n_W + 14))]
-    seen = []
-    value = objective.value
-
-    def spied(theta, ceiling=np.inf):
-        seen.append(theta.copy())
-        return value(theta, ceiling)
-
-    objective.value = spied
-    learn_projections(
-        objective, y, (1, 1), np.random.default_rng(0), DescentOptions(blocks=blocks, max_iter=1)
-    )
-    moved = [
-        (bool((a[:n_W] != seen[0][:n_W]).any()), bool((a[n_W:] != seen[0][n_W:]).any())) for a in seen[1:]
-    ]
-    assert moved[0] == (True, False)
-    assert moved[-1] == (True, True)
-
-
-def test_one_region_has_no_gate():
-    objective, y = noisy_problem()
-    result = learn_projections(objective, y, (1, 3), np.random.default_rng(0))
-    assert result.point.V is None
-    assert (result.point.eta == 1.0).all()
-    assert objective.model.blocks(6, 6) is None
-
-
-def test_projections_that_may_grow_do_and_a_ridge_holds_them():
-    """For the linear kernel J falls when W is scaled up; tol stops it, or the ridge."""
-    norms = []
-    for ridge in (0.0, 20.0):
-        objective, y = noisy_problem(projection_ridge=ridge)
-        result = learn_projections(objective, y, (1, 5), np.random.default_rng(0))
-        W = result.point.W
-        norms.append(np.linalg.norm(W))
-        if ridge == 0.0:
-            assert objective.value(3.0 * W.ravel()) < result.objective
-        else:
-            expected = result.point.solved.value + 0.5 * ridge * np.sum(W**2)
-            assert result.objective == pytest.approx(expected, rel=1e-12)
-    assert norms[0] > 2.0 > 1.5 * norms[1]
 
 
 @pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])

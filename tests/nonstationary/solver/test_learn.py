@@ -1,4 +1,4 @@
-"""The outer loop: it descends, certifies the point it returns, keeps the best start, and drops the unused."""
+"""The outer loop: starts, descent, the certificate of the point it returns, and what is dropped as unused."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -8,9 +8,16 @@ import pytest
 
 from multikernel.core.optim.loop import Options, Status
 from multikernel.nonstationary.solver import learn
-from multikernel.nonstationary.solver.learn import compact, learn_mixtures, learn_separating, unused
+from multikernel.nonstationary.solver.learn import (
+    compact,
+    draw_starts,
+    has_twins,
+    learn_mixtures,
+    learn_separating,
+    n_starts,
+    unused,
+)
 from multikernel.nonstationary.solver.mixtures import Mixtures
-from multikernel.nonstationary.solver.starts import draw_starts
 from multikernel.nonstationary.solver.working_set import project_interior
 from tests.nonstationary.solver.mixture_problems import (
     Problem,
@@ -50,6 +57,17 @@ def test_the_loop_descends_to_a_point_that_its_own_projection_does_not_improve(m
     reach = primal_by_cvxpy(problem.with_posteriors((q[0], q[1])))
     gap = (result.objective - reach) / max(1.0, result.objective)
     assert -1e-6 <= gap <= 1e-3 and gap - 2e-6 <= result.gap <= max(gap, 0.0) + 1e-4
+
+
+@EACH_MODE
+def test_a_turn_gains_what_its_gap_says(mode):
+    """It reaches the optimum of its convex problem, and the posteriors of the new point lower it again."""
+    problem = make_problem(n=30, kernels=((0, 1, 2), (0, 2)), C=2.0, mode=mode, spread=True)
+    history = learn_it(problem, tol=1e-5).history
+    values, gaps = (np.array([entry[name] for entry in history]) for name in ("objective", "gap"))
+    scale = np.maximum(1.0, values[:-2])
+    assert np.isinf(gaps[0]) and (gaps >= 0.0).all()  # each that of the point before
+    assert (values[1:-1] <= values[:-2] - gaps[1:-1] * scale + 2e-6 * scale).all()
 
 
 def test_of_several_starts_the_best_is_kept():
@@ -146,27 +164,6 @@ def test_a_callback_stops_the_turns_and_the_starts():
     assert {start for start, _ in seen} == {0.0, 1.0}
 
 
-@pytest.mark.parametrize("solver", ["ipm", "smo"])
-def test_the_solver_asked_for_solves(monkeypatch, solver):
-    problem = make_problem(n=20, kernels=((0, 2), (0, 2)), C=1.0, seed=5)
-    used = []
-
-    def watch(name):
-        solve = getattr(learn, name)
-
-        def spy(projection, **keywords):
-            used.append(name)
-            return solve(projection, **keywords)
-
-        monkeypatch.setattr(learn, name, spy)
-
-    for name in ("project_interior", "project_smo"):
-        watch(name)
-    result = learn_it(problem, solver=solver)
-    name = {"ipm": "project_interior", "smo": "project_smo"}[solver]
-    assert set(used) == {name} and len(used) == result.n_iter and result.n_fallbacks == 0
-
-
 def test_bounds_that_cross_are_suspicious():
     n = 20
     t = np.arange(float(n))
@@ -233,14 +230,6 @@ def test_the_hard_margin_leaves_no_sample_short_whatever_the_size_of_the_kernels
         own, other = result.point.scores[side][rows], result.point.scores[1 - side][rows]
         assert (mixtures.own(own) - mixtures.opposite(other) >= problem.margins[rows] - 1e-5).all()
     assert result.objective == pytest.approx(0.5 * result.point.norm, rel=1e-4)
-
-
-def test_the_hard_margin_of_classes_that_overlap_is_not_found():
-    problem = separable()
-    Ks = np.concatenate([problem.Ks, np.ones((1, 30, 30))])  # a constant kernel separates nothing
-    overlap = replace(problem, Ks=Ks, kernels=([4], [4]), q=tuple(part[:, :1] * 2.0 for part in problem.q))
-    found = learn_separating(overlap.projection.mixtures, [uniform(overlap)], options=Options(max_iter=20))
-    assert found is None
 
 
 def test_the_hard_margin_goes_on_from_the_posteriors_reached(monkeypatch):
@@ -350,3 +339,102 @@ def test_a_component_that_shares_in_what_is_explained_is_kept_though_the_objecti
     kept = compact(mixtures, point, 1e-8)
     assert np.isfinite(kept.offsets[0]).all()
     np.testing.assert_allclose(mixtures.posteriors(kept)[0], shares, atol=1e-4)
+
+
+# --- starts ------------------------------------------------------------------------------------------------
+
+
+def make_mixtures(Ks, kernels, n=12):
+    rows = np.arange(0, n, 2), np.arange(1, n, 2)
+    pair = np.array(kernels[0]), np.array(kernels[1])
+    return Mixtures(np.asarray(Ks), pair, rows, np.ones(n), np.ones(n))
+
+
+def three_kernels(n=12):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    return np.stack([X @ X.T, np.eye(n), X[:, :1] @ X[:, :1].T])
+
+
+@pytest.mark.parametrize(
+    ("kernels", "twins"),
+    [
+        (([0, 1, 2], [0, 1, 2]), False),
+        (([0], [0]), False),
+        (([0, 1, 0], [0, 1]), True),
+        (([0, 1], [2, 1, 2]), True),
+    ],
+)
+def test_a_kernel_that_repeats_within_a_class(kernels, twins):
+    mixtures = make_mixtures(three_kernels(), kernels)
+    assert has_twins(mixtures) is twins
+    assert n_starts(mixtures) == (8 if twins else 1)
+
+
+def test_kernels_are_compared_by_their_values():
+    Ks = three_kernels()
+    assert has_twins(make_mixtures([Ks[0], Ks[0] * (1.0 + 1e-13)], ([0, 1], [0])))
+    assert not has_twins(make_mixtures([Ks[0], 1.001 * Ks[0]], ([0, 1], [0])))
+    other = Ks[0].copy()
+    other[-1, -1] += 0.1  # the first row is the same
+    assert not has_twins(make_mixtures([Ks[0], other], ([0, 1], [0])))
+
+
+def is_uniform(q):
+    return all(np.array_equal(part, np.full(part.shape, 1.0 / part.shape[1])) for part in q)
+
+
+def is_assigned(q):
+    return all(set(np.unique(part)) <= {0.0, 1.0} for part in q)
+
+
+def test_starts_where_kernels_differ():
+    mixtures = make_mixtures(three_kernels(), ([0, 1, 2], [0, 1]))
+    starts = draw_starts(mixtures, 5, np.random.default_rng(0))
+    assert len(starts) == 5 and is_uniform(starts[0])
+    assert all(is_assigned(start) for start in starts[1:])
+    for positive, negative in starts:
+        assert positive.shape == (6, 3) and negative.shape == (6, 2)
+        np.testing.assert_allclose(positive.sum(axis=1), 1.0)
+        np.testing.assert_allclose(negative.sum(axis=1), 1.0)
+    assert not np.array_equal(starts[2][0], starts[4][0])
+    again = draw_starts(mixtures, 5, np.random.default_rng(0))
+    assert all(np.array_equal(a[s], b[s]) for a, b in zip(starts, again, strict=True) for s in (0, 1))
+
+
+def test_starts_where_a_kernel_repeats_are_random_and_clustered_by_turns():
+    rng = np.random.default_rng(0)
+    n = 40
+    side = (np.arange(n) // 2) % 2  # two groups in each class, far apart
+    X = rng.normal(size=(n, 2)) + np.where(side, 20.0, -20.0)[:, None]
+    mixtures = make_mixtures([X @ X.T], ([0, 0], [0, 0]), n)
+    starts = draw_starts(mixtures, 8, np.random.default_rng(1))
+    assert [is_uniform(start) for start in starts] == [False] * 7 + [True]  # equal twins are the last resort
+    starts = starts[:7]
+    for number, start in enumerate(starts):
+        assert is_assigned(start)
+        for part, rows in zip(start, mixtures.rows, strict=True):
+            split = part[side[rows] == 1, 0].mean(), part[side[rows] == 0, 0].mean()
+            if number % 2:  # k-means finds the groups
+                assert sorted(split) == [0.0, 1.0]
+            else:
+                assert min(split) > 0.0 and max(split) < 1.0
+    assert len(draw_starts(mixtures, 1, np.random.default_rng(1))) == 1
+
+
+def test_clusters_are_a_fixed_point_of_k_means_in_feature_space():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(30, 2))
+    mixtures = make_mixtures([X @ X.T, X @ X.T], ([0, 1, 0], [0, 1]), 30)
+    for positive, negative in draw_starts(mixtures, 8, np.random.default_rng(2))[1::2]:
+        for members, rows in ((positive, mixtures.rows[0]), (negative, mixtures.rows[1])):
+            means = (members.T @ X[rows]) / np.maximum(members.sum(axis=0), 1.0)[:, None]
+            distances = ((X[rows][:, None] - means) ** 2).sum(axis=2)
+            used = np.flatnonzero(members.any(axis=0))
+            np.testing.assert_array_equal(used[distances[:, used].argmin(axis=1)], members.argmax(axis=1))
+
+
+def test_more_components_than_samples():
+    mixtures = make_mixtures(three_kernels(4)[:, :4, :4], ([0] * 5, [0, 1]), 4)
+    for positive, negative in draw_starts(mixtures, 4, np.random.default_rng(0)):
+        assert positive.shape == (2, 5) and negative.shape == (2, 2)
+        np.testing.assert_allclose(positive.sum(axis=1), 1.0)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from judges.conic.nonstationary import project_conic
 from multikernel.core.optim.loop import Status
 from multikernel.nonstationary.solver import newton
-from multikernel.nonstationary.solver.climb import keep_at_bound
 from multikernel.nonstationary.solver.components import (
     State,
     duals_of,
@@ -19,6 +18,7 @@ from multikernel.nonstationary.solver.components import (
 )
 from multikernel.nonstationary.solver.components import dual_value as value_of_state
 from multikernel.nonstationary.solver.face import delete, face_of, insert, newton_step
+from multikernel.nonstationary.solver.newton import best_vertex, keep_at_bound
 from multikernel.nonstationary.solver.smo import (
     inter_class,
     intra_class_equal,
@@ -28,7 +28,6 @@ from multikernel.nonstationary.solver.smo import (
     sweeps,
     take,
 )
-from multikernel.nonstationary.solver.vertex import best_vertex
 from multikernel.nonstationary.solver.working_set import project_interior
 from tests.nonstationary.solver.mixture_problems import (
     Problem,
@@ -161,17 +160,6 @@ def test_an_inter_class_step_is_with_the_best_partner():
             best = max(best, s * ((f - H @ u) @ d) - 0.5 * s * s * (d @ H @ d))
         step = _steps(setting, state, kin, i).get("inter")
         assert (0.0 if step is None else step.gain) == pytest.approx(best, rel=1e-6, abs=1e-9)
-
-
-def test_equal_posteriors_are_those_of_one_class():
-    problem = make_problem(n=12, kernels=((0, 1), (0, 1)), mode="hard", seed=2)
-    kin = kinships(setting_of(problem.projection))
-    rows = np.concatenate(problem.rows)
-    posteriors = np.concatenate(problem.q)
-    for a, t in enumerate(rows):
-        for b, s in enumerate(rows):
-            same = problem.y[t] == problem.y[s] and (posteriors[a] == posteriors[b]).all()
-            assert (a == b) or ((kin[t] == kin[s] and kin[t] >= 0) == same)
 
 
 def test_alone_the_steps_stall_short_of_the_optimum():
@@ -314,22 +302,6 @@ def test_too_few_rounds_are_told_with_the_gap_that_is_left():
     best = project_smo(problem.projection)
     assert found.dual < best.dual < found.primal
     assert best.n_iter > 1
-
-
-def test_mode_full_is_refused_with_the_remedy():
-    problem = make_problem(n=10, mode="full")
-    with pytest.raises(ValueError, match=r'requires mode "qp" or "hard".*got mode "full".*solver="ipm"'):
-        project_smo(problem.projection)
-
-
-def test_the_same_again_and_nothing_is_changed():
-    problem = make_problem(n=30, seed=7)
-    before = problem.Ks.copy(), problem.C.copy(), problem.q[0].copy()
-    first, second = project_smo(problem.projection), project_smo(problem.projection)
-    assert first.dual == second.dual
-    np.testing.assert_array_equal(first.duals[0], second.duals[0])
-    for kept, now in zip(before, (problem.Ks, problem.C, problem.q[0]), strict=True):
-        np.testing.assert_array_equal(kept, now)
 
 
 def test_samples_that_occur_twice_and_a_kernel_of_zeros():

@@ -4,15 +4,16 @@ from multikernel.datasets.dataset import Dataset
 from multikernel.datasets.digits import ViewedDataset, load_digits_views
 from multikernel.datasets.faces import Faces, load_faces
 from multikernel.datasets.generators import (
+    Proteins,
     gauss_bayes,
     gauss_log_odds,
     make_gauss,
     make_interleaved,
     make_piecewise,
+    make_proteins,
     piecewise_curve,
 )
 from multikernel.datasets.loading import check_dataset, dataset_fingerprint, list_datasets, load_dataset
-from multikernel.datasets.proteins import Proteins, make_proteins
 
 __all__ = [
     "Dataset",

@@ -1,4 +1,4 @@
-"""What `load_dataset` returns: a table or named views, targets, ready-made kernels, every array of a file."""
+"""What `load_dataset` returns: a table or named views, targets, precomputed kernels, all arrays of a file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Dataset:
 
     A set of one table has it as `X`. A set of several views has all their columns in the DataFrame `X`, and
     the columns of each view in `view_columns`, as `load_digits_views` has them, so that it goes straight into
-    an estimator: ``[(name, kernel, columns) for name, columns in data.view_columns.items()]``. Ready-made
+    an estimator: ``[(name, kernel, columns) for name, columns in data.view_columns.items()]``. Precomputed
     kernels are in `kernels`, for `multikernel.stack_kernels`; graphs are in `graphs`, for
     `multikernel.kernels.GraphKernel`; networks and sequences are in `arrays` only, and `description` says how
     they are to be read.
@@ -57,7 +57,7 @@ class Dataset:
 
     @property
     def kernels(self) -> dict[str, np.ndarray]:
-        """The ready-made kernels of the set by name, without the ``K_`` of their arrays' names."""
+        """The precomputed kernels of the set by name, without the ``K_`` of their arrays' names."""
         return {key.removeprefix(_KERNEL): K for key, K in self.arrays.items() if key.startswith(_KERNEL)}
 
     @property

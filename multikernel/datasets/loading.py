@@ -1,15 +1,16 @@
-"""Data sets by name: found in a folder, checked by their sha256, read without pickles."""
+"""Data sets by name: from a folder, checked by their sha256 and read without pickles, or from OpenML."""
 
 import contextlib
+import warnings
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 
 from multikernel._validation import check_choice
-from multikernel.datasets import openml
 from multikernel.datasets.catalogue import (
     VARIABLE,
     CatalogueEntry,
@@ -19,7 +20,7 @@ from multikernel.datasets.catalogue import (
     read_catalogue,
 )
 from multikernel.datasets.dataset import Dataset, make_dataset
-from multikernel.datasets.shipped import SHIPPED, describe_shipped, load_shipped
+from multikernel.datasets.digits import SHIPPED, describe_shipped, load_shipped
 
 TASKS = ("classes", "values", "labels")
 
@@ -68,7 +69,7 @@ def load_dataset(name: str) -> Dataset:
         return make_dataset(name, _read_arrays(entry), entry.fields, entry.fingerprint)
     if name in SHIPPED:
         return make_dataset(name, *load_shipped(name))
-    if name not in openml.OPENML:
+    if name not in OPENML:
         _raise_unknown(name, catalogue)
     return _fetch(name)
 
@@ -76,13 +77,13 @@ def load_dataset(name: str) -> Dataset:
 def _fetch(name: str) -> Dataset:
     """Fetch a set from OpenML and keep it in the cache."""
     try:
-        arrays, fields = openml.fetch(name)
+        arrays, fields = fetch(name)
     except OSError as error:
         raise ValueError(
             f"data set {name!r} is in none of the folders {_folders()}, and OpenML cannot be asked "
             f"({error}). Set {VARIABLE} to a folder with a manifest.json that lists it."
         ) from error
-    fingerprint = openml.OPENML[name].fingerprint
+    fingerprint = OPENML[name].fingerprint
     with contextlib.suppress(OSError):  # a cache that cannot be written to is no reason to refuse the data
         keep_fetched(name, arrays, fields, fingerprint)
     return make_dataset(name, arrays, fields, fingerprint)
@@ -104,9 +105,9 @@ def dataset_fingerprint(name: str) -> str:
         return catalogue[name].fingerprint
     if name in SHIPPED:
         return load_shipped(name)[2]
-    if name not in openml.OPENML:
+    if name not in OPENML:
         _raise_unknown(name, catalogue)
-    return openml.OPENML[name].fingerprint
+    return OPENML[name].fingerprint
 
 
 def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool = False) -> pd.DataFrame:
@@ -142,7 +143,7 @@ def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool
     if not on_disk:
         for name in SHIPPED:
             rows.setdefault(name, _row(describe_shipped(name), "scikit-learn", "scikit-learn"))
-        for name, source in openml.OPENML.items():
+        for name, source in OPENML.items():
             rows.setdefault(name, _row({"classes": len(source.classes)}, "OpenML", "OpenML"))
     columns = ["n", "d", "views", "classes", "task", "source", "where", "target"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).sort_index().rename_axis("name")
@@ -228,7 +229,7 @@ def _read_arrays(entry: CatalogueEntry) -> dict[str, np.ndarray]:
 
 
 def _raise_unknown(name: str, catalogue: Mapping[str, CatalogueEntry]) -> NoReturn:
-    known = sorted({*catalogue, *openml.OPENML, *SHIPPED})
+    known = sorted({*catalogue, *OPENML, *SHIPPED})
     raise ValueError(
         f"data set {name!r} is in none of the folders {_folders()}. Set {VARIABLE} to a folder with a "
         f"manifest.json that lists it, or choose from: {', '.join(known)}."
@@ -237,3 +238,83 @@ def _raise_unknown(name: str, catalogue: Mapping[str, CatalogueEntry]) -> NoRetu
 
 def _folders() -> str:
     return ", ".join(str(folder) for folder in data_folders())
+
+
+# --- OpenML, asked only when no folder has a set ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OpenMLSource:
+    """A data set of OpenML: its name there, its version, and its class labels in the order 0, 1, ..."""
+
+    name: str
+    version: int
+    classes: tuple[str, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the content there."""
+        return f"openml:{self.name}:{self.version}"
+
+
+OPENML: dict[str, OpenMLSource] = {
+    "breast_cancer_wisconsin": OpenMLSource("breast-w", 1, ("benign", "malignant")),
+    "heart_statlog": OpenMLSource("heart-statlog", 1, ("absent", "present")),
+    "ionosphere": OpenMLSource("ionosphere", 1, ("b", "g")),
+    "iris": OpenMLSource("iris", 1, ("Iris-setosa", "Iris-versicolor", "Iris-virginica")),
+    "sonar": OpenMLSource("sonar", 1, ("Rock", "Mine")),
+    "twonorm": OpenMLSource("twonorm", 1, ("1", "2")),
+}
+
+
+def fetch(name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Fetch one of `OPENML` over the network, or from scikit-learn's cache of an earlier fetch.
+
+    The arrays are those of a file: classes are 0, 1, ... in the order of the manifest, and rows with a
+    missing value are left out.
+
+    Parameters
+    ----------
+    name : str
+        A key of `OPENML`.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+        ``X``, ``y``, ``class_names`` and ``feature_names``.
+    fields : dict
+        What a manifest would say: ``n``, ``d``, ``target``, ``source``.
+    """
+    import sklearn.datasets  # when it is needed: a list of data sets does without
+
+    source = OPENML[name]
+    with warnings.catch_warnings():
+        # A failure that lasts is an error of its own; that it was tried again need not be said.
+        warnings.filterwarnings("ignore", message="A network error occurred")
+        bunch = sklearn.datasets.fetch_openml(
+            source.name, version=source.version, as_frame=True, data_home=str(cache_folder() / "openml")
+        )
+    labels = [str(label) for label in bunch.target]
+    if not set(labels) <= set(source.classes):
+        raise ValueError(
+            f"data set {name!r}: OpenML's {source.name!r} must have the classes {', '.join(source.classes)}; "
+            f"got {', '.join(sorted(set(labels)))}. Use a folder with the data set instead."
+        )
+    codes = np.array([source.classes.index(label) for label in labels], dtype=np.int64)
+    X = bunch.data.to_numpy(dtype=np.float64)
+    complete = np.isfinite(X).all(axis=1)
+    arrays = {
+        "X": X[complete],
+        "y": codes[complete],
+        "class_names": np.array(source.classes),
+        "feature_names": np.array(list(map(str, bunch.data.columns))),
+    }
+    coding = ", ".join(f"{code}={label}" for code, label in enumerate(source.classes))
+    fields = {
+        "n": int(complete.sum()),
+        "d": X.shape[1],
+        "classes": len(source.classes),
+        "target": f"y: {coding}",
+        "source": [f"openml:{source.name} version {source.version}"],
+    }
+    return arrays, fields

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from multikernel.cli import app
 from multikernel.core import store as cluster
+from tests.cli.running import call
 
 
 @pytest.fixture
@@ -25,12 +24,6 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(*words, code=0):
-    done = CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(word) for word in words])
-    assert done.exit_code == code, done.output
-    return done
-
-
 COMPARE = ("compare", "small.csv", "--target", "kind", "--kernels", "linear", "--no-baselines", "--json")
 FIT = ("fit", "small.csv", "--target", "kind", "--kernels", "linear", "--tune", "--folds", 2)
 
@@ -40,11 +33,11 @@ def scores(found):
 
 
 def test_compare_on_a_cluster_goes_on_from_what_is_kept(client, place):
-    here = json.loads(run(*COMPARE, "--methods", "mkl,mean_rule,sum_rule", "--out", "here").stdout)
-    run(*COMPARE, "--methods", "mean_rule,sum_rule", "--out", "there")
+    here = json.loads(call(*COMPARE, "--methods", "mkl,mean_rule,sum_rule", "--out", "here").stdout)
+    call(*COMPARE, "--methods", "mean_rule,sum_rule", "--out", "there")
     kept = Path("there/compare.jsonl").read_bytes()
     words = ("--methods", "mkl,mean_rule,sum_rule", "--out", "there", "--scheduler", client.scheduler.address)
-    there = json.loads(run(*COMPARE, *words).stdout)
+    there = json.loads(call(*COMPARE, *words).stdout)
     assert scores(there) == scores(here) and len(scores(here)) == 3
     assert Path("there/compare.jsonl").read_bytes().startswith(kept)
 
@@ -52,7 +45,7 @@ def test_compare_on_a_cluster_goes_on_from_what_is_kept(client, place):
 def test_tuning_on_a_cluster(client, place):
     scheduler = ("--scheduler", client.scheduler.address)
     for folder, more in (("one", ()), ("two", scheduler)):
-        run(*FIT, "--out", folder, *more)
+        call(*FIT, "--out", folder, *more)
     one, two = (json.loads(Path(folder, "fit.json").read_text())["tuning"] for folder in ("one", "two"))
     assert one == two
 
@@ -60,6 +53,6 @@ def test_tuning_on_a_cluster(client, place):
 def test_a_cluster_that_cannot_be_had_is_named(place, monkeypatch):
     monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
     words = (*COMPARE, "--scheduler", "tcp://127.0.0.1:9")
-    assert "no dask scheduler answers at 'tcp://127.0.0.1:9'" in run(*words, code=1).stderr
+    assert "no dask scheduler answers at 'tcp://127.0.0.1:9'" in call(*words, code=1).stderr
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "pip install multikernel[distributed]" in run(*words, code=1).stderr
+    assert "pip install multikernel[distributed]" in call(*words, code=1).stderr

@@ -4,9 +4,8 @@
 and `ModelFolder` keeps a model together with the record of its fit.
 """
 
-from .errors import ModelFileError, ModelVersionWarning
-from .files import describe_model, load_model, save_model
-from .folder import ModelFolder
+from .archive import ModelFileError, ModelVersionWarning
+from .files import ModelFolder, describe_model, load_model, save_model
 
 __all__ = [
     "ModelFileError",

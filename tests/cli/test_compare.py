@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
@@ -17,16 +16,6 @@ from multikernel.kernels.expressions import parse_kernels
 from tests.cli.running import call
 
 
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
-    table["kind"] = np.where(table["x"] + 0.4 * rng.normal(size=40) > 0, "up", "[red]down")
-    table.to_csv(tmp_path / "small.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def run(*words, code=0):
     return call("compare", *words, code=code)
 
@@ -34,10 +23,10 @@ def run(*words, code=0):
 _USUAL = ("small.csv", "--target", "kind", "--kernels", "linear, gaussian", "--no-baselines")
 
 
-def test_methods_beside_each_other(place):
+def test_methods_beside_each_other(small_table):
     done = run(*_USUAL, "--methods", "mkl, MeanRule,mkl", "--out", "results", "--json")
     found = json.loads(done.stdout)
-    assert json.loads((place / "results/compare.json").read_text()) == found
+    assert json.loads((small_table / "results/compare.json").read_text()) == found
     rows = {row["name"]: row for row in found["rows"]}
     assert rows.keys() == {"mkl", "mean_rule"}
     table = pd.read_csv("small.csv")
@@ -53,9 +42,9 @@ def test_methods_beside_each_other(place):
     assert found["answer"].startswith(f"{best['name']} has the best mean accuracy of 2 models")
 
 
-def test_a_second_run_only_adds(place, monkeypatch):
+def test_a_second_run_only_adds(small_table, monkeypatch):
     run(*_USUAL, "--methods", "mean_rule,sum_rule")
-    kept = (place / "compare/small/compare.jsonl").read_bytes()
+    kept = (small_table / "compare/small/compare.jsonl").read_bytes()
 
     def no_fit(*_):
         raise AssertionError("fitted again")
@@ -63,10 +52,10 @@ def test_a_second_run_only_adds(place, monkeypatch):
     monkeypatch.setattr("multikernel.CombinedKernelClassifier.fit", no_fit)
     again = run(*_USUAL, "--methods", "mean_rule,sum_rule")
     assert "mean_rule" in again.stdout and "Written: compare" in again.stdout
-    assert (place / "compare/small/compare.jsonl").read_bytes() == kept
+    assert (small_table / "compare/small/compare.jsonl").read_bytes() == kept
 
 
-def test_with_the_simple_rivals(place, monkeypatch):
+def test_with_the_simple_rivals(small_table, monkeypatch):
     monkeypatch.setattr("multikernel.inspection.baselines._PRICES", (1.0,))
     monkeypatch.setattr("multikernel.inspection.baselines._WIDTHS", (1.0,))
     done = run(*_USUAL[:-1], "--methods", "SumRule", "--json")
@@ -92,7 +81,7 @@ def test_with_the_simple_rivals(place, monkeypatch):
         (("--out", "."), 1, "holds other things"),
     ],
 )
-def test_errors_are_plain(place, words, code, told):
+def test_errors_are_plain(small_table, words, code, told):
     done = run(*_USUAL, *words, code=code)
     assert told in done.output
     assert "5×2 cv" not in done.output  # no bar of what never began
@@ -103,7 +92,7 @@ def _scores(names):
     return pd.DataFrame(places, columns=["estimator", "repetition", "fold", "score"]).assign(dataset="given")
 
 
-def test_a_comparison_on_other_data_is_kept(place, monkeypatch):
+def test_a_comparison_on_other_data_is_kept(small_table, monkeypatch):
     monkeypatch.setattr(compare, "compare_models", lambda *_, **__: Comparison(_scores(("a", "b"))))
     monkeypatch.setattr(compare, "_show", lambda *_: None)
     Path("other").mkdir()
@@ -118,7 +107,7 @@ def test_a_comparison_on_other_data_is_kept(place, monkeypatch):
     assert json.loads(Path("other/compare.json").read_text())["data"]["file"] == "turned.csv"
 
 
-def test_ctrl_c_keeps_what_is_done(place, monkeypatch):
+def test_ctrl_c_keeps_what_is_done(small_table, monkeypatch):
     def stopped(*_, progress, **__):
         progress(3, 20)
         raise KeyboardInterrupt

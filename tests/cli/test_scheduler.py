@@ -6,23 +6,8 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import pytest
-
 from multikernel.core import store as cluster
 from tests.cli.running import call
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
-    table["kind"] = np.where(table["x"] + 0.4 * rng.normal(size=40) > 0, "up", "down")
-    table.to_csv(tmp_path / "small.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
 
 COMPARE = ("compare", "small.csv", "--target", "kind", "--kernels", "linear", "--no-baselines", "--json")
 FIT = ("fit", "small.csv", "--target", "kind", "--kernels", "linear", "--tune", "--folds", 2)
@@ -32,7 +17,7 @@ def scores(found):
     return {row["name"]: row["folds"] for row in found["rows"]}
 
 
-def test_compare_on_a_cluster_goes_on_from_what_is_kept(client, place):
+def test_compare_on_a_cluster_goes_on_from_what_is_kept(client, small_table):
     here = json.loads(call(*COMPARE, "--methods", "mkl,mean_rule,sum_rule", "--out", "here").stdout)
     call(*COMPARE, "--methods", "mean_rule,sum_rule", "--out", "there")
     kept = Path("there/compare.jsonl").read_bytes()
@@ -42,7 +27,7 @@ def test_compare_on_a_cluster_goes_on_from_what_is_kept(client, place):
     assert Path("there/compare.jsonl").read_bytes().startswith(kept)
 
 
-def test_tuning_on_a_cluster(client, place):
+def test_tuning_on_a_cluster(client, small_table):
     scheduler = ("--scheduler", client.scheduler.address)
     for folder, more in (("one", ()), ("two", scheduler)):
         call(*FIT, "--out", folder, *more)
@@ -50,7 +35,7 @@ def test_tuning_on_a_cluster(client, place):
     assert one == two
 
 
-def test_a_cluster_that_cannot_be_had_is_named(place, monkeypatch):
+def test_a_cluster_that_cannot_be_had_is_named(small_table, monkeypatch):
     monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
     words = (*COMPARE, "--scheduler", "tcp://127.0.0.1:9")
     assert "no dask scheduler answers at 'tcp://127.0.0.1:9'" in call(*words, code=1).stderr

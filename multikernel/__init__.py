@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .clustering import MultipleKernelKMeans
     from .discriminant import KernelDiscriminantClassifier
     from .inspection import compare, evaluate
-    from .io.models import load_model, save_model
+    from .io import load_model, save_model
     from .localized import (
         LocalizedMKLClassifier,
         LocalizedMKLOneClass,
@@ -92,77 +92,34 @@ __all__ = [
 ]
 
 # Names and packages are imported when they are first asked for: `multikernel --version` needs none of them.
-_HOMES = {
-    "BayesianMKLClassifier": "bayesian",
-    "BayesianMKLRegressor": "bayesian",
-    "ColumnBoostingClassifier": "boosting",
-    "ColumnBoostingRegressor": "boosting",
-    "CombinedKernelClassifier": "rules",
-    "CombinedKernelOneClass": "rules",
-    "CombinedKernelPCA": "rules",
-    "CombinedKernelRegressor": "rules",
-    "CompositionalKernelClassifier": "rules",
-    "ConformalKernel": "spectral",
-    "KDDAClassifier": "spectral",
-    "KernelBank": "views",
-    "KernelDiscriminantClassifier": "discriminant",
-    "KernelKNNClassifier": "spectral",
-    "LocalizedMKLClassifier": "localized",
-    "LocalizedMKLOneClass": "localized",
-    "LocalizedMKLRegressor": "localized",
-    "LowRankWarning": "mkl",
-    "MKLClassifier": "mkl",
-    "MKLOneClass": "mkl",
-    "MKLRegressor": "mkl",
-    "MKLRidge": "mkl",
-    "MultipleKernelKMeans": "clustering",
-    "NonstationaryClassifier": "nonstationary",
-    "PairSplit": "pairs",
-    "PairwiseRidge": "pairs",
-    "PosteriorSVC": "soft_labels",
-    "ProjectionKernelClassifier": "localized",
-    "ProjectionKernelOneClass": "localized",
-    "ProjectionKernelRegressor": "localized",
-    "RegularizedMKLClassifier": "mkl",
-    "SpectralKernelClassifier": "spectral",
-    "TransductiveMKLClassifier": "transductive",
-    "View": "views",
-    "combine_kernels": "views",
-    "compare": "inspection",
-    "cost_path": "mkl",
-    "evaluate": "inspection",
-    "generalization_bound": "transductive",
-    "load_model": "io.models",
-    "per_feature": "views",
-    "sample_pairs": "pairs",
-    "save_model": "io.models",
-    "stack_kernels": "views",
-}
-_PACKAGES = (
-    "bayesian",
-    "boosting",
-    "clustering",
-    "core",
-    "datasets",
-    "discriminant",
-    "doctor",
-    "inspection",
-    "io",
-    "kernels",
-    "localized",
-    "mkl",
-    "nonstationary",
-    "pairs",
-    "registry",
-    "report",
-    "rows",
-    "rules",
-    "soft_labels",
-    "spectral",
-    "transductive",
-    "views",
-    "viz",
-)
+_ROOMS = {
+    "bayesian": ("BayesianMKLClassifier", "BayesianMKLRegressor"),
+    "boosting": ("ColumnBoostingClassifier", "ColumnBoostingRegressor"),
+    "clustering": ("MultipleKernelKMeans",),
+    "discriminant": ("KernelDiscriminantClassifier",),
+    "inspection": ("compare", "evaluate"),
+    "io": ("load_model", "save_model"),
+    "localized": (
+        "LocalizedMKLClassifier", "LocalizedMKLOneClass", "LocalizedMKLRegressor",
+        "ProjectionKernelClassifier", "ProjectionKernelOneClass", "ProjectionKernelRegressor",
+    ),
+    "mkl": (
+        "LowRankWarning", "MKLClassifier", "MKLOneClass", "MKLRegressor", "MKLRidge",
+        "RegularizedMKLClassifier", "cost_path",
+    ),
+    "nonstationary": ("NonstationaryClassifier",),
+    "pairs": ("PairSplit", "PairwiseRidge", "sample_pairs"),
+    "rules": (
+        "CombinedKernelClassifier", "CombinedKernelOneClass", "CombinedKernelPCA", "CombinedKernelRegressor",
+        "CompositionalKernelClassifier",
+    ),
+    "soft_labels": ("PosteriorSVC",),
+    "spectral": ("ConformalKernel", "KDDAClassifier", "KernelKNNClassifier", "SpectralKernelClassifier"),
+    "transductive": ("TransductiveMKLClassifier", "generalization_bound"),
+    "views": ("KernelBank", "View", "combine_kernels", "per_feature", "stack_kernels"),
+}  # fmt: skip
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+_PACKAGES = (*_ROOMS, "core", "datasets", "doctor", "kernels", "registry", "report", "rows", "viz")
 
 
 def __dir__() -> list[str]:

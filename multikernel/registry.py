@@ -136,8 +136,7 @@ def names_for(task: str) -> list[str]:
     return [name for name, _, classes in ESTIMATORS if task in classes]
 
 
-# -----------------------------------------------------------------------------
-# Where a parameter of a method goes: to its estimator, to the weight learner, or to the machine on top.
+# --- where a parameter of a method goes: to its estimator, to the weight learner, or to the machine on top --
 
 # What regularises a machine: where learner and machine both have it, one figure is meant for both.
 _SHARED = ("C", "epsilon", "nu", "alpha")
@@ -246,8 +245,7 @@ def kernel_argument(cls: type, kernels: Any, method: str) -> dict[str, Any]:
     return {"kernel": views[0]}
 
 
-# -----------------------------------------------------------------------------
-# One method: the sibling estimators that solve it, or a weight learner under a machine.
+# --- one method: the sibling estimators that solve it, or a weight learner under a machine ------------------
 
 
 @dataclass(frozen=True)
@@ -266,7 +264,7 @@ class Method:
 
     Examples
     --------
-    >>> from multikernel.methods import get_method
+    >>> from multikernel.registry import get_method
     >>> mkl = get_method("mkl")
     >>> mkl.tasks, mkl.about.family
     (('classes', 'values', 'nothing'), 'margin')
@@ -341,7 +339,7 @@ class Method:
 
         Examples
         --------
-        >>> from multikernel.methods import get_method
+        >>> from multikernel.registry import get_method
         >>> get_method("SumRule").parameters("classes")["C"]
         1.0
         """
@@ -374,7 +372,7 @@ class Method:
 
         Examples
         --------
-        >>> from multikernel.methods import get_method
+        >>> from multikernel.registry import get_method
         >>> get_method("EasyMKL").make("classes", balance=0.5, C=10).get_params()["machine__C"]
         10
         >>> get_method("EasyMKL").make("classes", balanse=0.5)
@@ -408,8 +406,7 @@ class Method:
             raise ValueError(f"give {self.name} its kernel once: by kernels, or by kernel.")
 
 
-# -----------------------------------------------------------------------------
-# The methods of the package: estimators with their siblings, and every weight learner.
+# --- the methods of the package: estimators with their siblings, and every weight learner -------------------
 
 
 def list_methods(task: str | None = None, family: str | None = None) -> list[Method]:
@@ -428,7 +425,7 @@ def list_methods(task: str | None = None, family: str | None = None) -> list[Met
 
     Examples
     --------
-    >>> from multikernel.methods import list_methods
+    >>> from multikernel.registry import list_methods
     >>> [method.name for method in list_methods("values", "ridge")]
     ['ridge', 'pairs', 'polynomial_ridge', 'ridge_ball']
     """
@@ -458,7 +455,7 @@ def get_method(name: str) -> Method:
 
     Examples
     --------
-    >>> from multikernel.methods import get_method
+    >>> from multikernel.registry import get_method
     >>> get_method("LocalizedMKLRegressor").name, get_method("EasyMKL").name
     ('localized', 'easy_mkl')
     >>> get_method("localised")

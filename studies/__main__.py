@@ -5,10 +5,8 @@ from typing import Annotated
 
 import typer
 
-from multikernel.cli.console import misuse, out, plain_errors, show_table, unexpected
-from multikernel.cli.help import Command
-from multikernel.cli.options import Scheduler
-from multikernel.cli.watching import count_fits
+from multikernel.cli.console import Command, misuse, out, plain_errors, show_table, unexpected
+from multikernel.cli.options import Scheduler, count_fits
 from multikernel.core.store import on_cluster
 from studies import Study, Table, get_study, list_studies, run_table
 from studies.compare import sections

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import multikernel
-from multikernel.cli.console import unexpected
-from multikernel.cli.help import Command, Group
+from multikernel.cli.console import Command, Group, unexpected
 
 # What --help says of each. A command's module, named as it is, is imported when the command is asked for:
 # the libraries behind take seconds.

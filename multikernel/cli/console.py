@@ -8,11 +8,13 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from typer.core import TyperCommand, TyperGroup
 
 REFUSED = 1
 MISUSED = 2
@@ -107,3 +109,24 @@ def say(*lines: str) -> None:
     """Print lines that are no results: notes and warnings."""
     for line in lines:
         err().print(line, markup=False, highlight=False)
+
+
+# --- help pages: a flag takes no value, so that none is shown beside it -------------------------------------
+
+
+class _PlainFlags:
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The arguments and options; a flag shows nothing where others show what they take."""
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for option in found:
+            if getattr(option, "is_flag", False) and option.metavar is None:
+                option.metavar = ""
+        return found
+
+
+class Command(_PlainFlags, TyperCommand):
+    """A command."""
+
+
+class Group(_PlainFlags, TyperGroup):
+    """Commands under one name."""

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from multikernel._validation import check_choice
-from multikernel.cli.console import REFUSED, fail, misuse, out, plain_errors, show_table
-from multikernel.cli.help import Command, Group
+from multikernel.cli.console import REFUSED, Command, Group, fail, misuse, out, plain_errors, show_table
 from multikernel.datasets import check_dataset, list_datasets, load_dataset
 from multikernel.datasets.loading import TASKS
 

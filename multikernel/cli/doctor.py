@@ -9,16 +9,15 @@ import typer
 from rich.markup import escape
 
 from multikernel._validation import check_choice
+from multikernel.cli import options
 from multikernel.cli.console import REFUSED, misuse, out, plain_errors, show_table, stopped
-from multikernel.cli.options import Ignore, Kernels, OneHot, Target, Task, Views
 from multikernel.doctor import Diagnosis, diagnose
 from multikernel.doctor.diagnose import TASKS
 from multikernel.doctor.diagnosis import KERNEL_HEAD, kernel_rows
-from multikernel.doctor.files import kernels_in
-from multikernel.io.tables import TableData, encode_columns, find_categories, read_table, read_views
-from multikernel.io.tables.data import views_in_names
+from multikernel.doctor.kernels import kernels_in
+from multikernel.io import tables
+from multikernel.io.tables.data import require_column, views_in_names
 from multikernel.io.tables.planning import choose_kernels
-from multikernel.io.tables.reading import require_column
 from multikernel.views.memory import readable_size
 
 _COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
@@ -31,16 +30,17 @@ def doctor(
             help="A table (.csv, .tsv, .parquet), or an .npz file with a table, views or kernels."
         ),
     ],
-    target: Target = None,
-    views: Views = None,
-    kernels: Kernels = None,
-    ignore: Ignore = None,
-    one_hot: OneHot = None,
-    task: Task = "auto",
+    target: options.Target = None,
+    views: options.Views = None,
+    kernels: options.Kernels = None,
+    ignore: options.Ignore = None,
+    one_hot: options.OneHot = None,
+    task: options.Task = "auto",
     max_samples: Annotated[
-        int, typer.Option("--max-samples", min=2, help="Kernels are examined on at most so many rows.")
+        int,
+        typer.Option("--max-samples", min=2, help="Maximum number of rows on which kernels are examined."),
     ] = 1000,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say what is wrong with data, views and kernels, and what to do about it.
 
@@ -72,20 +72,21 @@ def _open(
     if matrices is not None:
         return (*matrices, "precomputed")
     data = _read(file, target, **columns)
-    return data.X, data.y, choose_kernels(data, None if views is None else read_views(views, data), kernels)
+    listed = None if views is None else tables.read_views(views, data)
+    return data.X, data.y, choose_kernels(data, listed, kernels)
 
 
-def _read(file: Path, target: str | None, ignore: list[str], one_hot: list[str]) -> TableData:
+def _read(file: Path, target: str | None, ignore: list[str], one_hot: list[str]) -> tables.TableData:
     """A table with its target, which may be missing in some rows: a fit would refuse that, a doctor tells."""
     if target is None or file.suffix.lower() == ".npz":
-        data = read_table(file, target, ignore=ignore)
+        data = tables.read_table(file, target, ignore=ignore)
     else:
-        whole = read_table(file, ignore=ignore)
+        whole = tables.read_table(file, ignore=ignore)
         require_column(target, whole.columns, whole.name)
         X = whole.X.drop(columns=target)
         views = views_in_names(list(X.columns))
         data = replace(whole, X=X, y=whole.X[target].to_numpy(), view_columns=views, target=target)
-    return encode_columns(data, find_categories(data, one_hot))
+    return tables.encode_columns(data, tables.find_categories(data, one_hot))
 
 
 def _show(found: Diagnosis) -> None:

@@ -8,44 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from multikernel._validation import check_choice, check_rank
+from multikernel.cli import options
 from multikernel.cli.console import STOPPED, err, misuse, out, plain_errors, say, show_table, stopped
-from multikernel.cli.options import (
-    Ignore,
-    KeepNa,
-    Kernels,
-    OneHot,
-    Scheduler,
-    TableFile,
-    Target,
-    Task,
-    Views,
-    find_method,
-    named,
-)
-from multikernel.cli.watching import count_fits, watch_fit
 from multikernel.core.store import on_cluster
-from multikernel.io.models import ModelFolder
-from multikernel.io.tables import (
-    TUNING,
-    FitPlan,
-    Fitted,
-    Tuning,
-    doubts_of_scale,
-    encode_columns,
-    file_sha256,
-    find_categories,
-    fit_plan,
-    make_record,
-    parse_parameters,
-    plan_fit,
-    read_table,
-    read_views,
-    remove_stale,
-    require_free,
-    stop_on_interrupt,
-    takes_callback,
-    tune,
-)
+from multikernel.io import ModelFolder, tables
 from multikernel.kernels.expressions import parse_kernels
 from multikernel.registry import TASKS, list_methods
 from multikernel.report import summarize
@@ -57,13 +23,14 @@ _METHODS = ", ".join(method.name for method in list_methods() if method.predicts
 
 
 def fit(
-    train: TableFile,
+    train: options.TableFile,
     folder: Annotated[
-        Path, typer.Option("--out", "-o", parser=named, metavar="<path>", help="Folder for the model.")
+        Path,
+        typer.Option("--out", "-o", parser=options.named, metavar="<path>", help="Folder for the model."),
     ],
-    target: Target = None,
-    views: Views = None,
-    kernels: Kernels = None,
+    target: options.Target = None,
+    views: options.Views = None,
+    kernels: options.Kernels = None,
     method: Annotated[str, typer.Option(help=f"How to learn: {_METHODS}.")] = "mkl",
     settings: Annotated[
         list[str] | None,
@@ -80,18 +47,18 @@ def fit(
         str | None,
         typer.Option(metavar="N", help="Of factors: columns for each view, or, below 1, their trace error."),
     ] = None,
-    task: Task = "auto",
-    ignore: Ignore = None,
-    one_hot: OneHot = None,
-    keep_na: KeepNa = False,
+    task: options.Task = "auto",
+    ignore: options.Ignore = None,
+    one_hot: options.OneHot = None,
+    keep_na: options.KeepNa = False,
     tuned: Annotated[
         bool, typer.Option("--tune", help="Choose the regularisation by cross-validation.")
     ] = False,
     folds: Annotated[int, typer.Option(min=2, help="Folds of --tune.")] = 5,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes of --tune.")] = 1,
-    scheduler: Scheduler = None,
+    scheduler: options.Scheduler = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the record of the fit as JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Fit a model to a table and keep it in a folder, for `predict` and `report`.
 
@@ -100,29 +67,31 @@ def fit(
     command goes on from there.
     """
     with misuse():
-        parameters = _with_factors(parse_parameters(settings or []), gram, rank)
-        find_method(method)
+        parameters = _with_factors(tables.parse_parameters(settings or []), gram, rank)
+        options.find_method(method)
         check_choice("--task", task, ("auto", *TASKS))
         if kernels not in (None, "auto", "precomputed"):
             parse_kernels(kernels)
     with plain_errors(), stopped(f"No model was written to {folder}."):
-        require_free(folder, force=force)
-        raw = read_table(train, target, ignore=ignore or [], names=one_hot or [], keep_na=keep_na)
-        categories = find_categories(raw, one_hot or [])
-        data = encode_columns(raw, categories)
-        chosen = None if views is None else read_views(views, data)
-        plan = plan_fit(data, method=method, views=chosen, kernels=kernels, task=task, parameters=parameters)
-        say(*(f"Note: {note}" for note in (*plan.notes, *([] if tuned else doubts_of_scale(plan)))))
+        tables.require_free(folder, force=force)
+        raw = tables.read_table(train, target, ignore=ignore or [], names=one_hot or [], keep_na=keep_na)
+        categories = tables.find_categories(raw, one_hot or [])
+        data = tables.encode_columns(raw, categories)
+        chosen = None if views is None else tables.read_views(views, data)
+        plan = tables.plan_fit(
+            data, method=method, views=chosen, kernels=kernels, task=task, parameters=parameters
+        )
+        say(*(f"Note: {note}" for note in (*plan.notes, *([] if tuned else tables.doubts_of_scale(plan)))))
         with on_cluster(scheduler if tuned else None):
             tuning = _tune(plan, folder, folds, jobs) if tuned else None
         if tuning is not None:
             best = {tuning.parameter: tuning.best}
             plan = replace(plan, model=plan.with_parameters(**best), parameters=plan.parameters | best)
         fitted = _fit(plan)
-        record = make_record(
+        record = tables.make_record(
             plan,
             fitted,
-            sha256=file_sha256(train),
+            sha256=tables.file_sha256(train),
             categories=categories,
             tuning=tuning,
             keep_na=keep_na,
@@ -138,7 +107,7 @@ def _with_factors(parameters: dict[str, Any], gram: str | None, rank: str | None
     if gram is not None:
         given["gram"] = check_choice("--gram", gram, GRAM_ROUTES)
     if rank is not None:
-        given["rank"] = check_rank("--rank", parse_parameters([f"rank={rank}"])["rank"])
+        given["rank"] = check_rank("--rank", tables.parse_parameters([f"rank={rank}"])["rank"])
     for name in given.keys() & parameters.keys():
         raise ValueError(f"{name} must be given once: by --{name}, or by --set {name}.")
     found = ({"gram": "low_rank"} if rank is not None else {}) | parameters | given
@@ -147,31 +116,34 @@ def _with_factors(parameters: dict[str, Any], gram: str | None, rank: str | None
     return found
 
 
-def _save(folder: Path, fitted: Fitted, record: dict[str, Any]) -> None:
+def _save(folder: Path, fitted: tables.Fitted, record: dict[str, Any]) -> None:
     kept = ModelFolder(folder)
     replaces = kept.record_path.exists()
     kept.save(fitted.model, record)
-    removed = remove_stale(folder, tuned=record["tuning"] is not None) if replaces else []
+    removed = tables.remove_stale(folder, tuned=record["tuning"] is not None) if replaces else []
     if removed:
         say(f"Note: removed from {folder}, as of the model before: {', '.join(removed)}.")
 
 
-def _tune(plan: FitPlan, folder: Path, folds: int, jobs: int) -> Tuning:
-    store = folder / TUNING
-    with count_fits(f"tuning {plan.method.name}", store) as progress:
-        return tune(plan, store, folds=folds, jobs=jobs, progress=progress)
+def _tune(plan: tables.FitPlan, folder: Path, folds: int, jobs: int) -> tables.Tuning:
+    store = folder / tables.TUNING
+    with options.count_fits(f"tuning {plan.method.name}", store) as progress:
+        return tables.tune(plan, store, folds=folds, jobs=jobs, progress=progress)
 
 
-def _fit(plan: FitPlan) -> Fitted:
-    if not takes_callback(plan.model):
+def _fit(plan: tables.FitPlan) -> tables.Fitted:
+    if not tables.takes_callback(plan.model):
         with err().status(f"fitting {plan.method.name}"):
-            return fit_plan(plan)
+            return tables.fit_plan(plan)
     tol = plan.model.get_params(deep=False).get("tol")
-    with stop_on_interrupt(_STOPPING) as stop, watch_fit(f"fitting {plan.method.name}", tol) as step:
-        return fit_plan(plan, on_step=step, stop=stop)
+    with (
+        tables.stop_on_interrupt(_STOPPING) as stop,
+        options.watch_fit(f"fitting {plan.method.name}", tol) as step,
+    ):
+        return tables.fit_plan(plan, on_step=step, stop=stop)
 
 
-def _show(record: dict[str, Any], tuning: Tuning | None, folder: Path, as_json: bool) -> None:
+def _show(record: dict[str, Any], tuning: tables.Tuning | None, folder: Path, as_json: bool) -> None:
     say(*(f"Warning: {warning}" for warning in record["warnings"]))
     if as_json:
         typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
@@ -187,7 +159,7 @@ def _show(record: dict[str, Any], tuning: Tuning | None, folder: Path, as_json: 
         raise typer.Exit(STOPPED)
 
 
-def _show_results(record: dict[str, Any], tuning: Tuning | None) -> None:
+def _show_results(record: dict[str, Any], tuning: tables.Tuning | None) -> None:
     if tuning is not None:
         rows = [
             [f"{each['value']:g}", f"{each['score']:.4f}", f"{each['sd']:.4f}"]

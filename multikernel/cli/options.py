@@ -1,11 +1,21 @@
-"""Arguments and options that several commands have, worded once."""
+"""Arguments and options that several commands have, worded once, and what they show while they work."""
+
+from __future__ import annotations
 
 import difflib
+import math
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich import progress
+from rich.console import Console
+from rich.markup import escape
 
+from multikernel.cli.console import STOPPED, say
+from multikernel.core.store import Progress, progress_bar
 from multikernel.registry import Method, get_method, list_methods
 
 TableFile = Annotated[Path, typer.Argument(help="The table: .csv, .tsv, .csv.gz, .parquet or .npz.")]
@@ -40,7 +50,9 @@ KeepNa = Annotated[
         "--keep-na", help="NA, None, null and the like are names, in the target and in --one-hot columns."
     ),
 ]
-
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes at the same time.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+ModelPath = Annotated[Path, typer.Argument(help="Folder that `multikernel fit` has written.")]
 Scheduler = Annotated[
     str | None,
     typer.Option(
@@ -69,3 +81,112 @@ def named(text: str) -> Path:
     if not text.strip():
         raise typer.BadParameter("name a folder; got an empty text.")
     return Path(text)
+
+
+# --- work while it runs, on standard error ------------------------------------------------------------------
+
+
+@contextmanager
+def count_fits(label: str, store: Path, what: str = "fits") -> Iterator[Progress]:
+    """Show a bar from the first count on, and say after Ctrl-C what is kept.
+
+    Parameters
+    ----------
+    label : str
+        What is run.
+    store : Path
+        The file that keeps each one.
+    what : str
+        What is counted.
+    """
+    done = [0, 0]
+    with ExitStack() as bars:
+        moves: list[Progress] = []
+
+        def count(n_done: int, n_units: int) -> None:
+            if not moves:  # what is refused before anything was done shows no bar
+                moves.append(bars.enter_context(progress_bar(label)))
+            done[:] = n_done, n_units
+            moves[0](n_done, n_units)
+
+        try:
+            yield count
+        except KeyboardInterrupt:
+            bars.close()
+            kept = f"{done[0]} of {done[1]} {what} are kept in {store}" if done[0] else "nothing was done yet"
+            say(f"Stopped: {kept}. Give the same command again to go on.")
+            raise typer.Exit(STOPPED) from None
+
+
+@contextmanager
+def watch_fit(label: str, tol: float | None) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Show a bar until the block ends, and give the function that is told of each iteration.
+
+    Parameters
+    ----------
+    label : str
+        What is fitted.
+    tol : float or None
+        The gap that ends the fit: the bar is full when it is reached.
+    """
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TextColumn("{task.fields[told]}"),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(elapsed_when_finished=False),
+    )
+    console = Console(stderr=True, soft_wrap=True)
+    if not console.is_terminal:
+        yield lambda entry: None
+        return
+    with progress.Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(escape(label), total=None, told="")
+        path = _Path(tol)
+
+        def step(entry: dict[str, Any]) -> None:
+            done = path.add(entry)
+            if done is None:
+                bar.update(task, told=escape(path.told))
+            else:
+                bar.update(task, completed=done, total=1.0, told=path.told)
+
+        yield step
+
+
+class _Path:
+    """How far a fit has come, machine by machine: from the first gap to the last, counted in digits."""
+
+    def __init__(self, tol: float | None) -> None:
+        self.tol = tol
+        self.told = ""
+        self._first, self._iteration, self._machine = math.inf, 0.0, 1
+
+    def add(self, entry: dict[str, Any]) -> float | None:
+        """The part of the way that is gone after an iteration; None where no gap tells it."""
+        iteration, gap = float(entry.get("iteration", self._iteration + 1)), entry.get("gap")
+        if iteration <= self._iteration:  # the next machine of several begins anew
+            self._first, self._machine = math.inf, self._machine + 1
+        self._iteration = iteration
+        self.told = ", ".join(f"{key} {_short(entry[key])}" for key in _SHOWN if key in entry)
+        if self._machine > 1:
+            self.told = f"machine {self._machine}, {self.told}"
+        if gap is None or self.tol is None or not math.isfinite(gap):
+            return None
+        self.told += f", gap {gap:.1e}"
+        self._first = gap if math.isinf(self._first) else self._first
+        return _fraction(self._first, gap, self.tol)
+
+
+_SHOWN = ("iteration", "evaluation", "score", "best_score")
+
+
+def _fraction(start: float, gap: float, tol: float) -> float:
+    """How much of the way from the first gap to the last has been gone, counted in digits."""
+    if not start > tol > 0 or not gap > 0:
+        return 1.0
+    return min(1.0, max(0.0, math.log(start / gap) / math.log(start / tol)))
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, int | float) else str(value)

@@ -6,20 +6,20 @@ from typing import Annotated
 
 import typer
 
+from multikernel.cli import options
 from multikernel.cli.console import out, plain_errors, require_folder, say, stopped
-from multikernel.io.models import ModelFolder
-from multikernel.io.tables import predict_table, read_table, reading_options, write_csv
+from multikernel.io import ModelFolder, tables
 
 
 def predict(
-    folder: Annotated[Path, typer.Argument(help="Folder that `multikernel fit` has written.")],
+    folder: options.ModelPath,
     new: Annotated[Path, typer.Argument(help="Table with the columns of training, in any order.")],
     file: Annotated[
         Path | None, typer.Option("--out", "-o", help="CSV file for the predictions; printed if not given.")
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
     scores: Annotated[bool, typer.Option("--scores", help="Add the scores that decide.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the predictions as JSON.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Predict the rows of a new table.
 
@@ -29,11 +29,11 @@ def predict(
     with plain_errors(), stopped("Nothing was written."):
         require_folder(folder)
         model, record = ModelFolder(folder).load()
-        data = read_table(new, **reading_options(record))
-        found = predict_table(model, record, data, proba=proba, scores=scores)
+        data = tables.read_table(new, **tables.reading_options(record))
+        found = tables.predict_table(model, record, data, proba=proba, scores=scores)
         say(*(f"Note: {note}" for note in found.notes))
         if file is not None:
-            write_csv(found.frame, file, keep=[new])
+            tables.write_csv(found.frame, file, keep=[new])
     if as_json:
         typer.echo(json.dumps(found.frame.to_dict(orient="records"), ensure_ascii=False))
     elif file is None:

@@ -6,13 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
+from multikernel.cli import options
 from multikernel.cli.console import misuse, out, plain_errors, require_folder, say, stopped
-from multikernel.cli.options import Scheduler
-from multikernel.cli.watching import count_fits
 from multikernel.core.store import on_cluster
 from multikernel.inspection import ALL_PARTS, evaluate
-from multikernel.io.models import ModelFolder
-from multikernel.io.tables import TableData, file_sha256, match_training, read_table, reading_options
+from multikernel.io import ModelFolder, tables
 from multikernel.io.tables.record import EVALUATION, REPORT
 from multikernel.report import find_renderer, headline, save_report, summarize
 
@@ -23,7 +21,7 @@ _OF_THE_FIT = ("heat_maps", "embedding", "gate")
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder that `multikernel fit` has written.")],
+    folder: options.ModelPath,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -45,9 +43,9 @@ def report(
         bool, typer.Option("--quick", help=f"Without the parts that need most fits: {', '.join(_SLOW)}.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Draws folds and samples.")] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes at the same time.")] = 1,
-    scheduler: Scheduler = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    jobs: options.Jobs = 1,
+    scheduler: options.Scheduler = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a report about a model: one page that needs no network.
 
@@ -67,10 +65,10 @@ def report(
         summary = summarize(model, title=f"What {type(model).__name__} learned")
         if data is not None:
             X, y, notes = _read(data, record, chosen)
-            options: dict[str, Any] = {"parts": chosen, "random_state": seed, "n_jobs": jobs}
+            settings: dict[str, Any] = {"parts": chosen, "random_state": seed, "n_jobs": jobs}
             store = folder / EVALUATION
-            with on_cluster(scheduler), count_fits("fits on parts of the data", store) as progress:
-                found = evaluate(model, X, y, **options, store=store, progress=progress)
+            with on_cluster(scheduler), options.count_fits("fits on parts of the data", store) as progress:
+                found = evaluate(model, X, y, **settings, store=store, progress=progress)
             title = f"{summary['title']} from {data.name}"
             summary = summarize(model, title=title, notes=notes, evaluation=found)
         save_report(summary, place)
@@ -108,12 +106,12 @@ def _require_other(place: Path, read: list[Path]) -> None:
 def _read(path: Path, record: dict[str, Any], parts: list[str]) -> tuple[Any, Any, list[str]]:
     """The columns and the target of the fit, and what a reader of the report should know of them."""
     fit = record.get("data") or {}
-    table = read_table(path, fit.get("target"), **reading_options(record))
+    table = tables.read_table(path, fit.get("target"), **tables.reading_options(record))
     _require_rows(table, fit["n_samples"], parts)
-    X, notes = match_training(record, table)
+    X, notes = tables.match_training(record, table)
     say(*notes)
     y = table.target_as(str(record.get("task")))
-    if file_sha256(path) == fit.get("sha256"):
+    if tables.file_sha256(path) == fit.get("sha256"):
         return X, y, []
     other = (
         f"The model was fitted to {fit.get('file')} as it was then; what data tell here is of {path.name}."
@@ -122,7 +120,7 @@ def _read(path: Path, record: dict[str, Any], parts: list[str]) -> tuple[Any, An
     return X, y, [other]
 
 
-def _require_rows(table: TableData, n_fitted: int, parts: list[str]) -> None:
+def _require_rows(table: tables.TableData, n_fitted: int, parts: list[str]) -> None:
     """Refuse other rows than those of the fit before anything is computed, where a part needs those."""
     needy = [part for part in parts if part in _OF_THE_FIT]
     if needy and table.n_samples != n_fitted:

@@ -1,8 +1,12 @@
-"""Finished units on disk: one JSON object a line, appended and flushed as each unit ends.
+"""Runs that can be stopped: pieces of work, each done once and kept on disk, here or on a cluster.
 
-A run that is stopped at any moment loses at most the line that was being written: a last line that is not
-whole is dropped on reading, and cut off before the next line is appended. A file that holds anything
-else than records and the beginning of one is refused, and nothing in it is changed.
+Finished units are kept as one JSON object a line, appended and flushed as each unit ends. A run that is
+stopped at any moment loses at most the line that was being written: a last line that is not whole is dropped
+on reading, and cut off before the next line is appended. A file that holds anything else than records and the
+beginning of one is refused, and nothing in it is changed.
+
+The results do not depend on the number of jobs as long as each piece of work is a function of its arguments
+alone: linear algebra has one thread within a piece, and results are put in the order of the works.
 """
 
 from __future__ import annotations
@@ -27,9 +31,11 @@ from rich.console import Console
 from .._threads import one_thread
 
 Record = dict[str, Any]
+Result = Mapping[str, Any]
+Progress = Callable[[int, int], None]
 
-# How each line begins, whatever its record.
-_BEGINNING = b'{"key": "'
+_BEGINNING = b'{"key": "'  # of each line, whatever its record
+_PATIENCE = 10.0  # seconds, for the scheduler of a cluster to answer and for a worker to be there
 
 
 class Append(Protocol):
@@ -115,14 +121,7 @@ def _decoded(line: bytes) -> Any:
         return None
 
 
-# -----------------------------------------------------------------------------
-# Runs pieces of work, each once: stop at any time, start again, and nothing is lost or done twice.
-#
-# The results do not depend on the number of jobs as long as each piece of work is a function of its arguments
-# alone: linear algebra has one thread within a piece, and results are put in the order of the works.
-
-Result = Mapping[str, Any]
-Progress = Callable[[int, int], None]
+# --- pieces of work -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -282,10 +281,7 @@ def _alone(parent: int) -> Iterator[None]:
         yield
 
 
-# -----------------------------------------------------------------------------
-# Pieces of work on a cluster: joblib's dask backend, by the address of a scheduler.
-
-_PATIENCE = 10.0  # seconds, for the scheduler to answer and for a worker to be there
+# --- on a cluster: joblib's dask backend, by the address of a scheduler -------------------------------------
 
 
 @contextmanager
@@ -342,8 +338,7 @@ def _connected(address: str) -> Iterator[Any]:
         yield client
 
 
-# -----------------------------------------------------------------------------
-# How far a run has come, as a bar on standard error: results stay clean when they are piped.
+# --- how far a run has come, on standard error: results stay clean when they are piped ----------------------
 
 
 @contextmanager

@@ -22,7 +22,6 @@ import numpy as np
 VARIABLE = "MULTIKERNEL_DATA"
 MANIFEST = "manifest.json"
 _FORMAT = 1
-_BLOCK = 1 << 20
 _FETCHED = "fetched"
 _REPLACE = "Replace the file by an undamaged copy"
 
@@ -163,11 +162,8 @@ def _replace(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
 
 def file_sha256(path: Path) -> str:
     """Return the sha256 of a file as 64 hexadecimal digits."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read_manifest(folder: Path) -> Mapping[str, Mapping[str, Any]]:

@@ -1,15 +1,17 @@
-"""Data sets by name: found in a folder, checked by their sha256, read without pickles."""
+"""Data sets by name: from a folder, checked by their sha256 and read without pickles, or from OpenML."""
 
 import contextlib
+import warnings
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
+import scipy.sparse
 
 from multikernel._validation import check_choice
-from multikernel.datasets import openml
 from multikernel.datasets.catalogue import (
     VARIABLE,
     CatalogueEntry,
@@ -18,10 +20,83 @@ from multikernel.datasets.catalogue import (
     keep_fetched,
     read_catalogue,
 )
-from multikernel.datasets.dataset import Dataset, make_dataset
-from multikernel.datasets.shipped import SHIPPED, describe_shipped, load_shipped
+from multikernel.datasets.digits import SHIPPED, describe_shipped, load_shipped
 
 TASKS = ("classes", "values", "labels")
+_VIEW, _NAMES, _KERNEL = "view_", "names_", "K_"
+_CSR = ("csr_data", "csr_indices", "csr_indptr", "csr_shape")
+_DESCRIBED = ("target", "notes", "source", "licence", "verified")
+
+Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set as it was read.
+
+    A set of one table has it as `X`. A set of several views has all their columns in the DataFrame `X`, and
+    the columns of each view in `view_columns`, as `load_digits_views` has them, so that it goes straight into
+    an estimator: ``[(name, kernel, columns) for name, columns in data.view_columns.items()]``. Precomputed
+    kernels are in `kernels`, for `multikernel.stack_kernels`; graphs are in `graphs`, for
+    `multikernel.kernels.GraphKernel`; networks and sequences are in `arrays` only, and `description` says how
+    they are to be read.
+
+    Attributes
+    ----------
+    name : str
+    X : ndarray or csr_matrix of shape (n, d), DataFrame of shape (n, d), or None
+        The single table, or the columns of all views; None where the set has networks, kernels or sequences.
+    y : ndarray of shape (n,) or (n, n_labels), or None
+        Classes as integers from 0, numbers for regression, or a 0/1 table of several labels.
+    views : dict of str to ndarray of shape (n, d_view)
+        The tables of a multi-view set, without the ``view_`` of their arrays' names.
+    arrays : dict of str to ndarray
+        Everything that the file holds.
+    fields : mapping
+        What the manifest says of the set.
+    sha256 : str
+        The checksum of the file; for a set from OpenML its name and version there, for one that scikit-learn
+        ships the checksum of its numbers.
+    view_columns : dict of str to list of str
+        The columns of each view in `X`, called ``view:column``; empty where the set has no views.
+    """
+
+    name: str
+    X: Any
+    y: np.ndarray | None
+    views: dict[str, np.ndarray]
+    arrays: Arrays
+    fields: Mapping[str, Any]
+    sha256: str
+    view_columns: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def kernels(self) -> dict[str, np.ndarray]:
+        """The precomputed kernels of the set by name, without the ``K_`` of their arrays' names."""
+        return {key.removeprefix(_KERNEL): K for key, K in self.arrays.items() if key.startswith(_KERNEL)}
+
+    @property
+    def graphs(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        """The graphs of a set of graphs, one for each sample: (edges, node_labels, edge_labels).
+
+        Nodes of each graph are numbers from 0 on. They go into a column for
+        `multikernel.kernels.GraphKernel`: ``X = pd.DataFrame({"graph": data.graphs})``. Empty where the set
+        has no graphs.
+        """
+        return [] if "graph_id" not in self.arrays else _graphs(self.arrays)
+
+    @property
+    def description(self) -> str:
+        """What the manifest says of the set, in lines of text."""
+        lines = [f"{self.name}: n={self.fields.get('n')}, d={self.fields.get('d')}"]
+        if self.views:
+            widths = ", ".join(f"{name} ({table.shape[1]})" for name, table in self.views.items())
+            lines.append(f"views: {widths}")
+        for key in _DESCRIBED:
+            value = self.fields.get(key)
+            if value:
+                lines.append(f"{key}: {'; '.join(map(str, value)) if isinstance(value, list) else value}")
+        return "\n".join(lines)
 
 
 def load_dataset(name: str) -> Dataset:
@@ -68,7 +143,7 @@ def load_dataset(name: str) -> Dataset:
         return make_dataset(name, _read_arrays(entry), entry.fields, entry.fingerprint)
     if name in SHIPPED:
         return make_dataset(name, *load_shipped(name))
-    if name not in openml.OPENML:
+    if name not in OPENML:
         _raise_unknown(name, catalogue)
     return _fetch(name)
 
@@ -76,13 +151,13 @@ def load_dataset(name: str) -> Dataset:
 def _fetch(name: str) -> Dataset:
     """Fetch a set from OpenML and keep it in the cache."""
     try:
-        arrays, fields = openml.fetch(name)
+        arrays, fields = fetch(name)
     except OSError as error:
         raise ValueError(
             f"data set {name!r} is in none of the folders {_folders()}, and OpenML cannot be asked "
             f"({error}). Set {VARIABLE} to a folder with a manifest.json that lists it."
         ) from error
-    fingerprint = openml.OPENML[name].fingerprint
+    fingerprint = OPENML[name].fingerprint
     with contextlib.suppress(OSError):  # a cache that cannot be written to is no reason to refuse the data
         keep_fetched(name, arrays, fields, fingerprint)
     return make_dataset(name, arrays, fields, fingerprint)
@@ -104,9 +179,9 @@ def dataset_fingerprint(name: str) -> str:
         return catalogue[name].fingerprint
     if name in SHIPPED:
         return load_shipped(name)[2]
-    if name not in openml.OPENML:
+    if name not in OPENML:
         _raise_unknown(name, catalogue)
-    return openml.OPENML[name].fingerprint
+    return OPENML[name].fingerprint
 
 
 def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool = False) -> pd.DataFrame:
@@ -142,7 +217,7 @@ def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool
     if not on_disk:
         for name in SHIPPED:
             rows.setdefault(name, _row(describe_shipped(name), "scikit-learn", "scikit-learn"))
-        for name, source in openml.OPENML.items():
+        for name, source in OPENML.items():
             rows.setdefault(name, _row({"classes": len(source.classes)}, "OpenML", "OpenML"))
     columns = ["n", "d", "views", "classes", "task", "source", "where", "target"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).sort_index().rename_axis("name")
@@ -228,7 +303,7 @@ def _read_arrays(entry: CatalogueEntry) -> dict[str, np.ndarray]:
 
 
 def _raise_unknown(name: str, catalogue: Mapping[str, CatalogueEntry]) -> NoReturn:
-    known = sorted({*catalogue, *openml.OPENML, *SHIPPED})
+    known = sorted({*catalogue, *OPENML, *SHIPPED})
     raise ValueError(
         f"data set {name!r} is in none of the folders {_folders()}. Set {VARIABLE} to a folder with a "
         f"manifest.json that lists it, or choose from: {', '.join(known)}."
@@ -237,3 +312,135 @@ def _raise_unknown(name: str, catalogue: Mapping[str, CatalogueEntry]) -> NoRetu
 
 def _folders() -> str:
     return ", ".join(str(folder) for folder in data_folders())
+
+
+# --- the arrays of a file in their places -------------------------------------------------------------------
+
+
+def make_dataset(name: str, arrays: Arrays, fields: Mapping[str, Any], sha256: str) -> Dataset:
+    """Give the arrays of a file their places."""
+    X = arrays.get("X")
+    if X is None and all(key in arrays for key in _CSR):
+        data, indices, indptr, shape = (arrays[key] for key in _CSR)
+        X = scipy.sparse.csr_matrix((data, indices, indptr), shape=tuple(map(int, shape)))
+    views = {key.removeprefix(_VIEW): array for key, array in arrays.items() if key.startswith(_VIEW)}
+    columns: dict[str, list[str]] = {}
+    if X is None and views:
+        columns = {view: _column_names(view, table, arrays) for view, table in views.items()}
+        tables = [_frame(table, columns[view]) for view, table in views.items()]
+        X = pd.concat(tables, axis="columns")
+    return Dataset(name, X, arrays.get("y", arrays.get("Y")), views, arrays, fields, sha256, columns)
+
+
+def _column_names(view: str, table: np.ndarray, arrays: Arrays) -> list[str]:
+    """``view:name`` where the file names the columns, each once, else ``view:position``."""
+    names = [str(name) for name in arrays.get(f"{_NAMES}{view}", np.array([])).ravel()]
+    if len(set(names)) != table.shape[1] or len(names) != table.shape[1]:
+        names = [str(position) for position in range(table.shape[1])]
+    return [f"{view}:{name}" for name in names]
+
+
+def _graphs(arrays: Arrays) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    """Cut the nodes and edges of all graphs, numbered through, into graphs."""
+    owner, edges = arrays["graph_id"].astype(np.int64), arrays["edges"].astype(np.int64)
+    n_graphs = int(owner.max()) + 1
+    order = np.argsort(owner, kind="stable")
+    starts = np.searchsorted(owner[order], np.arange(n_graphs + 1))
+    position = np.empty(len(owner), dtype=np.int64)  # of each node within its graph
+    position[order] = np.arange(len(owner)) - starts[owner[order]]
+    labels = arrays.get("node_label", np.zeros(len(owner), dtype=np.int64))
+    edge_order = np.argsort(owner[edges[:, 0]], kind="stable")
+    edge_starts = np.searchsorted(owner[edges[edge_order, 0]], np.arange(n_graphs + 1))
+    edge_labels = arrays.get("edge_label")
+    found = []
+    for graph in range(n_graphs):
+        nodes = order[starts[graph] : starts[graph + 1]]
+        own = edge_order[edge_starts[graph] : edge_starts[graph + 1]]
+        marks = None if edge_labels is None else edge_labels[own]
+        found.append((position[edges[own]], labels[nodes], marks))
+    return found
+
+
+def _frame(table: np.ndarray, columns: list[str]) -> pd.DataFrame:
+    # of objects: looking up thousands of names in pandas' own strings is slow
+    return pd.DataFrame(table, columns=pd.Index(columns, dtype=object))
+
+
+# --- OpenML, asked only when no folder has a set ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OpenMLSource:
+    """A data set of OpenML: its name there, its version, and its class labels in the order 0, 1, ..."""
+
+    name: str
+    version: int
+    classes: tuple[str, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the content there."""
+        return f"openml:{self.name}:{self.version}"
+
+
+OPENML: dict[str, OpenMLSource] = {
+    "breast_cancer_wisconsin": OpenMLSource("breast-w", 1, ("benign", "malignant")),
+    "heart_statlog": OpenMLSource("heart-statlog", 1, ("absent", "present")),
+    "ionosphere": OpenMLSource("ionosphere", 1, ("b", "g")),
+    "iris": OpenMLSource("iris", 1, ("Iris-setosa", "Iris-versicolor", "Iris-virginica")),
+    "sonar": OpenMLSource("sonar", 1, ("Rock", "Mine")),
+    "twonorm": OpenMLSource("twonorm", 1, ("1", "2")),
+}
+
+
+def fetch(name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Fetch one of `OPENML` over the network, or from scikit-learn's cache of an earlier fetch.
+
+    The arrays are those of a file: classes are 0, 1, ... in the order of the manifest, and rows with a
+    missing value are left out.
+
+    Parameters
+    ----------
+    name : str
+        A key of `OPENML`.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+        ``X``, ``y``, ``class_names`` and ``feature_names``.
+    fields : dict
+        What a manifest would say: ``n``, ``d``, ``target``, ``source``.
+    """
+    import sklearn.datasets  # when it is needed: a list of data sets does without
+
+    source = OPENML[name]
+    with warnings.catch_warnings():
+        # A failure that lasts is an error of its own; that it was tried again need not be said.
+        warnings.filterwarnings("ignore", message="A network error occurred")
+        bunch = sklearn.datasets.fetch_openml(
+            source.name, version=source.version, as_frame=True, data_home=str(cache_folder() / "openml")
+        )
+    labels = [str(label) for label in bunch.target]
+    if not set(labels) <= set(source.classes):
+        raise ValueError(
+            f"data set {name!r}: OpenML's {source.name!r} must have the classes {', '.join(source.classes)}; "
+            f"got {', '.join(sorted(set(labels)))}. Use a folder with the data set instead."
+        )
+    codes = np.array([source.classes.index(label) for label in labels], dtype=np.int64)
+    X = bunch.data.to_numpy(dtype=np.float64)
+    complete = np.isfinite(X).all(axis=1)
+    arrays = {
+        "X": X[complete],
+        "y": codes[complete],
+        "class_names": np.array(source.classes),
+        "feature_names": np.array(list(map(str, bunch.data.columns))),
+    }
+    coding = ", ".join(f"{code}={label}" for code, label in enumerate(source.classes))
+    fields = {
+        "n": int(complete.sum()),
+        "d": X.shape[1],
+        "classes": len(source.classes),
+        "target": f"y: {coding}",
+        "source": [f"openml:{source.name} version {source.version}"],
+    }
+    return arrays, fields

@@ -10,9 +10,25 @@ import numpy as np
 import scipy.sparse
 
 from multikernel._validation import check_choice, check_positive_integer, check_seed, is_frame
-from multikernel.doctor.columns import Columns, check_columns, check_rows, describe_columns, read_columns
-from multikernel.doctor.diagnosis import Diagnosis, Finding
-from multikernel.doctor.kernels import Examined, align, check_mean_diagonals, check_shapes, examine_kernel
+from multikernel.doctor.columns import (
+    Columns,
+    check_columns,
+    check_dates,
+    check_missing,
+    check_refused,
+    check_rows,
+    describe_columns,
+    read_columns,
+)
+from multikernel.doctor.diagnosis import Diagnosis, Finding, Recipes
+from multikernel.doctor.kernels import (
+    Examined,
+    align,
+    check_mean_diagonals,
+    check_shapes,
+    examine_kernel,
+    read_matrices,
+)
 from multikernel.doctor.leakage import (
     can_tell,
     check_columns_alone,
@@ -20,11 +36,7 @@ from multikernel.doctor.leakage import (
     check_kernels_alone,
     predict_alone,
 )
-from multikernel.doctor.memory import examine_memory
-from multikernel.doctor.remedies import Recipes
-from multikernel.doctor.stacks import read_matrices
 from multikernel.doctor.target import Target, examine_target
-from multikernel.doctor.text import check_dates, check_missing, check_refused
 from multikernel.doctor.views import (
     ViewedTable,
     check_same_views,
@@ -35,13 +47,17 @@ from multikernel.doctor.views import (
 )
 from multikernel.rows.tables import take_rows
 from multikernel.rules.targets import as_targets
+from multikernel.views import as_views
 from multikernel.views.columns import as_table, n_columns, n_rows
+from multikernel.views.low_rank import DEFAULT_RANK, LARGEST_DENSE, choose_gram
+from multikernel.views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size
 
 TASKS = ("auto", "classes", "values")
 _LARGEST_STACK = 60_000_000  # entries of all kernels on the sample: half a gigabyte
 _MORE_ROWS = ("max_samples=", "--max-samples ")
 _FEW_ROWS = 30  # with fewer, one sample more or less in a fold decides which model is the better
 _FEWEST_EXAMINED = 50
+_TIGHT = 0.5  # of what is available: other programs, and copies of the caller, want some too
 
 
 @dataclass
@@ -90,16 +106,17 @@ def diagnose(
     Parameters
     ----------
     X : array-like, sparse matrix or DataFrame of shape (n, d); stack of shape (n, n, m); or dict of matrices
-        As an estimator takes it. A stack, or a dict of name to square matrix, is taken for ready-made
+        As an estimator takes it. A stack, or a dict of name to square matrix, is taken for precomputed
         kernels; nothing of it is modified.
     y : array-like of shape (n,), optional
         Classes or values.
     kernels : as in an estimator, default="auto"
-        ``"precomputed"`` for ready-made kernels.
+        ``"precomputed"`` for precomputed kernels.
     task : {"auto", "classes", "values"}
         What the target is; ``"auto"`` takes text and few whole numbers for classes.
     max_samples : int, default=1000
-        Kernels are examined on at most so many rows, drawn by chance; the memory estimate is for all rows.
+        Maximum number of rows, drawn by chance, on which kernels are examined; the memory estimate is for all
+        rows.
     random_state : int, default=0
 
     Returns
@@ -127,7 +144,7 @@ def diagnose(
 
 
 def _examine(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.random.Generator) -> Diagnosis:
-    if _is_ready_made(X, kernels):
+    if _is_precomputed(X, kernels):
         chart, dtype = _examine_matrices(X, y, task, limit, rng)
         kernels = "precomputed"
     else:
@@ -145,14 +162,14 @@ def _examine(X: Any, y: Any, kernels: Any, task: str, limit: int, rng: np.random
     )
 
 
-def _is_ready_made(X: Any, kernels: Any) -> bool:
+def _is_precomputed(X: Any, kernels: Any) -> bool:
     if isinstance(kernels, str) and kernels == "precomputed":
         return True
     is_stack = isinstance(X, Mapping) or (not scipy.sparse.issparse(X) and getattr(X, "ndim", 2) == 3)
     return is_stack and isinstance(kernels, str)
 
 
-# --- ready-made kernels ------------------------------------------------------------------------------------
+# --- precomputed kernels ------------------------------------------------------------------------------------
 
 
 def _examine_matrices(X: Any, y: Any, task: str, limit: int, rng: np.random.Generator) -> tuple[_Chart, str]:
@@ -183,7 +200,7 @@ def _examine_group(chart: _Chart, matrices: dict[str, np.ndarray], y: Any) -> No
         examined, findings = examine_kernel(name, K, chart.rows)
         chart.examined.append(examined)
         chart.findings += findings
-    chart.findings += _check_kernels(chart, automatic=False, ready_made=True)
+    chart.findings += _check_kernels(chart, automatic=False, precomputed=True)
 
 
 # --- tables ------------------------------------------------------------------------------------------------
@@ -261,13 +278,13 @@ def _examine_grams(chart: _Chart, found: ViewedTable, automatic: bool) -> None:
         chart.findings.append(Finding("error", "X", what, "Check the columns of X."))
     if not automatic:
         chart.findings += check_same_views(found.views)
-    chart.findings += _check_kernels(chart, automatic=automatic, ready_made=False)
+    chart.findings += _check_kernels(chart, automatic=automatic, precomputed=False)
 
 
 # --- all kernels together ----------------------------------------------------------------------------------
 
 
-def _check_kernels(chart: _Chart, *, automatic: bool, ready_made: bool) -> Iterator[Finding]:
+def _check_kernels(chart: _Chart, *, automatic: bool, precomputed: bool) -> Iterator[Finding]:
     target = chart.target
     assert target is not None
     known = target.known[chart.rows]
@@ -276,8 +293,8 @@ def _check_kernels(chart: _Chart, *, automatic: bool, ready_made: bool) -> Itera
     told = told and part.n_distinct > 1
     ideal = as_targets(_relabelled(part), len(chart.rows), task=part.task).ideal if told else None
     yield from align(chart.examined, ideal, automatic)
-    yield from check_shapes(chart.examined, automatic, ready_made)
-    yield from check_mean_diagonals(chart.examined, ready_made)
+    yield from check_shapes(chart.examined, automatic, precomputed)
+    yield from check_mean_diagonals(chart.examined, precomputed)
     if told:
         yield from check_kernels_alone(chart.examined, part)
     if chart.n < _FEW_ROWS:
@@ -298,3 +315,101 @@ def _check_kernels(chart: _Chart, *, automatic: bool, ready_made: bool) -> Itera
 
 def _relabelled(part: Target) -> np.ndarray:
     return part.values.astype(int) if part.task == "classes" else part.values
+
+
+# --- memory -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Parameters of a model that decide what stands for the kernels, and what that needs."""
+
+    parameters: dict[str, str]
+    estimate: MemoryEstimate
+
+    @property
+    def code(self) -> str:
+        return "model.set_params(" + ", ".join(f'{k}="{v}"' for k, v in self.parameters.items()) + ")"
+
+    @property
+    def options(self) -> str:
+        """As the command line has them."""
+        named = {"gram": "--gram {}", "dtype": "--set dtype={}"}
+        return " ".join(named[name].format(value) for name, value in self.parameters.items())
+
+    def to_dict(self) -> dict[str, Any]:
+        e = self.estimate
+        disk = e.stack if e.gram == "memmap" else 0
+        return {"gram": e.gram, "dtype": e.dtype, "memory": e.total, "disk": disk, "fits": e.fits}
+
+
+def examine_memory(
+    n: int, n_kernels: int, kernels: Any, dtype: str, recipes: Recipes
+) -> tuple[dict[str, Any], list[Finding]]:
+    """What a fit on all n rows needs, by what stands for the kernels, and what is wrong with it.
+
+    Every method can have Gram matrices in memory; `mkl` and `ridge` can have them in a file with little
+    beside it, and factors of low rank, which ``gram="auto"`` takes beyond 10 000 rows. The dictionary speaks
+    of Gram matrices in memory; ``choices`` has all there are, and ``chosen`` says what ``gram="auto"`` takes.
+    """
+    if n < 1 or n_kernels < 1:
+        return {}, []
+    estimate = estimate_memory(n, n_kernels, dtype)
+    others = _others(estimate, kernels)
+    chosen = choose_gram("auto", n, kernels, dtype)
+    facts = {
+        "stack": estimate.stack,
+        "workspace": estimate.workspace,
+        "total": estimate.total,
+        "available": estimate.available,
+        "dtype": estimate.dtype,
+        "text": str(estimate),
+        "chosen": chosen,
+        "choices": [choice.to_dict() for choice in (_Choice({}, estimate), *others)],
+    }
+    tight = estimate.available is not None and estimate.total > _TIGHT * estimate.available
+    if tight and (chosen == "dense" or not estimate.fits):
+        return facts, [_scarce(estimate, others, recipes)]
+    return facts, [_approximated(others)] if n > LARGEST_DENSE and chosen == "low_rank" else []
+
+
+def _others(dense: MemoryEstimate, kernels: Any) -> list[_Choice]:
+    """What can be had in the place of Gram matrices in memory, the least change first."""
+    n, m, limit = dense.n, dense.n_kernels, dense.available
+    file = estimate_memory(n, m, "float32", "memmap", limit, lean=True)
+    found = [
+        _Choice({"dtype": "float32"}, estimate_memory(n, m, "float32", limit=limit)),
+        _Choice({"gram": "memmap", "dtype": "float32"}, file),
+    ]
+    if choose_gram("auto", LARGEST_DENSE + 1, kernels) == "low_rank":  # every view has factors
+        ranks = [view.rank if isinstance(view.rank, int) else DEFAULT_RANK for view in as_views(kernels)[:m]]
+        columns = sum(min(rank, n) for rank in ranks)
+        found.append(_Choice({"gram": "low_rank"}, estimate_factors(n, columns, m, limit=limit)))
+    return found
+
+
+def _approximated(others: list[_Choice]) -> Finding:
+    """A note that kernels will be approximated although they need not be."""
+    factors, file = readable_size(others[-1].estimate.total), readable_size(others[1].estimate.total)
+    what = (
+        f'beyond {LARGEST_DENSE} rows, gram="auto" of mkl and ridge takes factors of low rank ({factors} of '
+        "memory) in the place of the kernels."
+    )
+    remedy = f'For exact kernels, model.set_params(gram="dense"), or {others[1].code} ({file} of memory).'
+    command = f"For exact kernels, fit with --gram dense, or {others[1].options} ({file} of memory)."
+    return Finding("note", "memory", what, remedy, command)
+
+
+def _scarce(estimate: MemoryEstimate, others: list[_Choice], recipes: Recipes) -> Finding:
+    """What makes it fit, in Python and on the command line."""
+    fitting = [choice for choice in others if choice.estimate.fits]
+    level = "warning" if estimate.fits or fitting else "error"
+    what = f"{'a fit would just do with' if estimate.fits else 'a fit needs'} {estimate}."
+    rows = int(estimate.n * (0.5 * (estimate.available or 0) / estimate.total) ** 0.5)
+    fewer = f"take fewer kernels, or about {rows} rows" if rows else "take fewer kernels and rows"
+    code = " or ".join(choice.code for choice in fitting)
+    remedy = f"Keep the kernels smaller: {code}. Or {fewer}" if fitting else fewer.capitalize()
+    options = " or ".join(f"{choice.options} ({readable_size(choice.estimate.total)})" for choice in fitting)
+    command = f"Fit it with {options}, or {fewer}." if fitting else f"{fewer.capitalize()}."
+    drawn = f"{remedy}: {recipes.draw_rows(rows, estimate.n)}" if rows else f"{remedy}."
+    return Finding(level, "memory", what, drawn, command)

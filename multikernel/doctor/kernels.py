@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from multikernel._validation import all_finite, is_indefinite
+from multikernel._validation import all_finite, check_real_matrix, is_indefinite
 from multikernel.core.alignment.measure import align_stack
 from multikernel.doctor.diagnosis import Finding, named, percent
 from multikernel.kernels import center
@@ -20,6 +22,9 @@ _FLAT = 1e-3  # of the trace left after centring: different samples are as alike
 _LONELY = 0.05  # largest similarity to another sample, of a sample in the middle: nothing is like anything
 _SYMMETRISE = ("K = (K + K.T) / 2", "Symmetrise it in the file: K = (K + K.T) / 2")
 _APART, _FAR_APART = 10.0, 100.0  # ratios of mean diagonals: weights of the simplex follow the scale
+Matrices = dict[str, np.ndarray]
+_STACK = "K"
+_PREFIXES = ("kernel_", "K_")
 
 
 @dataclass
@@ -88,7 +93,7 @@ def examine_kernel(
         remedy = "Leave it out, or change its columns or its parameters."
         return Examined(name, shape="constant"), [*findings, Finding("error", subject, what, remedy)]
     examined = _measure(name, symmetric)
-    findings += _check_definite(examined, subject, single, ready_made=rows is not None)
+    findings += _check_definite(examined, subject, single, precomputed=rows is not None)
     examined.shape = _shape(examined)
     return examined, findings
 
@@ -125,7 +130,7 @@ def _measure(name: str, K: np.ndarray) -> Examined:
     return Examined(name, K, mean * unit, lowest, rank)
 
 
-def _check_definite(examined: Examined, subject: str, single: bool, ready_made: bool) -> Iterator[Finding]:
+def _check_definite(examined: Examined, subject: str, single: bool, precomputed: bool) -> Iterator[Finding]:
     K = examined.K
     assert K is not None and examined.lowest is not None
     scaled = K / float(np.abs(K).max())
@@ -137,7 +142,7 @@ def _check_definite(examined: Examined, subject: str, single: bool, ready_made: 
             f"not positive semidefinite: smallest eigenvalue {negative[0]:.3g} "
             f"({examined.lowest:.2g} of the mean diagonal), {percent(share, 1.0)} of the spectrum negative."
         )
-        where = 'kernels="precomputed", ' if ready_made else ""
+        where = 'kernels="precomputed", ' if precomputed else ""
         remedy = f'model.set_params({where}psd="clip"). Or repair it: K = repair_psd(K)'
         yield Finding("error", subject, what, remedy, "Fit with --set psd=clip")
 
@@ -187,7 +192,7 @@ _SHAPES = {
 }
 
 
-def check_shapes(examined: list[Examined], automatic: bool, ready_made: bool) -> Iterator[Finding]:
+def check_shapes(examined: list[Examined], automatic: bool, precomputed: bool) -> Iterator[Finding]:
     """Kernels that are flat or an identity.
 
     The widths of ``kernels="auto"`` reach from too small to too large, so that the learner can choose: only
@@ -199,11 +204,11 @@ def check_shapes(examined: list[Examined], automatic: bool, ready_made: bool) ->
     for shape, (what, for_views, for_matrices, command) in _SHAPES.items():
         names = [kernel.name for kernel in bad if kernel.shape == shape]
         if names:
-            remedies = (for_matrices, "") if ready_made else (for_views, command)
+            remedies = (for_matrices, "") if precomputed else (for_views, command)
             yield Finding("warning", named("kernel", names), what, *remedies)
 
 
-def check_mean_diagonals(examined: list[Examined], ready_made: bool) -> Iterator[Finding]:
+def check_mean_diagonals(examined: list[Examined], precomputed: bool) -> Iterator[Finding]:
     """Kernels of very different scale."""
     sized = [kernel for kernel in examined if kernel.mean_diagonal is not None and kernel.mean_diagonal > 0.0]
     if len(sized) < 2:
@@ -216,7 +221,7 @@ def check_mean_diagonals(examined: list[Examined], ready_made: bool) -> Iterator
             f"of different scale: mean diagonal {small.mean_diagonal:.3g} of {small.name!r}, "
             f"{large.mean_diagonal:.3g} of {large.name!r}; the same weight means {ratio:.3g} times more."
         )
-        remedies = _SCALE_MATRICES if ready_made else _SCALE_VIEWS
+        remedies = _SCALE_MATRICES if precomputed else _SCALE_VIEWS
         yield Finding("warning" if ratio > _FAR_APART else "note", "kernels", what, *remedies)
 
 
@@ -261,3 +266,118 @@ def _check_doubles(usable: list[Examined], pairs: np.ndarray) -> Iterator[Findin
                 f"{pairs[first, same[0]]:.6f}): their weights cannot be told apart."
             )
             yield Finding("warning", named("kernel", doubles), what, f"Leave {doubles[0]!r} out.")
+
+
+# --- kernels as they are given ------------------------------------------------------------------------------
+
+
+def read_matrices(X: Any, n_wanted: int | None) -> tuple[list[Matrices], list[Finding]]:
+    """The square matrices by name, those of one size together, and what is wrong with the others.
+
+    The first group is that of `n_wanted` samples where there is one, else that of the first matrix.
+    """
+    try:
+        given = _by_name(X)
+    except ValueError as error:
+        remedy = "Give X of shape (n, n, n_kernels): stack_kernels([K1, K2])."
+        return [], [Finding("error", "kernels", str(error), remedy)]
+    findings: list[Finding] = []
+    groups: dict[int, Matrices] = {}
+    for name, K in given.items():
+        try:
+            matrix = check_real_matrix(K, named("kernel", [name]))
+        except ValueError as error:
+            findings.append(Finding("error", named("kernel", [name]), str(error), "Give numbers."))
+            continue
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+            findings.append(_not_square(name, matrix.shape))
+        else:
+            groups.setdefault(len(matrix), {})[name] = matrix
+    ordered = sorted(groups.values(), key=lambda group: len(next(iter(group.values()))) != n_wanted)
+    if len(ordered) > 1:
+        sizes = ", ".join(f"{len(group)} over {size}" for size, group in groups.items())
+        what = f"they are over different samples ({sizes}), so that no model takes all of them."
+        findings.append(Finding("warning", "kernels", what, "Give a model the kernels of one size."))
+    return ordered, findings
+
+
+def _not_square(name: str, shape: tuple[int, ...]) -> Finding:
+    what = f"it must be square, similarities of every sample to every sample; got shape {shape}."
+    remedy = "Rows of test samples belong to predict; leave them out here."
+    return Finding("error", named("kernel", [name]), what, remedy)
+
+
+def _by_name(X: Any) -> dict[str, Any]:
+    if isinstance(X, Mapping):
+        if not X:
+            raise ValueError("there must be at least one kernel; got an empty dict.")
+        return {str(name): K for name, K in X.items()}
+    stack = check_real_matrix(X, "the stack of kernels")
+    if stack.ndim == 2:
+        stack = stack[:, :, None]
+    if stack.ndim != 3 or stack.shape[2] == 0:
+        raise ValueError(f"kernels must have shape (n, n, n_kernels); got shape {stack.shape}.")
+    return {f"kernel-{index}": stack[:, :, index] for index in range(stack.shape[2])}
+
+
+# --- kernels in a file --------------------------------------------------------------------------------------
+
+
+def kernels_in(
+    path: Path, target: str | None = None
+) -> tuple[dict[str, np.ndarray], np.ndarray | None] | None:
+    """The kernels of an .npz file, by name, and its target.
+
+    Parameters
+    ----------
+    path : Path
+    target : str, optional
+        The name of the array of targets.
+
+    Returns
+    -------
+    (dict of str to ndarray, ndarray or None) or None
+        The arrays ``kernel_NAME`` and ``K_NAME``, or the layers of a stack ``K`` (n, n, m) with their
+        ``kernel_names``; None where the file is no archive or holds no kernels.
+
+    Raises
+    ------
+    ValueError
+        If there are kernels, but no such target.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files if _is_wanted(key, target)}
+            known = list(file.files)
+    except (OSError, ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+        return None  # who reads tables says what is wrong with it
+    kernels = _in_archive(arrays)
+    if not kernels:
+        return None
+    if target is not None and target not in arrays:
+        raise ValueError(
+            f"{path.name} has no array {target!r} for the target; it has {', '.join(sorted(known))}."
+        )
+    return kernels, None if target is None else arrays[target]
+
+
+def _is_wanted(key: str, target: str | None) -> bool:
+    return key in (_STACK, "kernel_names", target) or key.startswith(_PREFIXES)
+
+
+def _in_archive(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    single = {
+        key.removeprefix(prefix): K
+        for prefix in _PREFIXES
+        for key, K in arrays.items()
+        if key.startswith(prefix) and key != "kernel_names"
+    }
+    stack = arrays.get(_STACK)
+    if single or stack is None:
+        return single
+    if stack.ndim != 3:
+        return {_STACK: stack}
+    names = [str(name) for name in arrays.get("kernel_names", np.array([])).ravel()]
+    if len(names) != stack.shape[2] or len(set(names)) < len(names):
+        names = [f"kernel-{place}" for place in range(stack.shape[2])]
+    return {name: stack[:, :, place] for place, name in enumerate(names)}

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.doctor.diagnosis import Finding, named, percent
-from multikernel.doctor.remedies import Recipes
+from multikernel.doctor.diagnosis import Finding, Recipes, named, percent
 
 FOLDS = 5  # what evaluations of this library use by default
 _FEW_CLASSES = 20

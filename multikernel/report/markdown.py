@@ -18,6 +18,7 @@ from multikernel.report.words import (
 )
 
 _MOST_ROWS = 50
+_RESIDUAL_FIGURES = (("RMSE", "rmse"), ("MAE", "mae"), ("R²", "r2"))
 
 
 def render_markdown(summary: Summary) -> str:
@@ -108,19 +109,10 @@ def _held_out(summary: Summary) -> list[str]:
     if residuals := held_out["residuals"]:
         figures = [f"{name} {format_cell(residuals[key])}" for name, key in _RESIDUAL_FIGURES]
         parts.append(escape_markdown(", ".join(figures)))
-    for key, make in _HELD_OUT_TABLES.items():
+    for key, make in tables.HELD_OUT.items():
         if held_out[key]:
             parts += _table(make(held_out[key]))
     return parts
-
-
-_RESIDUAL_FIGURES = (("RMSE", "rmse"), ("MAE", "mae"), ("R²", "r2"))
-_HELD_OUT_TABLES = {
-    "confusion": tables.confusion_table,
-    "roc": tables.roc_table,
-    "calibration": tables.calibration_table,
-    "residuals": tables.residuals_table,
-}
 
 
 def _of_samples(summary: Summary) -> list[str]:

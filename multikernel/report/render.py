@@ -192,13 +192,7 @@ def _marked(table: tables.Table, contenders: list[str], summary: Summary) -> tab
 
 
 def _held_out_tables(held_out: Any) -> dict[str, Any]:
-    makers: dict[str, Callable[[Any], Any]] = {
-        "confusion": tables.confusion_table,
-        "roc": tables.roc_table,
-        "calibration": tables.calibration_table,
-        "residuals": tables.residuals_table,
-    }
-    made = {key: make(held_out[key]) if held_out.get(key) else None for key, make in makers.items()}
+    made = {key: make(held_out[key]) if held_out.get(key) else None for key, make in tables.HELD_OUT.items()}
     shades = _confusion_shades(held_out["confusion"]) if held_out.get("confusion") else None
     return made | {"shades": shades, "figures": tables.held_out_figures(held_out)}
 

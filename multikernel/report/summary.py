@@ -224,8 +224,6 @@ def _plain(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    return value if isinstance(value, str) else reprlib.repr(_plain_number(value))
-
-
-def _plain_number(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, str):
+        return value
+    return reprlib.repr(value.item() if isinstance(value, np.generic) else value)

@@ -167,6 +167,15 @@ def residuals_table(residuals: Mapping[str, Any]) -> Table:
     return make_table(caption, ["Row", *columns] if has_rows else columns, rows, words=0)
 
 
+# The tables of held-out predictions, by the part of the evaluation that they show.
+HELD_OUT = {
+    "confusion": confusion_table,
+    "roc": roc_table,
+    "calibration": calibration_table,
+    "residuals": residuals_table,
+}
+
+
 def heat_maps_table(heat_maps: Mapping[str, Any]) -> Table:
     """How similar samples of one group and of two groups are to each kernel."""
     rows = [

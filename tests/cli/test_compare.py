@@ -1,48 +1,32 @@
 """``multikernel compare``: a table of methods, resumable, with plain errors."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
-from click.testing import Result
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
-from typer.testing import CliRunner
 
 from multikernel import MKLClassifier
-from multikernel.cli import app, compare
+from multikernel.cli import compare
 from multikernel.inspection import Comparison
 from multikernel.inspection.comparison import About
 from multikernel.io.tables import views_of_kernels
 from multikernel.kernels.expressions import parse_kernels
+from tests.cli.running import call
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
-    table["kind"] = np.where(table["x"] + 0.4 * rng.normal(size=40) > 0, "up", "[red]down")
-    table.to_csv(tmp_path / "small.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(app, ["compare", *words])
+def run(*words, code=0):
+    return call("compare", *words, code=code)
 
 
 _USUAL = ("small.csv", "--target", "kind", "--kernels", "linear, gaussian", "--no-baselines")
 
 
-def test_methods_beside_each_other(place: Path) -> None:
+def test_methods_beside_each_other(small_table):
     done = run(*_USUAL, "--methods", "mkl, MeanRule,mkl", "--out", "results", "--json")
-    assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
-    assert json.loads((place / "results/compare.json").read_text()) == found
+    assert json.loads((small_table / "results/compare.json").read_text()) == found
     rows = {row["name"]: row for row in found["rows"]}
     assert rows.keys() == {"mkl", "mean_rule"}
     table = pd.read_csv("small.csv")
@@ -58,20 +42,20 @@ def test_methods_beside_each_other(place: Path) -> None:
     assert found["answer"].startswith(f"{best['name']} has the best mean accuracy of 2 models")
 
 
-def test_a_second_run_only_adds(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(*_USUAL, "--methods", "mean_rule,sum_rule").exit_code == 0
-    kept = (place / "compare/small/compare.jsonl").read_bytes()
+def test_a_second_run_only_adds(small_table, monkeypatch):
+    run(*_USUAL, "--methods", "mean_rule,sum_rule")
+    kept = (small_table / "compare/small/compare.jsonl").read_bytes()
 
-    def no_fit(*_: Any) -> None:
+    def no_fit(*_):
         raise AssertionError("fitted again")
 
     monkeypatch.setattr("multikernel.CombinedKernelClassifier.fit", no_fit)
     again = run(*_USUAL, "--methods", "mean_rule,sum_rule")
-    assert again.exit_code == 0 and "mean_rule" in again.stdout and "Written: compare" in again.stdout
-    assert (place / "compare/small/compare.jsonl").read_bytes() == kept
+    assert "mean_rule" in again.stdout and "Written: compare" in again.stdout
+    assert (small_table / "compare/small/compare.jsonl").read_bytes() == kept
 
 
-def test_with_the_simple_rivals(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_the_simple_rivals(small_table, monkeypatch):
     monkeypatch.setattr("multikernel.inspection.baselines._PRICES", (1.0,))
     monkeypatch.setattr("multikernel.inspection.baselines._WIDTHS", (1.0,))
     done = run(*_USUAL[:-1], "--methods", "SumRule", "--json")
@@ -97,44 +81,44 @@ def test_with_the_simple_rivals(place: Path, monkeypatch: pytest.MonkeyPatch) ->
         (("--out", "."), 1, "holds other things"),
     ],
 )
-def test_errors_are_plain(place: Path, words: tuple[str, ...], code: int, told: str) -> None:
-    done = run(*_USUAL, *words)
-    assert done.exit_code == code and told in done.output and "Traceback" not in done.output
+def test_errors_are_plain(small_table, words, code, told):
+    done = run(*_USUAL, *words, code=code)
+    assert told in done.output
     assert "5×2 cv" not in done.output  # no bar of what never began
 
 
-def _scores(names: tuple[str, ...]) -> pd.DataFrame:
+def _scores(names):
     places = [(name, i // 2, i % 2, 0.5 + 0.01 * i) for name in names for i in range(10)]
     return pd.DataFrame(places, columns=["estimator", "repetition", "fold", "score"]).assign(dataset="given")
 
 
-def test_a_comparison_on_other_data_is_kept(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_on_other_data_is_kept(small_table, monkeypatch):
     monkeypatch.setattr(compare, "compare_models", lambda *_, **__: Comparison(_scores(("a", "b"))))
     monkeypatch.setattr(compare, "_show", lambda *_: None)
     Path("other").mkdir()
-    assert run(*_USUAL, "--out", "other").exit_code == 0
-    assert run(*_USUAL, "--out", "other").exit_code == 0
+    run(*_USUAL, "--out", "other")
+    run(*_USUAL, "--out", "other")
     table = pd.read_csv("small.csv")
     table.iloc[::-1].to_csv("turned.csv", index=False)
     words = ("turned.csv", *_USUAL[1:], "--out", "other")
-    refused = run(*words)
-    assert refused.exit_code == 1 and "a comparison of 'kind' in small.csv" in refused.output
-    assert run(*words, "--force").exit_code == 0
+    refused = run(*words, code=1)
+    assert "a comparison of 'kind' in small.csv" in refused.output
+    run(*words, "--force")
     assert json.loads(Path("other/compare.json").read_text())["data"]["file"] == "turned.csv"
 
 
-def test_ctrl_c_keeps_what_is_done(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stopped(*_: Any, progress: Any, **__: Any) -> None:
+def test_ctrl_c_keeps_what_is_done(small_table, monkeypatch):
+    def stopped(*_, progress, **__):
         progress(3, 20)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(compare, "compare_models", stopped)
-    done = run(*_USUAL, "--methods", "mkl,SumRule")
-    assert done.exit_code == 130 and "3 of 20 fits are kept in compare" in done.output
+    done = run(*_USUAL, "--methods", "mkl,SumRule", code=130)
+    assert "3 of 20 fits are kept in compare" in done.output
     assert "same command again" in done.output
 
 
-def test_names_do_not_break_the_page() -> None:
+def test_names_do_not_break_the_page():
     found = Comparison(_scores(("a|b*<i>", "c")), about=About(notes=["<b>"]))
     page = found.to_markdown("T")
     assert page.startswith("# T\n") and r"| a\|b\*\<i\> | 0.545 |" in page and r"- \<b\>" in page

@@ -7,9 +7,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from multikernel.cli import app
+from tests.cli.running import call
 
 VIEWS = """
 [[view]]
@@ -38,10 +37,7 @@ def place(tmp_path, monkeypatch):
 
 
 def fit(*words, code=0):
-    runner = CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"})
-    done = runner.invoke(app, ["fit", "train.csv", "-y", "kind", "-o", "model", *map(str, words)])
-    assert done.exit_code == code, done.output
-    return done
+    return call("fit", "train.csv", "-y", "kind", "-o", "model", *words, code=code)
 
 
 def record(place):
@@ -55,8 +51,7 @@ def test_a_rank_asks_for_factors_of_so_many_columns(place):
     assert [row["rank"] for row in found["summary"]["approximation"]] == [7, 7]
     assert "Factors of low rank" in printed and "nystroem" in printed
     assert "Memory of the fit: " in printed and "factors of 2 kernels, 60 × 14" in found["memory"]
-    predicted = CliRunner().invoke(app, ["predict", "model", "train.csv"])
-    assert predicted.exit_code == 0 and len(predicted.stdout.splitlines()) == 61
+    assert len(call("predict", "model", "train.csv").stdout.splitlines()) == 61
 
 
 def test_views_of_a_file_name_their_approximation(place):

@@ -6,30 +6,8 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import pytest
-from typer.testing import CliRunner
-
-from multikernel.cli import app
 from multikernel.core import store as cluster
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
-    table["kind"] = np.where(table["x"] + 0.4 * rng.normal(size=40) > 0, "up", "down")
-    table.to_csv(tmp_path / "small.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def run(*words, code=0):
-    done = CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(word) for word in words])
-    assert done.exit_code == code, done.output
-    return done
-
+from tests.cli.running import call
 
 COMPARE = ("compare", "small.csv", "--target", "kind", "--kernels", "linear", "--no-baselines", "--json")
 FIT = ("fit", "small.csv", "--target", "kind", "--kernels", "linear", "--tune", "--folds", 2)
@@ -39,27 +17,27 @@ def scores(found):
     return {row["name"]: row["folds"] for row in found["rows"]}
 
 
-def test_compare_on_a_cluster_goes_on_from_what_is_kept(client, place):
-    here = json.loads(run(*COMPARE, "--methods", "mkl,mean_rule,sum_rule", "--out", "here").stdout)
-    run(*COMPARE, "--methods", "mean_rule,sum_rule", "--out", "there")
+def test_compare_on_a_cluster_goes_on_from_what_is_kept(client, small_table):
+    here = json.loads(call(*COMPARE, "--methods", "mkl,mean_rule,sum_rule", "--out", "here").stdout)
+    call(*COMPARE, "--methods", "mean_rule,sum_rule", "--out", "there")
     kept = Path("there/compare.jsonl").read_bytes()
     words = ("--methods", "mkl,mean_rule,sum_rule", "--out", "there", "--scheduler", client.scheduler.address)
-    there = json.loads(run(*COMPARE, *words).stdout)
+    there = json.loads(call(*COMPARE, *words).stdout)
     assert scores(there) == scores(here) and len(scores(here)) == 3
     assert Path("there/compare.jsonl").read_bytes().startswith(kept)
 
 
-def test_tuning_on_a_cluster(client, place):
+def test_tuning_on_a_cluster(client, small_table):
     scheduler = ("--scheduler", client.scheduler.address)
     for folder, more in (("one", ()), ("two", scheduler)):
-        run(*FIT, "--out", folder, *more)
+        call(*FIT, "--out", folder, *more)
     one, two = (json.loads(Path(folder, "fit.json").read_text())["tuning"] for folder in ("one", "two"))
     assert one == two
 
 
-def test_a_cluster_that_cannot_be_had_is_named(place, monkeypatch):
+def test_a_cluster_that_cannot_be_had_is_named(small_table, monkeypatch):
     monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
     words = (*COMPARE, "--scheduler", "tcp://127.0.0.1:9")
-    assert "no dask scheduler answers at 'tcp://127.0.0.1:9'" in run(*words, code=1).stderr
+    assert "no dask scheduler answers at 'tcp://127.0.0.1:9'" in call(*words, code=1).stderr
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "pip install multikernel[distributed]" in run(*words, code=1).stderr
+    assert "pip install multikernel[distributed]" in call(*words, code=1).stderr

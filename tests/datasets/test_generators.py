@@ -1,4 +1,4 @@
-"""Made-up data: where the points lie, and that no single kernel of those named can separate them."""
+"""Made-up data: where the points lie, that no single kernel can separate them, who interacts with whom."""
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from multikernel.datasets import (
     make_gauss,
     make_interleaved,
     make_piecewise,
+    make_proteins,
     piecewise_curve,
 )
 
@@ -166,8 +167,36 @@ def test_the_seed_decides(make):
             r"shape \(n, 2\); got shape \(2,\)",
         ),
         (gauss_bayes, {"name": "gauss2", "X": [[1.0, 2.0]]}, ValueError, "name must be one of 'GAUSS2'"),
+        (make_proteins, {"absent": -0.1}, ValueError, "absent must be"),
+        (make_proteins, {"absent": 1.0}, ValueError, "absent must be"),
     ],
 )
 def test_bad_arguments_are_named(make, arguments, kind, message):
     with pytest.raises(kind, match=message):
         make(**arguments)
+
+
+# --- proteins -----------------------------------------------------------------------------------------------
+
+
+def test_modules_interact_and_share_their_function():
+    X, y, edges = make_proteins(1200, absent=0.25, random_state=1)
+    names = X["protein"].tolist()
+    assert len(set(names)) == 1200 and X.shape == (1200, 13)
+    place = {name: i for i, name in enumerate(names)}
+    first, second = (np.array([place[name] for name in column]) for column in edges.T)
+    same = first % 100 == second % 100
+    tested = 900
+    assert same.sum() == pytest.approx(0.2 * 100 * 9 * 8 / 2, rel=0.15)
+    assert (~same).sum() == pytest.approx(0.01 * tested**2 / 2, rel=0.05)
+    assert (y[first] == y[second])[same].all() and y.mean() == 0.5
+    assert len(np.unique(edges)) == tested  # with so many others, each has some edge
+    levels = X.drop(columns="protein").to_numpy()
+    shift = levels[y == 1].mean(axis=0) - levels[y == 0].mean(axis=0)
+    np.testing.assert_allclose(shift, [0.7] * 4 + [0.0] * 8, atol=0.2)
+
+
+def test_the_same_seed_draws_the_same_proteins():
+    first, second, other = (make_proteins(50, random_state=seed) for seed in (3, 3, 4))
+    assert first.X.equals(second.X) and np.array_equal(first.edges, second.edges)
+    assert not first.X.equals(other.X)

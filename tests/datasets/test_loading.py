@@ -42,6 +42,14 @@ def write_folder(folder, datasets, **fields):
     return folder
 
 
+def change_manifest(folder, **fields):
+    """Other fields in the entry of the set "tiny"."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["datasets"]["tiny"] |= fields
+    path.write_text(json.dumps(manifest))
+
+
 TINY = {"X": np.arange(6.0).reshape(3, 2), "y": np.array([0, 1, 0])}
 
 
@@ -55,6 +63,17 @@ def no_data_and_no_network(monkeypatch, tmp_path):
         raise OSError("no network in the tests")
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
+
+
+@pytest.fixture
+def load(monkeypatch, tmp_path):
+    """Load a set of these arrays."""
+
+    def load(**arrays):
+        monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", {"made": arrays})))
+        return load_dataset("made")
+
+    return load
 
 
 @pytest.fixture
@@ -81,7 +100,7 @@ def test_a_table_is_loaded_with_its_labels_and_its_description(folder):
     ]
 
 
-def test_views_sparse_tables_and_several_labels_have_their_places(monkeypatch, tmp_path):
+def test_views_sparse_tables_and_several_labels_have_their_places(load):
     X = scipy.sparse.random(4, 5, density=0.4, format="csr", random_state=0)
     arrays = {
         "csr_data": X.data,
@@ -92,14 +111,13 @@ def test_views_sparse_tables_and_several_labels_have_their_places(monkeypatch, t
         "view_a": np.ones((4, 2)),
         "view_b": np.zeros((4, 3)),
     }
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", {"several": arrays})))
-    data = load_dataset("several")
+    data = load(**arrays)
     np.testing.assert_array_equal(data.X.toarray(), X.toarray())
     np.testing.assert_array_equal(data.y, arrays["Y"])
     assert {name: view.shape for name, view in data.views.items()} == {"a": (4, 2), "b": (4, 3)}
 
 
-def test_a_set_of_views_is_one_table_with_the_columns_of_each(monkeypatch, tmp_path):
+def test_a_set_of_views_is_one_table_with_the_columns_of_each(load):
     arrays = {
         "y": np.array([0, 1, 0]),
         "view_a": np.arange(6, dtype=np.int16).reshape(3, 2),
@@ -107,18 +125,15 @@ def test_a_set_of_views_is_one_table_with_the_columns_of_each(monkeypatch, tmp_p
         "names_a": np.array(["left", "right"]),
         "names_b": np.array(["same", "same"]),
     }
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", {"pair": arrays})))
-    data = load_dataset("pair")
+    data = load(**arrays)
     assert data.view_columns == {"a": ["a:left", "a:right"], "b": ["b:0", "b:1"]}
     np.testing.assert_array_equal(data.X[data.view_columns["a"]], arrays["view_a"])
     assert data.X.shape == (3, 4)
     assert "views: a (2), b (2)" in data.description
 
 
-def test_ready_made_kernels_have_their_names(monkeypatch, tmp_path):
-    arrays = {"K_one": np.eye(2), "K_two": np.ones((3, 3)), "Y": np.eye(2)}
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", {"pair": arrays})))
-    data = load_dataset("pair")
+def test_precomputed_kernels_have_their_names(load):
+    data = load(K_one=np.eye(2), K_two=np.ones((3, 3)), Y=np.eye(2))
     assert data.X is None
     assert {name: K.shape for name, K in data.kernels.items()} == {"one": (2, 2), "two": (3, 3)}
 
@@ -187,39 +202,30 @@ def test_a_file_that_is_listed_but_missing_is_named(folder):
         load_dataset("tiny")
 
 
-def test_pickles_are_never_read(monkeypatch, tmp_path):
-    objects = {"X": np.array([{"a": 1}, None], dtype=object)}
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", {"pickled": objects})))
+def test_pickles_are_never_read(load):
     with pytest.raises(ValueError, match=r"plain arrays.*allow_pickle=False"):
-        load_dataset("pickled")
+        load(X=np.array([{"a": 1}, None], dtype=object))
 
 
 def test_a_file_that_is_no_archive_is_refused(folder):
     path = folder / "tiny.npz"
     path.write_bytes(b"not an archive")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["datasets"]["tiny"]["sha256"] = hashlib.sha256(b"not an archive").hexdigest()
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    change_manifest(folder, sha256=hashlib.sha256(b"not an archive").hexdigest())
     with pytest.raises(ValueError, match="plain arrays"):
         load_dataset("tiny")
 
 
 def test_a_sound_set_passes_the_check_and_a_wrong_promise_does_not(folder):
-    report = check_dataset("tiny")
-    assert report["arrays"]["X"] == {"shape": [3, 2], "dtype": "float64"}
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["datasets"]["tiny"]["arrays"]["X"]["shape"] = [3, 4]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(ValueError, match=r"array 'X'.*\[3, 4\].*\[3, 2\]"):
-        check_dataset("tiny")
-    manifest["datasets"]["tiny"]["arrays"]["X"] = {"shape": [3, 2], "dtype": "float32"}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(ValueError, match=r"array 'X'.*float32.*float64"):
-        check_dataset("tiny")
-    del manifest["datasets"]["tiny"]["arrays"]["X"]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(ValueError, match=r"array 'X'.*absent"):
-        check_dataset("tiny")
+    arrays = check_dataset("tiny")["arrays"]
+    assert arrays["X"] == {"shape": [3, 2], "dtype": "float64"}
+    for promise, message in (
+        (arrays | {"X": {"shape": [3, 4], "dtype": "float64"}}, r"array 'X'.*\[3, 4\].*\[3, 2\]"),
+        (arrays | {"X": {"shape": [3, 2], "dtype": "float32"}}, r"array 'X'.*float32.*float64"),
+        ({"y": arrays["y"]}, r"array 'X'.*absent"),
+    ):
+        change_manifest(folder, arrays=promise)
+        with pytest.raises(ValueError, match=message):
+            check_dataset("tiny")
 
 
 def test_the_fingerprint_is_the_promised_sum(folder):
@@ -231,9 +237,7 @@ def test_the_fingerprint_is_the_promised_sum(folder):
 
 @pytest.mark.parametrize("file", ["../tiny.npz", "/etc/passwd", "", 3])
 def test_a_file_outside_the_folder_is_refused(folder, file):
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["datasets"]["tiny"]["file"] = file
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    change_manifest(folder, file=file)
     with pytest.raises(ValueError, match="'file' must be the name of a file"):
         load_dataset("tiny")
 
@@ -274,19 +278,25 @@ def test_a_name_must_be_a_string():
 # --- OpenML ------------------------------------------------------------------------------------------------
 
 
-def answer(target):
-    data = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [4.0, 5.0, 6.0]})
-    return Bunch(data=data, target=pd.Series(target, dtype="category"))
-
-
-def test_openml_is_asked_last_and_coded_as_the_manifest_is(monkeypatch):
+@pytest.fixture
+def openml(monkeypatch):
+    """OpenML answers with three rows of these classes; what was asked for."""
     asked = []
 
-    def fetch(name, **options):
-        asked.append((name, options["version"]))
-        return answer(["Mine", "Mine", "Rock"])
+    def answers(*classes):
+        def fetch(name, **options):
+            asked.append((name, options["version"]))
+            data = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [4.0, 5.0, 6.0]})
+            return Bunch(data=data, target=pd.Series(classes, dtype="category"))
 
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+        monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+        return asked
+
+    return answers
+
+
+def test_openml_is_asked_last_and_coded_as_the_manifest_is(openml):
+    asked = openml("Mine", "Mine", "Rock")
     data = load_dataset("sonar")
     assert asked == [("sonar", 1)]
     np.testing.assert_array_equal(data.X, [[1.0, 4.0], [3.0, 6.0]])  # the row with a gap is left out
@@ -294,16 +304,10 @@ def test_openml_is_asked_last_and_coded_as_the_manifest_is(monkeypatch):
     assert data.sha256 == dataset_fingerprint("sonar")
 
 
-def test_what_was_fetched_is_kept_and_checked_from_then_on(monkeypatch, tmp_path):
-    asked = []
-
-    def fetch(name, **options):
-        asked.append(name)
-        return answer(["Mine", "Mine", "Rock"])
-
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+def test_what_was_fetched_is_kept_and_checked_from_then_on(openml, tmp_path):
+    asked = openml("Mine", "Mine", "Rock")
     first, second = load_dataset("sonar"), load_dataset("sonar")
-    assert asked == ["sonar"]
+    assert len(asked) == 1
     assert first.sha256 == second.sha256 == dataset_fingerprint("sonar") == "openml:sonar:1"
     for key in ("X", "y", "class_names", "feature_names"):
         np.testing.assert_array_equal(first.arrays[key], second.arrays[key])
@@ -316,19 +320,19 @@ def test_what_was_fetched_is_kept_and_checked_from_then_on(monkeypatch, tmp_path
         load_dataset("sonar")
     path.unlink()
     np.testing.assert_array_equal(load_dataset("sonar").X, first.X)
-    assert asked == ["sonar", "sonar"]
+    assert len(asked) == 2
     load_dataset("digits")
     assert path.is_file()
 
 
-def test_a_cache_that_cannot_be_written_is_no_reason_to_refuse(monkeypatch, tmp_path):
+def test_a_cache_that_cannot_be_written_is_no_reason_to_refuse(openml, tmp_path):
     (tmp_path / "cache").write_text("a file where the folder should be")
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda *a, **k: answer(["Mine", "Mine", "Rock"]))
+    openml("Mine", "Mine", "Rock")
     assert load_dataset("sonar").X.shape == (2, 2)
 
 
-def test_an_interrupted_write_leaves_the_cache_as_it_was(monkeypatch, tmp_path):
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda *a, **k: answer(["Mine", "Mine", "Rock"]))
+def test_an_interrupted_write_leaves_the_cache_as_it_was(openml, monkeypatch, tmp_path):
+    openml("Mine", "Mine", "Rock")
 
     def stop(*args, **kwargs):
         raise KeyboardInterrupt
@@ -339,8 +343,8 @@ def test_an_interrupted_write_leaves_the_cache_as_it_was(monkeypatch, tmp_path):
     assert list((tmp_path / "cache" / "multikernel").iterdir()) == []
 
 
-def test_other_classes_than_expected_are_refused(monkeypatch):
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda *a, **k: answer(["Mine", "Cat", "Rock"]))
+def test_other_classes_than_expected_are_refused(openml):
+    openml("Mine", "Cat", "Rock")
     with pytest.raises(ValueError, match="classes Rock, Mine; got Cat, Mine, Rock"):
         load_dataset("sonar")
 

@@ -1,4 +1,4 @@
-"""The doctor on ready-made kernels: stacks and dicts of matrices, sound and unsound."""
+"""The doctor on precomputed kernels: stacks and dicts of matrices, sound and unsound."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 
 from multikernel.doctor import diagnose
 from multikernel.views import stack_kernels
-from tests.shared_data import needs_shared_data, shared_data_folder
+from tests.doctor.told import find
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], 20)
@@ -16,12 +16,6 @@ Y = np.repeat([0, 1], 20)
 def gram(seed, columns=5):
     A = np.random.default_rng(seed).standard_normal((40, columns))
     return A @ A.T / columns
-
-
-def find(found, level, subject):
-    hits = [f for f in found.findings if (f.level, f.subject) == (level, subject)]
-    assert len(hits) == 1, found
-    return hits[0]
 
 
 def test_sound_kernels_have_no_findings():
@@ -103,15 +97,10 @@ def test_flat_kernels_and_identities():
 def test_a_kernel_made_of_the_target():
     signs = np.where(Y == 1, 1.0, -1.0)
     ideal = np.outer(signs, signs) + 3.0 * np.eye(40)
-    assert (
-        "made of the target"
-        in find(diagnose({"ideal": ideal, "good": gram(1)}, Y), "error", "kernel 'ideal'").what
-    )
     near = np.outer(signs, signs) + 0.1 * gram(1)
-    assert (
-        "does the target leak"
-        in find(diagnose({"near": near, "good": gram(1)}, Y), "warning", "kernel 'near'").what
-    )
+    found = diagnose({"ideal": ideal, "near": near, "good": gram(1)}, Y)
+    assert "made of the target" in find(found, "error", "kernel 'ideal'").what
+    assert "does the target leak" in find(found, "warning", "kernel 'near'").what
     values = np.linspace(0.1, 3.0, 40)[RNG.permutation(40)]
     found = diagnose({"values": np.outer(values, values) + 1e-3 * np.eye(40)}, values)
     assert find(found, "warning", "kernel 'values'")
@@ -127,15 +116,3 @@ def test_matrices_of_other_shapes_are_named():
     assert {kernel["name"] for kernel in found.kernels} == {"small", "good"}
     for X in ({}, np.ones((2, 2, 0)), np.ones((2, 2, 2, 2)), [["a"]]):
         assert not diagnose(X, None, "precomputed").ok
-
-
-@needs_shared_data
-def test_real_kernels_as_they_were_published():
-    """Asymmetric and indefinite, over drugs and over their targets."""
-    with np.load(shared_data_folder() / "dti_nr.npz") as file:
-        kernels = {key: file[key] for key in file.files if key.startswith("K_")}
-    found = diagnose(kernels, None)
-    told = {(f.subject, f.what.split(":")[0]) for f in found.errors}
-    assert ("kernel 'K_drug_simcomp'", "not symmetric") in told
-    assert ("kernel 'K_target_go'", "not positive semidefinite") in told
-    assert len(found.kernels) == 18

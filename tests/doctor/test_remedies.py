@@ -132,7 +132,7 @@ def test_filled_gaps_keep_the_names_that_views_read():
     ("column", "said", "command"),
     [
         ([*map(str, range(N - 1)), "?"], "numbers written as text, except '?'", "Correct it in the file"),
-        (["red", "green"] * (N // 2), "text of 2 kinds", "--one-hot"),
+        (["red", "green"] * (N // 2), "text of 2 kinds ('red', 'green')", "--one-hot"),
         ([f"row {i}" for i in range(N)], "different in every row", "--ignore"),
         ([f"2020-01-{i % 28 + 1:02}" for i in range(N)], "dates or times, such as '2020-01-01'", "--ignore"),
         ([f"{i % 28 + 1}/02/2020 10:30" for i in range(N)], "dates or times", "--ignore"),

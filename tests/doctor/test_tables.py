@@ -14,10 +14,12 @@ from sklearn.preprocessing import StandardScaler
 from multikernel.datasets import load_digits_views
 from multikernel.doctor import Diagnosis, Finding, diagnose
 from multikernel.doctor.columns import read_columns
-from multikernel.doctor.remedies import Recipes
+from multikernel.doctor.diagnosis import Recipes
 from multikernel.doctor.views import fill_gaps
-from multikernel.kernels import FunctionKernel, Gaussian, Linear, Spectrum
+from multikernel.kernels import FunctionKernel, Gaussian, Linear, Sigmoid, Spectrum
 from multikernel.views import View
+from multikernel.views import memory as views_memory
+from multikernel.views.memory import estimate_factors, estimate_memory
 from tests.doctor.told import find, told
 
 # --- clean -------------------------------------------------------------------------------------------------
@@ -164,23 +166,14 @@ def test_whole_numbers_that_differ_by_nature_are_no_identifier(table):
     assert find(diagnose(X.rename(columns={"customer_id": "price"}), y), "warning", "column 'price'", "count")
 
 
-@pytest.mark.parametrize(
-    ("column", "said", "remedy"),
-    [
-        (["red", "green", "blue"] * 20, "text of 3 kinds ('red', 'green', 'blue')", "pd.get_dummies"),
-        ([f"row {i}" for i in range(60)], "different in every row", "X.drop(columns=['new'])"),
-        ([*map(str, range(59)), "?"], "numbers written as text, except '?'", "pd.to_numeric"),
-        (np.array([[1], None] * 30, dtype=object), "objects of 1 kinds", "pd.get_dummies"),
-    ],
-)
-def test_what_is_no_number_says_how_it_becomes_one(table, column, said, remedy):
+def test_what_is_no_number_is_named_and_the_other_columns_are_examined(table):
     X, y = table
-    X["new"] = column
+    X["new"] = np.array([[1], None] * 30, dtype=object)
     found = diagnose(X, y)
-    hits = [f for f in found.errors if f.subject == "column 'new'" and "needs numbers" in f.what]
-    assert said in hits[0].what
-    assert remedy in hits[0].remedy
-    assert len(found.kernels) == 7  # computed on the other columns
+    assert find(found, "error", "column 'new'", "needs numbers").what.startswith(
+        "it holds objects of 1 kinds"
+    )
+    assert len(found.kernels) == 7
 
 
 def test_dates_are_read_as_nanoseconds(table):
@@ -307,6 +300,40 @@ def test_many_kernels_for_few_rows(table):
     X, y = table
     kernels = [(f"k{i}", Gaussian(gamma=0.05 * 1.05**i)) for i in range(61)]
     assert "chance will choose" in find(diagnose(X, y, kernels), "note", "kernels").what
+
+
+# --- memory ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("share", "level", "said"),
+    [(0.7, "warning", 'dtype="float32"'), (1.2, "warning", "float32"), (0.01, "error", "Take")],
+)
+def test_memory(table, monkeypatch, share, level, said):
+    needed = diagnose(*table).memory["total"]
+    monkeypatch.setattr(views_memory, "available_memory", lambda: int(share * needed) + 1)
+    finding = find(diagnose(*table), level, "memory")
+    assert "7 kernels of 60 × 60" in finding.what
+    assert said in finding.remedy
+
+
+def test_what_may_stand_for_many_rows(monkeypatch):
+    monkeypatch.setattr(views_memory, "available_memory", lambda: 2**36)
+    X = np.random.default_rng(0).standard_normal((10_001, 2))
+    found = diagnose(X, None, [Gaussian(), View("few", Linear(), rank=3)], max_samples=50)
+    assert found.memory["chosen"] == "low_rank"
+    finding = find(found, "note", "memory")
+    assert 'gram="auto" of mkl and ridge takes factors' in finding.what
+    assert "--gram dense, or --gram memmap --set dtype=float32" in finding.command
+    n, choices = 10_001, {(each["gram"], each["dtype"]): each for each in found.memory["choices"]}
+    assert choices["dense", "float64"]["memory"] == found.memory["total"]
+    assert choices["memmap", "float32"]["disk"] == 2 * 4 * n * n
+    assert (
+        choices["memmap", "float32"]["memory"] == estimate_memory(n, 2, "float32", "memmap", lean=True).total
+    )
+    assert choices["low_rank", "float64"]["memory"] == estimate_factors(n, 203, 2).total
+    sigmoid = diagnose(X[:60], None, [Sigmoid()]).memory
+    assert {each["gram"] for each in sigmoid["choices"]} == {"dense", "memmap"}
 
 
 # --- options -----------------------------------------------------------------------------------------------

@@ -78,44 +78,28 @@ def test_the_model_is_left_as_it_was(model):
     np.testing.assert_equal(vars(model), before)
 
 
-def test_figures_that_are_not_finite_become_none(make_model):
-    model = make_model(["a"], [1.0], dual_gap_=np.inf, objective_=np.nan)
-    convergence = summarize(model)["convergence"]
-    assert convergence["dual_gap"] is None
-    assert convergence["objective"] is None
-    assert convergence["certified"] is None
-
-
-def test_all_weights_zero_give_no_share(make_model):
-    summary = summarize(make_model(["a", "b"], [0.0, 0.0]))
+def test_figures_that_are_not_finite_become_none_and_no_weight_is_no_share(make_model):
+    summary = summarize(make_model(["a", "b"], [0.0, 0.0], dual_gap_=np.inf, objective_=np.nan))
+    assert [summary["convergence"][key] for key in ("dual_gap", "objective", "certified")] == [None] * 3
     assert [row["share"] for row in summary["weights"]] == [0.0, 0.0]
 
 
-def test_machines_with_weights_of_their_own_are_listed(make_model):
+def test_machines_are_listed_where_they_have_weights_of_their_own(make_model):
     table = [[0.25, 0.75], [0.75, 0.25], [0.5, 0.5]]
     names = ["a vs b", "a vs c", "b vs c"]
     model = make_model(["x", "y"], [0.5, 0.5], machine_names_=names, machine_weights_=table)
     assert summarize(model)["machines"] == [
         {"machine": name, "weights": weights} for name, weights in zip(names, table, strict=True)
     ]
-
-
-def test_machines_that_share_their_weights_are_not_listed(make_model):
-    model = make_model(["a", "b"], [0.5, 0.5], machine_weights_=np.full((3, 2), 0.5))
+    model.machine_weights_ = np.full((3, 2), 0.5)
     assert summarize(model)["machines"] == []
 
 
-def test_a_model_that_was_not_fitted_is_refused():
+def test_what_cannot_be_read_is_refused(make_model, model):
     with pytest.raises(ValueError, match=r"object has no kernel_weights_\. Call its fit first"):
         summarize(object())
-
-
-def test_weights_that_do_not_match_the_views_are_refused(make_model):
     with pytest.raises(ValueError, match=r"each of the 2 views of ToyClassifier; got shape \(3,\)"):
         summarize(make_model(["a", "b"], [1.0, 0.0, 0.0]))
-
-
-def test_a_comparison_with_different_columns_is_refused(model):
     with pytest.raises(ValueError, match=r"row 0 has \['model', 'accuracy'\] and row 1 has \['model'\]"):
         summarize(model, [{"model": "a", "accuracy": 1}, {"model": "b"}])
 

@@ -1,25 +1,58 @@
 """The file around a model: a zip archive without compression whose last bytes are the checksum of the rest.
 
-Nothing is compressed, so that no member is larger than the file, and nothing is ever unpacked to disk.
+Nothing is compressed, so that no member is larger than the file, and nothing is ever unpacked to disk. The
+errors of model files and the versions that a file is stamped with are here, too.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import math
 import os
+import platform
 import secrets
+import warnings
 import zipfile
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from .errors import ModelFileError, shown
-
+_SHOWN = 120
 _MARK = b"multikernel model, sha256 "
 _TAIL = len(_MARK) + 64
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _RESTORE = "Copy it again from where it came, or save the model again"
+FORMAT = "multikernel model"
+FORMAT_VERSION = 2  # 1: classes by their modules in multikernel 0.1
+_PACKAGES = ("multikernel", "scikit-learn", "numpy", "scipy", "pandas", "skops")
+_WATCHED = ("multikernel", "scikit-learn")  # a change of these may change what a model is
+
+
+class ModelFileError(ValueError):
+    """A model cannot be saved, or a file cannot be loaded; the message says why and what helps."""
+
+
+class ModelVersionWarning(UserWarning):
+    """A model was saved by another version of a library than the one that loads it."""
+
+
+def shown(text: Any) -> str:
+    """Text from a file as a message may show it: quoted, escaped, not endless.
+
+    Examples
+    --------
+    >>> shown("os.system")
+    "'os.system'"
+    """
+    quoted = ascii(str(text))
+    return quoted if len(quoted) <= _SHOWN else f"{quoted[:_SHOWN]}…"
+
+
+# --- the archive --------------------------------------------------------------------------------------------
 
 
 def pack(members: dict[str, bytes]) -> bytes:
@@ -96,7 +129,7 @@ def check_array(name: str, content: bytes) -> None:
     >>> check_array("0.npy", buffer.getvalue())
     >>> check_array("0.npy", buffer.getvalue()[:-8])
     Traceback (most recent call last):
-    multikernel.persistence.errors.ModelFileError: holds '0.npy', which announces 24 bytes and has 16. ...
+    multikernel.io.models.archive.ModelFileError: holds '0.npy', which announces 24 bytes and has 16. ...
     """
     stream = io.BytesIO(content)
     try:
@@ -112,14 +145,11 @@ def check_array(name: str, content: bytes) -> None:
         raise ModelFileError(f"holds pickled objects in the array {shown(name)}. Do not use this file.")
     if dtype.itemsize == 0 and 0 not in shape:  # any number of items in no bytes
         raise ModelFileError(f"holds {shown(name)}, whose items have no size. Do not use this file.")
-    announced = dtype.itemsize
-    for length in shape:
-        announced *= int(length)
+    announced = dtype.itemsize * math.prod(map(int, shape))
     if announced != len(content) - stream.tell():
         raise ModelFileError(
             f"holds {shown(name)}, which announces {announced} bytes and has "
-            f"{len(content) - stream.tell()}. "
-            f"{_RESTORE}."
+            f"{len(content) - stream.tell()}. {_RESTORE}."
         )
 
 
@@ -147,3 +177,60 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+# --- versions -----------------------------------------------------------------------------------------------
+
+
+def current_versions() -> dict[str, str]:
+    """The versions that a file is stamped with."""
+    return {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}}
+
+
+def check_format(about: Any) -> None:
+    """Refuse a file of another format, or of a newer version of it."""
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise ModelFileError("is no model file. Give a file that save_model has written.")
+    number = about.get("format_version")
+    if type(number) is not int or number < 1:
+        raise ModelFileError(f"has the format version {shown(number)}, which there is not. Do not use it.")
+    if number > FORMAT_VERSION:
+        written = _stamp(about, "multikernel")
+        raise ModelFileError(
+            f"has format version {number}, and this multikernel reads up to {FORMAT_VERSION}. Upgrade "
+            f"multikernel to {written} or later."
+        )
+
+
+def warn_of_versions(about: dict[str, Any], stacklevel: int) -> None:
+    """Warn where multikernel or scikit-learn is another release than the one that saved the model."""
+    others = [
+        f"{name} {_stamp(about, name)} (here {_version(name)})"
+        for name in _WATCHED
+        if _release(_stamp(about, name)) != _release(_version(name))
+    ]
+    if others:
+        warnings.warn(
+            f"this model was saved with {' and '.join(others)}. Its predictions may differ, or fail: compare "
+            "some of them with known ones, or install that version, or fit the model again.",
+            ModelVersionWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _stamp(about: dict[str, Any], name: str) -> str:
+    stamps = about.get("versions")
+    found = stamps.get(name) if isinstance(stamps, dict) else None
+    return shown(found).strip("'") if isinstance(found, str) else "an unknown version"
+
+
+def _release(text: str) -> tuple[str, ...]:
+    return tuple(text.split(".")[:2])
+
+
+@cache
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,27 +1,67 @@
-"""Between a model and the bytes of its file."""
+"""Between a model and the bytes of its file: written, tidied, checked and read.
+
+skops looks up names in a file only if they are trusted. It trusts scikit-learn's estimators, NumPy's arrays
+and plain containers by itself; to these come the classes of this package (module ``names``) and those here,
+each with the one way in which a file may use it. A class on this list is made without calling anything but
+``__new__`` and gets its attributes; a stand-in is called with parts that it checks; a function is handed
+over, never called (see also the module ``grammar``).
+"""
 
 from __future__ import annotations
 
 import io
 import json
+import re
 import warnings
 import zipfile
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
+import sklearn.calibration
+import sklearn.model_selection
+import sklearn.multiclass
 from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.metrics import _scorer as scorers
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.utils import Bunch
+from sklearn.utils import _metadata_requests as requests
 
-from .archive import check_array, pack, unpack
-from .errors import ModelFileError, shown
-from .grammar import check_tree
-from .names import PACKAGE, file_name
+from .archive import (
+    FORMAT,
+    FORMAT_VERSION,
+    ModelFileError,
+    check_array,
+    check_format,
+    current_versions,
+    pack,
+    shown,
+    unpack,
+)
+from .grammar import LABELS, check_tree, name_in, nodes
+from .names import CALLED, OBJECTS, PACKAGE, file_name, find, into_file
 from .preparing import prepare
-from .schema import check_uses, locate, members_of, names_in, tidy
-from .trusted import trusted_places, trusted_uses
-from .upgrades import present_name, rename
-from .versions import FORMAT, FORMAT_VERSION, check_format, current_versions
+from .upgrades import Upgraded, changed_since, present_name, rename, upgrade
 
 ABOUT = "multikernel.json"
 SCHEMA = "schema.json"
+OLDEST_PROTOCOL = 2  # of skops: no older one has written a file of this format
+_MEMBER = re.compile(r"[0-9]{1,9}\.(npy|bin)")
+# Ways of skops to use a name without calling it; a partial is made, not called.
+_CALLERS_USES = ("ObjectNode", "FunctionNode", "TupleNode", "PartialNode", "TreeNode")
+_SPLITTERS = (
+    "GroupKFold", "GroupShuffleSplit", "KFold", "LeaveOneOut", "PredefinedSplit", "RepeatedKFold",
+    "RepeatedStratifiedKFold", "ShuffleSplit", "StratifiedGroupKFold", "StratifiedKFold",
+    "StratifiedShuffleSplit", "TimeSeriesSplit",
+)  # fmt: skip
+_SCORERS = ("_MultimetricScorer", "_PassthroughScorer", "_Scorer")
+# What scikit-learn's meta-estimators keep within, where it has them: attributes, no code.
+_INNER = (
+    (sklearn.calibration, "_CalibratedClassifier"),
+    (sklearn.calibration, "_SigmoidCalibration"),
+    (sklearn.calibration, "_TemperatureScaling"),
+    (sklearn.multiclass, "_ConstantPredictor"),
+)
 
 
 def _skops() -> Any:
@@ -163,3 +203,179 @@ def _parse(content: bytes, name: str) -> Any:
     if not isinstance(parsed, dict):
         raise ModelFileError(f"has a part {name} that is no JSON object. Save the model again.")
     return parsed
+
+
+# --- the tree of a model as skops writes it -----------------------------------------------------------------
+
+
+def tidy(schema: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The schema with numbers for the addresses in memory, each object written once and named for files.
+
+    Returns
+    -------
+    schema : dict
+        A new one.
+    renamed : dict
+        From the names of the members that skops gave to those in the new schema.
+    """
+    numbers: dict[int, int] = {}
+    renamed: dict[str, str] = {}
+    result: dict[str, Any] = {}
+    waiting: list[tuple[Any, Any, Any]] = [(result, "schema", schema)]  # parts, and where they go when tidy
+    while waiting:
+        owner, place, part = waiting.pop()
+        inner: dict[Any, Any] = {}
+        if isinstance(part, list):
+            owner[place] = [None] * len(part)
+            inner = dict(enumerate(part))
+        elif not isinstance(part, dict):
+            owner[place] = part
+        elif "__loader__" in part:
+            owner[place], inner = _tidy_node(part, numbers, renamed)
+        else:
+            owner[place], inner = dict.fromkeys(part), part
+        waiting.extend((owner[place], key, inner[key]) for key in reversed(inner))
+    return result["schema"], renamed
+
+
+def _tidy_node(
+    node: dict[str, Any], numbers: dict[int, int], renamed: dict[str, str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A node as it is saved, its parts left open, and these parts."""
+    module, name = into_file(node["__module__"], node["__class__"])
+    made = {"__class__": name, "__module__": module, "__loader__": node["__loader__"]}
+    address = node.get("__id__")
+    if address is not None and node["__loader__"] != "JsonNode":
+        if address in numbers:  # skops looks up what has a number that it has seen
+            return {**made, "__id__": numbers[address]}, {}
+        numbers[address] = len(numbers) + 1
+    parts = {key: part for key, part in node.items() if key not in (*LABELS, "__id__", "file")}
+    made |= dict.fromkeys(parts)
+    if address in numbers:
+        made["__id__"] = numbers[address]
+    if "file" in node:
+        suffix = node["file"].rpartition(".")[2]
+        made["file"] = renamed.setdefault(node["file"], f"{len(renamed)}.{suffix}")
+    return made, parts
+
+
+def members_of(schema: Any) -> set[str]:
+    """Names of the members that a schema reads, each of the plain form that `tidy` gives."""
+    names = {node["file"] for node in nodes(schema) if "file" in node}
+    for name in names:
+        if not isinstance(name, str) or not _MEMBER.fullmatch(name):
+            raise ModelFileError(f"names a part {shown(name)}, which no model file has. Do not use it.")
+    return names
+
+
+def locate(schema: Any, version: int) -> None:
+    """Give the classes of this package in a checked schema the modules where skops finds them, in place."""
+    changed = changed_since(version)
+    for node in list(nodes(schema)):
+        name = name_in(node)
+        if name in changed:
+            upgrade(node, version)
+        elif (kind := find(name)) is not None:
+            node["__module__"], node["__class__"] = kind.__module__, kind.__name__
+
+
+# --- what a file may name, and how it may be used -----------------------------------------------------------
+
+
+@cache
+def trusted_uses(version: int) -> dict[str, str]:
+    """The loader of skops with which each name that this package trusts may be used.
+
+    Parameters
+    ----------
+    version : int
+        Of the format: a file of an earlier one may name classes that are no longer there.
+
+    Examples
+    --------
+    >>> trusted_uses(2)["multikernel.MKLClassifier"]
+    'ObjectNode'
+    >>> "os.system" in trusted_uses(2)
+    False
+    """
+    uses = {f"{PACKAGE}.{name}": "ObjectNode" for name in OBJECTS}
+    uses.update({f"{PACKAGE}.{name}": "ConstructorFromReduceNode" for name in CALLED})
+    uses.update(dict.fromkeys(changed_since(version), "ObjectNode"))
+    uses.update({file_name(cls): "ObjectNode" for cls in _classes()})
+    uses[file_name(range)] = "ConstructorFromReduceNode"
+    uses.update({file_name(function): "FunctionNode" for function in _score_functions()})
+    uses["numpy.dtype"] = "DTypeNode"
+    uses[file_name(Bunch)] = "DictNode"
+    return uses
+
+
+def trusted_places() -> set[str]:
+    """The full names, as skops knows them, of what this package trusts: by the modules of today."""
+    ours = (*OBJECTS.values(), *CALLED.values(), Upgraded)
+    others = (name for name in trusted_uses(FORMAT_VERSION) if not name.startswith(f"{PACKAGE}."))
+    return {name_of(cls) for cls in ours}.union(others)
+
+
+def name_of(thing: Any) -> str:
+    """The name under which skops asks for a class or function; a string is that name already.
+
+    Examples
+    --------
+    >>> name_of(range), name_of("os.system")
+    ('builtins.range', 'os.system')
+    """
+    if isinstance(thing, str):
+        return thing
+    if not hasattr(thing, "__name__") or not hasattr(thing, "__module__"):
+        raise TypeError(f"trusted must hold classes, functions or their full names; got {thing!r}.")
+    return f"{thing.__module__}.{thing.__name__}"
+
+
+def trusted_names(given: Iterable[Any]) -> set[str]:
+    """The names that a caller trusts beyond this package's own."""
+    return {name_of(thing) for thing in ([given] if isinstance(given, str | type) else given)}
+
+
+def names_in(schema: Any) -> set[str]:
+    """All names in a schema."""
+    return {name_in(node) for node in nodes(schema)}
+
+
+def check_uses(schema: Any, trusted: set[str], version: int) -> None:
+    """Refuse a schema that uses a trusted name in another way than the one it is trusted for.
+
+    Parameters
+    ----------
+    schema : dict
+    trusted : set of str
+        What the caller trusts: to be handed over or to be given attributes, not to be called on loading.
+    version : int
+        Of the format.
+    """
+    protocol = schema.get("protocol") if isinstance(schema, dict) else None
+    if type(protocol) is not int or protocol < OLDEST_PROTOCOL:
+        raise ModelFileError(
+            f"claims protocol {shown(protocol)} of skops, model files {OLDEST_PROTOCOL} or more. It was "
+            "not made by save_model: do not use it."
+        )
+    ours = trusted_uses(version)
+    for node in nodes(schema):
+        name = name_in(node)
+        allowed = (ours[name],) if name in ours else _CALLERS_USES if name in trusted else None
+        if allowed is not None and node["__loader__"] not in allowed:
+            raise ModelFileError(
+                f"uses {shown(name)} as {shown(node['__loader__'])}, which model files never do. It was "
+                "tampered with, or holds a class that cannot be saved: do not use it."
+            )
+
+
+def _classes() -> Iterator[type]:
+    yield from (getattr(sklearn.model_selection, name) for name in _SPLITTERS)
+    yield from (getattr(scorers, name) for name in _SCORERS)
+    yield from (getattr(module, name) for module, name in _INNER if hasattr(module, name))
+    yield from (requests.MetadataRequest, requests.MethodMetadataRequest)
+
+
+def _score_functions() -> Iterator[Any]:
+    for name in get_scorer_names():
+        yield get_scorer(name)._score_func

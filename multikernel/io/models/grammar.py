@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from .errors import ModelFileError, shown
+from .archive import ModelFileError, shown
 
 LABELS = ("__class__", "__module__", "__loader__")
 MOST_VISITS = 10**6  # of nodes, with each reference followed; skops visits about 200 000 in a second

@@ -18,11 +18,11 @@ from ...boosting.estimators import ColumnKernels
 from ...core.fitted import DualKernels, FactorKernels, FittedKernels
 from ...localized.base import GatedKernels
 from ...mkl.classifier import MKLClassifier
+from .archive import FORMAT_VERSION
 from .grammar import LABELS, is_written_out, name_in, nodes
 from .names import find
 from .names_0_1 import names_of_0_1
 from .stand_ins import StandIn, require
-from .versions import FORMAT_VERSION
 
 State = dict[str, Any]
 

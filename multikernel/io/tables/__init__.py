@@ -4,11 +4,18 @@ From files to a fitted model and back: `read_table` and `read_views`, then `plan
 `make_record` for what is kept beside the model, and `predict_table` for new rows.
 """
 
-from multikernel.io.tables.data import TableData
-from multikernel.io.tables.encoding import encode_columns, find_categories
-from multikernel.io.tables.fitting import Fitted, Stop, fit_plan, stop_on_interrupt, takes_callback
-from multikernel.io.tables.parameters import parse_parameters
-from multikernel.io.tables.planning import FitPlan, plan_fit
+from multikernel.io.tables.data import TableData, encode_columns, find_categories
+from multikernel.io.tables.fitting import (
+    Fitted,
+    Stop,
+    Tuning,
+    doubts_of_scale,
+    fit_plan,
+    stop_on_interrupt,
+    takes_callback,
+    tune,
+)
+from multikernel.io.tables.planning import FitPlan, parse_parameters, plan_fit
 from multikernel.io.tables.predicting import (
     Predictions,
     match_training,
@@ -18,7 +25,6 @@ from multikernel.io.tables.predicting import (
 )
 from multikernel.io.tables.reading import read_table
 from multikernel.io.tables.record import TUNING, file_sha256, make_record, remove_stale, require_free
-from multikernel.io.tables.tuning import Tuning, doubts_of_scale, tune
 from multikernel.io.tables.views_file import ViewList, read_views, views_of_kernels
 
 __all__ = [

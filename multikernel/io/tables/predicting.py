@@ -10,9 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.io.tables.data import TableData
-from multikernel.io.tables.encoding import encode_columns
+from multikernel.io.tables.data import TableData, encode_columns, some
 from multikernel.io.tables.planning import require_usable
+
+_KINDS = {"table": "a table", "precomputed": "precomputed kernels (K or kernel_NAME in an .npz file)"}
+_LACKS = {
+    "predict_proba": "gives no probabilities. Fit it with --set probability=true, where the method has that.",
+    "decision_function": "has no scores.",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,13 +152,6 @@ def _require_record(record: Mapping[str, Any]) -> None:
         )
 
 
-_KINDS = {"table": "a table", "precomputed": "ready-made kernels (K or kernel_NAME in an .npz file)"}
-_LACKS = {
-    "predict_proba": "gives no probabilities. Fit it with --set probability=true, where the method has that.",
-    "decision_function": "has no scores.",
-}
-
-
 def _named(what: str, values: np.ndarray, names: Any) -> dict[str, np.ndarray]:
     if values.ndim == 1:
         return {what: values}
@@ -169,25 +167,18 @@ def _columns(record: Mapping[str, Any], data: TableData) -> tuple[pd.DataFrame, 
     present = set(data.columns)
     missing = [column for column in needed if column not in present]
     if missing:
-        more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
         raise ValueError(
-            f"{data.name} must have the columns that the model was trained on; it has no "
-            f"{', '.join(map(repr, missing[:10]))}{more}."
+            f"{data.name} must have the columns that the model was trained on; it has no {some(missing, 10)}."
         )
     wanted = set(needed)
     extra = [column for column in data.columns if column not in wanted]
-    notes = [*data.notes, *([_ignored(extra, data.name)] if extra else [])]
+    notes = [*data.notes, *([f"not used of {data.name}: {some(extra)}."] if extra else [])]
     slim = replace(data, X=data.X.loc[:, needed], view_columns={}, notes=notes)
     encoded = encode_columns(slim, {column: one_hot[column] for column in needed if column in one_hot})
     X = encoded.X.loc[:, columns]
     texts = [column for column in record["data"].get("texts", []) if column in X.columns]
     require_usable(X, data, new=True, texts=texts, gaps=record["data"].get("gaps", []))
     return X, encoded.notes
-
-
-def _ignored(extra: list[str], name: str) -> str:
-    shown = ", ".join(map(repr, extra[:5])) + (f" and {len(extra) - 5} more" if len(extra) > 5 else "")
-    return f"not used of {name}: {shown}."
 
 
 def _kernels(record: Mapping[str, Any], data: TableData) -> tuple[np.ndarray, list[str]]:

@@ -1,20 +1,44 @@
-"""Read a table with its target from a file: CSV, TSV, Parquet or npz."""
+"""Read a table with its target from a file: CSV, TSV, Parquet or npz.
+
+Text files have commas, semicolons or tabs between columns, one header line, UTF-8, and may be compressed by
+gzip. Of .npz files no pickles are read; their arrays are
+
+=================  ===========================================================================
+``X`` (n, d)       one table; ``feature_names`` (d,) names its columns
+``view_NAME``      one table for each view; ``names_NAME`` names its columns
+``K``              precomputed kernels (n, n, n_kernels); ``kernel_names`` names them
+``kernel_NAME``    one precomputed kernel (n, n) each
+``y``              the targets; where ``class_names`` is there, whole numbers from 0 stand for these
+=================  ===========================================================================
+
+For prediction, kernels are those between the new rows and the training rows, (n_new, n_train).
+"""
 
 from __future__ import annotations
 
-import difflib
+import csv
+import gzip
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
 
-from multikernel.io.tables.data import TableData, views_in_names
-from multikernel.io.tables.npz import read_npz
-from multikernel.io.tables.text import SUFFIXES, TextTable, read_text, require_distinct
+from multikernel.io.tables.data import TableData, is_number, require_column, views_in_names
+from multikernel.views import stack_kernels
+
+SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+Arrays = dict[str, np.ndarray]
+
+_VIEW, _KERNEL = "view_", "kernel_"
 
 
 def read_table(
@@ -25,7 +49,7 @@ def read_table(
     names: Sequence[str] = (),
     keep_na: bool = False,
 ) -> TableData:
-    """Read a table, its views or its ready-made kernels, and the target.
+    """Read a table, its views or its precomputed kernels, and the target.
 
     Parameters
     ----------
@@ -170,22 +194,11 @@ def _spelled(y: np.ndarray, cells: list[str], notes: list[str]) -> np.ndarray | 
     return np.asarray(cells)
 
 
-def require_column(column: str, known: Sequence[str], name: str) -> None:
-    """Refuse a column that a table does not have."""
-    if column in known:
-        return
-    folded = {name.casefold().strip(): name for name in known}
-    near = [folded[name] for name in difflib.get_close_matches(column.casefold().strip(), folded, 3, 0.5)]
-    listed = ", ".join(known[:12]) + (f" … ({len(known)} in all)" if len(known) > 12 else "")
-    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {listed}."
-    raise ValueError(f"{name} has no column {column!r}. {hint}")
-
-
 def _without(data: TableData, ignore: Sequence[str]) -> TableData:
     if not ignore:
         return data
     if data.kind == "precomputed":
-        raise ValueError(f"{data.name} holds ready-made kernels, which have no columns to leave out.")
+        raise ValueError(f"{data.name} holds precomputed kernels, which have no columns to leave out.")
     for column in ignore:
         require_column(column, data.columns, data.name)
     kept: list[Any] = [column for column in data.columns if column not in ignore]
@@ -194,3 +207,294 @@ def _without(data: TableData, ignore: Sequence[str]) -> TableData:
     if not kept:
         raise ValueError(f"{data.name} must hold features; all columns are left out.")
     return TableData(data.X.loc[:, kept], data.y, views, data.kind, data.name, data.target, notes=data.notes)
+
+
+# --- text files ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class TextTable:
+    """A table as a text file has it.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Every column, in the order of the file.
+    lines : ndarray of int
+        The line of each row; None of files without lines.
+    cells : dict of str to list of str
+        What is written in the columns asked for, without the blanks around it.
+    notes : list of str
+    """
+
+    frame: pd.DataFrame
+    lines: np.ndarray | None
+    cells: dict[str, list[str]]
+    notes: list[str]
+
+
+def read_text(path: Path, written: Sequence[str] = ()) -> TextTable:
+    """Read a text table.
+
+    Parameters
+    ----------
+    path : Path
+    written : sequence of str
+        Columns of which the cells are wanted as they are written: 01 is another name than 1.
+
+    Returns
+    -------
+    TextTable
+    """
+    with _plain_errors(path):
+        separator, notes = _separator(path)
+        with _opened(path) as file:
+            header, lines, cells = _scan(path, csv.reader(file, delimiter=separator), written)
+        with _opened(path) as file:
+            frame = _parse(file, separator, header, ".")
+        if separator == ";" and _n_texts(frame):
+            with _opened(path) as file:  # where columns end with semicolons, numbers often have commas
+                other = _parse(file, separator, header, ",")
+            frame = other if _n_texts(other) < _n_texts(frame) else frame
+    if header[0] == "":
+        frame = frame.iloc[:, 1:]
+        notes.append(f"the first column of {path.name} has no name and is taken for row numbers: left out.")
+    for column, texts in cells.items():
+        bare = [text.strip() for text in texts]
+        if bare != texts:
+            notes.append(f"blanks around what column {column!r} of {path.name} holds are taken away.")
+        cells[column] = bare
+    return TextTable(frame, lines, cells, notes)
+
+
+def _parse(file: IO[str], separator: str, header: list[str], decimal: str) -> pd.DataFrame:
+    return pd.read_csv(
+        file, sep=separator, decimal=decimal, header=0, names=header, index_col=False, low_memory=False
+    )
+
+
+def _n_texts(frame: pd.DataFrame) -> int:
+    return sum(not pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes)
+
+
+def _opened(path: Path) -> IO[str]:
+    opener: Callable[..., Any] = gzip.open if path.name.lower().endswith(".gz") else open
+    file: IO[str] = opener(path, "rt", encoding="utf-8-sig", newline="")
+    return file
+
+
+def _separator(path: Path) -> tuple[str, list[str]]:
+    if ".tsv" in path.name.lower()[-7:]:
+        return "\t", []
+    with _opened(path) as file:
+        first = re.sub(r'"[^"]*"', "", file.readline())  # a name in quotes may hold either
+    if "," in first or ";" not in first:
+        return ",", []
+    return ";", [f"{path.name} has semicolons between its columns."]
+
+
+def _scan(
+    path: Path, rows: Any, written: Sequence[str]
+) -> tuple[list[str], np.ndarray, dict[str, list[str]]]:
+    """The header, the line of each row, and some cells; refuses rows shorter or longer than the header."""
+    header = [name.strip() for name in next(rows, [])]
+    if not any(header):
+        raise ValueError(f"{path.name} must begin with a line of column names; the file is empty.")
+    _check_header(path, header)
+    lines = []
+    cells: dict[str, list[str]] = {name: [] for name in written if name in header}
+    places = {name: header.index(name) for name in cells}
+    for row in rows:
+        if not row:  # a blank line, which pandas skips too
+            continue
+        if len(row) != len(header):
+            raise ValueError(
+                f"every line of {path.name} must have {len(header)} values, one for each column of its "
+                f"header; line {rows.line_num} has {len(row)}. Put values that hold a separator in quotes."
+            )
+        lines.append(rows.line_num)
+        for name, place in places.items():
+            cells[name].append(row[place])
+    if not lines:
+        raise ValueError(f"{path.name} must hold rows below its header; it has none.")
+    return header, np.array(lines), cells
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    if all(map(is_number, header)):
+        raise ValueError(
+            f"{path.name} must begin with a line of column names; its first line holds numbers only "
+            f"({', '.join(header[:3])} …). Add a header line."
+        )
+    empty = [place for place, name in enumerate(header) if not name and place > 0]
+    if empty:
+        raise ValueError(f"every column of {path.name} must have a name; column {empty[0] + 1} has none.")
+    require_distinct(path.name, header)
+
+
+def require_distinct(name: str, columns: list[str]) -> None:
+    """Refuse a table with two columns of the same name."""
+    column, times = Counter(columns).most_common(1)[0]
+    if times > 1:
+        raise ValueError(
+            f"the columns of {name} must have distinct names; {column!r} occurs {times} times. Rename or "
+            "remove one of them."
+        )
+
+
+@contextmanager
+def _plain_errors(path: Path) -> Iterator[None]:
+    """What is wrong with a file, in our words."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        guess = "utf16" if error.start == 0 else "latin1"
+        raise ValueError(
+            f"{path.name} must be UTF-8 text; byte {error.start} is not. Save it as UTF-8, for example by "
+            f"`iconv -f {guess} -t utf8`."
+        ) from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{path.name} must be compressed by gzip, and whole; {error}.") from None
+    except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise ValueError(f"{path.name} cannot be read as a table: {error}.") from None
+
+
+# --- npz files ----------------------------------------------------------------------------------------------
+
+
+def read_npz(path: Path, target: str | None) -> TableData:
+    """Read a table, views or kernels from an .npz file.
+
+    Parameters
+    ----------
+    path : Path
+    target : str or None
+        The name of the array of targets; without it, they are not read.
+
+    Returns
+    -------
+    TableData
+    """
+    arrays = _arrays(path)
+    y = None if target is None else _target(path, arrays, target)
+    arrays = {key: array for key, array in arrays.items() if key != target}  # no feature of itself
+    kernels = _kernels(path, arrays)
+    if kernels is not None:
+        X, names = kernels
+        data = TableData(X, y, {}, "precomputed", path.name, target, kernel_names=names)
+    else:
+        frame, views, notes = _table(path, arrays)
+        data = TableData(frame, y, views, "table", path.name, target, notes=notes)
+    if y is not None and len(y) != data.n_samples:
+        raise ValueError(
+            f"{path.name}: {target!r} must hold one target for each of the {data.n_samples} rows; "
+            f"got {len(y)}."
+        )
+    return data
+
+
+def _arrays(path: Path) -> Arrays:
+    wanted = f"{path.name} must be an .npz file of plain arrays"
+    remedy = "Save it with numpy.savez_compressed, without arrays of objects."
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{wanted}; it is no archive of NumPy, or not whole. {remedy}")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+    except (ValueError, OSError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{wanted}: {error} {remedy}") from None
+    for key, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{wanted}; {key!r} is none. {remedy}")
+    return arrays
+
+
+def _target(path: Path, arrays: Arrays, target: str) -> np.ndarray:
+    if target not in arrays:
+        raise ValueError(
+            f"{path.name} has no array {target!r} for the target; it has {', '.join(sorted(arrays))}."
+        )
+    y = arrays[target]
+    y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
+    if y.ndim not in (1, 2) or not y.size:
+        raise ValueError(f"{path.name}: {target!r} must be a list of targets (n,); got shape {y.shape}.")
+    missing = np.argwhere(np.isnan(y)) if y.dtype.kind == "f" else np.empty((0, 1), int)
+    if len(missing):
+        raise ValueError(
+            f"the target {target!r} of {path.name} must be known in every row; it is NaN in row "
+            f"{missing[0][0]} (counted from 0). Remove such rows, or predict them later."
+        )
+    names = arrays.get("class_names")
+    if target != "y" or names is None or names.ndim != 1 or y.ndim != 1 or y.dtype.kind not in "iu":
+        return y
+    return names[y] if y.min() >= 0 and y.max() < len(names) else y
+
+
+def _kernels(path: Path, arrays: Arrays) -> tuple[np.ndarray, list[str]] | None:
+    single = {key.removeprefix(_KERNEL): K for key, K in arrays.items() if _is_kernel(key)}
+    if "K" in arrays and single:
+        raise ValueError(f"{path.name} must hold its kernels in K or in kernel_NAME arrays, not in both.")
+    if single:
+        try:
+            return stack_kernels(single), list(single)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path.name}: {error}") from None
+    if "K" not in arrays:
+        return None
+    stack = arrays["K"]
+    stack = stack[:, :, None] if stack.ndim == 2 else stack
+    if stack.ndim != 3 or 0 in stack.shape or stack.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{path.name}: K must hold kernels in the shape (n, n_train, n_kernels); got {stack.dtype} of "
+            f"shape {arrays['K'].shape}."
+        )
+    return stack, _names(path, arrays, "kernel_names", "kernel-", stack.shape[2])
+
+
+def _is_kernel(key: str) -> bool:
+    return key.startswith(_KERNEL) and key not in (_KERNEL, "kernel_names")
+
+
+def _names(path: Path, arrays: Arrays, key: str, prefix: str, count: int) -> list[str]:
+    if key not in arrays:
+        return [f"{prefix}{place}" for place in range(count)]
+    names = [str(name) for name in arrays[key].ravel()]
+    if len(names) != count:
+        raise ValueError(f"{path.name}: {key} must hold {count} names; got {len(names)}.")
+    require_distinct(f"{path.name} ({key})", names)
+    return names
+
+
+def _table(path: Path, arrays: Arrays) -> tuple[pd.DataFrame, dict[str, list[str]], list[str]]:
+    tables = {key.removeprefix(_VIEW): array for key, array in arrays.items() if key.startswith(_VIEW)}
+    for key, array in [("X", arrays.get("X")), *((_VIEW + name, table) for name, table in tables.items())]:
+        if array is not None and (array.ndim != 2 or 0 in array.shape):
+            raise ValueError(f"{path.name}: {key} must be a table (n, d); got shape {array.shape}.")
+    if tables:
+        notes = [f"{path.name} has views, so its X is left out."] if "X" in arrays else []
+        return (*_joined(path, arrays, tables), notes)
+    if "X" not in arrays:
+        raise ValueError(
+            f"{path.name} must hold a table X, views view_NAME, or kernels K or kernel_NAME, beside its "
+            "target; it has "
+            f"{', '.join(sorted(arrays)) or 'nothing'}."
+        )
+    X = arrays["X"]
+    return _frame(X, _names(path, arrays, "feature_names", "x", X.shape[1])), {}, []
+
+
+def _joined(path: Path, arrays: Arrays, tables: Arrays) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    lengths = {name: len(table) for name, table in tables.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {n}" for name, n in lengths.items())
+        raise ValueError(f"the views of {path.name} must have equally many rows; they have: {told}.")
+    views = {
+        name: [f"{name}:{column}" for column in _names(path, arrays, f"names_{name}", "", table.shape[1])]
+        for name, table in tables.items()
+    }
+    frames = [_frame(table, views[name]) for name, table in tables.items()]
+    return pd.concat(frames, axis=1), views
+
+
+def _frame(table: np.ndarray, columns: list[str]) -> Any:
+    return pd.DataFrame(table, columns=pd.Index(columns, dtype=object))

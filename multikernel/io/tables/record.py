@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from multikernel.io.tables.fitting import INTERRUPTED, Fitted
+from multikernel.io.tables.fitting import INTERRUPTED, Fitted, Tuning
 from multikernel.io.tables.planning import FitPlan, gap_columns, takes_gaps, text_columns
-from multikernel.io.tables.tuning import Tuning
 from multikernel.views import View, as_views
 
 RECORD, TUNING = "fit.json", "tuning.jsonl"
@@ -107,19 +106,37 @@ def require_free(folder: str | Path, *, force: bool = False) -> None:
         Whether a finished fit may be replaced. Folders that hold anything else are never touched.
     """
     place = Path(folder)
-    if place.exists() and not place.is_dir():
-        raise ValueError(f"the model is written to a folder; {place} is a file. Name another by --out.")
-    names = {path.name for path in place.iterdir()} if place.exists() else set()
-    foreign = sorted(name for name in names - _OURS if not name.startswith("."))
-    if foreign and RECORD not in names:
-        raise ValueError(
-            f"the folder {place} holds other things ({', '.join(foreign[:3])}) and no model. Name another by "
-            "--out."
-        )
+    names = require_no_others(place, "model", RECORD, _OURS)
     if RECORD in names and not force and not was_interrupted(place):
         raise ValueError(
             f"the folder {place} holds a model already. Name another by --out, or replace it by --force."
         )
+
+
+def require_no_others(folder: Path, what: str, mark: str, own: Container[str]) -> set[str]:
+    """Refuse a file, and a folder that holds other things and no result; return the names in the folder.
+
+    Parameters
+    ----------
+    folder : Path
+        It may not exist.
+    what : str
+        What is to be written there.
+    mark : str
+        The name of the file that a folder with such a result has: it may hold other things, too.
+    own : container of str
+        All names that belong to such a result.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"the {what} is written to a folder; {folder} is a file. Name another by --out.")
+    names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    foreign = sorted(name for name in names if name not in own and not name.startswith("."))
+    if foreign and mark not in names:
+        raise ValueError(
+            f"the folder {folder} holds other things ({', '.join(foreign[:3])}) and no {what}. Name another "
+            "by --out."
+        )
+    return names
 
 
 def remove_stale(folder: str | Path, *, tuned: bool = False) -> list[str]:

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from multikernel.io.tables.data import TableData
+from multikernel.io.tables.data import TableData, some
 from multikernel.kernels import Chi2, Kernel, Pairwise, Tanimoto
 from multikernel.kernels.expressions import parse_kernel
 from multikernel.views import View, as_views
@@ -238,7 +238,7 @@ def _columns(entry: dict[str, Any], place: _Place, table: TableData | None) -> A
     if table is None:
         return Matching(tuple(given)) if any(map(_is_pattern, given)) else given
     if table.kind == "precomputed":
-        raise ValueError(f"{place}: {table.name} holds ready-made kernels, which have no columns.")
+        raise ValueError(f"{place}: {table.name} holds precomputed kernels, which have no columns.")
     for column in given:
         _require_match(column, table, place)
     return [str(name) for name in Matching(tuple(given))(table.X)]
@@ -254,8 +254,7 @@ def _require_match(column: str | int, table: TableData, place: _Place) -> None:
         hint = "It is the target, which no view may read."
     else:
         near = difflib.get_close_matches(column, known, 3)
-        listed = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
-        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {listed}."
+        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"It has {some(known, 12)}."
     raise ValueError(f"{place}: {table.name} has no column {column!r}. {hint}")
 
 

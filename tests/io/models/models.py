@@ -80,6 +80,11 @@ def two_columns(X):
     return [0, 1]
 
 
+def node(module, name, loader, **rest):
+    """A part of a schema."""
+    return {"__class__": name, "__module__": module, "__loader__": loader, **rest}
+
+
 def tampered(data, change):
     """A model file with another schema, and the checksum that goes with it."""
     members = unpack(data)

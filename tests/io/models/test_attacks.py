@@ -14,21 +14,16 @@ import pytest
 from multikernel import MKLClassifier
 from multikernel.io.models import ModelFileError, describe_model, load_model, upgrades
 from multikernel.io.models.archive import pack, unpack
-from multikernel.io.models.coding import SCHEMA
+from multikernel.io.models.coding import SCHEMA, trusted_uses
 from multikernel.io.models.files import checked_bytes
 from multikernel.io.models.stand_ins import Sparse
-from multikernel.io.models.trusted import trusted_uses
 from multikernel.io.models.upgrades import Upgraded
 from multikernel.kernels import Gaussian, Linear
 from tests.io.models import models
-from tests.io.models.models import FORMATS, as_first_format, tampered
+from tests.io.models.models import FORMATS, as_first_format, node, tampered
 
-TEXT = {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "content": '"touch PWNED"'}
-ARGUMENTS = {"__class__": "tuple", "__module__": "builtins", "__loader__": "TupleNode", "content": [TEXT]}
-
-
-def node(module, name, loader, **rest):
-    return {"__class__": name, "__module__": module, "__loader__": loader, **rest}
+TEXT = node("builtins", "str", "JsonNode", content='"touch PWNED"')
+ARGUMENTS = node("builtins", "tuple", "TupleNode", content=[TEXT])
 
 
 NO_KEYS = node("builtins", "list", "ListNode", content=[])
@@ -117,8 +112,8 @@ WITHIN = [  # what this package holds and no file may name: modules of today, he
     ("multikernel", "Upgraded"),
     ("multikernel", "load_model"),
     ("multikernel", "kernels.distance.Gaussian"),
-    ("multikernel.persistence.archive", "write_whole"),
-    ("multikernel.persistence.names", "OBJECTS"),
+    ("multikernel.io.models.archive", "write_whole"),
+    ("multikernel.io.models.names", "OBJECTS"),
 ]
 
 
@@ -249,20 +244,13 @@ def test_made_up_files_give_an_error_or_a_model(write):
     dice = random.Random(0)
     schema = members[SCHEMA]
     words = [b"null", b"0", b'"x"', b"[]", b"{}", b'"ListNode"', b'"TypeNode"', b'"ObjectNode"', b'"content"']
+    known = [b'"DictNode"', b'"JsonNode"', b'"builtins"', b'"str"', b'"content"', b'"__module__"']
     refused = 0
     for _ in range(150):
         start = dice.randrange(len(schema))
         changed = schema[:start] + dice.choice(words) + schema[start + dice.randrange(12) :]
         if dice.random() < 0.5:  # a change that stays JSON
-            words_here = [
-                b'"DictNode"',
-                b'"JsonNode"',
-                b'"builtins"',
-                b'"str"',
-                b'"content"',
-                b'"__module__"',
-            ]
-            changed = schema.replace(dice.choice(words_here), dice.choice(words), dice.randrange(1, 9))
+            changed = schema.replace(dice.choice(known), dice.choice(words), dice.randrange(1, 9))
         try:
             load_model(write(pack({**members, SCHEMA: changed})))
         except ModelFileError:

@@ -8,9 +8,8 @@ import pytest
 
 from multikernel import MKLClassifier
 from multikernel.io.models import ModelFileError, ModelVersionWarning, describe_model, load_model, save_model
-from multikernel.io.models.archive import pack, unpack
+from multikernel.io.models.archive import FORMAT_VERSION, pack, unpack
 from multikernel.io.models.coding import ABOUT, SCHEMA
-from multikernel.io.models.versions import FORMAT_VERSION
 from tests.io.models.models import Counting, answers, assert_same_bits
 
 

@@ -18,14 +18,10 @@ from multikernel.io.models.files import checked_bytes
 from multikernel.io.models.stand_ins import Layout, NamedSeries
 from multikernel.kernels import Gaussian, Linear
 from tests.io.models import models
-from tests.io.models.models import FORMATS, LABELS, NEW, X, tampered
+from tests.io.models.models import FORMATS, LABELS, NEW, X, node, tampered
 
 STAND_INS = "multikernel"
 MKL = ("multikernel", "MKLClassifier")
-
-
-def node(module, name, loader, **rest):
-    return {"__class__": name, "__module__": module, "__loader__": loader, **rest}
 
 
 def value(content):

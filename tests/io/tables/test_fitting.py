@@ -15,6 +15,7 @@ from multikernel.io.tables import (
     TableData,
     ViewList,
     fit_plan,
+    fitting,
     make_record,
     parse_parameters,
     plan_fit,
@@ -24,9 +25,8 @@ from multikernel.io.tables import (
     require_free,
     stop_on_interrupt,
     tune,
-    tuning,
 )
-from multikernel.io.tables.tuning import Tuning, doubts_of_scale
+from multikernel.io.tables.fitting import Tuning, doubts_of_scale
 from multikernel.kernels import Gaussian, Linear
 
 N = 40
@@ -120,18 +120,8 @@ def test_what_cannot_be_fitted_is_refused(y, options, said):
 
 
 def test_parameters_are_read_without_running_them():
-    texts = [
-        "C=1e2",
-        "n=3",
-        "a=TRUE",
-        "b=none",
-        "c=-inf",
-        "d='x y'",
-        "e=[1, 2]",
-        "f=__import__('os')",
-        "g=a=b",
-    ]
-    assert parse_parameters(texts) == {
+    texts = "C=1e2; n=3; a=TRUE; b=none; c=-inf; d='x y'; e=[1, 2]; f=__import__('os'); g=a=b"
+    assert parse_parameters(texts.split("; ")) == {
         "C": 100.0, "n": 3, "a": True, "b": None, "c": -np.inf, "d": "x y", "e": [1, 2],
         "f": "__import__('os')", "g": "a=b",
     }  # fmt: skip
@@ -180,7 +170,7 @@ def test_the_first_interrupt_asks_and_the_second_ends():
 
 def test_tuning_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     plan = plan_fit(table(LABELS), kernels="linear, gaussian")
-    score, done = tuning.score_quietly, []
+    score, done = fitting.score_quietly, []
 
     def until_stopped(**arguments):
         if len(done) == 4:
@@ -188,10 +178,10 @@ def test_tuning_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
         done.append(arguments["label"])
         return score(**arguments)
 
-    monkeypatch.setattr(tuning, "score_quietly", until_stopped)
+    monkeypatch.setattr(fitting, "score_quietly", until_stopped)
     with pytest.raises(KeyboardInterrupt):
         tune(plan, tmp_path / "tuning.jsonl", folds=2)
-    monkeypatch.setattr(tuning, "score_quietly", lambda **arguments: done.append("") or score(**arguments))
+    monkeypatch.setattr(fitting, "score_quietly", lambda **arguments: done.append("") or score(**arguments))
     found = tune(plan, tmp_path / "tuning.jsonl", folds=2)
     assert len(done) == 12
     assert (found.parameter, found.metric, np.shape(found.scores)) == ("C", "accuracy", (6, 2))
@@ -199,12 +189,9 @@ def test_tuning_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_there_are_no_more_folds_than_the_rarest_class_has_rows():
+def test_there_are_no_more_folds_than_rows_of_a_class_and_of_equal_values_the_middle_one_is_taken():
     plan = plan_fit(table(np.repeat([0, 1], [N - 3, 3])), kernels="linear")
     assert np.shape(tune(plan, folds=5).scores) == (6, 3)
-
-
-def test_of_equal_values_the_middle_one_is_taken():
     assert Tuning("C", [1.0, 2.0, 3.0, 4.0], [[0.5], [0.5], [0.5], [0.4]], "accuracy").best == 2.0
 
 
@@ -270,25 +257,15 @@ def test_what_cannot_be_predicted_is_refused(kept, frame, options, said):
 
 
 def test_encoded_columns_are_those_of_training():
-    data = {
-        "kind": "table",
-        "columns": ["c=q", "a"],
-        "kernels": [],
-        "one_hot": {"c": ["p", "q"]},
-        "n_samples": 2,
-    }
+    data = {"kind": "table", "columns": ["c=q", "a"], "kernels": [], "n_samples": 2}
+    data["one_hot"] = {"c": ["p", "q"]}
     model = SimpleNamespace(predict=lambda X: X.to_numpy())
     new = TableData(pd.DataFrame({"a": [5.0, 6.0], "c": ["q", "p"]}), None, {}, "table", "n.csv")
     found = predict_table(model, {"data": data}, new).frame
     assert found.drop(columns="row").to_numpy().tolist() == [[1.0, 5.0], [0.0, 6.0]]
 
 
-def test_a_record_of_something_else_is_refused(kept):
-    with pytest.raises(ValueError, match="record beside the model"):
-        predict_table(kept[0], {"data": {"kind": "table"}}, table())
-
-
-def test_ready_made_kernels_keep_their_names(tmp_path):
+def test_precomputed_kernels_keep_their_names(tmp_path):
     X = features()
     kernels = {"p": X @ X.T, "q": np.exp(-((X[:, None] - X) ** 2).sum(axis=2))}
     np.savez(tmp_path / "t.npz", y=LABELS, **{f"kernel_{name}": K for name, K in kernels.items()})
@@ -307,7 +284,7 @@ def test_ready_made_kernels_keep_their_names(tmp_path):
         wrong = TableData(stack[:, :shape], None, {}, "precomputed", "n.npz", kernel_names=names)
         with pytest.raises(ValueError, match=said):
             predict_table(fitted.model, record, wrong)
-    with pytest.raises(ValueError, match="must hold ready-made kernels"):
+    with pytest.raises(ValueError, match="must hold precomputed kernels"):
         predict_table(fitted.model, record, table())
     kernels["q"][0, 1] += 1.0
     np.savez(tmp_path / "t.npz", y=LABELS, **{f"kernel_{name}": K for name, K in kernels.items()})
@@ -377,7 +354,9 @@ def test_values_of_another_scale_are_noted():
     assert "one value in all rows" in notes([0.5] * 4)[0]
 
 
-def test_a_damaged_record_is_refused():
+def test_a_damaged_record_is_refused(kept):
     record = {"data": {"kind": "table", "columns": ["a"], "kernels": [], "one_hot": {"a": 3}, "n_samples": 4}}
     with pytest.raises(ValueError, match="record beside the model"):
         reading_options(record)
+    with pytest.raises(ValueError, match="record beside the model"):
+        predict_table(kept[0], {"data": {"kind": "table"}}, table())

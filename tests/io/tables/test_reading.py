@@ -88,11 +88,8 @@ def test_what_is_wrong_with_a_text_table_is_named(tmp_path, content, said):
 def test_other_files_are_refused(tmp_path, name, content, said):
     with pytest.raises(ValueError, match=said):
         read_table(put(tmp_path, name, content), "kind")
-
-
-def test_a_file_must_be_there(tmp_path):
     with pytest.raises(ValueError, match="does not exist"):
-        read_table(tmp_path / "t.csv")
+        read_table(tmp_path / "none.csv")
 
 
 def test_parquet(tmp_path, monkeypatch):
@@ -130,7 +127,7 @@ def test_views_of_arrays(tmp_path):
     assert data.X.to_numpy().tolist() == [[1, 1, 0], [1, 1, 0]]
 
 
-def test_ready_made_kernels(tmp_path):
+def test_precomputed_kernels(tmp_path):
     one, two = np.eye(2), np.ones((2, 2))
     named = read_table(npz(tmp_path, kernel_p=one, kernel_q=two, y=[0, 1]), "y")
     assert (named.kind, named.kernel_names, named.columns) == ("precomputed", ["p", "q"], [])

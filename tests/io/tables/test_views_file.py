@@ -86,7 +86,7 @@ def test_a_view_without_columns_reads_those_of_the_table_under_its_name(tmp_path
         ("[[view]]\nname = 'a'\nkernel = 'linear'\ncolumns = []", "one column at least"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\ncolumns = [1.5]", "got 1.5"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\ncolumns = ['witdh']", "no column 'witdh'.*'width'"),
-        ("[[view]]\nname = 'a'\nkernel = 'linear'\ncolumns = ['arm_*']", "no column 'arm_\\*'. It has width"),
+        ("[[view]]\nname = 'a'\nkernel = 'linear'\ncolumns = ['arm_*']", "'arm_\\*'. It has 'width'"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\ncolumns = ['y']", "It is the target"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\ncolumns = [5]", "from 0 to 4"),
         ("[[view]]\nname = 'a'\nkernel = 'linear'\nstandardize = 1", "true or false; got 1"),

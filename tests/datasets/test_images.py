@@ -1,4 +1,6 @@
-"""Every view of an image against a plain computation and against the symmetries it must have."""
+"""Views of images against plain computations and the symmetries they must have; the digits and the faces."""
+
+import math
 
 import numpy as np
 import pytest
@@ -6,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits
 
+from multikernel.datasets import load_dataset, load_digits_views
+from multikernel.datasets.faces import WOMEN, load_faces
 from multikernel.datasets.image_views import (
     column_profile,
     fourier_frequencies,
@@ -17,6 +22,7 @@ from multikernel.datasets.image_views import (
     row_profile,
     shrink,
 )
+from tests.shared_data import needs_shared_data, shared_data_folder
 
 grey = st.floats(0, 1, allow_subnormal=False)
 stacks = arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 5)), elements=grey)
@@ -62,23 +68,11 @@ def test_pixels_do_not_share_memory_with_the_images():
 
 
 @given(stacks)
-def test_profiles_hold_all_the_ink(images):
-    ink = images.sum(axis=(1, 2))
-    assert row_profile(images).shape == images.shape[:2]
-    assert column_profile(images).shape == images.shape[::2]
-    assert_allclose(row_profile(images).sum(axis=1), ink, atol=1e-12)
-    assert_allclose(column_profile(images).sum(axis=1), ink, atol=1e-12)
-
-
-@given(stacks)
-def test_profiles_change_roles_when_the_image_is_transposed(images):
-    assert_allclose(row_profile(images.transpose(0, 2, 1)), column_profile(images), atol=1e-12)
-
-
-@given(stacks)
-def test_a_row_profile_is_blind_to_the_order_of_the_columns_and_not_of_the_rows(images):
-    assert_allclose(row_profile(images[:, :, ::-1]), row_profile(images), atol=1e-12)
-    assert_allclose(row_profile(images[:, ::-1]), row_profile(images)[:, ::-1], atol=1e-12)
+def test_profiles_are_the_ink_of_each_row_and_of_each_column(images):
+    rows = [[math.fsum(row) for row in image] for image in images]
+    columns = [[math.fsum(column) for column in image.T] for image in images]
+    assert_allclose(row_profile(images), rows, atol=1e-12)
+    assert_allclose(column_profile(images), columns, atol=1e-12)
 
 
 @given(stacks)
@@ -180,3 +174,73 @@ def test_blocks_that_do_not_fit_are_refused_by_name(cut, name):
         cut(np.zeros((1, 4, 4)), **{name: 3})
     with pytest.raises(ValueError, match=f"{name} must be"):
         cut(np.zeros((1, 4, 4)), **{name: 0})
+
+
+# --- digits and faces ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits_views()
+
+
+def test_labels_and_pixels_are_those_of_scikit_learn(digits):
+    original = load_digits()
+    assert_array_equal(digits.y, original.target)
+    assert_allclose(digits.X[digits.views["pixels"]], original.data / 16)
+
+
+def test_the_views_share_out_all_columns(digits):
+    columns = [column for view in digits.views.values() for column in view]
+    assert columns == digits.X.columns.tolist()
+    assert len(set(columns)) == len(columns)
+    assert digits.X.index.tolist() == list(range(1797))
+
+
+def test_column_names_say_which_number_they_hold(digits):
+    image = load_digits().images[100] / 16
+    row = digits.X.loc[100]
+    assert row["pixels_r3_c5"] == image[3, 5]
+    assert row["row_profile_r3"] == pytest.approx(image[3].sum())
+    assert row["column_profile_c5"] == pytest.approx(image[:, 5].sum())
+    assert row["fourier_u0_v0"] == pytest.approx(image.sum())
+    assert row["fourier_u0_v4"] == pytest.approx(abs(image[:, ::2].sum() - image[:, 1::2].sum()))
+    lower_left = [f"orientations_cell2_bin{b}" for b in range(8)]
+    down, right = np.gradient(image)
+    assert row[lower_left].sum() == pytest.approx(np.hypot(down, right)[4:, :4].sum())
+
+
+def test_a_subset_of_views_comes_in_the_order_asked_for(digits):
+    some = load_digits_views(["orientations", "pixels"])
+    assert list(some.views) == ["orientations", "pixels"]
+    assert_array_equal(some.X, digits.X[digits.views["orientations"] + digits.views["pixels"]])
+
+
+@pytest.mark.parametrize("views", [[], ["pixels", "pixels"], ["pixels", "colour"]])
+def test_views_that_make_no_sense_are_refused(views):
+    with pytest.raises(ValueError, match=r"each once; got .*Choose from pixels, row_profile"):
+        load_digits_views(views)
+
+
+def test_one_name_outside_a_list_is_refused():
+    with pytest.raises(TypeError, match=r"Give \['pixels'\]"):
+        load_digits_views("pixels")
+
+
+@needs_shared_data
+def test_the_faces_are_those_of_the_data_set(monkeypatch):
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+    faces, raw = load_faces(), load_dataset("olivetti")
+    assert faces.images.shape == (400, 64, 64)
+    assert faces.images.max() <= 1.0
+    assert_array_equal(np.rint(255 * faces.images).reshape(400, -1), raw.X)
+    assert_array_equal(faces.subject, raw.y)
+    assert (faces.y == 1).sum() == 10 * len(WOMEN)
+    assert set(faces.subject[faces.y == 1]) == set(WOMEN)
+
+
+def test_without_the_data_the_message_says_what_to_set(monkeypatch, tmp_path):
+    monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(ValueError, match=r"olivetti.* is in none of the folders"):
+        load_faces()

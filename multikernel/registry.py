@@ -42,6 +42,8 @@ from .spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier, Spec
 from .transductive import TransductiveMKLClassifier
 from .views import as_views
 
+__all__ = ["TASKS", "Method", "get_method", "list_methods"]
+
 MULTICLASS = About(
     family="margin",
     problem="min ½ Σ ‖w_ml‖²/μ_m + C Σ_i Σ_{l≠y_i} [2 − f^{y_i}(x_i) + f^l(x_i)]₊, μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1",

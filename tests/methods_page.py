@@ -1,7 +1,6 @@
 """docs/methods.md, made of what every weight learner and estimator says about itself."""
 
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 
@@ -110,11 +109,12 @@ def tasks_of(cls):
 
 
 def introduction(family):
-    """What the package of a family says in its first line."""
-    name = f"{weights.__name__}.{family}"
-    if importlib.util.find_spec(name) is None:
+    """What the room of a family's weight learners says in its first line."""
+    members = [learner for learner in learners() if learner.about.family == family]
+    rooms = {".".join(learner.__module__.split(".")[:3]) for learner in members}
+    if len(rooms) != 1:
         return ""
-    return inspect.getdoc(importlib.import_module(name)).splitlines()[0] + "\n\n"
+    return inspect.getdoc(importlib.import_module(rooms.pop())).splitlines()[0] + "\n\n"
 
 
 def escaped(text):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from functools import cache
 from pathlib import Path
@@ -19,19 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.datasets import discrimination
 from benchmarks.datasets.discrimination import DiscriminantTask, draw_waveforms, gaussian_bank
 from benchmarks.discriminant_objective import columns_of_classes, judge_discriminant
-from benchmarks.measuring import one_cholesky
 from benchmarks.objective import InfeasibleError
-from benchmarks.plan import QUICK
 from benchmarks.sections import discriminant as section
 from benchmarks.solvers.discriminant import answer_of_ours, fit_ours, learn_ours
-from benchmarks.store import Store
 from judges.programs import discriminant_cvxopt, discriminant_cvxpy
-from judges.programs.discriminant_program import (
-    answer_of_shares,
-    inequalities,
-    members_of,
-    shares_of_unknowns,
-)
 
 
 @cache
@@ -191,55 +181,12 @@ def test_contestants_find_the_optimum(name, reg):
     np.testing.assert_array_equal(task.kernels, before)
 
 
-@pytest.mark.parametrize("balanced", [True, False])
-@pytest.mark.parametrize("reg", REGS)
-def test_both_forms_of_the_program_are_the_same_program(reg, balanced):
-    task = small_task(reg)
-    members = members_of(task)
-    form = inequalities(members, balanced)
-    shares = np.random.default_rng(0).dirichlet(np.ones(len(members.matrices)))
-    x = np.append(shares[:-1] if balanced else shares, 7.0)
-    matrix = form.constant + np.tensordot(x, form.linear, axes=1)
-    M = members.ridge * np.eye(24) + np.tensordot(shares, members.matrices, axes=1)
-    scale = 24.0 if balanced else 1.0
-    np.testing.assert_allclose(matrix[:-1, :-1], scale * M, atol=1e-12)
-    np.testing.assert_allclose(matrix[-1, :-1], np.sqrt(scale) * members.contrast, atol=1e-14)
-    np.testing.assert_allclose(matrix[:-1, -1], np.sqrt(scale) * members.contrast, atol=1e-14)
-    assert matrix[-1, -1] == pytest.approx(7.0)
-    assert form.cost @ x == pytest.approx(7.0)
-    np.testing.assert_allclose(form.limits - form.signs @ x, shares, atol=1e-15)
-    np.testing.assert_allclose(shares_of_unknowns(x, balanced), shares, atol=1e-15)
-    assert (form.total is None) == balanced
-    assert balanced or form.total @ x == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("reg", REGS)
-def test_shares_become_the_weights_and_the_regularisation_of_the_same_matrix(reg):
-    task = small_task(reg)
-    members = members_of(task)
-    shares = np.random.default_rng(0).dirichlet(np.ones(len(members.matrices)))
-    answer = answer_of_shares(members, task, shares, "optimal")
-    P = np.eye(24) - np.ones((24, 24)) / 24
-    M = answer.reg * np.eye(24) + P @ np.tensordot(answer.weights, task.kernels, axes=1) @ P
-    expected = members.ridge * np.eye(24) + np.tensordot(shares, members.matrices, axes=1)
-    np.testing.assert_allclose(M if reg is not None else M / np.trace(M), expected, atol=1e-14)
-    assert centred_traces(task.kernels) @ answer.weights == pytest.approx(1.0, rel=1e-12)
-
-
 def test_the_estimator_is_given_the_same_task():
     for reg in REGS:
         task = small_task(reg)
         model = fit_ours(task)
         np.testing.assert_allclose(model.kernel_weights_, learn_ours(task).weights, rtol=1e-9, atol=1e-12)
         assert model.objective_ == pytest.approx(optimum(reg), rel=1e-6)
-
-
-def test_one_cholesky_leaves_its_matrix_and_refuses_an_indefinite_one():
-    matrix = np.array([[2.0, 1.0], [1.0, 2.0]], order="F")
-    assert one_cholesky(matrix) >= 0.0
-    np.testing.assert_array_equal(matrix, [[2.0, 1.0], [1.0, 2.0]])
-    with pytest.raises(ValueError, match="positive definite"):
-        one_cholesky(matrix - 2.0 * np.eye(2))
 
 
 # ---------------------------------------------------------------------- the data
@@ -272,105 +219,3 @@ def test_gaussians_have_the_widths_they_name():
     for kernel, width in zip(bank, [0.1, 1.0, 10.0, 100.0], strict=True):
         np.testing.assert_allclose(kernel, np.exp(-distances / width**2), atol=1e-10)
     np.testing.assert_array_equal(bank, bank.transpose(0, 2, 1))
-
-
-# ---------------------------------------------------------------------- what the page says
-TINY = dataclasses.replace(
-    QUICK, discriminant=(12,), discriminant_general=(12,), discriminant_alone=(12, 16), repeats=1
-)
-
-
-@pytest.fixture
-def measured(tmp_path, monkeypatch):
-    """The whole section at sizes that take no time, without SDPA, which the tests do not install."""
-    monkeypatch.setattr(section, "RECORD", section.RECORD[1:])
-    monkeypatch.setattr(section, "_IN_A_ROW", 1)
-    monkeypatch.setattr(section, "cpu_seconds", lambda call: (0.5, call()))
-    store = Store(tmp_path / "raw.jsonl", "run")
-    section.measure(store, TINY)
-    return store
-
-
-def test_the_section_measures_and_reports_every_case(measured):
-    peers = (*section.CVXOPT, *section.RECORD)
-    alone, against = 2 * 2, 2 * len(peers) + 2 * len(section.GENERAL)
-    assert len(measured.records) == alone + 1 + against
-    figures = section.figures(measured, TINY)
-    assert {figure.reached for figure in figures if "faster" in figure.required} == {None}  # not its size
-    equality = next(figure for figure in figures if "objective of CVXOPT" in figure.what)
-    gap = next(figure for figure in figures if "found by the judge" in figure.what)
-    assert equality.reached is True
-    assert gap.reached is True
-    tables = section.tables(measured, TINY)
-    assert [len(table.rows) for table in tables[:2]] == [alone, against]
-    assert all(len(row) == len(table.header) for table in tables for row in table.rows)
-    assert len(tables) == 3
-
-
-def test_an_empty_store_says_that_nothing_was_measured(tmp_path):
-    store = Store(tmp_path / "raw.jsonl", "run")
-    assert {figure.outcome for figure in section.figures(store, TINY)} == {"–"}
-
-
-def record_of(theirs, ours=0.01, value=5.0, status="optimal"):
-    verdict = {"value": value, "gap": 1e-9}
-    times = {"ours": [ours], "estimator": [2 * ours], "theirs": [theirs], "cholesky": [0.001]}
-    counted = {"n_factorisations": 6, "status": status, "code": ""}
-    return times | counted | {"our_verdict": {"value": 5.0, "gap": 1e-9}, "verdict": verdict}
-
-
-def stored(tmp_path, contestant, n, records):
-    store = Store(tmp_path / "raw.jsonl", "run")
-    for reg, record in zip(section.REGS, records, strict=True):
-        case = section.DiscriminantCase("waveform", n, reg)
-        store.measure(section.case_key(contestant, case), lambda record=record: record)
-    return store
-
-
-@pytest.mark.parametrize(
-    ("n", "theirs", "reached"),
-    [
-        (400, (4.1, 4.2), True),
-        (400, (4.1, 3.9), False),
-        (400, (3.9, 4.1), False),
-        (100, (4.1, 3.9), None),
-    ],
-)
-def test_speed_is_that_of_the_worse_regularisation_and_required_at_its_size(tmp_path, n, theirs, reached):
-    peer = section.CVXOPT[0]
-    store = stored(tmp_path, peer.name, n, [record_of(t) for t in theirs])
-    figure = section.speed_figure(store, peer, n, 400.0)
-    assert figure.reached is reached
-    assert figure.measured.startswith(f"{min(theirs) / 0.01:.3g} (waveform, n={n}, m=10, λ ")
-    assert f"checks {min(theirs) / 0.02:.3g}" in figure.measured
-    assert f"{max(theirs) / 0.01:.3g} (λ " in figure.measured
-
-
-def test_a_peer_that_met_its_time_limit_is_said_to_have(tmp_path):
-    peer = section.GENERAL[1]
-    store = stored(tmp_path, peer.name, 100, [record_of(9.0), record_of(9.0, status="user_limit")])
-    figure = section.speed_figure(store, peer, 100, None)
-    assert figure.reached is None
-    assert figure.measured.endswith("it ended: user_limit")
-
-
-@pytest.mark.parametrize(("ours", "reached"), [(0.0199, True), (0.0201, False)])
-def test_time_is_counted_in_choleskys_of_the_same_run(tmp_path, ours, reached):
-    store = stored(tmp_path, "alone", 400, [record_of(1.0), record_of(1.0, ours=ours)])
-    plan = dataclasses.replace(TINY, discriminant_alone=(400,))
-    time, count = section.cholesky_figures(store, plan)
-    assert (time.reached, count.reached) == (reached, True)
-    assert time.measured.startswith(f"{ours / 0.001:.3g} (waveform, n=400, m=10, λ learned)")
-    store.records[next(iter(store.records))]["n_factorisations"] = 21
-    assert section.cholesky_figures(store, plan)[1].reached is False
-
-
-def test_values_that_differ_or_are_absent_are_not_equal(tmp_path):
-    plan = dataclasses.replace(TINY, discriminant=(400,))
-    store = stored(tmp_path, section.CVXOPT[1].name, 400, [record_of(1.0), record_of(1.0, value=5.0 + 4e-6)])
-    assert section.equality_figure(store, plan).reached is True
-    last = store.records[next(reversed(store.records))]
-    last["verdict"]["value"] = 5.0 - 6e-6
-    assert section.equality_figure(store, plan).reached is False
-    del last["verdict"]
-    assert section.equality_figure(store, plan).reached is False

@@ -1,7 +1,7 @@
 """The judge of gates, the descent around SVC, the data, and what the page says of them."""
 
 import dataclasses
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,11 +14,9 @@ from benchmarks.datasets import localized as data
 from benchmarks.datasets.localized import digits_task, gauss_task
 from benchmarks.localized_objective import gate_values, gated_kernel, judge_machine
 from benchmarks.objective import InfeasibleError
-from benchmarks.plan import QUICK
 from benchmarks.sections import localized as section
 from benchmarks.solvers.localized import fit_estimator, learn_gate
-from benchmarks.solvers.localized_svc import Descent, descend_svc, fit_svc
-from benchmarks.store import Store
+from benchmarks.solvers.localized_svc import descend_svc
 from tests.shared_data import needs_shared_data, shared_data_folder
 
 
@@ -134,34 +132,6 @@ def test_all_start_at_the_same_gate_and_end_lower(kernels, gating):
     np.testing.assert_array_equal(task.kernels, before)
 
 
-def test_the_peer_builds_its_kernels_from_points():
-    task = gauss_task(60, "linear + quadratic")
-    nothing = dataclasses.replace(task, kernels=0.0 * task.kernels, features=0.0 * task.features)
-    ready, built = descend_svc(task, 2), fit_svc(nothing, 2)
-    np.testing.assert_array_equal(built.gate, ready.gate)
-
-
-def test_estimator_and_solver_read_the_kernels_of_the_task():
-    task = gauss_task(80, "linear + quadratic")
-    ours, alone = fit_estimator(task, 0), learn_gate(task, 0)
-    assert ours.first == pytest.approx(alone.first, rel=2e-4)
-
-
-@pytest.mark.parametrize("gating", ["softmax", "sigmoid"])
-@pytest.mark.parametrize("kernels", ["linear + quadratic", "3 linear"])
-def test_gradient_of_the_peer_is_that_of_its_value(kernels, gating, monkeypatch):
-    monkeypatch.setattr("benchmarks.solvers.localized_svc.SVC_TOL", 1e-10)
-    task = gauss_task(40, kernels, gating)
-    descent = Descent(task)
-    V = 0.5 * np.random.default_rng(0).normal(size=task.start(0).shape)
-    gradient = descent.gradient(descent.solve(V))
-    for place in np.ndindex(V.shape):
-        change = np.zeros_like(V)
-        change[place] = 1e-5
-        slope = (descent.solve(V + change).value - descent.solve(V - change).value) / 2e-5
-        assert gradient[place] == pytest.approx(slope, rel=1e-3, abs=1e-3)
-
-
 def test_peer_steps_as_ours_do(monkeypatch):
     """Both with exact machines: the same steps and solves, and the same gate at the end."""
     monkeypatch.setattr("benchmarks.solvers.localized_svc.SVC_TOL", 1e-9)
@@ -217,128 +187,6 @@ def test_multiple_features_have_six_views(monkeypatch):
     data.digit_views.cache_clear()
     assert (name, digits.size) == ("multifeat", 2000)
     assert sorted(table.shape[1] for table in views.values()) == [6, 47, 64, 76, 216, 240]
-
-
-# ---------------------------------------------------------------------- what the page says
-TINY = dataclasses.replace(QUICK, localized=40, localized_digits=30, localized_starts=2, repeats=1)
-
-
-@pytest.fixture
-def measured(tmp_path, monkeypatch, small_digits):
-    """The whole section at sizes that take no time."""
-    monkeypatch.setattr(section, "cpu_seconds", lambda call: (0.5, call()))
-    monkeypatch.setattr(section, "code_version", lambda: "")
-    store = Store(tmp_path / "raw.jsonl", "run")
-    section.measure(store, TINY)
-    return store
-
-
-def test_the_section_measures_and_reports_every_start(measured):
-    assert len(measured.records) == 4 * 2 + 2
-    figures = section.figures(measured, TINY)
-    assert len(figures) == 4 * 3 + 2
-    assert {figure.reached for figure in figures if figure.what.startswith("gate,")} == {None}  # not its size
-    assert [figure.reached for figure in figures if figure.what.startswith("gates:")] == [True, True]
-    tables = section.tables(measured, TINY)
-    assert len(tables[0].rows) == 4 * 2 * 4
-    assert all(len(row) == len(table.header) for table in tables for row in table.rows)
-    assert len(tables) == 3
-
-
-def test_an_empty_store_says_that_nothing_was_measured(tmp_path):
-    store = Store(tmp_path / "raw.jsonl", "run")
-    assert {figure.outcome for figure in section.figures(store, TINY)} == {"–"}
-    assert [table.rows for table in section.tables(store, TINY)] == [[]]
-
-
-def start_record(ours, theirs, solves=10, refused=False, first=100.0):
-    verdict = {"value": 50.0, "primal": 50.001, "gap": 2e-5, "imbalance": 0.0, "support": 9}
-    verdicts = {name: dict(verdict) for name in section.CONTESTANTS}
-    if refused:
-        verdicts["ours"] = {"refused": "duals must balance"}
-    told = {
-        "n_solves": {"ours": solves, "solver": solves, "svc": 20, "svc_solver": 20},
-        "n_steps": dict.fromkeys(section.CONTESTANTS, 5),
-        "first": {"ours": 100.0, "solver": 100.0, "svc": first, "svc_solver": 100.0},
-        "status": dict.fromkeys(section.CONTESTANTS, "optimal"),
-    }
-    times = {"ours": [ours], "solver": [ours / 2], "svc": [theirs], "svc_solver": [0.8 * theirs]}
-    return {"code": "", "dataset": "gauss4", "verdict": verdicts} | times | told
-
-
-def stored(tmp_path, plan, case, records):
-    store = Store(tmp_path / "raw.jsonl", "run")
-    for seed, record in enumerate(records):
-        store.measure(section.start_key(case, seed), partial(dict, record))
-    return store
-
-
-@pytest.mark.parametrize(
-    ("n", "records", "reached", "text"),
-    [
-        (800, [start_record(0.1, 0.6), start_record(0.3, 1.5)], True, "5.25 (5 to 6"),
-        (800, [start_record(0.1, 0.9), start_record(0.3, 1.0)], False, "4.75 (3.33 to 9"),
-        (800, [start_record(0.1, 0.9), start_record(0.1, 0.9, refused=True)], False, "0 ("),
-        (300, [start_record(0.1, 0.2)], None, "2 (2 to 2 start by start; 1 for each solve)"),
-    ],
-)
-def test_speed_is_that_of_all_starts_and_required_at_its_size(tmp_path, n, records, reached, text):
-    plan = dataclasses.replace(TINY, localized=n)
-    case = section.gauss_cases(plan)[0]
-    store = stored(tmp_path, plan, case, records)
-    figure = section.speed_figure(store, case, plan, "ours")
-    assert figure.reached is reached
-    assert figure.measured.startswith(text)
-
-
-def test_descents_are_compared_with_descents(tmp_path):
-    plan = dataclasses.replace(TINY, localized=800)
-    case = section.gauss_cases(plan)[0]
-    store = stored(tmp_path, plan, case, [start_record(0.1, 0.4)])
-    assert section.speed_figure(store, case, plan, "ours").measured.startswith("4 (")
-    figure = section.speed_figure(store, case, plan, "solver")
-    assert figure.measured.startswith("6.4 (6.4 to 6.4 start by start; 3.2 for each solve")
-    assert figure.reached is True
-
-
-@pytest.mark.parametrize(("most", "reached"), [(30, True), (31, False)])
-def test_solves_are_those_of_the_worst_start(tmp_path, most, reached):
-    plan = dataclasses.replace(TINY, localized=800)
-    case = section.gauss_cases(plan)[1]
-    records = [start_record(0.1, 0.6, solves=12), start_record(0.1, 0.6, solves=most)]
-    figure = section.solves_figure(stored(tmp_path, plan, case, records), case, plan)
-    assert figure.reached is reached
-    assert figure.measured.startswith(f"at most {most}")
-
-
-@pytest.mark.parametrize(
-    ("n", "longest", "reached"), [(667, 9.9, True), (667, 10.1, False), (200, 10.1, None)]
-)
-def test_a_fit_of_the_digits_takes_seconds(tmp_path, n, longest, reached):
-    plan = dataclasses.replace(TINY, localized_digits=n)
-    case = section.digit_cases(plan)[0]
-    store = stored(tmp_path, plan, case, [start_record(1.0, 2.0), start_record(longest, 2.0)])
-    assert section.seconds_figure(store, case, plan).reached is reached
-    assert section.speed_figure(store, case, plan, "ours").reached is None
-
-
-@pytest.mark.parametrize(("first", "reached"), [(100.09, True), (100.2, False)])
-def test_other_starts_are_noticed(tmp_path, first, reached):
-    plan = dataclasses.replace(TINY, localized=800)
-    case = section.gauss_cases(plan)[0]
-    store = stored(tmp_path, plan, case, [start_record(0.1, 0.6), start_record(0.1, 0.6, first=first)])
-    assert section.start_figure(store, plan).reached is reached
-
-
-def test_gaps_are_those_of_the_judge(tmp_path):
-    plan = dataclasses.replace(TINY, localized=800)
-    case = section.gauss_cases(plan)[0]
-    record = start_record(0.1, 0.6)
-    store = stored(tmp_path, plan, case, [record])
-    assert section.gap_figure(store, plan).reached is True
-    record["verdict"]["solver"]["gap"] = 2e-4
-    store = stored(tmp_path / "other", plan, case, [record])
-    assert section.gap_figure(store, plan).reached is False
 
 
 def test_an_infeasible_answer_is_refused_and_not_judged():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from functools import cache
 from pathlib import Path
@@ -16,11 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.datasets import transduction
 from benchmarks.datasets.transduction import TransductiveProblem, unit_diagonal_kernels
 from benchmarks.matrix_objective import feasible_weights, inner_maximum, judge_matrix, largest_form
-from benchmarks.sections import free_sign
-from benchmarks.sections.kernel_matrix import equality_figure, speed_figure
 from benchmarks.sections.nonnegative import on_simplex
 from benchmarks.solvers.kernel_matrix import answer_of_matrix, learn_matrix, learn_simplex
-from benchmarks.store import Store
 from judges.programs import lmi_cvxopt, lmi_cvxpy
 from judges.programs.qcqp_clarabel import solve_qcqp_clarabel
 from judges.programs.qcqp_clarabel_direct import solve_by_cholesky, solve_by_eigenvectors
@@ -218,50 +214,3 @@ def test_transductive_banks_hold_the_kernels_they_name():
     np.testing.assert_allclose(found[1], np.exp(-distances / (2 * 0.5)), atol=1e-12)
     np.testing.assert_allclose(found[2], np.exp(-distances / (2 * 3.0)), atol=1e-12)
     np.testing.assert_allclose(found[3], cosine, atol=1e-12)
-
-
-# ---------------------------------------------------------------------- what the page says
-def against(theirs, ours=0.1, value=5.0):
-    verdict = {"value": value, "gap": 1e-9}
-    return {
-        "ours": [ours],
-        "estimator": [2 * ours],
-        "theirs": [theirs],
-        "our_verdict": verdict,
-        "verdict": verdict,
-    }
-
-
-@pytest.mark.parametrize(
-    ("n", "theirs", "reached"), [(200, 10.1, True), (200, 9.9, False), (50, 10.1, None), (50, 9.9, None)]
-)
-def test_speed_is_required_at_its_size_alone(tmp_path, n, theirs, reached):
-    peer = free_sign.CVXOPT[0]
-    store = Store(tmp_path / "raw.jsonl", "run")
-    store.measure(free_sign.PROGRAM.key(peer.name, "ionosphere", (n, 5)), lambda: against(theirs))
-    figure = speed_figure(store, free_sign.PROGRAM, peer, (200, 5), 100.0, [(n, 5)])
-    assert figure.reached is reached
-    assert f"{theirs / 0.1:.3g} (ionosphere, n={n}, m=5" in figure.measured
-    assert f"checks {theirs / 0.2:.3g}" in figure.measured
-
-
-def test_an_absent_answer_equals_nothing(tmp_path):
-    store, peers = Store(tmp_path / "raw.jsonl", "run"), free_sign.CVXOPT[:2]
-    for peer in peers:
-        key = free_sign.PROGRAM.key(peer.name, "ionosphere", (100, 3))
-        record = against(1.0)
-        store.measure(key, lambda record=record: record)
-    figure = equality_figure(store, free_sign.PROGRAM, peers, "CVXOPT", [(100, 3)])
-    assert figure.reached is True
-    del store.records[key]["verdict"]
-    assert equality_figure(store, free_sign.PROGRAM, peers, "CVXOPT", [(100, 3)]).reached is False
-
-
-def test_a_fresh_copy_goes_on_from_the_results_that_were_kept(tmp_path):
-    kept = [{"key": "a", "run": "earlier", "value": 1}, {"key": "b", "run": "earlier", "value": 2}]
-    (tmp_path / "results.json").write_text(json.dumps({"records": kept}))
-    store = Store(tmp_path / "raw.jsonl", "now")
-    store.measure("b", lambda: {"value": 3})
-    again = Store(tmp_path / "raw.jsonl", "later")
-    assert {key: record["value"] for key, record in again.records.items()} == {"a": 1, "b": 3}
-    assert again.records["a"]["run"] == "earlier"

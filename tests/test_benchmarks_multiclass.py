@@ -1,7 +1,7 @@
 """The judge of joint machines, the programs for Clarabel, the data, and what the page says of them."""
 
 import dataclasses
-from functools import cache, partial
+from functools import cache
 
 import cvxpy as cp
 import numpy as np
@@ -15,7 +15,6 @@ from benchmarks.objective import InfeasibleError
 from benchmarks.plan import QUICK
 from benchmarks.sections import multiclass as section
 from benchmarks.solvers.joint import duals_of, fit_joint, learn_joint, solve_joint
-from benchmarks.store import Store
 from judges.programs import joint_clarabel
 from multikernel.kernels import Gaussian
 
@@ -215,115 +214,8 @@ def test_more_digits_than_there_are_cannot_be_drawn():
         class_task("digits", 400, 2)
 
 
-# ---------------------------------------------------------------------- what the page says
-TINY = dataclasses.replace(
-    QUICK, multiclass=((20, 3),), multiclass_alone=40, multiclass_weights=(20, 3), repeats=1
-)
-
-
-@pytest.fixture
-def measured(tmp_path, monkeypatch):
-    """The whole section at sizes that take no time."""
-    monkeypatch.setattr(section, "cpu_seconds", lambda call: (0.5, call()))
-    monkeypatch.setattr(section, "code_version", lambda: "")
-    store = Store(tmp_path / "raw.jsonl", "run")
-    section.measure(store, TINY)
-    return store
-
-
-def test_the_section_measures_and_reports_every_case(measured):
-    assert len(measured.records) == 2 * 3 * 2 * 2 + 2 * 2 * 2 + 2 * 3 * 2
-    figures = section.figures(measured, TINY)
-    assert len(figures) == 2 * 2 + 2 + 3 + 2
-    for figure in figures:
-        if "gap" in figure.what or "value" in figure.what:
-            assert figure.reached is True
-        else:
-            assert figure.reached is None  # not of the required size
-    tables = section.tables(measured, TINY)
-    assert [len(table.rows) for table in tables] == [12 * 2 + 12 * 3, 6 * 2 + 6, 8 * 2]
-    assert all(len(row) == len(table.header) for table in tables for row in table.rows)
-
-
-def test_an_empty_store_says_that_nothing_was_measured(tmp_path):
-    store = Store(tmp_path / "raw.jsonl", "run")
-    assert {figure.outcome for figure in section.figures(store, TINY)} == {"–"}
-    assert [table.rows for table in section.tables(store, TINY)] == [[], [], []]
-
-
-def record(ours=0.01, theirs=0.5, gap=5e-4, **verdict):
-    said = {"value": 50.0, "primal": 50.01, "gap": gap, "status": "optimal"} | verdict
-    return {
-        "code": "",
-        "verdict": {"ours": said, "clarabel": dict(said, gap=2e-4), "estimator": said},
-        "ours": [ours],
-        "clarabel": [theirs],
-        "estimator": [2.0 * ours],
-    }
-
-
-def stored(tmp_path, cases, records, key=lambda case: case.key):
-    store = Store(tmp_path / "raw.jsonl", "run")
-    for case, each in zip(cases, records, strict=True):
-        store.measure(key(case), partial(dict, each))
-    return store
-
-
-@pytest.mark.parametrize(
-    ("size", "records", "reached", "text"),
-    [
-        ((250, 5), [record(theirs=0.2), record()], True, "worst 20 (mc, n=250, 5 classes, C=0.1), median 35"),
-        ((111, 10), [record(theirs=0.2), record()], True, "worst 20"),
-        ((250, 5), [record(), record(theirs=0.199)], False, "worst 19.9 (mc, n=250, 5 classes, C=1)"),
-        ((250, 5), [record(), record(gap=1.1e-3)], False, "worst 0 (mc, n=250, 5 classes, C=1)"),
-        ((250, 5), [record(), {**record(), "verdict": {"ours": {"refused": "no"}}}], False, "worst 0"),
-        ((240, 5), [record(theirs=0.1), record()], None, "worst 10"),
-    ],
-)
-def test_speed_is_that_of_the_worst_case_at_equal_precision(tmp_path, size, records, reached, text):
-    cases = section.peer_cases(dataclasses.replace(TINY, multiclass=(size,)), "gaussian", 1e-3)[:2]
-    figure = section.speed_figure(stored(tmp_path, cases, records), cases, "clarabel", "speed", required=True)
-    assert figure.reached is reached
-    assert figure.measured.startswith(text)
-
-
-def test_gaps_are_those_of_the_judge(tmp_path):
-    cases = section.peer_cases(TINY, "gaussian", 1e-3)[:2]
-    store = stored(tmp_path / "a", cases, [record(gap=9e-4), record(gap=1e-4)])
-    assert section.gap_figure(store, cases, "gap").reached is True
-    assert section.gap_figure(store, cases, "gap").measured.startswith("at most 0.9; Clarabel's 0.2 to 0.2")
-    store = stored(tmp_path / "b", cases, [record(gap=9e-4), record(gap=1.1e-3)])
-    assert section.gap_figure(store, cases, "gap").reached is False
-
-
-@pytest.mark.parametrize(
-    ("n", "longest", "name", "reached"),
-    [
-        (2000, 9.9, "ours", True),
-        (2000, 10.1, "ours", False),
-        (2000, 5.1, "estimator", False),
-        (500, 10.1, "ours", None),
-    ],
-)
-def test_many_points_take_seconds(tmp_path, n, longest, name, reached):
-    plan = dataclasses.replace(TINY, multiclass_alone=n)
-    cases = section.alone_cases(plan, "gaussian")
-    assert {case.n for case in cases} == {n, min(n, 1797)}
-    records = [record(ours=longest if place == 3 else 0.5) for place in range(len(cases))]
-    store = stored(tmp_path, cases, records, section.alone_key)
-    assert section.seconds_figure(store, plan, "gaussian", name).reached is reached
-
-
-def test_other_values_are_noticed(tmp_path):
-    cases = [case for case in section.weights_cases(TINY) if case.tol == 1e-6]
-    same = [record() for _ in cases]
-    assert section.value_figure(stored(tmp_path / "a", cases, same), TINY).reached is True
-    same[1]["verdict"]["clarabel"]["value"] = 50.01
-    assert section.value_figure(stored(tmp_path / "b", cases, same), TINY).reached is False
-
-
 def test_an_infeasible_answer_is_refused_and_not_judged():
-    case = section.peer_cases(TINY, "gaussian", 1e-3)[0]
+    case = section.peer_cases(dataclasses.replace(QUICK, multiclass=((20, 3),)), "gaussian", 1e-3)[0]
     task = case.task()
     answer = section.contestants(case)["ours"]()
     wrong = dataclasses.replace(answer, alpha=3.0 * answer.alpha)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import cvxpy as cp
@@ -15,16 +15,13 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.children.mixtures import fit
 from benchmarks.datasets.mixtures import POSTERIORS, ProjectionTask, kernels_of, projection_task
 from benchmarks.nonstationary_objective import judge_projection
 from benchmarks.objective import InfeasibleError
-from benchmarks.plan import QUICK
 from benchmarks.sections import nonstationary as section
 from benchmarks.solvers.projection import solve_interior, solve_smo
-from benchmarks.store import Store
 from judges.optimum import conic_optimum
-from judges.programs.projection_program import features_of, program_of, quadratic_of, weights_of
+from judges.programs.projection_program import features_of, program_of
 
 
 @cache
@@ -194,15 +191,6 @@ def test_contestants_find_the_optimum(name, m):
     np.testing.assert_array_equal(task.kernels, before)
 
 
-def test_both_forms_of_the_program_are_the_same_program():
-    task = small_task(3)
-    program = program_of(task)
-    H = quadratic_of(task, program)
-    W = np.vstack(weights_of(program, [features_of(kernel) for kernel in task.kernels]))
-    np.testing.assert_allclose(W.T @ W, H, atol=1e-8 * np.abs(H).max())
-    assert np.linalg.matrix_rank(program.balance) == len(program.balance) == 5
-
-
 # ---------------------------------------------------------------------- the data
 def test_kernels_are_those_that_the_page_names():
     kernels, y = kernels_of("mc", 30)
@@ -228,148 +216,8 @@ def test_posteriors_sum_to_one_and_the_converged_ones_stay(posteriors):
     assert (change < 0.02) == (posteriors == "converged")
 
 
-# ---------------------------------------------------------------------- what the page says
-TINY = dataclasses.replace(
-    QUICK, nonstationary=20, nonstationary_growth=(16, 20), nonstationary_fits=(30,), repeats=1
-)
-
-
-@pytest.fixture
-def measured(tmp_path, monkeypatch):
-    """The whole section at sizes that take no time, the fits in this process."""
-    monkeypatch.setattr(section, "run_child", lambda module, *files: (fit(*files), []))
-    monkeypatch.setattr(section, "_IN_A_ROW", 1)
-    monkeypatch.setattr(section, "cpu_seconds", lambda call: (0.5, call()))
-    store = Store(tmp_path / "raw.jsonl", "run")
-    section.measure(store, TINY)
-    return store
-
-
-def test_the_section_measures_and_reports_every_case(measured):
-    cases, peers = 3 + 2, len(section.PEERS)
-    assert len(measured.records) == cases * peers + 1 + 1
-    figures = section.figures(measured, TINY)
-    assert {figure.reached for figure in figures if "faster" in figure.required} == {None}  # not its size
-    assert [figure.reached for figure in figures if "against ours" in figure.what] == [True]
-    assert [figure.reached for figure in figures if "found by the judge" in figure.what] == [True, True]
-    assert [figure.reached for figure in figures if "fit of" in figure.what] == [None, None]
-    tables = section.tables(measured, TINY)
-    assert [len(table.rows) for table in tables[:2]] == [cases * peers, 1]
-    assert all(len(row) == len(table.header) for table in tables for row in table.rows)
-    assert len(tables) == 3
-
-
-def test_an_empty_store_says_that_nothing_was_measured(tmp_path):
-    store = Store(tmp_path / "raw.jsonl", "run")
-    assert {figure.outcome for figure in section.figures(store, TINY)} == {"–"}
-    assert [table.rows for table in section.tables(store, TINY)] == [[], []]
-
-
-def record_of(theirs, ours=0.1, lower=5.0, status="optimal"):
-    verdict = {name: {"value": 5.0, "lower": 5.0, "gap": 1e-9} for name in ("interior", "smo")}
-    verdict["theirs"] = {"value": 5.0, "lower": lower, "gap": 1e-6}
-    times = {"interior": [ours], "smo": [2 * ours], "theirs": [theirs]}
-    ended = {"interior": status, "smo": status, "theirs": "Solved"}
-    return times | {"status": ended, "verdict": verdict, "code": ""}
-
-
-def stored(tmp_path, peer, cases, records):
-    store = Store(tmp_path / "raw.jsonl", "run")
-    for case, record in zip(cases, records, strict=True):
-        store.measure(section.case_key(peer.name, case), partial(dict, record))
-    return store
-
-
-def three_cases(n):
-    return section.classification_cases(dataclasses.replace(TINY, nonstationary=n))
-
-
-@pytest.mark.parametrize(
-    ("n", "theirs", "ours", "reached"),
-    [
-        (500, (0.5, 0.6, 0.41), "interior", True),
-        (500, (0.5, 0.39, 0.6), "interior", False),
-        (500, (0.5, 0.6, 0.79), "smo", False),
-        (500, (0.81, 0.9, 1.0), "smo", True),
-        (100, (0.5, 0.39, 0.6), "interior", None),
-    ],
-)
-def test_speed_is_that_of_the_worst_posteriors_and_required_at_its_size(tmp_path, n, theirs, ours, reached):
-    peer, cases = section.PEERS[0], three_cases(n)
-    store = stored(tmp_path, peer, cases, [record_of(t) for t in theirs])
-    figure = section.speed_figure(store, peer, cases, ours, 4.0)
-    assert figure.reached is reached
-    per = 0.1 if ours == "interior" else 0.2
-    worst = cases[int(np.argmin(theirs))]
-    assert figure.measured.startswith(f"{min(theirs) / per:.3g} (mc, T={n}, M=N=3, {worst.posteriors}")
-    assert f"{max(theirs) / per:.3g} (" in figure.measured
-
-
-def test_nothing_is_required_against_the_factored_form_and_cvxopt(tmp_path):
-    assert [peer.required for peer in section.PEERS] == [True, True, False, False]
-    peer, cases = section.PEERS[2], three_cases(500)
-    store = stored(tmp_path, peer, cases, [record_of(0.05)] * 3)
-    assert section.speed_figure(store, peer, cases, "interior", 4.0).reached is None
-
-
-def test_a_solver_of_ours_that_did_not_converge_is_not_fast(tmp_path):
-    peer, cases = section.PEERS[0], three_cases(500)
-    store = stored(tmp_path, peer, cases, [record_of(9.0), record_of(9.0, status="stalled"), record_of(9.0)])
-    figure = section.speed_figure(store, peer, cases, "smo", 4.0)
-    assert figure.reached is False
-    assert figure.measured.startswith("0 (")
-
-
-def test_values_that_differ_or_are_refused_are_not_equal(tmp_path):
-    plan, peer = dataclasses.replace(TINY, nonstationary=500), section.PEERS[1]
-    store = stored(
-        tmp_path,
-        peer,
-        three_cases(500),
-        [record_of(1.0), record_of(1.0, lower=5.0 - 5e-6), record_of(1.0)],
-    )
-    assert section.equality_figure(store, plan).reached is True
-    last = store.records[next(reversed(store.records))]
-    last["verdict"]["theirs"]["lower"] = 5.0 - 7e-6
-    assert section.equality_figure(store, plan).reached is False
-    last["verdict"]["theirs"] = {"refused": "coefficients must balance"}
-    figure = section.equality_figure(store, plan)
-    assert (figure.reached, "inf" in figure.measured) == (False, True)
-    assert len(section.tables(store, plan)[0].rows) == 3
-
-
 def test_an_infeasible_answer_is_refused_and_not_judged():
     task = small_task(2)
     answer = solve_interior(task)
     wrong = dataclasses.replace(answer, duals=(answer.duals[0] * 0.5, answer.duals[1]))
     assert "balance" in section.verdict_of(task, wrong)["refused"]
-
-
-def fit_record(cpu, peak, status="optimal"):
-    told = {
-        "wall": cpu,
-        "baseline": 1,
-        "n_iter": 9,
-        "objective": 1.0,
-        "gap": 1e-4,
-        "code": "",
-        "stack": 2**20,
-    }
-    return told | {"cpu": cpu, "peak": peak, "status": status}
-
-
-@pytest.mark.parametrize(
-    ("n", "record", "reached"),
-    [
-        (2000, fit_record(299.0, 2 * 2**30), [True, True]),
-        (2000, fit_record(301.0, 2 * 2**30), [False, True]),
-        (2000, fit_record(10.0, 2 * 2**30 + 1), [True, False]),
-        (2000, fit_record(10.0, 2**30, "max_iter"), [False, True]),
-        (500, fit_record(301.0, 2**32), [None, None]),
-    ],
-)
-def test_a_fit_must_converge_in_minutes_and_in_memory(tmp_path, n, record, reached):
-    store = Store(tmp_path / "raw.jsonl", "run")
-    store.measure(section.fit_key(n), lambda: record)
-    plan = dataclasses.replace(TINY, nonstationary_fits=(n,))
-    assert [figure.reached for figure in section.fit_figures(store, plan)] == reached

@@ -20,12 +20,44 @@ import reproduction  # noqa: E402
 
 from docs import check_code, check_site  # noqa: E402
 
+# --- names and paths ---------------------------------------------------------------------------------------
+
+PAGES = [
+    *(DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
+    *sorted(DOCS.rglob("*.md")),
+]
+NAME = re.compile(r"(?<![\w/.-])((?:multikernel|studies|judges|benchmarks)(?:\.[A-Za-z_]\w*)+)")
+FILE = re.compile(r"(?<![\w/.-])((?:multikernel|studies|judges|benchmarks|tests|docs|examples)/[\w./-]*\w)")
+EXAMPLES = {"docs/methods/NAME.md", "tests/test_x.py"}  # of a name that the reader chooses
+
+
+def is_importable(dotted):
+    """Whether a dotted name is a module, or an attribute of one."""
+    try:
+        pkgutil.resolve_name(dotted)
+    except (ImportError, AttributeError) as missing:
+        return getattr(missing, "name", None) in (
+            "torch",
+            "celer",
+        )  # peers of the benchmarks, not installed here
+    return True
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
+def test_names_and_paths_of_a_page_exist(page):
+    text = page.read_text(encoding="utf-8")
+    paths = set(FILE.findall(text)) - EXAMPLES
+    missing = [name for name in sorted(set(NAME.findall(text))) if not is_importable(name)]
+    missing += [path for path in paths if not any((at / path).exists() for at in (DOCS.parent, page.parent))]
+    assert not missing
+
+
 # --- API ---------------------------------------------------------------------------------------------------
 
 
 def test_every_room_of_the_package_is_in_the_reference_or_declared_internal():
     rooms = {module.name for module in pkgutil.iter_modules(multikernel.__path__)}
-    public = {name.removeprefix("multikernel.") for name in api_pages.PUBLIC[1:]}
+    public = {name.split(".")[1] for name in api_pages.PUBLIC[1:]}
     assert {room for room in rooms if not room.startswith("_")} == public | set(api_pages.INTERNAL)
 
 

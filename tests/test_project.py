@@ -71,7 +71,7 @@ def test_contributing_shows_live_source(request):
         page.write_text(current, encoding="utf-8")
         text = current
     rooms = {address.split("/")[1] for address, _ in LIVE.findall(text)}
-    assert {"kernels", "criteria", "solvers"} <= rooms
+    assert {"kernels", "rules", "core"} <= rooms
     for address, shown in LIVE.findall(text):
         assert shown == source_of(address), f"{address} has changed: run `make docs`"
     assert text.count("\n<!-- source:") == len(LIVE.findall(text))

@@ -1,4 +1,10 @@
-"""``python -m benchmarks.same REV``: compare the work tree with a revision, numbers and CPU time."""
+"""``python -m benchmarks.same REV``: compare the work tree with a revision, numbers and CPU time.
+
+Every case runs twice: first in a process for each tree that only fills numba's cache and exits, then in
+the processes that are compared. A loop that was compiled in a process and the same loop loaded from the
+cache may differ in the last bits, so that without the first run a tree with a cache would differ from an
+equal one without.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +17,9 @@ import tarfile
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from benchmarks.measuring import restart_on_threads, thread_environment
-from benchmarks.same.compare import Answer, compare, markdown, summary
+from benchmarks.same.compare import Answer, Comparison, compare, markdown, summary
 from benchmarks.same.problems import Case, Problem, problems
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,6 +134,29 @@ def run(
     return found
 
 
+def run_of_trees(
+    trees: tuple[Path, Path], chosen: list[Problem], repeats: int, folder: Path
+) -> tuple[Answers, Answers]:
+    """`run` in a new process for each tree."""
+    runners: list[Runner] = []
+    try:
+        for tree, name in zip(trees, ("before", "after"), strict=True):
+            runners.append(Runner(tree, folder / f"{name}.log"))
+        return run(runners[0], runners[1], chosen, repeats, folder)
+    finally:
+        for runner in runners:
+            runner.close()
+
+
+def compared(trees: tuple[Path, Path], chosen: list[Problem], repeats: int) -> Comparison:
+    """The comparison of two trees, by processes that load all that numba has compiled from its cache."""
+    with tempfile.TemporaryDirectory(prefix="same-") as place:
+        say("Filling the cache of numba")
+        run_of_trees(trees, chosen, 0, Path(place))
+        say("Comparing")
+        return compare(*run_of_trees(trees, chosen, repeats, Path(place)))
+
+
 def select(only: str | None, quick: bool) -> list[Problem]:
     """The problems with the cases that are asked for."""
     chosen = []
@@ -170,15 +198,7 @@ def main() -> int:
     repeats = 0 if arguments.quick or arguments.no_times else arguments.repeats
     chosen = select(arguments.only, arguments.quick)
     tree = tree_of(arguments.revision, arguments.trees)
-    with tempfile.TemporaryDirectory(prefix="same-") as place:
-        folder = Path(place)
-        runners: list[Any] = [Runner(tree, folder / "before.log"), Runner(ROOT, folder / "after.log")]
-        try:
-            before, after = run(runners[0], runners[1], chosen, repeats, folder)
-        finally:
-            for runner in runners:
-                runner.close()
-    found = compare(before, after)
+    found = compared((tree, ROOT), chosen, repeats)
     print(markdown(found, everything=False))
     print()
     print(summary(found))

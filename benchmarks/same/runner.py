@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from multikernel.evaluation import evaluate
 
 import multikernel
 from multikernel import (
@@ -41,8 +40,9 @@ from multikernel import (
     SpectralKernelClassifier,
     TransductiveMKLClassifier,
     View,
-    compare_rules,
+    compare,
     cost_path,
+    evaluate,
 )
 from multikernel.core.one_kernel import fixed_seed
 from multikernel.core.optim.loop import Options
@@ -425,7 +425,9 @@ def _other_variants(data: Arrays) -> dict[str, Work]:
         )
 
     def rules() -> Any:
-        return compare_rules(data["X"], data["y"], BANK, [EasyMKL()], random_state=0, verbose=0)
+        baselines = ["plain sum", "best single view"]
+        options = {"kernels": BANK, "baselines": baselines, "random_state": 0, "progress": False}
+        return compare([EasyMKL()], data["X"], data["y"], **options)
 
     def evaluation() -> Any:
         model = MKLClassifier(VIEWS, **SEED).fit(data["X"], data["y"])

@@ -4,6 +4,8 @@ Frozen: the modules and words that it names are those of that revision, and no m
 tree may touch it.
 """
 
+# ruff: noqa: I001 (modules that are gone count as third-party ones)
+
 from __future__ import annotations
 
 import gc

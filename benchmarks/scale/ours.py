@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import ExitStack
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,15 +40,25 @@ def views(approximation: str | None = None) -> list[View]:
 class _Watched:
     """Keeps the times of the two stages, the solver's result and the factors."""
 
-    def _fit_factors(self, given: Any, *arguments: Any) -> Any:
-        fit = super()._fit_factors  # type: ignore[misc]
-        self.factor_times, self.factors = timed(lambda: fit(given, *arguments), collect=False)
-        return self.factors
+    def fit(self, *arguments: Any, **options: Any) -> Any:
+        """Fit, with the two stages timed where the module of the estimator calls them."""
+        base = type(self).__mro__[2]
+        module = sys.modules[base.__module__]
+        stages = {
+            "fit_factors": ("factor_times", "factors"),
+            "learn_on_factors": ("solver_times", "result"),
+        }
+        with ExitStack() as stack:
+            for name, kept in stages.items():
+                stage = partial(self._watch, getattr(module, name), kept)
+                stack.enter_context(patch.object(module, name, stage))
+            return super().fit(*arguments, **options)  # type: ignore[misc]
 
-    def _learn_blocks(self, problem: Any, label: str = "") -> Any:
-        learn = super()._learn_blocks  # type: ignore[misc]
-        self.solver_times, self.result = timed(lambda: learn(problem, label), collect=False)
-        return self.result
+    def _watch(self, stage: Any, kept: tuple[str, str], *arguments: Any, **options: Any) -> Any:
+        times, found = timed(lambda: stage(*arguments, **options), collect=False)
+        setattr(self, kept[0], times)
+        setattr(self, kept[1], found)
+        return found
 
 
 class WatchedClassifier(_Watched, MKLClassifier):

@@ -17,10 +17,20 @@ PUBLIC = (
     "multikernel",
     "multikernel.kernels",
     "multikernel.views",
+    "multikernel.mkl",
+    "multikernel.transductive",
+    "multikernel.discriminant",
+    "multikernel.spectral",
+    "multikernel.nonstationary",
+    "multikernel.localized",
+    "multikernel.soft_labels",
+    "multikernel.bayesian",
+    "multikernel.boosting",
+    "multikernel.pairs",
+    "multikernel.clustering",
     "multikernel.rules",
-    "multikernel.methods",
+    "multikernel.registry",
     "multikernel.inspection",
-    "multikernel.selection",
     "multikernel.viz",
     "multikernel.report",
     "multikernel.io.models",
@@ -29,7 +39,7 @@ PUBLIC = (
     "multikernel.datasets",
 )
 # Rooms without a page: their names may change, and what a user needs of them is exported above.
-INTERNAL = ("cli", "combine", "core", "criteria", "estimators", "rows", "solvers", "stats")
+INTERNAL = ("cli", "core", "rows")
 GROUPS = ("Estimators", "Learners", "Classes", "Functions", "Data")
 
 

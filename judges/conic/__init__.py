@@ -1,6 +1,6 @@
 """Kernel learning by a general conic solver, Clarabel: the second opinion on the package's own solvers.
 
-Each function has the parameters and the result of its counterpart in ``multikernel.solvers``.
+Each function has the parameters and the result of its counterpart in the package.
 """
 
 from .alignment import learn_alignment_conic

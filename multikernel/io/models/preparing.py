@@ -21,8 +21,8 @@ from sklearn.base import BaseEstimator
 from sklearn.kernel_ridge import KernelRidge
 
 from ...kernels import Kernel, Transform
-from ...kernels.graphs import as_triple, is_foreign_graph
 from ...kernels._rows import Rows
+from ...kernels.graphs import as_triple, is_foreign_graph
 from ...kernels.networks import Network, NetworkKernel
 from ...rules.combined import CombinedKernel
 from ...soft_labels.classifier import PosteriorSVC

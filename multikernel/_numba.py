@@ -6,6 +6,8 @@ Numba's own ``max`` on floats keeps NaN semantics, which defeats vectorisation; 
 :func:`smaller` compile to one instruction.
 """
 
+import logging
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +20,12 @@ from numba.extending import intrinsic
 HUGE = 1e300
 _FAST = {"nnan", "nsz", "arcp", "contract", "afn", "reassoc"}
 _said: set[str] = set()
+
+logger = logging.getLogger("multikernel")
+
+_SILENT_SECONDS = 2.0
+_done: set[str] = set()
+_busy = threading.local()
 
 
 def kept_njit(**settings: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -84,3 +92,28 @@ def _select(comparison: str) -> Callable[..., Any]:
 
 larger = intrinsic(_select(">"))
 smaller = intrinsic(_select("<"))
+
+
+# ---------------------------------------------------------------------- the first use of compiled loops
+def compile_first(name: str, solve_tiny: Callable[[], object]) -> None:
+    """Solve a tiny problem the first time that ``name`` is asked for, so that all it needs is compiled.
+
+    Where no cache exists this takes half a minute, and a message says so. Later processes load the result
+    from the cache in well under a second, silently.
+    """
+    if name in _done or getattr(_busy, "now", False):
+        return
+    announcement = threading.Timer(
+        _SILENT_SECONDS,
+        logger.warning,
+        args=("multikernel: compiling the solvers for this machine, once (about half a minute) ...",),
+    )
+    announcement.daemon = True
+    announcement.start()
+    _busy.now = True
+    try:
+        solve_tiny()
+    finally:
+        announcement.cancel()
+        _busy.now = False
+    _done.add(name)

@@ -3,11 +3,7 @@
 import ast
 import dataclasses
 import importlib.util
-import os
 import re
-import shutil
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -120,84 +116,6 @@ def test_every_weight_learner_is_exported_and_says_what_it_is_about():
 
 def test_marks_of_tables_are_escaped():
     assert escaped("min |w|\n at  *p* < 1") == r"min \|w\| at \*p\* \< 1"
-
-
-# --- layers ------------------------------------------------------------------------------------------------
-
-
-def lint_imports(folder):
-    """Run import-linter on the package in `folder`, in a process of its own."""
-    run = "from importlinter.cli import lint_imports_command as run; run()"
-    return subprocess.run(
-        [sys.executable, "-c", run, "--no-cache"],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONUTF8": "1"},
-        capture_output=True,
-        encoding="utf-8",
-    )
-
-
-@pytest.fixture
-def copied_package(tmp_path):
-    for name in ("multikernel", "studies", "judges"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    return tmp_path
-
-
-def test_imports_go_down_only(copied_package):
-    result = lint_imports(copied_package)
-    assert result.returncode == 0, result.stdout
-    assert "6 kept, 0 broken" in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("room", "line"),
-    [
-        ("multikernel/kernels", "import multikernel.views"),
-        ("multikernel/combine", "import multikernel.criteria"),
-        ("multikernel/solvers", "import multikernel.estimators"),
-        ("multikernel/criteria", "import sklearn.base"),
-        ("multikernel/kernels", "from sklearn.metrics import pairwise_distances"),
-        ("multikernel/report", "import multikernel.solvers"),
-        ("multikernel/viz", "import multikernel.views"),
-        ("multikernel/viz", "import multikernel.report"),
-        ("multikernel/datasets", "import multikernel.kernels"),
-        ("multikernel/cli", "import studies"),
-        ("multikernel/stats", "import judges"),
-        ("multikernel/evaluation", "from benchmarks import measuring"),
-        ("multikernel/report", "import tests.studies.toy"),
-        ("studies", "import benchmarks"),
-        ("judges", "import studies"),
-    ],
-)
-def test_an_import_that_goes_up_is_caught(copied_package, room, line):
-    with (copied_package / room / "__init__.py").open("a", encoding="utf-8") as file:
-        file.write(f"\n{line}\n")
-    result = lint_imports(copied_package)
-    assert result.returncode == 1
-    assert "BROKEN" in result.stdout
-
-
-@pytest.mark.thorough
-def test_a_new_room_must_be_given_its_layer(copied_package):
-    (copied_package / "multikernel" / "attic.py").touch()
-    result = lint_imports(copied_package)
-    assert result.returncode == 1
-    assert "attic" in result.stdout
-
-
-def test_views_take_nothing_but_base_classes_from_scikit_learn():
-    tree = ast.parse((ROOT / "multikernel/views/bank.py").read_text(encoding="utf-8"))
-    taken = {
-        f"{node.module}.{alias.name}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("sklearn")
-        for alias in node.names
-    }
-    assert taken == {"sklearn.base.BaseEstimator", "sklearn.base.TransformerMixin"}
-    plain = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    assert not any(name.startswith("sklearn") for name in plain)
 
 
 # --- pins and examples -------------------------------------------------------------------------------------

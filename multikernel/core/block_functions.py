@@ -38,13 +38,13 @@ class TargetFacts(NamedTuple):
 
 
 # ---------------------------------------------------------------------- labels, targets, weights
-def encode_labels(block: Block, classes: Array) -> tuple[Any, Array, Array]:
+def encode_block(block: Block, classes: Array) -> tuple[Any, Array, Array]:
     """Parts with class codes in the place of labels."""
     X, labels, weights = block.parts
     return X, np.searchsorted(classes, column_or_1d(labels)), block_weights(weights, block.n_rows)
 
 
-def check_targets(block: Block) -> tuple[Any, Array, Array]:
+def check_block(block: Block) -> tuple[Any, Array, Array]:
     """Parts with finite targets (n, n_outputs)."""
     X, targets, weights = block.parts
     return X, block_targets(targets), block_weights(weights, block.n_rows)

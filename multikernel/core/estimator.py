@@ -1,4 +1,11 @@
-"""The base of every estimator on kernels: input checks, the kernels of the samples, predictions, warnings."""
+"""The base of every estimator on kernels, and of those that learn global kernel weights.
+
+:class:`KernelEstimator` has what all estimators share: input checks, the kernels of the samples,
+predictions by batches, warnings. :class:`BaseMKL` adds the steps of a fit with one set of weights for each
+machine: validate, build the kernels, solve, store. Its models are lists of machines (one for a regressor,
+one for each class or pair of a classifier) over common support samples, each with a row of kernel weights;
+only support samples and kernels with weight are kept.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +37,6 @@ from ..views.memory import MemoryEstimate
 from ..views.view import as_views
 from ..viz.card import html_inner, mimebundle
 from ..viz.fitted import weights_table
-from .about import About
 from .cost import prediction_cost
 from .fitted import DualKernels, FittedKernels
 from .lazy import by_chunks
@@ -50,23 +56,8 @@ from .samples import Samples, all_samples, distinct_samples
 from .stack.linear import stack_of_rows
 from .svm.joint.loss import JointHinge
 from .svm.losses import Loss
-from .svm.result import SolveResult
 from .weights.learn import learn_weights
-
-MKL = About(
-    family="margin",
-    problem=(
-        "min J(μ), μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, J the value of a support vector machine on Σ μ_m K_m, d its "
-        "costs"
-    ),
-    solver="Newton's steps over warm-started machines (SMO), active kernels only; duality gap",
-    cost=(
-        "some ten machines, reads of the active kernels; memory P n² for the kernels and a third beside them"
-    ),
-    use="The first learned model to try: sparse weights of views at norm=1, all kernels in use at norm=2.",
-    reference="Lanckriet et al. 2004; Bach, Lanckriet & Jordan 2004; Kloft et al. 2011",
-)
-
+from .weights.state import SolveResult
 
 _BATCH_ROWS = 2048
 # From best to worst: a model of several machines has the worst status of them.
@@ -302,14 +293,7 @@ def _without_columns(X: Any) -> Any:
     return objects
 
 
-# -----------------------------------------------------------------------------
-# What every estimator with learned kernel weights shares: validate, build the kernels, solve, store.
-#
-# A fitted model is a list of machines (one for a regressor, one for each class or pair of a classifier), kept
-# together as one matrix of dual coefficients over the support samples of all of them and one row of kernel
-# weights for each. Only support rows and kernels with weight are kept.
-
-
+# ---------------------------------------------------------------------- global kernel weights
 @dataclass(frozen=True)
 class Solved:
     """One solution of the weight learner: ``rows`` are its samples, ``names`` its machines.
@@ -370,12 +354,11 @@ class BaseMKL(KernelEstimator):
     weighted sum beside the stack, and ``_why_not_low_rank()``.
     """
 
-    about = MKL
     gram: str
     gram_: str
     memory_: MemoryEstimate
     _adds_kernels = True
-    _lean = True  # beside the stack, a fit needs little more than the weighted sum
+    _lean = True
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from .._typing import Array
 from .._validation import is_frame
 from ..rows import DaskRows, LocalRows, RowBlocks, features_in_chunks, is_dask, join_labels
-from . import block_functions as blocks
+from .block_functions import LabelFacts, TargetFacts, check_block, encode_block, label_facts, target_facts
 from .parameters import check_sample_weights, check_targets, encode_labels
 
 
@@ -85,14 +85,12 @@ def labelled_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[A
         _check_outputs(y, multi_output=False)
         found, classes = labels_in_chunks(in_chunks)
         source: RowBlocks = in_chunks
-        rows: RowBlocks = source.derive(blocks.encode_labels, classes, keep=False)
+        rows: RowBlocks = source.derive(encode_block, classes, keep=False)
     else:
         X = estimator._validate_table(X, reset=True)
         classes, codes = encode_labels(estimator, X, y)
         rows = source = LocalRows((X, codes, check_sample_weights(sample_weight, codes.size)))
-        found = [
-            fact._replace(labels=classes[fact.labels]) for fact in rows.select(1, 2).map(blocks.label_facts)
-        ]
+        found = [fact._replace(labels=classes[fact.labels]) for fact in rows.select(1, 2).map(label_facts)]
     totals = np.zeros(classes.size)
     for fact in found:
         totals[np.searchsorted(classes, fact.labels)] += fact.totals
@@ -106,27 +104,27 @@ def valued_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, multi_out
         _check_outputs(y, multi_output=multi_output)
         found = targets_in_chunks(in_chunks)
         source: RowBlocks = in_chunks
-        rows: RowBlocks = source.derive(blocks.check_targets, keep=False)
+        rows: RowBlocks = source.derive(check_block, keep=False)
     else:
         X = estimator._validate_table(X, reset=True)
         targets = check_targets(estimator, X, y, multi_output=multi_output)
         rows = source = LocalRows((X, targets, check_sample_weights(sample_weight, len(targets))))
-        found = source.select(1, 2).map(blocks.target_facts)
+        found = source.select(1, 2).map(target_facts)
     return _given(rows, source, found, np.sum([fact.totals for fact in found], axis=0))
 
 
-def labels_in_chunks(rows: DaskRows) -> tuple[list[blocks.LabelFacts], Array]:
+def labels_in_chunks(rows: DaskRows) -> tuple[list[LabelFacts], Array]:
     """What the labels and weights of each chunk hold, and the sorted classes of all."""
-    found = rows.select(1, 2).map(blocks.label_facts)
+    found = rows.select(1, 2).map(label_facts)
     classes = join_labels([fact.labels for fact in found], rows.chunks)
     check_classification_targets(np.repeat(classes, 2))  # labels that occur once would look like values
     _require_weight(found)
     return found, classes
 
 
-def targets_in_chunks(rows: DaskRows, n_outputs: int | None = None) -> list[blocks.TargetFacts]:
+def targets_in_chunks(rows: DaskRows, n_outputs: int | None = None) -> list[TargetFacts]:
     """What the targets and weights of each chunk hold; by default as many outputs as in the first."""
-    found = rows.select(1, 2).map(blocks.target_facts)
+    found = rows.select(1, 2).map(target_facts)
     n_outputs = found[0].totals.size if n_outputs is None else n_outputs
     for chunk, fact in zip(rows.chunks, found, strict=True):
         if fact.totals.size != n_outputs:

@@ -9,6 +9,7 @@ from sklearn.utils import compute_class_weight
 
 from .._typing import Array
 from .._validation import check_choice
+from ..core.about import About
 from ..core.block_functions import signed_rows
 from ..core.calibration import calibrate, refuse_calibration
 from ..core.estimator import BaseMKL, Solved
@@ -27,12 +28,26 @@ from ..core.samples import Samples
 from ..core.svm.joint.loss import JointHinge
 from ..core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
 from ..core.svm.primal import PrimalHinge, PrimalSquaredHinge
-from ..core.svm.result import SolveResult
 from ..core.weights.factors import BlockResult
+from ..core.weights.state import SolveResult
 from ..rows import LocalRows
 from .low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
 
 LOSSES = ("hinge", "squared_hinge")
+
+MKL = About(
+    family="margin",
+    problem=(
+        "min J(μ), μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, J the value of a support vector machine on Σ μ_m K_m, d its "
+        "costs"
+    ),
+    solver="Newton's steps over warm-started machines (SMO), active kernels only; duality gap",
+    cost=(
+        "some ten machines, reads of the active kernels; memory P n² for the kernels and a third beside them"
+    ),
+    use="The first learned model to try: sparse weights of views at norm=1, all kernels in use at norm=2.",
+    reference="Lanckriet et al. 2004; Bach, Lanckriet & Jordan 2004; Kloft et al. 2011",
+)
 
 
 class MKLClassifier(MachineClassifier, BaseMKL):
@@ -204,6 +219,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     (True, True)
     """
 
+    about = MKL
     _answers_chunks = True
 
     def __init__(

@@ -9,6 +9,7 @@ from ..core.estimator import BaseMKL
 from ..core.multiclass import MachineNovelty
 from ..core.parameters import check_nu, check_sample_weights
 from ..core.svm.losses import OneClass
+from .classifier import MKL
 
 
 class MKLOneClass(MachineNovelty, BaseMKL):
@@ -50,6 +51,8 @@ class MKLOneClass(MachineNovelty, BaseMKL):
     >>> model.predict([[0.0, 0.1], [9.0, 9.0]]).tolist()
     [1, -1]
     """
+
+    about = MKL
 
     def __init__(
         self,

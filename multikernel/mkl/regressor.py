@@ -16,6 +16,7 @@ from ..core.row_input import valued_rows
 from ..core.svm.losses import EpsilonInsensitive
 from ..core.svm.primal import PrimalEpsilonInsensitive
 from ..rows import is_dask
+from .classifier import MKL
 from .low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 
 
@@ -58,6 +59,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
     [1.0, 0.0]
     """
 
+    about = MKL
     _answers_chunks = True
 
     def __init__(

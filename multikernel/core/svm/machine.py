@@ -5,6 +5,7 @@ to climb there in steps of the size 1/K_ii. Bounded duals grow in proportion to 
 a tenth of it, times ten, is a good start.
 """
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +14,11 @@ from scipy.linalg import cho_solve
 from ..._numba import HUGE, compiled
 from ..._typing import Array
 from ..optim.gaps import relative_gap
-from ..optim.loop import Status
+from ..optim.loop import Result, Status
 from ..stack.linear import WeightedStack
 from . import smo as smo_loop
 from .free_system import Sensitivity, solve_free_system
 from .losses import Bound, HardMargin, Loss
-from .result import MachineResult
 
 ROUNDS = 10  # of steps at each station, if they crawl
 _DEAR, _CHEAP, _FACTOR = 1e3, 1e2, 10.0
@@ -461,6 +461,24 @@ class RidgeMachine(Machine):
         return Sensitivity.from_solution(
             rows, self.inverse_ones, solved, self.F[kernels], self.loss.has_intercept
         )
+
+
+@dataclass(frozen=True)
+class MachineResult(Result):
+    """A fixed-kernel machine.
+
+    Attributes
+    ----------
+    dual : array (n,), label × dual of a classifier
+    intercept : float
+    objective : float, the dual value
+    gap : float, (primal − dual) / |primal|
+    n_iter : int, steps of the inner solver
+    status : Status
+    """
+
+    dual: Array
+    intercept: float
 
 
 def solve_machine(

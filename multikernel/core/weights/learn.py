@@ -2,22 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._numba import compile_first
 from ..._typing import Array
-from ..compilation import compiled_once
 from ..optim.gaps import power_of_two
 from ..optim.loop import Options, Status
 from ..optim.weight_sets import LpBall
 from ..stack.linear import WeightedStack, stack_diagonals
 from ..svm.joint.loss import JointHinge
-from ..svm.losses import EpsilonInsensitive, HardMargin, Loss, OneClass, SquaredError
-from ..svm.result import SolveResult
+from ..svm.losses import EpsilonInsensitive, HardMargin, Hinge, Loss, OneClass, SquaredError
 from ..svm.separability import separating_duals, spread
 from .loop import OuterLoop
-from .state import WORKING_MARGIN
+from .state import WORKING_MARGIN, SolveResult
 
 _COARSE_GAP = 2e-2
 _COARSE_SIZE = 150  # a start on fewer samples than this is not worth its overhead
@@ -268,3 +267,18 @@ def _inseparable(Ks: Array, losses: Sequence[Loss | JointHinge]) -> SolveResult:
         objective=np.inf, upper_bound=np.inf, lower_bound=np.inf, gap=np.inf, n_iter=0, passes=0.0,
         status=Status.INSEPARABLE,
     )  # fmt: skip
+
+
+def compiled_once(Ks: Array) -> None:
+    """Compile (or load from the cache) all that learning weights needs for stacks of this precision."""
+    dtype = Ks.dtype
+    compile_first(f"weights {dtype}", lambda: _solve_tiny(dtype))
+
+
+def _solve_tiny(dtype: Any) -> None:
+    rng = np.random.default_rng(0)
+    n = 400
+    x = rng.normal(size=(2, n, 3))
+    y = np.where(x[0, :, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+    Ks = np.ascontiguousarray((x @ x.transpose(0, 2, 1)).astype(dtype))
+    learn_weights(Ks, [Hinge(y, 1.0)], options=Options(tol=1e-4))

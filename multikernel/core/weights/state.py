@@ -9,13 +9,14 @@ estimated from an adjoint F of a nearby β where that is enough, because exact o
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..._typing import Array
 from ..optim.gaps import relative_gap, value_floor
-from ..optim.loop import Options, patient_steps
+from ..optim.loop import Options, Result, patient_steps
 from ..optim.weight_sets import LpBall
 from ..stack.linear import WeightedStack
 from ..svm.joint.loss import JointHinge
@@ -33,6 +34,43 @@ def _machine(loss: Loss | JointHinge, stack: WeightedStack, steps: int) -> Any:
     if isinstance(loss, JointHinge):
         return JointMachine(loss, stack, steps)
     return (RidgeMachine if isinstance(loss, SquaredError) else Machine)(loss, stack, steps)
+
+
+@dataclass(frozen=True)
+class SolveResult(Result):
+    """Learned kernel weights and one machine for each task.
+
+    Attributes
+    ----------
+    weights : array (n_kernels,), in the units of the caller's kernels
+    ridge : float, the learned weight of the identity (0 when it is not learned)
+    duals : array (n_outputs, n), one output for each task, or for each class of a joint machine
+    intercepts : array (n_outputs,)
+    objective : float, the dual value at the learned kernel
+    upper_bound, lower_bound : float, they enclose the optimal value
+    gap : float, (upper − lower) / |upper|
+    n_iter : int, outer iterations, which is the number of machines solved for each task
+    passes : float, reads of the whole stack
+    status : Status
+    suspicious : bool, whether negative curvature was met, which a positive semidefinite kernel cannot have
+    history : list of dict with iteration, objective, lower_bound, gap, n_active
+        The best bounds until then; in the last entry those of what is returned.
+    """
+
+    weights: Array
+    ridge: float
+    duals: Array
+    intercepts: Array
+    upper_bound: float
+    lower_bound: float
+    passes: float
+    suspicious: bool = False
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether nothing overflowed on the way back to the caller's units."""
+        numbers = (self.weights, self.duals, self.intercepts, np.array([self.objective, self.upper_bound]))
+        return all(bool(np.isfinite(values).all()) for values in numbers)
 
 
 class Iterate:

@@ -17,7 +17,7 @@ from ...core.folds import Split, check_score, list_splits, make_folds
 from ...core.multiclass import MachineClassifier, decide
 from ...core.optim.loop import Status
 from ...core.samples import Samples
-from ...core.svm.result import SolveResult
+from ...core.weights.state import SolveResult
 from ..classifier import MKLClassifier
 
 _THRESHOLD = 0.5
@@ -150,9 +150,11 @@ class FoldModel(MachineClassifier, BaseEstimator):
         """The class of each sample."""
         return decide(self.decision_function(X), self.classes_)
 
-    def contributions(self, X: Any) -> Array:
-        """What each view adds to the decision at each sample."""
-        return self.model.contributions(X)
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else a scorer reads is the classifier's."""
+        if name == "model" or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.model, name)
 
     def predict_proba(self, X: Any) -> Array:
         """Refuse: a calibration of every point would take five more fits of every fold."""

@@ -119,9 +119,18 @@ def test_the_optimum_is_that_of_a_conic_solver(seed, kind, maker, n_labelled):
     Ks, y = MAKERS[maker](seed), labels(seed, n_labelled)
     result = learn_alignment(Ks, y, kind)
     assert result.status == Status.OPTIMAL
-    assert result.gap <= 1e-8
+    assert result.gap <= 1e-8 and result.n_iter <= 13
     np.testing.assert_allclose(result.objective, judged_value(Ks, y, kind), rtol=1e-6)
     check_certificate(result, Ks, y, kind)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_larger_matrices_take_as_few_iterations(seed):
+    """More rows than the Lanczos steps for the longest step."""
+    Ks, y = gaussians(seed, n=150)[0], labels(seed, 120)
+    result = learn_alignment(Ks, y, "free")
+    assert result.status == Status.OPTIMAL and result.n_iter <= 14
+    check_certificate(result, Ks, y, "free")
 
 
 @given(

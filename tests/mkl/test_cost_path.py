@@ -32,7 +32,6 @@ from multikernel import (
     PosteriorSVC,
     RegularizedMKLClassifier,
 )
-from multikernel.kernels import Gaussian
 from multikernel.mkl.cost_path import CostPath, cost_path, efficient_points
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
 
@@ -91,20 +90,6 @@ def test_the_table_is_what_fits_by_hand_say(estimator, make, folds):
         np.testing.assert_allclose(row["n_active"], np.mean(actives))
         np.testing.assert_allclose(path.weights.loc[exponent], np.mean(weights, axis=0))
     assert path.weights.columns.tolist() == NAMES
-
-
-def test_costs_that_count_more_drop_a_dear_view_that_adds_little():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, size=120)
-    X = np.column_stack([y + 0.35 * rng.normal(size=120), y + 0.25 * rng.normal(size=120)])
-    views = [("plain", Gaussian(gamma=1.0), [0]), ("dear", Gaussian(gamma=1.0), [1])]
-    costs, exponents = np.array([1.0, 5.0]), np.array([0.0, 0.5, 2.0])
-    path = cost_path(MKLClassifier(views, C=2.0), X, y, costs, exponents=exponents, cv=4)
-    budgets = (path.weights * costs ** (2 * exponents[:, None])).sum(axis=1)
-    np.testing.assert_allclose(budgets, 1.0)  # Σ d²μ = 1 at every exponent
-    assert path.table["n_active"].tolist() == [2.0, 2.0, 1.0]
-    assert path.table.loc[2.0, "cost"] < 0.5 * path.table.loc[0.0, "cost"]
-    assert path.table.loc[2.0, "score"] > 0.85
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, stack_kernels
+from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
 from multikernel.kernels import Gaussian, Linear
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_table, make_three, plain_kernels
 
@@ -41,27 +41,6 @@ def test_features_and_stack_give_the_same_model(estimator, make):
     np.testing.assert_allclose(
         output(on_stack, plain_kernels(NEW, X)), expected, atol=2e-3 * np.ptp(expected)
     )
-
-
-@pytest.mark.parametrize("how", ["read-only", "memmap", "float32", "kernels-last"])
-@pytest.mark.parametrize("kind", [MKLClassifier, MKLRidge])
-def test_stacks_of_every_sort(kind, how, tmp_path):
-    X, y = make_binary() if kind is MKLClassifier else make_regression()
-    plain = plain_kernels(X, X)
-    expected = kind("precomputed", tol=1e-6).fit(plain, y)
-    stack = stack_kernels([plain[:, :, m] for m in range(3)])
-    if how == "read-only":
-        stack.flags.writeable = False
-    elif how == "memmap":
-        Ks = np.ascontiguousarray(np.moveaxis(plain, 2, 0))
-        Ks.tofile(tmp_path / "stack")
-        stack = np.moveaxis(np.memmap(tmp_path / "stack", mode="r", shape=Ks.shape, dtype=float), 0, 2)
-    elif how == "float32":
-        stack = stack.astype(np.float32)
-    else:
-        stack = np.ascontiguousarray(plain)
-    model = kind("precomputed", tol=1e-6).fit(stack, y)
-    np.testing.assert_allclose(model.objective_, expected.objective_, rtol=1e-5)
 
 
 # ---------------------------------------------------------------------- scikit-learn's tools

@@ -67,46 +67,12 @@ def test_factors_of_full_rank_give_the_model_of_the_stack(estimator, make):
         model.contributions(NEW), stack.contributions(NEW), atol=2e-3 * np.ptp(expected)
     )
     assert model.history_[-1]["lower_bound"] <= model.history_[-1]["objective"]
-
-
-LOSSES = {
-    "hinge": lambda y, f: np.maximum(0.0, 1.0 - y * f),
-    "squared_hinge": lambda y, f: 0.5 * np.maximum(0.0, 1.0 - y * f) ** 2,
-}
-
-
-def primal_value(model, X, y):
-    """½ Σ ‖w_m‖²/μ_m + Σ C ℓ, from the coefficients and the factors; of every machine."""
-    Z = model._prediction_bank.transform(X)
-    scores = Z @ model.coef_.T + model.intercept_
-    view_of_column = np.repeat(np.arange(len(model.view_names_)), model._prediction_bank.ranks_)
-    total = 0.0
-    for k, (w, mu) in enumerate(zip(model.coef_, model.machine_weights_, strict=True)):
-        total += 0.5 * (w**2 / mu[view_of_column]).sum()
-        if isinstance(model, MKLClassifier):
-            positive = model.classes_[1] if len(model.coef_) == 1 else model.classes_[k]
-            total += model.C * LOSSES[model.loss](np.where(y == positive, 1.0, -1.0), scores[:, k]).sum()
-        elif isinstance(model, MKLRegressor):
-            total += model.C * np.maximum(0.0, np.abs(y - scores[:, k]) - model.epsilon).sum()
-        else:
-            residuals = y.reshape(len(y), -1)[:, k] - scores[:, k]
-            total += 0.5 * (residuals**2).sum() / model.alpha
-    return total * (model.alpha if isinstance(model, MKLRidge) else 1.0)
-
-
-@pytest.mark.parametrize("name", [name for name in FAMILY if name not in ("ovo", "ovr")])
-def test_value_and_gap_are_those_of_the_coefficients(name):
-    estimator, make = FAMILY[name]
-    X, y = make(150)
-    model = on_factors(estimator, 30).fit(X, y)
-    assert model.coef_.shape == (model.intercept_.size, model._prediction_bank.transform(X).shape[1])
-    assert model.status_ == "optimal" and model.dual_gap_ <= model.tol
-    value = primal_value(model, X, y)
-    assert model.objective_ <= value * (1 + 1e-9)
-    assert value - model.objective_ <= 1.001 * model.tol * value
-    np.testing.assert_allclose(
-        (model.machine_weights_ * model._costs**2) ** model.norm @ np.ones(3), 1.0, rtol=1e-6
-    )
+    assert model.status_ == "optimal" and model.dual_gap_ <= TOL
+    units = (model.machine_weights_ * model._costs**2) ** model.norm
+    np.testing.assert_allclose(units.sum(axis=1), 1.0, rtol=1e-6)
+    if model.coef_.shape[0] == 1:  # the coefficients are the scores
+        Z = model._prediction_bank.transform(NEW)
+        np.testing.assert_allclose(Z @ model.coef_[0] + model.intercept_[0], output(model, NEW), rtol=1e-9)
 
 
 CORNERS = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])
@@ -150,7 +116,6 @@ def test_weights_repeat_rows_and_leave_them_out(name):
     y = np.append(y, y[:1])
     counts = np.append(np.random.default_rng(0).integers(0, 3, 80), 0)
     weighted = on_factors(estimator, 1e-6, tol=TOL).fit(X, y, counts)
-    few_references(80)
     repeated = on_factors(estimator, 1e-6, tol=TOL).fit(X.repeat(counts, axis=0), y.repeat(counts))
     np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-6)
     np.testing.assert_allclose(output(weighted, NEW), output(repeated, NEW), atol=1e-4)

@@ -65,28 +65,15 @@ def test_the_sum_is_symmetric_at_every_size(n, dtype):
     np.testing.assert_allclose(K, plain_sum(Ks, [0, 1, 1], eta), rtol=1e-10, atol=1e-10)
 
 
-def test_only_the_rows_that_are_asked_for_are_formed():
-    Ks, rng = make_stack(9, 2)
-    sources, eta = [1, 0, 1], rng.uniform(size=(9, 3))
-    stack = GatedStack(Ks, sources)
-    stack.set_gates(eta)
-    stack.combined[:] = np.nan
-    stack.form_rows(np.array([2, 5]))
-    expected = plain_sum(Ks, sources, eta)
-    np.testing.assert_allclose(stack.combined[[2, 5]], expected[[2, 5]], rtol=1e-12)
-    assert np.isnan(stack.combined[[0, 1, 3, 4, 6, 7, 8]]).all()
-    np.testing.assert_allclose(stack.diag, expected.diagonal(), rtol=1e-12)
-    stack.set_gates(0.5 * eta)
-    assert not stack.valid.any()
-    np.testing.assert_allclose(stack.block(np.array([1, 5]), float), 0.25 * expected[np.ix_([1, 5], [1, 5])])
-
-
 def test_products_read_support_rows_only():
     Ks, rng = make_stack(9, 2)
     sources, eta, beta = [0, 1], rng.uniform(size=(9, 2)), np.zeros(9)
     stack = GatedStack(Ks, sources)
     stack.set_gates(eta)
+    np.testing.assert_allclose(stack.diag, plain_sum(Ks, sources, eta).diagonal(), rtol=1e-12)
     assert not stack.product(beta).any() and not stack.valid.any()
     beta[[1, 4]] = 2.0, -3.0
     np.testing.assert_allclose(stack.product(beta), plain_sum(Ks, sources, eta) @ beta, rtol=1e-12)
     assert np.flatnonzero(stack.valid).tolist() == [1, 4]
+    stack.set_gates(0.5 * eta)
+    assert not stack.valid.any()

@@ -83,23 +83,6 @@ def test_the_intercept_of_the_squared_hinge_at_every_scale(n, seed, power, weigh
     np.testing.assert_allclose(value, 0.5 * C @ slack**2, rtol=1e-12)
 
 
-@cases
-def test_the_bound_is_a_primal_value(kind, n, weighted, tied, seed):
-    rng = np.random.default_rng(seed)
-    task = random_task(kind, rng, n, weighted)
-    A = rng.normal(size=(n, n))
-    K = A @ A.T / n
-    beta = task.loss().start + (0.1 * rng.normal(size=n) if tied else 0.0)
-    scores = K @ beta
-    norm2 = float(beta @ scores)
-    bound = task.loss().bound(scores, norm2)
-    np.testing.assert_allclose(bound.plain, task.primal(scores, norm2), rtol=1e-9, atol=1e-9)
-    assert bound.value <= bound.plain
-    scales = np.concatenate([np.linspace(0.5, 2.5, 400), [1.0]])
-    best = min(task.primal(s * scores, s * s * norm2) for s in scales)
-    assert bound.value >= best - 2e-2 * max(1.0, abs(best))  # never below what any scale can reach
-
-
 @pytest.mark.parametrize("kind", SMOOTH_OR_NOT)
 def test_counting_a_part_of_the_samples_more_often(kind):
     rng = np.random.default_rng(1)

@@ -74,7 +74,7 @@ def test_few_rounds_over_the_rows(kind):
     assert problem.learn().rounds <= {"hinge": 24, "squared_hinge": 9, "svr": 32, "ridge": 3}[kind]
     problem = make_factors(kind, n=9000, widths=(2, 2))
     cold, warm = (problem.learn(options=Options(tol=1e-4, coarse=coarse)) for coarse in (False, True))
-    assert warm.n_iter < cold.n_iter or kind == "ridge"
+    assert 2 * warm.n_iter <= cold.n_iter or kind == "ridge"
     np.testing.assert_allclose(warm.objective, cold.objective, rtol=1e-4)
 
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, stack_kernels
 from multikernel.core.cost import prediction_cost
-from tests.mkl.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
+from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
 
 COSTS = np.array([4.0, 1.0, 2.5])
 
@@ -128,24 +128,3 @@ def test_values_of_the_specification():
         np.testing.assert_allclose(model.objective_, objective, atol=5e-7)
         np.testing.assert_allclose(model.kernel_weights_, weights, atol=2e-5)
         np.testing.assert_allclose(model.total_cost_, model.support_.size)
-
-
-def test_each_model_is_the_best_at_its_own_costs():
-    """With ‖f_m‖ the norms of the parts, it minimises ½ (Σ d_m ‖f_m‖)² + errors: of two, neither gains.
-
-    Adding both inequalities, the errors cancel: (d·v)² + (d'·v')² ≤ (d·v')² + (d'·v)².
-    """
-    X, y = make_binary()
-    stack = plain_kernels(X, X)
-    every = [np.array([cost, 1.0, 1.0]) for cost in (0.5, 1.0, 2.0, 4.0)] + [COSTS]
-    parts = []
-    for d in every:
-        model = MKLClassifier("precomputed", costs=d, tol=1e-8).fit(stack, y)
-        np.testing.assert_allclose((d**2 * model.kernel_weights_).sum(), 1.0, rtol=1e-9)
-        K = stack[np.ix_(model.support_, model.support_)]
-        squares = np.einsum("i,ijm,j->m", model.dual_coef_[0], K, model.dual_coef_[0])
-        parts.append(model.kernel_weights_ * np.sqrt(squares))
-    table = (np.array(every) @ np.array(parts).T) ** 2
-    own = np.add.outer(np.diag(table), np.diag(table))
-    different = ~np.eye(len(every), dtype=bool)
-    assert (own < table + table.T - 1e-3)[different].all()

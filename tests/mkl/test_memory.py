@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
-from multikernel.core.stack.linear import WeightedStack, stack_of_rows
-from multikernel.core.svm.losses import Hinge
-from multikernel.core.svm.machine import Machine
+from multikernel.core.stack.linear import stack_of_rows
 from multikernel.kernels import Gaussian
 from multikernel.rows import LocalRows
 from multikernel.rows.memory import is_on_disk
@@ -96,17 +94,6 @@ def test_a_part_of_a_stack_stays_where_the_stack_is():
     part = stack_of_rows(np.asarray(Ks), rows)
     assert is_on_disk(part) and not is_on_disk(stack_of_rows(np.array(Ks), rows))
     np.testing.assert_array_equal(part, np.array(Ks)[:, rows[:, None], rows])
-
-
-def test_rows_of_a_file_are_read_together_and_those_of_memory_one_by_one():
-    loss = Hinge(LABELS[:50], 1.0)
-    formed = {}
-    for gram in ("dense", "memmap"):
-        stack = WeightedStack(KernelBank(views(2), gram=gram).fit_stack(X[:50]), np.ones(2), loss.shift)
-        stack.set_weights(np.full(2, 0.5))
-        Machine(loss, stack).advance(1e-3, max_steps=1)
-        formed[gram] = int(stack.valid.sum())
-    assert formed == {"dense": 2, "memmap": 50}
 
 
 # ---------------------------------------------------------------------- factors

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from multikernel.core.svm.losses import Hinge, SquaredHinge
+from multikernel.core.svm.losses import HardMargin, Hinge, SquaredHinge
 from tests.core.problems import KINDS, Task
 
 SMOOTH_OR_NOT = [kind for kind in KINDS if kind != "hard_margin"]
@@ -104,3 +104,14 @@ def test_scores_out_of_range_have_no_bound():
             scores = np.linspace(-1.0, 1.0, 12)
             scores[place:] = bad
             assert Hinge(y, 1.0).bound(scores, 1.0).plain == np.inf
+
+
+def test_hard_margin_scales_its_scores():
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    loss = HardMargin(y)
+    scores = np.array([3.0, 2.5, 0.5, -1.0])  # half width 1, middle 1.5
+    assert loss.bound(scores, 8.0) == (4.0, 4.0, -1.5)
+    assert loss.bound(0.5 * scores, 2.0) == (4.0, 4.0, -1.5)
+    assert loss.bound(-scores, 8.0).value == np.inf
+    assert loss.risk(scores) == (0.0, -1.5)
+    assert loss.risk(0.5 * scores)[0] == np.inf

@@ -156,16 +156,6 @@ def test_kernels_that_were_left_out_are_looked_at_again():
     assert upper - lower <= 1.01e-6 * upper
 
 
-def test_a_part_of_the_loss_counts_for_the_whole():
-    _, codes, C, R = make_problem(20, 3, varied=True)
-    rows = np.array([3, 1, 7])
-    part = JointHinge(codes, 3, C, R).restrict(rows, 4.0)
-    np.testing.assert_allclose(part.upper, 4.0 * C[rows])
-    expected = np.where(np.arange(3) == codes[rows, None], 0.0, R[rows])
-    np.testing.assert_array_equal(part.margins, expected)
-    np.testing.assert_array_equal(part.codes, codes[rows])
-
-
 def test_steps_that_run_out_are_said():
     Ks, codes, C, _ = make_problem(60, 3, 1)
     result = learn_weights(Ks, [JointHinge(codes, 3, C)], options=Options(tol=1e-9, max_steps=3))

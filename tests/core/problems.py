@@ -161,6 +161,18 @@ class Task:
         return [brentq(slope, points.min() - 1.0, points.max() + 1.0, xtol=1e-15, rtol=1e-14)]
 
 
+def lp_size(units, norm):
+    """‖units‖_p, p = ``norm``."""
+    return units.max() if np.isinf(norm) else (units**norm).sum() ** (1.0 / norm)
+
+
+def lp_support(q, norm):
+    """The largest q'μ over μ ≥ 0 with ‖μ‖_p ≤ 1, p = ``norm``."""
+    if norm == 1.0:
+        return q.max()
+    return q.sum() if np.isinf(norm) else (q ** (norm / (norm - 1.0))).sum() ** (1.0 - 1.0 / norm)
+
+
 def judge(Ks, tasks, weights, duals, norm=1.0, costs=None, ridge=None):
     """(upper bound, lower bound) of the optimum of Σ_t J_t(μ) over Σ_m (d_m² μ_m)^p ≤ 1, p = ``norm``.
 
@@ -170,8 +182,7 @@ def judge(Ks, tasks, weights, duals, norm=1.0, costs=None, ridge=None):
     costs = np.ones(len(Ks)) if costs is None else np.asarray(costs)
     units = costs**2 * weights if ridge is None else np.append(costs**2 * weights, ridge)
     assert (units >= 0).all()
-    size = units.max() if np.isinf(norm) else (units**norm).sum() ** (1.0 / norm)
-    np.testing.assert_allclose(size, 1.0, rtol=1e-9)
+    np.testing.assert_allclose(lp_size(units, norm), 1.0, rtol=1e-9)
     upper = reward = 0.0
     q = np.zeros(units.size)
     for task, beta in zip(tasks, duals, strict=True):
@@ -184,10 +195,22 @@ def judge(Ks, tasks, weights, duals, norm=1.0, costs=None, ridge=None):
             q[-1] += beta @ beta
             task = Task("squared_hinge", task.target, 1.0 / ridge) if ridge > 0 else task
         upper += task.primal(scores, beta @ scores)
-    if norm == 1.0:
-        support = q.max()
-    elif np.isinf(norm):
-        support = q.sum()
-    else:
-        support = (q ** (norm / (norm - 1.0))).sum() ** (1.0 - 1.0 / norm)
-    return upper, reward - 0.5 * support
+    return upper, reward - 0.5 * lp_support(q, norm)
+
+
+def judge_joint(Ks, codes, C, R, B, intercepts, weights=None, norm=1.0, costs=None):
+    """(upper bound, lower bound, dual value at the weights) of the joint machine, from B (n_classes, n)."""
+    weights = np.ones(len(Ks)) if weights is None else weights
+    costs = np.ones(len(Ks)) if costs is None else costs
+    own = np.arange(len(B))[:, None] == codes
+    assert (weights >= 0.0).all() and lp_size(weights * costs**2, norm) <= 1.0 + 1e-9
+    alpha = np.where(own, 0.0, -B)
+    assert alpha.min() >= 0.0 and (alpha <= C * (1.0 + 1e-12)).all()
+    np.testing.assert_allclose(B[own], alpha.T.sum(axis=1)[np.nonzero(own)[1]], rtol=1e-12)
+    np.testing.assert_allclose(B.sum(axis=1), 0.0, atol=1e-9 * C.sum())
+    forms = np.array([np.trace(B @ K @ B.T) for K in Ks])
+    scores = B @ np.tensordot(weights, Ks, 1) + intercepts[:, None]
+    slack = np.maximum(R.T - (scores * own).sum(axis=0) + scores, 0.0) * ~own
+    reward, norm2 = (R.T * alpha).sum(), weights @ forms
+    lower = reward - 0.5 * lp_support(forms / costs**2, norm)
+    return 0.5 * norm2 + (C * slack).sum(), lower, reward - 0.5 * norm2

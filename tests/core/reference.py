@@ -12,6 +12,14 @@ def _root(K):
     return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
+def _penalty(quadratic, norm):
+    """‖q‖_{p*}, the support of the weights with ‖μ‖_p ≤ 1."""
+    q = cp.hstack(quadratic)
+    if norm == 1.0:
+        return cp.max(q)
+    return cp.sum(q) if np.isinf(norm) else cp.norm(q, norm / (norm - 1.0))
+
+
 def optimal_value(Ks, tasks, norm=1.0, identity=False):
     """max over β of Σ reward − ½ ‖q(β)‖_{p*} − ½ Σ shift β², by Clarabel.
 
@@ -34,12 +42,18 @@ def optimal_value(Ks, tasks, norm=1.0, identity=False):
         reward -= 0.5 * cp.sum_squares(cp.multiply(np.sqrt(task["shift"]), beta))
         for m, root in enumerate(roots):
             quadratic[m] += cp.sum_squares(root.T @ beta)
-    q = cp.hstack(quadratic)
-    if norm == 1.0:
-        penalty = cp.max(q)
-    elif np.isinf(norm):
-        penalty = cp.sum(q)
-    else:
-        penalty = cp.norm(q, norm / (norm - 1.0))
-    problem = cp.Problem(cp.Maximize(reward - 0.5 * penalty), constraints)
+    problem = cp.Problem(cp.Maximize(reward - 0.5 * _penalty(quadratic, norm)), constraints)
     return conic_optimum(problem)
+
+
+def joint_optimal_value(Ks, codes, C, R, norm=1.0, costs=None):
+    """max over α of Σ Rα − ½ ‖(tr B'K_mB / d_m²)_m‖_{p*} of the joint machine, by Clarabel."""
+    n, n_classes = R.shape
+    costs = np.ones(len(Ks)) if costs is None else costs
+    own = np.eye(n_classes)[codes]
+    alpha = cp.Variable((n, n_classes), nonneg=True)
+    B = cp.multiply(own, cp.sum(alpha, axis=1, keepdims=True) @ np.ones((1, n_classes))) - alpha
+    q = [cp.sum_squares((_root(K) / d).T @ B) for K, d in zip(Ks, costs, strict=True)]
+    reward = cp.sum(cp.multiply(np.where(own, 0.0, R), alpha))
+    constraints = [alpha <= np.broadcast_to(C, n)[:, None] * (1.0 - own), cp.sum(B, axis=0) == 0]
+    return conic_optimum(cp.Problem(cp.Maximize(reward - 0.5 * _penalty(q, norm)), constraints))

@@ -94,11 +94,16 @@ def check_certificate(result, Ks, y, kind):
         assert result.smallest_eigenvalue == pytest.approx(lowest, abs=1e-12)
         Z = np.zeros(K.shape) if result.Z is None else result.Z
         assert np.linalg.eigvalsh(Z)[0] >= -1e-12 * max(1.0, np.linalg.norm(Z))
-        np.testing.assert_allclose(result.slack, [np.sum(Z * L) for L in Ks], rtol=1e-9, atol=1e-12)
+        rounding = 1e-15 * np.linalg.norm(Z) * np.linalg.norm(Ks, axis=(1, 2)).max()
+        expected = [np.sum(Z * L) for L in Ks]
+        np.testing.assert_allclose(result.slack, expected, rtol=1e-9, atol=max(rounding, 1e-12))
     norms = np.sqrt(np.diag(S))
     dual = (q + result.slack) / norms
     solved = np.linalg.lstsq(S / np.outer(norms, norms), dual, rcond=1e-12)[0]
     np.testing.assert_allclose(result.upper_bound, np.sqrt(dual @ solved), rtol=1e-8)
+    train = K[: y.size, : y.size]
+    aligned = (y @ train @ y) / (y.size * np.linalg.norm(train))
+    np.testing.assert_allclose(result.alignment_train, aligned, rtol=1e-9)
     assert result.upper_bound >= result.objective
     np.testing.assert_allclose(result.gap, 1.0 - result.objective / result.upper_bound, atol=1e-15)
 
@@ -114,9 +119,18 @@ def test_the_optimum_is_that_of_a_conic_solver(seed, kind, maker, n_labelled):
     Ks, y = MAKERS[maker](seed), labels(seed, n_labelled)
     result = learn_alignment(Ks, y, kind)
     assert result.status == Status.OPTIMAL
-    assert result.gap <= 1e-8
+    assert result.gap <= 1e-8 and result.n_iter <= 13
     np.testing.assert_allclose(result.objective, judged_value(Ks, y, kind), rtol=1e-6)
     check_certificate(result, Ks, y, kind)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_larger_matrices_take_as_few_iterations(seed):
+    """More rows than the Lanczos steps for the longest step."""
+    Ks, y = gaussians(seed, n=150)[0], labels(seed, 120)
+    result = learn_alignment(Ks, y, "free")
+    assert result.status == Status.OPTIMAL and result.n_iter <= 14
+    check_certificate(result, Ks, y, "free")
 
 
 @given(
@@ -155,41 +169,22 @@ def test_reference_numbers(problem):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("maker", MAKERS)
-def test_scaling_and_reordering_kernels(maker, kind):
+@pytest.mark.parametrize(("maker", "power"), [("gaussians", 200), ("low ranks", 4), ("mixed", 4)])
+def test_scaling_and_reordering_kernels(maker, power, kind):
     Ks, y = MAKERS[maker](3), labels(3, 12)
+    Ks.setflags(write=False)
     before = learn_alignment(Ks, y, kind)
-    factors = 10.0 ** np.random.default_rng(0).uniform(-4, 4, len(Ks))
+    if maker == "gaussians":  # of low rank, rounding adds directions
+        single = learn_alignment(Ks.astype(np.float32), y, kind)
+        np.testing.assert_allclose(single.objective, before.objective, rtol=1e-5)
+    factors = 10.0 ** np.random.default_rng(0).uniform(-power, power, len(Ks))
     order = np.random.default_rng(1).permutation(len(Ks))
     after = learn_alignment((Ks * factors[:, None, None])[order], y, kind)
     norms = np.linalg.norm(Ks, axis=(1, 2))
     np.testing.assert_allclose(after.objective, before.objective, rtol=1e-9)
     np.testing.assert_allclose(
-        (after.weights * factors[order] * norms[order]), (before.weights * norms)[order], atol=1e-5
+        after.weights * (factors * norms)[order], (before.weights * norms)[order], atol=1e-5
     )
-
-
-@pytest.mark.parametrize("maker", MAKERS)
-def test_free_weights_do_at_least_as_well_as_nonnegative_ones(maker):
-    better = 0
-    for seed in range(6):
-        Ks, y = MAKERS[maker](seed), labels(seed, 12)
-        free, nonnegative = (learn_alignment(Ks, y, kind).objective for kind in ("free", "nonnegative"))
-        assert free >= nonnegative * (1.0 - 1e-10)
-        better += free > nonnegative * (1.0 + 1e-6)
-    assert better > 0
-
-
-def test_alignment_of_the_labelled_block_is_reported():
-    Ks, y = mixed(0), labels(0, 12)
-    result = learn_alignment(Ks, y, "free")
-    train = np.tensordot(result.weights, Ks, 1)[:12, :12]
-    np.testing.assert_allclose(
-        result.alignment_train, (y @ train @ y) / (12 * np.linalg.norm(train)), rtol=1e-10
-    )
-    assert result.alignment_train > result.objective / 12  # the norm of the whole is larger
-    complete = learn_alignment(Ks, labels(0, 18), "free")
-    np.testing.assert_allclose(complete.alignment_train, complete.objective / 18, rtol=1e-10)
 
 
 # --- closed forms ------------------------------------------------------------------------------------------
@@ -205,23 +200,6 @@ def test_the_unconstrained_optimum_where_it_is_semidefinite():
     assert result.n_iter == 0 and result.Z is None
     np.testing.assert_allclose(result.weights, v / np.sqrt(q @ v), rtol=1e-8)
     np.testing.assert_allclose(result.objective, np.sqrt(q @ v), rtol=1e-10)
-
-
-def test_the_labels_themselves_are_found():
-    """yy' is a difference of the kernels, on the boundary of the cone."""
-    y = labels(0, 18)
-    noise = low_ranks(1, m=1)[0]
-    result = learn_alignment(np.stack([np.outer(y, y) + noise, noise]), y, "free")
-    np.testing.assert_allclose(result.weights, [1 / 18, -1 / 18], atol=1e-7)
-    np.testing.assert_allclose(result.alignment_train, 1.0, rtol=1e-9)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_kernel_is_only_scaled(kind):
-    K, y = gaussians(0)[0][:1], labels(0, 12)
-    result = learn_alignment(K, y, kind)
-    np.testing.assert_allclose(result.weights, [1.0 / np.linalg.norm(K[0])], rtol=1e-12)
-    assert result.gap < 1e-14 and result.rank == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -253,21 +231,6 @@ def test_dependent_kernels_change_neither_value_nor_matrix(maker, kind):
     )
 
 
-def test_nearly_dependent_kernels_are_still_certified():
-    """A bank of close Gaussians: the condition of S is above a billion, the weights are large."""
-    Ks, _ = gaussians(0, n=40, widths=np.logspace(-1.5, 0.5, 10))
-    y = labels(0, 30)
-    result = learn_alignment(Ks, y, "free")
-    _, S = products(Ks, y)
-    assert np.linalg.cond(S) > 1e9
-    assert result.status == Status.OPTIMAL and result.rank == 10
-    assert np.abs(result.weights).max() > 10.0
-    K = np.tensordot(result.weights, Ks, 1)
-    np.testing.assert_allclose(np.linalg.norm(K), 1.0, rtol=1e-9)
-    np.testing.assert_allclose(result.objective, y @ K[:30, :30] @ y, rtol=1e-9)
-    assert np.linalg.eigvalsh(K)[0] > -1e-7
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_small_differences_between_kernels_are_not_overlooked(seed):
     """One kernel, and a millionth of something added: the labels, or noise. S hardly tells them apart."""
@@ -290,9 +253,6 @@ def test_kernels_that_know_nothing_of_the_labels_are_refused(kind):
         learn_alignment(np.stack([np.outer(z, z), np.ones((4, 4))]), y, kind)
     with pytest.raises(ValueError, match="y'Ky > 0"):
         spectral_alignment(z[:, None] / 2.0, y)
-
-
-def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="weights must be one of 'nonnegative', 'free'; got 'any'"):
         learn_alignment(gaussians(0)[0], labels(0, 18), "any")
 
@@ -316,23 +276,3 @@ def test_more_iterations_never_give_less():
         assert after.objective >= before.objective * (1.0 - 1e-12)
         assert after.upper_bound <= before.upper_bound * (1.0 + 1e-12)
     assert results[-1].gap < 1e-2 * results[0].gap
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_modified_and_single_precision_is_enough(kind):
-    Ks, y = gaussians(1)[0], labels(1, 12)
-    single = Ks.astype(np.float32)
-    for array in (Ks, single, y):
-        array.setflags(write=False)
-    exact, rough = learn_alignment(Ks, y, kind), learn_alignment(single, y, kind)
-    np.testing.assert_allclose(rough.objective, exact.objective, rtol=1e-5)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_very_small_and_very_large_kernels(kind):
-    Ks, y = gaussians(1)[0], labels(1, 12)
-    plain = learn_alignment(Ks, y, kind)
-    factors = np.array([1e250, 1.0, 1e-250, 1e100])
-    scaled = learn_alignment(Ks * factors[:, None, None], y, kind)
-    np.testing.assert_allclose(scaled.objective, plain.objective, rtol=1e-9)
-    np.testing.assert_allclose(scaled.weights * factors, plain.weights, atol=1e-6)

@@ -3,10 +3,8 @@
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.neighbors import KNeighborsClassifier
 
 from multikernel.core.neighbors import check_n_neighbors, kernel_distances, nearest, neighbour_votes
 from tests.test_bad_input import refuses
@@ -45,38 +43,12 @@ def test_neighbours_and_votes_follow_the_rule(problem):
         assert {c: int(m) for c, m in enumerate(votes.counts[i]) if m} == dict(counts)
 
 
-@pytest.mark.parametrize("k", [1, 3, 7])
-def test_two_classes_vote_as_in_scikit_learn(k):
-    rng = np.random.default_rng(0)
-    X, X_new, codes = rng.normal(size=(60, 3)), rng.normal(size=(40, 3)), rng.integers(0, 2, 60)
-    distances = ((X_new[:, None] - X[None]) ** 2).sum(axis=2)
-    expected = KNeighborsClassifier(k).fit(X, codes).predict(X_new)
-    np.testing.assert_array_equal(neighbour_votes(distances, codes, k).winners, expected)
-
-
-def test_tied_votes_go_to_the_class_of_the_nearest_of_those_that_lead():
-    # class 2 is nearest of all but has one vote; of classes 1 and 0, with two each, 1 has the nearer point
-    distances = np.array([[4.0, 5.0, 2.0, 3.0, 1.0]])
-    assert neighbour_votes(distances, np.array([0, 0, 1, 1, 2]), 5).winners.tolist() == [1]
-    # and where the nearer class has the larger sum of ranks too
-    distances = np.array([[1.0, 4.0, 2.0, 3.0]])
-    assert neighbour_votes(distances, np.array([1, 1, 0, 0]), 4).winners.tolist() == [1]
-
-
 def test_equal_distances_are_not_decided_by_the_order_of_the_classes():
     codes = np.repeat([0, 1], 50)
     wins = [neighbour_votes(np.zeros((1, 100)), codes, 1, seed=seed).winners[0] for seed in range(200)]
     assert 70 <= sum(wins) <= 130
     thirds = neighbour_votes(np.zeros((1, 100)), codes, 50, seed=0).counts[0]
     assert thirds.min() >= 15
-
-
-def test_the_same_seed_gives_the_same_neighbours_and_rows_do_not_see_one_another():
-    distances = np.random.default_rng(1).integers(0, 3, size=(9, 30)).astype(float)
-    every = nearest(distances, 4, seed=5)
-    np.testing.assert_array_equal(every, nearest(distances, 4, seed=5))
-    np.testing.assert_array_equal(every[3:5], nearest(distances[3:5], 4, seed=5))
-    assert (every != nearest(distances, 4, seed=6)).any()
 
 
 def test_distances_of_a_kernel_order_points_as_their_features_do():

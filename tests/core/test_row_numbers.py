@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 from multikernel import (
     KernelDiscriminantClassifier,
@@ -38,16 +37,6 @@ def test_a_gating_feature_at_fit(kind, row):
         kind(VIEWS, gating_features=[0, 3]).fit(spoiled(X, row, 3), LABELS == "yes")
 
 
-def test_a_gating_feature_of_a_sparse_table_behind_rows_without_weight():
-    weights = np.where(np.arange(60) < 10, 0.0, 1.0)
-    table = scipy.sparse.csr_matrix(X[:, :3]).tolil()
-    table.resize(60, 4)
-    table[23, 3] = np.nan
-    views = [("signal", Linear(), [0, 1]), ("line", Linear(), [2])]
-    with pytest.raises(ValueError, match="gating_features holds NaN at row 23, column 0"):
-        LocalizedMKLClassifier(views, gating_features=[3]).fit(table.tocsr(), LABELS, weights)
-
-
 MODELS = {
     "shared": MKLClassifier(VIEWS),
     "localized": LocalizedMKLClassifier(VIEWS, tol=0.1),
@@ -64,13 +53,6 @@ def test_a_row_at_prediction(name):
     for row in (5, _BATCH_ROWS - 1, LATE):
         with pytest.raises(ValueError, match=f"holds infinity at row {row}, column"):
             model.predict(spoiled(MANY, row, 0))
-
-
-@pytest.mark.parametrize("name", ["shared", "localized"])
-def test_a_row_of_the_contributions(name):
-    model = MODELS[name].fit(X, LABELS)
-    with pytest.raises(ValueError, match=f"view 'line' at prediction.*row {LATE},|features.*row {LATE},"):
-        model.contributions(spoiled(MANY, LATE, 2))
 
 
 def test_a_row_at_the_gate():

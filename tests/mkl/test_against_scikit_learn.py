@@ -34,15 +34,6 @@ def test_binary_classifier_is_svc(C, weighted, class_weight):
     np.testing.assert_array_equal(ours.classes_, theirs.classes_)
 
 
-def test_balanced_weights_are_the_explicit_ones():
-    X, y = make_binary()
-    counts = {label: np.count_nonzero(y == label) for label in ("yes", "no")}
-    explicit = {label: len(y) / (2.0 * count) for label, count in counts.items()}
-    balanced = MKLClassifier(ONE, class_weight="balanced").fit(X, y)
-    given = MKLClassifier(ONE, class_weight=explicit).fit(X, y)
-    np.testing.assert_allclose(balanced.decision_function(NEW), given.decision_function(NEW), rtol=1e-12)
-
-
 def test_one_versus_one_is_svc():
     X, y = make_three()
     ours = MKLClassifier(ONE, multiclass="ovo", C=5.0, **TIGHT).fit(X, y)
@@ -110,11 +101,3 @@ def test_ridge_with_intercept_solves_its_normal_equations():
     residual = y - ours.predict(X)
     value = 0.5 * weights @ residual**2 + 0.35 * solved[:-1] @ K @ solved[:-1]
     np.testing.assert_allclose(ours.objective_, value, rtol=1e-8)
-
-
-def test_a_weight_of_two_is_a_repeated_row():
-    X, y = make_binary(60)
-    doubled = np.arange(60) % 3 == 0
-    weighted = MKLClassifier(C=2.0).fit(X, y, sample_weight=1.0 + doubled)
-    repeated = MKLClassifier(C=2.0).fit(np.concatenate([X, X[doubled]]), np.concatenate([y, y[doubled]]))
-    np.testing.assert_allclose(weighted.decision_function(NEW), repeated.decision_function(NEW), rtol=1e-12)

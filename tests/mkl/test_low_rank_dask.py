@@ -18,7 +18,7 @@ from multikernel.mkl import low_rank as _factors
 from multikernel.rows import Block
 from multikernel.rows.dask_program import KeptParts
 from multikernel.views.low_rank import LowRankBank, reference_rows
-from tests.mkl.data import VIEWS, make_binary, make_regression, make_table, make_three
+from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
 from tests.mkl.test_low_rank import make_outputs
 
 pytestmark = pytest.mark.usefixtures("dask_in_this_thread")
@@ -107,18 +107,10 @@ def test_arrays_with_chunks_of_unknown_size():
     X, y = make_binary(200)
     unknown = in_chunks(X)[in_chunks(X)[:, 0] > -9.0]
     assert np.isnan(unknown.shape[0])
-    here, there = low_rank(FAMILY["binary"][0]).fit(X, y), low_rank(FAMILY["binary"][0]).fit(unknown, y)
+    here, there = fit_binary(X, y), fit_binary(unknown, y)
     np.testing.assert_allclose(there.objective_, here.objective_, rtol=1e-9)
     np.testing.assert_array_equal(there.predict(unknown).compute(), here.predict(X))
-
-
-def test_a_class_need_not_be_in_every_chunk():
-    X, y = make_three(200)
-    order = np.argsort(y, kind="stable")
-    here = low_rank(FAMILY["shared"][0]).fit(X[order], y[order])
-    there = low_rank(FAMILY["shared"][0]).fit(in_chunks(X[order]), in_chunks(y[order]))
-    np.testing.assert_allclose(there.objective_, here.objective_, rtol=1e-9)
-    assert there.classes_.tolist() == ["a", "b", "c"]
+    assert MKLClassifier(VIEWS[:2]).fit(in_chunks(X), y).gram_ == "low_rank", "without a word about it"
 
 
 def test_factors_that_do_not_fit_are_computed_when_they_are_read(monkeypatch):
@@ -138,11 +130,6 @@ def test_an_error_that_is_asked_for_holds_over_all_chunks(monkeypatch):
     there = MKLClassifier(VIEWS, gram="low_rank", rank=0.05).fit(in_chunks(X), in_chunks(y))
     pd.testing.assert_frame_equal(there.approximation_, here.approximation_)
     assert there.approximation_["trace_error"].max() <= 0.05
-
-
-def test_dask_collections_are_factored_without_a_word_about_it():
-    X, y = make_binary(200)
-    assert MKLClassifier(VIEWS[:2]).fit(in_chunks(X), y).gram_ == "low_rank"
 
 
 def test_numbers_of_pandas_own_are_the_plain_ones():
@@ -182,82 +169,85 @@ def test_a_chunk_with_bad_values_is_named(monkeypatch, sample):
         model.predict(in_chunks(X)).compute()
 
 
-def test_missing_labels_and_bad_weights_are_named():
-    X, y = make_binary(200)
-    labels = y.astype(object)
-    labels[75] = None
-    with pytest.raises(
-        ValueError, match=r"chunk 3 \(rows 71 to 119\): y must not hold missing labels; entry 75"
+def with_entry(values, place, entry, dtype=float):
+    values = np.array(values, dtype=dtype)
+    values[place] = entry
+    return values
+
+
+BINARY, LABELS = make_binary(200)
+VALUES = make_regression(200)[1]
+NO_LABEL = with_entry(LABELS, 75, None, object)
+KINDS = np.append(LABELS[:120].astype(object), np.arange(80))
+WEIGHTS = with_entry(np.ones(200), 125, -1.0)
+NARROW = da.from_delayed(dask.delayed(lambda: BINARY[120:, :3])(), (80, 4), float)
+UNEVEN = da.concatenate([in_chunks(BINARY[:120], CHUNKS[:4]), NARROW])
+PAIR = np.c_[VALUES, VALUES]
+
+
+@pytest.mark.parametrize(
+    ("name", "X", "y", "weights", "message"),
+    [
+        ("binary", BINARY, NO_LABEL, None, r"chunk 3 \(rows 71 to 119\): y must not hold missing .*entry 75"),
+        ("binary", BINARY, LABELS, WEIGHTS, r"chunk 4 .*: sample_weight must be at least 0; entry 125 is -1"),
+        ("binary", BINARY, LABELS, np.zeros(200), "sample_weight must have a positive entry"),
+        ("binary", BINARY, np.full(200, "yes"), None, "at least 2 classes; got 1 class: 'yes'"),
+        ("binary", BINARY, KINDS, None, "y must hold labels of one kind"),
+        ("regressor", BINARY, with_entry(VALUES, 3, np.inf), None, r"chunk 0 .*: y holds infinity at row 3"),
+        ("binary", UNEVEN, LABELS, None, "chunk 4 has 3, chunk 0 has 4"),
+    ],
+)
+def test_what_is_wrong_with_a_chunk_at_fit_is_named(name, X, y, weights, message):
+    table, labels, weights = (
+        in_chunks(part) if isinstance(part, np.ndarray) else part for part in (X, y, weights)
+    )
+    with pytest.raises(ValueError, match=message):
+        low_rank(FAMILY[name][0]).fit(table, labels, weights)
+
+
+def test_what_a_fit_on_chunks_cannot_do_is_named():
+    X, y = in_chunks(BINARY), LABELS
+    for model, labels, message in (
+        (FAMILY["binary"][0], y[:-1], "y must have as many rows as X; X has 200"),
+        (FAMILY["binary"][0], None, "requires y to be passed"),
+        (FAMILY["regressor"][0], PAIR.tolist(), r"y must have shape \(n,\); got shape \(200, 2\)"),
+        (MKLClassifier(VIEWS, probability=True), y, "probability=True calibrates on .*LogisticRegression"),
+        (MKLClassifier(VIEWS, multiclass="joint"), y, r"multiclass='joint' has no low-rank .*compute\(\)"),
     ):
-        fit_binary(in_chunks(X), in_chunks(labels))
-    weights = np.ones(200)
-    weights[125] = -1.0
-    with pytest.raises(ValueError, match=r"chunk 4 .*: sample_weight must be at least 0; entry 125 is -1"):
-        fit_binary(in_chunks(X), in_chunks(y), in_chunks(weights))
-    with pytest.raises(ValueError, match="sample_weight must have a positive entry"):
-        fit_binary(in_chunks(X), in_chunks(y), np.zeros(200))
-    values = np.ones(200)
-    values[3] = np.inf
-    with pytest.raises(ValueError, match=r"chunk 0 \(rows 0 to 69\): y holds infinity at row 3"):
-        low_rank(FAMILY["regressor"][0]).fit(in_chunks(X), in_chunks(values))
-    with pytest.raises(ValueError, match="at least 2 classes; got 1 class: 'yes'"):
-        fit_binary(in_chunks(X), np.full(200, "yes"))
-    with pytest.raises(ValueError, match=r"y must hold labels of one kind"):
-        fit_binary(in_chunks(X), in_chunks(np.append(y[:120].astype(object), np.arange(80))))
+        with pytest.raises(ValueError, match=message):
+            low_rank(model).fit(X, labels)
+    for gram in ("dense", "memmap"):
+        with pytest.raises(TypeError, match=rf"gram='{gram}' needs all rows.*gram='low_rank'.*compute\(\)"):
+            MKLClassifier(VIEWS, gram=gram).fit(X, y)
 
 
-def test_a_score_checks_what_it_is_given():
-    X, y = make_binary(200)
-    model, features = fit_binary(in_chunks(X), y), in_chunks(X)
-    labels = y.astype(object)
-    labels[75] = None
-    for given, weights, message in (
+def test_a_fitted_model_checks_the_chunks_that_it_is_given():
+    model, X, y = fit_binary(in_chunks(BINARY), LABELS), in_chunks(BINARY), LABELS
+    for labels, weights, message in (
         (None, None, "requires y to be passed"),
-        (labels, None, r"chunk 3 \(rows 71 to 119\): y must not hold missing labels; entry 75"),
+        (NO_LABEL, None, r"chunk 3 \(rows 71 to 119\): y must not hold missing labels; entry 75"),
         (np.arange(200) % 2, None, "of the kind that the classifier knows, such as 'no'; got 0"),
         (y, np.zeros(200), "must have a positive entry"),
         (y, np.ones((200, 1)), "must be 1D array or scalar, got 2D"),
     ):
         with pytest.raises(ValueError, match=message):
-            model.score(features, given, weights)
-    for refused, error in ((features[:, 0], ValueError), (dask.delayed(X), TypeError)):
-        with pytest.raises(error, match="X must be a"):
-            model.predict(refused)
-    values = make_regression(200)[1]
-    with pytest.raises(ValueError, match=r"y must have shape \(n,\); got shape \(200, 2\)"):
-        low_rank(FAMILY["regressor"][0]).fit(features, np.c_[values, values].tolist())
-    ridge = low_rank(FAMILY["ridge"][0]).fit(features, values, 2.0)
+            model.score(X, labels, weights)
+    ridge = low_rank(FAMILY["ridge"][0]).fit(X, VALUES, 2.0)
     with pytest.raises(ValueError, match=r"y must have 1 column\(s\), one for each output; chunk 0 has 2"):
-        ridge.score(features, np.c_[values, values])
+        ridge.score(X, PAIR)
+    for refused, error, message in (
+        (X[:, 0], ValueError, "X must be a"),
+        (dask.delayed(BINARY), TypeError, "X must be a"),
+        (X[:, :3], ValueError, "X has 3 features, but MKLClassifier is expecting 4"),
+    ):
+        with pytest.raises(error, match=message):
+            model.predict(refused)
     with pytest.warns(UserWarning, match="X has feature names") as said:
-        model.predict(dd.from_pandas(pd.DataFrame(X, columns=COLUMNS), npartitions=2)).compute()
+        model.predict(dd.from_pandas(pd.DataFrame(BINARY, columns=COLUMNS), npartitions=2)).compute()
     assert len(said) == 1
-
-
-def test_chunks_with_other_columns_or_lengths_are_named():
-    X, y = make_binary(200)
-    narrow = dask.delayed(lambda: X[120:, :3])()
-    uneven = da.concatenate([in_chunks(X[:120], CHUNKS[:4]), da.from_delayed(narrow, (80, 4), float)])
-    with pytest.raises(ValueError, match=r"chunk 4 has 3, chunk 0 has 4"):
-        fit_binary(uneven, in_chunks(y))
-    with pytest.raises(ValueError, match="y must have as many rows as X; X has 200"):
-        fit_binary(in_chunks(X), y[:-1])
-    model = fit_binary(in_chunks(X), y)
-    with pytest.raises(ValueError, match="X has 3 features, but MKLClassifier is expecting 4"):
-        model.predict(in_chunks(X[:, :3]))
-
-
-def test_what_has_no_low_rank_route_refuses_dask_collections():
-    X, y = make_binary(200)
-    for gram in ("dense", "memmap"):
-        with pytest.raises(TypeError, match=rf"gram='{gram}' needs all rows.*gram='low_rank'.*compute\(\)"):
-            MKLClassifier(VIEWS, gram=gram).fit(in_chunks(X), y)
-    with pytest.raises(ValueError, match=r"multiclass='joint' has no low-rank route.*compute\(\)"):
-        MKLClassifier(VIEWS, multiclass="joint").fit(in_chunks(X), y)
-    with pytest.raises(ValueError, match=r"probability=True calibrates on folds.*LogisticRegression"):
-        fit_binary(in_chunks(X), y, probability=True)
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        fit_binary(in_chunks(X), None)
+    one_class = multikernel.MKLOneClass(VIEWS).fit(BINARY[:50])
+    with pytest.raises(TypeError, match=r"X\.compute\(\)"):
+        one_class.predict(X)
 
 
 EXPORTED = [getattr(multikernel, name) for name in multikernel.__all__]
@@ -283,9 +273,3 @@ def test_a_model_of_the_stack_predicts_chunks_too():
     np.testing.assert_array_equal(model.predict(in_chunks(X)).compute(), model.predict(X))
     assert model.score(in_chunks(X), y) == model.score(X, y)
     assert model.callback is not None and model.history_, "the model itself is not changed"
-
-
-def test_one_class_models_do_not_take_chunks():
-    model = multikernel.MKLOneClass(VIEWS).fit(make_table(50))
-    with pytest.raises(TypeError, match=r"X\.compute\(\)"):
-        model.predict(in_chunks(make_table(200)))

@@ -42,6 +42,9 @@ def test_weights_and_costs(model):
     rank = model.approximation_["rank"]
     assert rank["line"] == 1 and rank["fourier"] == 10 and model.coef_.shape == (1, rank[:3].sum())
     np.testing.assert_allclose(model.total_cost_, (rank["signal"] + 2 * 1 + 10) / 24)
+    Z = model._prediction_bank.transform(X[[3, 7, 50]])
+    weights = np.repeat(model.kernel_weights_, model._prediction_bank.ranks_)
+    np.testing.assert_allclose(learned_kernel(model, X, rows=[3, 7, 50]), (Z * weights) @ Z.T, atol=1e-12)
 
 
 def test_the_display_and_the_report_tell_of_factors(model):
@@ -59,13 +62,6 @@ def test_the_display_and_the_report_tell_of_factors(model):
         assert "Factors of each view" in text and "random features" in text
     assert f"A prediction computes {columns - 1} columns of factors" in render_html(summary)
     assert "Factors" not in render_markdown(summarize(MKLClassifier(VIEWS).fit(X, Y)))
-
-
-def test_the_learned_kernel_is_that_of_the_factors(model):
-    K = learned_kernel(model, X, rows=[3, 7, 50])
-    Z = model._prediction_bank.transform(X[[3, 7, 50]])
-    view_of_column = np.repeat(np.arange(4), model._prediction_bank.ranks_)
-    np.testing.assert_allclose(K, (Z * model.kernel_weights_[view_of_column]) @ Z.T, atol=1e-12)
 
 
 def test_an_evaluation_goes_the_way_of_the_fit(model, monkeypatch):
@@ -86,6 +82,10 @@ def test_an_evaluation_goes_the_way_of_the_fit(model, monkeypatch):
     assert rivals[0]["score"] > 0.8 and rivals[2]["score"] > 0.7  # whole Gram matrices of the same views
     found = evaluate(model, X, Y, parts=["heat_maps"], max_points=20)["heat_maps"]["maps"]
     assert {part["name"] for part in found[1:]} == {"signal", "line", "fourier"}, "those with weight"
+    monkeypatch.setattr(baselines, "LARGEST_DENSE", 50)  # rivals of more rows than a stack takes
+    found = evaluate(model, X, Y, parts=["baselines"])
+    assert found["baselines"] is None
+    assert "need whole Gram matrices of half of the 120 samples" in found["omitted"][0]["why"]
 
 
 def test_refits_to_fewer_rows_go_the_way_of_the_fit(monkeypatch):
@@ -96,13 +96,6 @@ def test_refits_to_fewer_rows_go_the_way_of_the_fit(monkeypatch):
     model = MKLClassifier(VIEWS, rank=10, gram="low_rank").fit(X, Y)
     rival, _ = baselines.same_machine(subject_of(model))
     assert rival.fit(X[:60] @ X[:60].T, Y[:60]).gram_ == "dense", "on a ready-made kernel"
-
-
-def test_rivals_of_more_rows_than_a_stack_takes_are_left_out(model, monkeypatch):
-    monkeypatch.setattr(baselines, "LARGEST_DENSE", 50)
-    found = evaluate(model, X, Y, parts=["baselines"])
-    assert found["baselines"] is None
-    assert "need whole Gram matrices of half of the 120 samples" in found["omitted"][0]["why"]
 
 
 def test_pictures(model):

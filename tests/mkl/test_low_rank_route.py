@@ -62,39 +62,25 @@ def test_the_warning_says_how_exact_it_is_and_how_to_choose(small_stacks):
     (message,) = [str(one.message) for one in caught]
     worst = model.approximation_["trace_error"]
     assert f"{worst.max():.1g} (view {worst.idxmax()!r})" in message
-    for word in (
-        "80 rows",
-        "KiB instead of 150.0 KiB",
-        "gram='low_rank'",
-        "gram='dense'",
-        "rank",
-        "approximation_",
-    ):
+    for word in ("80 rows", "KiB instead of 150.0 KiB", "gram='low_rank'", "gram='dense'", "approximation_"):
         assert word in message
     assert caught[0].filename == __file__
+    with warnings.catch_warnings(record=True) as caught:  # folds are advised in the same words
+        warnings.simplefilter("default")
+        cross_val_score(MKLRidge(VIEWS), *make_regression(100), cv=4)
+    messages = [str(one.message) for one in caught]
+    assert len({text.partition(" About ")[0] for text in messages}) == 1 and max(map(len, messages)) < 400
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         MKLRegressor(VIEWS, rank=5, gram="low_rank").fit(*make_regression(80))
 
 
-def test_folds_are_advised_in_the_same_words(small_stacks):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        cross_val_score(MKLRidge(VIEWS), *make_regression(100), cv=4)
-    messages = [str(one.message) for one in caught]
-    assert len({message.partition(" About ")[0] for message in messages}) == 1
-    assert max(map(len, messages)) < 400
-
-
-def test_factors_that_hold_little_are_said_to():
+def test_factors_that_hold_little_or_cost_more_than_the_stack_are_said_to(monkeypatch):
     narrow = [View("narrow", Gaussian(500.0), [0, 1]), *VIEWS]
     said = r"Raise rank, or use wider kernels, for view 'narrow' \(relative trace error up to 0\.\d+, see"
     with pytest.warns(LowRankWarning, match=said) as caught:
         MKLClassifier(narrow, gram="low_rank", rank=30).fit(X, Y)
     assert len(caught) == 1
-
-
-def test_factors_that_cost_more_than_the_stack_are_said_to(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         MKLClassifier(VIEWS[:1], gram="low_rank", rank=80).fit(X, Y)  # so little is no matter
@@ -145,6 +131,8 @@ def test_where_factors_cannot_be_the_stack_is_made(small_stacks, monkeypatch):
         (MKLClassifier(VIEWS, costs=[1.0]), r"costs must hold one number for each of the 3 kernels"),
         (MKLClassifier([("flat", Gaussian(1.0), [4])]), r"kernel 'flat' is constant"),
         (MKLClassifier([*VIEWS, ("zero", Linear(), [5])]), r"^kernel 'zero' is all zero on the training"),
+        (RegularizedMKLClassifier(VIEWS), r"gram must be one of 'dense', 'memmap'; got 'low_rank'"),
+        (MKLClassifier(VIEWS, rank=10, class_weight={"no": 0.0}), "class 'no' has no sample with a positive"),
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else "",
 )  # fmt: skip
@@ -158,31 +146,19 @@ def test_what_factors_cannot_do_names_the_remedy(estimator, message):
         estimator.set_params(gram="low_rank").fit(table, Y)
 
 
-def test_rows_that_are_all_equal_are_not_counted():
-    """Of equal rows one is a reference row, which is not the place to look for the mistake."""
-    with pytest.raises(
-        ValueError, match=r"^kernel 'signal' is constant on the reference rows of 80 training rows"
-    ):
-        MKLClassifier(VIEWS, gram="low_rank").fit(np.ones_like(X), Y)
-
-
-def test_an_unknown_choice_is_refused_by_name():
-    with pytest.raises(
-        ValueError, match=r"gram must be one of 'auto', 'dense', 'low_rank', 'memmap'; got 'sparse'"
-    ):
-        MKLRidge(VIEWS, gram="sparse").fit(X, X[:, 0])
-    with pytest.raises(ValueError, match=r"gram must be one of 'dense', 'memmap'; got 'low_rank'"):
-        RegularizedMKLClassifier(VIEWS, gram="low_rank").fit(X, Y)
-
-
-@pytest.mark.parametrize("weights", [None, np.ones(80)])
-def test_labels_and_weights_are_checked_as_for_a_stack(weights):
+def test_targets_and_equal_rows_are_checked_as_for_a_stack():
     model = MKLClassifier(VIEWS, gram="low_rank", rank=10)
     with pytest.raises(ValueError, match="at least 2 classes; got 1 class: 'yes'"):
-        model.fit(X, np.full(80, "yes"), weights)
+        model.fit(X, np.full(80, "yes"))
     with pytest.raises(ValueError, match="same number of samples; got 80 and 79"):
-        model.fit(X, Y[:-1], weights)
+        model.fit(X, Y[:-1])
     with pytest.raises(ValueError, match="class 'no' has no sample with a positive weight"):
         model.fit(X, Y, np.where(Y == "yes", 1.0, 0.0))
-    with pytest.raises(ValueError, match="class 'no' has no sample with a positive weight"):
-        MKLClassifier(VIEWS, gram="low_rank", rank=10, class_weight={"no": 0.0}).fit(X, Y, weights)
+    # of equal rows one is a reference row, which is not the place to look for the mistake
+    with pytest.raises(
+        ValueError, match=r"^kernel 'signal' is constant on the reference rows of 80 training"
+    ):
+        model.fit(np.ones_like(X), Y)
+    names = r"gram must be one of 'auto', 'dense', 'low_rank', 'memmap'; got 'sparse'"
+    with pytest.raises(ValueError, match=names):
+        MKLRidge(VIEWS, gram="sparse").fit(X, X[:, 0])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 
 from multikernel import MKLClassifier, TransductiveMKLClassifier, View
 from multikernel.inspection.fingerprint import fingerprint
@@ -60,14 +60,6 @@ def test_cross_validation_takes_the_right_nodes(small, monkeypatch):
     assert np.mean((found > 0) == LABELS) > 0.7
 
 
-def test_parameters_are_searched():
-    choices = [views(beta) for beta in (0.5, 4.0)]
-    search = GridSearchCV(MKLClassifier(views()), {"kernels": choices}, cv=3).fit(TABLE, LABELS)
-    assert len(set(search.cv_results_["mean_test_score"])) == 2
-    chosen = search.best_params_["kernels"][0].kernel
-    assert clone(search.best_estimator_).kernels[0].kernel is chosen  # with all that it has computed
-
-
 @pytest.mark.parametrize("small", [1000, 0])
 def test_saved_models_hold_the_network_and_nothing_that_was_computed(small, tmp_path, monkeypatch):
     monkeypatch.setattr(network_kernels, "SMALL", small)
@@ -94,6 +86,7 @@ def test_results_of_equal_networks_are_equal():
     kernel(["P01"])
     assert fingerprint(kernel) == before == fingerprint(Diffusion(again))
     assert fingerprint(Diffusion(again, 2.0)) != before
+    assert clone(MKLClassifier(kernel)).kernels is kernel  # with all that it has computed
 
 
 @pytest.mark.parametrize("small", [1000, 0])
@@ -113,12 +106,9 @@ def test_unlabelled_nodes_take_part():
     assert np.mean(model.transduction_ == LABELS[20:]) > 0.7
 
 
-def test_names_are_not_standardised():
+def test_a_column_of_other_names_is_refused_by_the_view():
     with pytest.raises(ValueError, match=r"view 'heat': standardize=True needs a kernel of numeric columns"):
         View("heat", 2.0 * Diffusion(NETWORK), "protein", standardize=True)
-
-
-def test_a_column_of_other_names_is_refused_by_the_view():
     table = TABLE.assign(protein=[f"X{i}" for i in range(40)])
     with pytest.raises(ValueError, match=r"^no row of view 'heat' is a node of the network"):
         MKLClassifier(views()).fit(table, LABELS)

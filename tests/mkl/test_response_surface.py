@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize as scipy_minimize
 
-from multikernel.mkl.regularized.response_surface import Quadratic, ResponseSurface, koshal_design
+from multikernel.mkl.regularized.response_surface import Quadratic, ResponseSurface
 
 BOX = (1e-1, 1e1)
 
@@ -38,16 +38,6 @@ def constant(point):
 
 
 # ---------------------------------------------------------------------- design and fit
-@pytest.mark.parametrize("q", [0, 1, 2, 3, 5, 20])
-def test_the_design_has_a_point_for_each_coefficient_and_determines_them(q):
-    design = koshal_design(q, 0.3)
-    n_kernels = q + 1
-    assert design.shape == (n_kernels * (n_kernels + 1) // 2, q)
-    terms = [np.ones(len(design)), *design.T]
-    terms += [design[:, i] * design[:, j] for i in range(q) for j in range(i, q)]
-    assert np.linalg.matrix_rank(np.column_stack(terms)) == len(design)
-    assert set(np.abs(design).ravel()) <= {0.0, 0.3}
-    assert np.count_nonzero(design, axis=1).max(initial=0) == min(q, 2)
 
 
 def test_the_design_is_measured_first_and_in_the_order_of_the_book():
@@ -57,21 +47,13 @@ def test_the_design_is_measured_first_and_in_the_order_of_the_book():
     np.testing.assert_allclose(asked, expected, atol=1e-12)
 
 
-def test_each_factor_has_its_own_center_and_step():
-    asked = []
-    surface = ResponseSurface({"C": (1e-2, 1e4), "gamma": (1e-3, 1e-1, 1.0)}, delta=0.5, max_steps=0)
-    surface.minimize(lambda p: asked.append(p) or 0.0)
-    assert asked[0] == pytest.approx({"C": 10.0, "gamma": 0.1})
-    assert asked[1] == pytest.approx({"C": 10.0**2.5, "gamma": 0.1})
-    assert asked[4] == pytest.approx({"C": 10.0, "gamma": 10.0**-1.5})
-
-
 @given(st.integers(0, 10**6), st.integers(1, 4), st.booleans())
 def test_a_quadratic_is_recovered_from_the_design_alone(seed, q, convex):
     true = random_quadratic(np.random.default_rng(seed), q, convex=convex)
     bounds = {f"f{i}": (0.2, 1.0 + i, 50.0) for i in range(q)}
     centers = np.log10([1.0 + i for i in range(q)])
     surface = ResponseSurface(bounds, max_steps=0).minimize(lambda p: value(true, logs(p) - centers))
+    assert surface.n_evaluations_ == (q + 1) * (q + 2) // 2, "one point for each coefficient"
     np.testing.assert_allclose(surface.constant_, true[0], atol=1e-8)
     np.testing.assert_allclose(surface.gradient_, true[1], atol=1e-8)
     np.testing.assert_allclose(surface.hessian_, true[2], atol=1e-7)
@@ -80,19 +62,6 @@ def test_a_quadratic_is_recovered_from_the_design_alone(seed, q, convex):
     np.testing.assert_allclose(surface.predict(places), expected, atol=1e-7)
     one = dict(zip(surface.names, places[0].tolist(), strict=True))
     assert surface.predict(one) == pytest.approx(expected[0], abs=1e-7)
-
-
-def test_repeated_points_count_as_often_as_they_are_met():
-    rng = np.random.default_rng(0)
-    points, values = rng.normal(size=(9, 2)), rng.normal(size=9)
-    times = np.array([1, 1, 3, 1, 2, 1, 1, 1, 1])
-    weighted = Quadratic.fit(points, values, times.astype(float), 0.7)
-    x = np.repeat(points, times, axis=0)
-    terms = np.column_stack([np.ones(len(x)), x, x[:, 0] ** 2, x[:, 0] * x[:, 1], x[:, 1] ** 2])
-    c = np.linalg.lstsq(terms, np.repeat(values, times), rcond=None)[0]
-    np.testing.assert_allclose(weighted.constant, c[0], atol=1e-10)
-    np.testing.assert_allclose(weighted.gradient, c[1:3], atol=1e-10)
-    np.testing.assert_allclose(weighted.hessian, [[2 * c[3], c[4]], [c[4], 2 * c[5]]], atol=1e-10)
 
 
 # ---------------------------------------------------------------------- the lowest point of a box
@@ -108,18 +77,6 @@ def test_the_lowest_point_of_a_box_is_that_of_a_fine_grid(seed, q, convex):
     c, g, H = coefficients
     on_grid = (c + grid @ g + 0.5 * np.einsum("ij,jk,ik->i", grid, H, grid)).min()
     assert value(coefficients, found) <= on_grid + 1e-9
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_convex_surface_of_many_factors_is_solved_exactly(seed):
-    q = 12
-    c, g, H = random_quadratic(np.random.default_rng(seed), q, convex=True)
-    lower, upper = np.full(q, -1.0), np.full(q, 1.0)
-    found = Quadratic(c, 3.0 * g, H).lowest(lower, upper, np.zeros((1, q)))
-    slope = 3.0 * g + H @ found
-    assert np.abs(found).max() == 1.0  # the free minimum is outside
-    assert np.all(np.abs(slope[np.abs(found) < 1.0]) < 1e-8)
-    assert np.all(slope[found == 1.0] <= 0.0) and np.all(slope[found == -1.0] >= 0.0)
 
 
 def test_saddles_of_many_factors_are_not_left_above_what_other_descents_find():
@@ -145,71 +102,40 @@ def test_of_equally_low_points_the_nearest_to_the_center_is_proposed():
 
 
 # ---------------------------------------------------------------------- the search
-def test_a_quadratic_response_takes_one_step_to_its_minimum():
-    surface = ResponseSurface({"C": (1e-2, 1e3), "gamma": (1e-3, 1e1)})
-    surface.minimize(lambda p: 0.1 + (np.log10(p["C"]) - 1.2) ** 2 + np.log10(p["gamma"]) ** 2)
-    assert surface.best_point_ == pytest.approx({"C": 10**1.2, "gamma": 1.0}, rel=1e-6)
-    assert surface.best_value_ == pytest.approx(0.1)
-    assert (surface.n_design_, surface.n_evaluations_, surface.status_) == (6, 7, "converged")
-    assert surface.lowest_point_ == pytest.approx(surface.best_point_, rel=1e-6)
+def hole(x):
+    """A hole at one point of the design, which no quadratic has."""
+    return -5.0 if np.allclose(x, [-0.3, 0.0], atol=1e-9) else x @ x
 
 
-def test_a_surface_that_is_lowest_at_the_best_point_of_the_design_ends_there():
-    surface = ResponseSurface(factors(1)).minimize(lambda p: (logs(p)[0] - 0.3) ** 2)
-    assert (surface.n_evaluations_, surface.n_steps_, surface.status_) == (3, 0, "converged")
+def nearly_even(penalty):
+    """Better by little at the corner than at the other points, whatever the center measured."""
+    return lambda x: penalty if np.allclose(x, 0) else (0.5 if x.sum() > 0.5 else 0.5 + 1e-12)
 
 
-def test_a_minimum_outside_ends_at_the_bound_and_never_beyond():
-    surface = ResponseSurface(factors(2)).minimize(lambda p: (logs(p)[0] - 3.0) ** 2 - logs(p)[1])
-    assert surface.best_point_ == pytest.approx({"f0": 10.0, "f1": 10.0})
-    assert surface.points_.min() >= 0.1 * (1 - 1e-12) and surface.points_.max() <= 10.0 * (1 + 1e-12)
-
-
-def test_the_best_measured_point_is_returned_not_the_last():
-    def response(p):  # a hole at one point of the design, which no quadratic has
-        x = logs(p)
-        return -5.0 if np.allclose(x, [-0.3, 0.0], atol=1e-9) else x @ x
-
-    surface = ResponseSurface(factors(2)).minimize(response)
-    np.testing.assert_allclose(logs(surface.best_point_), [-0.3, 0.0], atol=1e-9)
-    assert surface.best_value_ == -5.0 == surface.values_.min()
-    assert surface.values_[-1] > -5.0
-
-
-def test_of_equally_good_points_the_nearest_to_the_center_wins():
-    def response(p):  # the corner is as good as the points on the axes
-        return 1.0 if np.allclose(logs(p), 0) else 0.5
-
-    surface = ResponseSurface(factors(2), max_steps=0).minimize(response)
-    np.testing.assert_allclose(logs(surface.best_point_), [0.3, 0.0], atol=1e-9)
-
-
-@pytest.mark.parametrize("penalty", [1.0, 1e12])
-def test_a_point_that_is_better_by_little_is_the_best_whatever_others_measured(penalty):
-    def response(p):
-        x = logs(p)
-        return penalty if np.allclose(x, 0) else (0.5 if x.sum() > 0.5 else 0.5 + 1e-12)
-
-    surface = ResponseSurface(factors(2), max_steps=0).minimize(response)
-    np.testing.assert_allclose(logs(surface.best_point_), [0.3, 0.3], atol=1e-9)
-    assert surface.best_value_ == surface.values_.min() == 0.5
-
-
-def test_a_constant_response_ends_at_the_center_after_the_design():
-    surface = ResponseSurface(factors(3)).minimize(constant)
-    assert logs(surface.best_point_).tolist() == [0.0, 0.0, 0.0]
-    assert (surface.n_evaluations_, surface.status_) == (10, "converged")
-    assert not surface.gradient_.any() and not surface.hessian_.any()
-
-
-def test_a_factor_without_influence_stays_at_its_center():
-    surface = ResponseSurface(factors(2)).minimize(lambda p: 1 / 3 + (logs(p)[0] - 0.77) ** 2 / 7)
-    np.testing.assert_allclose(logs(surface.best_point_), [0.77, 0.0], atol=1e-6)
-
-
-def test_without_factors_there_is_one_point():
-    surface = ResponseSurface({}).minimize(lambda p: len(p) + 2.0)
-    assert (surface.best_point_, surface.best_value_, surface.n_evaluations_) == ({}, 2.0, 1)
+@pytest.mark.parametrize(
+    ("n_factors", "response", "best", "value", "n_evaluations"),
+    [
+        (2, lambda x: 0.1 + (x[0] - 0.8) ** 2 + (x[1] + 0.5) ** 2, [0.8, -0.5], 0.1, 7),
+        (1, lambda x: (x[0] - 0.3) ** 2, [0.3], 0.0, 3),  # the best point of the design
+        (2, lambda x: (x[0] - 3.0) ** 2 - x[1], [1.0, 1.0], 3.0, None),  # outside: the bound, never beyond
+        (2, hole, [-0.3, 0.0], -5.0, None),  # the best that was measured, not the last
+        (2, lambda x: 1.0 if np.allclose(x, 0) else 0.5, [0.3, 0.0], 0.5, None),  # the nearest of equals
+        (2, nearly_even(1.0), [0.3, 0.3], 0.5, None),
+        (2, nearly_even(1e12), [0.3, 0.3], 0.5, None),
+        (3, lambda x: 0.25, [0.0, 0.0, 0.0], 0.25, 10),
+        (2, lambda x: 1 / 3 + (x[0] - 0.77) ** 2 / 7, [0.77, 0.0], 1 / 3, 7),  # a factor without influence
+        (0, lambda x: 2.0, [], 2.0, 1),
+    ],
+)
+def test_where_the_search_ends(n_factors, response, best, value, n_evaluations):
+    surface = ResponseSurface(factors(n_factors)).minimize(lambda p: float(response(logs(p))))
+    np.testing.assert_allclose(logs(surface.best_point_), best, atol=1e-6)
+    assert surface.best_value_ == pytest.approx(value) and surface.best_value_ == surface.values_.min()
+    assert np.abs(np.log10(surface.points_)).max(initial=0.0) <= 1.0 + 1e-12
+    if n_evaluations is not None:
+        assert (surface.n_evaluations_, surface.status_) == (n_evaluations, "converged")
+    again = surface.minimize(constant)  # forgets the first search
+    assert again.best_value_ == 0.25 and not again.gradient_.any() and not again.hessian_.any()
 
 
 def test_a_point_is_measured_once_and_the_search_is_bounded():
@@ -286,14 +212,8 @@ def test_the_callback_sees_every_measurement_and_may_end_the_search():
     assert (short.n_evaluations_, short.status_, short.best_value_) == (3, "interrupted", 0.25)
 
 
-def test_a_second_search_forgets_the_first():
-    surface = ResponseSurface(factors(1)).minimize(lambda p: logs(p)[0])
-    surface.minimize(constant)
-    assert surface.n_evaluations_ == 3 and surface.best_value_ == 0.25
-
-
 # ---------------------------------------------------------------------- picture and errors
-def test_two_factors_are_drawn_as_contours_with_numbered_points():
+def test_two_factors_are_drawn_as_contours_with_numbered_points_and_one_as_a_curve():
     matplotlib.use("Agg")
     surface = ResponseSurface(factors(2)).minimize(lambda p: float(np.cos(logs(p)).sum()))
     ax = surface.plot()
@@ -305,32 +225,13 @@ def test_two_factors_are_drawn_as_contours_with_numbered_points():
     assert surface.plot(ax) is ax
     flat = ResponseSurface(factors(2)).minimize(constant).plot()
     assert len(flat.texts) == 6
-    matplotlib.pyplot.close("all")
-
-
-def test_one_factor_is_drawn_as_a_curve():
-    figure = matplotlib.figure.Figure()
     surface = ResponseSurface(factors(1)).minimize(lambda p: logs(p)[0] ** 2)
-    curve, best, measured = surface.plot(figure.subplots()).lines
+    curve, best, measured = surface.plot(matplotlib.figure.Figure().subplots()).lines
     np.testing.assert_allclose(curve.get_ydata(), np.log10(curve.get_xdata()) ** 2, atol=1e-9)
     assert best.get_xydata().tolist() == [[1.0, 0.0]] and len(measured.get_xdata()) == 3
-
-
-def test_three_factors_cannot_be_drawn():
-    surface = ResponseSurface(factors(3)).minimize(constant)
     with pytest.raises(ValueError, match="one or two factors can be drawn; this one has 3"):
-        surface.plot()
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_a_response_that_is_not_finite_names_the_point(bad):
-    with pytest.raises(ValueError, match=r"got -?(nan|inf) at f0=1, f1=1\.995"):
-        ResponseSurface(factors(2)).minimize(lambda p: bad if p["f1"] > 1.5 else 0.0)
-
-
-def test_a_response_that_is_no_number_is_refused():
-    with pytest.raises(TypeError, match="must be a number; got 'high' at f0=1"):
-        ResponseSurface(factors(1)).minimize(lambda p: "high")
+        ResponseSurface(factors(3)).minimize(constant).plot()
+    matplotlib.pyplot.close("all")
 
 
 @pytest.mark.parametrize(
@@ -350,13 +251,23 @@ def test_factors_that_make_no_box_are_refused(given, error, words):
         ResponseSurface(given)
 
 
-@pytest.mark.parametrize("options", [{"delta": 0.0}, {"delta": 1.5}, {"tol": -1.0}, {"max_steps": -1}])
-def test_numbers_out_of_range_are_refused(options):
-    with pytest.raises(ValueError, match=next(iter(options))):
-        ResponseSurface(factors(1), **options)
+@pytest.mark.parametrize(
+    ("response", "words"),
+    [
+        (np.nan, r"got nan at f0=1, f1=1\.995"),
+        (-np.inf, r"got -inf at f0=1, f1=1\.995"),
+        ("high", "must be a number; got 'high' at f0=1"),
+    ],
+)
+def test_a_response_that_is_no_finite_number_names_the_point(response, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        ResponseSurface(factors(2)).minimize(lambda p: response if p["f1"] > 1.5 else 0.0)
 
 
 def test_questions_before_the_search_and_about_other_factors_are_refused():
+    for option, value in (("delta", 0.0), ("delta", 1.5), ("tol", -1.0), ("max_steps", -1)):
+        with pytest.raises(ValueError, match=option):
+            ResponseSurface(factors(1), **{option: value})
     surface = ResponseSurface(factors(2))
     with pytest.raises(ValueError, match="Call minimize first"):
         surface.predict([[1.0, 1.0]])

@@ -160,16 +160,6 @@ def test_hard_margin_agrees_with_a_conic_solver(n, seed):
     require_same(task, K, result, optimal_value(K[None], [task.reference()]), rtol=3e-6)
 
 
-@pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-5, 1e-8])
-def test_the_largest_violation_is_at_most_tol(tol):
-    """The optimality conditions, checked from outside: no pair of samples can gain more than tol."""
-    X, Ks = make_kernels(80, 2)
-    y = labels(np.random.default_rng(1), X)
-    task = Task("hinge", y, 2.0)
-    result = solve_machine(Ks[0], Hinge(y, 2.0), tol=tol)
-    assert violation(task, Ks[0], result.dual) <= tol * (1 + 1e-9) + 1e-12
-
-
 def violation(task, K, beta):
     """max over samples that may rise minus min over those that may fall of the gradient."""
     gradient = task.target - K @ beta - task.shift * beta
@@ -204,19 +194,6 @@ def test_shrinking_leaves_the_solution_optimal(kind, dtype):
     require_same(task, exact, result, task.dual_value(exact, beta_of(model, n)))
 
 
-def test_duals_at_a_bound_are_exactly_at_it():
-    X, Ks = make_kernels(120, 2, seed=5)
-    y = labels(np.random.default_rng(2), X)
-    C = np.random.default_rng(3).uniform(0.1, 0.9, size=120)
-    beta = solve_machine(Ks[0], Hinge(y, C), tol=1e-9).dual
-    gradient = y - Ks[0] @ beta
-    level = np.median(gradient[(beta != 0) & (np.abs(beta) < C)])
-    clear = np.abs(gradient - level) > 1e-6  # strict complementarity: such a sample is at a bound
-    assert clear.any()
-    assert np.isin(np.abs(beta[clear]), [0.0]).any() and (np.abs(beta) == C).any()
-    assert ((beta == 0) | (np.abs(beta) == C))[clear].all()
-
-
 @given(tables(), st.sampled_from([0.1, 1.0, 100.0]), st.floats(0.0, 1.0))
 def test_any_feasible_start_reaches_the_same_value(table, C, share):
     rng, X, K = table.make()
@@ -230,27 +207,9 @@ def test_any_feasible_start_reaches_the_same_value(table, C, share):
     np.testing.assert_array_equal(start, kept)
     Task("hinge", y, C).require_feasible(warm.dual)
     np.testing.assert_allclose(warm.objective, cold.objective, rtol=1e-6)
-
-
-def test_a_start_at_the_solution_needs_no_step():
-    X, Ks = make_kernels(60, 1)
-    loss = Hinge(labels(np.random.default_rng(0), X), 3.0)
-    first = solve_machine(Ks[0], loss, tol=1e-6)
-    again = solve_machine(Ks[0], loss, tol=1e-5, start=first.dual)
+    again = solve_machine(K, loss, tol=10.0 * TOL, start=cold.dual)
     assert again.n_iter == 0
-    np.testing.assert_array_equal(again.dual, first.dual)
-
-
-@given(tables(most=30), st.sampled_from([1.0, 1e3]))
-def test_single_precision_kernels_reach_the_same_value(table, C):
-    rng, X, K = table.make()
-    y = labels(rng, X)
-    rounded = K.astype(np.float32)
-    rounded = 0.5 * (rounded + rounded.T)
-    single = solve_machine(rounded, Hinge(y, C), tol=1e-6)
-    double = solve_machine(rounded.astype(float), Hinge(y, C), tol=1e-6)
-    scale = np.abs(single.dual).sum()
-    np.testing.assert_allclose(single.objective, double.objective, atol=1e-5 * scale)
+    np.testing.assert_array_equal(again.dual, cold.dual)
 
 
 @pytest.mark.parametrize("diagonal", [0.0, 1.0])
@@ -270,13 +229,6 @@ def test_indefinite_kernels_end_and_say_so(C, diagonal):
     Task("hard_margin" if np.isinf(C) else "hinge", y, C if np.isfinite(C) else 1.0).require_feasible(
         result.dual, rtol=1e-9
     )
-
-
-def test_duplicated_points_are_not_called_indefinite():
-    X = np.repeat(np.random.default_rng(0).normal(size=(15, 2)), 3, axis=0)
-    y = labels(np.random.default_rng(1), X)
-    for K in (X @ X.T, gaussian(X, 1.0), gaussian(X, 1.0).astype(np.float32)):
-        assert solve_machine(K, Hinge(y, 10.0), tol=1e-6).status == Status.OPTIMAL
 
 
 def test_too_few_steps_are_reported():

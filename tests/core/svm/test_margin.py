@@ -83,47 +83,6 @@ def test_the_intercept_of_the_squared_hinge_at_every_scale(n, seed, power, weigh
     np.testing.assert_allclose(value, 0.5 * C @ slack**2, rtol=1e-12)
 
 
-@cases
-def test_the_bound_is_a_primal_value(kind, n, weighted, tied, seed):
-    rng = np.random.default_rng(seed)
-    task = random_task(kind, rng, n, weighted)
-    A = rng.normal(size=(n, n))
-    K = A @ A.T / n
-    beta = task.loss().start + (0.1 * rng.normal(size=n) if tied else 0.0)
-    scores = K @ beta
-    norm2 = float(beta @ scores)
-    bound = task.loss().bound(scores, norm2)
-    np.testing.assert_allclose(bound.plain, task.primal(scores, norm2), rtol=1e-9, atol=1e-9)
-    assert bound.value <= bound.plain
-    scales = np.concatenate([np.linspace(0.5, 2.5, 400), [1.0]])
-    best = min(task.primal(s * scores, s * s * norm2) for s in scales)
-    assert bound.value >= best - 2e-2 * max(1.0, abs(best))  # never below what any scale can reach
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_scaling_kernels_and_targets_scales_the_problem(kind):
-    """β → β s/t turns (K, y) into (K/s, y/t), and the dual value J into J s/t²."""
-    rng = np.random.default_rng(0)
-    n, s, t = 12, 4.0, 2.0 if kind in ("svr", "ridge", "soft_labels") else 1.0
-    task = random_task(kind, rng, n, True)
-    loss = task.loss()
-    A = rng.normal(size=(n, n))
-    K = A @ A.T
-    if kind == "one_class":
-        t = s  # β is not scaled
-    scaled = loss.rescaled(s, t)
-    beta = loss.start + np.clip(0.1, 0.0, loss.upper) * (loss.upper > 0)
-    other = beta * s / t
-
-    def value(loss, K, beta):
-        reward = loss.target @ beta - loss.epsilon * np.abs(beta).sum()
-        return reward - 0.5 * beta @ (K + np.diag(loss.shift)) @ beta
-
-    np.testing.assert_allclose(value(scaled, K / s, other) * t * t / s, value(loss, K, beta), rtol=1e-12)
-    np.testing.assert_allclose(scaled.upper * t / s, loss.upper, rtol=1e-15)
-    np.testing.assert_allclose(scaled.lower * t / s, loss.lower, rtol=1e-15)
-
-
 @pytest.mark.parametrize("kind", SMOOTH_OR_NOT)
 def test_counting_a_part_of_the_samples_more_often(kind):
     rng = np.random.default_rng(1)
@@ -137,25 +96,6 @@ def test_counting_a_part_of_the_samples_more_often(kind):
     np.testing.assert_array_equal(part.upper, expected.upper)
 
 
-def test_every_start_is_feasible():
-    rng = np.random.default_rng(2)
-    for kind in KINDS:
-        task = random_task(kind, rng, 15, True)
-        task.require_feasible(task.loss().start)
-
-
-def test_hard_margin_scales_its_scores():
-    y = np.array([1.0, 1.0, -1.0, -1.0])
-    loss = HardMargin(y)
-    scores = np.array([3.0, 2.5, 0.5, -1.0])  # half width 1, middle 1.5
-    bound = loss.bound(scores, 8.0)
-    assert bound.plain == bound.value == 4.0
-    assert bound.intercept == -1.5
-    assert loss.bound(-scores, 8.0).value == np.inf
-    assert loss.risk(scores) == (0.0, -1.5)
-    assert loss.risk(0.5 * scores)[0] == np.inf
-
-
 def test_scores_out_of_range_have_no_bound():
     """Order statistics of NaN once read beyond their memory."""
     y = np.where(np.arange(12) % 3 > 0, 1.0, -1.0)
@@ -164,3 +104,14 @@ def test_scores_out_of_range_have_no_bound():
             scores = np.linspace(-1.0, 1.0, 12)
             scores[place:] = bad
             assert Hinge(y, 1.0).bound(scores, 1.0).plain == np.inf
+
+
+def test_hard_margin_scales_its_scores():
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    loss = HardMargin(y)
+    scores = np.array([3.0, 2.5, 0.5, -1.0])  # half width 1, middle 1.5
+    assert loss.bound(scores, 8.0) == (4.0, 4.0, -1.5)
+    assert loss.bound(0.5 * scores, 2.0) == (4.0, 4.0, -1.5)
+    assert loss.bound(-scores, 8.0).value == np.inf
+    assert loss.risk(scores) == (0.0, -1.5)
+    assert loss.risk(0.5 * scores)[0] == np.inf

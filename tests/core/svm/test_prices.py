@@ -7,7 +7,7 @@ from multikernel.core.stack.linear import WholeKernel
 from multikernel.core.svm.joint.loss import JointHinge
 from multikernel.core.svm.joint.solver import JointSolver
 from multikernel.core.svm.losses import EpsilonInsensitive, Hinge
-from multikernel.core.svm.machine import Machine, best_growth, shares_on_the_way
+from multikernel.core.svm.machine import Machine
 
 RNG = np.random.default_rng(3)
 CODES = np.arange(120) % 4
@@ -17,14 +17,14 @@ K = X @ X.T
 
 @pytest.mark.parametrize("C", (1e2, 1e5, 1e8))
 def test_binary_machines_come_there_in_few_steps(C):
-    for loss in (
-        Hinge(np.where(CODES == 0, 1.0, -1.0), C),
-        EpsilonInsensitive(np.sin(CODES) + 0.1 * X[:, 0], C, 0.1),
+    for loss, most in (  # by way of smaller prices; without, it takes more than twice as many
+        (Hinge(np.where(CODES == 0, 1.0, -1.0), C), 6_000),
+        (EpsilonInsensitive(np.sin(CODES) + 0.1 * X[:, 0], C, 0.1), 20_000),
     ):
         machine = Machine(loss, WholeKernel(K), 100_000)
         values = machine.solve(1e-3)
         assert values.primal.plain - values.dual <= 1e-3 * values.primal.plain
-        assert machine.is_feasible()
+        assert machine.is_feasible() and machine.n_steps <= most
 
 
 @pytest.mark.parametrize("C", (1e2, 1e5, 1e8))
@@ -35,20 +35,6 @@ def test_the_joint_machine_too(C):
     assert status == "optimal" and values.difference <= 1e-3 * values.primal
     assert solver.point.alpha.min() >= 0.0 and solver.point.alpha.max() <= C
     np.testing.assert_allclose(solver.coefficients.sum(axis=1), 0.0, atol=1e-9 * C * 120)
-
-
-def test_small_and_infinite_prices_have_no_stations():
-    assert shares_on_the_way(10.0, np.ones(3)).size == 0
-    assert shares_on_the_way(np.inf, np.ones(3)).size == 0
-    np.testing.assert_allclose(shares_on_the_way(1e5, np.ones(3)), [1e-3, 1e-2, 1e-1])
-    np.testing.assert_allclose(shares_on_the_way(1e3, np.full(3, 100.0)), [1e-3, 1e-2, 1e-1])
-
-
-def test_duals_grow_no_further_than_the_price_nor_than_pays():
-    assert best_growth(100.0, 1.0) == 10.0  # the price grows so much
-    assert best_growth(3.0, 1.0) == 3.0  # c reward − ½ c² norm2 has its top there
-    assert best_growth(0.5, 1.0) == 1.0
-    assert best_growth(0.0, 0.0) == 10.0
 
 
 def test_the_way_is_part_of_the_steps_allowed():

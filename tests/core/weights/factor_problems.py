@@ -13,7 +13,7 @@ from multikernel.core.svm.primal import (
 )
 from multikernel.core.weights.factors import learn_block_weights
 from multikernel.rows import LocalRows
-from tests.core.problems import Task
+from tests.core.problems import Task, lp_size, lp_support
 
 KINDS = ("hinge", "squared_hinge", "svr", "ridge")
 EPSILON = 0.2
@@ -81,8 +81,7 @@ class Factors:
         """(upper bound, lower bound): the value of the predictor, and the best of its β that sums to zero."""
         costs = np.ones(self.offsets.size - 1) if costs is None else costs
         units = costs**2 * result.weights
-        size = units.max() if np.isinf(norm) else (units**norm).sum() ** (1.0 / norm)
-        np.testing.assert_allclose(size, 1.0, rtol=1e-9)
+        np.testing.assert_allclose(lp_size(units, norm), 1.0, rtol=1e-9)
         scores = self.Z @ result.coefficients.T + result.intercepts
         starts = self.offsets[:-1]
         squares = np.add.reduceat((result.coefficients**2).sum(axis=0), starts)
@@ -104,12 +103,9 @@ class Factors:
                 room = min(room, 1.0 / max(np.abs(beta / price).max(), 1e-300))
             else:
                 shifted += (beta**2 / price).sum()
-        if np.isinf(norm):
-            support = q.sum()
-        else:
-            support = q.max() if norm == 1.0 else (q ** (norm / (norm - 1.0))).sum() ** (1.0 - 1.0 / norm)
-        scale = min(max(reward, 0.0) / max(support + shifted, 1e-300), room)
-        return upper, scale * reward - 0.5 * scale**2 * (support + shifted)
+        square = lp_support(q, norm) + shifted
+        scale = min(max(reward, 0.0) / max(square, 1e-300), room)
+        return upper, scale * reward - 0.5 * scale**2 * square
 
 
 def make_factors(kind, n=60, widths=(3, 5, 2, 4), n_tasks=1, seed=0, noise=0.7, varied=False):

@@ -1,4 +1,4 @@
-"""Fits on a cluster of worker processes: the result of one process; lost workers, small memory."""
+"""Fits and model selection on a cluster: the results of one process; lost workers, small memory."""
 
 import dask.array as da
 import dask.dataframe as dd
@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 from dask import delayed
 from distributed import Client, LocalCluster
+from joblib import parallel_config
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from multikernel import MKLClassifier, MKLRegressor, MKLRidge
+from multikernel import MKLClassifier, MKLRegressor, MKLRidge, NonstationaryClassifier
+from multikernel.inspection import compare
 from multikernel.kernels import Laplacian
 from tests.cluster import worker_lost_at_round, worker_processes
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
@@ -94,3 +97,46 @@ def test_more_rows_and_factors_than_memory(tmp_path):
         assert not any(key.startswith("factorise") for key in kept), "factors are computed when they are read"
     assert model.memory_.stack > model.memory_.available
     assert model.status_ == "optimal" and model.kernel_weights_[0] > 0.99
+
+
+# ---------------------------------------------------------------------- through joblib
+X, y = make_three(60)
+
+
+@pytest.fixture
+def cluster(client):
+    with parallel_config(backend="dask", client=client):
+        yield client
+
+
+def on_both(cluster, measure):
+    """What is measured on the cluster, and in this process."""
+    there = measure()
+    with parallel_config(backend="sequential"):
+        return there, measure()
+
+
+def test_a_grid_search_on_a_cluster_finds_the_same_scores(cluster):
+    def search():
+        # a function of the caller that another process cannot import
+        model = MKLClassifier(VIEWS, callback=lambda entry: None)
+        found = GridSearchCV(model, {"C": [0.1, 10.0], "multiclass": ["ovr", "shared"]}, cv=2).fit(X, y)
+        return found.cv_results_["mean_test_score"].tolist(), found.best_params_
+
+    there, here = on_both(cluster, search)
+    assert there == here
+
+
+def test_cross_validation_and_paired_tests_on_a_cluster_give_the_same_scores(cluster):
+    there, here = on_both(cluster, lambda: cross_val_score(MKLRegressor(VIEWS), X, X[:, 0], cv=3).tolist())
+    assert there == here
+    models = {"one": MKLClassifier(VIEWS), "two": MKLClassifier(VIEWS, norm=2.0)}
+    there, here = on_both(cluster, lambda: compare(models, X, y, progress=False).folds("one").tolist())
+    assert there == here
+
+
+@pytest.mark.parametrize("model", [MKLClassifier(VIEWS), NonstationaryClassifier(VIEWS)])
+def test_the_machines_of_one_fit_are_not_sent_away(cluster, model):
+    seen = []
+    model.set_params(callback=lambda entry: seen.append(entry) and None).fit(X, y)
+    assert seen, "the callback is called in this process"

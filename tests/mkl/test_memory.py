@@ -1,17 +1,17 @@
-"""Stacks on disk: the same models, in no more memory than was said, and nothing of a stack is copied."""
+"""Memory: stacks and factors on disk give the same models, in no more memory than was said."""
 
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
 
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
-from multikernel.core.stack.linear import WeightedStack, stack_of_rows
-from multikernel.core.svm.losses import Hinge
-from multikernel.core.svm.machine import Machine
+from multikernel.core.stack.linear import stack_of_rows
 from multikernel.kernels import Gaussian
+from multikernel.rows import LocalRows
 from multikernel.rows.memory import is_on_disk
 from multikernel.views.memory import estimate_memory
 
@@ -96,12 +96,75 @@ def test_a_part_of_a_stack_stays_where_the_stack_is():
     np.testing.assert_array_equal(part, np.array(Ks)[:, rows[:, None], rows])
 
 
-def test_rows_of_a_file_are_read_together_and_those_of_memory_one_by_one():
-    loss = Hinge(LABELS[:50], 1.0)
-    formed = {}
-    for gram in ("dense", "memmap"):
-        stack = WeightedStack(KernelBank(views(2), gram=gram).fit_stack(X[:50]), np.ones(2), loss.shift)
-        stack.set_weights(np.full(2, 0.5))
-        Machine(loss, stack).advance(1e-3, max_steps=1)
-        formed[gram] = int(stack.valid.sum())
-    assert formed == {"dense": 2, "memmap": 50}
+# ---------------------------------------------------------------------- factors
+COLUMNS = np.random.default_rng(0).normal(size=(9000, 6))
+CLASSES = np.digitize(COLUMNS[:, 0] + COLUMNS[:, 3] ** 2, [0.0, 0.5, 1.0, 1.6, 2.5])
+HALVES = [("first", Gaussian(2.0), [0, 1, 2]), ("second", Gaussian(2.0), [3, 4, 5])]
+SETTINGS = {"gram": "low_rank", "tol": 1e-2, "random_state": 0}
+
+
+def peak_of(estimator, n, y):
+    """Bytes at the height of a fit, once everything is compiled and imported."""
+    estimator.fit(COLUMNS[:300], y[:300])
+    return traced(lambda: estimator.fit(COLUMNS[:n], y[:n]))[0]
+
+
+slow = partial(pytest.param, marks=pytest.mark.thorough)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "n"),
+    [
+        (MKLRidge(HALVES, rank=300, **SETTINGS), 1200),
+        slow(MKLClassifier(HALVES, rank=60, **SETTINGS), 9000),  # a part of the rows first
+        slow(MKLClassifier(HALVES, rank=200, multiclass="shared", loss="squared_hinge", **SETTINGS), 1200),
+        slow(MKLClassifier(HALVES, rank=200, multiclass="shared", **SETTINGS), 1200),
+        slow(MKLClassifier(HALVES, rank=150, n_jobs=3, **SETTINGS), 1200),
+        slow(MKLRegressor(HALVES, rank=300, dtype="float32", **SETTINGS), 1200),
+    ],
+    ids=["ridge", "rows", "smooth", "shared", "jobs", "single"],
+)
+@pytest.mark.filterwarnings("ignore::multikernel.mkl.low_rank.LowRankWarning")
+def test_a_fit_takes_no_more_than_it_says(estimator, n):
+    peak, said = peak_of(estimator, n, CLASSES), estimator.memory_
+    assert 0.4 * said.total < peak <= said.total
+
+
+@pytest.mark.filterwarnings("ignore::multikernel.mkl.low_rank.LowRankWarning")
+def test_factors_on_disk_are_no_memory(monkeypatch):
+    estimator = MKLClassifier(HALVES, rank=60, **SETTINGS)
+    whole = estimator.fit(COLUMNS, CLASSES > 2).memory_
+    monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: whole.total - 1)
+    peak, said = peak_of(estimator, 9000, CLASSES > 2), estimator.memory_
+    assert said.place == "disk" and said.total == whole.workspace and said.stack == whole.stack
+    assert peak <= said.total and "MiB on disk for factors" in str(said)
+
+
+def test_what_does_not_fit_beside_the_factors_is_refused(monkeypatch):
+    monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: 10**5)
+    with pytest.raises(ValueError, match=r"beside them does not fit in memory: .*smaller rank"):
+        MKLClassifier(HALVES, rank=60, **SETTINGS).fit(COLUMNS[:300], CLASSES[:300] > 2)
+
+
+class Counted:
+    """A number that counts how many of its kind there are."""
+
+    alive = most = 0
+
+    def __init__(self, value):
+        self.value = value
+        Counted.alive += 1
+        Counted.most = max(Counted.most, Counted.alive)
+
+    def __del__(self):
+        Counted.alive -= 1
+
+    def __add__(self, other):
+        return Counted(self.value + other.value)
+
+
+def test_sums_of_blocks_are_not_kept_beside_each_other():
+    rows = LocalRows((np.arange(60.0),), block_rows=1)
+    rows.n_threads = 1
+    assert rows.sum(lambda block: Counted(block.parts[0][0])).value == 60 * 59 / 2
+    assert Counted.most <= 6, "one for each level of the tree, and those that are just added"

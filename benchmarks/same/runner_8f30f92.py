@@ -4,7 +4,6 @@ Frozen: the modules and words that it names are those of that revision, and no m
 tree may touch it.
 """
 
-# ruff: noqa: I001 (modules that are gone count as third-party ones)
 
 from __future__ import annotations
 
@@ -21,24 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from multikernel.combine.gates import GATES
-from multikernel.criteria import Hinge
-from multikernel.criteria.joint import JointHinge
-from multikernel.estimators._one_kernel import fixed_seed
-from multikernel.evaluation import evaluate
-from multikernel.methods import get_method
-from multikernel.solvers import Options, learn_weights, solve_machine
-from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
-from multikernel.solvers.kernel_matrix import MatrixProblem, learn_kernel_matrix
-from multikernel.solvers.localized.gating import GatedObjective
-from multikernel.solvers.localized.learn import learn_gates
-from multikernel.solvers.localized.machines import BinaryMachines
-from multikernel.solvers.multiclass import solve_multiclass
-from multikernel.solvers.nonstationary.mixtures import Mixtures
-from multikernel.solvers.nonstationary.projection import Projection
-from multikernel.solvers.nonstationary.smo import project_smo
-from multikernel.solvers.nonstationary.working_set import project_interior
-from multikernel.weights import EasyMKL
 
 import multikernel
 from multikernel import (
@@ -62,6 +43,11 @@ from multikernel import (
     compare_rules,
     cost_path,
 )
+from multikernel.combine.gates import GATES
+from multikernel.criteria import Hinge
+from multikernel.criteria.joint import JointHinge
+from multikernel.estimators._one_kernel import fixed_seed
+from multikernel.evaluation import evaluate
 from multikernel.kernels import (
     Chi2,
     Cosine,
@@ -80,6 +66,19 @@ from multikernel.kernels import (
     Tanimoto,
     WeightedDegree,
 )
+from multikernel.methods import get_method
+from multikernel.solvers import Options, learn_weights, solve_machine
+from multikernel.solvers.discriminant import DiscriminantProblem, learn_discriminant
+from multikernel.solvers.kernel_matrix import MatrixProblem, learn_kernel_matrix
+from multikernel.solvers.localized.gating import GatedObjective
+from multikernel.solvers.localized.learn import learn_gates
+from multikernel.solvers.localized.machines import BinaryMachines
+from multikernel.solvers.multiclass import solve_multiclass
+from multikernel.solvers.nonstationary.mixtures import Mixtures
+from multikernel.solvers.nonstationary.projection import Projection
+from multikernel.solvers.nonstationary.smo import project_smo
+from multikernel.solvers.nonstationary.working_set import project_interior
+from multikernel.weights import EasyMKL
 
 Arrays = dict[str, Any]
 Params = dict[str, Any]

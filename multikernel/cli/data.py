@@ -20,7 +20,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON."
 def list_(
     views: Annotated[bool, typer.Option("--views", help="Only sets with named views.")] = False,
     task: Annotated[
-        str | None, typer.Option("--task", help="Only sets for classes, values or (several) labels.")
+        str | None,
+        typer.Option("--task", help="Only sets for classes, values, (several) labels or survival."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -22,7 +22,7 @@ from multikernel.datasets.catalogue import (
 )
 from multikernel.datasets.digits import SHIPPED, describe_shipped, load_shipped
 
-TASKS = ("classes", "values", "labels")
+TASKS = ("classes", "values", "labels", "survival")
 _VIEW, _NAMES, _KERNEL = "view_", "names_", "K_"
 _CSR = ("csr_data", "csr_indices", "csr_indptr", "csr_shape")
 _DESCRIBED = ("target", "notes", "source", "licence", "verified")
@@ -191,8 +191,9 @@ def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool
     ----------
     views : bool, default=False
         Whether to leave out sets without named views.
-    task : {"classes", "values", "labels"}, optional
-        Leave out sets for anything else: classes, a number to predict, or a 0/1 table of several labels.
+    task : {"classes", "values", "labels", "survival"}, optional
+        Leave out sets for anything else: classes, a number to predict, a 0/1 table of several labels, or the
+        times of events with whether they were observed.
     on_disk : bool, default=False
         Whether to leave out what would be fetched or made when it is loaded.
 
@@ -249,6 +250,8 @@ def _task(fields: Mapping[str, Any]) -> str:
         return "classes"
     if "y" in arrays:
         return "values" if np.dtype(arrays["y"]["dtype"]).kind == "f" else "classes"
+    if {"time", "event"} <= arrays.keys():
+        return "survival"
     return "labels" if "Y" in arrays else ""
 
 

@@ -171,10 +171,12 @@ def test_the_list_is_filtered_by_views_and_task(monkeypatch, tmp_path):
         "numbers": {"X": np.ones((3, 2)), "y": np.array([0.5, 1.5, 2.0])},
         "several": {"X": np.ones((3, 2)), "Y": np.eye(3, dtype=np.uint8)},
         "graphs": {"edges": np.ones((3, 2))},
+        "patients": {"X": np.ones((3, 2)), "time": np.ones(3), "event": np.array([True, False, True])},
     }
     monkeypatch.setenv("MULTIKERNEL_DATA", str(write_folder(tmp_path / "d", sets)))
     assert list_datasets(task="values").index.tolist() == ["numbers"]
     assert list_datasets(task="labels").index.tolist() == ["several"]
+    assert list_datasets(task="survival").index.tolist() == ["patients"]
     assert list_datasets(views=True).index.tolist() == ["digits"]
     assert list_datasets().loc["graphs", "task"] == ""
     with pytest.raises(ValueError, match="task must be one of"):
@@ -365,7 +367,7 @@ def test_every_set_of_the_manifest_is_described(monkeypatch):
         assert fields["target"], name
         assert len(fields["sha256"]) == 64, name
         assert table.loc[name, "n"] > 0, name
-        assert table.loc[name, "task"] in ("classes", "values", "labels"), name
+        assert table.loc[name, "task"] in ("classes", "values", "labels", "survival"), name
         widths = {
             key.removeprefix("view_"): a["shape"][1] for key, a in fields["arrays"].items() if "view_" in key
         }

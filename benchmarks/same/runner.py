@@ -46,9 +46,8 @@ from multikernel import (
 )
 from multikernel.core.one_kernel import fixed_seed
 from multikernel.core.optim.loop import Options
-from multikernel.core.svm.joint.loss import JointHinge
 from multikernel.core.svm.joint.solver import solve_multiclass
-from multikernel.core.svm.losses import Hinge
+from multikernel.core.svm.losses import Hinge, JointHinge
 from multikernel.core.svm.machine import solve_machine
 from multikernel.core.weights.learn import learn_weights
 from multikernel.discriminant.solver.learn import DiscriminantProblem, learn_discriminant

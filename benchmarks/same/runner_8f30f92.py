@@ -4,7 +4,6 @@ Frozen: the modules and words that it names are those of that revision, and no m
 tree may touch it.
 """
 
-
 from __future__ import annotations
 
 import gc

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from judges.programs.answers import JointAnswer, JointWeightsAnswer
 from multikernel import MKLClassifier
 from multikernel.core.optim.loop import Options
-from multikernel.core.svm.joint.loss import JointHinge
 from multikernel.core.svm.joint.solver import solve_multiclass
+from multikernel.core.svm.losses import JointHinge
 from multikernel.core.weights.learn import learn_weights
 from multikernel.kernels import Kernel
 

@@ -9,8 +9,8 @@ from judges.programs.answers import Answer
 from multikernel import MKLClassifier
 from multikernel.core.optim.loop import Options
 from multikernel.core.svm.losses import Hinge
-from multikernel.core.svm.result import SolveResult
 from multikernel.core.weights.learn import learn_weights
+from multikernel.core.weights.loop import SolveResult
 
 
 def fit_ours(kernels: NDArray[np.float64], y: NDArray[np.float64], C: float, tol: float) -> MKLClassifier:

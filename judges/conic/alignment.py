@@ -15,16 +15,16 @@ import clarabel
 import numpy as np
 import scipy.linalg
 
-from multikernel.core.alignment.learn import (
+from multikernel.core.alignment import (
     DEPENDENT,
     Aligned,
     AlignmentResult,
+    align_stack,
     independent_directions,
     measured,
 )
-from multikernel.core.alignment.measure import align_stack
 from multikernel.core.optim.loop import Status
-from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.optim.weight_sets import Spectrahedron
 
 from .growth import pull_inside
 from .program import Block, as_matrix, minimise, vectorise

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.optim.weight_sets import Spectrahedron
 
 from .machine import Problem
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.optim.weight_sets import Spectrahedron
 
 from .certificate import lower_bound
 from .machine import MachineAnswer, Problem, derivatives, repair, solve_fixed

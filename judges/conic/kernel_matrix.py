@@ -3,7 +3,7 @@
 import numpy as np
 
 from multikernel.core.optim.loop import Options, Status
-from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.optim.weight_sets import Spectrahedron
 from multikernel.transductive.solver.families import StackFamily
 from multikernel.transductive.solver.kernel_matrix import (
     Certified,

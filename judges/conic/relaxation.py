@@ -22,7 +22,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.optim.weight_sets import Spectrahedron
 
 from .machine import Problem
 from .program import Block, as_matrix, minimise, vectorise

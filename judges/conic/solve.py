@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.optim.weight_sets import Spectrahedron
 from multikernel.core.svm.losses import Loss
 from multikernel.transductive.solver.families import KernelFamily
 

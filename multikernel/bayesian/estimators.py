@@ -12,12 +12,11 @@ from .._threads import one_thread
 from .._typing import Array
 from .._validation import check_number
 from ..core.about import About
+from ..core.decisions import decide
 from ..core.estimator import KernelEstimator
-from ..core.multiclass import decide
+from ..core.inputs import check_targets, encode_labels, require_two_classes
 from ..core.one_kernel import fixed_seed
-from ..core.optim.loop import Options
-from ..core.parameters import check_targets, encode_labels, require_two_classes
-from ..core.progress import Progress
+from ..core.optim.loop import Options, Progress
 from ..views import make_bank
 from .solver.learn import BayesianResult, Outputs, class_outputs, learn_bayesian
 from .solver.posterior import Priors

@@ -10,12 +10,11 @@ from sklearn.base import RegressorMixin
 from .._typing import Array
 from .._validation import check_choice, check_number, check_positive_integer
 from ..core.about import About
-from ..core.calibration import calibrate
+from ..core.decisions import MachineClassifier, binary_problems, calibrate
 from ..core.estimator import KernelEstimator, worst_status
 from ..core.fitted import FittedKernels
-from ..core.multiclass import MachineClassifier, binary_problems
-from ..core.optim.loop import Options, Status
-from ..core.parameters import (
+from ..core.inputs import (
+    Samples,
     check_sample_weights,
     check_targets,
     encode_labels,
@@ -23,8 +22,7 @@ from ..core.parameters import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.progress import Progress
-from ..core.samples import Samples
+from ..core.optim.loop import Options, Progress, Status
 from ..core.svm.losses import EpsilonInsensitive, Hinge
 from ..views import make_bank
 from .solver.columns import Columns, ColumnsResult, boost_columns

@@ -37,9 +37,8 @@ from ..views.memory import MemoryEstimate
 from ..views.view import as_views
 from ..viz.card import html_inner, mimebundle
 from ..viz.fitted import weights_table
-from .cost import prediction_cost
-from .fitted import DualKernels, FittedKernels
-from .lazy import by_chunks
+from .fitted import DualKernels, FittedKernels, prediction_cost
+from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples
 from .missing import (
     FILL_OF,
     MISSING,
@@ -48,16 +47,12 @@ from .missing import (
     sample_scales,
     warn_unless_completed,
 )
-from .optim.loop import Options, Status
-from .parameters import check_costs, check_norm
-from .progress import Progress
-from .row_input import refuse_dask
-from .samples import Samples, all_samples, distinct_samples
-from .stack.linear import stack_of_rows
-from .svm.joint.loss import JointHinge
-from .svm.losses import Loss
+from .optim.loop import Options, Progress, Status
+from .row_input import by_chunks, refuse_dask
+from .stack.sums import stack_of_rows
+from .svm.losses import JointHinge, Loss
 from .weights.learn import learn_weights
-from .weights.state import SolveResult
+from .weights.loop import SolveResult
 
 _BATCH_ROWS = 2048
 # From best to worst: a model of several machines has the worst status of them.

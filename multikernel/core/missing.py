@@ -27,7 +27,7 @@ from .._typing import Array
 from .._validation import warn_caller
 from ..views.memory import allocate_stack
 from .optim.loop import Status
-from .weights.state import SolveResult
+from .weights.loop import SolveResult
 
 FILL_OF: dict[str, str | None] = {
     "error": None,

@@ -1,18 +1,220 @@
-"""Dask collections at the door of an estimator: as blocks of rows for a fit, refused, or answered lazily."""
+"""What the low-rank route computes of one block of rows, where the block lives: functions that travel.
 
-from collections.abc import Sequence
+The parts of a block are first features, targets (or class codes) and sample weights; then factors, targets,
+weights and traces; and for the solver factors, targets and prices.
+"""
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import _get_feature_names, check_is_fitted, column_or_1d, validate_data
 
 from .._typing import Array
-from .._validation import is_frame, join_labels
-from ..rows import DaskRows, LocalRows, RowBlocks, features_in_chunks, is_dask
-from .block_functions import LabelFacts, TargetFacts, check_block, encode_block, label_facts, target_facts
-from .parameters import check_sample_weights, check_targets, encode_labels
+from .._validation import RowError, check_values, codes_of_classes, is_frame, join_labels
+from ..rows import (
+    Block,
+    DaskRows,
+    LocalRows,
+    RowBlocks,
+    features_in_chunks,
+    is_dask,
+    map_chunks,
+    rows_unlike,
+    take_rows,
+)
+from ..views.columns import Selection, as_table
+from ..views.low_rank import LowRankBank
+from .inputs import check_sample_weights, check_targets, encode_labels, price_samples
+
+
+class LabelFacts(NamedTuple):
+    """Of one block: how many rows count, their weight, its labels, and the weight of each."""
+
+    n_used: int
+    weight: float
+    labels: Array
+    totals: Array
+
+
+class TargetFacts(NamedTuple):
+    """Of one block: how many rows count, their weight, and the weighted sums of their targets."""
+
+    n_used: int
+    weight: float
+    totals: Array
+
+
+# ---------------------------------------------------------------------- labels, targets, weights
+def encode_block(block: Block, classes: Array) -> tuple[Any, Array, Array]:
+    """Parts with class codes in the place of labels."""
+    X, labels, weights = block.parts
+    return X, np.searchsorted(classes, column_or_1d(labels)), block_weights(weights, block.n_rows)
+
+
+def check_block(block: Block) -> tuple[Any, Array, Array]:
+    """Parts with finite targets (n, n_outputs)."""
+    X, targets, weights = block.parts
+    return X, block_targets(targets), block_weights(weights, block.n_rows)
+
+
+def label_facts(block: Block) -> LabelFacts:
+    """Of parts (labels, weights)."""
+    weights = block_weights(block.parts[1], block.n_rows)
+    labels, codes = codes_of_classes(
+        column_or_1d(block.parts[0]), if_missing="Leave samples without a label out."
+    )
+    totals = np.bincount(codes, weights, labels.size)
+    return LabelFacts(int((weights > 0.0).sum()), float(weights.sum()), labels, totals)
+
+
+def target_facts(block: Block) -> TargetFacts:
+    """Of parts (targets, weights)."""
+    targets, weights = block_targets(block.parts[0]), block_weights(block.parts[1], block.n_rows)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the solution
+        return TargetFacts(int((weights > 0.0).sum()), float(weights.sum()), weights @ targets)
+
+
+def used_rows(block: Block, wanted: Array, used: Array) -> Array:
+    """Numbers in the whole of the rows with the places `wanted` among those that count.
+
+    Parameters
+    ----------
+    block : with parts (weights,)
+    wanted : array, ascending
+    used : array (n_blocks,), how many rows of each block count
+    """
+    first = int(used[: block.number].sum())
+    places = wanted[(wanted >= first) & (wanted < first + used[block.number])] - first
+    return np.asarray(block.start + np.flatnonzero(block_weights(block.parts[0], block.n_rows) > 0.0)[places])
+
+
+def raise_in_row(block: Block, error: RowError, row: int) -> None:
+    """Raise the error where the row lives, so that the block is named."""
+    if block.start <= row < block.start + block.n_rows:
+        raise error.in_row(row - block.start)
+
+
+def block_targets(values: Any) -> Array:
+    """Finite targets (n, n_outputs)."""
+    targets = check_values(values)
+    return targets.reshape(len(targets), -1)
+
+
+def block_weights(values: Any, n_rows: int) -> Array:
+    """Sample weights, finite and not negative; ones by default."""
+    return np.ones(n_rows) if values is None else check_values(values, "sample_weight", at_least=0.0)
+
+
+# ---------------------------------------------------------------------- factors
+@dataclass(frozen=True)
+class Traces:
+    """Σ k(x, x) and Σ ‖z‖² of each view over the rows of a block, (2, n_kernels): one of its parts.
+
+    As one of its parts it has the length of the block; were it a tuple, dask could not tell its size.
+    """
+
+    n_rows: int
+    sums: Array
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+
+def factorise(block: Block, bank: LowRankBank) -> tuple[Array, Array, Array, Traces]:
+    """Factors (n, R), targets, weights and traces; factors of rows without weight are zero."""
+    X, targets, weights = block.parts
+    used = np.flatnonzero(weights > 0.0)
+    if used.size == block.n_rows:
+        Z, traces = bank.transform_with_traces(X)
+        return Z, targets, weights, Traces(block.n_rows, traces)
+    Z, traces = np.zeros((block.n_rows, int(bank.offsets_[-1])), bank.dtype), np.zeros((2, bank.n_kernels_))
+    if used.size:
+        with _rows_numbered(used):
+            Z[used], traces = bank.transform_with_traces(take_rows(X, used))
+    return Z, targets, weights, Traces(block.n_rows, traces)
+
+
+def block_traces(block: Block) -> Array:
+    """Those of the rows of a block of factors, (2, n_kernels)."""
+    sums: Array = block.parts[3].sums
+    return sums
+
+
+def worst_rows(block: Block, bank: LowRankBank, views: Array, count: int) -> list[tuple[Array, Array]]:
+    """Of each of some views, the rows that its factors miss most: numbers in the whole, and by how much.
+
+    The block's parts are those before they became factors.
+    """
+    X, _, weights = block.parts
+    used = np.flatnonzero(weights > 0.0)
+    if not used.size:
+        return [(used, np.empty(0))] * len(views)
+    table = X if used.size == block.n_rows else take_rows(X, used)
+    missed = bank.diagonals(table)[:, views]
+    column = {int(view): k for k, view in enumerate(views)}
+    for m, Z in bank.iter_factors(table):
+        if m in column:
+            missed[:, column[m]] -= np.einsum("ij,ij->i", Z, Z)
+    worst = np.argsort(-missed, axis=0, kind="stable")[:count]
+    return [(block.start + used[rows], missed[rows, k]) for k, rows in enumerate(worst.T)]
+
+
+def differing_rows(block: Block, selection: Selection, one: Any, count: int) -> Array:
+    """Numbers in the whole of the first rows that count and differ in some columns from a row of them.
+
+    Parameters
+    ----------
+    block : with parts (features, targets, weights)
+    selection : Selection
+    one : those columns of one row
+    count : int
+    """
+    X, _, weights = block.parts
+    differ = rows_unlike(selection.take(as_table(X), "rows"), one)
+    numbers: Array = block.start + differ[weights[differ] > 0.0][:count]
+    return numbers
+
+
+@contextmanager
+def _rows_numbered(numbers: Array) -> Iterator[None]:
+    """Errors about rows of a part of a block speak of the rows of the block."""
+    try:
+        yield
+    except RowError as error:
+        raise error.in_row(int(numbers[error.row])) from None
+
+
+# ---------------------------------------------------------------------- what the solver sees
+def signed_rows(block: Block, signs: Array, by_class: Array, C: float) -> tuple[Array, Array, Array]:
+    """Factors, ±1 by class and task, prices.
+
+    Parameters
+    ----------
+    block : of factors, with class codes as targets
+    signs : array (n_classes, n_tasks)
+    by_class : array (n_classes,), the weight of each class; 0 for classes that do not take part
+    C : float
+    """
+    Z, codes, weights, _ = block.parts
+    return Z, signs[codes], price_samples(C, by_class[codes] * weights)[:, None]
+
+
+def shifted_rows(block: Block, middle: Array, price: float) -> tuple[Array, Array, Array]:
+    """Factors, targets less their middle, prices: ``price`` times the weight of each row."""
+    Z, targets, weights, _ = block.parts
+    used = weights[:, None] > 0.0
+    return Z, np.where(used, targets - middle, 0.0), price_samples(price, weights)[:, None]
+
+
+# -----------------------------------------------------------------------------
+# Dask collections at the door of an estimator: as blocks of rows for a fit, refused, or answered lazily.
 
 
 def dask_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> DaskRows:
@@ -156,3 +358,123 @@ def _check_outputs(y: Any, *, multi_output: bool) -> None:
         raise ValueError(f"y must have shape {wanted}; got shape {tuple(shape)}.")
     if len(shape) == 2 and not multi_output:
         column_or_1d(np.empty((0, 1)), warn=True)  # with the words of scikit-learn
+
+
+# -----------------------------------------------------------------------------
+# Predictions of dask collections: a dask array, one chunk of it for each chunk of rows, computed when asked.
+#
+# The fitted model is sent to where a chunk lives. Scores over all rows are sums over the chunks.
+
+
+def by_chunks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A method of X whose answer for a dask collection is a dask array, row by row the same.
+
+    Only of estimators that say `_answers_chunks`; others refuse such an X with their checks of it.
+    """
+
+    @wraps(method)
+    def answer(self: Any, X: Any) -> Any:
+        if is_dask(X) and getattr(self, "_answers_chunks", False):
+            return _lazily(self, method.__name__, X)
+        return method(self, X)
+
+    return answer
+
+
+def _lazily(model: Any, question: str, X: Any) -> Any:
+    """A dask array of what the model answers; nothing is computed."""
+    check_is_fitted(model)
+    check_columns(model, X, reset=False)
+    shape, dtype = _answer_of(model, question)
+    n_columns = int(np.prod(shape)) if shape else None
+    flat = map_chunks(X, _ask, _silent(model, X), question, dtype=dtype, n_columns=n_columns)
+    if len(shape) < 2:
+        return flat
+    chunks = (flat.chunks[0], *((size,) for size in shape))
+    return flat.map_blocks(_unfold, shape, chunks=chunks, new_axis=2, meta=np.empty((0, 0, 0), dtype))
+
+
+def _ask(block: Block, model: Any, question: str) -> Array:
+    """Runs where the chunk lives."""
+    answers = np.asarray(getattr(model, question)(block.parts[0]))
+    return answers if answers.ndim == 1 else answers.reshape(block.n_rows, -1)
+
+
+def _unfold(values: Array, shape: tuple[int, ...]) -> Array:
+    return values.reshape(-1, *shape)
+
+
+def _silent(model: Any, X: Any) -> Any:
+    """The model without what need not travel, with the column names of X: the door has compared them."""
+    sent = copy.copy(model)
+    sent.callback, sent.history_ = None, []
+    sent.__dict__.pop("feature_names_in_", None)
+    names = _get_feature_names(X._meta) if is_frame(X) else None
+    if names is not None:
+        sent.feature_names_in_ = names
+    return sent
+
+
+def _answer_of(model: Any, question: str) -> tuple[tuple[int, ...], Any]:
+    """The shape of the answer for one row, and its type."""
+    n_machines, n_kernels = model.machine_weights_.shape
+    if question == "contributions":
+        return ((n_kernels,) if n_machines == 1 else (n_machines, n_kernels)), np.dtype(float)
+    if not is_classifier(model):
+        return (() if getattr(model, "_one_output", True) else (n_machines,)), np.dtype(float)
+    if question == "predict":
+        return (), model.classes_.dtype
+    is_one_score = question == "decision_function" and model.classes_.size == 2
+    return (() if is_one_score else (model.classes_.size,)), np.dtype(float)
+
+
+# ---------------------------------------------------------------------- scores
+def score_by_chunks(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """The score of predictions in dask collections, as sums over the chunks.
+
+    The accuracy of a classifier; R² of a regressor, the mean over its outputs.
+    """
+    check_is_fitted(model)
+    rows = dask_rows(model, X, y, sample_weight, reset=False)
+    sent = _silent(model, X)
+    if is_classifier(model):
+        _, labels = labels_in_chunks(rows)
+        _check_kind(labels, sent.classes_)
+        right, weight = rows.sum(_right, sent)
+        return float(right / weight)
+    (n_outputs,) = _answer_of(model, "predict")[0] or (1,)
+    facts = targets_in_chunks(rows, n_outputs)
+    mean = np.sum([fact.totals for fact in facts], axis=0) / sum(fact.weight for fact in facts)
+    errors, spread = rows.sum(_squares, sent, mean)
+    return _r2(errors, spread)
+
+
+def _check_kind(labels: Array, classes: Array) -> None:
+    if isinstance(labels.tolist()[0], str) != isinstance(classes.tolist()[0], str):
+        raise ValueError(
+            f"y must hold labels of the kind that the classifier knows, such as {classes.tolist()[0]!r}; got "
+            f"{labels.tolist()[0]!r}."
+        )
+
+
+def _right(block: Block, model: Any) -> Array:
+    """The weight of the rows predicted rightly, and of all."""
+    X, y, weights = block.parts
+    weights = block_weights(weights, block.n_rows)
+    return np.array([weights @ (model.predict(X) == np.ravel(y)), weights.sum()])
+
+
+def _squares(block: Block, model: Any, mean: Array) -> Array:
+    """Weighted squares of the errors, and of the targets less their mean, (2, n_outputs)."""
+    X, y, weights = block.parts
+    weights, y = block_weights(weights, block.n_rows), block_targets(y)
+    errors = y - block_targets(model.predict(X))
+    return np.stack([weights @ errors**2, weights @ (y - mean) ** 2])
+
+
+def _r2(errors: Array, spread: Array) -> float:
+    """The mean over the outputs; of constant ones it is 1 where all is right, else 0, as in scikit-learn."""
+    constant = np.where(errors == 0.0, 1.0, 0.0)
+    return float(
+        np.mean(np.where(spread > 0.0, 1.0 - errors / np.where(spread > 0.0, spread, 1.0), constant))
+    )

@@ -12,13 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from .._validation import check_choice, check_positive_integer, warn_caller
 from ..core.about import About
+from ..core.decisions import decide
 from ..core.estimator import KernelEstimator
 from ..core.fitted import DualKernels, FittedKernels
-from ..core.multiclass import decide
+from ..core.inputs import encode_labels, require_two_classes
 from ..core.neighbors import check_n_neighbors, neighbour_votes
-from ..core.optim.loop import Options
-from ..core.parameters import encode_labels, require_two_classes
-from ..core.progress import Progress
+from ..core.optim.loop import Options, Progress
 from ..core.scatter import SingularScatterError
 from ..views import make_bank
 from .solver.learn import DiscriminantProblem, DiscriminantResult, learn_discriminant

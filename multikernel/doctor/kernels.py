@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg
 
 from multikernel._validation import all_finite, check_real_matrix, is_indefinite
-from multikernel.core.alignment.measure import align_stack
+from multikernel.core.alignment import align_stack
 from multikernel.doctor.diagnosis import Finding, named, percent
 from multikernel.kernels import center
 from multikernel.kernels._rows import row_blocks

@@ -20,9 +20,8 @@ from .._typing import Array
 from ..discriminant.classifier import KernelDiscriminantClassifier
 from ..localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
 from ..mkl.classifier import MKLClassifier
-from ..mkl.regressor import MKLRegressor
+from ..mkl.regressors import MKLRegressor, MKLRidge
 from ..mkl.regularized.classifier import RegularizedMKLClassifier
-from ..mkl.ridge import MKLRidge
 from ..rules import BestSingle, MeanRule
 from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ..rules.machines import default_machine, machine_for

@@ -20,7 +20,7 @@ from sklearn.metrics import (
 from sklearn.utils.metaestimators import _safe_split
 
 from .._typing import Array
-from ..core.calibration import SigmoidCalibration
+from ..core.decisions import SigmoidCalibration
 from ..core.folds import Split, make_folds
 from ..core.store import Result, Work
 from .answers import METRICS, Part, majority_rate, on_majority

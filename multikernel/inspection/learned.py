@@ -14,8 +14,8 @@ from .._typing import Array
 from ..bayesian.estimators import BayesianMKL
 from ..boosting.estimators import ColumnMachine
 from ..core.estimator import KernelEstimator
+from ..core.inputs import distinct_samples
 from ..core.missing import FILL_OF
-from ..core.samples import distinct_samples
 from ..localized.projection_base import BaseProjection
 from ..nonstationary.classifier import NonstationaryClassifier
 from ..rules.combined import CombinedKernel

@@ -1,13 +1,6 @@
 """Files in and out: saved models (``models``), tables and views (``tables``)."""
 
-from .models import (
-    ModelFileError,
-    ModelFolder,
-    ModelVersionWarning,
-    describe_model,
-    load_model,
-    save_model,
-)
+from .models import ModelFileError, ModelFolder, ModelVersionWarning, describe_model, load_model, save_model
 from .tables import TableData, ViewList, fit_plan, plan_fit, predict_table, read_table, read_views
 
 __all__ = [

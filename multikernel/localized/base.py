@@ -24,10 +24,9 @@ from .._validation import NotFiniteError, check_choice, check_number, check_posi
 from ..core.about import About
 from ..core.estimator import KernelEstimator, on_rows, worst_status
 from ..core.fitted import FittedKernels
+from ..core.inputs import Samples
 from ..core.one_kernel import fixed_seed
-from ..core.optim.loop import Status
-from ..core.progress import Progress
-from ..core.samples import Samples
+from ..core.optim.loop import Progress, Status
 from ..core.svm.losses import EpsilonInsensitive, OneClass
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
 from .solver.gates import GATES, OPEN, saturated_gates

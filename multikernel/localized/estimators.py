@@ -10,9 +10,8 @@ from sklearn.base import RegressorMixin
 from .._threads import one_thread
 from .._typing import Array
 from .._validation import check_choice, check_number, warn_caller
-from ..core.calibration import calibrate
-from ..core.multiclass import MachineClassifier, MachineNovelty, binary_problems
-from ..core.parameters import (
+from ..core.decisions import MachineClassifier, MachineNovelty, binary_problems, calibrate
+from ..core.inputs import (
     check_finite_price,
     check_nu,
     check_sample_weights,

@@ -8,18 +8,17 @@ from sklearn.base import RegressorMixin
 
 from .._typing import Array
 from .._validation import check_choice, check_number, warn_caller
-from ..core.calibration import calibrate
-from ..core.multiclass import MachineClassifier, MachineNovelty, binary_problems
-from ..core.parameters import (
+from ..core.decisions import MachineClassifier, MachineNovelty, binary_problems, calibrate
+from ..core.inputs import (
     check_finite_price,
     check_nu,
     check_sample_weights,
     check_targets,
+    distinct_samples,
     encode_labels,
     require_two_classes,
     weigh_samples,
 )
-from ..core.samples import distinct_samples
 from ..core.svm.losses import Hinge
 from ..views.scaling import Scaling
 from .base import MACHINE_TOL, one_class_machine, regression_machine

@@ -22,8 +22,8 @@ from .._validation import check_choice, check_number, check_positive_integer, wa
 from ..core.about import About
 from ..core.estimator import KernelEstimator
 from ..core.fitted import FittedKernels
+from ..core.inputs import Samples
 from ..core.row_input import refuse_dask
-from ..core.samples import Samples
 from ..views.scaling import Scaling
 from .base import (
     check_descent,

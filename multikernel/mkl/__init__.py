@@ -13,9 +13,8 @@ from .classifier import MKLClassifier
 from .cost_path import CostPath, cost_path
 from .low_rank import LowRankWarning
 from .one_class import MKLOneClass
-from .regressor import MKLRegressor
+from .regressors import MKLRegressor, MKLRidge
 from .regularized import RegularizedMKLClassifier, ResponseSurface
-from .ridge import MKLRidge
 
 __all__ = [
     "CostPath",

@@ -10,12 +10,17 @@ from sklearn.utils import compute_class_weight
 from .._typing import Array
 from .._validation import check_choice
 from ..core.about import About
-from ..core.block_functions import signed_rows
-from ..core.calibration import calibrate, refuse_calibration
+from ..core.decisions import (
+    STRATEGIES,
+    MachineClassifier,
+    Machines,
+    binary_problems,
+    calibrate,
+    refuse_calibration,
+)
 from ..core.estimator import BaseMKL, Solved
-from ..core.multiclass import STRATEGIES, MachineClassifier, Machines, binary_problems
-from ..core.optim.loop import Status
-from ..core.parameters import (
+from ..core.inputs import (
+    Samples,
     check_C,
     check_weight_range,
     encode_labels,
@@ -23,13 +28,12 @@ from ..core.parameters import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.row_input import labelled_rows
-from ..core.samples import Samples
-from ..core.svm.joint.loss import JointHinge
-from ..core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
+from ..core.optim.loop import Status
+from ..core.row_input import labelled_rows, signed_rows
+from ..core.svm.losses import HardMargin, Hinge, JointHinge, Loss, SquaredHinge
 from ..core.svm.primal import PrimalHinge, PrimalSquaredHinge
 from ..core.weights.factors import BlockResult
-from ..core.weights.state import SolveResult
+from ..core.weights.loop import SolveResult
 from ..rows import LocalRows
 from .low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
 

@@ -24,10 +24,10 @@ from sklearn.utils.validation import check_is_fitted, indexable
 
 from .._typing import Array
 from .._validation import warn_caller
-from ..core.cost import active_kernels, factor_cost, prediction_cost
 from ..core.estimator import BaseMKL
+from ..core.fitted import active_kernels, factor_cost, prediction_cost
 from ..core.folds import check_one_score, check_score, list_splits
-from ..core.parameters import check_costs
+from ..core.inputs import check_costs
 from ..views import as_views
 from .regularized.classifier import RegularizedMKLClassifier
 

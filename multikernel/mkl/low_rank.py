@@ -12,7 +12,11 @@ import pandas as pd
 
 from .._typing import Array
 from .._validation import PSD_CHOICES, RowError, check_choice, check_float_dtype, check_rank, warn_caller
-from ..core.block_functions import (
+from ..core.estimator import refusing_overflow, require_finite
+from ..core.fitted import FactorKernels, FittedKernels, factor_cost
+from ..core.inputs import check_costs, check_norm, distinct_samples
+from ..core.row_input import (
+    GivenRows,
     block_traces,
     differing_rows,
     factorise,
@@ -20,12 +24,6 @@ from ..core.block_functions import (
     used_rows,
     worst_rows,
 )
-from ..core.cost import factor_cost
-from ..core.estimator import refusing_overflow, require_finite
-from ..core.fitted import FactorKernels, FittedKernels
-from ..core.parameters import check_costs, check_norm
-from ..core.row_input import GivenRows
-from ..core.samples import distinct_samples
 from ..core.svm.primal import PrimalLoss
 from ..core.weights.factors import BlockResult, learn_block_weights
 from ..rows import LocalRows, RowBlocks, cluster_memory, count_rows, fits_cluster, is_dask

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.decisions import MachineNovelty
 from ..core.estimator import BaseMKL
-from ..core.multiclass import MachineNovelty
-from ..core.parameters import check_nu, check_sample_weights
+from ..core.inputs import check_nu, check_sample_weights
 from ..core.svm.losses import OneClass
 from .classifier import MKL
 

@@ -13,22 +13,12 @@ from threadpoolctl import threadpool_limits
 from .._typing import Array
 from .._validation import check_choice, check_number, check_positive_integer, warn_caller
 from ..core.about import About
-from ..core.calibration import calibrate, calibrated
+from ..core.decisions import Machines, binary_problems, calibrate, calibrated, decide
 from ..core.estimator import KernelEstimator, worst_status
-from ..core.multiclass import Machines, binary_problems, decide
-from ..core.optim.loop import Options, Status
-from ..core.parameters import check_price, encode_labels, require_two_classes, weigh_samples
-from ..core.progress import Progress
-from ..core.samples import Samples
+from ..core.inputs import Samples, check_price, encode_labels, require_two_classes, weigh_samples
+from ..core.optim.loop import Options, Progress, Status
 from ..views import make_bank
-from .solver.learn import (
-    SOLVERS,
-    MixturesResult,
-    draw_starts,
-    learn_mixtures,
-    learn_separating,
-    n_starts,
-)
+from .solver.learn import SOLVERS, MixturesResult, draw_starts, learn_mixtures, learn_separating, n_starts
 from .solver.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
 
 NONSTATIONARY = About(

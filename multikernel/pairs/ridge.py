@@ -22,8 +22,8 @@ from .._validation import (
 )
 from ..core.about import About
 from ..core.estimator import KernelEstimator
+from ..core.inputs import check_sample_weights, check_targets
 from ..core.optim.loop import Status
-from ..core.parameters import check_sample_weights, check_targets
 from ..rows.tables import count_rows, distinct_rows, join_rows, take_rows
 from ..views import make_bank
 from .sampling import PairSplit

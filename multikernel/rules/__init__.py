@@ -11,7 +11,7 @@ Gönen & Alpaydın (2011) and some since; each names its paper.
 * ``solver``: numerics of the rules that no family has.
 """
 
-from ..core.alignment.measure import alignment
+from ..core.alignment import alignment
 from .combined import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor
 from .compositional import CompositionalKernelClassifier
 from .dirichlet import DirichletWeights

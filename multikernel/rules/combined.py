@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._typing import Array
 from ..core.about import About
 from ..core.estimator import KernelEstimator
-from ..core.parameters import check_targets, encode_labels, require_two_classes
+from ..core.inputs import check_targets, encode_labels, require_two_classes
 from ..views import make_bank
 from .fixed import MeanRule
 from .learner import WeightLearner

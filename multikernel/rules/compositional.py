@@ -24,7 +24,7 @@ from .._typing import Array
 from .._validation import check_choice
 from ..core.about import About
 from ..core.estimator import KernelEstimator
-from ..core.parameters import encode_labels, require_two_classes
+from ..core.inputs import encode_labels, require_two_classes
 from ..core.stack.sums import mean_diagonals
 from ..kernels import Gaussian
 from ..views import KernelBank, View, as_views, make_bank

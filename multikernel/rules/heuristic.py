@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 
 from .._typing import Array
 from .._validation import check_number, warn_caller
-from ..core.alignment.measure import align_stack
+from ..core.alignment import align_stack
 from ..core.folds import Split, list_splits, make_folds
 from ..core.stack.sums import kernel_scales
 from .learner import About, Learned, WeightLearner

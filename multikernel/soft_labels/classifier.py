@@ -14,20 +14,18 @@ from sklearn.utils.validation import has_fit_parameter
 from .._typing import Array
 from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer, warn_caller
 from ..core.about import About
-from ..core.calibration import calibrate
+from ..core.decisions import MachineClassifier, calibrate
 from ..core.estimator import BaseMKL, Solved, on_rows
 from ..core.folds import Split, list_splits, make_folds
-from ..core.multiclass import MachineClassifier
-from ..core.parameters import (
+from ..core.inputs import (
+    Samples,
     check_sample_weights,
     encode_labels,
     price_samples,
     require_two_classes,
     weigh_samples,
 )
-from ..core.samples import Samples
-from ..core.svm.joint.loss import JointHinge
-from ..core.svm.losses import Loss
+from ..core.svm.losses import JointHinge, Loss
 from ..kernels._rows import Rows
 from ..views.columns import as_table
 from ..views.gating_features import columns_read

@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from .._validation import check_choice, check_number, check_numeric_table, warn_caller
 from ..core.about import About
+from ..core.inputs import encode_labels, require_two_classes
 from ..core.neighbors import check_n_neighbors
 from ..core.one_kernel import OneKernel, fixed_seed
-from ..core.parameters import encode_labels, require_two_classes
 from ..core.unlabeled import join_rows, rows_explained, validate_unlabelled
 from ..kernels import Gaussian
 from ..views import KernelBank, PrecomputedBank, View, as_views

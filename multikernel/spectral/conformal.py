@@ -9,8 +9,8 @@ from sklearn.utils import Tags
 from .._typing import Array
 from .._validation import check_positive_integer
 from ..core.about import About
+from ..core.inputs import encode_labels, require_two_classes
 from ..core.one_kernel import OneKernel, fixed_seed
-from ..core.parameters import encode_labels, require_two_classes
 from .solver.conformal_kernel import learn_conformal, rescaled_rows
 
 CONFORMAL = About(

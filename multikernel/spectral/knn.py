@@ -8,9 +8,9 @@ from sklearn.base import ClassifierMixin
 
 from .._typing import Array
 from ..core.about import About
+from ..core.inputs import encode_labels, require_two_classes
 from ..core.neighbors import check_n_neighbors, kernel_distances, neighbour_votes
 from ..core.one_kernel import OneKernel, fixed_seed
-from ..core.parameters import encode_labels, require_two_classes
 
 NEIGHBOURS = About(
     family="one kernel",

@@ -12,13 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from .._validation import check_choice, check_positive_integer, is_indefinite, raise_indefinite, warn_caller
 from ..core.about import About
-from ..core.alignment.learn import learn_alignment, spectral_alignment
+from ..core.alignment import learn_alignment, spectral_alignment
+from ..core.decisions import binary_problems, decide
 from ..core.estimator import KernelEstimator, worst_status
 from ..core.fitted import DualKernels, FittedKernels
-from ..core.multiclass import binary_problems, decide
-from ..core.optim.loop import Options, Status
-from ..core.parameters import check_matrix_C, check_trace, encode_labels, require_two_classes
-from ..core.progress import Progress
+from ..core.inputs import check_matrix_C, check_trace, encode_labels, require_two_classes
+from ..core.optim.loop import Options, Progress, Status
 from ..core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
 from ..core.unlabeled import Bordered, join_rows, leading_eigenvectors, rows_explained, validate_unlabelled
 from ..views import available_memory, make_bank

@@ -15,7 +15,7 @@ import numpy as np
 from multikernel.kernels import Kernel
 from multikernel.localized.estimators import LocalizedMKLClassifier, LocalizedMKLRegressor
 from multikernel.mkl.classifier import MKLClassifier
-from multikernel.mkl.regressor import MKLRegressor
+from multikernel.mkl.regressors import MKLRegressor
 from multikernel.views import View
 from studies.gonen2010.protocol import GRID
 from studies.gonen2010.published import Figures

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from multikernel.kernels import Gaussian, Kernel, Linear, Polynomial
 from multikernel.localized.estimators import LocalizedMKLRegressor
-from multikernel.mkl.regressor import MKLRegressor
+from multikernel.mkl.regressors import MKLRegressor
 from multikernel.views import View
 from studies.compare import compare_each, comparison_row, group_results
 from studies.gonen2010.methods import copies

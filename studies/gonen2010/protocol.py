@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from multikernel.core.cost import prediction_cost
+from multikernel.core.fitted import prediction_cost
 from multikernel.inspection import f_test_5x2cv
 from studies.fitting import convergence_reported
 from studies.study import Result

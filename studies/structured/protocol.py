@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from multikernel.core.cost import prediction_cost
+from multikernel.core.fitted import prediction_cost
 from multikernel.datasets import Dataset, load_dataset
 from multikernel.kernels import Kernel, Precomputed
 from multikernel.mkl.classifier import MKLClassifier

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judges.optimum import conic_optimum
-from multikernel.core.alignment.learn import learn_alignment, spectral_alignment
+from multikernel.core.alignment import learn_alignment, spectral_alignment
 from multikernel.core.optim.loop import Status
 from tests.test_golden import load, make_stack
 

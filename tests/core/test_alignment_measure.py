@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multikernel.core.alignment.measure import align_stack, alignment, label_alignment
+from multikernel.core.alignment import align_stack, alignment, label_alignment
 
 
 def random_kernels(seed, n=13, m=4):

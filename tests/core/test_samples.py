@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from multikernel.core.samples import distinct_samples
+from multikernel.core.inputs import distinct_samples
 
 ENTRIES = st.sampled_from([0.0, 0.0, 0.0, -0.0, 1.0, -1.0, 2.5, 1e-300, np.inf])
 

@@ -9,11 +9,7 @@ from judges.conic import learn_discriminant_conic
 from judges.programs import discriminant_published as reference
 from multikernel.core.scatter import class_columns, separation_columns
 from multikernel.discriminant.solver.diagonal import between_classes, diagonal_bound, smooth_separation
-from multikernel.discriminant.solver.learn import (
-    DiscriminantProblem,
-    evaluate_separation,
-    learn_discriminant,
-)
+from multikernel.discriminant.solver.learn import DiscriminantProblem, evaluate_separation, learn_discriminant
 from multikernel.discriminant.solver.problem import Members
 from tests.discriminant.discriminant_problems import KINDS, make_problem, wine
 

@@ -6,7 +6,7 @@ from sklearn.svm import SVC
 
 from judges.conic import machine, solve_conic
 from judges.programs.kernel_matrix_published import CRITERIA, default_trace, omega_free, omega_nonnegative
-from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.optim.weight_sets import Spectrahedron
 from multikernel.core.svm.losses import HardMargin, Hinge, SquaredHinge
 from multikernel.transductive.solver.families import RankOneFamily, StackFamily
 from multikernel.transductive.solver.interior_point import InteriorPoint, follow_path

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judges.conic import learn_alignment_conic
-from multikernel.core.alignment.learn import learn_alignment
+from multikernel.core.alignment import learn_alignment
 
 
 def random_problem(seed, n=60):

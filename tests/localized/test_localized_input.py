@@ -163,7 +163,7 @@ class TestGatingFeatures:
 
 
 def _solved_order():
-    from multikernel.core.samples import distinct_samples
+    from multikernel.core.inputs import distinct_samples
 
     return distinct_samples(X, (LABELS == "yes")[:, None].astype(float), np.ones(60)).rows
 

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
 from multikernel import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, stack_kernels
-from multikernel.core.cost import prediction_cost
+from multikernel.core.fitted import prediction_cost
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
 
 COSTS = np.array([4.0, 1.0, 2.5])

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import multikernel
 from multikernel import MKLClassifier, MKLRegressor, MKLRidge
-from multikernel.core.block_functions import factorise
+from multikernel.core.row_input import factorise
 from multikernel.inspection import evaluate
 from multikernel.kernels import Gaussian
 from multikernel.mkl import low_rank as _factors

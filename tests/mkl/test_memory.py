@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from multikernel import KernelBank, MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge
-from multikernel.core.stack.linear import stack_of_rows
+from multikernel.core.stack.sums import stack_of_rows
 from multikernel.kernels import Gaussian
 from multikernel.rows import LocalRows
 from multikernel.rows.memory import is_on_disk

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from multikernel import MKLClassifier, View
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.mkl.regularized.classifier import RegularizedMKLClassifier
-from multikernel.mkl.regularized.folds import FoldModel, count_large_eigenvalues
+from multikernel.mkl.regularized.search import FoldModel, count_large_eigenvalues
 from tests.mkl.data import VIEWS, make_binary, make_table, make_three, plain_kernels
 
 # Widths that depend on the data: a fold that saw its validation part would have others.
@@ -300,7 +300,7 @@ def test_automatic_kernels_may_differ_from_fold_to_fold(search, monkeypatch):
     values = np.append(np.linspace(0.5, 3.0, 30), 0.0)  # without the zero, the linear kernel is constant
     y = (np.abs(values - 2.0) < 0.5).astype(int)
     X = scipy.sparse.csr_matrix(values[:, None])
-    monkeypatch.setattr("multikernel.mkl.regularized.folds.FoldModel", Recorded)
+    monkeypatch.setattr("multikernel.mkl.regularized.search.FoldModel", Recorded)
     model = RegularizedMKLClassifier(search=search, cv=2, max_steps=0).fit(X, y)
     assert sorted(map(len, names)) == [6, 7] == sorted([6, len(model.view_names_)])
     assert model.score(X, y) > 0.9

@@ -13,14 +13,7 @@ import scipy.sparse
 from dask import delayed
 
 from multikernel._validation import check_numeric_table, join_labels
-from multikernel.rows import (
-    DaskRows,
-    LocalRows,
-    cluster_memory,
-    fits_cluster,
-    is_dask,
-    map_chunks,
-)
+from multikernel.rows import DaskRows, LocalRows, cluster_memory, fits_cluster, is_dask, map_chunks
 from tests.dask_tables import frame_of, lengths_forgotten
 
 pytestmark = pytest.mark.usefixtures("dask_in_this_thread")

@@ -6,8 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import CombinedKernelClassifier, per_feature
-from multikernel.core.alignment.learn import learn_alignment
-from multikernel.core.alignment.measure import alignment_slope
+from multikernel.core.alignment import alignment_slope, learn_alignment
 from multikernel.rules import (
     AlignmentQP,
     AlignmentRule,

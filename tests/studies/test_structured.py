@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from multikernel import MKLClassifier
-from multikernel.core.cost import prediction_cost
+from multikernel.core.fitted import prediction_cost
 from multikernel.inspection import f_test_5x2cv
 from multikernel.kernels import Linear, Precomputed, diffusion_kernel, unit_diagonal
 from multikernel.views import View

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from multikernel import MKLClassifier, TransductiveMKLClassifier, stack_kernels
-from multikernel.core.alignment.learn import learn_alignment
+from multikernel.core.alignment import learn_alignment
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.report import render_markdown, summarize
 from tests.judged import BOTH, solved_by

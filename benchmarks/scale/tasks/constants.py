@@ -11,8 +11,7 @@ from benchmarks.scale.child import timed
 from benchmarks.scale.data import make_rows
 from benchmarks.scale.ours import LOSSES, views
 from benchmarks.store import Record
-from multikernel.core.weights.factors.passes import block_sums
-from multikernel.core.weights.factors.rounds import Query
+from multikernel.core.weights.factors.rounds import Query, block_sums
 from multikernel.views.low_rank import LowRankBank
 
 

@@ -3,12 +3,17 @@
 Recording, stopping and the status are here, once; the steps are the solver's own.
 """
 
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+from ..._typing import Array
+from ..svm.losses import Loss
 
 Entry = dict[str, Any]
 Callback = Callable[[Entry], bool | None]
@@ -152,3 +157,165 @@ class Recorder:
     def outcome(self) -> dict[str, Any]:
         """``n_iter``, ``status`` and ``history`` for a :class:`Result`."""
         return {"n_iter": self.n_iter, "status": self.status, "history": self.history}
+
+
+# -----------------------------------------------------------------------------
+# Gaps in relation to a value, what they are relative to where the value is 0, and scales for both.
+
+_LEAST_KERNEL = 1e-8
+_TINY = float(np.finfo(float).tiny)
+
+
+def value_floor(losses: Sequence[Any], mean_diagonals: Array) -> float:
+    """The size below which the sum of the machines' values counts as 0, by the smallest of their kernels.
+
+    ``mean_diagonals`` are those of the kernels at their largest weights; none counts as less than a share of
+    the largest that rounding leaves.
+    """
+    present = mean_diagonals[mean_diagonals > 0.0]
+    size = max(float(present.min()), _LEAST_KERNEL * float(present.max())) if present.size else 0.0
+    return sum(loss.least_size(size) for loss in losses if isinstance(loss, Loss))
+
+
+def relative_gap(upper: float, lower: float, least_size: float = 0.0) -> float:
+    """(upper − lower) / max(|upper|, least_size); infinite where a bound is.
+
+    Examples
+    --------
+    >>> relative_gap(2.0, 1.0), relative_gap(0.0, -1e-9, 1e-3)
+    (0.5, 1e-06)
+    """
+    if not (np.isfinite(upper) and np.isfinite(lower)):
+        return float("inf")
+    return float((upper - lower) / max(abs(upper), least_size, _TINY))
+
+
+def power_of_two(size: float) -> float:
+    """The power of two nearest to a size: scaling by it is exact, so that a dual at C comes back as C.
+
+    Examples
+    --------
+    >>> power_of_two(3.1), power_of_two(0.0)
+    (4.0, 1.0)
+    """
+    return float(np.exp2(np.round(np.log2(size)))) if np.isfinite(size) and size > 0 else 1.0
+
+
+# -----------------------------------------------------------------------------
+# Backtracking: a step is shortened until it is good enough.
+#
+# What is good enough is the caller's to say, by Armijo's rule or otherwise. Three searches differ in their
+# logic and stay where they are: projected gradients read the next length off a parabola, Newton's method over
+# the simplex ends where values cannot tell two points apart, and its quadratic model is minimized in compiled
+# code.
+
+T = TypeVar("T")
+
+_SUFFICIENT = 1e-4  # share of what the slope promises that a step must bring
+
+
+def armijo(value: float, length: float, slope: float) -> float:
+    """The largest value that is low enough after a step of some length along a slope < 0.
+
+    Examples
+    --------
+    >>> armijo(1.0, 0.5, -2.0)
+    0.9999
+    """
+    return value + _SUFFICIENT * length * slope
+
+
+def backtrack(
+    attempt: Callable[[float], T | None], trials: int, *, first: float = 1.0, shrink: float = 0.5
+) -> T | None:
+    """The first success of attempts with shorter and shorter steps; None if there is none.
+
+    Parameters
+    ----------
+    attempt : callable
+        The length of a step to what it leads to, or None where that is not good enough.
+    trials : int
+        The maximum number of attempts.
+    first : float, default=1
+        The length of the first step.
+    shrink : float, default=0.5
+        The factor of each next one.
+
+    Examples
+    --------
+    >>> backtrack(lambda length: -length if length < 0.2 else None, trials=10)
+    -0.125
+    """
+    length = first
+    for _ in range(trials):
+        found = attempt(length)
+        if found is not None:
+            return found
+        length *= shrink
+    return None
+
+
+# -----------------------------------------------------------------------------
+# Progress of a long fit: one line on standard error for each iteration, or for each point of a search.
+
+
+class Progress:
+    """Writes iteration, objective, relative gap and number of active kernels; passes the entry on.
+
+    Parameters
+    ----------
+    label : str
+        What is being fitted, for models of several machines.
+    verbose : int
+        0 is silent.
+    callback : callable, optional
+        The user's; called with the entry of the history, True stops the fit.
+    """
+
+    def __init__(self, label: str, verbose: int, callback: Callable[[dict[str, float]], bool | None] | None):
+        self.label, self.verbose, self.callback = label, verbose, callback
+        self.started = time.perf_counter()
+
+    def __call__(self, entry: dict[str, float]) -> bool:
+        """Show one iteration; the answer says whether to stop."""
+        if self.verbose:
+            seconds = time.perf_counter() - self.started
+            sys.stderr.write(
+                f"[multikernel] {self.label}iteration {entry['iteration']:3.0f}  "
+                f"objective {entry['objective']:.8g}  gap {entry['gap']:.1e}  "
+                f"{entry['n_active']:.0f} active  {seconds:.1f} s\n"
+            )
+        return bool(self.callback(dict(entry))) if self.callback is not None else False
+
+
+class SearchProgress:
+    """Writes each point of a search with its score and the best so far; passes the entry on.
+
+    Parameters
+    ----------
+    verbose : int
+        0 is silent.
+    callback : callable, optional
+        The user's; called with a dict for each point, True ends the search.
+    """
+
+    def __init__(self, verbose: int, callback: Callable[[dict[str, Any]], bool | None] | None):
+        self.verbose, self.callback = verbose, callback
+        self.started = time.perf_counter()
+        self.evaluation, self.best_score = 0, float("-inf")
+
+    def __call__(self, params: dict[str, float], score: float) -> bool:
+        """Show one point; the answer says whether to stop."""
+        self.evaluation += 1
+        self.best_score = max(self.best_score, score)
+        if self.verbose:
+            seconds = time.perf_counter() - self.started
+            point = ", ".join(f"{name} {value:.3g}" for name, value in params.items())
+            sys.stderr.write(
+                f"[multikernel] point {self.evaluation:3d}  score {score:.4f}  best {self.best_score:.4f}  "
+                f"{point}  {seconds:.1f} s\n"
+            )
+        if self.callback is None:
+            return False
+        entry = {"evaluation": self.evaluation, "params": dict(params), "score": score}
+        return bool(self.callback({**entry, "best_score": self.best_score}))

@@ -16,8 +16,8 @@ from scipy.linalg.blas import dtrmm, dtrsm, dtrsv
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..._typing import Array
-from .line_search import backtrack
-from .spectrahedron import Spectrahedron
+from .loop import backtrack
+from .weight_sets import Spectrahedron
 
 _LANCZOS_STEPS = 48
 _LANCZOS_TOLERANCE = 2e-2

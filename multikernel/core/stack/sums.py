@@ -4,11 +4,25 @@ The stack Ks (m, n, n) may be float32 or memory-mapped; it is read one kernel at
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from scipy.linalg import cho_factor
 
+from ..._numba import read_only
 from ..._typing import Array
-from .passes import combine_rows
+from ...rows.memory import allocate_array, is_on_disk
+from .passes import (
+    adjoint_rows,
+    combine_and_adjoint_rows,
+    combine_rows,
+    gated_rows,
+    gather_block,
+    gather_stack,
+    quadratic_forms,
+    quadratic_forms_dense,
+    support_products,
+)
 
 _CONSTANT = 1e-12  # share of the trace that rounding leaves of the variance of a constant kernel
 
@@ -85,3 +99,295 @@ def variance_scales(Ks: Array, names: Sequence[str]) -> Array:
             f"kernel {names[flat[0]]!r} is the same for all samples: it has no scale. Leave it out."
         )
     return scales
+
+
+# -----------------------------------------------------------------------------
+# The weighted sum of a stack of kernels, its adjoint, and the rows of it that have been formed so far.
+#
+#     K(μ) = Σ_m μ_m c_m K_m (+ μ_id I) + diag(shift),    F_m = c_m K_m β,    q_m = β'F_m
+#
+# ``c`` are fixed scales (a cost d_m enters as c_m = 1/d_m²). A diagonal matrix (the identity, where samples
+# have no weights) may count as one more kernel, the last, without being stored: learning its weight learns C
+# of the 2-norm soft margin.
+
+# Below this share of the samples, picking support columns one by one is cheaper than reading whole rows.
+_SPARSE_SUPPORT = 0.5
+_ROWS_AT_ONCE = 512  # copies of so many rows of a kernel, for a product with a matrix
+_SUSPICIOUS_RIDGE = 1e-4  # relative; a positive semidefinite sum needs less to be factored
+
+
+def stack_of_rows(Ks: Array, rows: Array) -> Array:
+    """The stack of some of the samples, a new array; on disk where the whole one is."""
+    out = allocate_array((Ks.shape[0], rows.size, rows.size), Ks.dtype, on_disk=is_on_disk(Ks))
+    gather_stack(read_only(Ks), rows, np.asarray(out))
+    return out
+
+
+def stack_diagonals(Ks: Array) -> Array:
+    """The diagonal of each kernel (n_kernels, n), as numbers of double precision."""
+    return np.einsum("mii->mi", Ks).astype(float)
+
+
+class WeightedStack:
+    """A stack of kernels with current weights; rows of the sum are formed when they are asked for.
+
+    Parameters
+    ----------
+    Ks : array (n_kernels, n, n), C-contiguous float64 or float32
+        Never modified and never copied.
+    scales : array (n_kernels,), one more with ``identity``
+        Fixed factor of each kernel.
+    shift : array (n,)
+        Added to the diagonal of the sum.
+    identity : array (n,), optional
+        The entries of a diagonal kernel that counts as one more, the last: ones for the identity.
+    combined : array (n, n), optional
+        Where the rows of the sum are formed; memory of the stack's precision by default.
+    diagonals : array (n_kernels, n), optional
+        Those of ``Ks``, where they are known: to find them in a file takes as long as to read all of it.
+
+    Attributes
+    ----------
+    combined : array (n, n) of the stack's precision, rows valid where ``valid``
+    diag : array (n,), the diagonal of the sum
+    passes : float, how often the whole stack has been read, in units of its size
+    negative_curvature : bool, set by a solver that met what a positive semidefinite sum cannot have
+    on_disk : bool, whether the stack is a file
+    """
+
+    def __init__(
+        self,
+        Ks: Array,
+        scales: Array,
+        shift: Array,
+        identity: Array | None = None,
+        combined: Array | None = None,
+        diagonals: Array | None = None,
+    ) -> None:
+        self.Ks = read_only(Ks)
+        self.on_disk = is_on_disk(Ks)
+        self.n_stored, self.n = Ks.shape[0], Ks.shape[1]
+        self.n_kernels = self.n_stored + int(identity is not None)
+        self.identity = identity
+        self.scales = np.asarray(scales, float)
+        self._shift = shift
+        diagonals = stack_diagonals(Ks) if diagonals is None else diagonals
+        self._diagonals = diagonals * self.scales[: self.n_stored, None]
+        self.combined = np.empty((self.n, self.n), Ks.dtype) if combined is None else combined
+        self.valid = np.zeros(self.n, np.bool_)
+        self.passes = 0.0
+        self.negative_curvature = False
+        self.weights = np.zeros(self.n_kernels)
+        self.gates = np.empty((0, 0))  # weights that depend on the sample: those of a gated sum
+
+    @property
+    def mean_diagonals(self) -> Array:
+        """The mean diagonal of each stored kernel, scaled."""
+        return np.asarray(self._diagonals.mean(axis=1, dtype=float))
+
+    def set_weights(self, mu: Array) -> None:
+        """Change the weights; every row of the sum has to be formed again."""
+        self.weights = mu
+        self.effective = mu[: self.n_stored] * self.scales[: self.n_stored]
+        self.active = np.flatnonzero(self.effective)
+        self.shift = self._shift if self.identity is None else self._shift + self.ridge * self.identity
+        self.diag = mu[: self.n_stored] @ self._diagonals + self.shift
+        self.valid[:] = False
+
+    @property
+    def ridge(self) -> float:
+        """The multiple of the identity in the sum."""
+        return 0.0 if self.identity is None else float(self.weights[-1] * self.scales[-1])
+
+    def form_rows(self, rows: Array) -> None:
+        """Make the given rows of ``combined`` valid."""
+        formed = combine_rows(
+            self.Ks, self.active, self.effective, self.shift, rows, self.combined, self.valid
+        )
+        self.count_rows(formed, self.active.size)
+
+    def count_rows(self, n_rows: int, n_kernels: int) -> None:
+        """Note that ``n_rows`` rows of ``n_kernels`` kernels were read."""
+        self.passes += n_rows * n_kernels / (self.n * self.n_stored)
+
+    def _stored(self, kernels: Array) -> Array:
+        return kernels[kernels < self.n_stored]
+
+    def adjoint(self, kernels: Array, beta: Array, F: Array) -> None:
+        """F[m] = c_m K_m β for the given kernels, from the rows where β is not zero."""
+        rows = np.flatnonzero(beta)
+        stored = self._stored(kernels)
+        adjoint_rows(self.Ks, stored, self.scales, rows, beta[rows], F, True)
+        self.count_rows(rows.size, stored.size)
+        self._identity_adjoint(kernels, beta, F)
+
+    def adjoint_of_rows(self, kernels: Array, B: Array, F: Array) -> None:
+        """F[m] = c_m B K_m for a matrix B of several rows, from the samples where it is not zero."""
+        used = np.flatnonzero(B.any(axis=0))
+        stored = self._stored(kernels)
+        for m in stored:
+            F[m] = 0.0
+            for first in range(0, used.size, _ROWS_AT_ONCE):
+                rows = used[first : first + _ROWS_AT_ONCE]
+                F[m] += B[:, rows] @ self.Ks[m][rows]
+            F[m] *= self.scales[m]
+        self.count_rows(used.size, stored.size)
+
+    def update_adjoint(self, kernels: Array, beta: Array, old: Array, F: Array) -> None:
+        """Bring F from ``old`` to ``beta`` through the rows that changed, or afresh if that is cheaper."""
+        rows = np.flatnonzero(beta != old)
+        if rows.size >= np.count_nonzero(beta):
+            self.adjoint(kernels, beta, F)
+            return
+        stored = self._stored(kernels)
+        adjoint_rows(self.Ks, stored, self.scales, rows, beta[rows] - old[rows], F, False)
+        self.count_rows(rows.size, stored.size)
+        self._identity_adjoint(kernels, beta, F)
+
+    def combine_and_adjoint(self, kernels: Array, beta: Array, F: Array) -> None:
+        """Form the rows of the sum where β is not zero and the adjoint of β, in one read.
+
+        Every kernel with weight has to be among ``kernels``.
+        """
+        rows = np.flatnonzero(beta)
+        stored = self._stored(kernels)
+        combine_and_adjoint_rows(
+            self.Ks, stored, self.scales, self.effective, rows, beta[rows], self.combined, F
+        )
+        self.combined[rows, rows] += self.shift[rows].astype(self.combined.dtype)
+        self.valid[rows] = True
+        self.count_rows(rows.size, stored.size)
+        self._identity_adjoint(kernels, beta, F)
+
+    def _identity_adjoint(self, kernels: Array, beta: Array, F: Array) -> None:
+        if self.identity is not None and kernels.size and kernels[-1] == self.n_stored:
+            F[-1] = self.scales[-1] * self.identity * beta
+
+    def quadratic_forms(self, kernels: Array, beta: Array) -> Array:
+        """q_m = c_m β'K_mβ for kernels whose adjoint is not kept."""
+        rows = np.flatnonzero(beta)
+        stored = self._stored(kernels)
+        q = np.empty(kernels.size)
+        if rows.size < _SPARSE_SUPPORT * self.n:
+            quadratic_forms(self.Ks, stored, rows, beta[rows], q[: stored.size])
+        else:
+            quadratic_forms_dense(self.Ks, stored, beta, q[: stored.size])
+        self.count_rows(rows.size // 2, stored.size)
+        q[: stored.size] *= self.scales[stored]
+        if stored.size < kernels.size:
+            q[-1] = self.scales[-1] * float(self.identity @ (beta * beta))
+        return q
+
+    def product(self, beta: Array) -> Array:
+        """The sum times β, from the rows where β is not zero."""
+        rows = np.flatnonzero(beta)
+        self.form_rows(rows)
+        out = np.zeros((1, self.n))
+        if rows.size:
+            combined = read_only(self.combined[None])
+            adjoint_rows(combined, np.zeros(1, np.intp), np.ones(1), rows, beta[rows], out, True)
+        return out[0]
+
+    def block(self, rows: Array, dtype: Any) -> Array:
+        """K(μ)[rows, rows], a new array."""
+        self.form_rows(rows)
+        out = np.empty((rows.size, rows.size), dtype)
+        gather_block(read_only(self.combined), rows, out)
+        return out
+
+    def factor(self) -> Any:
+        """Cholesky factor of the whole sum, computed in the place of ``combined``.
+
+        A shift that is lost beside the kernel leaves the sum singular: a growing ridge makes it definite.
+        """
+        ridge = 0.0
+        size = float(np.abs(self.diag).mean()) or 1.0
+        while True:
+            self.form_rows(np.arange(self.n))
+            self.valid[:] = False
+            self.combined.flat[:: self.n + 1] += self.combined.dtype.type(ridge * size)
+            try:
+                return cho_factor(self.combined.T, lower=False, overwrite_a=True, check_finite=False)
+            except np.linalg.LinAlgError:
+                ridge = max(100.0 * ridge, 10.0 * float(np.finfo(self.combined.dtype).eps))
+                self.negative_curvature |= ridge > _SUSPICIOUS_RIDGE
+
+    def subset(self, rows: Array) -> Array:
+        """The stack of some of the samples, as `stack_of_rows` makes it."""
+        out = stack_of_rows(self.Ks, rows)
+        self.count_rows(rows.size, self.n_stored)
+        return out
+
+
+class WholeKernel(WeightedStack):
+    """One kernel that is there whole: every row of the sum is formed.
+
+    Parameters
+    ----------
+    K : array (n, n), C-contiguous
+        Never modified and never copied.
+    """
+
+    def __init__(self, K: Array) -> None:
+        super().__init__(K[None], np.ones(1), np.zeros(len(K)), combined=K)
+        self.set_weights(np.ones(1))
+        self.valid[:] = True
+
+
+# -----------------------------------------------------------------------------
+# The locally combined kernel and its adjoint.
+#
+#     K_η = Σ_m (η_m η_m') ∘ K_m,        c_im = Σ_r (U_m ∘ K_m U_m)_ir,   U_m = η_m ∘ B
+#
+# B (n, r) are the signed dual coefficients of r machines, so that Σ_im c_im = tr(B'K_η B). Several gates may
+# read the same stored kernel: ``sources[m]`` is the place of gate m's kernel in the stack.
+
+
+class GatedStack(WeightedStack):
+    """K_η for the current gate; its rows are formed when they are asked for.
+
+    Parameters
+    ----------
+    Ks : array (n_stored, n, n), C-contiguous float64 or float32
+        Never modified and never copied.
+    sources : array (P,)
+        The stored kernel of each gate.
+    """
+
+    def __init__(self, Ks: Array, sources: Array) -> None:
+        combined = np.empty(Ks.shape[1:])  # double precision, whatever the stack's
+        super().__init__(Ks, np.ones(len(Ks)), np.zeros(Ks.shape[1]), combined=combined)
+        self.sources = np.array(sources, np.intp)
+        self.active, self.effective, self.shift = self.sources, self.scales, self._shift
+        self.diag = np.zeros(self.n)
+
+    def set_gates(self, eta: Array) -> None:
+        """Change the gate, (n, P); every row has to be formed again."""
+        self.gates = np.ascontiguousarray(eta.T)
+        self.diag = (self.gates**2 * self._diagonals[self.sources]).sum(axis=0)
+        self.valid[:] = False
+
+    def form_rows(self, rows: Array) -> None:
+        formed = gated_rows(self.Ks, self.sources, self.gates, rows, self.combined, self.valid)
+        self.count_rows(formed, self.sources.size)
+
+    def whole(self) -> Array:
+        """K_η with all its rows."""
+        self.form_rows(np.arange(self.n))
+        return self.combined
+
+
+def gated_contributions(Ks: Array, sources: Array, eta: Array, B: Array) -> Array:
+    """c (n, P) from gates (n, P) and coefficients (n, r); only support rows and columns are read."""
+    rows = np.flatnonzero(B.any(axis=1))
+    support, gates = B[rows].T, eta[rows].T
+    c = np.zeros(eta.shape)
+    for source in np.unique(sources):
+        own = np.flatnonzero(sources == source)
+        U = (gates[own, None] * support).reshape(own.size * B.shape[1], rows.size)
+        U = np.ascontiguousarray(U)  # one layout, which the loop is compiled for
+        products = np.empty_like(U)
+        support_products(read_only(Ks[source]), rows, U, products)
+        products *= U
+        c[rows[:, None], own] = products.reshape(own.size, B.shape[1], rows.size).sum(axis=1).T
+    return c

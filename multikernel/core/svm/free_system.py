@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import cho_solve, lapack
 
 from ..._typing import Array
-from ..stack.linear import WeightedStack
+from ..stack.sums import WeightedStack
 
 _CG_SIZE = 300
 _CG_STEPS = 30

@@ -13,9 +13,8 @@ from scipy.linalg import cho_solve
 
 from ..._numba import HUGE, compiled
 from ..._typing import Array
-from ..optim.gaps import relative_gap
-from ..optim.loop import Result, Status
-from ..stack.linear import WeightedStack
+from ..optim.loop import Result, Status, relative_gap
+from ..stack.sums import WeightedStack
 from . import smo as smo_loop
 from .free_system import Sensitivity, solve_free_system
 from .losses import Bound, HardMargin, Loss

@@ -8,15 +8,12 @@ import numpy as np
 
 from ..._numba import compile_first
 from ..._typing import Array
-from ..optim.gaps import power_of_two
-from ..optim.loop import Options, Status
+from ..optim.loop import Options, Status, power_of_two
 from ..optim.weight_sets import LpBall
-from ..stack.linear import WeightedStack, stack_diagonals
-from ..svm.joint.loss import JointHinge
-from ..svm.losses import EpsilonInsensitive, HardMargin, Hinge, Loss, OneClass, SquaredError
+from ..stack.sums import WeightedStack, stack_diagonals
+from ..svm.losses import EpsilonInsensitive, HardMargin, Hinge, JointHinge, Loss, OneClass, SquaredError
 from ..svm.separability import separating_duals, spread
-from .loop import OuterLoop
-from .state import WORKING_MARGIN, SolveResult
+from .loop import WORKING_MARGIN, OuterLoop, SolveResult
 
 _COARSE_GAP = 2e-2
 _COARSE_SIZE = 150  # a start on fewer samples than this is not worth its overhead

@@ -44,8 +44,7 @@ import numpy as np
 import scipy.linalg
 
 from ..._typing import Array
-from ...core.optim.line_search import armijo, backtrack
-from ...core.optim.loop import Options, Recorder, Status
+from ...core.optim.loop import Options, Recorder, Status, armijo, backtrack
 from ...core.optim.simplex import minimise_over_simplex, minimize_step
 from ...core.scatter import SingularScatterError, class_columns
 from .problem import (

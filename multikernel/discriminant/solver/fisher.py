@@ -30,8 +30,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import nnls
 
 from ..._typing import Array
-from ...core.optim.line_search import armijo, backtrack
-from ...core.optim.loop import Options, Recorder, Result, Status
+from ...core.optim.loop import Options, Recorder, Result, Status, armijo, backtrack
 from ...core.stack.sums import weighted_sum
 
 _TURNS = 5  # of the alternation, before Newton's steps

@@ -16,7 +16,7 @@ from ...bayesian.estimators import BayesianMKLClassifier, BayesianMKLRegressor
 from ...bayesian.solver.learn import BayesianResult
 from ...boosting.estimators import ColumnBoostingClassifier, ColumnBoostingRegressor, ColumnKernels
 from ...clustering.kmeans import MultipleKernelKMeans
-from ...core.calibration import SigmoidCalibration
+from ...core.decisions import SigmoidCalibration
 from ...core.fitted import DualKernels, FactorKernels, FittedKernels
 from ...discriminant.classifier import KernelDiscriminantClassifier
 from ...kernels._rows import Rows
@@ -46,10 +46,9 @@ from ...localized.solver.projections import GaussianProjection, LinearProjection
 from ...mkl.classifier import MKLClassifier
 from ...mkl.cost_path import CostPath
 from ...mkl.one_class import MKLOneClass
-from ...mkl.regressor import MKLRegressor
+from ...mkl.regressors import MKLRegressor, MKLRidge
 from ...mkl.regularized.classifier import RegularizedMKLClassifier
 from ...mkl.regularized.response_surface import Quadratic, ResponseSurface
-from ...mkl.ridge import MKLRidge
 from ...nonstationary.classifier import NonstationaryClassifier
 from ...pairs.ridge import PairwiseRidge
 from ...pairs.sampling import PairSplit

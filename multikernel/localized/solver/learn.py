@@ -19,11 +19,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..._numba import compile_first
 from ..._typing import Array
-from ...core.compilation import compile_first
-from ...core.optim.line_search import armijo, backtrack
-from ...core.optim.loop import Callback, Entry, Recorder, Result, Status
-from ...core.stack.gated import GatedStack, gated_contributions
+from ...core.optim.loop import Callback, Entry, Recorder, Result, Status, armijo, backtrack
+from ...core.stack.sums import GatedStack, gated_contributions
 from ...core.svm.losses import Hinge
 from .gates import GATES, OPEN, START_SCALE, Gate, is_saturated
 from .machines import BinaryMachines, Machines, Solved

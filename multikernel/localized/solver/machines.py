@@ -13,9 +13,8 @@ import numpy as np
 from ..._numba import read_only
 from ..._typing import Array
 from ...core.optim.loop import Status
-from ...core.stack.gated import GatedStack
-from ...core.stack.linear import WeightedStack, WholeKernel
 from ...core.stack.passes import gather_block
+from ...core.stack.sums import GatedStack, WeightedStack, WholeKernel
 from ...core.svm.joint.solver import MulticlassResult, solve_multiclass
 from ...core.svm.losses import Loss
 from ...core.svm.machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine

@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._numba import compile_first
 from ..._typing import Array
-from ...core.compilation import compile_first
 from ...core.svm.losses import Hinge
 from ...kernels import Gaussian, Kernel, Linear, Polynomial
 from ...kernels._rows import Pair, Rows, row_blocks

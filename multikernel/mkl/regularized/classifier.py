@@ -14,17 +14,14 @@ from ..._threads import one_thread
 from ..._typing import Array
 from ..._validation import check_choice, warn_caller
 from ...core.about import About
-from ...core.calibration import calibrate
-from ...core.cost import prediction_cost
+from ...core.decisions import MachineClassifier, calibrate
 from ...core.estimator import KernelEstimator
+from ...core.fitted import prediction_cost
 from ...core.folds import check_one_score
-from ...core.multiclass import MachineClassifier
-from ...core.parameters import check_sample_weights
-from ...core.progress import SearchProgress
-from ...core.samples import Samples
+from ...core.inputs import Samples, check_sample_weights
+from ...core.optim.loop import SearchProgress
 from ..classifier import MKLClassifier
-from .folds import DesignFolds, open_folds, split_samples
-from .search import SEARCHES, Chosen, check_bound, check_delta, choose
+from .search import SEARCHES, Chosen, DesignFolds, check_bound, check_delta, choose, open_folds, split_samples
 
 REGULARIZED = About(
     family="margin",

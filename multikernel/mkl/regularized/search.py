@@ -1,20 +1,251 @@
-"""What is searched where kernel weights are regularised: costs, the exponent of costs, or the weights.
+"""Costs of kernels from their spectra: a kernel that can tell more samples apart has to earn its weight.
 
-Each search measures points on folds and says which was the best; what a point means for the machines is
-their costs d (at p = 1), or, for fixed weights μ, the costs 1/√μ (at p = ∞).
+d_m = (e_m / e_1)^γ,     e_m = the number of eigenvalues above ½ of K_m at unit diagonal, at least 1
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import _safe_split
 
 from ..._typing import Array
 from ..._validation import check_number
-from ...core.progress import SearchProgress
-from .folds import DesignFolds, FoldModel, count_large_eigenvalues, eigenvalue_costs
+from ...core.decisions import MachineClassifier, decide
+from ...core.folds import Split, check_score, list_splits, make_folds
+from ...core.inputs import Samples
+from ...core.optim.loop import SearchProgress, Status
+from ...core.weights.loop import SolveResult
+from ..classifier import MKLClassifier
 from .response_surface import Point, ResponseSurface
+
+_THRESHOLD = 0.5
+
+
+def count_large_eigenvalues(Ks: Array) -> Array:
+    """e_m of each kernel.
+
+    Parameters
+    ----------
+    Ks : array (n_kernels, n, n)
+        Symmetric positive semidefinite. They are scaled to unit diagonal; a sample without length stays zero.
+
+    Returns
+    -------
+    array (n_kernels,) of int, from 1 to n
+
+    Examples
+    --------
+    >>> count_large_eigenvalues(np.array([np.eye(3), np.ones((3, 3))])).tolist()
+    [3, 1]
+    """
+    return np.array([_count(np.asarray(K, float)) for K in Ks])
+
+
+def _count(K: Array) -> int:
+    lengths = np.sqrt(np.maximum(np.diagonal(K), 0.0))
+    inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
+    eigenvalues = np.linalg.eigvalsh(K * inverse[:, None] * inverse)
+    return max(1, int(np.count_nonzero(eigenvalues > _THRESHOLD)))
+
+
+def eigenvalue_costs(counts: Array, exponent: float) -> Array:
+    """d_m = (e_m / e_1)^γ, (n_kernels,): without the division by e_1 the costs would change C as well.
+
+    Examples
+    --------
+    >>> eigenvalue_costs(np.array([2, 8]), 0.5).tolist()
+    [1.0, 2.0]
+    """
+    return np.asarray((counts / counts[0]) ** exponent)
+
+
+# -----------------------------------------------------------------------------
+# Cross-validation of one classifier at many costs of its kernels: kernels once, machines from near ones.
+#
+# Each fold keeps the kernels of its training part, those between its validation and its training part, and
+# the machines of all points so far. A new point starts from the solution at the nearest point, which is
+# feasible because costs do not touch the constraints of the machines.
+
+Scorer = Callable[..., float]
+
+
+class FoldModel(MachineClassifier, BaseEstimator):
+    """The classifier of one fold, solved at one vector of costs after the other.
+
+    To a scorer it is the classifier fitted at the last of them. Of the very table of validation samples that
+    a scorer is given the kernels are kept; of any other they are computed.
+
+    Parameters
+    ----------
+    model : MKLClassifier
+    """
+
+    _answers_chunks = False
+
+    def __init__(self, model: MKLClassifier) -> None:
+        self.model = model
+
+    def open(self, X: Any, y: Array, sample_weight: Array | None, train: Array, test: Array) -> "FoldModel":
+        """Compute the kernels of the fold."""
+        model = self.model
+        X_train, y_train = _safe_split(model, X, y, train)
+        X_test, self._y_test = _safe_split(model, X, y, test, train)
+        own, self._weight_test = (None if sample_weight is None else sample_weight[s] for s in (train, test))
+        self._Ks, self._problems, self._samples = model._prepare(X_train, y_train, own)
+        self._whole_bank, self._X_test = model._bank, X_test
+        if isinstance(X_test, np.ndarray):
+            X_test.flags.writeable = False  # the blocks are of these values
+        if not model._precomputed:  # precomputed kernels are at hand in the table itself
+            rows = model._validate_table(X_test, reset=False)
+            self._blocks = np.moveaxis(model._bank.transform(rows), 2, 0)
+        self._points: list[tuple[Array, list[SolveResult]]] = []
+        return self
+
+    @cached_property
+    def counts(self) -> Array:
+        """The number of large eigenvalues of each kernel on the training part."""
+        return count_large_eigenvalues(self._Ks)
+
+    @property
+    def n_failed(self) -> int:
+        """How many solutions did not reach the tolerance."""
+        return sum(r.status != Status.OPTIMAL for _, results in self._points for r in results)
+
+    @property
+    def n_solves(self) -> int:
+        """How many times kernel weights were learned."""
+        return sum(len(results) for _, results in self._points)
+
+    def score_at(self, costs: Array, scorer: Scorer) -> float:
+        """The score on the validation samples of the classifier with these costs."""
+        model = self.model
+        model._costs, place = costs, np.log(costs)
+        solutions = model._solve_all(self._Ks, self._problems, self._samples.weights, self._nearest(place))
+        self._points.append((place, [solved.result for solved in solutions]))
+        model._bank = self._whole_bank
+        model._store(solutions, self._samples)
+        self.classes_, self.intercept_, self._votes = model.classes_, model.intercept_, model._votes
+        self._duals = np.concatenate([s.duals(self._samples.rows.size) for s in solutions])
+        weights = {} if self._weight_test is None else {"sample_weight": self._weight_test}
+        return check_score(scorer(self, self._X_test, self._y_test, **weights))
+
+    def _nearest(self, place: Array) -> list[SolveResult] | None:
+        """The solutions at the nearest point so far."""
+        if not self._points:
+            return None
+        distances = [float(np.linalg.norm(place - other)) for other, _ in self._points]
+        return self._points[int(np.argmin(distances))][1]
+
+    def _scores(self, X: Any) -> Array:
+        if X is not self._X_test or self.model._precomputed:
+            return self.model._scores(X)
+        total = np.zeros((self._blocks.shape[1], self._duals.shape[0]))
+        for m in np.flatnonzero(self.model.machine_weights_.any(axis=0)):
+            total += (self._blocks[m] @ self._duals.T) * self.model.machine_weights_[:, m]
+        return total
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample."""
+        return decide(self.decision_function(X), self.classes_)
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else a scorer reads is the classifier's."""
+        if name == "model" or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.model, name)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Refuse: a calibration of every point would take five more fits of every fold."""
+        raise ValueError(
+            "scoring needs probabilities, which are not calibrated on the folds of the search. Use a score "
+            'of decision_function or predict, such as "roc_auc" (two classes) or "balanced_accuracy"; or '
+            "compare costs by GridSearchCV on MKLClassifier(probability=True)."
+        )
+
+
+class DesignFolds:
+    """All the folds, measured at the same point at the same time.
+
+    Parameters
+    ----------
+    models : list of FoldModel
+    scorer : callable
+    pool : Parallel
+        Of threads.
+    """
+
+    def __init__(self, models: list[FoldModel], scorer: Scorer, pool: Parallel) -> None:
+        self.models, self.scorer, self.pool = models, scorer, pool
+        self.scores: list[Array] = []
+
+    def measure(self, costs_of: Callable[[FoldModel], Array]) -> float:
+        """The mean score over the folds, which are kept; costs may depend on what a fold has seen.
+
+        It has twelve digits, so that means that differ by rounding are equally good.
+        """
+
+        def score(model: FoldModel) -> float:
+            return model.score_at(costs_of(model), self.scorer)
+
+        self.scores.append(np.array(self.pool(delayed(score)(model) for model in self.models)))
+        return float(f"{self.scores[-1].mean():.12g}")
+
+    @property
+    def n_solves(self) -> int:
+        """How many times kernel weights were learned, all folds together."""
+        return sum(model.n_solves for model in self.models)
+
+    @property
+    def n_failed(self) -> int:
+        """How many of these did not reach the tolerance."""
+        return sum(model.n_failed for model in self.models)
+
+
+def open_folds(
+    parameters: dict[str, Any],
+    X: Any,
+    y: Array,
+    sample_weight: Array | None,
+    splits: Sequence[Any],
+    pool: Any,
+) -> list[FoldModel]:
+    """The kernels of every fold, computed on its training part alone."""
+
+    def opened(number: int, train: Array, test: Array) -> FoldModel:
+        try:
+            return FoldModel(MKLClassifier(**parameters)).open(X, y, sample_weight, train, test)
+        except ValueError as error:
+            raise ValueError(f"fold {number} of cv cannot be used: {error}") from error
+
+    return list(pool(delayed(opened)(k, *split) for k, split in enumerate(splits)))
+
+
+def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> list[Split]:
+    """The training and validation rows of each fold.
+
+    A number of folds is stratified, shuffled, and drawn from the distinct samples: no fold is validated on a
+    row that it was trained on, a repeated row is one of twice the weight, and the order of the rows does not
+    matter. There are no more folds than the smallest class has distinct samples.
+    """
+    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
+        return list_splits(cv, X, y)
+    labels = y[samples.rows]
+    parts = [test for _, test in make_folds(labels, cv, classifier=True, random_state=seed)]
+    used = samples.group >= 0
+    tests = [np.isin(samples.group, test) for test in parts]
+    return [(np.flatnonzero(used & ~test), np.flatnonzero(test)) for test in tests]
+
+
+# -----------------------------------------------------------------------------
+# What is searched where kernel weights are regularised: costs, the exponent of costs, or the weights.
+#
+# Each search measures points on folds and says which was the best; what a point means for the machines is
+# their costs d (at p = 1), or, for fixed weights μ, the costs 1/√μ (at p = ∞).
 
 SEARCHES = ("response_surface", "eigenvalue", "weights")
 EXPONENTS = np.linspace(0.0, 1.0, 11).round(1)

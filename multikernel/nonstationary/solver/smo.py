@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._numba import HUGE, compiled, larger, smaller
-from ...core.compilation import compile_first
+from ..._numba import HUGE, compile_first, compiled, larger, smaller
 from .components import Setting, State, duals_of, offsets_of, rescore, setting_of, start_of
 from .mixtures import Array, Mixtures
 from .newton import certify

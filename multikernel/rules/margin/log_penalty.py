@@ -19,11 +19,10 @@ import numpy as np
 
 from ..._typing import Array
 from ..._validation import check_number
-from ...core.optim.gaps import relative_gap, value_floor
-from ...core.optim.loop import Recorder, Status
+from ...core.optim.loop import Recorder, Status, relative_gap, value_floor
 from ...core.stack.sums import mean_diagonals, quadratic_sums
-from ...core.svm.result import SolveResult
 from ...core.weights.learn import learn_weights
+from ...core.weights.loop import SolveResult
 from ..learner import About, Learned
 from ..targets import Targets
 from .margin_mkl import MarginLearner

@@ -11,8 +11,8 @@ import numpy as np
 from ..._typing import Array
 from ..._validation import check_number
 from ...core.svm.losses import Loss
-from ...core.svm.result import SolveResult
 from ...core.weights.learn import learn_weights
+from ...core.weights.loop import SolveResult
 from ..learner import About, Learned, WeightLearner
 from ..solver.level import LevelResult
 from ..targets import TASKS, Targets

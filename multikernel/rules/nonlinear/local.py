@@ -9,8 +9,7 @@ import numpy as np
 from ..._typing import Array
 from ..._validation import check_number, check_positive_integer, check_seed
 from ...clustering.solver import KernelKMeans
-from ...core.stack.gated import GatedStack
-from ...core.stack.sums import kernel_scales, weighted_sum
+from ...core.stack.sums import GatedStack, kernel_scales, weighted_sum
 from ...core.svm.losses import Loss, SquaredError, SquaredHinge
 from ..learner import About, Learned, WeightLearner
 from ..solver.descent import ProjectedResult

@@ -6,8 +6,7 @@ import numpy as np
 
 from ..._typing import Array
 from ..._validation import check_choice
-from ...core.alignment.learn import align_by_least_squares
-from ...core.alignment.measure import align_stack
+from ...core.alignment import align_by_least_squares, align_stack
 from ..learner import About, Learned, WeightLearner
 from ..targets import Targets, unit_ideal
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._typing import Array
-from ...core.alignment.measure import StackAlignment, align_stack, alignment_slope
+from ...core.alignment import StackAlignment, align_stack, alignment_slope
 from ...core.optim.loop import Options, Status
 from ...core.optim.weight_sets import Orthant, Simplex
 from ...core.stack.sums import kernel_scales

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._typing import Array
-from ...core.alignment.measure import StackAlignment, align_stack
+from ...core.alignment import StackAlignment, align_stack
 from ...core.optim.loop import Status
 from ...core.optim.simplex import minimize_step
 from ...core.stack.sums import kernel_scales

@@ -23,8 +23,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..._typing import Array
-from ...core.optim.line_search import armijo
-from ...core.optim.loop import Options, Recorder, Result, Status
+from ...core.optim.loop import Options, Recorder, Result, Status, armijo
 from ...core.optim.weight_sets import WeightSet
 
 _MEMORY = 5  # a step may rise above the last value, not above the largest of so many

@@ -22,8 +22,7 @@ import numpy as np
 
 from ..._typing import Array
 from ...core.optim import cone
-from ...core.optim.gaps import relative_gap, value_floor
-from ...core.optim.loop import Options, Recorder, Result, Status
+from ...core.optim.loop import Options, Recorder, Result, Status, relative_gap, value_floor
 from ...core.optim.weight_sets import Gauge
 from ...core.stack.sums import mean_diagonals, weighted_sum
 from ...core.svm.losses import Loss
@@ -55,7 +54,7 @@ class LevelResult(Result):
     duals : array (n_machines, n), feasible: they give the lower bound
     objective : float, the primal value at the weights: an upper bound
     lower_bound : float
-    gap : float, (objective − lower_bound) / |objective|; see :mod:`multikernel.core.optim.gaps` for 0
+    gap : float, (objective − lower_bound) / |objective|; see :mod:`multikernel.core.optim.loop` for 0
     prices : array (n_rows,), ν of the rows that the gauge knows
     excess : array (n_weights,), what the box adds to the bound, 0 but for rounding
     n_iter : int, machines solved
@@ -173,7 +172,7 @@ class _LevelMethod:
 
     @property
     def gap(self) -> float:
-        """(upper − lower) / |upper|, in the units of :mod:`multikernel.core.optim.gaps`."""
+        """(upper − lower) / |upper|, in the units of :mod:`multikernel.core.optim.loop`."""
         return relative_gap(self.upper, self.lower, self.least_size)
 
     def _weights(self, x: Array) -> Array:

@@ -19,8 +19,7 @@ import numpy as np
 from ..._typing import Array
 from ...core.optim.loop import Options, Status
 from ...core.optim.weight_sets import Simplex
-from ...core.stack.gated import GatedStack
-from ...core.stack.sums import mean_diagonals
+from ...core.stack.sums import GatedStack, mean_diagonals
 from ...core.svm.losses import Loss
 from .descent import ProjectedResult, minimise_projected
 from .margin_value import MarginValue

@@ -18,8 +18,8 @@ from ..._typing import Array
 from ...core.optim import cone
 from ...core.optim.loop import Options, Status, patient_steps
 from ...core.svm.losses import Loss
-from ...core.svm.result import SolveResult
 from ...core.weights.learn import learn_weights
+from ...core.weights.loop import SolveResult
 
 _BALANCE = 1e-10  # of the sum of the duals, relative to their size
 _ROUNDING = 1e-15  # of the largest eigenvalue

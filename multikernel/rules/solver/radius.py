@@ -14,8 +14,7 @@ import numpy as np
 
 from ..._typing import Array
 from ...core.optim.weight_sets import Gauge
-from ...core.stack.linear import WholeKernel
-from ...core.stack.sums import weighted_sum
+from ...core.stack.sums import WholeKernel, weighted_sum
 from ...core.svm.losses import Loss
 from ...core.svm.machine import Machine
 

@@ -36,7 +36,7 @@ import scipy.linalg
 
 from ..._typing import Array
 from ..._validation import check_choice, check_number, check_positive_integer
-from ...core.optim.line_search import backtrack
+from ...core.optim.loop import backtrack
 from ...kernels.transforms import Center
 from .kernel import Spectrum, spectrum_of
 

@@ -30,8 +30,7 @@ import numpy as np
 import scipy.linalg
 
 from ..._typing import Array
-from ...core.alignment.learn import align_by_least_squares
-from ...core.alignment.measure import StackAlignment
+from ...core.alignment import StackAlignment, align_by_least_squares
 from ...core.unlabeled import leading_eigenvectors
 from ...kernels.transforms import Center
 from .separability import (

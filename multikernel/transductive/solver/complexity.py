@@ -45,7 +45,7 @@ import numpy as np
 import scipy.linalg
 
 from ..._typing import Array
-from ...core.optim.spectrahedron import Spectrahedron
+from ...core.optim.weight_sets import Spectrahedron
 
 _BLOCK = 256  # draws at a time: 2 · 256 · N numbers of work space, besides one kernel in double precision
 _DRAWS_AT_A_TIME = 64  # draws that are solved together

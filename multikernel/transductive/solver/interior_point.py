@@ -25,7 +25,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..._typing import Array
 from ...core.optim.psd_pair import PSDPair, PSDStep
-from ...core.optim.spectrahedron import Spectrahedron
+from ...core.optim.weight_sets import Spectrahedron
 from ...core.svm.losses import Loss
 from .families import KernelFamily
 

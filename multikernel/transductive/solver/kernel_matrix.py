@@ -29,7 +29,7 @@ import scipy.linalg
 from ..._typing import Array
 from ...core.optim.loop import Options, Recorder, Result, Status
 from ...core.optim.psd_pair import PSDPair
-from ...core.optim.spectrahedron import Spectrahedron
+from ...core.optim.weight_sets import Spectrahedron
 from ...core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
 from ...core.svm.separability import separating_duals
 from .families import KernelBasis, KernelFamily, RankOneFamily, StackFamily

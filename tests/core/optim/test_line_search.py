@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from multikernel.core.optim.line_search import armijo, backtrack
+from multikernel.core.optim.loop import armijo, backtrack
 
 
 def test_lengths_shrink_until_one_is_accepted():

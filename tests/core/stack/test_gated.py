@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multikernel.core.stack.gated import GatedStack, gated_contributions
+from multikernel.core.stack.sums import GatedStack, gated_contributions
 
 
 def make_stack(n, m, seed=0, dtype=np.float64):

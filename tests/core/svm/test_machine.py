@@ -9,11 +9,17 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from multikernel.core.optim.loop import Status
-from multikernel.core.stack.linear import WholeKernel
+from multikernel.core.stack.sums import WholeKernel
 from multikernel.core.svm import smo as smo_loop
 from multikernel.core.svm.joint import cycles as class_cycles
-from multikernel.core.svm.joint.loss import JointHinge
-from multikernel.core.svm.losses import EpsilonInsensitive, HardMargin, Hinge, OneClass, SquaredHinge
+from multikernel.core.svm.losses import (
+    EpsilonInsensitive,
+    HardMargin,
+    Hinge,
+    JointHinge,
+    OneClass,
+    SquaredHinge,
+)
 from multikernel.core.svm.machine import Machine, solve_machine
 from multikernel.core.weights.learn import learn_weights
 from tests.core.problems import Task, gaussian, make_kernels

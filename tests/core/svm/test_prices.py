@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from multikernel.core.stack.linear import WholeKernel
-from multikernel.core.svm.joint.loss import JointHinge
+from multikernel.core.stack.sums import WholeKernel
 from multikernel.core.svm.joint.solver import JointSolver
-from multikernel.core.svm.losses import EpsilonInsensitive, Hinge
+from multikernel.core.svm.losses import EpsilonInsensitive, Hinge, JointHinge
 from multikernel.core.svm.machine import Machine
 
 RNG = np.random.default_rng(3)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.core.optim.loop import Options, Status
-from multikernel.core.svm.joint import sensitivity as joint_sensitivity
-from multikernel.core.svm.joint.loss import JointHinge
+from multikernel.core.svm.joint import solver as joint_sensitivity
+from multikernel.core.svm.losses import JointHinge
 from multikernel.core.weights.learn import learn_weights
 from tests.core.problems import gaussian, judge_joint
 from tests.core.reference import joint_optimal_value

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from multikernel.localized.solver import gates
-from multikernel.localized.solver.learn import (
-    DescentOptions,
-    GatedObjective,
-    keep_best,
-    learn_gates,
-)
+from multikernel.localized.solver.learn import DescentOptions, GatedObjective, keep_best, learn_gates
 from tests.localized.solver.gated_problems import GATES, MACHINES, make_machines, make_problem
 
 

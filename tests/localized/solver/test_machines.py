@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
-from multikernel.core.stack.gated import GatedStack
+from multikernel.core.stack.sums import GatedStack
 from multikernel.core.svm import machine as fixed_kernel
 from multikernel.core.svm.losses import Hinge
 from multikernel.localized.solver import machines as module

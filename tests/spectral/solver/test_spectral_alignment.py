@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multikernel.core.alignment.measure import alignment
+from multikernel.core.alignment import alignment
 from multikernel.spectral.solver.kernel import (
     rank_one_alignment,
     spectral_alignment_value,

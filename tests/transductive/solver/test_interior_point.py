@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.optim.weight_sets import Spectrahedron
 from multikernel.core.svm.losses import HardMargin, Hinge, SquaredHinge
 from multikernel.transductive.solver.families import RankOneFamily, StackFamily
 from multikernel.transductive.solver.interior_point import InteriorPoint, follow_path

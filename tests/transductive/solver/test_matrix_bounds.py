@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from sklearn.svm import SVC
 
 from multikernel.core.optim.psd_pair import PSDPair, cholesky
-from multikernel.core.optim.spectrahedron import Spectrahedron
+from multikernel.core.optim.weight_sets import Spectrahedron
 from multikernel.transductive.solver.families import RankOneFamily, StackFamily
 from multikernel.transductive.solver.interior_point import InteriorPoint, follow_path
 from multikernel.transductive.solver.kernel_matrix import Certified, certify, drawn_inside

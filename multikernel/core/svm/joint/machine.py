@@ -8,13 +8,11 @@ import numpy as np
 
 from ...._typing import Array
 from ...optim.loop import Status
-from ...stack.linear import WeightedStack
+from ...stack.sums import WeightedStack
 from ..free_system import Sensitivity
-from ..losses import Bound
+from ..losses import Bound, JointHinge
 from ..machine import ROUNDING, Terms, Values
-from .loss import JointHinge
-from .sensitivity import FreeDuals, solve_free_duals
-from .solver import JointSolver
+from .solver import FreeDuals, JointSolver, solve_free_duals
 from .solver import Values as Found
 
 

@@ -1,27 +1,243 @@
-"""The loop over all rows: Newton's steps on the smoothed loss, each of them one round of map-reduce.
+"""Bounds of the optimum at a point: the primal value there, and the dual value of the β that its slopes give.
 
-At a point, the rows give value, gradient and Hessian of the smoothed loss; the step goes to the minimiser of
-that quadratic plus the norm over blocks (:mod:`.model`). Where the smoothed objective does not fall, one more
-round evaluates the loss along the step, and the best length is taken.
-
-The smoothing is narrowed on the way, in one of two manners. Where many rows lie near the kink, its width
-hardly moves the minimiser: the sums at the new point are at once those of the narrower smoothing. Where few
-do, the margins of these rows are what the width decides: the step goes to where the narrower smoothing has
-its minimum if the rows inside stay the same (:meth:`Expansion.narrowed`). Which of the two it is, is tried.
+The dual needs Σβ = 0 where there is an intercept, which holds only at the minimiser: the side (sign) that
+weighs more is scaled down. Then all of β is scaled by the best common factor within its bounds.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ...optim.gaps import relative_gap
-from ...optim.loop import Options, Recorder, Status
-from ...svm.primal import Kinked
-from .certificate import Bounds, Point, Problem, certify
-from .expansion import Expansion, Parabola, expand, newton_goal
-from .passes import block_sums, line_sums
-from .rounds import Line, Query, Rounds, Sums
-from .units import Derivatives, Units
+from ...._typing import Array
+from ...optim.loop import Options, Recorder, Status, relative_gap
+from ...svm.primal import Kinked, PrimalLoss
+from .model import BlockNorm, QuadraticModel
+from .rounds import Derivatives, Line, Query, Rounds, Sums, Units, block_sums, line_sums
+
+
+class Point(NamedTuple):
+    """Coefficients (T, R) and intercepts (T,)."""
+
+    w: Array
+    b: Array
+
+
+class Problem(NamedTuple):
+    """What is minimised, apart from the rows, in scaled units.
+
+    ``least_size`` is the value below which the optimum counts as 0: rounding of the loss without any score.
+    """
+
+    loss: PrimalLoss
+    norm: BlockNorm
+    epsilon: float
+    has_intercept: bool
+    least_size: float
+
+
+class Dual(NamedTuple):
+    """What the dual value of some β is made of.
+
+    Attributes
+    ----------
+    reward : float, Σ target β − ε Σ |β|
+    squares : array (m,), ‖Z_m'β‖² over all tasks
+    shifted : float, Σ β²/C where the loss is smooth
+    """
+
+    reward: float
+    squares: Array
+    shifted: float
+
+    def value(self, mu: Array) -> float:
+        """The dual value with the kernel of given weights."""
+        return self.reward - 0.5 * (float(mu @ self.squares) + self.shifted)
+
+    def scaled(self, factor: float) -> "Dual":
+        return Dual(factor * self.reward, factor * factor * self.squares, factor * factor * self.shifted)
+
+
+class Bounds(NamedTuple):
+    """What is known of the optimum at a point.
+
+    Attributes
+    ----------
+    upper, lower : float
+    gap : float, (upper − lower) / |upper|
+    dual : Dual, whose value is the lower bound
+    smoothing_part : float, how much of the gap is due to the smoothing, in absolute terms
+    """
+
+    upper: float
+    lower: float
+    gap: float
+    dual: Dual
+    smoothing_part: float
+
+
+def certify(problem: Problem, point: Point, sums: Sums, which: int) -> Bounds:
+    """The bounds by the sums at a point, from the smoothing number ``which``."""
+    upper = problem.norm.value(point.w) + float(sums.risk[0])
+    dual, room = _feasible(problem, sums, which)
+    quadratic = problem.norm.weight_set.support(dual.squares) + dual.shifted
+    dual = dual.scaled(_best_growth(dual.reward, quadratic, room))
+    lower = dual.reward - 0.5 * (problem.norm.weight_set.support(dual.squares) + dual.shifted)
+    return Bounds(
+        upper=upper,
+        lower=lower,
+        gap=relative_gap(upper, lower, problem.least_size),
+        dual=dual,
+        smoothing_part=_smoothing_part(problem, point, sums, which),
+    )
+
+
+def _best_growth(reward: float, quadratic: float, room: float) -> float:
+    """The c ≥ 0 where c · reward − ½ c² · quadratic is largest; all the room where nothing pulls back."""
+    if not reward > 0.0:
+        return 0.0
+    growth = min(reward / quadratic if quadratic > 0.0 else np.inf, room)
+    return growth if np.isfinite(growth) else 0.0
+
+
+def _feasible(problem: Problem, sums: Sums, which: int) -> tuple[Dual, float]:
+    """β with Σβ = 0 for each task (the heavier side scaled down to the lighter), and how it may be scaled."""
+    sides = np.abs(sums.total[which])
+    factors = np.ones_like(sides)
+    if problem.has_intercept:
+        lighter = sides.min(axis=1, keepdims=True)
+        factors = np.divide(lighter, sides, out=np.zeros_like(sides), where=sides > 0.0)
+    peak = float((factors * sums.peak[which]).max())
+    dual = Dual(
+        reward=float((factors * (sums.reward[which] - problem.epsilon * sides)).sum()),
+        squares=problem.norm.squares(np.einsum("tk,tkr->tr", factors, sums.adjoint[which])),
+        shifted=float((factors * factors * sums.shifted[which]).sum()) if problem.loss.is_smooth else 0.0,
+    )
+    return dual, 1.0 / peak if peak > 0.0 and not problem.loss.is_smooth else np.inf
+
+
+def _smoothing_part(problem: Problem, point: Point, sums: Sums, which: int) -> float:
+    """Σ C ℓ(f) + C ℓ*(−β/C) + β f ≥ 0, which is 0 where β is a slope of the loss itself."""
+    if problem.loss.is_smooth:
+        return 0.0
+    adjoint, total = sums.adjoint[which].sum(axis=1), sums.total[which].sum(axis=1)
+    scored = float(np.vdot(adjoint, point.w) + total @ point.b)
+    reward = float((sums.reward[which] - problem.epsilon * np.abs(sums.total[which])).sum())
+    return max(float(sums.risk[0]) - reward + scored, 0.0)
+
+
+# -----------------------------------------------------------------------------
+# The smoothed loss to second order at a point, and Newton's step from it.
+
+_LONGEST = 1.0  # step of an intercept, in units of the targets, where no row has curvature
+
+
+class Parabola(NamedTuple):
+    """A smoothing in scaled units: its width, and the excess at which it begins."""
+
+    width: float
+    start: float
+
+
+class Expansion(NamedTuple):
+    """Value, gradient and Hessian of the smoothed loss in w and b.
+
+    Attributes
+    ----------
+    value : float
+    gradient : array (T, R)
+    slope : array (T,), the gradient in the intercepts
+    second : Derivatives
+    """
+
+    value: float
+    gradient: Array
+    slope: Array
+    second: Derivatives
+
+    @property
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.gradient).all() and np.isfinite(self.second.hessian).all())
+
+    def narrowed(self, sums: Sums, old: Parabola, new: Parabola) -> "Expansion":
+        """The expansion for another smoothing, as if the rows inside the parabola stayed the same.
+
+        A row of excess u inside has the value C (u − start)² / (2 width) and the slope C (u − start) / width,
+        in which start and width are now the new ones: the sums of C, Cu and Cu² over those rows are enough.
+        """
+        value, gradient, slope = self.value, self.gradient, self.slope
+        _, price, first, second = sums.inner.sum(axis=0)
+        for (width, start), sign in ((old, -1.0), (new, 1.0)):
+            least = 0.5 * width + start
+            value += sign * (0.5 * (second - 2.0 * start * first + start * start * price) / width)
+            value += sign * least * float(sums.price[0])
+            pull = (sums.inner_adjoint[:, 1] - start * sums.inner_adjoint[:, 0]) / width
+            gradient = gradient - sign * pull
+            slope = slope - sign * (sums.inner_sides[:, 1] - start * sums.inner_sides[:, 0]) / width
+        ratio = old.width / new.width
+        return Expansion(float(value), gradient, slope, Derivatives(*(ratio * part for part in self.second)))
+
+
+def expand(sums: Sums, second: Derivatives) -> Expansion:
+    """The expansion at the point of the sums, for their last width."""
+    gradient, slope = -sums.adjoint[-1].sum(axis=1), -sums.total[-1].sum(axis=1)
+    return Expansion(float(sums.smoothed[-1]), gradient, slope, second)
+
+
+def newton_goal(problem: Problem, point: Point, expansion: Expansion, enough: float) -> tuple[Point, float]:
+    """The minimiser of the expansion plus the norm, and its value there."""
+    norm = problem.norm
+    reduced = _Reduced(expansion, problem.has_intercept, not problem.loss.is_smooth)
+    model = QuadraticModel(reduced.hessian, reduced.product(point.w) - reduced.gradient, norm)
+    minimum = model.minimise(norm.weights(point.w), enough)
+    change = minimum.w - point.w
+    value = expansion.value + reduced.constant + norm.value(minimum.w)
+    value += float(np.vdot(reduced.gradient + 0.5 * reduced.product(change), change))
+    return Point(minimum.w, point.b + reduced.intercepts(change)), value
+
+
+class _Reduced:
+    """Gradient and Hessian in w alone, the intercepts at their best for each w.
+
+    ``constant`` is what the best intercepts gain at the present w.
+    """
+
+    def __init__(self, expansion: Expansion, has_intercept: bool, is_kinked: bool) -> None:
+        self.hessian, self.edge, corner = expansion.second
+        self.gradient, self.slope, self.constant = expansion.gradient, expansion.slope, 0.0
+        self.has_intercept = has_intercept
+        if has_intercept:
+            least = np.abs(self.slope) / _LONGEST if is_kinked else 0.0
+            self.corner = np.maximum(corner, np.maximum(least, np.finfo(float).tiny))
+            pulled = self.edge / self.corner[:, None]
+            products = self.edge[:, :, None] * pulled[:, None, :]
+            self.hessian = np.subtract(self.hessian, products, out=products)
+            self.gradient = self.gradient - pulled * self.slope[:, None]
+            self.constant = -0.5 * float((self.slope**2 / self.corner).sum())
+
+    def product(self, w: Array) -> Array:
+        """H w, task by task."""
+        if len(self.hessian) == 1:
+            return np.asarray(w @ self.hessian[0])
+        return np.einsum("trs,ts->tr", self.hessian, w)
+
+    def intercepts(self, change: Array) -> Array:
+        """By how much the best intercepts change with w."""
+        if not self.has_intercept:
+            return np.zeros(change.shape[0])
+        return np.asarray(-(self.slope + (self.edge * change).sum(axis=1)) / self.corner)
+
+
+# -----------------------------------------------------------------------------
+# The loop over all rows: Newton's steps on the smoothed loss, each of them one round of map-reduce.
+#
+# At a point, the rows give value, gradient and Hessian of the smoothed loss; the step goes to the minimiser
+# of that quadratic plus the norm over blocks (:mod:`.model`). Where the smoothed objective does not fall, one
+# more round evaluates the loss along the step, and the best length is taken.
+#
+# The smoothing is narrowed on the way, in one of two manners. Where many rows lie near the kink, its width
+# hardly moves the minimiser: the sums at the new point are at once those of the narrower smoothing. Where few
+# do, the margins of these rows are what the width decides: the step goes to where the narrower smoothing has
+# its minimum if the rows inside stay the same (:meth:`Expansion.narrowed`). Which of the two it is, is tried.
 
 _SHARE = 0.4  # of the tolerated gap is what the smoothing may take
 _ACCURACY = 0.05  # of the tolerated gap is what the small problem may leave

@@ -11,11 +11,9 @@ from ...._typing import Array
 from ...optim.loop import Options, Result
 from ...optim.weight_sets import LpBall
 from ...svm.primal import PrimalLoss
-from .certificate import Point, Problem
-from .descent import Descent
+from .descent import Descent, Point, Problem
 from .model import BlockNorm
-from .rounds import Rounds, Rows
-from .units import Survey, Units, block_survey, choose_units, thin
+from .rounds import Rounds, Rows, Survey, Units, block_survey, choose_units, thin
 
 
 class Witness(NamedTuple):

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
 from ...._typing import Array
-from ...optim.line_search import backtrack
+from ...optim.loop import backtrack
 from ...optim.simplex import minimize_model
 from ...optim.weight_sets import LpBall
 

@@ -1,13 +1,19 @@
 """Rounds of map-reduce over the rows, and how many bytes they move."""
 
-from collections.abc import Callable
+import ctypes
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numba.extending import get_cython_function_address
+from scipy.linalg import lapack
 
 from ...._numba import kept_njit
 from ...._typing import Array
+from ...optim.loop import power_of_two
+from ...svm.primal import Kinked, PrimalLoss
 
 S = TypeVar("S")
 
@@ -170,3 +176,313 @@ def unpacked(packed: Array, n_columns: int) -> Array:  # pragma: no cover (compi
             full[i, j] = full[j, i] = packed[place + i]
         place += j + 1
     return full
+
+
+# -----------------------------------------------------------------------------
+# C ← C + A'A by BLAS without Python's lock, so that the threads of several blocks work at the same time.
+#
+# SciPy's own call keeps the lock. This is the same routine, called through the address that SciPy publishes
+# for compiled code.
+
+_POINTERS = (ctypes.c_void_p,) * 10  # uplo, trans, n, k, alpha, A, lda, beta, C, ldc
+
+
+@cache
+def _syrk(name: str) -> Any:
+    address = get_cython_function_address("scipy.linalg.cython_blas", name)
+    return ctypes.CFUNCTYPE(None, *_POINTERS)(address)
+
+
+def add_gram(C: Array, A: Array) -> None:
+    """Add A'A to the upper triangle of C (R, R), Fortran-contiguous; A (n, R) is C-contiguous.
+
+    Examples
+    --------
+    >>> C = np.zeros((2, 2), order="F")
+    >>> add_gram(C, np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> C.tolist()
+    [[10.0, 14.0], [0.0, 20.0]]
+    """
+    if not (C.flags.f_contiguous and A.flags.c_contiguous and C.dtype == A.dtype and A.shape[1] == len(C)):
+        raise ValueError("add_gram needs C by columns and A by rows, of one type and with as many columns.")
+    single = C.dtype == np.float32
+    kind = ctypes.c_float if single else ctypes.c_double
+    n, k, one = ctypes.c_int(A.shape[1]), ctypes.c_int(A.shape[0]), kind(1.0)
+    upper, plain = ctypes.c_char(b"U"), ctypes.c_char(b"N")
+    by = ctypes.byref
+    # a table by rows is its transpose by columns: A'A is a product of that transpose with itself
+    _syrk("ssyrk" if single else "dsyrk")(
+        by(upper), by(plain), by(n), by(k), by(one), A.ctypes.data, by(n), by(one), C.ctypes.data, by(n)
+    )
+
+
+# -----------------------------------------------------------------------------
+# One pass over a block of rows: the map of each map-reduce.
+#
+# Values and gradients are in double precision whatever the factors are; the Hessian, which steers and does
+# not certify, is in the factors' own. It is that of the rows with curvature alone.
+
+
+_PASS_ENTRIES = 2**19  # of the factors at a time: what is read twice stays in the cache
+_HESSIAN_ENTRIES = 2**20
+
+
+def block_sums(block: FactorBlock, loss: PrimalLoss, query: Query) -> Sums:
+    """The sums of one block at a point."""
+    Z, targets, prices = factors_of(block)
+    part = _Pass(loss, query)
+    curvature = np.empty(targets.shape)
+    for rows in _slices(targets.shape[0], Z.shape[1], _PASS_ENTRIES):
+        curvature[rows] = part.add(np.asarray(Z[rows], float), targets[rows], prices[rows])
+    shared = loss.is_quadratic and prices.shape[1] == 1
+    hessian, edge, corner = _curvature(Z, curvature[:, :1] if shared else curvature, query.curvature)
+    return part.sums(hessian, edge, corner)
+
+
+def line_sums(block: FactorBlock, loss: PrimalLoss, line: Line) -> Array:
+    """Σ C ℓ_δ at each step length along a line: (n_lengths,)."""
+    Z, targets, prices = factors_of(block)
+    scores, change = np.empty(targets.shape), np.empty(targets.shape)
+    for rows in _slices(targets.shape[0], Z.shape[1], _PASS_ENTRIES):
+        z = np.asarray(Z[rows], float)
+        scores[rows] = z @ line.coefficients.T + line.intercepts
+        change[rows] = z @ line.direction.T + line.slope
+    values = (loss.smoothed(targets, scores + length * change, line.width).value for length in line.lengths)
+    return np.array([(prices * value).sum() for value in values])
+
+
+def _slices(n: int, n_columns: int, entries: int) -> Iterator[slice]:
+    """Rows that have so many entries together."""
+    size = max(entries // n_columns, 64)
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+class _Pass:
+    """Sums over the rows of a block that were added so far; see :class:`Sums`."""
+
+    def __init__(self, loss: PrimalLoss, query: Query) -> None:
+        self.loss, self.query = loss, query
+        self.k = len(query.widths)
+        T, R = query.coefficients.shape
+        self.n_inner = T if isinstance(loss, Kinked) else 0
+        self.risk, self.price, self.smoothed = np.zeros(1), np.zeros(1), np.zeros(self.k)
+        self.numbers, self.peak = np.zeros((3, self.k, T, 2)), np.zeros((self.k, T, 2))
+        self.inner = np.zeros((4, self.n_inner))
+        self.inner_sides = np.zeros((self.n_inner, 2))
+        self.adjoint = np.zeros((2 * (self.k * T + self.n_inner), R))
+
+    def add(self, z: Array, target: Array, price: Array) -> Array:
+        """Add some rows; their curvature (n, T) is returned."""
+        scores = z @ self.query.coefficients.T + self.query.intercepts
+        price = np.broadcast_to(price, target.shape)
+        self.price += price.sum()
+        self.risk += np.vdot(price, self.loss.value(target, scores))
+        columns = []
+        for i, width in enumerate(self.query.widths):
+            value, slope, curvature = self.loss.smoothed(target, scores, width)
+            self.smoothed[i] += np.vdot(price, value)
+            columns.append(self._add_duals(i, -price * slope, target, price))
+        curvature = price * curvature
+        if isinstance(self.loss, Kinked):
+            columns.append(self._add_inner(self.loss, target, scores, np.where(curvature > 0.0, price, 0.0)))
+        self.adjoint += np.concatenate(columns, axis=1).T @ z
+        return np.asarray(curvature)
+
+    def _add_duals(self, which: int, beta: Array, target: Array, price: Array) -> Array:
+        """Sums of β by sign; β by sign is returned, (n, 2 T)."""
+        signed = np.stack([np.maximum(beta, 0.0), np.minimum(beta, 0.0)], axis=2)
+        ratio = np.divide(signed, price[:, :, None], out=np.zeros_like(signed), where=price[:, :, None] > 0.0)
+        self.numbers[0, which] += signed.sum(axis=0)
+        self.numbers[1, which] += np.einsum("itk,it->tk", signed, target)
+        self.numbers[2, which] += np.einsum("itk,itk->tk", signed, ratio)
+        self.peak[which] = np.maximum(self.peak[which], np.abs(ratio).max(axis=0, initial=0.0))
+        return signed.reshape(signed.shape[0], -1)
+
+    def _add_inner(self, loss: Kinked, target: Array, scores: Array, price: Array) -> Array:
+        """Sums over the rows inside the parabola, which alone have a price here; (n, 2 T) is returned."""
+        u, sign = loss.excess(target, scores)
+        pull = price * u
+        self.inner += np.stack(
+            [(price > 0.0).sum(axis=0), price.sum(axis=0), pull.sum(axis=0), (pull * u).sum(axis=0)]
+        )
+        sides = np.stack([price * sign, pull * sign], axis=2)
+        self.inner_sides += sides.sum(axis=0)
+        return sides.reshape(sides.shape[0], -1)
+
+    def sums(self, hessian: Array, edge: Array, corner: Array) -> Sums:
+        T, R = self.query.coefficients.shape
+        duals, inner = np.split(self.adjoint, [2 * self.k * T])
+        total, reward, shifted = self.numbers
+        return Sums(
+            risk=self.risk, price=self.price, smoothed=self.smoothed, adjoint=duals.reshape(self.k, T, 2, R),
+            total=total, reward=reward, shifted=shifted, peak=self.peak,
+            inner=self.inner.T, inner_sides=self.inner_sides, inner_adjoint=inner.reshape(self.n_inner, 2, R),
+            hessian=hessian, edge=edge, corner=corner,
+        )  # fmt: skip
+
+
+def _curvature(Z: Array, curvature: Array, wanted: bool) -> tuple[Array, Array, Array]:
+    """Z'DZ (packed), Z'D1 and 1'D1 for each column of ``curvature``; nothing where it is not wanted."""
+    R, n_tasks = Z.shape[1], curvature.shape[1] if wanted else 0
+    packed = np.zeros((n_tasks, R * (R + 1) // 2), Z.dtype)
+    edge, corner = np.zeros((n_tasks, R)), np.zeros(n_tasks)
+    for task in range(n_tasks):
+        rows = np.flatnonzero(curvature[:, task])
+        if rows.size:
+            packed[task], edge[task] = _gram(Z, rows, curvature[rows, task])
+            corner[task] = curvature[rows, task].sum()
+    return packed, edge, corner
+
+
+def _gram(Z: Array, rows: Array, curvature: Array) -> tuple[Array, Array]:
+    """The packed upper triangle of Z'DZ and Z'D1, on some of the rows."""
+    R = Z.shape[1]
+    pack = lapack.strttp if Z.dtype == np.float32 else lapack.dtrttp
+    roots = np.sqrt(curvature).astype(Z.dtype)
+    gram, edge = np.zeros((R, R), Z.dtype, order="F"), np.zeros(R)
+    for part in _slices(rows.size, R, _HESSIAN_ENTRIES):
+        scaled = Z[rows[part]]
+        scaled *= roots[part, None]
+        add_gram(gram, scaled)
+        edge += roots[part] @ scaled
+    return pack(gram, uplo="U")[0], edge
+
+
+# -----------------------------------------------------------------------------
+# A first look at the rows: their scale, and a part of them to start on.
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Sums that tell the scale of a problem.
+
+    Attributes
+    ----------
+    squares : array (R,), squared factors over the rows that were looked at
+    n_looked_at : array (1,), how many these are
+    peak : array (1,), the largest |target|
+    price, priced_target, priced_square : array (T,), Σ C, Σ C target and Σ C target²
+    risk : array (1,), Σ C ℓ at scores of 0
+    """
+
+    squares: Array
+    n_looked_at: Array
+    peak: Array
+    price: Array
+    priced_target: Array
+    priced_square: Array
+    risk: Array
+
+    def __add__(self, other: "Survey") -> "Survey":
+        parts = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
+        return Survey(**{**parts, "peak": np.maximum(self.peak, other.peak)})
+
+
+def block_survey(block: FactorBlock, loss: PrimalLoss, share: int) -> Survey:
+    """The survey of one block: of all targets, and of one in ``share`` rows of its factors."""
+    Z, targets, prices = factors_of(block)
+    some = np.asarray(Z[_chosen(block, share, 0)], float)
+    prices = np.broadcast_to(prices, targets.shape)
+    return Survey(
+        squares=np.einsum("ij,ij->j", some, some),
+        n_looked_at=np.array([float(some.shape[0])]),
+        peak=np.array([np.abs(targets).max(initial=0.0)]),
+        price=prices.sum(axis=0),
+        priced_target=(prices * targets).sum(axis=0),
+        priced_square=(prices * targets * targets).sum(axis=0),
+        risk=np.array([(prices * loss.value(targets, np.zeros_like(targets))).sum()]),
+    )
+
+
+def thin(block: FactorBlock, share: int, seed: int) -> tuple[ChosenRows]:
+    """About one in ``share`` rows, each counted ``share`` times; the choice hangs on row numbers alone."""
+    Z, targets, prices = factors_of(block)
+    rows = _chosen(block, share, seed)
+    return (ChosenRows(Z.shape[0], (Z[rows], targets[rows], prices[rows] * float(share))),)
+
+
+def _chosen(block: FactorBlock, share: int, seed: int) -> Array:
+    """One in ``share`` rows of a block, by a number without pattern (splitmix64) that a row's number gives.
+
+    Rows that come in turns are met evenly, and another partition into blocks chooses the same.
+    """
+    n = block.parts[0].shape[0]
+    x = np.arange(block.start, block.start + n, dtype=np.uint64)
+    x = x + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.flatnonzero((x ^ (x >> np.uint64(31))) % np.uint64(share) == 0)
+
+
+# -----------------------------------------------------------------------------
+# Units in which the numbers are of order one.
+#
+# With Z_m = d_m s Z'_m and y = t y' (s and t powers of two, d_m the costs), the same problem has
+#
+#     w_m = (t / (d_m s)) w'_m,   b = t b',   β = (t/s²) β',   P = (t²/s²) P',   μ_m = μ'_m / d_m².
+
+
+class Derivatives(NamedTuple):
+    """Second derivatives of the smoothed loss in w and b; h is 1 where the tasks share them."""
+
+    hessian: Array  # (h, R, R)
+    edge: Array  # (h, R)
+    corner: Array  # (h,)
+
+
+@dataclass(frozen=True)
+class Units:
+    """The change of units; ``columns`` (R,) is 1 / (d_m s) of each column's block."""
+
+    columns: Array
+    kernel: float = 1.0  # s²
+    target: float = 1.0  # t
+
+    @property
+    def value(self) -> float:
+        return self.kernel / self.target / self.target
+
+    def coefficients(self, w: Array) -> Array:
+        """The caller's coefficients of the scaled ones."""
+        return w * (self.columns * self.target)
+
+    def scaled_coefficients(self, w: Array) -> Array:
+        return w / self.columns / self.target
+
+    def sums(self, sums: Sums) -> tuple[Sums, Derivatives | None]:
+        """Sums in the scaled units, and the Hessian unpacked (None where there is none)."""
+        dual, value = self.kernel / self.target, self.value
+        scaled = Sums(
+            risk=sums.risk * value,
+            price=sums.price * dual,
+            smoothed=sums.smoothed * value,
+            adjoint=sums.adjoint * (self.columns * dual),
+            total=sums.total * dual,
+            reward=sums.reward * (dual / self.target),
+            shifted=sums.shifted * value,
+            peak=sums.peak,
+            inner=sums.inner * np.array([1.0, dual, value, value / self.target]),
+            inner_sides=sums.inner_sides * np.array([dual, dual / self.target]),
+            inner_adjoint=sums.inner_adjoint * np.outer([dual, dual / self.target], self.columns),
+            hessian=sums.hessian[:0].copy(),  # a view would keep the whole
+            edge=sums.edge[:0],
+            corner=sums.corner[:0],
+        )
+        if not sums.corner.size:
+            return scaled, None
+        hessian = np.empty((len(sums.hessian), self.columns.size, self.columns.size))
+        for task, packed in enumerate(sums.hessian):
+            hessian[task] = unpacked(packed, self.columns.size)
+        hessian *= self.columns[:, None]
+        hessian *= self.columns * self.kernel
+        edge, corner = sums.edge * (self.columns * self.kernel), sums.corner * self.kernel
+        return scaled, Derivatives(hessian, edge, corner)
+
+
+def choose_units(survey: Survey, offsets: Array, costs: Array, has_signs: bool) -> Units:
+    """The largest mean diagonal after costs, and the largest target, become of order one."""
+    diagonals = np.add.reduceat(survey.squares, offsets[:-1]) / max(float(survey.n_looked_at[0]), 1.0)
+    root = power_of_two(float(np.sqrt((diagonals / (costs * costs)).max())))
+    target = 1.0 if has_signs else power_of_two(float(survey.peak[0]))
+    return Units(1.0 / (np.repeat(costs, np.diff(offsets)) * root), root * root, target)

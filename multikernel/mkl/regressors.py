@@ -1,4 +1,4 @@
-"""Kernel ridge regression with learned kernel weights."""
+"""Support vector regression with learned kernel weights."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,15 +9,154 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from .._typing import Array
 from .._validation import check_number
 from ..core.about import About
-from ..core.block_functions import shifted_rows
 from ..core.estimator import BaseMKL
-from ..core.lazy import by_chunks, score_by_chunks
-from ..core.parameters import check_sample_weights, check_targets
-from ..core.row_input import valued_rows
-from ..core.svm.losses import SquaredError
-from ..core.svm.primal import PrimalSquaredError
+from ..core.inputs import check_sample_weights, check_targets, price_samples
+from ..core.row_input import by_chunks, score_by_chunks, shifted_rows, valued_rows
+from ..core.svm.losses import EpsilonInsensitive, SquaredError
+from ..core.svm.primal import PrimalEpsilonInsensitive, PrimalSquaredError
 from ..rows import is_dask
+from .classifier import MKL
 from .low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
+
+
+class MKLRegressor(RegressorMixin, BaseMKL):
+    r"""ε-support vector regression that learns the weights of its kernels.
+
+    .. math::
+
+        \min_{\mu \ge 0,\ \sum_m (d_m^2 \mu_m)^p \le 1}\ \max_{-C \le \beta \le C,\ 1'\beta = 0}\
+        y'\beta - \epsilon \|\beta\|_1 - \tfrac12 \sum_m \mu_m\, \beta' K_m \beta
+
+    with targets :math:`y`, dual variables :math:`\beta`, kernels :math:`K_m`, weights :math:`\mu`, costs
+    :math:`d_m`.
+
+    Parameters
+    ----------
+    kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, missing, callback, verbose, random_state
+        As for :class:`MKLClassifier`.
+    C : float
+        Price of errors beyond epsilon.
+    epsilon : float >= 0
+        Errors below it are free.
+
+    Attributes
+    ----------
+    kernel_weights_, view_names_, dual_coef_, support_, coef_, gram_, memory_, approximation_, intercept_,
+    total_cost_, objective_, dual_gap_, n_iter_, status_, history_
+        As for :class:`MKLClassifier`, with one machine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import MKLRegressor
+    >>> from multikernel.kernels import Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(100, 2))
+    >>> y = np.sin(X[:, 0])
+    >>> model = MKLRegressor([("wave", Gaussian(), [0]), ("noise", Gaussian(), [1])], C=10.0).fit(X, y)
+    >>> model.kernel_weights_.round(2).tolist()
+    [1.0, 0.0]
+    """
+
+    about = MKL
+    _answers_chunks = True
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        norm: float = 1.0,
+        costs: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 300,
+        psd: str = "error",
+        gram: str = "auto",
+        rank: int | float | None = None,
+        dtype: Any = "float64",
+        missing: str = "error",
+        callback: Callable[[dict[str, float]], bool | None] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
+            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
+        )  # fmt: skip
+        self.rank = rank
+        self.C = C
+        self.epsilon = epsilon
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLRegressor":
+        """Learn the kernel weights and the machine.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+            Or a dask array or dataframe, its rows in chunks.
+        y : array (n,)
+        sample_weight : array (n,), optional
+            Multiplies C sample by sample.
+        """
+        C = check_number("C", self.C, above=0.0)
+        epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
+        if goes_low_rank(self, X):
+            middle = self._fit_low_rank(X, y, sample_weight, PrimalEpsilonInsensitive(epsilon))
+        else:
+            middle = self._fit_stack_machine(X, y, sample_weight, (C, epsilon))
+        self.intercept_ = self.intercept_ + middle
+        self._warn_unless_converged()
+        return self
+
+    def _fit_stack_machine(self, X: Any, y: Any, sample_weight: Any, price: tuple[float, float]) -> float:
+        """Solve on a Gram stack; what was subtracted from the targets, which the intercept absorbs."""
+        C, epsilon = price
+        X = self._validate_table(X, reset=True)
+        targets = check_targets(self, X, y, multi_output=False)[:, 0]
+        weights = check_sample_weights(sample_weight, targets.size)
+        samples = self._distinct(X, targets, weights)
+        Ks = self._fit_kernels(X, samples)
+        y = targets[samples.rows]
+        middle = float(np.median(y))  # the numbers stay small
+        loss = EpsilonInsensitive(y - middle, price_samples(C, samples.weights), epsilon)
+        self._store([self._solve_machines(Ks, np.arange(y.size), ["y"], [loss])], samples)
+        return middle
+
+    def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, loss: PrimalEpsilonInsensitive) -> float:
+        """Solve on factors; what was subtracted from the targets."""
+        given = valued_rows(self, X, y, sample_weight, multi_output=False)
+        factors = fit_factors(self, given)
+        middle = np.median(factors.sample_targets, axis=0)
+        rows = factors.rows.derive(shifted_rows, middle, float(self.C), keep=False)
+        result = learn_on_factors(self, factors, BlockProblem(rows, loss, ["y"]))
+        store_factors(self, factors, [result], [["y"]])
+        return float(middle[0])
+
+    @by_chunks
+    def predict(self, X: Any) -> Array:
+        """Predicted values (n_samples,)."""
+        return (self._scores(X) + self.intercept_)[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+        sample_weight : array (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if is_dask(X):
+            return score_by_chunks(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
+
+
+# -----------------------------------------------------------------------------
+# Kernel ridge regression with learned kernel weights.
 
 RIDGE = About(
     family="ridge",

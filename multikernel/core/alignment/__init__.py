@@ -1,1 +1,0 @@
-"""Kernel alignment: the measure, and the combination of kernels that maximises it."""

@@ -1,6 +1,5 @@
 """The tables of Gönen (2010): folds, grids, the choice of C, F tests, rows, patches, and small runs."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -14,10 +13,8 @@ from multikernel.inspection import f_test_5x2cv
 from multikernel.kernels import Linear, Polynomial
 from studies import get_study, run_table
 from studies.gonen2010 import benchmarks, concrete, faces, own_data, protocol
-from studies.gonen2010.methods import Sample, copies, global_method, local_method, unit_view
+from studies.gonen2010.methods import Sample, global_method, local_method, unit_view
 from studies.gonen2010.published import CONCRETE, GAUSS4, MULTIFEAT
-from studies.gonen2010.tables import make_rows
-from tests.shared_data import needs_shared_data, shared_data_folder
 
 pytestmark = pytest.mark.thorough
 
@@ -37,28 +34,6 @@ def two_views(n=90, seed=0):
 
 
 # --- units -------------------------------------------------------------------------------------------------
-
-
-def test_every_table_and_figure_that_needs_no_data_of_the_user_has_its_units():
-    expected = {"table5.16": 190, "table5.21": 50, "table5.22": 90, "figure3.2": 10, "figure3.3": 6}
-    expected |= {
-        "table5.6": 13,
-        "figure2.2": 1,
-        "figure2.4": 1,
-        "figure2.5": 1,
-        "table5.10": 180,
-        "figure1.4": 3,
-        "figure1.5": 3,
-    }
-    expected |= {"figure3.4": 4} | {f"figure5.{i}": 3 for i in (14, 15, 16, 17)}
-    expected |= {f"figure5.{i}": 130 for i in (19, 20, 21)} | {"figure5.22": 50}
-    entries = {entry.stem: entry for entry in (*STUDY.tables.values(), *STUDY.figures.values())}
-    assert set(entries) == set(expected) | {f"table5.{i}" for i in (11, 12, 19, 24)}
-    for stem, count in expected.items():
-        units = entries[stem].units(2)
-        assert len({unit.key for unit in units}) == len(units) == 2 * count
-        assert {unit.key for unit in entries[stem].units(1)} <= {unit.key for unit in units}
-        json.dumps([dict(unit.arguments) for unit in units])
 
 
 # --- protocol ----------------------------------------------------------------------------------------------
@@ -231,13 +206,6 @@ def test_rows_of_regression_are_errors_of_which_the_least_is_best():
 # --- problems ----------------------------------------------------------------------------------------------
 
 
-def test_the_copies_of_a_view_differ_by_name_only():
-    made = copies(unit_view("linear", Linear(), slice(0, 2), standardize=False), 3)
-    assert [view.name for view in made] == ["linear 1", "linear 2", "linear 3"]
-    assert all(replace(view, name="linear") == replace(made[0], name="linear") for view in made)
-    assert made[0].columns == slice(0, 2) and not made[0].standardize
-
-
 def test_a_face_is_cut_into_patches_and_means():
     rng = np.random.default_rng(4)
     images = rng.normal(size=(5, 64, 64))
@@ -335,9 +303,7 @@ def test_data_that_are_there_are_run(table, data_folder, tmp_path, monkeypatch):
 # --- the data themselves -----------------------------------------------------------------------------------
 
 
-@needs_shared_data
-def test_the_problems_of_the_shared_data(monkeypatch):
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+def test_the_problems_of_the_shared_data(shared_data):
     people = faces.load_sample(0)
     assert people.X.shape == (400, 4352) and (people.y == 1).sum() == 40
     digits = benchmarks.load_digits(0)
@@ -347,10 +313,8 @@ def test_the_problems_of_the_shared_data(monkeypatch):
     assert mixtures.X.shape == (1030, 8) and mixtures.y.std() == pytest.approx(16.7, abs=0.05)
 
 
-@needs_shared_data
-def test_localized_digits_need_half_the_support_vectors_of_mkl(monkeypatch):
+def test_localized_digits_need_half_the_support_vectors_of_mkl(shared_data, monkeypatch):
     """One fold of MULTIFEAT-SL at C = 1: within two points of the specification's figures."""
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
     small(benchmarks, monkeypatch, "multifeat", ("mkl", "softmax", "sigmoid"))
     found = {m: benchmarks.compute_benchmark("multifeat", m, 0, 0) for m in ("mkl", "softmax", "sigmoid")}
     for method, accuracy in (("mkl", 97.4), ("softmax", 98.1), ("sigmoid", 98.4)):
@@ -358,14 +322,3 @@ def test_localized_digits_need_half_the_support_vectors_of_mkl(monkeypatch):
     assert found["mkl"]["support"][0] > 28.0
     assert found["softmax"]["support"][0] < 20.0 and found["sigmoid"]["support"][0] < 22.0
     assert found["softmax"]["active"][0] < 4.0 < found["sigmoid"]["active"][0]
-
-
-def test_the_rows_of_several_problems_keep_apart():
-    problems = {key: benchmarks.PROBLEMS[key] for key in ("gauss4", "gauss4-raw")}
-    units = [u for u in STUDY.table("5.16").units(1) if u.arguments["problem"] in problems]
-    results = [
-        (u, grid_result([1.0, 2.0, 3.0], [0.0, 0.0, 70.0 if u.arguments["problem"] == "gauss4" else 90.0]))
-        for u in units
-    ]
-    means = {row["section"]: row["values"]["accuracy"]["mean"] for row in make_rows(problems, results)}
-    assert means == {"GAUSS4, standardised": 70.0, "GAUSS4, unscaled": 90.0}

@@ -13,7 +13,6 @@ from multikernel.mkl.classifier import MKLClassifier
 from studies import get_study, run_table
 from studies.gonen2010 import costs, own_data, protocol, published, tables, uci
 from studies.gonen2010.methods import EQUAL_COSTS, OWN_COSTS, Sample
-from tests.shared_data import needs_shared_data, shared_data_folder
 
 pytestmark = pytest.mark.thorough
 
@@ -150,10 +149,8 @@ def test_a_large_set_is_drawn_anew_for_each_split(data_folder, monkeypatch):
     np.testing.assert_allclose(first.costs, [1.0, 2.0**0.5, 2.0])
 
 
-@needs_shared_data
-def test_sonar_does_without_its_dear_kernel(monkeypatch):
+def test_sonar_does_without_its_dear_kernel(shared_data, monkeypatch):
     """One fold at C = 10; the thesis has 87% and 38%, the specification 90% and 40%."""
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
     small(costs, monkeypatch, "sonar", C=10.0)
     equal, known = (costs.compute_costs("sonar", method, 0, 0) for method in ("mkl", "cost"))
     assert equal["cost"][0] == pytest.approx(equal["support"][0]) and equal["support"][0] > 80.0

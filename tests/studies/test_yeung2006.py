@@ -1,6 +1,5 @@
 """The study of Yeung et al. (2006): its splits, kernels, classifiers and rows, and a small real run."""
 
-import json
 from collections import Counter
 from dataclasses import replace
 
@@ -17,7 +16,6 @@ from studies.yeung2006.classifiers import classify, leave_one_out_errors
 from studies.yeung2006.kernels import KERNELS, LearnedKernel, learned_kernels
 from studies.yeung2006.published import COLUMNS, published_accuracy
 from studies.yeung2006.setting import WIDTHS, Split, draw_split, gaussian_kernels
-from tests.shared_data import needs_shared_data, shared_data_folder
 
 pytestmark = pytest.mark.thorough
 
@@ -37,19 +35,6 @@ def standardised_split(seed, n=40, n_labelled=16, n_classes=2):
 
 
 # --- units and published figures ---------------------------------------------------------------------------
-
-
-def test_there_is_a_table_for_each_data_set_with_keys_of_its_own():
-    n_kernels = {"1": 6, "2": 5, "3": 5, "4": 4, "5": 4}
-    assert [table.name for table in accuracies.TABLES] == list(n_kernels)
-    for name in n_kernels:
-        table = STUDY.table(name)
-        units = table.units(3)
-        assert len(units) == len({unit.key for unit in units}) == 2 * 3 * n_kernels[name]
-        json.dumps([dict(unit.arguments) for unit in units])
-        assert {unit.datasets for unit in units} == {(FOUR.get(name, "boston"),)}
-    of_wine = {unit.arguments["kernel"] for unit in STUDY.table("4").units(1)}
-    assert "alignment" not in of_wine  # three classes
 
 
 def test_published_figures_are_those_of_two_kernels_on_four_sets_and_no_others():
@@ -363,9 +348,7 @@ def test_every_page_says_what_is_ours_and_that_the_threshold_has_seen_these_sets
 # --- real data ---------------------------------------------------------------------------------------------
 
 
-@needs_shared_data
-def test_a_split_of_wine_is_run_and_written(monkeypatch, tmp_path):
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+def test_a_split_of_wine_is_run_and_written(shared_data, tmp_path):
     table = STUDY.table("4")
     few = replace(
         table, units=lambda splits: [u for u in table.units(splits) if u.arguments["percent"] == 20]
@@ -381,9 +364,7 @@ def test_a_split_of_wine_is_run_and_written(monkeypatch, tmp_path):
                     assert abs(value["difference"]) < 10.0
 
 
-@needs_shared_data
-def test_the_eigenvalues_of_monks_3_repeat_until_the_columns_are_told_apart(monkeypatch):
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+def test_the_eigenvalues_of_monks_3_repeat_until_the_columns_are_told_apart(shared_data):
     X, codes = setting.load_classes("monks3")
     assert np.bincount(codes).tolist() == [204, 228]
     for scale, n_distinct in ((np.ones(6), 9), (1.0 + 1e-4 * np.arange(6), 22)):

@@ -42,3 +42,19 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "_cluster_client" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.thorough)
+
+
+@pytest.fixture
+def few_digits(monkeypatch):
+    """Of the benchmarks of gates: two views of few digits, so that no data folder is needed."""
+    import numpy as np
+
+    from benchmarks.datasets import localized
+
+    rng = np.random.default_rng(0)
+    digits = np.arange(60) % 10
+    views = {"shape": rng.normal(size=(60, 3)) + digits[:, None], "ink": rng.normal(size=(60, 2))}
+    monkeypatch.setattr(localized, "digit_views", lambda: ("multifeat", views, digits))
+    localized.digits_task.cache_clear()
+    yield views, digits
+    localized.digits_task.cache_clear()

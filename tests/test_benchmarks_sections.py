@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from benchmarks.children.mixtures import fit
-from benchmarks.datasets import localized as gates
 from benchmarks.measuring import one_cholesky
 from benchmarks.plan import QUICK
 from benchmarks.sections import discriminant, free_sign, localized, multiclass, nonstationary
@@ -66,18 +65,6 @@ SECTIONS = {
 @pytest.fixture
 def store(tmp_path):
     return Store(tmp_path / "raw.jsonl", "run")
-
-
-@pytest.fixture
-def few_digits(monkeypatch):
-    """Two views of few digits, so that no data folder is needed."""
-    rng = np.random.default_rng(0)
-    digits = np.arange(60) % 10
-    views = {"shape": rng.normal(size=(60, 3)) + digits[:, None], "ink": rng.normal(size=(60, 2))}
-    monkeypatch.setattr(gates, "digit_views", lambda: ("multifeat", views, digits))
-    gates.digits_task.cache_clear()
-    yield
-    gates.digits_task.cache_clear()
 
 
 @pytest.mark.parametrize("name", SECTIONS)

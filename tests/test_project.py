@@ -131,15 +131,29 @@ def test_every_dependency_is_pinned_within_its_range():
         assert requirement.specifier.contains(pins[requirement.name]), requirement
 
 
-def load_example(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+def load_example(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
+@pytest.fixture
+def run_example(tmp_path, capsys):
+    """A function that runs an example with a picture: the module, and what it printed."""
+
+    def run(name, *arguments):
+        example = load_example(name)
+        picture = tmp_path / "run" / "picture.png"
+        example.main([*arguments, "--picture", str(picture)])
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        return example, capsys.readouterr().out
+
+    return run
+
+
 def test_the_first_job_runs_and_reports(tmp_path, capsys):
-    example = load_example(ROOT / "examples/which_view_of_a_digit_matters.py")
+    example = load_example("which_view_of_a_digit_matters")
     report = tmp_path / "run" / "report.html"
     example.main(["--train", "100", "--report", str(report)])
     printed, page = capsys.readouterr().out, report.read_text(encoding="utf-8")
@@ -154,7 +168,7 @@ def test_the_first_job_runs_and_reports(tmp_path, capsys):
 
 @pytest.mark.thorough
 def test_the_example_of_negative_weights_runs(capsys):
-    example = load_example(ROOT / "examples/do_negative_weights_help.py")
+    example = load_example("do_negative_weights_help")
     example.main(["--points", "60", "--splits", "2"])
     printed = capsys.readouterr().out
     uncentred, centred = printed.split("Centred columns")
@@ -166,38 +180,27 @@ def test_the_example_of_negative_weights_runs(capsys):
 
 
 @pytest.mark.thorough
-def test_the_example_of_sequences_compares_them_with_the_table_and_with_both(tmp_path, capsys):
-    example = load_example(ROOT / "examples/do_sequences_say_more_than_the_table.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--draws", "2", "--align", "--picture", str(picture)])
-    printed = capsys.readouterr().out
+def test_the_example_of_sequences_compares_them_with_the_table_and_with_both(run_example):
+    _, printed = run_example("do_sequences_say_more_than_the_table", "--draws", "2", "--align")
     table, sequences, both = (
         float(re.search(rf"{name} +(\d+\.\d) ± ", printed)[1]) for name in ("table", "sequences", "both")
     )
     assert sequences > table + 5.0 and both > table + 5.0
     weights = [float(line.split()[-1]) for line in printed.splitlines() if line.startswith("  ")]
     assert len(weights) == 5 and abs(sum(weights) - 1.0) < 0.03
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough
-def test_the_example_of_learned_regularisation_runs(tmp_path, capsys):
-    example = load_example(ROOT / "examples/can_the_regularisation_be_learned.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--splits", "2", "--picture", str(picture)])
-    printed = capsys.readouterr().out
+def test_the_example_of_learned_regularisation_runs(run_example):
+    _, printed = run_example("can_the_regularisation_be_learned", "--splits", "2")
     wide = printed.split("wide kernels only")[1]
     learned, overfitted = (float(wide.split(name)[1].split()[2]) for name in ("learned", "1e-08"))
     assert learned > overfitted
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough
-def test_the_example_of_spectral_kernels_says_when_they_help_and_when_not(tmp_path, capsys):
-    example = load_example(ROOT / "examples/when_does_a_spectral_kernel_help.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--draws", "2", "--picture", str(picture)])
-    printed = capsys.readouterr().out
+def test_the_example_of_spectral_kernels_says_when_they_help_and_when_not(run_example):
+    example, printed = run_example("when_does_a_spectral_kernel_help", "--draws", "2")
     figures = re.findall(
         r"(\d+\.\d) ± \d+\.\d %  (helps|hurts|makes no clear difference): ([+-]\d+\.\d)", printed
     )
@@ -206,45 +209,34 @@ def test_the_example_of_spectral_kernels_says_when_they_help_and_when_not(tmp_pa
     assert gain > 3.0
     rings, moons = map(float, re.search(r"is (\S+) for two rings and (\S+) for two moons", printed).groups())
     assert rings > 2.0 * moons
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough
-def test_the_example_of_weights_that_depend_on_the_point_runs(tmp_path, capsys):
-    example = load_example(ROOT / "examples/where_does_which_kernel_speak.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--splits", "2", "--picture", str(picture)])
-    plane, wines = capsys.readouterr().out.split("Wine, scaled columns")
+def test_the_example_of_weights_that_depend_on_the_point_runs(run_example):
+    _, printed = run_example("where_does_which_kernel_speak", "--splits", "2")
+    plane, wines = printed.split("Wine, scaled columns")
     stationary, nonstationary = map(float, re.findall(r"(\d+\.\d) % right", plane))
     assert stationary < 87.0 and nonstationary == 100.0
     accuracies = list(map(float, re.findall(r"(\d+\.\d) ± \d+\.\d % right", wines)))
     assert len(accuracies) == 3 and min(accuracies) > 90.0
     shares = [list(map(float, row.split()[2:])) for row in wines.splitlines() if row.startswith("cultivar")]
     assert [round(sum(row), 1) for row in shares] == [1.0, 1.0, 1.0]
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough
-def test_the_example_of_kernels_with_a_gate_says_when_the_gate_helps(tmp_path, capsys):
-    example = load_example(ROOT / "examples/which_kernel_where.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--draws", "2", "--points", "1000", "--picture", str(picture)])
-    printed = capsys.readouterr().out
+def test_the_example_of_kernels_with_a_gate_says_when_the_gate_helps(run_example):
+    example, printed = run_example("which_kernel_where", "--draws", "2", "--points", "1000")
     accuracies = list(map(float, re.findall(r"(\d+\.\d\d) ± \d\.\d\d +\d+ +\d\.\d\d", printed)))
     assert len(accuracies) == len(example.PREPARATIONS) * len(example.CONTENDERS)
     assert max(accuracies) < example.BEST + 1.0
     scaled, unscaled, plain = map(float, re.findall(r"gains over weights: ([+-]\d\.\d\d)", printed))
     assert min(scaled, plain) > 2.5
     assert abs(unscaled) < 1.0
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough
-def test_the_example_of_missing_views_says_how_accuracy_falls(tmp_path, capsys):
-    example = load_example(ROOT / "examples/what_if_one_view_is_missing.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--digits", "150", "--draws", "1", "--picture", str(picture)])
-    printed = capsys.readouterr().out
+def test_the_example_of_missing_views_says_how_accuracy_falls(run_example):
+    example, printed = run_example("what_if_one_view_is_missing", "--digits", "150", "--draws", "1")
     found = re.findall(r"^(.*?(?:views|prediction)) +((?:\d+\.\d *){5})$", printed, re.MULTILINE)
     rows = {name: list(map(float, numbers.split())) for name, numbers in found}
     assert len(rows) == 9
@@ -252,15 +244,11 @@ def test_the_example_of_missing_views_says_how_accuracy_falls(tmp_path, capsys):
     half = dict(zip(example.WAYS, rows["50 % of the views"], strict=True))
     assert max(half, key=half.get) == "complete"
     assert half["complete"] < rows["0 % of the views"][0] - 1.0
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough
-def test_the_example_of_costs_trades_accuracy_for_cost(tmp_path, capsys):
-    example = load_example(ROOT / "examples/what_does_the_last_percent_cost.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--digits", "200", "--folds", "2", "--picture", str(picture)])
-    printed = capsys.readouterr().out
+def test_the_example_of_costs_trades_accuracy_for_cost(run_example):
+    example, printed = run_example("what_does_the_last_percent_cost", "--digits", "200", "--folds", "2")
     rows = re.findall(r"^ +(\S+) +(\d+\.\d) ± \d\.\d % +(\d\.\d) +\d+ % +(\d+\.\d) %", printed, re.MULTILINE)
     exponents, accuracies, views, costs = np.array(rows, float).T
     assert exponents.tolist() == list(example.EXPONENTS)
@@ -268,15 +256,12 @@ def test_the_example_of_costs_trades_accuracy_for_cost(tmp_path, capsys):
     assert views[0] > views[-1]
     assert costs[-1] < 0.2 * costs[0]
     assert float(re.search(r"within 1 % .*cost +(\d+) %", printed)[1]) <= 100.0
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough
-def test_the_example_of_outliers_says_what_soft_labels_save_and_where_they_harm(tmp_path, capsys):
-    example = load_example(ROOT / "examples/what_do_outliers_cost.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--draws", "2", "--picture", str(picture)])
-    clouds, stripes = capsys.readouterr().out.split("Stripes")
+def test_the_example_of_outliers_says_what_soft_labels_save_and_where_they_harm(run_example):
+    example, printed = run_example("what_do_outliers_cost", "--draws", "2")
+    clouds, stripes = printed.split("Stripes")
     rows = re.findall(
         r"(\d+)  (labels as given|soft, 9 neighbours) +(\d+\.\d) +(\d+\.\d) +(\d+\.\d\d)", clouds
     )
@@ -288,29 +273,22 @@ def test_the_example_of_outliers_says_what_soft_labels_save_and_where_they_harm(
         assert soft[0] < 0.75 * plain[0] and soft[1] < 0.5 * number
     labels, neighbours, windows = map(float, re.findall(r"(\d+\.\d\d) ±", stripes))
     assert neighbours < labels - 10.0 and abs(windows - labels) < 5.0
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough
-def test_the_example_of_learned_weights_says_when_learning_helps(tmp_path, capsys):
-    example = load_example(ROOT / "examples/did_learning_the_weights_help.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--digits", "60", "--picture", str(picture)])
-    views, noise = capsys.readouterr().out.split("Five views and five of noise")
+def test_the_example_of_learned_weights_says_when_learning_helps(run_example):
+    example, printed = run_example("did_learning_the_weights_help", "--digits", "60")
+    views, noise = printed.split("Five views and five of noise")
     assert "It was not shown that learning the kernel helped" in views
     assert "Learning the kernel helped in part" in noise and "better than the plain sum" in noise
     for part in (views, noise):
         rows = re.findall(r"^([a-z ]+?) +(\d\.\d{3}) (\d\.\d{3})", part, re.MULTILINE)
         assert {name for name, _, _ in rows} == {"plain sum", "best single view", *example.LEARNERS}
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough
-def test_the_example_of_a_network_says_whom_the_neighbours_speak_for(tmp_path, capsys):
-    example = load_example(ROOT / "examples/what_do_the_neighbours_say.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--draws", "2", "--picture", str(picture)])
-    printed = capsys.readouterr().out
+def test_the_example_of_a_network_says_whom_the_neighbours_speak_for(run_example):
+    example, printed = run_example("what_do_the_neighbours_say", "--draws", "2")
     rows = re.findall(r"^([a-z:, ]+?) +(\d+\.\d) ± \d+\.\d +(\d+\.\d) ± \d+\.\d +(\d\.\d\d)$", printed, re.M)
     figures = {name: tuple(map(float, rest)) for name, *rest in rows}
     assert tuple(figures) == example.CONTENDERS
@@ -321,7 +299,21 @@ def test_the_example_of_a_network_says_whom_the_neighbours_speak_for(tmp_path, c
     assert inside[example.REWIRED] < inside[example.BOTH] - 4.0
     assert outside[example.BOTH] > outside[example.NEIGHBOURS] + 5.0
     assert weight[example.EXPRESSION] == 0.0 and 0.0 < weight[example.REWIRED] < weight[example.BOTH] < 1.0
-    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.thorough
+def test_the_example_of_many_rows_says_what_a_rank_costs(run_example):
+    example, printed = run_example("what_changes_above_ten_thousand_rows", "--rows", "2000")
+    rows = re.findall(
+        r"^(\d+(?:, narrow \d+)?) +(\d+\.\d) +\d+\.\d +(\d\.\d{3}) +(\d\.\d{3})$", printed, re.M
+    )
+    assert [label for label, *_ in rows] == [*map(str, example.RANKS), example.MIXED[0]]
+    right, narrow, first = ([float(row[k]) for row in rows] for k in (1, 2, 3))
+    assert narrow[:-1] == sorted(narrow[:-1], reverse=True) and narrow[-1] < narrow[-2]
+    assert first[-1] == first[example.RANKS.index(example.MIXED[1])]
+    assert right[0] < max(right)
+    weights = dict(re.findall(r"^  (\w+(?: \d)?) +(\d\.\d\d)$", printed, re.M))
+    assert float(weights["first"]) > float(weights["noise 1"])
 
 
 @pytest.fixture
@@ -344,24 +336,20 @@ with_and_without_data = pytest.mark.parametrize(
 
 @pytest.mark.thorough
 @with_and_without_data
-def test_the_example_of_a_piecewise_fit_runs(data_folder, request, tmp_path, capsys):
-    example = load_example(ROOT / "examples/piecewise_fit.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--folds", "2", "--picture", str(picture)])
-    printed = capsys.readouterr().out
+def test_the_example_of_a_piecewise_fit_runs(data_folder, request, run_example):
+    example, printed = run_example("piecewise_fit", "--folds", "2")
     assert ("is not at hand" in printed) == ("no data" in request.node.name)
     errors = {
         row.split("  ")[0]: float(row.split("±")[1].split()[-1]) for row in printed.splitlines() if "±" in row
     }
     assert list(errors) == list(example.CONTENDERS)
     assert errors[example.BIASED] < 0.7 * errors["weights, degrees one to three"]
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("data_folder", [False], indirect=True)
 def test_the_pieces_of_linear_kernels_meet_in_one_point_and_those_of_degree_one_do_not(data_folder):
-    example = load_example(ROOT / "examples/piecewise_fit.py")
+    example = load_example("piecewise_fit")
     _, X, y = example.load_curve()
     spread = {}
     for name in (example.LINEAR, example.BIASED):
@@ -373,11 +361,8 @@ def test_the_pieces_of_linear_kernels_meet_in_one_point_and_those_of_degree_one_
 
 @pytest.mark.thorough
 @with_and_without_data
-def test_the_example_of_patches_runs_and_tells_persons_from_pictures(data_folder, request, tmp_path, capsys):
-    example = load_example(ROOT / "examples/where_does_it_look.py")
-    picture = tmp_path / "run" / "picture.png"
-    example.main(["--folds", "2", "--picture", str(picture)])
-    printed = capsys.readouterr().out
+def test_the_example_of_patches_runs_and_tells_persons_from_pictures(data_folder, request, run_example):
+    example, printed = run_example("where_does_it_look", "--folds", "2")
     without = "no data" in request.node.name
     assert ("is not at hand" in printed) == without
     rows = {
@@ -391,4 +376,3 @@ def test_the_example_of_patches_runs_and_tells_persons_from_pictures(data_folder
     assert found[example.RANDOM][example.SIGMOID] > 60.0
     for name, share in found.get(example.BY_PERSON, {}).items():
         assert share < 0.6 * found[example.RANDOM][name]
-    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -6,6 +6,8 @@ import json
 import numpy as np
 import pytest
 
+from tests.shared_data import needs_shared_data, shared_data_folder
+
 
 @pytest.fixture
 def data_folder(monkeypatch, tmp_path):
@@ -24,3 +26,9 @@ def data_folder(monkeypatch, tmp_path):
         (folder / "manifest.json").write_text(json.dumps({"format": 1, "datasets": entries}))
 
     return write
+
+
+@pytest.fixture(params=[pytest.param(None, marks=needs_shared_data, id="shared data")])
+def shared_data(monkeypatch):
+    """The folder of the real data sets; without it the test is skipped."""
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))

@@ -1,6 +1,5 @@
 """The study of Lanckriet et al. (2004): its kernels, splits, machines and rows, and a small real run."""
 
-import json
 from dataclasses import replace
 from itertools import pairwise
 
@@ -16,7 +15,6 @@ from studies.lanckriet2004.margins import COLUMNS
 from studies.lanckriet2004.published import published_cell
 from studies.lanckriet2004.setting import Setting, draw_split
 from studies.points import three_kernels
-from tests.shared_data import needs_shared_data, shared_data_folder
 
 pytestmark = pytest.mark.thorough
 
@@ -30,17 +28,6 @@ def two_clouds(seed, n, d=3, distance=1.0):
 
 
 # --- units -------------------------------------------------------------------------------------------------
-
-
-def test_every_table_has_its_units_with_keys_of_their_own():
-    expected = {"1": 3 * 4, "2": 2 * 4, "3": 4, "4": 5, "reuters": 5, "protein": 13}
-    assert set(STUDY.tables) == set(expected)
-    for name, table in STUDY.tables.items():
-        units = table.units(2)
-        assert len(units) == 2 * expected[name]
-        assert len({unit.key for unit in units}) == len(units)
-        assert all(unit.datasets for unit in units)
-        json.dumps([dict(unit.arguments) for unit in units])
 
 
 # --- kernels and splits ------------------------------------------------------------------------------------
@@ -300,9 +287,7 @@ def test_protein_functions_follow_the_network_that_knows_them(data_folder, monke
 # --- real data ---------------------------------------------------------------------------------------------
 
 
-@needs_shared_data
-def test_a_split_of_heart_obeys_the_laws_and_comes_near_the_published_values(monkeypatch, tmp_path):
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+def test_a_split_of_heart_obeys_the_laws_and_comes_near_the_published_values(shared_data, tmp_path):
     table = STUDY.table("1")
     heart = replace(table, units=lambda splits: [u for u in table.units(splits) if u.key.startswith("heart")])
     summary = run_table(STUDY, heart, folder=tmp_path, splits=1)

@@ -18,7 +18,6 @@ from studies import run_table
 from studies.structured import STUDY, graphs, pairs, sequences, vectors, yeast
 from studies.structured import protocol as p
 from studies.structured import tables as t
-from tests.shared_data import needs_shared_data, shared_data_folder
 
 pytestmark = pytest.mark.thorough
 
@@ -228,17 +227,6 @@ def test_a_run_is_resumed_and_written(tmp_path):
     assert (tmp_path / "tabletoy.jsonl").read_text(encoding="utf-8") == stored
 
 
-@pytest.mark.parametrize("name", list(STUDY.tables))
-def test_units_of_every_table(name):
-    table = STUDY.table(name)
-    units = table.units(5)
-    assert len({unit.key for unit in units}) == len(units)
-    assert len(units) % 10 == 0
-    assert table.splits == 5
-    assert all(unit.datasets for unit in units)
-    assert set(t.PROTOCOL) <= set(table.protocol)
-
-
 # --- loaders -----------------------------------------------------------------------------------------------
 
 
@@ -421,19 +409,15 @@ def test_rows_of_yeast_have_classes_and_their_mean():
     assert rows[-1]["values"]["cost_costs"]["mean"] == pytest.approx(50.0)
 
 
-@needs_shared_data
 @pytest.mark.parametrize("key", ["fold", *vectors.OMICS, "3sources", "bbcsport_2view", "movies"])
-def test_pages_say_how_many_points_and_classes_there_are(key, monkeypatch, fresh):
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+def test_pages_say_how_many_points_and_classes_there_are(shared_data, key, fresh):
     problem = vectors.PROBLEMS[key]
     sample = problem.load()
     assert f" {len(sample.y)} " in problem.label
     assert f" {len(np.unique(sample.y))} " in problem.label.rpartition(",")[2]
 
 
-@needs_shared_data
-def test_one_fold_of_a_tumour(monkeypatch):
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+def test_one_fold_of_a_tumour(shared_data):
     found = vectors.compute_vectors("tcga_breast", 0, 0)
     assert found == vectors.compute_vectors("tcga_breast", 0, 0)
     assert found["chosen"] in {"single:mrna", "single:mirna", "single:protein"}

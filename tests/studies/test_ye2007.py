@@ -1,7 +1,6 @@
 """The study of Ye et al. (2007): splits, kernels, methods, rows, the general solver, and a small run."""
 
 import importlib.metadata
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,6 @@ from studies.ye2007 import binary, methods, multiclass, peer, speed
 from studies.ye2007.published import BINARY_ACCURACY, MULTICLASS_ACCURACY
 from studies.ye2007.rows import method_row
 from studies.ye2007.setting import SIGMAS, Setting, Split, draw_split
-from tests.shared_data import needs_shared_data, shared_data_folder
 
 pytestmark = pytest.mark.thorough
 
@@ -40,18 +38,6 @@ def split_of_clouds(seed, **options):
 
 
 # --- units -------------------------------------------------------------------------------------------------
-
-
-def test_every_table_and_figure_has_its_units_with_keys_of_their_own():
-    expected = {"table1": 7 * 6, "table2": 5 * 2, "figure1": 4 * 5}
-    entries = {table.stem: table for table in (*STUDY.tables.values(), *STUDY.figures.values())}
-    assert set(entries) == set(expected)
-    for stem, table in entries.items():
-        units = table.units(2)
-        assert len(units) == 2 * expected[stem]
-        assert len({unit.key for unit in units}) == len(units)
-        assert all(unit.datasets for unit in units)
-        json.dumps([dict(unit.arguments) for unit in units])
 
 
 # --- splits and kernels ------------------------------------------------------------------------------------
@@ -344,9 +330,7 @@ def test_rows_of_table_2_have_both_forms_and_their_difference():
 # --- real data ---------------------------------------------------------------------------------------------
 
 
-@needs_shared_data
-def test_a_split_of_heart_is_near_the_published_accuracies(monkeypatch, tmp_path):
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+def test_a_split_of_heart_is_near_the_published_accuracies(shared_data, tmp_path):
     table = STUDY.table("1")
     heart = replace(table, units=lambda splits: [u for u in table.units(splits) if u.key.startswith("heart")])
     summary = run_table(STUDY, heart, folder=tmp_path, splits=1)
@@ -365,9 +349,7 @@ def test_a_split_of_heart_is_near_the_published_accuracies(monkeypatch, tmp_path
     assert "| SDPθ,λ |" in (tmp_path / "table1.md").read_text(encoding="utf-8")
 
 
-@needs_shared_data
-def test_a_split_of_wine_is_classified(monkeypatch):
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+def test_a_split_of_wine_is_classified(shared_data):
     for unit in STUDY.table("2").units(1)[:2]:
         assert unit.key.startswith("wine")
         found = unit.function(**unit.arguments)

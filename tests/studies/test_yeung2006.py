@@ -1,6 +1,5 @@
-"""The study of Yeung et al. (2006): its splits, kernels, classifiers and rows, and a small real run."""
+"""The study of Yeung et al. (2006): splits, kernels, classifiers, rows, fresh data sets, a small run."""
 
-import json
 from collections import Counter
 from dataclasses import replace
 
@@ -11,13 +10,15 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
+from multikernel import KernelKNNClassifier, SpectralKernelClassifier
+from multikernel.kernels import Gaussian
 from studies import get_study, run_table
 from studies.yeung2006 import accuracies, setting
 from studies.yeung2006.classifiers import classify, leave_one_out_errors
+from studies.yeung2006.fresh import CHOSEN, PLAIN, compute_fresh
 from studies.yeung2006.kernels import KERNELS, LearnedKernel, learned_kernels
 from studies.yeung2006.published import COLUMNS, published_accuracy
 from studies.yeung2006.setting import WIDTHS, Split, draw_split, gaussian_kernels
-from tests.shared_data import needs_shared_data, shared_data_folder
 
 pytestmark = pytest.mark.thorough
 
@@ -37,19 +38,6 @@ def standardised_split(seed, n=40, n_labelled=16, n_classes=2):
 
 
 # --- units and published figures ---------------------------------------------------------------------------
-
-
-def test_there_is_a_table_for_each_data_set_with_keys_of_its_own():
-    n_kernels = {"1": 6, "2": 5, "3": 5, "4": 4, "5": 4}
-    assert [table.name for table in accuracies.TABLES] == list(n_kernels)
-    for name in n_kernels:
-        table = STUDY.table(name)
-        units = table.units(3)
-        assert len(units) == len({unit.key for unit in units}) == 2 * 3 * n_kernels[name]
-        json.dumps([dict(unit.arguments) for unit in units])
-        assert {unit.datasets for unit in units} == {(FOUR.get(name, "boston"),)}
-    of_wine = {unit.arguments["kernel"] for unit in STUDY.table("4").units(1)}
-    assert "alignment" not in of_wine  # three classes
 
 
 def test_published_figures_are_those_of_two_kernels_on_four_sets_and_no_others():
@@ -363,9 +351,7 @@ def test_every_page_says_what_is_ours_and_that_the_threshold_has_seen_these_sets
 # --- real data ---------------------------------------------------------------------------------------------
 
 
-@needs_shared_data
-def test_a_split_of_wine_is_run_and_written(monkeypatch, tmp_path):
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+def test_a_split_of_wine_is_run_and_written(shared_data, tmp_path):
     table = STUDY.table("4")
     few = replace(
         table, units=lambda splits: [u for u in table.units(splits) if u.arguments["percent"] == 20]
@@ -381,9 +367,7 @@ def test_a_split_of_wine_is_run_and_written(monkeypatch, tmp_path):
                     assert abs(value["difference"]) < 10.0
 
 
-@needs_shared_data
-def test_the_eigenvalues_of_monks_3_repeat_until_the_columns_are_told_apart(monkeypatch):
-    monkeypatch.setenv("MULTIKERNEL_DATA", str(shared_data_folder()))
+def test_the_eigenvalues_of_monks_3_repeat_until_the_columns_are_told_apart(shared_data):
     X, codes = setting.load_classes("monks3")
     assert np.bincount(codes).tolist() == [204, 228]
     for scale, n_distinct in ((np.ones(6), 9), (1.0 + 1e-4 * np.arange(6), 22)):
@@ -391,3 +375,46 @@ def test_the_eigenvalues_of_monks_3_repeat_until_the_columns_are_told_apart(monk
         kept = values[values > 0.01 * values[-1]] / values[-1]
         assert kept.size == 22
         assert len(np.unique(np.round(kept, 9))) == n_distinct
+
+
+# --- defaults on fresh data sets ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("dataset", "percent"), [("iris", 20), ("sonar", 40)])
+def test_fresh_data_sets_have_the_accuracies_of_the_estimators(shared_data, dataset, percent):
+    found = compute_fresh(dataset, percent, 3)
+    points = draw_split(dataset, percent, 3)
+    n = points.n_labelled
+    X, y, X_new, y_new = points.X[:n], points.codes[:n], points.X[n:], points.codes[n:]
+    kernel = Gaussian(gamma=1.0 / np.mean(pdist(points.X, "sqeuclidean")))
+
+    def accuracy(**parameters):
+        model = SpectralKernelClassifier(kernel, **parameters).fit(X, y, X_new)
+        return 100.0 * np.mean(model.transduction_ == y_new)
+
+    for key, parameters in {"nn1": {}, "nn3": {"n_neighbors": 3}, "svm100": {"classifier": "svm"}}.items():
+        assert found["eig_tol 0.01"][key] == pytest.approx(accuracy(**parameters))
+        relative = {"alpha": ("relative", 1.5), "center": True, **parameters}
+        assert found["centred, eig_tol 0.1, α = 1.5 α*"][key] == pytest.approx(accuracy(**relative))
+        chosen = SpectralKernelClassifier(**parameters).fit(X, y, X_new)
+        assert found[CHOSEN][key] == pytest.approx(100.0 * np.mean(chosen.transduction_ == y_new))
+    plain = KernelKNNClassifier(kernel, n_neighbors=3).fit(X, y)
+    assert found[PLAIN]["nn3"] == pytest.approx(100.0 * plain.score(X_new, y_new))
+    machine = SVC(C=100.0, gamma=kernel.gamma).fit(X, y)
+    assert found[PLAIN]["svm100"] == pytest.approx(100.0 * machine.score(X_new, y_new))
+
+
+def test_the_gain_on_fresh_data_sets_is_that_of_the_same_splits(shared_data):
+    table = STUDY.table("fresh")
+    units = [unit for unit in table.units(2) if unit.arguments["percent"] == 40]
+    rng = np.random.default_rng(0)
+    names = list(compute_fresh("iris", 20, 0))
+    results = [
+        {name: {key: rng.uniform(50, 90) for key in ("nn1", "nn3", "svm100")} for name in names}
+        for _ in units
+    ]
+    rows = table.rows(list(zip(units, results, strict=True)))
+    gain = next(r for r in rows if r["section"].startswith("Gain") and r["labels"]["kernel"] == names[1])
+    expected = np.mean([result[names[1]]["nn1"] - result[PLAIN]["nn1"] for result in results])
+    assert gain["values"]["nn1"]["mean"] == pytest.approx(expected)
+    assert gain["values"]["nn1"]["n"] == 2

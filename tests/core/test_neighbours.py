@@ -1,4 +1,4 @@
-"""Nearest neighbours and their votes, against the rule written out in Python and against scikit-learn."""
+"""Nearest neighbours and their votes, against the rule written out in Python."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Feature tables and precomputed stacks, scikit-learn's tools, fitted attributes, diagnostics, manners."""
+"""Fitted models: attributes, diagnostics, probabilities, warnings, and what they keep."""
 
 import pickle
 
@@ -41,9 +41,6 @@ def test_features_and_stack_give_the_same_model(estimator, make):
     np.testing.assert_allclose(
         output(on_stack, plain_kernels(NEW, X)), expected, atol=2e-3 * np.ptp(expected)
     )
-
-
-# ---------------------------------------------------------------------- scikit-learn's tools
 
 
 # ---------------------------------------------------------------------- what a fitted model tells

@@ -1,4 +1,4 @@
-"""Views of names of nodes in estimators, searches and files."""
+"""Views of names of nodes in estimators, cross-validation and files."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The losses: the best intercept, the bound, the scalings, against plain minimisation."""
+"""The losses: the best intercept against plain minimisation, parts of the samples, scores out of range."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,8 @@
-"""Accuracy against cost: the path is what fits by hand say, on the same folds, at the true costs."""
+"""Costs of kernels: what a prediction costs, what costs do to the weights, and accuracy against cost."""
 
 import io
 from contextlib import redirect_stderr
+from types import MappingProxyType
 
 import matplotlib
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from matplotlib.figure import Figure
 from sklearn.base import clone
 from sklearn.model_selection import (
@@ -31,11 +33,129 @@ from multikernel import (
     MKLRidge,
     PosteriorSVC,
     RegularizedMKLClassifier,
+    stack_kernels,
 )
+from multikernel.core.cost import prediction_cost
 from multikernel.mkl.cost_path import CostPath, cost_path, efficient_points
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
 
 COSTS = np.array([8.0, 2.0, 3.0])
+
+
+def recount(model, costs):
+    """Every pair (kernel, support sample) that a prediction needs, one by one."""
+    needed = set()
+    for weights, duals in zip(model.machine_weights_, model.dual_coef_, strict=True):
+        for m, weight in enumerate(weights):
+            if weight / sum(weights) > 0.01:
+                needed |= {(m, i) for i, dual in zip(model.support_, duals, strict=True) if dual != 0.0}
+    return sum(costs[m] for m, _ in needed) / sum(costs)
+
+
+# ---------------------------------------------------------------------- the count
+@pytest.mark.parametrize(
+    ("estimator", "make"),
+    [
+        (MKLClassifier(VIEWS, C=2.0), make_binary),
+        (MKLClassifier(VIEWS, multiclass="ovr"), make_three),
+        (MKLClassifier(VIEWS, multiclass="ovo", C=20.0), make_three),
+        (MKLClassifier(VIEWS, multiclass="shared", norm=2.0), make_three),
+        (MKLClassifier(VIEWS, loss="squared_hinge", C="learn"), make_binary),
+        (MKLRegressor(VIEWS, C=2.0), make_regression),
+        (MKLRidge(VIEWS), make_regression),
+        (MKLOneClass(VIEWS, nu=0.3), make_regression),
+    ],
+    ids=["binary", "ovr", "ovo", "shared", "learned C", "regressor", "ridge", "one class"],
+)
+@pytest.mark.parametrize("costs", [None, COSTS, {"signal": 30.0}], ids=["none", "array", "dict"])
+def test_the_cost_is_what_a_recount_says(estimator, make, costs):
+    X, y = make()
+    model = clone(estimator).set_params(costs=costs).fit(X, y)
+    plain = np.array([30.0, 1.0, 1.0]) if isinstance(costs, dict) else np.ones(3) if costs is None else costs
+    assert isinstance(model.total_cost_, float)
+    np.testing.assert_allclose(model.total_cost_, recount(model, plain), rtol=1e-12)
+    assert 0.0 < model.total_cost_ <= model.support_.size * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        pd.Series({"noise": 3.0, "signal": 8.0, "line": 2.0}),
+        MappingProxyType({"noise": 3.0, "signal": 8.0, "line": 2.0}),
+        pd.Series([8.0, 2.0, 3.0]),
+    ],
+    ids=["series by name", "mapping", "series without names"],
+)
+def test_costs_with_names_are_taken_by_name(costs):
+    X, y = make_binary()
+    model = MKLClassifier(VIEWS, costs=costs).fit(X, y)
+    assert model.weights_frame()["cost"].tolist() == [8.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("costs", "words"),
+    [
+        (pd.Series({"sound": 2.0}), r"unknown views \['sound'\]"),
+        (pd.Series([1.0, 2.0, 3.0], index=[2, 1, 0]), r"unknown views \[0, 1, 2\]"),
+        (pd.Series([1.0, 2.0], index=["line", "line"]), "costs names view 'line' twice"),
+        (pd.Series([1.0, 2.0]), r"each of the 3 kernels; got shape \(2,\)"),
+    ],
+)
+def test_series_of_costs_that_do_not_fit_the_views_are_refused(costs, words):
+    X, y = make_binary()
+    with pytest.raises(ValueError, match=words):
+        MKLClassifier(VIEWS, costs=costs).fit(X, y)
+
+
+def test_a_kernel_value_that_two_machines_need_is_counted_once():
+    weights = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    duals = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 2.0, -2.0, 0.0], [0.0, 0.0, 1.0, 0.0]])
+    assert prediction_cost(weights, duals, np.array([3.0, 1.0])) == (3 * 3.0 + 2 * 1.0) / 4.0
+    # and a kernel with a hundredth of the weight is not needed
+    assert prediction_cost(np.array([[99.0, 1.0]]), np.ones((1, 8)), np.ones(2)) == 4.0
+    assert prediction_cost(np.array([[98.9, 1.0]]), np.ones((1, 8)), np.ones(2)) == 8.0
+
+
+def test_repeated_rows_count_as_the_caller_numbers_them():
+    X, y = make_binary(40)
+    once = MKLClassifier(VIEWS, C=2.0, tol=1e-6).fit(X, y)
+    twice = MKLClassifier(VIEWS, C=1.0, tol=1e-6).fit(np.vstack([X, X]), np.concatenate([y, y]))
+    np.testing.assert_allclose(twice.total_cost_, 2.0 * once.total_cost_)
+
+
+@given(
+    weights=arrays(float, (3, 4), elements=st.floats(0.0, 1.0)),
+    duals=arrays(float, (3, 5), elements=st.sampled_from([-1.0, 0.0, 0.5])),
+    costs=arrays(float, 4, elements=st.floats(0.1, 10.0)),
+    factor=st.sampled_from([2.0**-20, 8.0, 2.0**1020]),
+)
+def test_only_the_proportions_of_the_costs_count(weights, duals, costs, factor):
+    cost = prediction_cost(weights, duals, costs)
+    np.testing.assert_allclose(prediction_cost(weights, duals, factor * costs), cost)
+    machines = [prediction_cost(w[None], d[None], costs) for w, d in zip(weights, duals, strict=True)]
+    assert max(machines) <= cost * (1 + 1e-12)
+    assert cost <= sum(machines) * (1 + 1e-12)
+
+
+# ---------------------------------------------------------------------- what costs do
+def test_values_of_the_specification():
+    """Unit-diagonal linear and quadratic kernel on twelve points, C=1, with and without a cost of √2."""
+    i = np.arange(1, 13)
+    X = np.column_stack([np.sin(i), np.cos(2 * i)])
+    y = np.array([1, 1, -1, 1, -1, -1, 1, -1, 1, -1, 1, -1])
+    grams = [X @ X.T, (X @ X.T + 1.0) ** 2]
+    stack = stack_kernels([K / np.sqrt(np.outer(np.diag(K), np.diag(K))) for K in grams])
+    for costs, objective, weights in (
+        (None, 7.918840, [0.338352, 0.661648]),
+        ([1.0, np.sqrt(2.0)], 8.191930, [0.877478, 0.061261]),
+    ):
+        model = MKLClassifier("precomputed", costs=costs, tol=1e-10, max_iter=1000).fit(stack, y)
+        np.testing.assert_allclose(model.objective_, objective, atol=5e-7)
+        np.testing.assert_allclose(model.kernel_weights_, weights, atol=2e-5)
+        np.testing.assert_allclose(model.total_cost_, model.support_.size)
+
+
+# ---------------------------------------------------------------------- accuracy against cost
 RELATIVE = np.array([4.0, 1.0, 1.5])
 NAMES = ["signal", "line", "noise"]
 PIPED = make_pipeline(StandardScaler(), MKLClassifier(VIEWS))
@@ -64,30 +184,22 @@ def test_the_table_is_what_fits_by_hand_say(estimator, make, folds):
     assert isinstance(path, CostPath)
     assert path.table.index.tolist() == [0.0, 1.5]
     for exponent, row in path.table.iterrows():
-        scores, costs, supports, actives, weights, sizes = [], [], [], [], [], []
+        by_fold, weights = [], []
         for train, test in folds.split(X, y):
             model = clone(estimator).set_params(costs=RELATIVE**exponent).fit(X[train], y[train])
             shares = model.machine_weights_ / model.machine_weights_.sum(axis=1, keepdims=True)
-            pairs = {
-                (m, i)
-                for machine, m in zip(*np.nonzero(shares > 0.01), strict=True)
-                for i in np.flatnonzero(model.dual_coef_[machine])
-            }
-            scores.append(model.score(X[test], y[test]))
-            costs.append(sum(COSTS[m] for m, _ in pairs) / COSTS.sum())  # the true ones, at any exponent
-            supports.append(model.support_.size)
-            actives.append((shares > 0.01).any(axis=0).sum())
+            score, cost = model.score(X[test], y[test]), recount(model, COSTS)  # the true ones, always
+            by_fold.append(
+                {"score": score, "cost": cost, "n_support": model.support_.size}
+                | {"cost_share": cost / train.size, "support_share": model.support_.size / train.size}
+                | {"n_active": (shares > 0.01).any(axis=0).sum()}
+            )
             weights.append(model.kernel_weights_)
-            sizes.append(train.size)
-        np.testing.assert_array_equal(path.scores.loc[exponent], scores)
-        np.testing.assert_allclose(row["score"], np.mean(scores))
-        np.testing.assert_allclose(row["score_sd"], np.std(scores, ddof=1))
-        np.testing.assert_allclose(row["cost"], np.mean(costs))
-        np.testing.assert_allclose(row["cost_sd"], np.std(costs, ddof=1), atol=1e-12)
-        np.testing.assert_allclose(row["cost_share"], np.mean(np.divide(costs, sizes)))
-        np.testing.assert_allclose(row["n_support"], np.mean(supports))
-        np.testing.assert_allclose(row["support_share"], np.mean(np.divide(supports, sizes)))
-        np.testing.assert_allclose(row["n_active"], np.mean(actives))
+        by_fold = pd.DataFrame(by_fold)
+        np.testing.assert_array_equal(path.scores.loc[exponent], by_fold["score"])
+        np.testing.assert_allclose(row[by_fold.columns].astype(float), by_fold.mean())
+        spread = by_fold[["score", "cost"]].std()
+        np.testing.assert_allclose(row[["score_sd", "cost_sd"]].astype(float), spread, atol=1e-12)
         np.testing.assert_allclose(path.weights.loc[exponent], np.mean(weights, axis=0))
     assert path.weights.columns.tolist() == NAMES
 

@@ -35,7 +35,7 @@ from multikernel import (
     RegularizedMKLClassifier,
     stack_kernels,
 )
-from multikernel.core.cost import prediction_cost
+from multikernel.core.fitted import prediction_cost
 from multikernel.mkl.cost_path import CostPath, cost_path, efficient_points
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
 

@@ -5,15 +5,12 @@ Recording, stopping and the status are here, once; the steps are the solver's ow
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
 import numpy as np
-
-from ..._typing import Array
-from ..svm.losses import Loss
 
 Entry = dict[str, Any]
 Callback = Callable[[Entry], bool | None]
@@ -162,19 +159,7 @@ class Recorder:
 # -----------------------------------------------------------------------------
 # Gaps in relation to a value, what they are relative to where the value is 0, and scales for both.
 
-_LEAST_KERNEL = 1e-8
 _TINY = float(np.finfo(float).tiny)
-
-
-def value_floor(losses: Sequence[Any], mean_diagonals: Array) -> float:
-    """The size below which the sum of the machines' values counts as 0, by the smallest of their kernels.
-
-    ``mean_diagonals`` are those of the kernels at their largest weights; none counts as less than a share of
-    the largest that rounding leaves.
-    """
-    present = mean_diagonals[mean_diagonals > 0.0]
-    size = max(float(present.min()), _LEAST_KERNEL * float(present.max())) if present.size else 0.0
-    return sum(loss.least_size(size) for loss in losses if isinstance(loss, Loss))
 
 
 def relative_gap(upper: float, lower: float, least_size: float = 0.0) -> float:

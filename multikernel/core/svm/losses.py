@@ -1,6 +1,7 @@
 """Compiled order statistics: the primal value of the hinge is needed often, and must cost next to nothing."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -109,6 +110,7 @@ def hinge_bound(y: Array, scores: Array, norm2: float, C: float, n_positive: int
 # machine, :mod:`.joint`, whose dual has one column for each class.
 
 
+_LEAST_KERNEL = 1e-8
 _LEAST_SHARE = 1e-3  # of its natural size: one-class values below it count as 0
 _SCALES = 1.0 + 10.0 ** np.arange(-7.0, 0.0)
 
@@ -468,6 +470,17 @@ class SquaredError(Loss):
 
     def rescaled(self, kernel_scale: float, target_scale: float) -> "SquaredError":
         return SquaredError(self.target / target_scale, self._ridge / kernel_scale, self.has_intercept)
+
+
+def value_floor(losses: Sequence[Any], mean_diagonals: Array) -> float:
+    """The size below which the sum of the machines' values counts as 0, by the smallest of their kernels.
+
+    ``mean_diagonals`` are those of the kernels at their largest weights; none counts as less than a share of
+    the largest that rounding leaves.
+    """
+    present = mean_diagonals[mean_diagonals > 0.0]
+    size = max(float(present.min()), _LEAST_KERNEL * float(present.max())) if present.size else 0.0
+    return sum(loss.least_size(size) for loss in losses if isinstance(loss, Loss))
 
 
 # -----------------------------------------------------------------------------

@@ -17,13 +17,13 @@ from scipy.optimize import linprog
 
 from ..._typing import Array
 from ..optim import cone
-from ..optim.loop import Options, Recorder, Result, Status, patient_steps, relative_gap, value_floor
+from ..optim.loop import Options, Recorder, Result, Status, patient_steps, relative_gap
 from ..optim.simplex import minimize_model
 from ..optim.weight_sets import LpBall
 from ..stack.sums import WeightedStack
 from ..svm.free_system import Sensitivity
 from ..svm.joint.machine import JointMachine
-from ..svm.losses import JointHinge, Loss, SquaredError
+from ..svm.losses import JointHinge, Loss, SquaredError, value_floor
 from ..svm.machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMachine, Values
 
 WORKING_MARGIN = 0.3  # kernels with q below (1 − margin) of the largest are left out

@@ -19,8 +19,9 @@ import numpy as np
 
 from ..._typing import Array
 from ..._validation import check_number
-from ...core.optim.loop import Recorder, Status, relative_gap, value_floor
+from ...core.optim.loop import Recorder, Status, relative_gap
 from ...core.stack.sums import mean_diagonals, quadratic_sums
+from ...core.svm.losses import value_floor
 from ...core.weights.learn import learn_weights
 from ...core.weights.loop import SolveResult
 from ..learner import About, Learned

@@ -22,10 +22,10 @@ import numpy as np
 
 from ..._typing import Array
 from ...core.optim import cone
-from ...core.optim.loop import Options, Recorder, Result, Status, relative_gap, value_floor
+from ...core.optim.loop import Options, Recorder, Result, Status, relative_gap
 from ...core.optim.weight_sets import Gauge
 from ...core.stack.sums import mean_diagonals, weighted_sum
-from ...core.svm.losses import Loss
+from ...core.svm.losses import Loss, value_floor
 from ...core.svm.machine import CROSSED_BOUNDS
 from .margin_value import MarginPoint, MarginValue
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from multikernel.core.stack.linear import WeightedStack
+from multikernel.core.stack.sums import WeightedStack
 
 
 def make(n=23, m=5, dtype=np.float64, identity=False, seed=0):

@@ -4,7 +4,7 @@ Lanckriet et al. (2004), Bach, Lanckriet & Jordan (2004), Kloft et al. (2011); G
 regularized weights. Problem: min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1, J the optimal value of a machine on
 Σ μ_m K_m, d the costs of the kernels.
 
-``classifier``, ``regressor``, ``one_class``, ``ridge``: the estimators; ``low_rank``: the same on factors,
+``classifier``, ``regressors``, ``one_class``: the estimators; ``low_rank``: the same on factors,
 for many rows; ``cost_path``: accuracy against cost; ``regularized/``: weights regularised by
 cross-validation (RMKL, EMKL, RWKL). The solver is `multikernel.core.weights`.
 """

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from .._validation import check_positive_integer
@@ -175,6 +176,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
         -------
         array (n_samples, n_train)
         """
+        check_is_fitted(self)
         learned = self.coefficients_, self.cores_, self.factors_
         return np.concatenate([rescaled_rows(K, *learned) for K in self._test_blocks(X)])
 

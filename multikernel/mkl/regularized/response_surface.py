@@ -220,7 +220,7 @@ class ResponseSurface:
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn.svm import SVC
-    >>> from multikernel.selection import ResponseSurface
+    >>> from multikernel.mkl import ResponseSurface
     >>> X, y = load_iris(return_X_y=True)
     >>> def error(point):
     ...     return 1.0 - cross_val_score(SVC(**point), X, y, cv=5).mean()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import walk
+from benchmarks.same import __main__ as same
 from benchmarks.same import problems, runner
 from benchmarks.same.__main__ import ROOT, Runner, select, tree_of
 from benchmarks.same.compare import compare, markdown, summary
@@ -142,6 +144,32 @@ def test_a_runner_of_its_own_process_answers(tmp_path):
             assert found["numbers"]["kernel_weights_"]["values"] and found["seconds"] > 0
     finally:
         process.close()
+
+
+def test_both_trees_are_warmed_by_processes_that_exit_before_others_are_compared(monkeypatch):
+    events = []
+
+    class Recorded:
+        def __init__(self, tree, log):
+            self.tree = tree
+            events.append(f"start {tree}")
+
+        def answer(self, case, arrays, timed=False):
+            events.append(f"timed {self.tree}" if timed else f"answer {self.tree}")
+            return answers()[0]
+
+        def close(self):
+            events.append(f"end {self.tree}")
+
+    monkeypatch.setattr(same, "Runner", Recorded)
+    (problem,) = (p for p in problems.problems() if p.name == "golden/wine")
+    chosen = [problems.Problem("one", problem.make, (replace(problem.cases[0], timed=True),))]
+    found = same.compared((Path("a"), Path("b")), chosen, 7)
+    warm, compared_ones = events[:6], events[6:]
+    assert warm[:2] == ["start a", "start b"] and warm[4:] == ["end a", "end b"]
+    assert sorted(warm[2:4]) == ["answer a", "answer b"]
+    assert compared_ones[:2] == ["start a", "start b"] and compared_ones.count("timed a") == 7
+    assert found.passed and len(found.rows) == 1
 
 
 def test_the_tree_of_a_revision_is_made_once(tmp_path):

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -23,10 +24,11 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "multikernel"
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 MOST_FILES, MOST_LINES, MOST_CLASSES = 20, 800, 4
-FAMILIES = (
-    "bayesian", "boosting", "clustering", "discriminant", "localized", "mkl", "nonstationary", "pairs",
-    "soft_labels", "spectral", "transductive",
-)  # fmt: skip
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+    "contracts"
+]
+[INDEPENDENT] = [contract["modules"] for contract in CONTRACTS if contract["type"] == "independence"]
+FAMILIES = [module.removeprefix("multikernel.") for module in INDEPENDENT]
 
 # Modules and packages of core that fewer than two families reach, each with its reason.
 FEW_USERS = {
@@ -81,6 +83,16 @@ def copied(tmp_path):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
+
+
+def test_every_family_is_in_every_contract():
+    """A family of the layers is independent of the others, and unknown to reports and data sets."""
+    [layers] = [contract["layers"] for contract in CONTRACTS if contract["type"] == "layers"]
+    assert " | ".join(FAMILIES) in layers
+    [unknown] = [
+        c["forbidden_modules"] for c in CONTRACTS if "multikernel.report" in c.get("source_modules", ())
+    ]
+    assert set(INDEPENDENT) < set(unknown)
 
 
 def test_the_contracts_hold(copied):
@@ -216,6 +228,12 @@ def test_the_page_names_the_rooms_that_there_are():
     beside = {"studies", "judges", "benchmarks", "examples", "tests", "docs"}
     assert named - {"multikernel"} == rooms | modules | beside
     assert all((ROOT / name).is_dir() for name in beside)
+
+
+def test_the_files_that_the_page_names_exist():
+    named = set(re.findall(r"`((?:\w+/)+\w+\.py)`", PAGE))
+    assert len(named) > 10
+    assert not [name for name in named if not (PACKAGE / name).exists() and not (ROOT / name).exists()]
 
 
 def test_the_page_shows_the_walk_of_a_fit():

@@ -63,6 +63,8 @@ _SEVERITY = [
     Status.MAX_ITER,
     Status.STALLED,
     Status.INDEFINITE,
+    Status.INSEPARABLE,
+    Status.INFEASIBLE,
 ]
 
 
@@ -211,6 +213,8 @@ class KernelEstimator(BaseEstimator):
             Status.STALLED: f"Floating point allows no better: raise tol, {self._easier}, or normalise the "
             "kernels.",
             Status.INDEFINITE: 'A kernel is indefinite: repair it with psd="clip" or psd="shift".',
+            Status.INSEPARABLE: "Use a finite C, or richer kernels.",
+            Status.INFEASIBLE: "The problem has no solution: check costs and bounds.",
         }[Status(self.status_)]
         warn_caller(
             f"{type(self).__name__} did not reach tol={self.tol:g}: the {self._gap_name} is "

@@ -40,9 +40,8 @@ class FittedKernels:
 
     @property
     def bank(self) -> Any:
-        """The bank of a model that has one part."""
-        [part] = self.parts
-        return part.bank
+        """The bank of a model that has one part; None where no bank holds all its kernels."""
+        return self.parts[0].bank if len(self.parts) == 1 else None
 
     def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
         """The scores of all kernels in use, part by part."""

@@ -1,4 +1,12 @@
-"""Checks of regression targets and of labels."""
+"""Checks of targets, labels, parameters and sample weights, and the samples that a solver sees.
+
+**Distinct samples** (:func:`distinct_samples`). Equal samples (same features, same target) are one sample
+with the sum of their weights: the problem is the same, and smaller. Samples of weight zero are left out. The
+rest is put in an order that depends on the values alone. So a weight of two is exactly a repeated row, and
+the order of the rows changes nothing in a model. What kernels take from the data (widths, means, deviations)
+they take from the distinct samples, each once. Ready-made Gram matrices, and tables with columns that are not
+numbers, keep all rows in the order given.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,6 +27,7 @@ from ..rows.tables import row_keys
 from ..views.columns import as_table
 
 
+# ---------------------------------------------------------------------- targets and labels
 def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Array:
     """Finite real targets as (n, n_outputs), as many rows as X has samples."""
     if y is None:
@@ -61,10 +70,7 @@ def require_two_classes(classes: Array, codes: Array) -> None:
         raise ValueError(f"class {classes.tolist()[missing[0]]!r} has no sample with a positive weight.")
 
 
-# -----------------------------------------------------------------------------
-# Checks of the estimators' own parameters and of the weights of samples, with their wording.
-
-
+# ---------------------------------------------------------------------- parameters and sample weights
 def check_norm(norm: Any) -> float:
     """p of the weight set: a number from 1 to infinity."""
     if isinstance(norm, float | np.floating) and np.isposinf(norm):
@@ -208,17 +214,7 @@ def check_weight_range(weights: Array) -> None:
         )
 
 
-# -----------------------------------------------------------------------------
-# Distinct samples in a canonical order: what the solvers see of a feature table.
-#
-# Equal samples (same features, same target) are one sample with the sum of their weights: the problem is the
-# same, and smaller. Samples of weight zero are left out. The rest is put in an order that depends on the
-# values alone. So a weight of two is exactly a repeated row, and the order of the rows changes nothing in a
-# model. What kernels take from the data (widths, means, deviations) they take from the distinct samples, each
-# once. Ready-made Gram matrices, and tables with columns that are not numbers, keep all rows in the order
-# given.
-
-
+# ---------------------------------------------------------------------- distinct samples
 @dataclass(frozen=True)
 class Samples:
     """How the samples of the caller map to those of the solver.

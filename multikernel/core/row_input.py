@@ -1,7 +1,12 @@
-"""What the low-rank route computes of one block of rows, where the block lives: functions that travel.
+"""Rows in blocks, as a low-rank fit and dask collections need them: checked, factored, predicted.
 
-The parts of a block are first features, targets (or class codes) and sample weights; then factors, targets,
-weights and traces; and for the solver factors, targets and prices.
+The functions of one block compute where the block lives: they are sent there. The parts of a block are first
+features, targets (or class codes) and sample weights; then factors, targets, weights and traces; and for the
+solver factors, targets and prices. Rows that a fit is given, a table in this process or dask collections, are
+checked and end as blocks of features, targets (class codes, or values) and sample weights.
+
+Predictions of dask collections are dask arrays, one chunk for each chunk of rows, computed when asked for.
+The fitted model is sent to where a chunk lives. Scores over all rows are sums over the chunks.
 """
 
 import copy
@@ -213,10 +218,7 @@ def shifted_rows(block: Block, middle: Array, price: float) -> tuple[Array, Arra
     return Z, np.where(used, targets - middle, 0.0), price_samples(price, weights)[:, None]
 
 
-# -----------------------------------------------------------------------------
-# Dask collections at the door of an estimator: as blocks of rows for a fit, refused, or answered lazily.
-
-
+# ---------------------------------------------------------------------- dask collections as input
 def dask_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> DaskRows:
     """The rows of dask collections; the estimator takes note of their columns, or compares them."""
     if y is None:
@@ -248,12 +250,7 @@ def refuse_dask(estimator: Any, X: Any) -> None:
         )
 
 
-# -----------------------------------------------------------------------------
-# The rows that a low-rank fit is given, checked: a table in this process, or dask collections.
-#
-# Whatever they came as, they end as blocks of features, targets (class codes, or values) and sample weights.
-
-
+# ---------------------------------------------------------------------- rows given to a fit
 @dataclass(frozen=True)
 class GivenRows:
     """Checked rows.
@@ -360,12 +357,7 @@ def _check_outputs(y: Any, *, multi_output: bool) -> None:
         column_or_1d(np.empty((0, 1)), warn=True)  # with the words of scikit-learn
 
 
-# -----------------------------------------------------------------------------
-# Predictions of dask collections: a dask array, one chunk of it for each chunk of rows, computed when asked.
-#
-# The fitted model is sent to where a chunk lives. Scores over all rows are sums over the chunks.
-
-
+# ---------------------------------------------------------------------- lazy predictions
 def by_chunks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A method of X whose answer for a dask collection is a dask array, row by row the same.
 

@@ -22,6 +22,8 @@ import scipy.linalg
 
 from ..._typing import Array
 
+_RANGE_TOLERANCE = 1e-12  # rounding leaves less; what is larger can cost the criterion per cents
+
 
 class WeightSet:
     """A closed convex set of kernel weights; see the module.
@@ -363,15 +365,7 @@ def dual_norm(q: Array, p: float) -> float:
     return norm_and_slope(q, p / (p - 1.0))[0]
 
 
-# -----------------------------------------------------------------------------
-# The weights, of any sign, whose combination of kernels is positive semidefinite: {w : Σ_i w_i K_i ⪰ 0}.
-#
-# Kernels of low rank, or with repeated points, have a common null space on which every combination vanishes.
-# There is no interior then; so the set is described on the common range, where equal weights lie inside it.
-
-_RANGE_TOLERANCE = 1e-12  # rounding leaves less; what is larger can cost the criterion per cents
-
-
+# ---------------------------------------------------------------------- positive semidefinite combinations
 class Spectrahedron:
     """Positive semidefinite combinations of a stack.
 

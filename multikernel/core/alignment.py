@@ -9,9 +9,9 @@ Centred, every K_i is replaced by HK_iH with H = I − 11'/n, and T by HTH.
 
 **Learned weights** (:func:`learn_alignment`). The combination of kernels of best alignment solves
 
-    max_μ  q'μ    μ'Sμ = 1,    q_i = y'K_i,tr y,    S_ij = ⟨K_i, K_j⟩ over all n points,
+    max_μ  q'μ    μ'Sμ = 1.
 
-y the labels ±1 of the first N points. The optimum is a multiple of v = argmin ½v'Sv − q'v, where
+The optimum is a multiple of v = argmin ½v'Sv − q'v, where
 
     nonnegative   v ≥ 0: nonnegative least squares;
     free          K(v) ⪰ 0: v = S⁻¹q if that is so, else an interior point method;

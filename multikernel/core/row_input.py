@@ -36,7 +36,7 @@ from ..rows import (
 )
 from ..views.columns import Selection, as_table
 from ..views.low_rank import LowRankBank
-from .inputs import check_sample_weights, check_targets, encode_labels, price_samples
+from .inputs import check_sample_weights, check_targets, encode_labels, price_samples, require_y
 
 
 class LabelFacts(NamedTuple):
@@ -221,8 +221,7 @@ def shifted_rows(block: Block, middle: Array, price: float) -> tuple[Array, Arra
 # ---------------------------------------------------------------------- dask collections as input
 def dask_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> DaskRows:
     """The rows of dask collections; the estimator takes note of their columns, or compares them."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    require_y(estimator, y)
     rows = DaskRows(X, y, sample_weight)
     n_dimensions = sample_weight.ndim if is_dask(sample_weight) else np.ndim(sample_weight)
     if n_dimensions > 1:
@@ -397,7 +396,7 @@ def _unfold(values: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _silent(model: Any, X: Any) -> Any:
-    """The model without what need not travel, with the column names of X: the door has compared them."""
+    """The model without what need not travel, with the column names of X: they have been compared."""
     sent = copy.copy(model)
     sent.callback, sent.history_ = None, []
     sent.__dict__.pop("feature_names_in_", None)

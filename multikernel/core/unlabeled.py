@@ -22,6 +22,7 @@ import scipy.sparse
 
 from .._typing import Array
 from .._validation import is_frame
+from ..rows import count_rows
 
 _HALVINGS = 60
 _RANGE_TOLERANCE = 1e-10
@@ -33,16 +34,12 @@ def validate_unlabelled(estimator: Any, X: Any, y: Any, X_unlabeled: Any) -> Any
     if X_unlabeled is None:
         return None
     _require_points(X, y, X_unlabeled)
-    if _n_rows(X_unlabeled) == 0:
+    if count_rows(X_unlabeled) == 0:
         return None
     try:
         return estimator._validate_table(X_unlabeled, reset=False)
     except ValueError as error:
         raise ValueError(f"X_unlabeled does not go with X: {error}") from error
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def _require_points(X: Any, y: Any, X_unlabeled: Any) -> None:
@@ -58,7 +55,7 @@ def _require_points(X: Any, y: Any, X_unlabeled: Any) -> None:
             "X and X_unlabeled must be both DataFrames or both arrays; got "
             f"{type(X).__name__} and {type(X_unlabeled).__name__}."
         )
-    labelled, unlabelled = _n_rows(X), _n_rows(X_unlabeled)
+    labelled, unlabelled = count_rows(X), count_rows(X_unlabeled)
     if y is not None and np.ndim(y) >= 1 and unlabelled > 0 and len(y) == labelled + unlabelled:
         raise ValueError(
             f"y must hold the labels of the {labelled} rows of X only; got {len(y)}, one for each row of "

@@ -124,7 +124,7 @@ def _of_dask(estimator: Any, X: Any) -> str:
             f"gram={estimator.gram!r} needs all rows of X in this process; got a dask {type(X).__name__}. "
             "Use gram='low_rank' or 'auto', or load it with X.compute()."
         )
-    choose_gram("low_rank", 1, estimator.kernels)  # refuses ready-made kernels
+    choose_gram("low_rank", 1, estimator.kernels)  # refuses precomputed kernels
     why_not = why_not_low_rank(estimator)
     if why_not:
         raise ValueError(f"{why_not} For that, load the dask collections with compute().")

@@ -44,7 +44,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
     kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, missing, callback, verbose, random_state
         As for :class:`MKLClassifier`.
     C : float
-        Price of errors beyond epsilon.
+        Penalty on errors beyond epsilon.
     epsilon : float >= 0
         Errors below it are free.
 

@@ -34,6 +34,9 @@ from ..._typing import Array
 from .loop import Options, Recorder, Result, Status
 
 _ROUNDING = 1e-13
+NO_CURVATURE = (
+    1e-12  # relative to the slopes: a Hessian of rounding alone, which `minimize_model` must not get
+)
 _NEAR = 1e-3  # from this gap on the quadratic model is as good, and its minimiser is not read off values
 _FALL = 1e-4  # share of the predicted fall that a step has to bring
 _SHORTENINGS = 40

@@ -19,14 +19,11 @@ OneClass             Σ C_i [ρ − f_i]₊ − ρ, b = −ρ                0 �
 SquaredError         Σ (y_i − f_i − b)² / (2 ridge_i)            β free, shift = ridge_i
 ===================  ==========================================  =================================
 
-The hinge of soft labels has a module of its own, :mod:`.posterior`, and so has that of all classes in one
-machine, :mod:`.joint`, whose dual has one column for each class.
-
 The primal value of the hinge is needed often, and must cost next to nothing: its order statistics are
 compiled.
 
-**Joint hinge** (:class:`JointHinge`): The loss of all classes in one machine, of Weston & Watkins (1999)
-where every reward is 2.
+**Joint hinge** (:class:`JointHinge`): the loss of all classes in one machine, whose dual has one column for
+each class; of Weston & Watkins (1999) where every reward is 2.
 
     Σ_i C_i Σ_{l ≠ y_i} [R_il − (f_i^{y_i} − f_i^l)]₊,     f^l = w_l'φ + b_l
 
@@ -228,7 +225,7 @@ def _per_sample(value: Array | float, target: Array) -> Array:
 
 @dataclass(frozen=True)
 class _PricedLoss(Loss):
-    """A loss with a price for the errors of each sample (or one for all)."""
+    """A loss with a penalty on the margin violations of each sample (or one for all)."""
 
     C: Array | float
 
@@ -503,7 +500,7 @@ class JointHinge:
     codes : int array (n,), the class of each sample, 0 to n_classes − 1
     n_classes : int, at least 2
     C : float or array (n,)
-        The price of the errors of each sample, or one for all.
+        Penalty on the margin violations of each sample, or one for all.
     rewards : array (n, n_classes), optional
         The margins R_il asked for, 2 by default; any finite numbers. Those of the own classes are not read.
     """

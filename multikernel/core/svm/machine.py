@@ -4,14 +4,15 @@
 learner needs the same things of both: ``solve`` at the current weights, ``refresh`` of the adjoint F = K_m
 β, the gradient q, and ``sensitivity``, how the dual variables answer to a change of the weights.
 
-**Large penalties.** With a price C far above 1/K_ii, and classes that overlap, most duals end at C, and a
-cold solver would have to climb there in steps of the size 1/K_ii. Bounded duals grow in proportion to the
-price: a rough solution at a tenth of it, times ten, is a good start.
+**Large penalties.** With C far above 1/K_ii, and classes that overlap, most duals end at C, and a cold solver
+would have to climb there in steps of the size 1/K_ii. Bounded duals grow in proportion to C: a rough solution
+at a tenth of it, times ten, is a good start.
 
-**Newton's steps.** All the free β move at once, by K_FF⁻¹ times what the dual value still gains along them. A
-kernel of low rank leaves more β free than it determines: along its null space the value is linear, only a
-ridge holds the step back, and some β is always near a bound. So a step is as long as the value rises, the β
-that meet a bound first stay there, and the others go on without them.
+**Newton's steps**, for kernels on which pairs converge slowly. All the free β move at once, by K_FF⁻¹ times
+what the dual value still gains along them. A kernel of low rank leaves more β free than it determines: along
+its null space the value is linear, only a ridge holds the step back, and some β is always near a bound. So a
+step is as long as the value rises, the β that meet a bound first stay there, and the others go on without
+them.
 """
 
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from . import smo as smo_loop
 from .free_system import Sensitivity, solve_free_system
 from .losses import Bound, HardMargin, Loss
 
-ROUNDS = 10  # of steps at each station, if they crawl
+ROUNDS = 10  # of steps at each share of C, if they converge slowly
 _DEAR, _CHEAP, _FACTOR = 1e3, 1e2, 10.0
 VIOLATION = 0.03  # of the optimality conditions, relative to the targets: rough is enough on the way
 _FULL = 2.0  # lengths up to this are Newton's own, but for rounding
@@ -44,7 +45,7 @@ CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single pr
 
 # ---------------------------------------------------------------------- large penalties
 def shares_on_the_way(price: float, diagonal: Array) -> Array:
-    """The shares of the price to stop at before the whole one; none if it is small, or infinite."""
+    """The shares of C (`price`) to stop at before the whole; none if it is small, or infinite."""
     size = price * float(np.mean(diagonal))
     if not _DEAR < size < np.inf:
         return np.empty(0)
@@ -53,7 +54,7 @@ def shares_on_the_way(price: float, diagonal: Array) -> Array:
 
 
 def best_growth(reward: float, norm2: float) -> float:
-    """The multiple of the duals, from 1 to the growth of the price, with the largest dual value."""
+    """The multiple of the duals, from 1 to the growth of C, with the largest dual value."""
     return min(max(reward / norm2, 1.0), _FACTOR) if norm2 > 0.0 else _FACTOR
 
 
@@ -142,7 +143,7 @@ class Machine:
     ----------
     loss : Loss
     stack : WeightedStack, shared by all the tasks
-    max_steps : int, at most so many SMO steps in one call of ``solve``
+    max_steps : int, maximum number of SMO steps in one call of ``solve``
     """
 
     n_outputs = 1
@@ -158,7 +159,7 @@ class Machine:
         self._sensitivity: Sensitivity | None = None
         self._sensitivity_of = np.empty(0, int)
         self.violation = 0.1
-        self.patience = _PATIENCE * stack.n + 2000  # steps after which pairs are taken to crawl
+        self.patience = _PATIENCE * stack.n + 2000  # more steps: pairs converge slowly
         self.n_steps = 0
         self.least_curvature = np.inf
         self.least_size = 0.0  # what the gap is at least relative to
@@ -239,7 +240,7 @@ class Machine:
             self.violation *= float(np.clip(ratio, 0.05, 0.5))
 
     def _approach(self) -> None:
-        """From β = 0, come near to a large price by way of smaller ones."""
+        """From β = 0, come near to a large C by way of smaller ones."""
         if self.beta.any() or self.loss.total != 0.0:
             return
         lower, upper = self.lower, self.upper
@@ -247,7 +248,7 @@ class Machine:
         most = self.n_steps + self.max_steps
         for share in shares_on_the_way(float(max(upper.max(), -lower.min())), self.stack.diag):
             if self.n_steps >= most:
-                break  # what there is, is feasible at larger prices too
+                break  # what there is, is feasible at a larger C too
             self.lower, self.upper = share * lower, share * upper
             for _ in range(ROUNDS):
                 if self.advance(violation, self.patience).iterations < self.patience:
@@ -486,7 +487,7 @@ def solve_machine(
     start : array (n,), optional
         A feasible β to start from.
     max_iter : int
-        At most so many steps.
+        Maximum number of steps.
 
     Returns
     -------

@@ -39,7 +39,7 @@ from scipy.optimize import linprog
 from ..._typing import Array
 from ..optim import cone
 from ..optim.loop import Options, Recorder, Result, Status, patient_steps, relative_gap
-from ..optim.simplex import minimize_model
+from ..optim.simplex import NO_CURVATURE, minimize_model
 from ..optim.weight_sets import LpBall
 from ..stack.sums import WeightedStack
 from ..svm.free_system import Sensitivity
@@ -56,7 +56,6 @@ _LEVEL_STEPS = 16  # the level method's first turn; each is twice as long as the
 _PATIENCE = 5  # stalls or null steps in a row before the level method takes over
 _NEGLIGIBLE = 1e-9
 _FALL = 1e-2  # of what the slope promised; less is lost in the inner solutions' errors
-_NO_CURVATURE = 1e-12  # relative to the slopes: a Hessian of rounding alone
 
 
 # ---------------------------------------------------------------------- weights, duals and bounds
@@ -533,7 +532,7 @@ class OuterLoop(Iterate):
         H = sum(s.hessian for s in sensitivities)
         q = self.q[kernels]
         n_free = sum(s.rows.size for s in sensitivities)
-        flat = n_free < 2 or float(np.abs(H).max()) <= _NO_CURVATURE * float(np.abs(q).max())
+        flat = n_free < 2 or float(np.abs(H).max()) <= NO_CURVATURE * float(np.abs(q).max())
         mu = np.zeros(self.n_kernels)
         if flat and self.weight_set.p == 1.0:  # J is locally linear: a damped step to its least corner
             curvature = 0.5 * q.max() * np.eye(kernels.size)

@@ -177,7 +177,7 @@ class ResponseSurface:
     tol : float
         The search ends when the lowest point of the surface moves no more than this, in the same units.
     max_steps : int
-        At most so many points after the design; 0 measures the design only.
+        Maximum number of points after the design; 0 measures the design only.
 
     Attributes
     ----------

@@ -14,7 +14,8 @@ takes
 4. the exact step along the cycle, or to the first bound, which is met exactly.
 
 Samples are in the order of their classes, and arrays have one row for each class, so that every search runs
-over contiguous memory. As in :mod:`.smo`, rows of the kernel are fetched when a step first touches them.
+over contiguous memory. As in :mod:`multikernel.core.svm.smo`, rows of the kernel are fetched when a step
+first touches them.
 
 **The cycle of least mean cost in a dense graph** (Karp, 1978). With D_t(v) the least cost of a walk of t
 edges that ends in v, the least mean cost of a cycle is
@@ -30,8 +31,8 @@ import numpy as np
 
 from ...._numba import HUGE, compiled, inlined, larger, smaller
 from ...._typing import Array
+from ..smo import TINY_CURVATURE
 
-TINY_CURVATURE = 1e-12
 # A cycle of two classes with this share of the last least mean is taken without a search for a better one.
 NEARLY_AS_GOOD = 0.7
 # A sample must bring this share of the ascent: raising and lowering one α brings rounding, at no curvature.

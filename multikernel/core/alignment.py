@@ -1,11 +1,36 @@
-"""Kernel alignment: the cosine between matrices, A(K, L) = ⟨K, L⟩ / (‖K‖ ‖L‖), and what it is made of.
+"""Kernel alignment: the measure, its table over a stack, and the weights that maximise it.
 
-For a stack K_1 … K_m over n points of which the first N have labels y = ±1, with T = yy' on their block
-and zero elsewhere,
+The alignment is the cosine between two matrices, A(K, L) = ⟨K, L⟩ / (‖K‖ ‖L‖). For a stack K_1 … K_m over n
+points of which the first N have labels y = ±1, with T = yy' on their block and zero elsewhere,
 
     q_i = ⟨K_i, T⟩ = y'K_i,tr y,     S_ij = ⟨K_i, K_j⟩ over all n rows,     A(K(μ), T) = q'μ / (‖T‖ √(μ'Sμ)).
 
 Centred, every K_i is replaced by HK_iH with H = I − 11'/n, and T by HTH.
+
+**Learned weights** (:func:`learn_alignment`). The combination of kernels of best alignment solves
+
+    max_μ  q'μ    μ'Sμ = 1.
+
+The optimum is a multiple of v = argmin ½v'Sv − q'v, where
+
+    nonnegative   v ≥ 0: nonnegative least squares;
+    free          K(v) ⪰ 0: v = S⁻¹q if that is so, else an interior point method;
+    spectral      K_i = v_i v_i' with orthonormal v_i: S = I and μ = q / |q|, q_i = (v_i[:N]'y)².
+
+Every value is certified by weak duality: for any Z ⪰ 0 and p_i = q_i + tr(ZK_i), each feasible μ has
+q'μ ≤ p'μ ≤ √(p'S⁻¹p). For nonnegative weights the slack p − q ≥ 0 needs no Z.
+
+All kernels are scaled to Frobenius norm one inside, and T = yy' too: q and S become cosines.
+
+**Free weights** (:func:`align_in_cone`). In coordinates where the combinations are (nearly) orthonormal
+matrices B_j, with g_j = ⟨B_j, T⟩ and G their inner products, the weights of best alignment are a multiple of
+the projection of T on the cone,
+
+    min ½x'Gx − g'x,   K(x) = Σ_j x_j B_j ⪰ 0,      optimal when   Gx = g + [tr(Z B_j)],  K(x)Z = 0,  Z ⪰ 0.
+
+Newton's method follows K(x)Z = tI as t falls to 0, with Mehrotra's correction. Every iterate gives two
+certificates: x is feasible, so that g'x / √(x'Gx) is attained, and with Z comes the bound
+√(p'G⁻¹p), p_j = g_j + tr(Z B_j). The cost of an iteration is (2m + 10) n³ operations.
 """
 
 from dataclasses import dataclass
@@ -27,8 +52,18 @@ from .optim.weight_sets import Spectrahedron
 _BLOCK_ELEMENTS = 1 << 17
 _FLAT = 1e-12  # relative to the entries: what centring a constant matrix leaves is rounding
 _HUGE = 1e280
+_TO_THE_BOUNDARY = 0.99
+_SHORT_STEP = 0.05  # below this a plain centring step is taken instead
+_PATIENCE = 8
+_ROUNDING = 1e-13  # a smallest eigenvalue above minus this, relative to the norm, is zero
+WEIGHTS = ("nonnegative", "free")
+_UNALIGNED = 1e-12
+_BEYOND = 1e-4  # of tol: weights are known to the square root of the gap only, and iterations are cheap
+DEPENDENT = 1e-12  # eigenvalues of S, for kernels of norm one: dependent to a millionth
+_ROUNDING_OF_WEIGHTS = 1e-15  # below this an eigenvalue of S is rounding
 
 
+# ---------------------------------------------------------------------- the measure
 def alignment(K1: Any, K2: Any, *, centered: bool = False) -> float:
     """The alignment of two kernels, ⟨K1, K2⟩ / (‖K1‖ ‖K2‖): the cosine of their angle, in Frobenius norm.
 
@@ -211,24 +246,7 @@ def _cosines(q: Array, S: Array, units: Array, labels: Array) -> StackAlignment:
     return StackAlignment(q / (sizes * target_norm), pairs, sizes * units, target_norm)
 
 
-# -----------------------------------------------------------------------------
-# Alignment over the positive semidefinite combinations of a stack, by an interior point method.
-#
-# In coordinates where the combinations are (nearly) orthonormal matrices B_j, with g_j = ⟨B_j, T⟩ and G their
-# inner products, the weights of best alignment are a multiple of the projection of T on the cone,
-#
-#     min ½x'Gx − g'x,   K(x) = Σ_j x_j B_j ⪰ 0,      optimal when   Gx = g + [tr(Z B_j)],  K(x)Z = 0,  Z ⪰ 0.
-#
-# Newton's method follows K(x)Z = tI as t falls to 0, with Mehrotra's correction. Every iterate gives two
-# certificates: x is feasible, so that g'x / √(x'Gx) is attained, and with Z comes the bound
-# √(p'G⁻¹p), p_j = g_j + tr(Z B_j). The cost of an iteration is (2m + 10) n³ operations.
-
-_TO_THE_BOUNDARY = 0.99
-_SHORT_STEP = 0.05  # below this a plain centring step is taken instead
-_PATIENCE = 8
-_ROUNDING = 1e-13  # a smallest eigenvalue above minus this, relative to the norm, is zero
-
-
+# ---------------------------------------------------------------------- weights of any sign
 @dataclass(frozen=True, eq=False)
 class Aligned:
     """Weights and certificate for kernels, and a target, of Frobenius norm one.
@@ -399,30 +417,7 @@ class _ConeProjection:
         return dx, self.pair.step(dx, target, correction)
 
 
-# -----------------------------------------------------------------------------
-# Weights that align a combination of kernels with the labels as well as any of its kind.
-#
-#     max_μ  q'μ    μ'Sμ = 1,    q_i = y'K_i,tr y,    S_ij = ⟨K_i, K_j⟩ over all n points,
-#
-# y the labels ±1 of the first N points. The optimum is a multiple of v = argmin ½v'Sv − q'v, where
-#
-#     nonnegative   v ≥ 0: nonnegative least squares;
-#     free          K(v) ⪰ 0: v = S⁻¹q if that is so, else an interior point method;
-#     spectral      K_i = v_i v_i' with orthonormal v_i: S = I and μ = q / |q|, q_i = (v_i[:N]'y)².
-#
-# Every value is certified by weak duality: for any Z ⪰ 0 and p_i = q_i + tr(ZK_i), each feasible μ has
-# q'μ ≤ p'μ ≤ √(p'S⁻¹p). For nonnegative weights the slack p − q ≥ 0 needs no Z.
-#
-# All kernels are scaled to Frobenius norm one inside, and T = yy' too: q and S become cosines.
-
-
-WEIGHTS = ("nonnegative", "free")
-_UNALIGNED = 1e-12
-_BEYOND = 1e-4  # of tol: weights are known to the square root of the gap only, and iterations are cheap
-DEPENDENT = 1e-12  # eigenvalues of S, for kernels of norm one: dependent to a millionth
-_ROUNDING_OF_WEIGHTS = 1e-15  # below this an eigenvalue of S is rounding
-
-
+# ---------------------------------------------------------------------- learned weights
 @dataclass(frozen=True, eq=False)
 class AlignmentResult(Result):
     """Weights of best alignment, in the units of the caller's kernels.
@@ -605,7 +600,3 @@ def _status(of_the_iterations: Status, certified: bool) -> Status:
     if certified:
         return Status.OPTIMAL
     return Status.MAX_ITER if of_the_iterations == Status.MAX_ITER else Status.STALLED
-
-
-# -----------------------------------------------------------------------------
-# Kernel alignment: the measure, and the combination of kernels that maximises it.

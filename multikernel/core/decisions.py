@@ -1,4 +1,10 @@
-"""Probabilities from scores: Platt's sigmoid, fitted on scores of samples that the machine did not see."""
+"""From the scores of machines to decisions: probabilities, strategies for several classes, predictions.
+
+Probabilities come from Platt's sigmoid, fitted on scores of samples that the machine did not see. Several
+classes are binary machines (their samples, their signs and how they vote), or all in one machine.
+:class:`MachineClassifier` and :class:`MachineNovelty` are what classifiers and novelty detectors on machines
+share.
+"""
 
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,8 +23,10 @@ from .folds import make_folds
 from .row_input import by_chunks, score_by_chunks
 
 _FOLDS = 5
+STRATEGIES = ("ovr", "ovo", "shared", "joint")
 
 
+# ---------------------------------------------------------------------- probabilities
 def wants_probabilities(estimator: Any) -> bool:
     """Whether ``predict_proba`` exists: it has to be asked for before the fit."""
     if not estimator.probability:
@@ -108,12 +116,7 @@ class SigmoidCalibration:
         return np.where(total > 0, each / np.where(total > 0, total, 1.0), 1.0 / each.shape[1])
 
 
-# -----------------------------------------------------------------------------
-# Several classes: which samples and signs binary machines have, how they vote, or all in one machine.
-
-STRATEGIES = ("ovr", "ovo", "shared", "joint")
-
-
+# ---------------------------------------------------------------------- several classes
 class Machines(NamedTuple):
     """Problems that share their kernel weights: samples, a name and ±1 targets for each binary machine.
 
@@ -179,10 +182,7 @@ def votes(scores: Array, n_classes: int) -> Array:
     return won + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
 
-# -----------------------------------------------------------------------------
-# From the scores of machines to decisions: what classifiers and novelty detectors on machines share.
-
-
+# ---------------------------------------------------------------------- predictions
 class MachineClassifier(ClassifierMixin):
     """A classifier with `_scores`, `intercept_` and `classes_`; `_votes`: whether its machines vote."""
 

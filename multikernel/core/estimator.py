@@ -31,6 +31,7 @@ from .._validation import (
     raise_indefinite,
     warn_caller,
 )
+from ..rows import count_rows
 from ..views import CompletedBank, make_bank
 from ..views.columns import as_table
 from ..views.memory import MemoryEstimate
@@ -66,6 +67,10 @@ _SEVERITY = [
     Status.INSEPARABLE,
     Status.INFEASIBLE,
 ]
+_TOO_LARGE = (
+    "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
+    "targets, or normalise the kernels (transforms='unit_trace')."
+)
 
 
 def worst_status(statuses: Sequence[Status]) -> str:
@@ -85,17 +90,36 @@ class KernelEstimator(BaseEstimator):
 
     A family may set or override the following, and nothing else of this class.
 
+    What it is:
+
     - ``about`` : About, the row in the table of methods.
     - ``certificate`` : {"optimality", "stationarity", "machine"}, what ``dual_gap_`` certifies.
-    - ``_gap_name``, ``_easier`` : words of the warning about convergence: what ``dual_gap_`` is, and what
-      makes the problem better conditioned.
+
+    Input:
+
     - ``_precomputed`` : whether X holds kernels; by default where ``kernels="precomputed"``.
     - ``_kernel_arguments()`` : the parameters that describe kernels.
-    - ``_validate_precomputed(X, reset=)`` : the check of such an X.
-    - ``_fitted`` : FittedKernels, set by ``fit`` where scores are sums over kernels. It makes `_scores` and
-      `contributions` work.
-    - ``_weight_columns()`` : columns of `weights_frame`, which only exists where this is defined.
+    - ``_validate_table(X, reset=)`` : the check of X, by ``fit`` (``reset=True``) and by every prediction.
+    - ``_validate_precomputed(X, reset=)`` : its part for an X that holds kernels.
+    - ``__sklearn_tags__()`` : scikit-learn's tags, on top of those set here.
+
+    Convergence:
+
+    - ``_gap_name``, ``_easier`` : words of the warning: what ``dual_gap_`` is, and what makes the problem
+      better conditioned.
+    - ``_warn_unless_converged()`` : the warning itself, where a status needs none.
+
+    Predictions and weights:
+
+    - ``_fitted`` : FittedKernels, set by ``fit`` (or a property) where scores are sums over kernels. It makes
+      ``_scores`` work, and ``contributions`` where ``_adds_kernels`` is true.
+    - ``_adds_kernels`` : whether the scores are such sums, so that ``contributions`` exists.
+    - ``contributions(X)`` : a method of its own where the sums are not those of ``_fitted``.
     - ``_answers_chunks`` : whether predictions of dask collections are lazy; else they are refused.
+    - ``_weight_columns()`` : columns of ``weights_frame``, which only exists where this is defined.
+    - ``weights_frame()`` : a method of its own where the table is not one row for each view.
+
+    :class:`BaseMKL` adds hooks for its families, and the mixins of :mod:`.decisions` name what they read.
     """
 
     kernels: Any
@@ -236,7 +260,7 @@ class KernelEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         X = self._validate_table(X, reset=False)
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_rows = count_rows(X)
         if n_rows <= _BATCH_ROWS or self._precomputed:
             yield predict(X)
             return
@@ -320,12 +344,6 @@ class Solved:
         return full
 
 
-_TOO_LARGE = (
-    "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
-    "targets, or normalise the kernels (transforms='unit_trace')."
-)
-
-
 def require_finite(result: Any) -> None:
     """Refuse a solution that floating point does not hold."""
     if not result.is_finite:
@@ -349,8 +367,11 @@ def refusing_overflow() -> Iterator[None]:
 class BaseMKL(KernelEstimator):
     """Parameters and methods common to all estimators with global kernel weights.
 
-    Hooks beside those of :class:`KernelEstimator`: ``_lean``, whether a fit needs little more than the
-    weighted sum beside the stack, and ``_why_not_low_rank()``.
+    A family may also set or override:
+
+    - ``_lean`` : whether a fit needs little more than the weighted sum beside the stack.
+    - ``_why_not_low_rank()`` : why the problem cannot be solved on factors; empty if it can.
+    - ``_store(solutions, samples)`` : what a fit keeps, where a model keeps more than the machines.
     """
 
     gram: str

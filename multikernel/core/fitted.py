@@ -3,6 +3,18 @@
 A part answers ``kernel_scores(X)``: pairs (m, scores), the scores (n_samples, n_machines) that kernel m adds
 at new rows. :class:`FittedKernels` holds the parts of a model, so that some kernels may be kept by their
 support samples and others by their factors. Families add parts of their own (gates, columns of kernels).
+
+The cost of predicting one sample is the number of kernel values times the cost of each of them:
+
+    c = #SV · Σ_{m active} d_m / Σ_k d_k,   m active: η_m / Σ_k η_k > 1/100,
+
+with the costs d_m and the weights η_m: one unit is all the kernels between the sample and one support
+sample. Where several machines have weights of their own, a kernel value that two of them need is computed
+once:
+
+    c = Σ_m (d_m / Σ_k d_k) · |∪ over the machines in which m is active of their support samples|.
+
+A model on factors has no support samples: the columns of the factor of kernel m stand in their place.
 """
 
 from collections.abc import Iterator
@@ -15,7 +27,10 @@ from .._typing import Array
 from ..rows import count_rows
 from .missing import sample_scales, warn_of_no_view
 
+ACTIVE_SHARE = 0.01
 
+
+# ---------------------------------------------------------------------- kernels of a model
 class Part(Protocol):
     """Some kernels of a model."""
 
@@ -117,22 +132,7 @@ class FactorKernels:
             yield m, Z @ self.coefficients[:, offsets[m] : offsets[m + 1]].T
 
 
-# -----------------------------------------------------------------------------
-# What it costs to predict one sample: kernel values times what each of them costs.
-#
-#     c = #SV · Σ_{m active} d_m / Σ_k d_k,   m active: η_m / Σ_k η_k > 1/100,
-#
-# with the costs d_m and the weights η_m: one unit is all the kernels between the sample and one support
-# sample. Where several machines have weights of their own, a kernel value that two of them need is computed
-# once:
-#
-#     c = Σ_m (d_m / Σ_k d_k) · |∪ over the machines in which m is active of their support samples|.
-#
-# A model on factors has no support samples: the columns of the factor of kernel m stand in their place.
-
-ACTIVE_SHARE = 0.01
-
-
+# ---------------------------------------------------------------------- cost of a prediction
 def active_kernels(machine_weights: Array) -> Array:
     """Which kernels have more than a hundredth of the weight of a machine, (n_machines, n_kernels)."""
     return np.asarray(machine_weights > ACTIVE_SHARE * machine_weights.sum(axis=1, keepdims=True))

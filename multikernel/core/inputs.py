@@ -1,4 +1,12 @@
-"""Checks of regression targets and of labels."""
+"""Checks of targets, labels, parameters and sample weights, and the samples that a solver sees.
+
+**Distinct samples** (:func:`distinct_samples`). Equal samples (same features, same target) are one sample
+with the sum of their weights: the problem is the same, and smaller. Samples of weight zero are left out. The
+rest is put in an order that depends on the values alone. So a weight of two is exactly a repeated row, and
+the order of the rows changes nothing in a model. What kernels take from the data (widths, means, deviations)
+they take from the distinct samples, each once. Precomputed Gram matrices, and tables with columns that are
+not numbers, keep all rows in the order given.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,18 +23,24 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from .._typing import Array
 from .._validation import check_number, codes_of_classes, is_frame
-from ..rows.tables import row_keys
+from ..rows.tables import count_rows, row_keys
 from ..views.columns import as_table
+
+
+# ---------------------------------------------------------------------- targets and labels
+def require_y(estimator: Any, y: Any) -> None:
+    """Refuse a missing target, in scikit-learn's words."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
 
 
 def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Array:
     """Finite real targets as (n, n_outputs), as many rows as X has samples."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    require_y(estimator, y)
     if not multi_output:
         y = column_or_1d(y, warn=True)
     values = check_array(y, ensure_2d=False, dtype="numeric", input_name="y").astype(np.float64)
-    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_samples = count_rows(X)
     if values.ndim > 2:
         raise ValueError(f"y must have shape (n,) or (n, n_outputs); got shape {values.shape}.")
     if values.shape[0] != n_samples:
@@ -38,14 +52,13 @@ def check_targets(estimator: Any, X: Any, y: Any, *, multi_output: bool) -> Arra
 
 def encode_labels(estimator: Any, X: Any, y: Any) -> tuple[Array, Array]:
     """The sorted classes, and the code 0, 1, … of each sample."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    require_y(estimator, y)
     y = column_or_1d(y, warn=True)
     if y.dtype.kind != "O":
         assert_all_finite(y, input_name="y")
     classes, codes = codes_of_classes(y, if_missing="Leave samples without a label out.")
     check_classification_targets(y)
-    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_samples = count_rows(X)
     if y.shape[0] != n_samples:
         raise ValueError(f"X and y must have the same number of samples; got {n_samples} and {y.shape[0]}.")
     return classes, codes
@@ -61,10 +74,7 @@ def require_two_classes(classes: Array, codes: Array) -> None:
         raise ValueError(f"class {classes.tolist()[missing[0]]!r} has no sample with a positive weight.")
 
 
-# -----------------------------------------------------------------------------
-# Checks of the estimators' own parameters and of the weights of samples, with their wording.
-
-
+# ---------------------------------------------------------------------- parameters and sample weights
 def check_norm(norm: Any) -> float:
     """p of the weight set: a number from 1 to infinity."""
     if isinstance(norm, float | np.floating) and np.isposinf(norm):
@@ -208,17 +218,7 @@ def check_weight_range(weights: Array) -> None:
         )
 
 
-# -----------------------------------------------------------------------------
-# Distinct samples in a canonical order: what the solvers see of a feature table.
-#
-# Equal samples (same features, same target) are one sample with the sum of their weights: the problem is the
-# same, and smaller. Samples of weight zero are left out. The rest is put in an order that depends on the
-# values alone. So a weight of two is exactly a repeated row, and the order of the rows changes nothing in a
-# model. What kernels take from the data (widths, means, deviations) they take from the distinct samples, each
-# once. Ready-made Gram matrices, and tables with columns that are not numbers, keep all rows in the order
-# given.
-
-
+# ---------------------------------------------------------------------- distinct samples
 @dataclass(frozen=True)
 class Samples:
     """How the samples of the caller map to those of the solver.

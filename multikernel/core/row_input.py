@@ -1,7 +1,12 @@
-"""What the low-rank route computes of one block of rows, where the block lives: functions that travel.
+"""Rows in blocks, as a low-rank fit and dask collections need them: checked, factored, predicted.
 
-The parts of a block are first features, targets (or class codes) and sample weights; then factors, targets,
-weights and traces; and for the solver factors, targets and prices.
+The functions of one block compute where the block lives: they are sent there. The parts of a block are first
+features, targets (or class codes) and sample weights; then factors, targets, weights and traces; and for the
+solver factors, targets and prices. Rows that a fit is given, a table in this process or dask collections, are
+checked and end as blocks of features, targets (class codes, or values) and sample weights.
+
+Predictions of dask collections are dask arrays, one chunk for each chunk of rows, computed when asked for.
+The fitted model is sent to where a chunk lives. Scores over all rows are sums over the chunks.
 """
 
 import copy
@@ -31,7 +36,7 @@ from ..rows import (
 )
 from ..views.columns import Selection, as_table
 from ..views.low_rank import LowRankBank
-from .inputs import check_sample_weights, check_targets, encode_labels, price_samples
+from .inputs import check_sample_weights, check_targets, encode_labels, price_samples, require_y
 
 
 class LabelFacts(NamedTuple):
@@ -213,14 +218,10 @@ def shifted_rows(block: Block, middle: Array, price: float) -> tuple[Array, Arra
     return Z, np.where(used, targets - middle, 0.0), price_samples(price, weights)[:, None]
 
 
-# -----------------------------------------------------------------------------
-# Dask collections at the door of an estimator: as blocks of rows for a fit, refused, or answered lazily.
-
-
+# ---------------------------------------------------------------------- dask collections as input
 def dask_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> DaskRows:
     """The rows of dask collections; the estimator takes note of their columns, or compares them."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    require_y(estimator, y)
     rows = DaskRows(X, y, sample_weight)
     n_dimensions = sample_weight.ndim if is_dask(sample_weight) else np.ndim(sample_weight)
     if n_dimensions > 1:
@@ -248,12 +249,7 @@ def refuse_dask(estimator: Any, X: Any) -> None:
         )
 
 
-# -----------------------------------------------------------------------------
-# The rows that a low-rank fit is given, checked: a table in this process, or dask collections.
-#
-# Whatever they came as, they end as blocks of features, targets (class codes, or values) and sample weights.
-
-
+# ---------------------------------------------------------------------- rows given to a fit
 @dataclass(frozen=True)
 class GivenRows:
     """Checked rows.
@@ -360,12 +356,7 @@ def _check_outputs(y: Any, *, multi_output: bool) -> None:
         column_or_1d(np.empty((0, 1)), warn=True)  # with the words of scikit-learn
 
 
-# -----------------------------------------------------------------------------
-# Predictions of dask collections: a dask array, one chunk of it for each chunk of rows, computed when asked.
-#
-# The fitted model is sent to where a chunk lives. Scores over all rows are sums over the chunks.
-
-
+# ---------------------------------------------------------------------- lazy predictions
 def by_chunks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A method of X whose answer for a dask collection is a dask array, row by row the same.
 
@@ -405,7 +396,7 @@ def _unfold(values: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _silent(model: Any, X: Any) -> Any:
-    """The model without what need not travel, with the column names of X: the door has compared them."""
+    """The model without what need not travel, with the column names of X: they have been compared."""
     sent = copy.copy(model)
     sent.callback, sent.history_ = None, []
     sent.__dict__.pop("feature_names_in_", None)

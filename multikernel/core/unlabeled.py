@@ -1,4 +1,14 @@
-"""Labelled and unlabelled points put together, the labelled first."""
+"""Labelled and unlabelled points in one table, the labelled first, and new points beside a learned kernel.
+
+A combination of kernels with negative weights is positive semidefinite on the points that it was learned
+on, and need not be so with another point x. Bordered by k = K(x, ·) and κ = K(x, x), its smallest
+eigenvalue is the root of
+
+    κ − λ − Σ_l (v_l'k)² / (λ_l − λ) = 0     below the smallest λ_l,
+
+with (λ_l, v_l) the eigenpairs of the learned matrix: one decomposition serves all new points. The
+eigenvectors of a kernel reach new points through it (Nyström): v_l(x) = Σ_j K(x, x_j) v_jl / λ_l.
+"""
 
 import re
 from collections.abc import Iterator
@@ -12,23 +22,24 @@ import scipy.sparse
 
 from .._typing import Array
 from .._validation import is_frame
+from ..rows import count_rows
+
+_HALVINGS = 60
+_RANGE_TOLERANCE = 1e-10
 
 
+# ---------------------------------------------------------------------- labelled and unlabelled points
 def validate_unlabelled(estimator: Any, X: Any, y: Any, X_unlabeled: Any) -> Any:
     """The unlabelled points, checked by the estimator beside its table X; None if there are none."""
     if X_unlabeled is None:
         return None
     _require_points(X, y, X_unlabeled)
-    if _n_rows(X_unlabeled) == 0:
+    if count_rows(X_unlabeled) == 0:
         return None
     try:
         return estimator._validate_table(X_unlabeled, reset=False)
     except ValueError as error:
         raise ValueError(f"X_unlabeled does not go with X: {error}") from error
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def _require_points(X: Any, y: Any, X_unlabeled: Any) -> None:
@@ -44,7 +55,7 @@ def _require_points(X: Any, y: Any, X_unlabeled: Any) -> None:
             "X and X_unlabeled must be both DataFrames or both arrays; got "
             f"{type(X).__name__} and {type(X_unlabeled).__name__}."
         )
-    labelled, unlabelled = _n_rows(X), _n_rows(X_unlabeled)
+    labelled, unlabelled = count_rows(X), count_rows(X_unlabeled)
     if y is not None and np.ndim(y) >= 1 and unlabelled > 0 and len(y) == labelled + unlabelled:
         raise ValueError(
             f"y must hold the labels of the {labelled} rows of X only; got {len(y)}, one for each row of "
@@ -92,23 +103,7 @@ def rows_explained(n_labelled: int, X_unlabeled: Any) -> Iterator[None]:
         raise ValueError(f"{error} Rows from {n_labelled} on are those of X_unlabeled.") from error
 
 
-# -----------------------------------------------------------------------------
-# New points beside a learned kernel matrix.
-#
-# A combination of kernels with negative weights is positive semidefinite on the points that it was learned
-# on, and need not be so with another point x. Bordered by k = K(x, ·) and κ = K(x, x), its smallest
-# eigenvalue is the root of
-#
-#     κ − λ − Σ_l (v_l'k)² / (λ_l − λ) = 0     below the smallest λ_l,
-#
-# with (λ_l, v_l) the eigenpairs of the learned matrix: one decomposition serves all new points. The
-# eigenvectors of a kernel reach new points through it (Nyström): v_l(x) = Σ_j K(x, x_j) v_jl / λ_l.
-
-
-_HALVINGS = 60
-_RANGE_TOLERANCE = 1e-10
-
-
+# ---------------------------------------------------------------------- new points beside a learned kernel
 def leading_eigenvectors(K: Array, n_components: int | None = None) -> tuple[Array, Array]:
     """The largest eigenvalues of a kernel matrix, descending, and their eigenvectors in columns.
 

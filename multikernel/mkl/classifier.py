@@ -72,8 +72,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
         ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X (n, n, m).
     C : float, numpy.inf or "learn"
-        Price of errors; infinity is the hard margin, ``"learn"`` (squared hinge, binary or ovr/ovo) learns
-        1/C as the weight of the identity kernel, in the same budget of weights.
+        Penalty on margin violations; infinity is the hard margin, ``"learn"`` (squared hinge, binary or
+        ovr/ovo) learns 1/C as the weight of the identity kernel, in the same budget of weights.
     loss : {"hinge", "squared_hinge"}
     norm : float >= 1
         p of the weight set: 1 gives sparse weights, infinity the plain sum.
@@ -90,23 +90,23 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     tol : float
         The relative duality gap to reach.
     max_iter : int
-        At most so many weight updates.
+        Maximum number of weight updates.
     psd : {"error", "clip", "shift"}
         What to do with an indefinite Gram matrix. With "error", large ones are only spot-checked before the
         fit (blocks of them are factored), and again where the solver meets negative curvature; a repair looks
         at every matrix whole.
     gram : {"auto", "dense", "low_rank", "memmap"}
-        What stands for the kernels during fit: a Gram stack in memory or on disk, or factors of low rank.
+        Kernel representation during fit: a Gram stack in memory or on disk, or factors of low rank.
         With "auto" a stack up to 10 000 rows where it fits in memory; factors beyond that, wherever ``rank``
         is given or a view names one or an ``approximation``, and for rows in dask collections. See Notes.
     rank : int, float in (0, 1) or None
         Of factors, for views that name none: their columns, or the largest relative trace error over all
         rows; None is 200 columns.
     dtype : {"float64", "float32"}
-        The precision of stack or factors; a ready-made stack of either keeps its own.
+        The precision of stack or factors; a precomputed stack of either keeps its own.
     missing : {"error", "renormalise", "absent", "mean", "complete"}
         What to do with samples that lack views: all columns of a view are NaN in their row (None or NA in
-        columns of objects), or their row and column of a ready-made kernel. Refuse them; take what a sample
+        columns of objects), or their row and column of a precomputed kernel. Refuse them; take what a sample
         has for the whole, scaled by the weights; ask for its margin in the views that it has; put the mean of
         the other samples in the place of a view; or estimate it from the other views. Needs a Gram stack. See
         Notes.
@@ -133,7 +133,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         On a Gram stack only.
     coef_ : array (n_machines, n_columns)
         On factors only: of the columns of the views with weight.
-    gram_ : {"dense", "low_rank", "memmap"}, what stood for the kernels
+    gram_ : {"dense", "low_rank", "memmap"}, the kernel representation used
     memory_ : MemoryEstimate
         What the fit needed, and what there was; ``str`` tells it in words.
     approximation_ : DataFrame
@@ -161,12 +161,12 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
     Equal rows with equal labels are one sample with the sum of their weights, and the order of the rows does
     not matter. What kernels take from the data (median width, means and deviations) they take from these
-    distinct samples, each once; a :class:`KernelBank` of its own, or a ready-made stack, counts every row.
+    distinct samples, each once; a :class:`KernelBank` of its own, or a precomputed stack, counts every row.
 
     On factors, the same problem is solved with :math:`Z_m Z_m^\top` in the place of :math:`K_m`, to the same
     gap. What kernels take from the data, and the landmarks, come from at least 5000 reference rows, drawn by
     ``random_state``; equal ones count once, but equal rows are not merged elsewhere. There is no such route
-    for ready-made kernels, ``psd`` repairs, ``multiclass="joint"``, and C that is learned or infinite. With
+    for precomputed kernels, ``psd`` repairs, ``multiclass="joint"``, and C that is learned or infinite. With
     dask arrays or dataframes everything but the reference rows stays where it lives, and predictions are
     lazy.
 
@@ -199,7 +199,6 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     Kloft et al., lp-norm multiple kernel learning, JMLR 12, 2011.
     Liu et al., Absent multiple kernel learning, AAAI 2015.
     Weston & Watkins, Support vector machines for multi-class pattern recognition, ESANN 1999.
-    Zien & Ong, Multiclass multiple kernel learning, ICML 2007.
     Zien & Ong, Multiclass multiple kernel learning, ICML 2007.
     Tsuda, Akaho & Asai, The em algorithm for kernel matrix completion with auxiliary data, JMLR 4, 2003.
 
@@ -298,8 +297,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
             )
         if isinstance(self.C, str) or np.isinf(self.C):
             return (
-                f"C={self.C!r} has no low-rank route, which needs a finite price of errors. Use a number (a "
-                "large one for a hard margin), or gram='dense' or 'memmap'."
+                f"C={self.C!r} has no low-rank route, which needs a finite C. Use a number (a large "
+                "one for a hard margin), or gram='dense' or 'memmap'."
             )
         return ""
 

@@ -246,7 +246,7 @@ def _fitted_machine(model: Any) -> Any:
 
 
 def _view_names(machine: BaseMKL, probe: tuple[Any, str, Any, Any, Array]) -> list[str]:
-    """The names of the views; of ready-made kernels they are known after a fit, here of the first fold."""
+    """The names of the views; of precomputed kernels they are known after a fit, here of the first fold."""
     if not machine._precomputed:
         return [view.name for view in as_views(machine.kernels)]
     estimator, prefix, X, y, rows = probe

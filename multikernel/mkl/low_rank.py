@@ -1,4 +1,21 @@
-"""Which way a fit goes: on a stack of Gram matrices in memory or on disk, or on factors of low rank."""
+"""Fits on factors of low rank, for more rows than a Gram stack holds.
+
+Both routes solve the same problem, this one with K_m replaced by Z_m Z_mᵀ. A model on factors is a matrix
+of coefficients of their columns: it has no support samples, and keeps of the training rows the landmarks.
+
+The model is an estimator with the parameters of :class:`MKLClassifier` (``gram``, ``rank`` among them).
+
+**Route** (:func:`choose_route`): a stack of Gram matrices in memory or on disk, or factors.
+
+**Factors.** The reference rows are drawn by their number among the rows that count, so that the same seed
+chooses the same ones wherever the rows live. Of reference rows that are equal, one is kept, and they are put
+in an order of their own: where all rows are reference rows, neither repetitions nor the order of the rows
+change the bank.
+
+**Warnings** tell of kernels that are approximated unasked, or badly, or at too high a cost. What to do comes
+first and numbers are rounded, so that the folds of a search mostly warn in the same words, which Python
+repeats only once.
+"""
 
 import shutil
 import sys
@@ -41,7 +58,16 @@ from ..views.low_rank import (
 )
 from ..views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size, require_fits
 
+_ATTEMPTS = 4  # at a trace error that is asked for
+_AIM = 0.9  # of it on the reference rows, which are nearer to their landmarks than other rows
+_RARE = 100  # rows that become reference rows because a kernel would be constant on the others
+_WORST = 100  # rows that become reference rows because the factors miss them most
+_INEXACT = 0.5  # trace errors beyond it: what is learned is hardly about these kernels any more
+_LITTLE = 2**26  # bytes that are no matter, however few Gram matrices would take
+_OF_ONE_ROUTE = ("support_", "dual_coef_", "coef_", "approximation_", "memory_")
 
+
+# ---------------------------------------------------------------------- route
 class LowRankWarning(UserWarning):
     """Kernels are approximated although nobody asked for it, or less exactly than was asked for."""
 
@@ -98,7 +124,7 @@ def _of_dask(estimator: Any, X: Any) -> str:
             f"gram={estimator.gram!r} needs all rows of X in this process; got a dask {type(X).__name__}. "
             "Use gram='low_rank' or 'auto', or load it with X.compute()."
         )
-    choose_gram("low_rank", 1, estimator.kernels)  # refuses ready-made kernels
+    choose_gram("low_rank", 1, estimator.kernels)  # refuses precomputed kernels
     why_not = why_not_low_rank(estimator)
     if why_not:
         raise ValueError(f"{why_not} For that, load the dask collections with compute().")
@@ -118,21 +144,7 @@ def _n_rows(X: Any) -> int:
         return 0
 
 
-# -----------------------------------------------------------------------------
-# From rows to factors: reference rows, a bank fitted on them, the factors of all rows and how good they are.
-#
-# The reference rows are drawn by their number among the rows that count, so that the same seed chooses the
-# same ones wherever the rows live. Of reference rows that are equal, one is kept, and they are put in an
-# order of their own: where all rows are reference rows, neither repetitions nor the order of the rows change
-# the bank.
-
-
-_ATTEMPTS = 4  # at a trace error that is asked for
-_AIM = 0.9  # of it on the reference rows, which are nearer to their landmarks than other rows
-_RARE = 100  # rows that become reference rows because a kernel would be constant on the others
-_WORST = 100  # rows that become reference rows because the factors miss them most
-
-
+# ---------------------------------------------------------------------- factors of all rows
 @dataclass(frozen=True)
 class Factors:
     """The factors of all rows.
@@ -311,16 +323,7 @@ def _derived(rows: RowBlocks, bank: LowRankBank, memory: MemoryEstimate) -> RowB
     return rows.derive(factorise, bank, keep=memory.place != "nowhere")
 
 
-# -----------------------------------------------------------------------------
-# What a fit on factors warns of: kernels that are approximated unasked, or badly, or at too high a price.
-#
-# What to do comes first and numbers are rounded, so that the folds of a search mostly warn in the same words,
-# which Python repeats only once.
-
-_INEXACT = 0.5  # trace errors beyond it: what is learned is hardly about these kernels any more
-_LITTLE = 2**26  # bytes that are no matter, however few Gram matrices would take
-
-
+# ---------------------------------------------------------------------- warnings
 def warn_of_factors(estimator: Any, factors: Factors) -> None:
     """Say what nobody asked for, once a fit has its factors.
 
@@ -409,18 +412,7 @@ def _grouped(count: int) -> str:
     return f"{count:,}".replace(",", " ")
 
 
-# -----------------------------------------------------------------------------
-# Kernel weights on factors of low rank, for more rows than a Gram stack holds: the steps of such a fit.
-#
-# Both routes solve the same problem, this one with K_m replaced by Z_m Z_mᵀ. A model on factors is a matrix
-# of coefficients of their columns: it has no support samples, and keeps of the training rows the landmarks.
-#
-# The model is an estimator with the parameters of :class:`MKLClassifier` (``gram``, ``rank`` among them).
-
-
-_OF_ONE_ROUTE = ("support_", "dual_coef_", "coef_", "approximation_", "memory_")
-
-
+# ---------------------------------------------------------------------- steps of a fit
 class BlockProblem(NamedTuple):
     """Machines with common weights: their rows of factors, targets and prices, their loss and their names."""
 

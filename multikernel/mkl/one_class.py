@@ -9,6 +9,7 @@ from ..core.decisions import MachineNovelty
 from ..core.estimator import BaseMKL
 from ..core.inputs import check_nu, check_sample_weights
 from ..core.svm.losses import OneClass
+from ..rows import count_rows
 from .classifier import MKL
 
 
@@ -89,7 +90,7 @@ class MKLOneClass(MachineNovelty, BaseMKL):
         """
         nu = check_nu(self.nu)
         X = self._validate_table(X, reset=True)
-        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_samples = count_rows(X)
         weights = check_sample_weights(sample_weight, n_samples)
         samples = self._distinct(X, np.zeros(n_samples), weights)
         Ks = self._fit_kernels(X, samples)

@@ -1,4 +1,4 @@
-"""Support vector regression with learned kernel weights."""
+"""Regression with learned kernel weights: support vector regression and kernel ridge regression."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +18,15 @@ from ..rows import is_dask
 from .classifier import MKL
 from .low_rank import BlockProblem, fit_factors, goes_low_rank, learn_on_factors, store_factors
 
+RIDGE = About(
+    family="ridge",
+    problem="min Σ_k ½‖y_k − f_k‖² + ½α‖f_k‖² in the space of Σ μ_m K_m, μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1",
+    solver="Newton's steps over the weights, a linear system for each value; duality gap",
+    cost="n³/3 + P n² for each of some ten steps; memory P n² for the kernels and a third beside them",
+    use="Values with Gaussian noise, or several outputs that are to share their kernels.",
+    reference="Cortes, Mohri & Rostamizadeh 2009; Kloft et al. 2011",
+)
+
 
 class MKLRegressor(RegressorMixin, BaseMKL):
     r"""ε-support vector regression that learns the weights of its kernels.
@@ -35,7 +44,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
     kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, missing, callback, verbose, random_state
         As for :class:`MKLClassifier`.
     C : float
-        Price of errors beyond epsilon.
+        Penalty on errors beyond epsilon.
     epsilon : float >= 0
         Errors below it are free.
 
@@ -153,19 +162,6 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         if is_dask(X):
             return score_by_chunks(self, X, y, sample_weight)
         return float(super().score(X, y, sample_weight))
-
-
-# -----------------------------------------------------------------------------
-# Kernel ridge regression with learned kernel weights.
-
-RIDGE = About(
-    family="ridge",
-    problem="min Σ_k ½‖y_k − f_k‖² + ½α‖f_k‖² in the space of Σ μ_m K_m, μ ≥ 0, Σ (d_m² μ_m)^p ≤ 1",
-    solver="Newton's steps over the weights, a linear system for each value; duality gap",
-    cost="n³/3 + P n² for each of some ten steps; memory P n² for the kernels and a third beside them",
-    use="Values with Gaussian noise, or several outputs that are to share their kernels.",
-    reference="Cortes, Mohri & Rostamizadeh 2009; Kloft et al. 2011",
-)
 
 
 class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):

@@ -1,6 +1,11 @@
-"""The bookkeeping of every iterative solver: options, status, result and the record of its iterations.
+"""The bookkeeping of every iterative solver: options, status, result, history, gaps, line search, progress.
 
 Recording, stopping and the status are here, once; the steps are the solver's own.
+
+**Line search** (:func:`backtrack`): a step is shortened until it is good enough. What is good enough is the
+caller's to say, by Armijo's rule or otherwise. Three searches differ in their logic and stay where they are:
+projected gradients read the next length off a parabola, Newton's method over the simplex ends where values
+cannot tell two points apart, and its quadratic model is minimized in compiled code.
 """
 
 import sys
@@ -14,8 +19,12 @@ import numpy as np
 
 Entry = dict[str, Any]
 Callback = Callable[[Entry], bool | None]
+_TINY = float(np.finfo(float).tiny)
+T = TypeVar("T")
+_SUFFICIENT = 1e-4  # share of what the slope promises that a step must bring
 
 
+# ---------------------------------------------------------------------- options, status, result, history
 class Status(StrEnum):
     """How a solver ended."""
 
@@ -156,12 +165,7 @@ class Recorder:
         return {"n_iter": self.n_iter, "status": self.status, "history": self.history}
 
 
-# -----------------------------------------------------------------------------
-# Gaps in relation to a value, what they are relative to where the value is 0, and scales for both.
-
-_TINY = float(np.finfo(float).tiny)
-
-
+# ---------------------------------------------------------------------- gaps and scales
 def relative_gap(upper: float, lower: float, least_size: float = 0.0) -> float:
     """(upper − lower) / max(|upper|, least_size); infinite where a bound is.
 
@@ -186,19 +190,7 @@ def power_of_two(size: float) -> float:
     return float(np.exp2(np.round(np.log2(size)))) if np.isfinite(size) and size > 0 else 1.0
 
 
-# -----------------------------------------------------------------------------
-# Backtracking: a step is shortened until it is good enough.
-#
-# What is good enough is the caller's to say, by Armijo's rule or otherwise. Three searches differ in their
-# logic and stay where they are: projected gradients read the next length off a parabola, Newton's method over
-# the simplex ends where values cannot tell two points apart, and its quadratic model is minimized in compiled
-# code.
-
-T = TypeVar("T")
-
-_SUFFICIENT = 1e-4  # share of what the slope promises that a step must bring
-
-
+# ---------------------------------------------------------------------- line search
 def armijo(value: float, length: float, slope: float) -> float:
     """The largest value that is low enough after a step of some length along a slope < 0.
 
@@ -240,10 +232,7 @@ def backtrack(
     return None
 
 
-# -----------------------------------------------------------------------------
-# Progress of a long fit: one line on standard error for each iteration, or for each point of a search.
-
-
+# ---------------------------------------------------------------------- progress
 class Progress:
     """Writes iteration, objective, relative gap and number of active kernels; passes the entry on.
 

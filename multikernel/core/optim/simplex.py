@@ -1,9 +1,26 @@
-"""The best step of a quadratic model over the simplex, exact also where the matrix is large beside the slope.
+"""Minimisation over the unit simplex: steps of a quadratic model, a model of J(μ), Newton's method.
+
+**Quadratic model** (:func:`minimize_step`), exact also where the matrix is large beside the slope:
 
     min  g'd + ½ d'Hd     x + d ≥ 0,  Σ d = 0
 
 The unknown is the step and not the point: products Hx, which may be larger than g by more digits than there
 are, never occur.
+
+**Model of the optimal value** (:func:`minimize_model`). The optimal value J(μ) of a kernel machine is a
+linear part plus a part that is homogeneous of degree −1 (for the hard margin: only the latter, J = 1/(2γ²)).
+A quadratic model of J is poor far from the current point, whereas 1/R of the homogeneous part R is nearly
+quadratic; so the model that the Newton step minimises is
+
+    value(μ + d) = g_lin'd + 1/φ(d),    φ(d) = φ₀ + φ'd + ½ d'Φd,   matched to first and second order.
+
+**Newton's method** (:func:`minimise_over_simplex`) for a smooth convex function of weights:
+
+    minimise F(η),   η ≥ 0, Σ η = 1
+
+Each step goes towards the minimiser of a model of second order over the whole simplex (an active-set
+program of the size of η), so that weights reach zero exactly; the step is shortened until F falls enough.
+The caller says by its own certificate when to stop.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +33,17 @@ from ..._numba import compiled
 from ..._typing import Array
 from .loop import Options, Recorder, Result, Status
 
+_ROUNDING = 1e-13
+NO_CURVATURE = (
+    1e-12  # relative to the slopes: a Hessian of rounding alone, which `minimize_model` must not get
+)
+_NEAR = 1e-3  # from this gap on the quadratic model is as good, and its minimiser is not read off values
+_FALL = 1e-4  # share of the predicted fall that a step has to bring
+_SHORTENINGS = 40
+_ILL_CONDITIONED = 1e-9  # relative: values may be as wrong as this where a gap that halves tells the better
 
+
+# ---------------------------------------------------------------------- quadratic model
 @compiled
 def minimize_step(H: Array, g: Array, point: Array) -> Array:
     """x + d (m,), by a primal active set from x.
@@ -95,20 +122,7 @@ def minimize_step(H: Array, g: Array, point: Array) -> Array:
     return x / x.sum()
 
 
-# -----------------------------------------------------------------------------
-# The model of the optimal value over the simplex, which the Newton step minimises.
-#
-# The optimal value J(μ) of a kernel machine is a linear part plus a part that is homogeneous of degree −1
-# (for the hard margin: only the latter, J = 1/(2γ²)). A quadratic model of J is poor far from the current
-# point, whereas 1/R of the homogeneous part R is nearly quadratic; so the model that the Newton step
-# minimises is
-#
-#     value(μ + d) = g_lin'd + 1/φ(d),    φ(d) = φ₀ + φ'd + ½ d'Φd,   matched to first and second order.
-
-
-_ROUNDING = 1e-13
-
-
+# ---------------------------------------------------------------------- model of the optimal value
 @compiled
 def _map(theta: Array, p: float) -> Any:
     """μ = θ^(1/p) with its first and second derivatives."""
@@ -193,22 +207,7 @@ def minimize_model(theta: Array, q: Array, H: Array, p: float) -> Array:
     return x
 
 
-# -----------------------------------------------------------------------------
-# Newton's method for a smooth convex function of weights in the unit simplex.
-#
-#     minimise F(η),   η ≥ 0, Σ η = 1
-#
-# Each step goes towards the minimiser of a model of second order over the whole simplex (an active-set
-# program of the size of η), so that weights reach zero exactly; the step is shortened until F falls enough.
-# The caller says by its own certificate when to stop.
-
-
-_NEAR = 1e-3  # from this gap on the quadratic model is as good, and its minimiser is not read off values
-_FALL = 1e-4  # share of the predicted fall that a step has to bring
-_SHORTENINGS = 40
-_ILL_CONDITIONED = 1e-9  # relative: values may be as wrong as this where a gap that halves tells the better
-
-
+# ---------------------------------------------------------------------- Newton's method
 class StartError(ValueError):
     """The function cannot be computed at the start."""
 

@@ -10,8 +10,8 @@ before it starts.
 
 - For a convex function with gradient g at x, g'x + support(−g) bounds how far its value is above the smallest
   one (Frank & Wolfe's gap); for any other function it measures how far x is from stationary.
-- The set of weights of any sign whose combined kernel is positive semidefinite (a spectrahedron) has no
-  formula for any of these. It is given by its matrices, to interior point methods only, and is not here.
+- :class:`Spectrahedron`, the weights of any sign whose combined kernel is positive semidefinite, has no
+  formula for any of these. It is given by its matrices, to interior point methods only.
 """
 
 from abc import ABC, abstractmethod
@@ -21,6 +21,8 @@ import numpy as np
 import scipy.linalg
 
 from ..._typing import Array
+
+_RANGE_TOLERANCE = 1e-12  # rounding leaves less; what is larger can cost the criterion per cents
 
 
 class WeightSet:
@@ -363,17 +365,13 @@ def dual_norm(q: Array, p: float) -> float:
     return norm_and_slope(q, p / (p - 1.0))[0]
 
 
-# -----------------------------------------------------------------------------
-# The weights, of any sign, whose combination of kernels is positive semidefinite: {w : Σ_i w_i K_i ⪰ 0}.
-#
-# Kernels of low rank, or with repeated points, have a common null space on which every combination vanishes.
-# There is no interior then; so the set is described on the common range, where equal weights lie inside it.
-
-_RANGE_TOLERANCE = 1e-12  # rounding leaves less; what is larger can cost the criterion per cents
-
-
+# ---------------------------------------------------------------------- positive semidefinite combinations
 class Spectrahedron:
-    """Positive semidefinite combinations of a stack.
+    """The weights, of any sign, whose combination of kernels is positive semidefinite: {w : Σ_i w_i K_i ⪰ 0}.
+
+    Kernels of low rank, or with repeated points, have a common null space on which every combination
+    vanishes. There is no interior then; so the set is described on the common range, where equal weights lie
+    inside it.
 
     Parameters
     ----------

@@ -1,6 +1,21 @@
-"""Sizes, weighted sums and quadratic forms of a whole stack of kernels, in double precision.
+"""Weighted sums of a stack of kernels and their adjoints, in double precision.
 
 The stack Ks (m, n, n) may be float32 or memory-mapped; it is read one kernel at a time and never copied.
+
+**Weighted sum** (:class:`WeightedStack`), its adjoint, and the rows of it that have been formed so far:
+
+    K(μ) = Σ_m μ_m c_m K_m (+ μ_id I) + diag(shift),    F_m = c_m K_m β,    q_m = β'F_m
+
+``c`` are fixed scales (a cost d_m enters as c_m = 1/d_m²). A diagonal matrix (the identity, where samples
+have no weights) may count as one more kernel, the last, without being stored: learning its weight learns C
+of the 2-norm soft margin.
+
+**Locally combined kernel** (:class:`GatedStack`) and its adjoint:
+
+    K_η = Σ_m (η_m η_m') ∘ K_m,        c_im = Σ_r (U_m ∘ K_m U_m)_ir,   U_m = η_m ∘ B
+
+B (n, r) are the signed dual coefficients of r machines, so that Σ_im c_im = tr(B'K_η B). Several gates may
+read the same stored kernel: ``sources[m]`` is the place of gate m's kernel in the stack.
 """
 
 from collections.abc import Sequence
@@ -25,8 +40,13 @@ from .passes import (
 )
 
 _CONSTANT = 1e-12  # share of the trace that rounding leaves of the variance of a constant kernel
+# Below this share of the samples, picking support columns one by one is cheaper than reading whole rows.
+_SPARSE_SUPPORT = 0.5
+_ROWS_AT_ONCE = 512  # copies of so many rows of a kernel, for a product with a matrix
+_SUSPICIOUS_RIDGE = 1e-4  # relative; a positive semidefinite sum needs less to be factored
 
 
+# ---------------------------------------------------------------------- whole stacks
 def mean_diagonals(Ks: Array) -> Array:
     """tr K_m / n for each kernel, (m,).
 
@@ -101,21 +121,7 @@ def variance_scales(Ks: Array, names: Sequence[str]) -> Array:
     return scales
 
 
-# -----------------------------------------------------------------------------
-# The weighted sum of a stack of kernels, its adjoint, and the rows of it that have been formed so far.
-#
-#     K(μ) = Σ_m μ_m c_m K_m (+ μ_id I) + diag(shift),    F_m = c_m K_m β,    q_m = β'F_m
-#
-# ``c`` are fixed scales (a cost d_m enters as c_m = 1/d_m²). A diagonal matrix (the identity, where samples
-# have no weights) may count as one more kernel, the last, without being stored: learning its weight learns C
-# of the 2-norm soft margin.
-
-# Below this share of the samples, picking support columns one by one is cheaper than reading whole rows.
-_SPARSE_SUPPORT = 0.5
-_ROWS_AT_ONCE = 512  # copies of so many rows of a kernel, for a product with a matrix
-_SUSPICIOUS_RIDGE = 1e-4  # relative; a positive semidefinite sum needs less to be factored
-
-
+# ---------------------------------------------------------------------- weighted sum
 def stack_of_rows(Ks: Array, rows: Array) -> Array:
     """The stack of some of the samples, a new array; on disk where the whole one is."""
     out = allocate_array((Ks.shape[0], rows.size, rows.size), Ks.dtype, on_disk=is_on_disk(Ks))
@@ -334,15 +340,7 @@ class WholeKernel(WeightedStack):
         self.valid[:] = True
 
 
-# -----------------------------------------------------------------------------
-# The locally combined kernel and its adjoint.
-#
-#     K_η = Σ_m (η_m η_m') ∘ K_m,        c_im = Σ_r (U_m ∘ K_m U_m)_ir,   U_m = η_m ∘ B
-#
-# B (n, r) are the signed dual coefficients of r machines, so that Σ_im c_im = tr(B'K_η B). Several gates may
-# read the same stored kernel: ``sources[m]`` is the place of gate m's kernel in the stack.
-
-
+# ---------------------------------------------------------------------- locally combined kernel
 class GatedStack(WeightedStack):
     """K_η for the current gate; its rows are formed when they are asked for.
 

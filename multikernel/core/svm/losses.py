@@ -1,4 +1,35 @@
-"""Compiled order statistics: the primal value of the hinge is needed often, and must cost next to nothing."""
+"""The losses of the kernel machines: their dual problem and the primal bound that certifies it.
+
+Every machine of the library, with one fixed kernel K, is
+
+    max_β  y'β − ε‖β‖₁ − ½ β'(K + diag(shift))β   subject to   lower ≤ β ≤ upper,  Σβ = total
+
+(β is label × dual for a classifier). A loss object states these data, and gives an upper bound of the
+optimal value from any scores f = Kβ: the primal value ½ s²‖w‖² + risk(s f), with the best scale s near 1
+and the best intercept. Dual and primal value meet at the optimum; their difference is the certificate.
+
+===================  ==========================================  =================================
+loss                 risk(f) = min over the intercept b          dual
+===================  ==========================================  =================================
+Hinge                Σ C_i [1 − y_i(f_i + b)]₊                   0 ≤ y_i β_i ≤ C_i
+SquaredHinge         Σ (C_i/2) [1 − y_i(f_i + b)]₊²              0 ≤ y_i β_i, shift = 1/C_i
+HardMargin           0 if some b gives y_i(f_i + b) ≥ 1          0 ≤ y_i β_i
+EpsilonInsensitive   Σ C_i [|y_i − f_i − b| − ε]₊                −C_i ≤ β_i ≤ C_i
+OneClass             Σ C_i [ρ − f_i]₊ − ρ, b = −ρ                0 ≤ β_i ≤ C_i, Σβ = 1
+SquaredError         Σ (y_i − f_i − b)² / (2 ridge_i)            β free, shift = ridge_i
+===================  ==========================================  =================================
+
+The primal value of the hinge is needed often, and must cost next to nothing: its order statistics are
+compiled.
+
+**Joint hinge** (:class:`JointHinge`): the loss of all classes in one machine, whose dual has one column for
+each class; of Weston & Watkins (1999) where every reward is 2.
+
+    Σ_i C_i Σ_{l ≠ y_i} [R_il − (f_i^{y_i} − f_i^l)]₊,     f^l = w_l'φ + b_l
+
+Its dual variables α_il are 0 ≤ α_il ≤ C_i, in the form B_il = [l = y_i] Σ_k α_ik − α_il that the scores
+have: f^l(x) = Σ_i B_il k(x_i, x) + b_l. See :mod:`multikernel.core.svm.joint.solver` for the problem.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,7 +42,13 @@ import numpy as np
 from ..._numba import compiled, larger, smaller
 from ..._typing import Array
 
+_LEAST_KERNEL = 1e-8
+_LEAST_SHARE = 1e-3  # of its natural size: one-class values below it count as 0
+_SCALES = 1.0 + 10.0 ** np.arange(-7.0, 0.0)
+REWARD = 2.0
 
+
+# ---------------------------------------------------------------------- compiled order statistics
 @compiled
 def _select(values: Array, k: int) -> float:
     """The k-th smallest of ``values``, which are reordered so that smaller ones stand before it."""
@@ -84,37 +121,7 @@ def hinge_bound(y: Array, scores: Array, norm2: float, C: float, n_positive: int
     return best, plain, intercept
 
 
-# -----------------------------------------------------------------------------
-# The losses of the kernel machines: their dual problem and the primal bound that certifies it.
-#
-# Every machine of the library, with one fixed kernel K, is
-#
-#     max_β  y'β − ε‖β‖₁ − ½ β'(K + diag(shift))β   subject to   lower ≤ β ≤ upper,  Σβ = total
-#
-# (β is label × dual for a classifier). A loss object states these data, and gives an upper bound of the
-# optimal value from any scores f = Kβ: the primal value ½ s²‖w‖² + risk(s f), with the best scale s near 1
-# and the best intercept. Dual and primal value meet at the optimum; their difference is the certificate.
-#
-# ===================  ==========================================  =================================
-# loss                 risk(f) = min over the intercept b          dual
-# ===================  ==========================================  =================================
-# Hinge                Σ C_i [1 − y_i(f_i + b)]₊                   0 ≤ y_i β_i ≤ C_i
-# SquaredHinge         Σ (C_i/2) [1 − y_i(f_i + b)]₊²              0 ≤ y_i β_i, shift = 1/C_i
-# HardMargin           0 if some b gives y_i(f_i + b) ≥ 1          0 ≤ y_i β_i
-# EpsilonInsensitive   Σ C_i [|y_i − f_i − b| − ε]₊                −C_i ≤ β_i ≤ C_i
-# OneClass             Σ C_i [ρ − f_i]₊ − ρ, b = −ρ                0 ≤ β_i ≤ C_i, Σβ = 1
-# SquaredError         Σ (y_i − f_i − b)² / (2 ridge_i)            β free, shift = ridge_i
-# ===================  ==========================================  =================================
-#
-# The hinge of soft labels has a module of its own, :mod:`.posterior`, and so has that of all classes in one
-# machine, :mod:`.joint`, whose dual has one column for each class.
-
-
-_LEAST_KERNEL = 1e-8
-_LEAST_SHARE = 1e-3  # of its natural size: one-class values below it count as 0
-_SCALES = 1.0 + 10.0 ** np.arange(-7.0, 0.0)
-
-
+# ---------------------------------------------------------------------- losses
 class Bound(NamedTuple):
     """The best primal value found over scalings of the scores, and the one of the scores as they are.
 
@@ -218,7 +225,7 @@ def _per_sample(value: Array | float, target: Array) -> Array:
 
 @dataclass(frozen=True)
 class _PricedLoss(Loss):
-    """A loss with a price for the errors of each sample (or one for all)."""
+    """A loss with a penalty on the margin violations of each sample (or one for all)."""
 
     C: Array | float
 
@@ -483,17 +490,7 @@ def value_floor(losses: Sequence[Any], mean_diagonals: Array) -> float:
     return sum(loss.least_size(size) for loss in losses if isinstance(loss, Loss))
 
 
-# -----------------------------------------------------------------------------
-# The loss of all classes in one machine, of Weston & Watkins (1999) where every reward is 2.
-#
-#     Σ_i C_i Σ_{l ≠ y_i} [R_il − (f_i^{y_i} − f_i^l)]₊,     f^l = w_l'φ + b_l
-#
-# Its dual variables α_il are 0 ≤ α_il ≤ C_i, in the form B_il = [l = y_i] Σ_k α_ik − α_il that the scores
-# have: f^l(x) = Σ_i B_il k(x_i, x) + b_l. See :mod:`multikernel.core.svm.joint.solver` for the problem.
-
-REWARD = 2.0
-
-
+# ---------------------------------------------------------------------- joint hinge
 @dataclass(frozen=True)
 class JointHinge:
     """The loss of all classes in one machine.
@@ -503,7 +500,7 @@ class JointHinge:
     codes : int array (n,), the class of each sample, 0 to n_classes − 1
     n_classes : int, at least 2
     C : float or array (n,)
-        The price of the errors of each sample, or one for all.
+        Penalty on the margin violations of each sample, or one for all.
     rewards : array (n, n_classes), optional
         The margins R_il asked for, 2 by default; any finite numbers. Those of the own classes are not read.
     """

@@ -1,8 +1,18 @@
-"""The way to a large price of errors, through smaller ones.
+"""Machines with one fixed kernel, which keep their state between nearly equal kernels.
 
-With a price C far above 1/K_ii, and classes that overlap, most duals end at C, and a cold solver would have
-to climb there in steps of the size 1/K_ii. Bounded duals grow in proportion to the price: a rough solution at
-a tenth of it, times ten, is a good start.
+``Machine`` solves a margin loss by SMO, ``RidgeMachine`` the squared loss by a factorisation. The weight
+learner needs the same things of both: ``solve`` at the current weights, ``refresh`` of the adjoint F = K_m
+β, the gradient q, and ``sensitivity``, how the dual variables answer to a change of the weights.
+
+**Large penalties.** With C far above 1/K_ii, and classes that overlap, most duals end at C, and a cold solver
+would have to climb there in steps of the size 1/K_ii. Bounded duals grow in proportion to C: a rough solution
+at a tenth of it, times ten, is a good start.
+
+**Newton's steps**, for kernels on which pairs converge slowly. All the free β move at once, by K_FF⁻¹ times
+what the dual value still gains along them. A kernel of low rank leaves more β free than it determines: along
+its null space the value is linear, only a ridge holds the step back, and some β is always near a bound. So a
+step is as long as the value rises, the β that meet a bound first stay there, and the others go on without
+them.
 """
 
 from dataclasses import dataclass
@@ -19,13 +29,23 @@ from . import smo as smo_loop
 from .free_system import Sensitivity, solve_free_system
 from .losses import Bound, HardMargin, Loss
 
-ROUNDS = 10  # of steps at each station, if they crawl
+ROUNDS = 10  # of steps at each share of C, if they converge slowly
 _DEAR, _CHEAP, _FACTOR = 1e3, 1e2, 10.0
 VIOLATION = 0.03  # of the optimality conditions, relative to the targets: rough is enough on the way
+_FULL = 2.0  # lengths up to this are Newton's own, but for rounding
+_LONGEST = 1e10
+_MOST_BOUNDS, _FEW = 50, 300  # bounds met in one step, if so few β are free that a solution costs little
+_FINEST_VIOLATION = 1e-13
+_PATIENCE = 20
+NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
+ROUNDING = 1e-9  # of a start, relative
+_DRIFT = 1e-12  # of the sum of the duals, relative to their size
+CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
 
 
+# ---------------------------------------------------------------------- large penalties
 def shares_on_the_way(price: float, diagonal: Array) -> Array:
-    """The shares of the price to stop at before the whole one; none if it is small, or infinite."""
+    """The shares of C (`price`) to stop at before the whole; none if it is small, or infinite."""
     size = price * float(np.mean(diagonal))
     if not _DEAR < size < np.inf:
         return np.empty(0)
@@ -34,24 +54,11 @@ def shares_on_the_way(price: float, diagonal: Array) -> Array:
 
 
 def best_growth(reward: float, norm2: float) -> float:
-    """The multiple of the duals, from 1 to the growth of the price, with the largest dual value."""
+    """The multiple of the duals, from 1 to the growth of C, with the largest dual value."""
     return min(max(reward / norm2, 1.0), _FACTOR) if norm2 > 0.0 else _FACTOR
 
 
-# -----------------------------------------------------------------------------
-# Newton's steps of a machine's free dual variables: for kernels on which pairs crawl.
-#
-# All the free β move at once, by K_FF⁻¹ times what the dual value still gains along them. A kernel of low
-# rank leaves more β free than it determines: along its null space the value is linear, only a ridge holds the
-# step back, and some β is always near a bound. So a step is as long as the value rises, the β that meet a
-# bound first stay there, and the others go on without them.
-
-
-_FULL = 2.0  # lengths up to this are Newton's own, but for rounding
-_LONGEST = 1e10
-_MOST_BOUNDS, _FEW = 50, 300  # bounds met in one step, if so few β are free that a solution costs little
-
-
+# ---------------------------------------------------------------------- Newton's steps of the free duals
 def newton_step(machine: "Machine") -> None:
     """Move the free β within their bounds, if that raises the dual value."""
     rows = machine.free()
@@ -97,22 +104,7 @@ def _try(machine: "Machine", rows: Array, change: Array, ascent: Array) -> bool:
     return True
 
 
-# -----------------------------------------------------------------------------
-# The fixed-kernel machines: they keep their state between nearly equal kernels.
-#
-# ``Machine`` solves a margin loss by SMO, ``RidgeMachine`` the squared loss by a factorisation. The weight
-# learner needs the same things of both: ``solve`` at the current weights, ``refresh`` of the adjoint F = K_m
-# β, the gradient q, and ``sensitivity``, how the dual variables answer to a change of the weights.
-
-
-_FINEST_VIOLATION = 1e-13
-_PATIENCE = 20
-NEGATIVE_CURVATURE = -1e-6  # relative; rounding of singular kernels stays above
-ROUNDING = 1e-9  # of a start, relative
-_DRIFT = 1e-12  # of the sum of the duals, relative to their size
-CROSSED_BOUNDS = -1e-5  # a relative gap that rounding cannot explain, single precision included
-
-
+# ---------------------------------------------------------------------- machines
 class Terms(NamedTuple):
     """Parts of the dual at a β: y'β − ε‖β‖₁, Σ shift β², and the largest c for which cβ is feasible."""
 
@@ -151,7 +143,7 @@ class Machine:
     ----------
     loss : Loss
     stack : WeightedStack, shared by all the tasks
-    max_steps : int, at most so many SMO steps in one call of ``solve``
+    max_steps : int, maximum number of SMO steps in one call of ``solve``
     """
 
     n_outputs = 1
@@ -167,7 +159,7 @@ class Machine:
         self._sensitivity: Sensitivity | None = None
         self._sensitivity_of = np.empty(0, int)
         self.violation = 0.1
-        self.patience = _PATIENCE * stack.n + 2000  # steps after which pairs are taken to crawl
+        self.patience = _PATIENCE * stack.n + 2000  # more steps: pairs converge slowly
         self.n_steps = 0
         self.least_curvature = np.inf
         self.least_size = 0.0  # what the gap is at least relative to
@@ -248,7 +240,7 @@ class Machine:
             self.violation *= float(np.clip(ratio, 0.05, 0.5))
 
     def _approach(self) -> None:
-        """From β = 0, come near to a large price by way of smaller ones."""
+        """From β = 0, come near to a large C by way of smaller ones."""
         if self.beta.any() or self.loss.total != 0.0:
             return
         lower, upper = self.lower, self.upper
@@ -256,7 +248,7 @@ class Machine:
         most = self.n_steps + self.max_steps
         for share in shares_on_the_way(float(max(upper.max(), -lower.min())), self.stack.diag):
             if self.n_steps >= most:
-                break  # what there is, is feasible at larger prices too
+                break  # what there is, is feasible at a larger C too
             self.lower, self.upper = share * lower, share * upper
             for _ in range(ROUNDS):
                 if self.advance(violation, self.patience).iterations < self.patience:
@@ -495,7 +487,7 @@ def solve_machine(
     start : array (n,), optional
         A feasible β to start from.
     max_iter : int
-        At most so many steps.
+        Maximum number of steps.
 
     Returns
     -------

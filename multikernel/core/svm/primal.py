@@ -3,7 +3,7 @@
     P(w, b) = Ω(w) + Σ_i C_i ℓ(y_i, f_i),   f_i = z_i·w + b
 
 =========================  ======================  =====================================================
-loss                       ℓ(y, f)                 dual of ``criteria.margin`` with the same name
+loss                       ℓ(y, f)                 dual of the loss in :mod:`.losses`
 =========================  ======================  =====================================================
 PrimalHinge                [1 − y f]₊              0 ≤ y_i β_i ≤ C_i
 PrimalSquaredHinge         ½ [1 − y f]₊²           0 ≤ y_i β_i, shift = 1/C_i

@@ -1,4 +1,4 @@
-"""The door of the weight learner: scaling, start, the loop, and the result in the caller's units."""
+"""Entry point for the weight learner: scaling, start, the loop, and the result in the caller's units."""
 
 from collections.abc import Sequence
 from dataclasses import replace

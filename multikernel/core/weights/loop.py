@@ -1,11 +1,32 @@
-"""The present weights and duals of all the tasks, and what is known there: values, bounds, the gap.
+"""Learning kernel weights: one outer loop for every loss, weight set and number of tasks.
 
-The gap is relative: (upper − lower) / |upper|. The one-class value may be 0, where there is nothing to be
-relative to: its |upper| counts as at least :meth:`.criteria.Loss.least_size`.
+    min_{μ in M}  Σ_t J_t(μ),   J_t(μ) = max_β  y_t'β − ε‖β‖₁ − ½ β'(Σ_m μ_m K_m + diag(shift))β
 
-Certificate, at any (μ, β): the primal value P(μ, β) is an upper bound of the optimum, and
+Each iteration solves the machines at the current weights (only as far as the outer loop can use), computes
+q_m = Σ_t β_t'K_mβ_t, and takes a Newton step in μ; the dual variables are moved along with it, so that the
+next solve starts nearly optimal. Kernels that are far from active are left out (a working set) and looked
+at again before the solver says that it is done. A quarter of the samples is solved first, which finds the
+active kernels for a few per cent of the cost.
+
+The loop stops when the relative duality gap of the weights and duals that it returns is at most ``tol``.
+
+**Certificate** (:class:`Iterate`): the present weights and duals of all the tasks, with their values, bounds
+and gap. The gap is relative: (upper − lower) / |upper|. The one-class value may be 0, where there is nothing
+to be relative to: its |upper| counts as at least :meth:`.losses.Loss.least_size`.
+
+At any (μ, β), the primal value P(μ, β) is an upper bound of the optimum, and
 Σ reward − ½ support(q) − ½ Σ shift β² a lower one (minimum over μ of the plane that β gives). Bounds are
 estimated from an adjoint F of a nearby β where that is enough, because exact ones cost a read of the stack.
+
+**Cutting planes** are the safeguards where the optimal value is not smooth. Every feasible β of a machine
+gives a plane below its optimal value: J(μ) ≥ S − ½ μ'q. Two uses, both rare: a *null step* refines a Newton
+step that made things worse with the planes seen so far, and the *level method* (Lemaréchal, Nemirovskii &
+Nesterov, 1995) takes over where the free variables say nothing about the curvature (hardly any, or a singular
+block); it always converges. The small programs go to Clarabel and HiGHS.
+
+This is not the level method of `multikernel.rules.solver.level`: that one knows its set by cuts only, keeps
+to its boundary, has a quadratic term and a bound from multipliers; this one is over the simplex, with each
+plane in its own units.
 """
 
 from collections.abc import Sequence
@@ -18,7 +39,7 @@ from scipy.optimize import linprog
 from ..._typing import Array
 from ..optim import cone
 from ..optim.loop import Options, Recorder, Result, Status, patient_steps, relative_gap
-from ..optim.simplex import minimize_model
+from ..optim.simplex import NO_CURVATURE, minimize_model
 from ..optim.weight_sets import LpBall
 from ..stack.sums import WeightedStack
 from ..svm.free_system import Sensitivity
@@ -29,8 +50,15 @@ from ..svm.machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMach
 WORKING_MARGIN = 0.3  # kernels with q below (1 − margin) of the largest are left out
 _NEARLY_DONE = 100.0  # times tol: from here on the duals have to certify as they are
 EARLY_CHECK = 0.05  # at this gap the kernels left out are looked at for the first time, if they are many
+_MOST_NULL_STEPS = 30
+_MOST_POLISHING = 12
+_LEVEL_STEPS = 16  # the level method's first turn; each is twice as long as the one before
+_PATIENCE = 5  # stalls or null steps in a row before the level method takes over
+_NEGLIGIBLE = 1e-9
+_FALL = 1e-2  # of what the slope promised; less is lost in the inner solutions' errors
 
 
+# ---------------------------------------------------------------------- weights, duals and bounds
 def _machine(loss: Loss | JointHinge, stack: WeightedStack, steps: int) -> Any:
     """The machine that solves for a loss."""
     if isinstance(loss, JointHinge):
@@ -264,19 +292,7 @@ class Iterate:
             machine.rebuild_gradient()
 
 
-# -----------------------------------------------------------------------------
-# Cutting planes: the safeguards of the weight learner where the optimal value is not smooth.
-#
-# Every feasible β of a machine gives a plane below its optimal value: J(μ) ≥ S − ½ μ'q. Two uses, both rare:
-# a *null step* refines a Newton step that made things worse with the planes seen so far, and the *level
-# method* (Lemaréchal, Nemirovskii & Nesterov, 1995) takes over where the free variables say nothing about the
-# curvature (hardly any, or a singular block); it always converges. The small programs go to Clarabel and
-# HiGHS.
-#
-# Not the level method of :mod:`.level`: that one knows its set by cuts only, keeps to its boundary, has a
-# quadratic term and a bound from multipliers; this one is over the simplex, with each plane in its own units.
-
-
+# ---------------------------------------------------------------------- cutting planes
 @dataclass
 class Planes:
     """Planes S_k − ½ μ'q_k below the optimal value, each with the duals that gave it."""
@@ -362,29 +378,7 @@ def level_step(constants: Array, slopes: Array, center: Array, low: float, high:
     return _onto_simplex(_solve(np.eye(m), -center, np.ones(m), inequality, bound), center)
 
 
-# -----------------------------------------------------------------------------
-# Learning kernel weights: one outer loop for every loss, weight set and number of tasks.
-#
-#     min_{μ in M}  Σ_t J_t(μ),   J_t(μ) = max_β  y_t'β − ε‖β‖₁ − ½ β'(Σ_m μ_m K_m + diag(shift))β
-#
-# Each iteration solves the machines at the current weights (only as far as the outer loop can use), computes
-# q_m = Σ_t β_t'K_mβ_t, and takes a Newton step in μ; the dual variables are moved along with it, so that the
-# next solve starts nearly optimal. Kernels that are far from active are left out (a working set) and looked
-# at again before the solver says that it is done. A quarter of the samples is solved first, which finds the
-# active kernels for a few per cent of the cost.
-#
-# The loop stops when the relative duality gap of the weights and duals that it returns is at most ``tol``.
-
-
-_MOST_NULL_STEPS = 30
-_MOST_POLISHING = 12
-_LEVEL_STEPS = 16  # the level method's first turn; each is twice as long as the one before
-_PATIENCE = 5  # stalls or null steps in a row before the level method takes over
-_NEGLIGIBLE = 1e-9
-_FALL = 1e-2  # of what the slope promised; less is lost in the inner solutions' errors
-_NO_CURVATURE = 1e-12  # relative to the slopes: a Hessian of rounding alone
-
-
+# ---------------------------------------------------------------------- outer loop
 class _Center(NamedTuple):
     """Where the last Newton step started, what it expected, and the Hessian of which kernels it used."""
 
@@ -538,7 +532,7 @@ class OuterLoop(Iterate):
         H = sum(s.hessian for s in sensitivities)
         q = self.q[kernels]
         n_free = sum(s.rows.size for s in sensitivities)
-        flat = n_free < 2 or float(np.abs(H).max()) <= _NO_CURVATURE * float(np.abs(q).max())
+        flat = n_free < 2 or float(np.abs(H).max()) <= NO_CURVATURE * float(np.abs(q).max())
         mu = np.zeros(self.n_kernels)
         if flat and self.weight_set.p == 1.0:  # J is locally linear: a damped step to its least corner
             curvature = 0.5 * q.max() * np.eye(kernels.size)

@@ -71,8 +71,8 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         leaves nothing to search.
     search : {"response_surface", "eigenvalue", "weights"}
     C : float
-        Price of errors. Only :math:`d_1` is fixed, so that the search also moves the effective C; choose C
-        first, by cross-validation of :class:`MKLClassifier`, which has :math:`d = 1`.
+        Penalty on margin violations. Only :math:`d_1` is fixed, so that the search also moves the effective
+        C; choose C first, by cross-validation of :class:`MKLClassifier`, which has :math:`d = 1`.
     cv : int, cross-validation generator or iterable of splits
         A number of folds is stratified and shuffled with `random_state`; equal rows are in the same fold, and
         there are no more folds than the smallest class has distinct samples.
@@ -85,7 +85,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     bound : float
         The search stays between :math:`10^{-bound}` and :math:`10^{bound}`; at most 10.
     max_steps : int
-        At most so many points after the design, which has m (m + 1) / 2 for m kernels.
+        Maximum number of points after the design, which has m (m + 1) / 2 for m kernels.
     multiclass : {"ovr", "ovo", "shared", "joint"}
         As for :class:`MKLClassifier`. The costs are common to all the machines, and chosen by the score of
         the whole classifier.
@@ -96,13 +96,13 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     tol : float
         The relative duality gap to reach, at every point.
     max_iter : int
-        At most so many weight updates, at every point.
+        Maximum number of weight updates, at every point.
     psd : {"error", "clip", "shift"}
         What to do with an indefinite Gram matrix.
     gram : {"dense", "memmap"}
         Where the Gram stacks are kept during fit.
     dtype : {"float64", "float32"}
-        Their precision; a ready-made stack of either keeps its own.
+        Their precision; a precomputed stack of either keeps its own.
     n_jobs : int, optional
         Folds (and machines of the last fit) solved at the same time, in threads.
     callback : callable, optional

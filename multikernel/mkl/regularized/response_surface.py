@@ -1,6 +1,14 @@
-"""A quadratic by least squares, the design that determines it, and its lowest point in a box.
+"""The lowest point of an expensive, noisy response over a few factors, by quadratic response surfaces.
 
-f(x) = c + g'x + ½ x'Hx
+    r(x) ≈ c + g'x + ½ x'Hx,     x_i = log(value of factor i / its centre) / log(its bound / its centre)
+
+The response is measured at the points of a second-order Koshal design, a quadratic is fitted by least
+squares, the response is measured where the quadratic is lowest in the box of the factors, and so on until
+that point no longer moves. |x_i| = 1 is the bound that is nearer to the centre. The answer is the best
+point measured, never a point of the surface alone.
+
+**Quadratic** (:class:`Quadratic`): fitted by least squares on a design that determines it, and its lowest
+point in a box; f(x) = c + g'x + ½ x'Hx.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,8 +28,11 @@ _NOTHING = 1e-10  # a coefficient that moves the values by a smaller part of the
 _MOST_CORNERS = 64  # of boxes with more corners, none is a start
 _SWEEPS = 200
 _STILL = 1e-6
+Point = dict[str, float]
+_SAME = 5e-4  # points that agree to three decimals are one
 
 
+# ---------------------------------------------------------------------- design and quadratic
 def koshal_design(n_factors: int, delta: Any = 1.0) -> Array:
     """The second-order Koshal design: as many points as a quadratic has coefficients.
 
@@ -144,21 +155,7 @@ def _lowest_on_line(x: Array, slope: Array, curvature: float, low: float, high: 
     return np.where(rise < 0.0, high, np.where(rise > 0.0, low, np.where(curvature < 0.0, high, x)))
 
 
-# -----------------------------------------------------------------------------
-# The lowest point of an expensive, noisy response over a few factors, by quadratic response surfaces.
-#
-#     r(x) ≈ c + g'x + ½ x'Hx,     x_i = log(value of factor i / its centre) / log(its bound / its centre)
-#
-# The response is measured at the points of a second-order Koshal design, a quadratic is fitted by least
-# squares, the response is measured where the quadratic is lowest in the box of the factors, and so on until
-# that point no longer moves. |x_i| = 1 is the bound that is nearer to the centre. The answer is the best
-# point measured, never a point of the surface alone.
-
-Point = dict[str, float]
-
-_SAME = 5e-4  # points that agree to three decimals are one
-
-
+# ---------------------------------------------------------------------- search
 class SearchStatus(StrEnum):
     """How a search ended."""
 
@@ -180,7 +177,7 @@ class ResponseSurface:
     tol : float
         The search ends when the lowest point of the surface moves no more than this, in the same units.
     max_steps : int
-        At most so many points after the design; 0 measures the design only.
+        Maximum number of points after the design; 0 measures the design only.
 
     Attributes
     ----------

@@ -1,6 +1,17 @@
-"""Costs of kernels from their spectra: a kernel that can tell more samples apart has to earn its weight.
+"""What is searched where kernel weights are regularised: costs, the exponent of costs, or the weights.
 
-d_m = (e_m / e_1)^γ,     e_m = the number of eigenvalues above ½ of K_m at unit diagonal, at least 1
+Each search measures points on folds and says which was the best; what a point means for the machines is
+their costs d (at p = 1), or, for fixed weights μ, the costs 1/√μ (at p = ∞).
+
+**Costs from spectra** (:func:`eigenvalue_costs`): a kernel that can tell more samples apart needs a larger
+gain to have weight,
+
+    d_m = (e_m / e_1)^γ,     e_m = the number of eigenvalues above ½ of K_m at unit diagonal, at least 1.
+
+**Folds** (:class:`DesignFolds`): kernels are computed once, machines start from near ones. Each fold keeps
+the kernels of its training part, those between its validation and its training part, and the machines of all
+points so far. A new point starts from the solution at the nearest point, which is feasible because costs do
+not touch the constraints of the machines.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,8 +35,14 @@ from ..classifier import MKLClassifier
 from .response_surface import Point, ResponseSurface
 
 _THRESHOLD = 0.5
+Scorer = Callable[..., float]
+SEARCHES = ("response_surface", "eigenvalue", "weights")
+EXPONENTS = np.linspace(0.0, 1.0, 11).round(1)
+_STILL = 1e-2
+_WIDEST, _NARROWEST = 10.0, 1e-6
 
 
+# ---------------------------------------------------------------------- costs from spectra
 def count_large_eigenvalues(Ks: Array) -> Array:
     """e_m of each kernel.
 
@@ -64,16 +81,7 @@ def eigenvalue_costs(counts: Array, exponent: float) -> Array:
     return np.asarray((counts / counts[0]) ** exponent)
 
 
-# -----------------------------------------------------------------------------
-# Cross-validation of one classifier at many costs of its kernels: kernels once, machines from near ones.
-#
-# Each fold keeps the kernels of its training part, those between its validation and its training part, and
-# the machines of all points so far. A new point starts from the solution at the nearest point, which is
-# feasible because costs do not touch the constraints of the machines.
-
-Scorer = Callable[..., float]
-
-
+# ---------------------------------------------------------------------- folds
 class FoldModel(MachineClassifier, BaseEstimator):
     """The classifier of one fold, solved at one vector of costs after the other.
 
@@ -241,18 +249,7 @@ def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> lis
     return [(np.flatnonzero(used & ~test), np.flatnonzero(test)) for test in tests]
 
 
-# -----------------------------------------------------------------------------
-# What is searched where kernel weights are regularised: costs, the exponent of costs, or the weights.
-#
-# Each search measures points on folds and says which was the best; what a point means for the machines is
-# their costs d (at p = 1), or, for fixed weights μ, the costs 1/√μ (at p = ∞).
-
-SEARCHES = ("response_surface", "eigenvalue", "weights")
-EXPONENTS = np.linspace(0.0, 1.0, 11).round(1)
-_STILL = 1e-2
-_WIDEST, _NARROWEST = 10.0, 1e-6
-
-
+# ---------------------------------------------------------------------- searches
 @dataclass(frozen=True)
 class Chosen:
     """What a search found.

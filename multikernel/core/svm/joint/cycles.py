@@ -1,6 +1,24 @@
-"""The cycle of least mean cost in a dense graph, compiled (Karp, 1978).
+"""Sequential minimal optimisation over cycles of classes, compiled: the loop of the joint multiclass machine.
 
-With D_t(v) the least cost of a walk of t edges that ends in v, the least mean cost of a cycle is
+Raising α_il by t moves t from class l to the sample's own class k in the constraints Σ_i B_il = 0; lowering
+it moves t back. So a sample of class k offers two edges of a graph on the classes: k → l at the cost g_il
+if α_il can be raised, l → k at the cost −g_il if it can be lowered, where g_il = F_ik − F_il − R_il and F =
+KB. The feasible directions are the cycles of this graph, and a cycle of negative cost ascends. Each step
+takes
+
+1. the cheapest edges W[k, l], kept from step to step: only those of classes whose F moved are searched
+   again;
+2. a cycle of least mean cost by Karp's algorithm (1978), or a cycle of two classes that is nearly as good
+   as the last one found so, which is looked for first because it costs less;
+3. for each of its edges in turn the sample with the largest second-order gain, given the others;
+4. the exact step along the cycle, or to the first bound, which is met exactly.
+
+Samples are in the order of their classes, and arrays have one row for each class, so that every search runs
+over contiguous memory. As in :mod:`multikernel.core.svm.smo`, rows of the kernel are fetched when a step
+first touches them.
+
+**The cycle of least mean cost in a dense graph** (Karp, 1978). With D_t(v) the least cost of a walk of t
+edges that ends in v, the least mean cost of a cycle is
 
     min_v max_{t < n} (D_n(v) − D_t(v)) / (n − t),
 
@@ -13,8 +31,17 @@ import numpy as np
 
 from ...._numba import HUGE, compiled, inlined, larger, smaller
 from ...._typing import Array
+from ..smo import TINY_CURVATURE
+
+# A cycle of two classes with this share of the last least mean is taken without a search for a better one.
+NEARLY_AS_GOOD = 0.7
+# A sample must bring this share of the ascent: raising and lowering one α brings rounding, at no curvature.
+NOTICEABLE = 1e-3
+# What a call of the loop ended with.
+CONVERGED, ITERATION_LIMIT = 0, 1
 
 
+# ---------------------------------------------------------------------- cycle of least mean cost
 @compiled
 def _shortest_walks(W: Array, distance: Array, before: Array) -> None:
     """distance[t, v]: the least cost of a walk of t edges that ends in v, from anywhere."""
@@ -79,35 +106,7 @@ def _cheapest_loop(W: Array, walk: Array, classes: Array) -> Any:
     return best, length
 
 
-# -----------------------------------------------------------------------------
-# Sequential minimal optimisation over cycles of classes, compiled: the loop of the joint multiclass machine.
-#
-# Raising α_il by t moves t from class l to the sample's own class k in the constraints Σ_i B_il = 0; lowering
-# it moves t back. So a sample of class k offers two edges of a graph on the classes: k → l at the cost g_il
-# if α_il can be raised, l → k at the cost −g_il if it can be lowered, where g_il = F_ik − F_il − R_il and F =
-# KB. The feasible directions are the cycles of this graph, and a cycle of negative cost ascends. Each step
-# takes
-#
-# 1. the cheapest edges W[k, l], kept from step to step: only those of classes whose F moved are searched
-#    again;
-# 2. a cycle of least mean cost by Karp's algorithm (1978), or a cycle of two classes that is nearly as good
-#    as the last one found so, which is looked for first because it costs less;
-# 3. for each of its edges in turn the sample with the largest second-order gain, given the others;
-# 4. the exact step along the cycle, or to the first bound, which is met exactly.
-#
-# Samples are in the order of their classes, and arrays have one row for each class, so that every search runs
-# over contiguous memory. As in :mod:`.smo`, rows of the kernel are fetched when a step first touches them.
-
-
-TINY_CURVATURE = 1e-12
-# A cycle of two classes with this share of the last least mean is taken without a search for a better one.
-NEARLY_AS_GOOD = 0.7
-# A sample must bring this share of the ascent: raising and lowering one α brings rounding, at no curvature.
-NOTICEABLE = 1e-3
-# What a call of the loop ended with.
-CONVERGED, ITERATION_LIMIT = 0, 1
-
-
+# ---------------------------------------------------------------------- steps along cycles
 class Samples(NamedTuple):
     """The kernel, the order of the samples by class, where each class starts, and the rows fetched so far."""
 

@@ -23,7 +23,7 @@ class JointMachine:
     ----------
     loss : JointHinge
     stack : WeightedStack
-    max_steps : int, at most so many steps in one call of ``solve``
+    max_steps : int, maximum number of steps in one call of ``solve``
 
     Attributes
     ----------

@@ -1,7 +1,25 @@
-"""The free duals of the joint multiclass machine: which classes they turn samples to, and their system.
+"""The joint multiclass machine with one kernel: all classes in one problem.
 
-A free α_il turns sample i from class l to its own: its turn is e_{y_i} − e_l. Directions of free duals keep
-Σ_i B_il = 0 where turns'δ = 0.
+    min  ½ Σ_l ‖w_l‖² + Σ_i C_i Σ_{l ≠ y_i} [R_il − (f_i^{y_i} − f_i^l)]₊,   f^l = w_l'φ + b_l,  Σ_l b_l = 0
+    max_α  Σ_{i, l ≠ y_i} R_il α_il − ½ tr B'KB   subject to   0 ≤ α_il ≤ C_i,  Σ_i B_il = 0 for every l,
+
+where B_il = [l = y_i] Σ_m α_im − α_il (α of the own class is 0), f^l(x) = Σ_i B_il k(x_i, x) + b_l, and the
+predicted class is the one with the largest f^l. With R = 2 this is the machine of Weston & Watkins (1999);
+with two classes it is the binary SVM of the same C: the value is twice its value, and f = (f¹ − f⁰)/2.
+
+**Free duals.** A free α_il turns sample i from class l to its own: its turn is e_{y_i} − e_l. Directions of
+free duals keep Σ_i B_il = 0 where turns'δ = 0.
+
+With the bounded duals fixed, the free ones satisfy Hα + turns·b = const,
+where H = K_ij (turn_i · turn_j), and Σ_i B_il = 0 keeps turns'α = const. Differentiating in the weight of
+kernel m gives dα/dμ_m = −P r_m, where P is the inverse of H on {turns'δ = 0} and r_m the turned adjoint
+F_m; the Hessian of the optimal value is r P r'. Few free duals: one Cholesky factorisation. Many: projected
+conjugate gradients that never form H, as far as shaping a step needs; the certificate does not depend on
+it.
+
+**Solution** (:class:`JointSolver`): steps along cycles of classes (:mod:`.cycles`), Newton's steps where
+these converge slowly. The intercepts come with the last search for a cycle: optimality asks
+b_l ≤ b_k + W[k, l] of them, W the costs of the edges.
 """
 
 from dataclasses import dataclass
@@ -16,9 +34,22 @@ from ...optim.loop import Result, Status
 from ..free_system import Sensitivity
 from ..losses import JointHinge
 from ..machine import NEGATIVE_CURVATURE, ROUNDS, VIOLATION, best_growth, shares_on_the_way
+from ..smo import TINY_CURVATURE
 from . import cycles
 
+_DENSE = 1200
+_CG_STEPS = 60
+_CG_RESIDUAL = 0.05
+_FIRST_VIOLATION, _FINEST_VIOLATION = 0.1, 1e-13  # relative to the rewards
+_ROUNDING = 1e-13  # relative to the loss of the scores 0
+_STANDSTILL = 1e-13
+_PATIENCE = 20  # steps per sample; after them cycles are taken to converge slowly
+# Bounds met by one Newton step at most; fewer, if they cost more than the steps before it.
+_NEWTON_BOUNDS = 30
+_INFEASIBLE = 1e-9  # relative to the largest C
 
+
+# ---------------------------------------------------------------------- free duals
 class FreeDuals(NamedTuple):
     """The free α: their samples, other classes and own classes; each (n_free,)."""
 
@@ -58,22 +89,7 @@ def invert_on_balanced(H: Array, right: Array, turns: Array) -> Array:
     return np.asarray(balanced - turns @ np.linalg.lstsq(turns, balanced)[0])
 
 
-# -----------------------------------------------------------------------------
-# How the free duals of the joint multiclass machine answer to the kernel weights.
-#
-# With turns as in :mod:`.free_duals` and the bounded duals fixed, the free satisfy Hα + turns·b = const,
-# where H = K_ij (turn_i · turn_j), and Σ_i B_il = 0 keeps turns'α = const. Differentiating in the weight of
-# kernel m gives dα/dμ_m = −P r_m, where P is the inverse of H on {turns'δ = 0} and r_m the turned adjoint
-# F_m; the Hessian of the optimal value is r P r'. Few free duals: one Cholesky factorisation. Many: projected
-# conjugate gradients that never form H, as far as shaping a step needs; the certificate does not depend on
-# it.
-
-
-_DENSE = 1200
-_CG_STEPS = 60
-_CG_RESIDUAL = 0.05
-
-
+# ---------------------------------------------------------------------- sensitivity
 def solve_free_duals(K: Array, free: FreeDuals, right: Array) -> Sensitivity:
     """Sensitivity of the free duals.
 
@@ -153,21 +169,7 @@ def _row_products(a: Array, b: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->i", a, b))
 
 
-# -----------------------------------------------------------------------------
-# One solution of the joint multiclass machine: steps along cycles of classes, Newton where they crawl.
-#
-# See :mod:`.multiclass` for the problem and :mod:`.class_cycles` for the steps. The intercepts come with the
-# last search for a cycle: optimality asks b_l ≤ b_k + W[k, l] of them, W the costs of the edges.
-
-_FIRST_VIOLATION, _FINEST_VIOLATION = 0.1, 1e-13  # relative to the rewards
-_ROUNDING = 1e-13  # relative to the loss of the scores 0
-_STANDSTILL = 1e-13
-_PATIENCE = 20  # steps per sample after which cycles are taken to crawl
-_NEWTON_BOUNDS = (
-    30  # bounds met by one Newton step at most; fewer, if they cost more than the steps before it
-)
-
-
+# ---------------------------------------------------------------------- steps
 class Values(NamedTuple):
     """The dual and the primal value at one point, and the intercepts of the latter."""
 
@@ -219,7 +221,7 @@ def _move_free(H: Array, g: Array, turns: Array, old: Array, upper: Array, bound
         moving = direction != 0.0
         steps = room[moving] / np.abs(direction[moving])
         nearest = int(np.argmin(steps))
-        step = min(float(steps[nearest]), ascent / max(curvature, cycles.TINY_CURVATURE))
+        step = min(float(steps[nearest]), ascent / max(curvature, TINY_CURVATURE))
         moved = np.clip(alpha[free] + step * direction, 0.0, upper[free])
         hit = np.flatnonzero(moving)[nearest]
         bounded = step == steps[nearest]
@@ -299,7 +301,7 @@ class JointSolver:
         return outcome
 
     def newton_step(self, steps: int) -> None:
-        """Solve for all the free α at once, to the bounds they meet: for kernels on which cycles crawl.
+        """Solve for all the free α at once, to the bounds they meet: where cycles converge slowly.
 
         It may cost as much as the given number of steps along cycles.
         """
@@ -333,13 +335,13 @@ class JointSolver:
         return self.values()
 
     def _approach(self, violation: float, patience: int, max_steps: int) -> None:
-        """From α = 0, come near to a large price by way of smaller ones."""
+        """From α = 0, come near to a large C by way of smaller ones."""
         whole = self.limits.upper
         if self.point.alpha.any():
             return
         for share in shares_on_the_way(float(whole.max()), self.samples.diag):
             if self.n_steps >= max_steps:
-                break  # what there is, is feasible at larger prices too
+                break  # what there is, is feasible at a larger C too
             self.limits = self.limits._replace(upper=share * whole)
             for _ in range(ROUNDS):
                 if self.advance(violation, patience).reason == cycles.CONVERGED:
@@ -359,7 +361,7 @@ class JointSolver:
         violation = _FIRST_VIOLATION * scale
         patience = _PATIENCE * self.own.size + 2000
         self._approach(VIOLATION * scale, patience, max_steps)
-        crawling: Values | None = None  # where the last call ended that used up its patience
+        slow: Values | None = None  # where the last call ended that used up its patience
         while True:
             outcome = self.advance(violation, min(patience, max_steps - self.n_steps))
             values = self.values()
@@ -368,9 +370,9 @@ class JointSolver:
             if outcome.reason == cycles.ITERATION_LIMIT:
                 if self.n_steps >= max_steps:
                     return values, Status.MAX_ITER
-                if crawling is not None and values.is_no_better_than(crawling):
+                if slow is not None and values.is_no_better_than(slow):
                     return values, Status.STALLED
-                crawling = values
+                slow = values
                 self.newton_step(patience)
                 continue
             if violation < _FINEST_VIOLATION * scale:
@@ -379,20 +381,7 @@ class JointSolver:
             violation *= float(np.clip(0.7 * tol * abs(values.primal) / values.difference, 0.05, 0.5))
 
 
-# -----------------------------------------------------------------------------
-# The joint multiclass machine: all classes in one problem, with one kernel.
-#
-#     min  ½ Σ_l ‖w_l‖² + Σ_i C_i Σ_{l ≠ y_i} [R_il − (f_i^{y_i} − f_i^l)]₊,   f^l = w_l'φ + b_l,  Σ_l b_l = 0
-#     max_α  Σ_{i, l ≠ y_i} R_il α_il − ½ tr B'KB   subject to   0 ≤ α_il ≤ C_i,  Σ_i B_il = 0 for every l,
-#
-# where B_il = [l = y_i] Σ_m α_im − α_il (α of the own class is 0), f^l(x) = Σ_i B_il k(x_i, x) + b_l, and the
-# predicted class is the one with the largest f^l. With R = 2 this is the machine of Weston & Watkins (1999);
-# with two classes it is the binary SVM of the same C: the value is twice its value, and f = (f¹ − f⁰)/2.
-
-
-_INFEASIBLE = 1e-9  # relative to the largest C
-
-
+# ---------------------------------------------------------------------- entry point
 @dataclass(frozen=True)
 class MulticlassResult(Result):
     """A joint multiclass machine.
@@ -442,7 +431,7 @@ def solve_multiclass(
     start : array (n, n_classes), optional
         A feasible α to start from, for example the one of a nearby kernel.
     max_iter : int
-        At most so many steps.
+        Maximum number of steps.
 
     Returns
     -------

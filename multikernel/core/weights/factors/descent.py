@@ -1,7 +1,17 @@
-"""Bounds of the optimum at a point: the primal value there, and the dual value of the β that its slopes give.
+"""The loop over all rows: Newton's steps on the smoothed loss, each of them one round of map-reduce.
 
-The dual needs Σβ = 0 where there is an intercept, which holds only at the minimiser: the side (sign) that
-weighs more is scaled down. Then all of β is scaled by the best common factor within its bounds.
+At a point, the rows give value, gradient and Hessian of the smoothed loss; the step goes to the minimiser
+of that quadratic plus the norm over blocks (:mod:`.model`). Where the smoothed objective does not fall, one
+more round evaluates the loss along the step, and the best length is taken.
+
+The smoothing is narrowed on the way, in one of two manners. Where many rows lie near the kink, its width
+hardly moves the minimiser: the sums at the new point are at once those of the narrower smoothing. Where few
+do, the margins of these rows are what the width decides: the step goes to where the narrower smoothing has
+its minimum if the rows inside stay the same (:meth:`Expansion.narrowed`). Which of the two it is, is tried.
+
+**Certificate** (:func:`certify`): the primal value at a point, and the dual value of the β that its slopes
+give. The dual needs Σβ = 0 where there is an intercept, which holds only at the minimiser: the side (sign)
+that weighs more is scaled down. Then all of β is scaled by the best common factor within its bounds.
 """
 
 from typing import NamedTuple
@@ -14,7 +24,24 @@ from ...svm.primal import Kinked, PrimalLoss
 from .model import BlockNorm, QuadraticModel
 from .rounds import Derivatives, Line, Query, Rounds, Sums, Units, block_sums, line_sums
 
+_LONGEST = 1.0  # step of an intercept, in units of the targets, where no row has curvature
+_SHARE = 0.4  # of the tolerated gap is what the smoothing may take
+_ACCURACY = 0.05  # of the tolerated gap is what the small problem may leave
+_NARROWEST = 1e-13  # widths below it are lost in the rounding of the scores
+_FALL = 1e-3  # of the predicted fall is what a step has to bring
+_ROUNDING = 1e-13  # relative: below it values do not tell two points apart
+_PATIENCE = 4  # steps in a row that bring nothing
+_CLOSE = 2.0  # times the smoothing's part is left to gain: near enough to narrow it
+_FOUND = 0.1  # of the gap is what the smoothing takes where the rest is done
+_MISSED = 0.75  # of the smoothing's part: the rows inside did not stay the same
+_SHORT = 0.3  # a step shortened to this after the smoothing was narrowed: it was too much
+_MOST_UNDONE = 1  # in a row: the smoothing is then narrowed all the same
+_PACE, _SLOWEST, _FASTEST, _FASTEST_MANY = 0.3, 0.8, 1e-3, 0.3  # factors of the width
+_QUADRATIC = 0.1  # the gap after a step, in relation to the squared gap before
+_LENGTHS = np.concatenate([np.geomspace(0.8, 0.05, 12), np.geomspace(0.03, 1e-12, 24), [0.0]])
 
+
+# ---------------------------------------------------------------------- certificate
 class Point(NamedTuple):
     """Coefficients (T, R) and intercepts (T,)."""
 
@@ -125,12 +152,7 @@ def _smoothing_part(problem: Problem, point: Point, sums: Sums, which: int) -> f
     return max(float(sums.risk[0]) - reward + scored, 0.0)
 
 
-# -----------------------------------------------------------------------------
-# The smoothed loss to second order at a point, and Newton's step from it.
-
-_LONGEST = 1.0  # step of an intercept, in units of the targets, where no row has curvature
-
-
+# ---------------------------------------------------------------------- model of second order
 class Parabola(NamedTuple):
     """A smoothing in scaled units: its width, and the excess at which it begins."""
 
@@ -227,34 +249,7 @@ class _Reduced:
         return np.asarray(-(self.slope + (self.edge * change).sum(axis=1)) / self.corner)
 
 
-# -----------------------------------------------------------------------------
-# The loop over all rows: Newton's steps on the smoothed loss, each of them one round of map-reduce.
-#
-# At a point, the rows give value, gradient and Hessian of the smoothed loss; the step goes to the minimiser
-# of that quadratic plus the norm over blocks (:mod:`.model`). Where the smoothed objective does not fall, one
-# more round evaluates the loss along the step, and the best length is taken.
-#
-# The smoothing is narrowed on the way, in one of two manners. Where many rows lie near the kink, its width
-# hardly moves the minimiser: the sums at the new point are at once those of the narrower smoothing. Where few
-# do, the margins of these rows are what the width decides: the step goes to where the narrower smoothing has
-# its minimum if the rows inside stay the same (:meth:`Expansion.narrowed`). Which of the two it is, is tried.
-
-_SHARE = 0.4  # of the tolerated gap is what the smoothing may take
-_ACCURACY = 0.05  # of the tolerated gap is what the small problem may leave
-_NARROWEST = 1e-13  # widths below it are lost in the rounding of the scores
-_FALL = 1e-3  # of the predicted fall is what a step has to bring
-_ROUNDING = 1e-13  # relative: below it values do not tell two points apart
-_PATIENCE = 4  # steps in a row that bring nothing
-_CLOSE = 2.0  # times the smoothing's part is left to gain: near enough to narrow it
-_FOUND = 0.1  # of the gap is what the smoothing takes where the rest is done
-_MISSED = 0.75  # of the smoothing's part: the rows inside did not stay the same
-_SHORT = 0.3  # a step shortened to this after the smoothing was narrowed: it was too much
-_MOST_UNDONE = 1  # in a row: the smoothing is then narrowed all the same
-_PACE, _SLOWEST, _FASTEST, _FASTEST_MANY = 0.3, 0.8, 1e-3, 0.3  # factors of the width
-_QUADRATIC = 0.1  # the gap after a step, in relation to the squared gap before
-_LENGTHS = np.concatenate([np.geomspace(0.8, 0.05, 12), np.geomspace(0.03, 1e-12, 24), [0.0]])
-
-
+# ---------------------------------------------------------------------- loop
 class State(NamedTuple):
     """A point and what is known there.
 

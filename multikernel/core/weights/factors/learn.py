@@ -1,4 +1,4 @@
-"""What the solver on factors returns."""
+"""Entry point for the solver on factors: scaling, start, the loop, and the result in the caller's units."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +14,13 @@ from ...svm.primal import PrimalLoss
 from .descent import Descent, Point, Problem
 from .model import BlockNorm
 from .rounds import Rounds, Rows, Survey, Units, block_survey, choose_units, thin
+
+_LOOKED_AT = 4096  # rows that tell the scale of the factors
+_WIDEST = 4.0  # the first smoothing: all rows are inside when all scores are 0
+_COARSE_ROWS = 10  # times the number of columns: what a start on a part of the rows takes
+_COARSE_SHARE = 8
+_COARSE_GAP = 0.1
+_LEAST_SIZE = 1e-12  # of the loss without any score: what is below it is rounding
 
 
 class Witness(NamedTuple):
@@ -71,18 +78,6 @@ class BlockResult(Result):
         """Whether nothing overflowed on the way back to the caller's units."""
         numbers = (self.weights, self.coefficients, self.intercepts, np.array([self.objective, self.gap]))
         return all(bool(np.isfinite(values).all()) for values in numbers)
-
-
-# -----------------------------------------------------------------------------
-# The door of the solver on factors: scaling, start, the loop, and the result in the caller's units.
-
-
-_LOOKED_AT = 4096  # rows that tell the scale of the factors
-_WIDEST = 4.0  # the first smoothing: all rows are inside when all scores are 0
-_COARSE_ROWS = 10  # times the number of columns: what a start on a part of the rows takes
-_COARSE_SHARE = 8
-_COARSE_GAP = 0.1
-_LEAST_SIZE = 1e-12  # of the loss without any score: what is below it is rounding
 
 
 def learn_block_weights(

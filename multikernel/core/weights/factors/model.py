@@ -20,14 +20,13 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
 from ...._typing import Array
 from ...optim.loop import backtrack
-from ...optim.simplex import minimize_model
+from ...optim.simplex import NO_CURVATURE, minimize_model
 from ...optim.weight_sets import LpBall
 
 _MOST_STEPS = 60
 _SHORTENINGS = 12
 _NEGLIGIBLE = 1e-10  # a share of the simplex that counts as none
 _ROUNDING = 1e-14
-_NO_CURVATURE = 1e-12  # relative to the slopes: a Hessian of rounding alone
 _LEAST_JITTER = 1e-16
 
 
@@ -187,7 +186,7 @@ class QuadraticModel:
         theta = weight_set.to_simplex(here.mu)
         hessian = np.ascontiguousarray(self.hessian_in_weights(here))
         here.factors.clear()  # of no more use, and as large as the Hessians
-        if float(np.abs(hessian).max()) <= _NO_CURVATURE * float(here.q.max()):  # J is linear
+        if float(np.abs(hessian).max()) <= NO_CURVATURE * float(here.q.max()):  # J is linear
             goal = weight_set.to_simplex(weight_set.best_response(here.q))
         else:
             goal = minimize_model(theta, here.q, hessian, float(weight_set.p))

@@ -1,4 +1,19 @@
-"""Rounds of map-reduce over the rows, and how many bytes they move."""
+"""Rounds of map-reduce over the rows: what is asked, what the blocks answer, and the units of both.
+
+**Queries and sums.** With the scores f = Z w + b and β_i = −C_i ∂ℓ_δ/∂f_i, the rows give Σ C ℓ and Σ C ℓ_δ,
+and by task and by the sign of β the sums that the dual value is made of: Z'β, Σβ, Σ yβ, Σ β²/C, max |β|/C.
+They are kept by sign so that Σβ = 0 can be had by scaling one side. The Hessian Z'DZ comes back packed (its
+upper triangle).
+
+**Passes** over a block are the map of each map-reduce. Values and gradients are in double precision whatever
+the factors are; the Hessian, which steers and does not certify, is in the factors' own. It is that of the
+rows with curvature alone.
+
+**Units** in which the numbers are of order one. With Z_m = d_m s Z'_m and y = t y' (s and t powers of two,
+d_m the costs), the same problem has
+
+    w_m = (t / (d_m s)) w'_m,   b = t b',   β = (t/s²) β',   P = (t²/s²) P',   μ_m = μ'_m / d_m².
+"""
 
 import ctypes
 from collections.abc import Callable, Iterator
@@ -16,8 +31,12 @@ from ...optim.loop import power_of_two
 from ...svm.primal import Kinked, PrimalLoss
 
 S = TypeVar("S")
+_POINTERS = (ctypes.c_void_p,) * 10  # uplo, trans, n, k, alpha, A, lda, beta, C, ldc
+_PASS_ENTRIES = 2**19  # of the factors at a time: what is read twice stays in the cache
+_HESSIAN_ENTRIES = 2**20
 
 
+# ---------------------------------------------------------------------- rounds
 class Rows(Protocol):
     """What the solver asks of :class:`multikernel.rows.RowBlocks`."""
 
@@ -68,14 +87,7 @@ class Rounds:
         self.bytes_moved += other.bytes_moved
 
 
-# -----------------------------------------------------------------------------
-# What is asked of the rows, and what they answer: the objects that go to the blocks and come back.
-#
-# With the scores f = Z w + b and β_i = −C_i ∂ℓ_δ/∂f_i, the rows give Σ C ℓ and Σ C ℓ_δ, and by task and by
-# the sign of β the sums that the dual value is made of: Z'β, Σβ, Σ yβ, Σ β²/C, max |β|/C. They are kept by
-# sign so that Σβ = 0 can be had by scaling one side. The Hessian Z'DZ comes back packed (its upper triangle).
-
-
+# ---------------------------------------------------------------------- queries and sums
 class FactorBlock(Protocol):
     """A block whose parts are factors Z (n, R), targets (n, T), prices (n, T) or (n, 1)."""
 
@@ -178,15 +190,7 @@ def unpacked(packed: Array, n_columns: int) -> Array:  # pragma: no cover (compi
     return full
 
 
-# -----------------------------------------------------------------------------
-# C ← C + A'A by BLAS without Python's lock, so that the threads of several blocks work at the same time.
-#
-# SciPy's own call keeps the lock. This is the same routine, called through the address that SciPy publishes
-# for compiled code.
-
-_POINTERS = (ctypes.c_void_p,) * 10  # uplo, trans, n, k, alpha, A, lda, beta, C, ldc
-
-
+# ---------------------------------------------------------------------- Gram matrices by BLAS
 @cache
 def _syrk(name: str) -> Any:
     address = get_cython_function_address("scipy.linalg.cython_blas", name)
@@ -216,17 +220,7 @@ def add_gram(C: Array, A: Array) -> None:
     )
 
 
-# -----------------------------------------------------------------------------
-# One pass over a block of rows: the map of each map-reduce.
-#
-# Values and gradients are in double precision whatever the factors are; the Hessian, which steers and does
-# not certify, is in the factors' own. It is that of the rows with curvature alone.
-
-
-_PASS_ENTRIES = 2**19  # of the factors at a time: what is read twice stays in the cache
-_HESSIAN_ENTRIES = 2**20
-
-
+# ---------------------------------------------------------------------- passes over a block
 def block_sums(block: FactorBlock, loss: PrimalLoss, query: Query) -> Sums:
     """The sums of one block at a point."""
     Z, targets, prices = factors_of(block)
@@ -349,10 +343,7 @@ def _gram(Z: Array, rows: Array, curvature: Array) -> tuple[Array, Array]:
     return pack(gram, uplo="U")[0], edge
 
 
-# -----------------------------------------------------------------------------
-# A first look at the rows: their scale, and a part of them to start on.
-
-
+# ---------------------------------------------------------------------- survey of the rows
 @dataclass(frozen=True)
 class Survey:
     """Sums that tell the scale of a problem.
@@ -415,14 +406,7 @@ def _chosen(block: FactorBlock, share: int, seed: int) -> Array:
     return np.flatnonzero((x ^ (x >> np.uint64(31))) % np.uint64(share) == 0)
 
 
-# -----------------------------------------------------------------------------
-# Units in which the numbers are of order one.
-#
-# With Z_m = d_m s Z'_m and y = t y' (s and t powers of two, d_m the costs), the same problem has
-#
-#     w_m = (t / (d_m s)) w'_m,   b = t b',   β = (t/s²) β',   P = (t²/s²) P',   μ_m = μ'_m / d_m².
-
-
+# ---------------------------------------------------------------------- units
 class Derivatives(NamedTuple):
     """Second derivatives of the smoothed loss in w and b; h is 1 where the tasks share them."""
 

@@ -37,7 +37,7 @@ class MKLOneClass(MachineNovelty, BaseMKL):
     ----------
     offset_ : float, the threshold: ``decision_function = score_samples - offset_``
     kernel_weights_, view_names_, dual_coef_, support_, intercept_, total_cost_, objective_, n_iter_,
-    status_, history_
+    status_, history_, gram_, memory_
         As for :class:`MKLClassifier`, with one machine.
     dual_gap_ : float
         The duality gap, relative to |objective_|. That may be 0, as for linear kernels of centred data: it

@@ -155,6 +155,8 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     n_iter_ : int
     status_ : str
     history_ : list of dict
+    gram_ : {"dense", "memmap"}, where the training stack was kept
+    memory_ : MemoryEstimate, of the training stack
 
     Notes
     -----

@@ -1,1 +1,1 @@
-"""Optimisation: the loop's bookkeeping, weight sets, simplex methods, gaps, Clarabel."""
+"""Optimisation: ``loop`` (bookkeeping, gaps, line search), ``weight_sets``, ``simplex``, ``psd_pair``, ``cone``."""

@@ -1,1 +1,1 @@
-"""Optimisation: ``loop`` (bookkeeping, gaps, line search), ``weight_sets``, ``simplex``, ``psd_pair``, ``cone``."""
+"""``loop`` (bookkeeping, gaps, line search), ``weight_sets``, ``simplex``, ``psd_pair``, ``cone``."""

@@ -3,7 +3,7 @@
 - `evaluate`: stability of the weights, what each view adds, simpler rivals, held-out predictions, pictures.
 - `compare`: estimators or weight learners on the same folds, against baselines, a reference or each other.
 - `learned_kernel`: the kernel that a model has learned, as a matrix.
-- `f_test_5x2cv`, `wilcoxon_signed_rank`, `holm`, `win_tie_loss`: the tests by themselves.
+- `f_test_5x2cv`, `paired_f_tests`, `wilcoxon_signed_rank`, `holm`, `win_tie_loss`: the tests by themselves.
 
 Files: ``evaluation`` has `evaluate`, with ``held_out`` predictions and what is ``learned``; ``comparing`` has
 `compare`, and ``comparison`` what it returns. ``subject`` and ``baselines`` say what is fitted, ``runs`` does
@@ -15,7 +15,15 @@ from .comparing import compare
 from .comparison import Comparison
 from .evaluation import ALL_PARTS, evaluate
 from .learned import NoLearnedKernel, learned_kernel
-from .paired_tests import PairedTest, SignedRankTest, f_test_5x2cv, holm, wilcoxon_signed_rank, win_tie_loss
+from .paired_tests import (
+    PairedTest,
+    SignedRankTest,
+    f_test_5x2cv,
+    holm,
+    paired_f_tests,
+    wilcoxon_signed_rank,
+    win_tie_loss,
+)
 
 __all__ = [
     "ALL_PARTS",
@@ -28,6 +36,7 @@ __all__ = [
     "f_test_5x2cv",
     "holm",
     "learned_kernel",
+    "paired_f_tests",
     "wilcoxon_signed_rank",
     "win_tie_loss",
 ]

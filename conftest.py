@@ -1,4 +1,4 @@
-"""Settings of the test run: two tiers of tests, and the switch that writes the pages made of source."""
+"""Settings of the test run: two tiers of tests, the switch that writes the pages made of source, and dask."""
 
 import os
 
@@ -41,7 +41,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)  # after -k
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave thorough tests out, unless --all or -m asks for them or the command line names single tests."""
+    """Leave thorough tests out, unless --all or -m asks for them or the command line names single tests.
+
+    What needs a cluster is thorough.
+    """
+    for item in items:
+        if "_cluster_client" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.thorough)
     if config.getoption("--all") or config.getoption("-m") or any("::" in arg for arg in config.args):
         return
     left = [item for item in items if item.get_closest_marker("thorough")]
@@ -67,3 +73,38 @@ def pytest_testnodedown(node, error) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if n_left := config.stash[N_LEFT]:
         terminalreporter.write_line(f"This was the fast tier: {n_left} tests are left to make test-all.")
+
+
+# Dask: in the thread of the test, or on a cluster of two worker processes on this machine.
+
+
+@pytest.fixture(scope="session")
+def _cluster_client(tmp_path_factory):
+    """Started for the first test that asks for it."""
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "memory_limit": "1GiB"}
+    folder = str(tmp_path_factory.mktemp("workers"))
+    # not the default client: tests that do not ask for the cluster must not compute on it
+    with (
+        LocalCluster(dashboard_address=":0", local_directory=folder, **options) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def client(_cluster_client):
+    """The Client of the cluster; dask computes through it during the test."""
+    _cluster_client.wait_for_workers(2, timeout=60)  # a test before may have killed one
+    with _cluster_client.as_current():
+        yield _cluster_client
+
+
+@pytest.fixture
+def dask_in_this_thread():
+    """Dask computes in the test's own thread."""
+    import dask
+
+    with dask.config.set(scheduler="synchronous"):
+        yield

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from studies import list_studies, registry, run_table
 from studies.__main__ import app
-from tests.studies import toy
+from studies.tests import toy
 
 ROOT = Path(__file__).parents[2]
 
@@ -142,7 +142,7 @@ def test_missing_data_are_a_clear_error(data_folder, monkeypatch, tmp_path):
 _TOY_COMMAND = """
 from studies import registry
 from studies.__main__ import main
-from tests.studies import toy
+from studies.tests import toy
 
 registry._STUDIES = {"toy": toy.make_study(function=toy.draw_slowly)}
 main()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import copy
-import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import walk
 from benchmarks.same import __main__ as same

@@ -8,7 +8,7 @@ import pytest
 
 from studies import Unit, run_table
 from studies.lanckriet2004.margins import compute_cell
-from tests.studies import toy
+from studies.tests import toy
 
 
 @pytest.fixture(autouse=True)

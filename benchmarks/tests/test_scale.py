@@ -17,11 +17,11 @@ from benchmarks.scale.objective import LOSSES, Problem, best_intercept, blocks_o
 from benchmarks.scale.ours import judge_result, solve
 from benchmarks.scale.tasks import growth
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "_ext"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs" / "_ext"))
 
 import scale_results
 
-PAGE = Path(__file__).parents[1] / "docs" / "guide" / "scale.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "scale.md"
 OFFSETS = (0, 3, 5, 9)
 
 

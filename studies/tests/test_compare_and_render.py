@@ -16,7 +16,7 @@ from studies.render import (
     remarks,
     section_cells,
 )
-from tests.studies import toy
+from studies.tests import toy
 
 SAMPLES = hnp.arrays(
     np.float64, st.tuples(st.integers(2, 9), st.integers(1, 3)), elements=st.floats(-1e3, 1e3)

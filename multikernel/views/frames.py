@@ -30,8 +30,8 @@ def as_pandas(X: Any) -> Any:
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(
-            f"X must hold its rows; got a lazy frame of {type(X).__module__.split('.')[0]}. Call collect() on "
-            "it first."
+            f"X must hold its rows; got a lazy frame of {type(X).__module__.split('.')[0]}. Call collect() "
+            "on it first."
         )
     if not isinstance(frame, nw.DataFrame):
         return X

@@ -1,7 +1,7 @@
 """Several tables of the same samples: one object that slices by rows, and the join that makes it.
 
-A :class:`MultiTable` holds a table for each view (frame, array or sparse matrix), all with the same samples in
-the same rows. It has a shape and is indexed by rows, so that estimators, scikit-learn's splitters and
+A :class:`MultiTable` holds a table for each view (frame, array or sparse matrix), all with the same samples
+in the same rows. It has a shape and is indexed by rows, so that estimators, scikit-learn's splitters and
 ``GridSearchCV`` treat it as any X. :func:`join_views` makes one from tables whose samples differ, by their
 index or an id column. A view that lacks a sample has a row without values there, which is what
 ``KernelBank(missing=...)`` reads.
@@ -217,8 +217,9 @@ def join_views(tables: Any, y: Any = None, *, how: str = "inner", on: str | None
     tables : dict of name -> frame, or list of frames
         Tables of pandas, polars, pyarrow or any library that narwhals reads.
     y : Series, frame of one column beside the ids, dict of id -> target, or array, default=None
-        Targets of the samples. A Series is aligned by its index, a frame by the column `on` (or its index); an
-        array needs tables that all have the same ids in the same order. Every id of `y` must occur in a table.
+        Targets of the samples. A Series is aligned by its index, a frame by the column `on` (or its index);
+        an array needs tables that all have the same ids in the same order. Every id of `y` must occur in a
+        table.
     how : {"inner", "outer"}, default="inner"
         Which samples to keep:
 
@@ -289,8 +290,8 @@ def _indexed(name: str, table: Any, on: str | None) -> pd.DataFrame:
     if not is_frame(frame):
         kind = "sparse matrix" if scipy.sparse.issparse(table) else type(table).__name__
         raise TypeError(
-            f"table {name!r} must be a frame, whose index or column tells the samples apart; got {kind}. Make "
-            "a DataFrame of it, or pass tables with the same rows as a dict to fit."
+            f"table {name!r} must be a frame, whose index or column tells the samples apart; got {kind}. "
+            "Make a DataFrame of it, or pass tables with the same rows as a dict to fit."
         )
     return _set_ids(frame, f"table {name!r}", on)
 
@@ -310,8 +311,8 @@ def _set_ids(frame: pd.DataFrame, label: str, on: str | None) -> pd.DataFrame:
     if not index.is_unique:
         twice = index[index.duplicated()][0]
         raise ValueError(
-            f"{label} has the id {twice!r} {int((index == twice).sum())} times; ids must be unique. Average or "
-            "drop repeated samples before the join."
+            f"{label} has the id {twice!r} {int((index == twice).sum())} times; ids must be unique. Average "
+            "or drop repeated samples before the join."
         )
     return frame
 
@@ -340,8 +341,8 @@ def _indexed_targets(y: Any, on: str | None) -> pd.Series:
         frame = _set_ids(as_pandas(y), "y", on)
         if frame.shape[1] != 1:
             raise ValueError(
-                f"y must have one column of targets beside the ids; got {list(frame.columns)}. Choose one, or "
-                "give the name of the id column as on=."
+                f"y must have one column of targets beside the ids; got {list(frame.columns)}. Choose one, "
+                "or give the name of the id column as on=."
             )
         return frame.iloc[:, 0]
     return _set_ids(y.to_frame(), "y", None).iloc[:, 0]

@@ -24,7 +24,7 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 from .._typing import Array
 from .._validation import check_number, codes_of_classes, is_frame
 from ..rows.tables import count_rows, row_keys
-from ..views.columns import as_table
+from ..views.tables import MultiTable, as_table
 
 
 # ---------------------------------------------------------------------- targets and labels
@@ -276,6 +276,10 @@ def _row_keys(X: Any, targets: Array) -> Array | None:
     table = as_table(X)
     if isinstance(table, list):
         return None
+    if isinstance(table, MultiTable):
+        table = table.distinct_codes()
+        if table is None:
+            return None
     values = _frame_values(table) if is_frame(table) else table
     return row_keys(np.column_stack([values, targets])) if values.dtype.kind in "fiub" else None
 

@@ -34,8 +34,10 @@ _OF_KERNELS: dict[type[Kernel], tuple[str, ...]] = {
 _KERNELS: dict[str, type[Kernel]] = {
     kind.__name__.lower(): kind for kind in (*_OF_NUMBERS, *_OF_SEQUENCES, *_OF_SETS, *_OF_KERNELS)
 }
-# What other libraries call them.
-_ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial", "quadratic": "polynomial", "laplace": "laplacian"}
+# What scikit-learn calls them, which is read too.
+_KERNELS |= {"rbf": Gaussian, "poly": Polynomial}
+# What others call them.
+_ELSEWHERE = {"quadratic": "polynomial", "laplace": "laplacian", "exponential": "laplacian"}
 _ELSEWHERE |= {"minmax": "tanimoto", "ruzicka": "tanimoto", "gower": "mixed", "clinical": "mixed"}
 _NOT_TEXT = ("precomputed", "functionkernel", "diffusion", "regularizedlaplacian", "randomwalk")
 _LONGEST = 2000

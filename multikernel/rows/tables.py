@@ -32,6 +32,8 @@ def take_rows(raw: Any, positions: Any) -> Any:
     """
     if hasattr(raw, "iloc"):
         return raw.iloc[positions]
+    if hasattr(raw, "take_rows"):  # several tables
+        return raw.take_rows(positions)
     if scipy.sparse.issparse(raw):
         return raw.tocsr()[positions]
     if isinstance(raw, np.ndarray):

@@ -46,7 +46,7 @@ from multikernel.views.memory import (
 )
 from multikernel.views.missing.presence import absent_rows, among, rows_that_have, spread_into
 from multikernel.views.scaling import Scaling
-from multikernel.views.view import View, as_views, refuse_approximations
+from multikernel.views.view import View, as_views, place_views, refuse_approximations
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,22 +205,26 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> KernelBank:
         """Fit every view on the training rows, one Gram at a time; no stack is kept."""
-        n = n_rows(as_table(X))
+        table = as_table(X)
+        n = n_rows(table)
         self.memory_ = self.memory_estimate(max(n, 1), n_kernels=1)
         require_fits(self.memory_)
         scratch = np.empty((n, n), dtype=check_float_dtype(self.dtype))
-        self._fit_views(X, [scratch] * len(as_views(self.kernels)))
+        views = place_views(as_views(self.kernels), table)
+        self._fit_views(table, views, [scratch] * len(views))
         return self
 
     def fit_stack(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit, and return the training Grams kernels first: Ks of shape (m, n, n), C-contiguous."""
         check_choice("gram", self.gram, GRAM_CHOICES)
-        n = n_rows(as_table(X))
-        self.memory_ = self.memory_estimate(max(n, 1))
+        table = as_table(X)
+        n = n_rows(table)
+        views = place_views(as_views(self.kernels), table)
+        self.memory_ = self.memory_estimate(max(n, 1), n_kernels=len(views))
         require_fits(self.memory_)
         shape = (self.memory_.n_kernels, n, n)
         Ks = allocate_stack(shape, check_float_dtype(self.dtype), self.gram)
-        self._fit_views(X, np.asarray(Ks))
+        self._fit_views(table, views, np.asarray(Ks))
         return Ks[: self.n_kernels_]
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
@@ -238,14 +242,12 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         dtype = check_float_dtype(self.dtype)
         return estimate_memory(n, m, dtype, self.gram, self.memory_limit, lean=self.lean)
 
-    def _fit_views(self, X: Any, slots: np.ndarray | list[np.ndarray]) -> None:
+    def _fit_views(self, table: Any, views: list[View], slots: np.ndarray | list[np.ndarray]) -> None:
         """Fit all views; the Gram of the i-th that is kept is written into ``slots[i]``."""
         check_choice("psd", self.psd, PSD_CHOICES)
-        table = as_table(X)
         n = n_rows(table)
         if n < 1:
             raise ValueError(f"X must hold at least one sample; got shape {getattr(table, 'shape', (0,))}.")
-        views = as_views(self.kernels)
         refuse_approximations(views)
         automatic = isinstance(self.kernels, str)
         full = can_check_fully(n, len(views)) or self.psd != "error"
@@ -446,7 +448,7 @@ def pairs_by_columns(
     """
     groups: dict[tuple[Selection, bool], list[int]] = {}
     for position, view in enumerate(views):
-        selection = resolve_columns(table, view.columns, f"view {view.name!r}")
+        selection = resolve_columns(table, view.columns, f"view {view.name!r}", view.table)
         groups.setdefault((selection, bool(view.standardize)), []).append(position)
     for (selection, standardize), members in groups.items():
         label = f"view {views[members[0]].name!r}"

@@ -4,62 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from multikernel._validation import is_frame
-from multikernel.kernels.graphs import is_foreign_graph
-
-
-def as_table(X: Any) -> Any:
-    """`X` ready for taking columns: frames and arrays as they are, CSR for sparse, arrays for lists."""
-    if scipy.sparse.issparse(X):
-        return X.tocsr()
-    if hasattr(X, "iloc"):
-        return X
-    if hasattr(X, "__array__"):
-        return np.asarray(X)
-    if X is None or isinstance(X, (str, bytes)) or not isinstance(X, Sequence):
-        raise TypeError(
-            f"X must be an array, a sparse matrix, a DataFrame or a list of rows; got {type(X).__name__}."
-        )
-    if len(X) and is_foreign_graph(X[0]):  # NumPy would look into it
-        return list(X)
-    try:
-        values = np.asarray(X)
-    except ValueError:  # rows of unequal length: objects for a kernel that understands them
-        return list(X)
-    if values.ndim != 2:
-        return list(X)
-    # NumPy makes texts of the numbers beside texts
-    return np.array(X, dtype=object) if values.dtype.kind in "US" else values
-
-
-def n_rows(X: Any) -> int:
-    """Number of rows of what `as_table` returned."""
-    shape = getattr(X, "shape", None)
-    if shape is None:
-        return len(X)
-    if len(shape) == 0:
-        raise ValueError("X must hold rows; got a single number.")
-    return int(shape[0])
-
-
-def n_columns(X: Any) -> int | None:
-    """Number of columns, or None where `X` is a list of objects."""
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    return int(shape[1]) if len(shape) == 2 else None
-
-
-def require_width(X: Any, expected: int | None, reader: str) -> None:
-    """Refuse a table that has not as many columns as that of `fit`; None where that had none."""
-    if expected is not None and n_columns(X) != expected:
-        raise ValueError(
-            f"X has {n_columns(X)} features, but {reader} is expecting {expected} features as input."
-        )
+from multikernel.views.tables import MultiTable, as_table, n_columns, n_rows, require_width  # noqa: F401
 
 
 @dataclass(frozen=True)
@@ -74,14 +27,19 @@ class Selection:
         Their names, where the training table was a DataFrame with distinct names.
     scalar : bool
         Whether one column was asked for by itself: it is then taken as 1-D.
+    table : str or None
+        Of several tables, the one that holds the columns.
     """
 
     positions: tuple[int, ...] | None
     names: tuple[Any, ...] | None
     scalar: bool = False
+    table: str | None = None
 
     def take(self, X: Any, label: str) -> Any:
         """These columns of `X`; by name where both tables have names."""
+        if self.table is not None:
+            X = X[self.table]
         if is_frame(X) and self.names is not None:
             if list(X.columns) == list(self.names):
                 return X.iloc[:, 0] if self.scalar else X
@@ -98,17 +56,22 @@ class Selection:
         return X[:, chosen[0]] if self.scalar else X[:, chosen]
 
 
-def resolve_columns(X: Any, columns: Any, label: str) -> Selection:
-    """Resolve a column specification on the training table `X`.
+def resolve_columns(X: Any, columns: Any, label: str, table: str | None = None) -> Selection:
+    """Resolve a column specification on the training table `X`, or on one of several tables.
 
     Parameters
     ----------
     X : what `as_table` returned
     columns : None, str, int, list of either, slice, boolean mask or callable
-        As in scikit-learn's ColumnTransformer; None is all columns.
+        As in scikit-learn's ColumnTransformer; None is all columns. A name with ``*``, ``?`` or ``[...]``
+        that no column has is a pattern: all columns whose names match.
     label : str
         For messages, e.g. ``"view 'tap'"``.
+    table : str, optional
+        Which of several tables.
     """
+    if table is not None:
+        return replace(resolve_columns(X[table], columns, label), table=table)
     if callable(columns):
         columns = columns(X)
     names = tuple(X.columns) if is_frame(X) and len(set(X.columns)) == X.shape[1] else None
@@ -117,8 +80,9 @@ def resolve_columns(X: Any, columns: Any, label: str) -> Selection:
     width = n_columns(X)
     if width is None:
         raise ValueError(f"{label} asks for columns {columns!r}, but X is not a table with columns.")
-    scalar = isinstance(columns, (str, int, np.integer)) and not isinstance(columns, bool)
     positions = _positions(X, columns, width, label)
+    scalar = isinstance(columns, (str, int, np.integer)) and not isinstance(columns, bool)
+    scalar = scalar and not _matches(columns, X)
     if not positions:
         raise ValueError(f"{label} selects no column with columns={columns!r}; X has {width} columns.")
     return Selection(tuple(positions), None if names is None else tuple(names[p] for p in positions), scalar)
@@ -126,7 +90,7 @@ def resolve_columns(X: Any, columns: Any, label: str) -> Selection:
 
 def _positions(X: Any, columns: Any, width: int, label: str) -> list[int]:
     if isinstance(columns, str):
-        return [_position_of(columns, X, label)]
+        return _matches(columns, X) or [_position_of(columns, X, label)]
     if isinstance(columns, slice):
         return _slice_positions(X, columns, width, label)
     if isinstance(columns, (int, np.integer)) and not isinstance(columns, bool):
@@ -141,7 +105,16 @@ def _positions(X: Any, columns: Any, width: int, label: str) -> list[int]:
         if len(listed) != width:
             raise ValueError(f"{label}: a column mask must have length {width}; got length {len(listed)}.")
         return [position for position, chosen in enumerate(listed) if chosen]
-    return [_one_position(X, entry, width, label) for entry in listed]
+    return [p for entry in listed for p in _matches(entry, X) or [_one_position(X, entry, width, label)]]
+
+
+def _matches(pattern: Any, X: Any) -> list[int]:
+    """Positions of the columns whose names match a pattern; none where it is no pattern, or a name itself."""
+    if not isinstance(pattern, str) or not is_frame(X) or not any(sign in pattern for sign in "*?["):
+        return []
+    if pattern in X.columns:
+        return []
+    return [p for p, name in enumerate(X.columns) if isinstance(name, str) and fnmatchcase(name, pattern)]
 
 
 def _one_position(X: Any, entry: Any, width: int, label: str) -> int:

@@ -1,28 +1,82 @@
-"""Several tables of the same samples: one object that slices by rows, and the join that makes it.
+"""What X may be: one table, or several tables of the same samples.
 
-A :class:`MultiTable` holds a table for each view (frame, array or sparse matrix), all with the same samples
-in the same rows. It has a shape and is indexed by rows, so that estimators, scikit-learn's splitters and
-``GridSearchCV`` treat it as any X. :func:`join_views` makes one from tables whose samples differ, by their
-index or an id column. A view that lacks a sample has a row without values there, which is what
-``KernelBank(missing=...)`` reads.
+A table is a frame, an array, a sparse matrix or a list of objects. A :class:`MultiTable` holds a table for
+each view, all with the same samples in the same rows. It has a shape and is indexed by rows, so that
+estimators, scikit-learn's splitters and ``GridSearchCV`` treat it as any X. A sample that lacks a table has a
+row without values there, which is what ``KernelBank(missing=...)`` reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse
 
-from multikernel._validation import check_choice, is_frame
-from multikernel.rows.tables import count_rows, distinct_rows, take_rows
-from multikernel.views.columns import as_table, n_columns
+from multikernel._validation import is_frame
+from multikernel.kernels.graphs import is_foreign_graph
+from multikernel.rows.tables import count_rows, row_keys, take_rows
 from multikernel.views.frames import as_pandas
 from multikernel.views.missing.presence import absent_rows
 
-HOW = ("inner", "outer")
+
+def as_table(X: Any) -> Any:
+    """`X` ready for taking columns: pandas frames and arrays as they are, CSR for sparse, arrays for lists.
+
+    Frames of other libraries become pandas frames, dicts and lists of tables a `MultiTable`.
+    """
+    X = as_pandas(X)
+    if isinstance(X, MultiTable):
+        return X
+    if is_tables(X):
+        return MultiTable(X)
+    if scipy.sparse.issparse(X):
+        return X.tocsr()
+    if hasattr(X, "iloc"):
+        return X
+    if hasattr(X, "__array__"):
+        return np.asarray(X)
+    if X is None or isinstance(X, (str, bytes)) or not isinstance(X, Sequence):
+        raise TypeError(
+            "X must be an array, a sparse matrix, a DataFrame, a dict of tables or a list of rows; got "
+            f"{type(X).__name__}."
+        )
+    if len(X) and is_foreign_graph(X[0]):  # NumPy would look into it
+        return list(X)
+    try:
+        values = np.asarray(X)
+    except ValueError:  # rows of unequal length: objects for a kernel that understands them
+        return list(X)
+    if values.ndim != 2:
+        return list(X)
+    # NumPy makes texts of the numbers beside texts
+    return np.array(X, dtype=object) if values.dtype.kind in "US" else values
+
+
+def n_rows(X: Any) -> int:
+    """Number of rows of what `as_table` returned."""
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        return len(X)
+    if len(shape) == 0:
+        raise ValueError("X must hold rows; got a single number.")
+    return int(shape[0])
+
+
+def n_columns(X: Any) -> int | None:
+    """Number of columns, or None where `X` is a list of objects."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    return int(shape[1]) if len(shape) == 2 else None
+
+
+def require_width(X: Any, expected: int | None, reader: str) -> None:
+    """Refuse a table that has not as many columns as that of `fit`; None where that had none."""
+    if expected is not None and n_columns(X) != expected:
+        raise ValueError(
+            f"X has {n_columns(X)} features, but {reader} is expecting {expected} features as input."
+        )
 
 
 class MultiTable:
@@ -111,9 +165,15 @@ class MultiTable:
         part.shape = (n, self.shape[1])
         return part
 
-    def distinct_codes(self) -> np.ndarray:
-        """Which rows are equal in each table, (n, n_tables): equal numbers for equal rows."""
-        return np.column_stack([distinct_rows(table)[1] for table in self.tables.values()])
+    def distinct_codes(self) -> np.ndarray | None:
+        """Which rows are equal in each table, (n, n_tables): equal numbers for equal rows.
+
+        None where a table holds other things than numbers, whose rows count as distinct.
+        """
+        keys = [None if isinstance(table, list) else row_keys(table) for table in self.tables.values()]
+        if any(of_table is None for of_table in keys):
+            return None
+        return np.column_stack([np.unique(of_table, return_inverse=True)[1] for of_table in keys])
 
     def __repr__(self) -> str:
         lines = [f"MultiTable of {len(self)} samples:"]
@@ -138,11 +198,6 @@ def is_tables(X: Any) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(map(_is_table, X))
 
 
-def as_tables(X: Any) -> MultiTable:
-    """Several tables as one object."""
-    return X if isinstance(X, MultiTable) else MultiTable(X)
-
-
 def _is_table(entry: Any) -> bool:
     return not isinstance(entry, (list, tuple)) and len(getattr(entry, "shape", ())) == 2
 
@@ -151,7 +206,7 @@ def _checked_tables(tables: Any) -> dict[str, Any]:
     """Tables by name, each as the kernels read it."""
     if isinstance(tables, Mapping):
         named = dict(tables)
-    elif isinstance(tables, Iterable) and not isinstance(tables, (str, bytes)) and not _is_table(tables):
+    elif isinstance(tables, Sequence) and not isinstance(tables, (str, bytes)):
         named = {f"table-{position}": table for position, table in enumerate(tables)}
     else:
         raise TypeError(f"tables must be a dict or a list of tables; got {type(tables).__name__}.")
@@ -168,7 +223,7 @@ def _checked_tables(tables: Any) -> dict[str, Any]:
                 f"table {name!r} must be a frame, an array of shape (n, d), a sparse matrix or a list of "
                 f"samples; got {type(table).__name__}."
             )
-        checked[name] = as_table(as_pandas(table))
+        checked[name] = as_table(table)
     return checked
 
 
@@ -204,177 +259,3 @@ def _common_ids(tables: Mapping[str, Any]) -> pd.Index | None:
                 "join_views(tables, y), or drop the index (reset_index(drop=True)) if the rows agree."
             )
     return None if first is None else first[1]
-
-
-# --- join ------------------------------------------------------------------------------------------------
-
-
-def join_views(tables: Any, y: Any = None, *, how: str = "inner", on: str | None = None) -> Any:
-    """Align tables, and targets, by the ids of their samples.
-
-    Parameters
-    ----------
-    tables : dict of name -> frame, or list of frames
-        Tables of pandas, polars, pyarrow or any library that narwhals reads.
-    y : Series, frame of one column beside the ids, dict of id -> target, or array, default=None
-        Targets of the samples. A Series is aligned by its index, a frame by the column `on` (or its index);
-        an array needs tables that all have the same ids in the same order. Every id of `y` must occur in a
-        table.
-    how : {"inner", "outer"}, default="inner"
-        Which samples to keep:
-
-        - "inner": those that every table has, and `y`;
-        - "outer": those that some table has (and `y`, if given); a table that lacks a sample has missing
-          values in its row.
-    on : str, default=None
-        Name of the id column of every frame. None uses the index of each frame.
-
-    Returns
-    -------
-    X : MultiTable
-        Samples in the order of the first table, those that only later tables have after them. ``X.ids`` are
-        their ids, ``X.counts`` says how many samples each table had, gave and lacks.
-    y : Series
-        Only if `y` is given: the targets, in the same order.
-
-    Examples
-    --------
-    >>> genes = pd.DataFrame({"tp53": [0.1, 0.7, 0.4]}, index=["ann", "bob", "cyd"])
-    >>> clinic = pd.DataFrame({"patient": ["cyd", "ann"], "age": [60, 71]}).set_index("patient")
-    >>> X, y = join_views({"genes": genes, "clinic": clinic}, pd.Series({"ann": 1, "cyd": 0}))
-    >>> X
-    MultiTable of 2 samples:
-      genes: 1 columns; 2 of its 3 samples, 1 left out
-      clinic: 1 columns; 2 of its 2 samples
-    >>> list(X.ids), y.tolist()
-    (['ann', 'cyd'], [1, 0])
-    """
-    check_choice("how", how, HOW)
-    frames = {name: _indexed(name, table, on) for name, table in _named(tables).items()}
-    if y is not None and not _has_ids(y):
-        y = _targets_in_row_order(y, frames)
-    targets = None if y is None else _indexed_targets(y, on)
-    ids = _ids_of(frames, how)
-    if targets is not None:
-        _require_known(targets, frames)
-        ids = ids[ids.isin(targets.index)]
-    if not len(ids):
-        raise ValueError(_nothing_in_common(frames, targets))
-    X = MultiTable({name: frame.reindex(ids) for name, frame in frames.items()}, ids=ids)
-    X.counts = pd.DataFrame(
-        {
-            "samples": [len(frame) for frame in frames.values()],
-            "kept": [int(frame.index.isin(ids).sum()) for frame in frames.values()],
-            "lacks": [int((~ids.isin(frame.index)).sum()) for frame in frames.values()],
-        },
-        index=list(frames),
-    )
-    return X if targets is None else (X, targets.reindex(ids))
-
-
-def _named(tables: Any) -> dict[str, Any]:
-    if isinstance(tables, MultiTable):
-        return tables.tables
-    if isinstance(tables, Mapping):
-        return {str(name): table for name, table in tables.items()}
-    if isinstance(tables, Sequence) and not isinstance(tables, (str, bytes)):
-        return {f"table-{position}": table for position, table in enumerate(tables)}
-    raise TypeError(f"tables must be a dict or a list of frames; got {type(tables).__name__}.")
-
-
-def _indexed(name: str, table: Any, on: str | None) -> pd.DataFrame:
-    """A frame whose index are the ids of its samples, each once."""
-    frame = as_pandas(table)
-    if isinstance(frame, pd.Series):
-        frame = frame.to_frame()
-    if not is_frame(frame):
-        kind = "sparse matrix" if scipy.sparse.issparse(table) else type(table).__name__
-        raise TypeError(
-            f"table {name!r} must be a frame, whose index or column tells the samples apart; got {kind}. "
-            "Make a DataFrame of it, or pass tables with the same rows as a dict to fit."
-        )
-    return _set_ids(frame, f"table {name!r}", on)
-
-
-def _set_ids(frame: pd.DataFrame, label: str, on: str | None) -> pd.DataFrame:
-    if on is not None:
-        if on not in frame.columns:
-            if frame.index.name != on:
-                raise ValueError(
-                    f"{label} has no column {on!r}; its first columns are {list(frame.columns[:8])}."
-                )
-        else:
-            frame = frame.set_index(on)
-    index = frame.index
-    if index.hasnans:
-        raise ValueError(f"{label} has a missing id in row {int(np.flatnonzero(index.isna())[0])}.")
-    if not index.is_unique:
-        twice = index[index.duplicated()][0]
-        raise ValueError(
-            f"{label} has the id {twice!r} {int((index == twice).sum())} times; ids must be unique. Average "
-            "or drop repeated samples before the join."
-        )
-    return frame
-
-
-def _has_ids(y: Any) -> bool:
-    return isinstance(y, (pd.Series, Mapping)) or is_frame(as_pandas(y))
-
-
-def _targets_in_row_order(y: Any, frames: Mapping[str, pd.DataFrame]) -> pd.Series:
-    """Targets without ids, for tables that all have the same ids in the same order."""
-    first = next(iter(frames.values())).index
-    values = np.asarray(y)
-    same = all(frame.index.equals(first) for frame in frames.values())
-    if not same or values.ndim != 1 or len(values) != len(first):
-        raise ValueError(
-            "y has no ids, and the tables do not all have the same samples in the same order: nothing tells "
-            "which sample a target belongs to. Give a Series with the ids as its index."
-        )
-    return pd.Series(values, index=first)
-
-
-def _indexed_targets(y: Any, on: str | None) -> pd.Series:
-    if isinstance(y, Mapping):
-        y = pd.Series(dict(y))
-    if not isinstance(y, pd.Series):
-        frame = _set_ids(as_pandas(y), "y", on)
-        if frame.shape[1] != 1:
-            raise ValueError(
-                f"y must have one column of targets beside the ids; got {list(frame.columns)}. Choose one, "
-                "or give the name of the id column as on=."
-            )
-        return frame.iloc[:, 0]
-    return _set_ids(y.to_frame(), "y", None).iloc[:, 0]
-
-
-def _ids_of(frames: Mapping[str, pd.DataFrame], how: str) -> pd.Index:
-    """Ids to keep, in the order of the first table that has them."""
-    each: Iterator[pd.Index] = (frame.index for frame in frames.values())
-    ids = next(each)
-    for other in each:
-        ids = ids[ids.isin(other)] if how == "inner" else ids.append(other[~other.isin(ids)])
-    return ids
-
-
-def _require_known(targets: pd.Series, frames: Mapping[str, pd.DataFrame]) -> None:
-    everywhere = _ids_of(frames, "outer")
-    unknown = targets.index[~targets.index.isin(everywhere)]
-    if len(unknown):
-        shown = ", ".join(map(repr, unknown[:3]))
-        raise ValueError(
-            f"y names {len(unknown)} samples that no table has, such as {shown}; the tables have ids such as "
-            f"{', '.join(map(repr, everywhere[:3]))}. Check that y and the tables use the same ids, and drop "
-            "targets without data."
-        )
-
-
-def _nothing_in_common(frames: Mapping[str, pd.DataFrame], targets: pd.Series | None) -> str:
-    shown = {name: list(frame.index[:3]) for name, frame in frames.items()}
-    if targets is not None:
-        shown["y"] = list(targets.index[:3])
-    return (
-        "the tables have no sample in common; their first ids are "
-        + "; ".join(f"{name}: {ids}" for name, ids in shown.items())
-        + ". Check that ids are written alike in all of them (case, prefixes, numbers or texts)."
-    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +21,9 @@ from multikernel.kernels import (
     as_kernel,
     as_transforms,
 )
+from multikernel.kernels.expressions import parse_kernel
+from multikernel.views.columns import resolve_columns
+from multikernel.views.tables import MultiTable
 
 KERNEL_CHOICES = ("auto", "precomputed")
 APPROXIMATIONS = ("nystroem", "random_features", "cholesky")
@@ -50,6 +54,9 @@ class View:
         How many columns Z has, or, between 0 and 1, the largest relative trace error 1 − tr(Z Zᵀ) / tr(K):
         of an estimator over all training rows, of a :class:`LowRankBank` alone on the rows that it is fitted
         on. None leaves the choice to the estimator or the bank.
+    table : str, default=None
+        Which of several tables the columns are in, where X is a dict of tables or a :class:`MultiTable`. None
+        is the one that has the columns; without columns, the view stands for one view of each table.
 
     Examples
     --------
@@ -68,12 +75,13 @@ class View:
     standardize: bool = False
     approximation: str | None = None
     rank: int | float | None = None
+    table: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise TypeError(f"the name of a view must be a non-empty string; got {self.name!r}.")
         try:
-            object.__setattr__(self, "kernel", as_kernel(self.kernel))
+            object.__setattr__(self, "kernel", read_kernel(self.kernel))
             object.__setattr__(self, "transforms", as_transforms(self.transforms))
         except (TypeError, ValueError) as error:
             raise type(error)(f"view {self.name!r}: {error}") from error
@@ -115,7 +123,19 @@ class View:
         shown += ["standardize=True"] if self.standardize else []
         shown += [f"approximation={self.approximation!r}"] if self.approximation is not None else []
         shown += [f"rank={self.rank!r}"] if self.rank is not None else []
+        shown += [f"table={self.table!r}"] if self.table is not None else []
         return f"View({', '.join(shown)})"
+
+
+def read_kernel(kernel: Any) -> Kernel:
+    """A kernel as it is, a function as a kernel, or a kernel written as text, such as "rbf".
+
+    Examples
+    --------
+    >>> read_kernel("laplacian(gamma=0.1)")
+    Laplacian(gamma=0.1)
+    """
+    return parse_kernel(kernel) if isinstance(kernel, str) else as_kernel(kernel)
 
 
 def refuse_approximations(views: list[View]) -> None:
@@ -165,21 +185,24 @@ def as_views(kernels: Any) -> list[View]:
 
     Parameters
     ----------
-    kernels : "auto", Kernel, callable, View, tuple, or a list of kernels, callables, views and tuples
-        Tuples are ``(name, kernel)``, ``(name, kernel, columns)`` or ``(name, kernel, columns, transforms)``.
+    kernels : "auto", Kernel, str, callable, View, tuple, or a list of kernels, texts, callables, views and \
+            tuples, or a dict of table name -> any of these
+        Tuples are ``(name, kernel)``, ``(name, kernel, columns)`` or ``(name, kernel, columns, transforms)``;
+        texts are kernels as :func:`parse_kernel` reads them, such as ``"rbf"``. A dict names the kernels of
+        each of several tables.
 
     Examples
     --------
     >>> [view.name for view in as_views([Linear(), Gaussian(), Gaussian("nearest")])]
     ['linear', 'gaussian', 'gaussian-2']
     """
+    kernels = getattr(kernels, "kernels", kernels)  # a bank stands for its kernels
     if isinstance(kernels, str):
         if kernels == "auto":
             return auto_views()
-        listed = ", ".join(repr(choice) for choice in KERNEL_CHOICES)
-        raise ValueError(
-            f"kernels must be one of {listed}, a kernel, or a list of kernels and views; got {kernels!r}."
-        )
+        kernels = _kernel_in_words(kernels)
+    if isinstance(kernels, Mapping):
+        return _views_of_tables(kernels)
     if isinstance(kernels, (Kernel, View)) or callable(kernels) or _is_view_tuple(kernels):
         kernels = [kernels]
     if not isinstance(kernels, (list, tuple)):
@@ -190,6 +213,83 @@ def as_views(kernels: Any) -> list[View]:
     if len(kernels) == 0:
         raise ValueError("kernels must hold at least one kernel; got an empty list.")
     return _name_all([_as_view_or_kernel(entry) for entry in kernels])
+
+
+def _kernel_in_words(text: str) -> Kernel:
+    try:
+        return parse_kernel(text)
+    except ValueError as error:
+        listed = ", ".join(repr(choice) for choice in KERNEL_CHOICES)
+        raise ValueError(
+            f"kernels must be one of {listed}, a kernel, or a list of kernels and views; got {text!r}. As a "
+            f"kernel written as text: {error}"
+        ) from None
+
+
+def _views_of_tables(kernels: Mapping[Any, Any]) -> list[View]:
+    """The views of a dict of table name -> kernels: one view is called as its table."""
+    if not kernels:
+        raise ValueError("kernels must name the kernel of at least one table; got an empty dict.")
+    found: list[View] = []
+    for table, given in kernels.items():
+        if not isinstance(table, str) or not table:
+            raise TypeError(f"kernels must have the names of tables as its keys; got {table!r}.")
+        views = as_views(given)
+        bare = len(views) == 1 and not isinstance(given, View) and not _is_view_tuple(given)
+        for view in views:
+            name = table if bare else view.name if isinstance(given, View) else f"{table}-{view.name}"
+            found.append(replace(view, name=name, table=view.table or table))
+    return _name_all(list(found))
+
+
+def place_views(views: list[View], X: Any) -> list[View]:
+    """The views on several tables: each with its table.
+
+    A view that names no table is on the one that has its columns, or, without columns, on each table.
+    """
+    if not isinstance(X, MultiTable):
+        lost = next((view for view in views if view.table is not None), None)
+        if lost is not None:
+            raise ValueError(
+                f"view {lost.name!r} reads the table {lost.table!r}, but X is one table. Pass a dict of "
+                "tables, or give columns instead of a table."
+            )
+        return views
+    placed: list[View] = []
+    for view in views:
+        if view.table is not None:
+            _require_table(view, X)
+            placed.append(view)
+        elif view.columns is None or callable(view.columns):
+            single = len(views) == 1
+            placed += [
+                replace(view, name=table if single else f"{table}-{view.name}", table=table)
+                for table in X.names
+            ]
+        else:
+            placed.append(replace(view, table=_table_with(view, X)))
+    return _name_all(list(placed))
+
+
+def _require_table(view: View, X: MultiTable) -> None:
+    if view.table not in X.tables:
+        raise ValueError(
+            f"view {view.name!r} reads the table {view.table!r}, which X does not have; its tables are "
+            f"{X.names}."
+        )
+
+
+def _table_with(view: View, X: MultiTable) -> str:
+    """The only table that has the columns of a view."""
+    label, found = f"view {view.name!r}", []
+    for name in X.names:
+        with suppress(ValueError, TypeError):
+            resolve_columns(X, view.columns, label, name)
+            found.append(name)
+    if len(found) != 1:
+        where = f"several tables have: {found}" if found else f"none of the tables {X.names} has"
+        raise ValueError(f"{label} asks for columns that {where}. Name the table: View(..., table=...).")
+    return found[0]
 
 
 def distinct_views(views: list[View]) -> tuple[list[View], list[int]]:
@@ -222,7 +322,7 @@ def _as_view_or_kernel(entry: Any) -> View | Kernel:
         if not _is_view_tuple(entry):
             raise TypeError(f"a view given as a tuple must be (name, kernel, columns); got {entry!r}.")
         return View(*entry)
-    return as_kernel(entry)
+    return read_kernel(entry)
 
 
 def _name_all(entries: list[View | Kernel]) -> list[View]:

@@ -55,7 +55,7 @@ def test_a_list_of_kernels():
     ("text", "said"),
     [
         ("linear + gausian(2)", "'gausian(2)' at character 10: unknown kernel 'gausian'. Did you mean"),
-        ("rbf", "unknown kernel 'rbf'. Did you mean 'gaussian'"),
+        ("laplace", "unknown kernel 'laplace'. Did you mean 'laplacian'"),
         ("precomputed(linear)", "text cannot hold"),
         ("xyz", "The kernels are chi2, cosine, empiricalmap, gappy, gaussian"),
         ("gaussian(gama=2)", "parameter 'gama'. Did you mean 'gamma'? gaussian has gamma, s, sigma, scale"),

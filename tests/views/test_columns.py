@@ -104,7 +104,7 @@ def test_tables_from_lists():
     assert n_rows(["a", "b"]) == 2 and n_columns(["a", "b"]) is None
     for wrong in (None, "text", 3, {1, 2}):
         with pytest.raises(
-            TypeError, match="X must be an array, a sparse matrix, a DataFrame or a list of rows"
+            TypeError, match="X must be an array, a sparse matrix, a DataFrame, a dict of tables or a list of"
         ):
             as_table(wrong)
     with pytest.raises(ValueError, match="got a single number"):

@@ -66,21 +66,19 @@ def test_views_are_values():
 @pytest.mark.parametrize(
     ("kernels", "error", "message"),
     [
-        ("rbf", ValueError, "kernels must be one of 'auto', 'precomputed', a kernel, or a list.*; got 'rbf'"),
+        ("rfb", ValueError, "kernels must be one of 'auto', 'precomputed', a kernel, or a list.*; got 'rfb'"),
+        ({}, ValueError, "the kernel of at least one table; got an empty dict"),
+        ({1: "rbf"}, TypeError, "the names of tables as its keys; got 1"),
         ([], ValueError, "at least one kernel; got an empty list"),
         (3, TypeError, "kernels must be 'auto', 'precomputed', a kernel, .*; got int"),
         (None, TypeError, "got NoneType"),
         ([("a", Linear()), ("a", Gaussian())], ValueError, "view names must be distinct; 'a' occurs 2 times"),
         ([(Linear(), [0])], TypeError, r"must be \(name, kernel, columns\); got"),
-        (
-            [("a", "rbf")],
-            TypeError,
-            r"view 'a': a kernel must be a Kernel or a function f\(X, Z\); got 'rbf'",
-        ),
+        ([("a", "rfb")], ValueError, "view 'a': kernel 'rfb': unknown kernel 'rfb'"),
         ([("a", Gaussian)], TypeError, r"view 'a': a kernel must be an instance; got the class Gaussian"),
         ([("", Linear())], TypeError, "the name of a view must be a non-empty string; got ''"),
         ([("a", Linear(), None, "centre")], ValueError, "view 'a': transforms must be one of"),
-        (["gaussian"], TypeError, "got 'gaussian'"),
+        (["gausian"], ValueError, "unknown kernel 'gausian'. Did you mean 'gaussian'"),
     ],
 )
 def test_mistakes_are_named(kernels, error, message):

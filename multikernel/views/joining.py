@@ -1,0 +1,187 @@
+"""Tables whose samples differ, aligned by the ids of their samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+from multikernel._validation import check_choice, is_frame
+from multikernel.views.frames import as_pandas
+from multikernel.views.tables import MultiTable
+
+HOW = ("inner", "outer")
+
+
+def join_views(tables: Any, y: Any = None, *, how: str = "inner", on: str | None = None) -> Any:
+    """Align tables, and targets, by the ids of their samples.
+
+    Parameters
+    ----------
+    tables : dict of name -> frame, or list of frames
+        Tables of pandas, polars, pyarrow or any library that narwhals reads.
+    y : Series, frame of one column beside the ids, dict of id -> target, or array, default=None
+        Targets of the samples. A Series is aligned by its index, a frame by the column `on` (or its index);
+        an array needs tables that all have the same ids in the same order. Every id of `y` must occur in a
+        table.
+    how : {"inner", "outer"}, default="inner"
+        Which samples to keep:
+
+        - "inner": those that every table has, and `y`;
+        - "outer": those that some table has (and `y`, if given); a table that lacks a sample has missing
+          values in its row.
+    on : str, default=None
+        Name of the id column of every frame. None uses the index of each frame.
+
+    Returns
+    -------
+    X : MultiTable
+        Samples in the order of the first table, those that only later tables have after them. ``X.ids`` are
+        their ids, ``X.counts`` says how many samples each table had, gave and lacks.
+    y : Series
+        Only if `y` is given: the targets, in the same order.
+
+    Examples
+    --------
+    >>> genes = pd.DataFrame({"tp53": [0.1, 0.7, 0.4]}, index=["ann", "bob", "cyd"])
+    >>> clinic = pd.DataFrame({"patient": ["cyd", "ann"], "age": [60, 71]}).set_index("patient")
+    >>> X, y = join_views({"genes": genes, "clinic": clinic}, pd.Series({"ann": 1, "cyd": 0}))
+    >>> X
+    MultiTable of 2 samples:
+      genes: 1 columns; 2 of its 3 samples, 1 left out
+      clinic: 1 columns; 2 of its 2 samples
+    >>> list(X.ids), y.tolist()
+    (['ann', 'cyd'], [1, 0])
+    """
+    check_choice("how", how, HOW)
+    frames = {name: _indexed(name, table, on) for name, table in _named(tables).items()}
+    if y is not None and not _has_ids(y):
+        y = _targets_in_row_order(y, frames)
+    targets = None if y is None else _indexed_targets(y, on)
+    ids = _ids_of(frames, how)
+    if targets is not None:
+        _require_known(targets, frames)
+        ids = ids[ids.isin(targets.index)]
+    if not len(ids):
+        raise ValueError(_nothing_in_common(frames, targets))
+    X = MultiTable({name: frame.reindex(ids) for name, frame in frames.items()}, ids=ids)
+    X.counts = pd.DataFrame(
+        {
+            "samples": [len(frame) for frame in frames.values()],
+            "kept": [int(frame.index.isin(ids).sum()) for frame in frames.values()],
+            "lacks": [int((~ids.isin(frame.index)).sum()) for frame in frames.values()],
+        },
+        index=list(frames),
+    )
+    return X if targets is None else (X, targets.reindex(ids))
+
+
+def _named(tables: Any) -> dict[str, Any]:
+    if isinstance(tables, MultiTable):
+        return tables.tables
+    if isinstance(tables, Mapping):
+        return {str(name): table for name, table in tables.items()}
+    if isinstance(tables, Sequence) and not isinstance(tables, (str, bytes)):
+        return {f"table-{position}": table for position, table in enumerate(tables)}
+    raise TypeError(f"tables must be a dict or a list of frames; got {type(tables).__name__}.")
+
+
+def _indexed(name: str, table: Any, on: str | None) -> pd.DataFrame:
+    """A frame whose index are the ids of its samples, each once."""
+    frame = as_pandas(table)
+    if isinstance(frame, pd.Series):
+        frame = frame.to_frame()
+    if not is_frame(frame):
+        kind = "sparse matrix" if scipy.sparse.issparse(table) else type(table).__name__
+        raise TypeError(
+            f"table {name!r} must be a frame, whose index or column tells the samples apart; got {kind}. "
+            "Make a DataFrame of it, or pass tables with the same rows as a dict to fit."
+        )
+    return _set_ids(frame, f"table {name!r}", on)
+
+
+def _set_ids(frame: pd.DataFrame, label: str, on: str | None) -> pd.DataFrame:
+    if on is not None:
+        if on not in frame.columns:
+            if frame.index.name != on:
+                raise ValueError(
+                    f"{label} has no column {on!r}; its first columns are {list(frame.columns[:8])}."
+                )
+        else:
+            frame = frame.set_index(on)
+    index = frame.index
+    if index.hasnans:
+        raise ValueError(f"{label} has a missing id in row {int(np.flatnonzero(index.isna())[0])}.")
+    if not index.is_unique:
+        twice = index[index.duplicated()][0]
+        raise ValueError(
+            f"{label} has the id {twice!r} {int((index == twice).sum())} times; ids must be unique. Average "
+            "or drop repeated samples before the join."
+        )
+    return frame
+
+
+def _has_ids(y: Any) -> bool:
+    return isinstance(y, (pd.Series, Mapping)) or is_frame(as_pandas(y))
+
+
+def _targets_in_row_order(y: Any, frames: Mapping[str, pd.DataFrame]) -> pd.Series:
+    """Targets without ids, for tables that all have the same ids in the same order."""
+    first = next(iter(frames.values())).index
+    values = np.asarray(y)
+    same = all(frame.index.equals(first) for frame in frames.values())
+    if not same or values.ndim != 1 or len(values) != len(first):
+        raise ValueError(
+            "y has no ids, and the tables do not all have the same samples in the same order: nothing tells "
+            "which sample a target belongs to. Give a Series with the ids as its index."
+        )
+    return pd.Series(values, index=first)
+
+
+def _indexed_targets(y: Any, on: str | None) -> pd.Series:
+    if isinstance(y, Mapping):
+        y = pd.Series(dict(y))
+    if not isinstance(y, pd.Series):
+        frame = _set_ids(as_pandas(y), "y", on)
+        if frame.shape[1] != 1:
+            raise ValueError(
+                f"y must have one column of targets beside the ids; got {list(frame.columns)}. Choose one, "
+                "or give the name of the id column as on=."
+            )
+        return frame.iloc[:, 0]
+    return _set_ids(y.to_frame(), "y", None).iloc[:, 0]
+
+
+def _ids_of(frames: Mapping[str, pd.DataFrame], how: str) -> pd.Index:
+    """Ids to keep, in the order of the first table that has them."""
+    each: Iterator[pd.Index] = (frame.index for frame in frames.values())
+    ids = next(each)
+    for other in each:
+        ids = ids[ids.isin(other)] if how == "inner" else ids.append(other[~other.isin(ids)])
+    return ids
+
+
+def _require_known(targets: pd.Series, frames: Mapping[str, pd.DataFrame]) -> None:
+    everywhere = _ids_of(frames, "outer")
+    unknown = targets.index[~targets.index.isin(everywhere)]
+    if len(unknown):
+        shown = ", ".join(map(repr, unknown[:3]))
+        raise ValueError(
+            f"y names {len(unknown)} samples that no table has, such as {shown}; the tables have ids such as "
+            f"{', '.join(map(repr, everywhere[:3]))}. Check that y and the tables use the same ids, and drop "
+            "targets without data."
+        )
+
+
+def _nothing_in_common(frames: Mapping[str, pd.DataFrame], targets: pd.Series | None) -> str:
+    shown = {name: list(frame.index[:3]) for name, frame in frames.items()}
+    if targets is not None:
+        shown["y"] = list(targets.index[:3])
+    return (
+        "the tables have no sample in common; their first ids are "
+        + "; ".join(f"{name}: {ids}" for name, ids in shown.items())
+        + ". Check that ids are written alike in all of them (case, prefixes, numbers or texts)."
+    )

@@ -51,7 +51,7 @@ def kernel_names() -> list[str]:
     >>> "gaussian" in kernel_names()
     True
     """
-    return sorted(_KERNELS)
+    return sorted({kind.__name__.lower() for kind in _KERNELS.values()})
 
 
 def parse_kernel(text: str) -> Kernel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -224,7 +224,10 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         require_fits(self.memory_)
         shape = (self.memory_.n_kernels, n, n)
         Ks = allocate_stack(shape, check_float_dtype(self.dtype), self.gram)
-        self._fit_views(table, views, np.asarray(Ks))
+        kept = self._fit_views(table, views, np.asarray(Ks))
+        for target, position in enumerate(kept):
+            if target != position:
+                Ks[target] = Ks[position]
         return Ks[: self.n_kernels_]
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
@@ -242,22 +245,20 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         dtype = check_float_dtype(self.dtype)
         return estimate_memory(n, m, dtype, self.gram, self.memory_limit, lean=self.lean)
 
-    def _fit_views(self, table: Any, views: list[View], slots: np.ndarray | list[np.ndarray]) -> None:
-        """Fit all views; the Gram of the i-th that is kept is written into ``slots[i]``."""
+    def _fit_views(self, table: Any, views: list[View], slots: np.ndarray | list[np.ndarray]) -> list[int]:
+        """Fit all views, the Gram of each into its slot; the positions of those that are kept."""
         check_choice("psd", self.psd, PSD_CHOICES)
         n = n_rows(table)
         if n < 1:
             raise ValueError(f"X must hold at least one sample; got shape {getattr(table, 'shape', (0,))}.")
         refuse_approximations(views)
-        automatic = isinstance(self.kernels, str)
         full = can_check_fully(n, len(views)) or self.psd != "error"
         fitted: dict[int, FittedView] = {}
         for position, view, pair in pairs_by_columns(
             views, table, keep=self.gram != "memmap", allow_absent=self.allow_absent
         ):
-            slot = slots[len(fitted) if automatic else position]
             with pair.naming_rows():
-                result = self._fit_present(view, pair, slot, full, automatic)
+                result = self._fit_present(view, pair, slots[position], full, self._is_automatic(view))
             if result is not None:
                 fitted[position] = result
         if not fitted:
@@ -273,6 +274,12 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         width = n_columns(table)
         if width is not None:
             self.n_features_in_ = width
+        return sorted(fitted)
+
+    def _is_automatic(self, view: View) -> bool:
+        """Whether a view was chosen by "auto": it is left out where it is constant on the training rows."""
+        named = self.kernels.get(view.table) if isinstance(self.kernels, Mapping) else self.kernels
+        return isinstance(named, str) and named == "auto"
 
     def _fit_present(
         self, view: View, pair: TrainPair, slot: np.ndarray, full: bool, automatic: bool

@@ -255,20 +255,29 @@ def place_views(views: list[View], X: Any) -> list[View]:
                 "tables, or give columns instead of a table."
             )
         return views
-    placed: list[View] = []
+    everywhere = [view for view in views if view.table is None and _has_no_columns(view)]
+    if len(everywhere) == len(views):  # the kernels of one table beside each other
+        placed = [_on_table(view, table, views) for table in X.names for view in views]
+        return _name_all(list(placed))
+    placed = []
     for view in views:
         if view.table is not None:
             _require_table(view, X)
             placed.append(view)
-        elif view.columns is None or callable(view.columns):
-            single = len(views) == 1
-            placed += [
-                replace(view, name=table if single else f"{table}-{view.name}", table=table)
-                for table in X.names
-            ]
+        elif _has_no_columns(view):
+            placed += [_on_table(view, table, views) for table in X.names]
         else:
             placed.append(replace(view, table=_table_with(view, X)))
     return _name_all(list(placed))
+
+
+def _has_no_columns(view: View) -> bool:
+    return view.columns is None or callable(view.columns)
+
+
+def _on_table(view: View, table: str, views: list[View]) -> View:
+    """A view that names no table, on one of them: called as the table where there is one view of each."""
+    return replace(view, name=table if len(views) == 1 else f"{table}-{view.name}", table=table)
 
 
 def _require_table(view: View, X: MultiTable) -> None:

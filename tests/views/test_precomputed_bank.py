@@ -183,7 +183,7 @@ SHAPE = r"must have shape \(n_test, n_train=40, n_kernels=3\); got shape"
         (lambda: PrecomputedBank(list("aba")).fit(stack_kernels(GRAMS)), ValueError, "'a' occurs 2 times"),
         (lambda: make_bank("auto", gram="disk"), ValueError, "gram must be one of 'dense', .*; got 'disk'"),
         (lambda: make_bank("precomputed", psd=None), ValueError, "psd must be one of"),
-        (lambda: make_bank("rbf"), ValueError, "kernels must be one of 'auto', 'precomputed'.* got 'rbf'"),
+        (lambda: make_bank("rfb"), ValueError, "kernels must be one of 'auto', 'precomputed'.* got 'rfb'"),
         (lambda: stack_kernels([]), ValueError, "at least one matrix; got none"),
         (lambda: stack_kernels(3), TypeError, "must be a list or a dict of matrices; got int"),
         (lambda: stack_kernels("ab"), TypeError, "got str"),

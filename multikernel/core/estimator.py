@@ -34,7 +34,9 @@ from .._validation import (
 from ..rows import count_rows
 from ..views import CompletedBank, make_bank
 from ..views.columns import as_table
+from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate
+from ..views.tables import MultiTable, as_tables
 from ..views.view import as_views
 from ..viz.card import html_inner, mimebundle
 from ..viz.fitted import weights_table
@@ -162,10 +164,26 @@ class KernelEstimator(BaseEstimator):
         refuse_dask(self, X)
         if self._precomputed:
             return self._validate_precomputed(X, reset=reset)
+        X = as_tables(X)
+        if reset:
+            self._layout = self._layout_of(X)
+        else:
+            lacks = getattr(self, "missing", "error") != "error"
+            X = align(X, getattr(self, "_layout", None), type(self).__name__, may_lack_tables=lacks)
+        if isinstance(X, MultiTable):
+            if reset:
+                self.n_features_in_ = X.shape[1]
+            return X
         if is_frame(X) or self._reads_objects():
             validate_data(self, _without_columns(X), reset=reset, skip_check_array=True)
             return X
         return validate_data(self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False)
+
+    def _layout_of(self, X: Any) -> Any:
+        """Which columns the views read, for `align`; None where X is taken as it is."""
+        if not isinstance(X, MultiTable) and not is_frame(X):
+            return None
+        return layout_of(X, [view for kernels in self._kernel_arguments() for view in as_views(kernels)])
 
     def _reads_objects(self) -> bool:
         """Whether some kernel compares other things than numbers, such as sequences."""

@@ -46,6 +46,7 @@ from multikernel.views.memory import (
 )
 from multikernel.views.missing.presence import absent_rows, among, rows_that_have, spread_into
 from multikernel.views.scaling import Scaling
+from multikernel.views.tables import MultiTable
 from multikernel.views.view import View, as_views, place_views, refuse_approximations
 
 
@@ -334,7 +335,8 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         """X as a table, as wide as that of `fit`."""
         self._require_fitted()
         table = as_table(X)
-        require_width(table, getattr(self, "n_features_in_", None), "KernelBank")
+        if not isinstance(table, MultiTable):
+            require_width(table, getattr(self, "n_features_in_", None), "KernelBank")
         return table
 
     def _iterate(self, table: Any) -> Iterator[tuple[int, np.ndarray]]:

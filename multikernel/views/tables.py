@@ -27,11 +27,9 @@ def as_table(X: Any) -> Any:
 
     Frames of other libraries become pandas frames, dicts and lists of tables a `MultiTable`.
     """
-    X = as_pandas(X)
+    X = as_tables(X)
     if isinstance(X, MultiTable):
         return X
-    if is_tables(X):
-        return MultiTable(X)
     if scipy.sparse.issparse(X):
         return X.tocsr()
     if hasattr(X, "iloc"):
@@ -53,6 +51,12 @@ def as_table(X: Any) -> Any:
         return list(X)
     # NumPy makes texts of the numbers beside texts
     return np.array(X, dtype=object) if values.dtype.kind in "US" else values
+
+
+def as_tables(X: Any) -> Any:
+    """Frames of other libraries as pandas frames, several tables as one object; all else as it is."""
+    X = as_pandas(X)
+    return MultiTable(X) if is_tables(X) and not isinstance(X, MultiTable) else X
 
 
 def n_rows(X: Any) -> int:

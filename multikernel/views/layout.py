@@ -1,0 +1,131 @@
+"""The columns that a model was fitted on, and new tables brought to them.
+
+Columns are found by name, as in scikit-learn's ColumnTransformer: at prediction they may stand in another
+order, among others, and those that no view reads may be absent. Where all columns are read, scikit-learn's
+own check of feature names applies. A layout is a plain dict, so that it is saved with the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multikernel._validation import is_frame
+from multikernel.views.columns import resolve_columns
+from multikernel.views.tables import MultiTable, n_columns
+from multikernel.views.view import View, place_views
+
+Layout = dict[str, Any]
+
+
+def layout_of(X: Any, views: Sequence[View]) -> Layout | None:
+    """Names, or number, of the columns of each table, and which of them the views read.
+
+    Returns
+    -------
+    dict or None
+        ``columns`` and ``read`` of a frame, a list of names each; ``tables`` of several tables, a dict of
+        them. None where nothing is to be aligned: an array, or a frame of which all columns are read.
+    """
+    views = place_views(list(views), X)
+    if isinstance(X, MultiTable):
+        read = {view.table for view in views}
+        return {
+            "tables": {
+                name: _of_table(table, [view for view in views if view.table == name])
+                for name, table in X.tables.items()
+                if name in read
+            }
+        }
+    found = _of_table(X, views)
+    return found if found["columns"] is not None and found["read"] is not None else None
+
+
+def _of_table(table: Any, views: Sequence[View]) -> Layout:
+    named = is_frame(table) and table.columns.is_unique
+    layout = {"columns": list(table.columns) if named else None, "width": n_columns(table), "read": None}
+    if not named:
+        return layout
+    positions: set[int] = set()
+    for view in views:
+        chosen = resolve_columns(table, view.columns, f"view {view.name!r}").positions
+        if chosen is None:
+            return layout
+        positions |= set(chosen)
+    if len(positions) < table.shape[1]:
+        layout["read"] = [table.columns[position] for position in sorted(positions)]
+    return layout
+
+
+def align(X: Any, layout: Layout | None, reader: str, *, may_lack_tables: bool = False) -> Any:
+    """`X` with the columns, or the tables, of the layout, in its order; others are left out.
+
+    Parameters
+    ----------
+    X : frame, array, sparse matrix or MultiTable
+    layout : as `layout_of` gave it at fit
+    reader : str
+        What the messages call the model.
+    may_lack_tables : bool
+        Whether a table may be absent: all its entries are then missing.
+    """
+    if layout is None or "tables" not in layout:
+        if isinstance(X, MultiTable):
+            raise ValueError(f"{reader} was fitted on one table; got several: {X.names}.")
+        return X if layout is None else _align_frame(X, layout, "X", reader)
+    if not isinstance(X, MultiTable):
+        raise ValueError(
+            f"{reader} was fitted on the tables {list(layout['tables'])}; got {type(X).__name__}. Pass a "
+            "dict of tables, or what join_views returns."
+        )
+    tables = {}
+    for name, part in layout["tables"].items():
+        if name in X.tables:
+            tables[name] = _align_table(X[name], part, f"table {name!r}", reader)
+        elif may_lack_tables:
+            tables[name] = _empty_table(part, len(X))
+        else:
+            raise ValueError(
+                f"{reader} was fitted with the table {name!r}, which is not there at prediction; the tables "
+                f"are {X.names}. Pass it, or fit with KernelBank(..., missing='renormalize'), which predicts "
+                "from the tables that there are."
+            )
+    return MultiTable(tables, ids=X.ids)
+
+
+def _align_table(table: Any, layout: Layout, label: str, reader: str) -> Any:
+    """One of several tables: by names where both have them, else by the number of columns."""
+    if layout["columns"] is not None and is_frame(table):
+        return _align_frame(table, layout, label, reader)
+    if n_columns(table) != layout["width"]:
+        raise ValueError(
+            f"{label} has {n_columns(table)} columns, but {reader} is expecting {layout['width']} columns "
+            "there."
+        )
+    return table
+
+
+def _align_frame(frame: Any, layout: Layout, label: str, reader: str) -> Any:
+    columns = layout["columns"]
+    if not is_frame(frame) or list(frame.columns) == columns:
+        return frame
+    needed = columns if layout["read"] is None else layout["read"]
+    known = set(frame.columns)
+    lacks = [name for name in needed if name not in known]
+    if lacks:
+        raise ValueError(
+            f"{label} lacks {len(lacks)} columns that {reader} was fitted on, such as {lacks[:3]}; it has "
+            f"{list(map(str, frame.columns[:5]))}. Pass the columns of fit, in any order."
+        )
+    if not frame.columns.is_unique:
+        raise ValueError(f"{label} has several columns of one name; make the names distinct.")
+    return frame.reindex(columns=columns)
+
+
+def _empty_table(layout: Layout, n: int) -> Any:
+    if layout["columns"] is not None:
+        return pd.DataFrame(np.full((n, len(layout["columns"])), np.nan), columns=layout["columns"])
+    return np.full((n, layout["width"] or 1), np.nan)

@@ -197,6 +197,8 @@ class MultiTable:
 
 def is_tables(X: Any) -> bool:
     """Whether X is several tables: a dict of them, a list of frames or of 2-D arrays, or a MultiTable."""
+    if scipy.sparse.issparse(X):  # some of them are dicts
+        return False
     if isinstance(X, (MultiTable, Mapping)):
         return True
     return isinstance(X, (list, tuple)) and len(X) > 0 and all(map(_is_table, X))

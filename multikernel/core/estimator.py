@@ -10,7 +10,7 @@ only support samples and kernels with weight are kept.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,7 @@ from ..views import CompletedBank, make_bank
 from ..views.columns import as_table
 from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate
+from ..views.parameters import parameters, with_parameters
 from ..views.tables import MultiTable, as_tables
 from ..views.view import as_views
 from ..viz.card import html_inner, mimebundle
@@ -100,7 +101,8 @@ class KernelEstimator(BaseEstimator):
     Input:
 
     - ``_precomputed`` : whether X holds kernels; by default where ``kernels="precomputed"``.
-    - ``_kernel_arguments()`` : the parameters that describe kernels.
+    - ``_kernel_parameters`` : names of the parameters that describe kernels.
+    - ``_kernel_arguments()`` : their values.
     - ``_validate_table(X, reset=)`` : the check of X, by ``fit`` (``reset=True``) and by every prediction.
     - ``_validate_precomputed(X, reset=)`` : its part for an X that holds kernels.
     - ``__sklearn_tags__()`` : scikit-learn's tags, on top of those set here.
@@ -140,8 +142,47 @@ class KernelEstimator(BaseEstimator):
     _easier = "lower C"
     _adds_kernels = False
     _answers_chunks = False
+    _kernel_parameters: tuple[str, ...] = ("kernels",)
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
+
+    # ------------------------------------------------------------------ parameters
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep`, those of the kernels by view, such as ``kernels__mrna__gamma``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+
+        Returns
+        -------
+        dict
+        """
+        found = super().get_params(deep=deep)
+        for name in self._kernel_parameters if deep else ():
+            found = {path: value for path, value in found.items() if not path.startswith(f"{name}__")}
+            found |= {f"{name}__{path}": value for path, value in parameters(getattr(self, name)).items()}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of the kernels by view, such as ``kernels__mrna__gamma``.
+
+        Kernels and views are immutable: new ones take their place, and what was passed is not changed.
+
+        Parameters
+        ----------
+        **params : dict
+        """
+        nested = {name: {} for name in self._kernel_parameters}
+        for path in list(params):
+            name, _, rest = path.partition("__")
+            if name in nested and rest:
+                nested[name][rest] = params.pop(path)
+        super().set_params(**params)
+        for name, changes in nested.items():
+            if changes:
+                setattr(self, name, with_parameters(getattr(self, name), changes, type(self).__name__))
+        return self
 
     # ------------------------------------------------------------------ tags and input
     @property
@@ -150,7 +191,7 @@ class KernelEstimator(BaseEstimator):
 
     def _kernel_arguments(self) -> list[Any]:
         """The arguments that describe kernels."""
-        return [getattr(self, "kernels", "auto")]
+        return [getattr(self, name, "auto") for name in self._kernel_parameters]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

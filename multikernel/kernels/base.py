@@ -116,6 +116,59 @@ class Kernel(ABC):
             "Rescale the columns (for example to unit variance), or use smaller kernel parameters."
         )
 
+    # --- parameters ------------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep`, those of the parts of a sum or product by position, 0__gamma."""
+        found = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]
+            if field.init
+        }
+        for position, (_, part) in enumerate(self._named_parts() if deep else ()):
+            found |= {f"{position}__{path}": value for path, value in part.get_params().items()}
+        return found
+
+    def set_params(self, **changes: Any) -> Kernel:
+        """A new kernel with other parameters; this one is unchanged.
+
+        Examples
+        --------
+        >>> from multikernel.kernels import Gaussian, Linear
+        >>> (Gaussian() + Linear()).set_params(**{"0__gamma": 0.5})
+        Gaussian(gamma=0.5) + Linear()
+        """
+        known, own = self.get_params(), {}
+        of_parts: dict[str, dict[str, Any]] = {}
+        for path, value in changes.items():
+            if path not in known:
+                raise ValueError(
+                    f"Invalid parameter {path!r} for kernel {self!r}. Valid parameters are: "
+                    f"{', '.join(sorted(known)) or 'none'}."
+                )
+            head, _, rest = path.partition("__")
+            if rest:
+                of_parts.setdefault(head, {})[rest] = value
+            else:
+                own[path] = value
+        parts = self._named_parts()
+        for position, inner in of_parts.items():
+            name, part = parts[int(position)]
+            own[name] = own.get(name, part).set_params(**inner)
+        return self._with(own)
+
+    def _named_parts(self) -> list[tuple[str, Kernel]]:
+        """The kernels that this one is made of, in order, with the parameters that hold them."""
+        own = self.get_params(deep=False)
+        return [(name, value) for name, value in own.items() if isinstance(value, Kernel)]
+
+    def _with(self, own: dict[str, Any]) -> Kernel:
+        """The kernel with some other parameters."""
+        return type(self)(**(self.get_params(deep=False) | own))
+
+    def __sklearn_clone__(self) -> Kernel:
+        return self  # immutable
+
     # --- algebra ---------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Kernel:

@@ -80,6 +80,13 @@ class Gaussian(Kernel):
     def is_fitted(self) -> bool:
         return not isinstance(self.gamma, str)
 
+    def _with(self, own: dict[str, Any]) -> Kernel:
+        """A width replaces the one before, however that was given."""
+        if not own.keys() & {"gamma", "s", "sigma"}:
+            return super()._with(own)
+        scale = self.scale if isinstance(own.get("gamma"), str) else 1.0
+        return Gaussian(**({"scale": scale} | own))
+
     @property
     def _coefficient(self) -> float:
         """gamma, from whichever width was given."""

@@ -19,8 +19,6 @@ from typing import Any
 from multikernel.kernels import Kernel
 from multikernel.views.view import View, as_views, read_kernel
 
-_OF_VIEW = tuple(field.name for field in dataclasses.fields(View) if field.name != "name")
-
 
 def parameters(kernels: Any) -> dict[str, Any]:
     """Every parameter of a ``kernels=`` argument by its path; nothing for "auto" and "precomputed".
@@ -42,34 +40,15 @@ def parameters(kernels: Any) -> dict[str, Any]:
     except (TypeError, ValueError):  # refused in its own words by fit
         return {}
     if _is_one(kernels):
-        return of_view(views[0])
+        return _but_name(views[0])
     for view in views:
         found[view.name] = view
-        found |= {f"{view.name}__{path}": value for path, value in of_view(view).items()}
+        found |= {f"{view.name}__{path}": value for path, value in _but_name(view).items()}
     return found
 
 
-def of_view(view: View) -> dict[str, Any]:
-    """Parameters of a view: its own, and those of its kernel, which come second where names meet."""
-    return of_kernel(view.kernel) | {name: getattr(view, name) for name in _OF_VIEW}
-
-
-def of_kernel(kernel: Kernel) -> dict[str, Any]:
-    """Parameters of a kernel; those of its parts by their position."""
-    found = _fields(kernel)
-    for position, (_, part) in enumerate(_parts_by_name(kernel)):
-        found |= {f"{position}__{path}": value for path, value in of_kernel(part).items()}
-    return found
-
-
-def _fields(kernel: Kernel) -> dict[str, Any]:
-    fields = dataclasses.fields(kernel)  # type: ignore[arg-type]
-    return {field.name: getattr(kernel, field.name) for field in fields if field.init}
-
-
-def _parts_by_name(kernel: Kernel) -> list[tuple[str, Kernel]]:
-    """The kernels that a kernel is made of, in order, with the parameters that hold them."""
-    return [(name, value) for name, value in _fields(kernel).items() if isinstance(value, Kernel)]
+def _but_name(view: View) -> dict[str, Any]:
+    return {path: value for path, value in view.get_params().items() if path != "name"}
 
 
 def with_parameters(kernels: Any, changes: Mapping[str, Any], owner: str) -> Any:
@@ -90,69 +69,21 @@ def with_parameters(kernels: Any, changes: Mapping[str, Any], owner: str) -> Any
         by_head.setdefault(head, {})[rest] = value
     views = as_views(kernels)
     if _is_one(kernels) and not set(by_head) & {view.name for view in views}:
-        changed = with_view_parameters(views[0], changes, f"{owner}: kernels")
+        changed = views[0].set_params(**changes)
         return changed.kernel if isinstance(kernels, (str, Kernel)) or callable(kernels) else changed
     entries = _Entries(kernels, views)
     for name, inner in by_head.items():
-        entries.change(name, lambda view, inner=inner: _changed(view, inner, owner), owner)
+        entries.change(name, lambda view, inner=inner: _changed(view, inner), owner)
     return entries.result()
 
 
-def _changed(view: View, inner: Mapping[str, Any], owner: str) -> View:
+def _changed(view: View, inner: Mapping[str, Any]) -> View:
     """A view after the changes below its name; the empty path replaces the view or its kernel."""
     if "" in inner:
         given = inner[""]
         view = given if isinstance(given, View) else dataclasses.replace(view, kernel=read_kernel(given))
     rest = {path: value for path, value in inner.items() if path}
-    return with_view_parameters(view, rest, f"{owner}: view {view.name!r}") if rest else view
-
-
-def with_view_parameters(view: View, changes: Mapping[str, Any], label: str) -> View:
-    """A view with other parameters."""
-    own = {path: value for path, value in changes.items() if path in _OF_VIEW}
-    if "kernel" in own:
-        own["kernel"] = read_kernel(own["kernel"])
-    view = dataclasses.replace(view, **own)
-    inner = {path.removeprefix("kernel__"): v for path, v in changes.items() if path not in _OF_VIEW}
-    return (
-        dataclasses.replace(view, kernel=with_kernel_parameters(view.kernel, inner, label)) if inner else view
-    )
-
-
-def with_kernel_parameters(kernel: Kernel, changes: Mapping[str, Any], label: str) -> Kernel:
-    """A kernel with other parameters; those of its parts by their position."""
-    known = of_kernel(kernel)
-    own: dict[str, Any] = {}
-    of_parts: dict[int, dict[str, Any]] = {}
-    for path, value in changes.items():
-        head, _, rest = path.partition("__")
-        if path not in known and not (head.isdigit() and rest):
-            raise ValueError(
-                f"{label} has no parameter {path!r}; {kernel!r} has "
-                f"{', '.join(sorted(known)) or 'no parameters'}."
-            )
-        if head.isdigit():
-            of_parts.setdefault(int(head), {})[rest] = value
-        else:
-            own[path] = value
-    parts = _parts_by_name(kernel)
-    for position, inner in of_parts.items():
-        if position >= len(parts):
-            raise ValueError(f"{label} has no part {position}; {kernel!r} has {len(parts)} parts.")
-        name, part = parts[position]
-        own[name] = with_kernel_parameters(part, inner, f"{label}, part {position}")
-    return _rebuilt(kernel, own)
-
-
-def _rebuilt(kernel: Kernel, own: Mapping[str, Any]) -> Kernel:
-    """A kernel with other fields; a width replaces the other ways to give it."""
-    fields = _fields(kernel)
-    widths = [name for name in ("gamma", "s", "sigma") if name in fields]
-    if len(widths) > 1 and set(own) & set(widths):
-        fields |= dict.fromkeys(widths)
-        if not isinstance(own.get("gamma"), str) and "scale" in fields and "scale" not in own:
-            fields["scale"] = 1.0
-    return type(kernel)(**(fields | dict(own)))
+    return view.set_params(**rest) if rest else view
 
 
 def _is_one(kernels: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,30 @@ class View:
         object.__setattr__(self, "rank", check_rank(f"{label}: rank", self.rank))
         if self.approximation == "random_features":
             require_number_of_features(label, self.rank)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep`, those of the kernel too."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return (self.kernel.get_params() if deep else {}) | own
+
+    def set_params(self, **changes: Any) -> View:
+        """A new view with other parameters, of the view or of its kernel; this one is unchanged.
+
+        Examples
+        --------
+        >>> View("shape", Gaussian(gamma=0.5)).set_params(gamma=2.0, columns=[0, 1])
+        View(name='shape', kernel=Gaussian(gamma=2.0), columns=[0, 1])
+        """
+        own = {field.name for field in fields(self)}
+        view = replace(self, **{name: value for name, value in changes.items() if name in own})
+        inner = {path.removeprefix("kernel__"): v for path, v in changes.items() if path not in own}
+        try:
+            return replace(view, kernel=view.kernel.set_params(**inner)) if inner else view
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"view {self.name!r}: {error}") from None
+
+    def __sklearn_clone__(self) -> View:
+        return self  # immutable
 
     def __repr__(self) -> str:
         shown = [f"name={self.name!r}", f"kernel={self.kernel!r}"]

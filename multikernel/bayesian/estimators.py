@@ -1,7 +1,7 @@
 """Bayesian efficient multiple kernel learning for classes and values, with the uncertainty of the weights."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,35 +44,15 @@ class BayesianMKL(KernelEstimator):
     _gap_name = "estimated further rise of the evidence bound, in nats a sample"
     _easier = "raise spread"
     _posterior: BayesianResult
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        sparse: bool = False,
-        priors: Any = None,
-        spread: float = 1.0,
-        tol: float = 1e-5,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: CallbackType = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.sparse = sparse
-        self.priors = priors
-        self.spread = spread
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    sparse: bool
+    priors: Any
+    spread: float
+    psd: str
+    gram: str
+    dtype: Any
+    verbose: int
+    random_state: Any
+    classes_: Array
 
     # ------------------------------------------------------------------ fit
     def _fit_kernels(self, X: Any) -> Array:
@@ -137,6 +117,7 @@ class BayesianMKL(KernelEstimator):
         return {"weight": self.kernel_weights_, "std": self.kernel_weights_std_}
 
 
+@dataclass(eq=False, repr=False)
 class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     r"""Classifier with a posterior over its kernel weights: BEMKL.
 
@@ -224,30 +205,20 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     (7,)
     """
 
-    classes_: Array
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        margin: float = 0.0,
-        sparse: bool = False,
-        priors: Any = None,
-        spread: float = 0.3,
-        tol: float = 1e-5,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: CallbackType = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, sparse=sparse, priors=priors, spread=spread, tol=tol, max_iter=max_iter, psd=psd,
-            gram=gram, dtype=dtype, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.margin = margin
+    kernels: Any = "auto"
+    _: KW_ONLY
+    margin: float = 0.0
+    sparse: bool = False
+    priors: Any = None
+    spread: float = 0.3
+    tol: float = 1e-5
+    max_iter: int = 1000
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    callback: CallbackType = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> "BayesianMKLClassifier":
         """Learn the posterior.
@@ -304,6 +275,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
         return every[:, 0] if self.classes_.size == 2 else every
 
 
+@dataclass(eq=False, repr=False)
 class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     r"""Regression with a posterior over its kernel weights and a deviation for each prediction: BEMKL.
 
@@ -363,6 +335,20 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     >>> bool(abs(mean[0] - 4.0) < 2 * std[0])
     True
     """
+
+    kernels: Any = "auto"
+    _: KW_ONLY
+    sparse: bool = False
+    priors: Any = None
+    spread: float = 1.0
+    tol: float = 1e-5
+    max_iter: int = 1000
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    callback: CallbackType = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> "BayesianMKLRegressor":
         """Learn the posterior.

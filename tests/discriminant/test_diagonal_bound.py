@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judges.diagonal_discriminant import diagonal_bound, smooth_bound
 from judges.programs.discriminant_published import smallest_diagonal
-from multikernel.discriminant.solver.diagonal import diagonal_bound, smooth_bound
 
 
 def random_matrix(k, rank, seed, spread=1.0):

@@ -1,14 +1,21 @@
 """Gradients and Hessians of every objective against finite differences; certificates against the optimum."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges.conic import learn_discriminant_conic
+from judges.diagonal_discriminant import (
+    between_classes,
+    diagonal_bound,
+    learn_diagonal_discriminant,
+    smooth_separation,
+)
 from judges.programs import discriminant_published as reference
 from multikernel.core.scatter import class_columns, separation_columns
-from multikernel.discriminant.solver.diagonal import between_classes, diagonal_bound, smooth_separation
 from multikernel.discriminant.solver.learn import DiscriminantProblem, evaluate_separation, learn_discriminant
 from multikernel.discriminant.solver.problem import Members
 from tests.discriminant.discriminant_problems import KINDS, make_problem, wine
@@ -106,18 +113,25 @@ def test_whatever_b_and_z_prove_is_below_the_optimum(problem, reg):
 
 def test_the_bound_is_reached_at_the_optimum():
     Ks, codes = wine()  # not a kink: there is only one Z
-    found = learn_discriminant(DiscriminantProblem(Ks, codes, 1e-2, "approximate"))
+    found = learn_diagonal_discriminant(DiscriminantProblem(Ks, codes, 1e-2))
     between = between_classes(Members(Ks, 1e-2), np.asfortranarray(class_columns(codes)), found.shares)
     proved = 1e-2 * between.lower_bound(diagonal_bound(between.C).Z)
     assert proved == pytest.approx(found.objective, rel=1e-7)
 
 
-@pytest.mark.parametrize("form", ["exact", "approximate"])
-@pytest.mark.parametrize("solve", [learn_discriminant, learn_discriminant_conic])
-def test_an_indefinite_kernel_is_suspicious(solve, form):
+@pytest.mark.parametrize(
+    "solve",
+    [
+        learn_discriminant,
+        learn_diagonal_discriminant,
+        learn_discriminant_conic,
+        partial(learn_discriminant_conic, approximate=True),
+    ],
+)
+def test_an_indefinite_kernel_is_suspicious(solve):
     """Negative where the classes differ."""
     Ks, codes = make_problem("gaussians", 40, 3, 3)
-    assert not solve(DiscriminantProblem(Ks, codes, 10.0, form)).suspicious
+    assert not solve(DiscriminantProblem(Ks, codes, 10.0)).suspicious
     H = class_columns(codes)
     Ks[1] -= 0.2 * H @ H.T
-    assert solve(DiscriminantProblem(Ks, codes, 10.0, form)).suspicious
+    assert solve(DiscriminantProblem(Ks, codes, 10.0)).suspicious

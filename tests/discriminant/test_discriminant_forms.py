@@ -1,18 +1,26 @@
 """Both formulations by both solvers against CVXOPT's answer to the published programs, and the fixtures."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
 
 from judges.conic import learn_discriminant_conic
+from judges.diagonal_discriminant import learn_diagonal_discriminant
 from judges.programs import discriminant_published as reference
 from multikernel.core.optim.loop import Options, Status
 from multikernel.discriminant.solver.learn import DiscriminantProblem, learn_discriminant
 from tests.discriminant.discriminant_problems import KINDS, REGS, breast_cancer, make_problem, wine
 
 FORMS = ("exact", "approximate")
-SOLVERS = {"fast": learn_discriminant, "conic": learn_discriminant_conic}
+SOLVERS = ("fast", "conic")
+LEARNERS = {
+    ("exact", "fast"): learn_discriminant,
+    ("approximate", "fast"): learn_diagonal_discriminant,
+    ("exact", "conic"): learn_discriminant_conic,
+    ("approximate", "conic"): partial(learn_discriminant_conic, approximate=True),
+}
 JUDGES = {"exact": "full", "approximate": "diagonal"}
 SIZES = ((20, 2, 3), (26, 3, 5), (30, 4, 4))
 every_way = pytest.mark.parametrize(("form", "solver"), list(itertools.product(FORMS, SOLVERS)))
@@ -20,7 +28,7 @@ every_way = pytest.mark.parametrize(("form", "solver"), list(itertools.product(F
 
 def learn(Ks, codes, reg, form="exact", solver="fast", **options):
     options = Options(**{"tol": 1e-8, "max_iter": 100, **options})
-    return SOLVERS[solver](DiscriminantProblem(Ks, codes, reg, form), options=options)
+    return LEARNERS[form, solver](DiscriminantProblem(Ks, codes, reg), options=options)
 
 
 def value_at(Ks, codes, reg, form, shares):

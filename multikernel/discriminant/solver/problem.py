@@ -15,9 +15,6 @@ bounds the optimum from below,
 
 Rounding changes the entries of M, and so F by about ε max_j M_jj ‖B‖², which a small λ makes large where the
 kernels have a low rank. No bound is more certain than this, and it is part of the gap.
-
-The approximation (37) bounds the sum of k matrix inequalities by one with a diagonal; it is another problem,
-with a larger value (``diagonal``).
 """
 
 from dataclasses import dataclass
@@ -27,11 +24,10 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ..._typing import Array
-from ..._validation import check_number
+from ..._validation import check_choice, check_number
 from ...core.optim.loop import Options, Result, Status
 from ...core.scatter import CenteredStack, separation_columns
 
-FORMULATIONS = ("exact", "approximate")
 LARGEST_REG = 1e10  # beside a kernel of trace 1: what is larger leaves nothing of it but rounding
 JITTER = 1e-9  # share of the trace that the identity always has when its weight is learned
 _NO_KERNEL = 1e-10  # less than this left for all the kernels: the identity takes everything
@@ -51,6 +47,16 @@ def check_reg(reg: Any) -> float | None:
     return value
 
 
+def check_formulation(formulation: Any) -> None:
+    """Refuse the approximation of the paper in words of its own."""
+    if isinstance(formulation, str) and formulation == "approximate":
+        raise ValueError(
+            'formulation="approximate" was removed: it is another problem, with a larger value and at no '
+            'lower cost. Use formulation="exact".'
+        )
+    check_choice("formulation", formulation, ("exact",))
+
+
 @dataclass(frozen=True)
 class DiscriminantProblem:
     """What is to be learned.
@@ -61,13 +67,11 @@ class DiscriminantProblem:
         Positive semidefinite, not centred; neither modified nor copied.
     codes : array (n,) of int, the class of each point, 0 … k−1, every class present
     reg : float or None, λ > 0; None when it is learned
-    formulation : {"exact", "approximate"}
     """
 
     Ks: Array
     codes: Array
     reg: float | None = None
-    formulation: str = "exact"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .._threads import one_thread
 from .._typing import Array
@@ -239,13 +238,11 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
 
     def decision_function(self, X: Any) -> Array:
         """Log-odds of ``classes_[1]`` (n_samples,) for two classes; else log-probabilities, one for each."""
-        check_is_fitted(self)
         logs = log_probabilities(self._moments(X), self._margin)
         return logs[:, 1] - logs[:, 0] if self.classes_.size == 2 else logs
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each sample, which is that of the largest mean output."""
-        check_is_fitted(self)
         scores = self._output_parts(X).sum(axis=2) + self.intercept_
         return decide(scores[:, 0] if self.classes_.size == 2 else scores, self.classes_)
 
@@ -255,7 +252,6 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
         Outputs are taken as normal with their predictive mean and variance; of more than two classes, with
         the mean of their variances and without the correlation that the common kernel weights give them.
         """
-        check_is_fitted(self)
         return np.exp(log_probabilities(self._moments(X), self._margin))
 
     def contributions(self, X: Any) -> Array:
@@ -376,7 +372,6 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         return_std : bool
             Whether to give their standard deviations too, noise included: a pair (values, deviations).
         """
-        check_is_fitted(self)
         if not return_std:
             return self.contributions(X).sum(axis=1) + self.intercept_
         moments = self._moments(X)
@@ -390,18 +385,11 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         ----------
         X : as for ``predict``
         """
-        check_is_fitted(self)
-        return np.asarray(self._scale * self._output_parts(X)[:, 0])
+        return np.asarray(self._output_parts(X)[:, 0] * self._scale)
 
 
 def check_priors(priors: Any, sparse: bool, spread: Any, names: tuple[str, ...]) -> Priors:
-    """The priors from a dict of (shape, rate); `sparse` sets that of the kernels where it is not given.
-
-    Parameters
-    ----------
-    priors, sparse, spread : as for the estimators
-    names : the precisions of the model; noise is one of a regression only
-    """
+    """The priors from a dict of (shape, rate); `sparse` sets that of the kernels where it is not given."""
     given = {} if priors is None else priors
     if not isinstance(given, Mapping):
         raise TypeError(f"priors must be a dict of (shape, rate) by {', '.join(names)}; got {priors!r}.")

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from .._validation import check_choice, check_positive_integer, warn_caller
@@ -310,7 +309,6 @@ class KernelDiscriminantClassifier(
         ----------
         X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train, n_kernels) precomputed
         """
-        check_is_fitted(self)
         if self.rule == "knn":
             distances = cdist(self.transform(X), self._projected, "sqeuclidean")
             return self.classes_[neighbour_votes(distances, self._codes, self.n_neighbors).winners]

@@ -396,7 +396,6 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         -------
         array (n_samples, n_components), :math:`z(x)`
         """
-        check_is_fitted(self)
         return np.concatenate([self._model.extend(K) for K in self._test_blocks(X)])
 
     @property

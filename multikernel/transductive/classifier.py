@@ -328,7 +328,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         ----------
         X : array (n_samples, d); or (n_samples, n_labelled + n_unlabelled, n_kernels) when precomputed
         """
-        check_is_fitted(self)
         scores = self._scores(X) + self.intercept_
         if not self._extends:
             warn_of_extension(self, X)
@@ -443,13 +442,7 @@ def warn_of_a_label(classes: Array) -> None:
 
 
 def warn_of_extension(model: Any, X: Any) -> None:
-    """Name the smallest eigenvalue that a prediction for new points depends on.
-
-    Parameters
-    ----------
-    model : TransductiveMKLClassifier, with free or spectral weights
-    X : the new points
-    """
+    """Name the smallest eigenvalue that a prediction for new points X depends on."""
     if model.weights == "spectral":
         text = (
             "eigenvectors are carried to new points by the kernel they come from (of mean diagonal 1), "

@@ -34,19 +34,8 @@ _NEGATIVE = 1e-9  # relative
 def learn_discriminant(problem: DiscriminantProblem, *, options: Options | None = None) -> DiscriminantResult:
     """Learn the kernel weights, and λ where it is not given, of discriminant analysis.
 
-    Parameters
-    ----------
-    problem : DiscriminantProblem
-    options : Options, optional
-        By default a relative gap of 1e-8 within 100 iterations.
-
-    Raises
-    ------
-    SingularScatterError, where M cannot be factored
-
-    Returns
-    -------
-    DiscriminantResult
+    By default to a relative gap of 1e-8 within 100 iterations. Raises SingularScatterError where M cannot be
+    factored.
 
     Examples
     --------

@@ -59,45 +59,27 @@ def check_formulation(formulation: Any) -> None:
 
 @dataclass(frozen=True)
 class DiscriminantProblem:
-    """What is to be learned.
+    """What is to be learned."""
 
-    Attributes
-    ----------
-    Ks : array (m, n, n), C-contiguous float64
-        Positive semidefinite, not centred; neither modified nor copied.
-    codes : array (n,) of int, the class of each point, 0 … k−1, every class present
-    reg : float or None, λ > 0; None when it is learned
-    """
-
-    Ks: Array
-    codes: Array
-    reg: float | None = None
+    Ks: Array  # (m, n, n), C-contiguous float64, positive semidefinite, not centred; never modified
+    codes: Array  # (n,) of int, the class of each point, 0 … k−1, every class present
+    reg: float | None = None  # λ > 0; None when it is learned
 
 
 @dataclass(frozen=True)
 class DiscriminantResult(Result):
     """Learned weights and regularisation, with their certificate.
 
-    Attributes
-    ----------
-    weights : array (m,), θ with θ'r = 1
-    reg : float, λ used or learned; infinity where no kernel separates the classes better than the identity
-    shares : array (m,) or (m + 1,), η of sum 1; that of the identity comes first when λ is learned
-    objective : float, the published objective: λF for a given λ, F for a learned one
-    lower_bound : float, the optimum is not below it
-    gap : float, (objective − lower_bound) / objective, rounding included
-    n_iter, n_factorisations : int
-    status : Status
-    suspicious : bool, whether a kernel had negative curvature, which none that is semidefinite can have
-    history : list of dict with iteration, objective, lower_bound, gap, n_active
+    ``objective``: as published, λF for a given λ, F for a learned one; ``gap``: (objective − lower_bound) /
+    objective, rounding included; the history has lower_bound too.
     """
 
-    weights: Array
-    reg: float
-    shares: Array
-    lower_bound: float
+    weights: Array  # (m,), θ with θ'r = 1
+    reg: float  # λ used or learned; infinity where no kernel separates the classes better than the identity
+    shares: Array  # (m,) or (m + 1,), η of sum 1; that of the identity comes first when λ is learned
+    lower_bound: float  # the optimum is not below it
     n_factorisations: int
-    suspicious: bool = False
+    suspicious: bool = False  # whether a kernel had negative curvature: none that is semidefinite has
 
 
 def relative_gap(upper: float, lower: float) -> float:

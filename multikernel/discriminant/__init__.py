@@ -10,6 +10,4 @@ problem by Newton's method), ``rkda`` (fixed kernel), ``kim`` and ``fisher``
 
 from .classifier import KernelDiscriminantClassifier
 
-__all__ = [
-    "KernelDiscriminantClassifier",
-]
+__all__ = ["KernelDiscriminantClassifier"]

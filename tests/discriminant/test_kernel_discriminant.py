@@ -142,9 +142,7 @@ def test_the_rule_from_outside(make):
     nearest = cdist(Z, model.centroids_).argmin(axis=1)
     np.testing.assert_array_equal(model.predict(X[test]), model.classes_[nearest])
     np.testing.assert_allclose(
-        model.decision_function(X[test]),
-        np.squeeze(K @ model.dual_coef_.T + model.intercept_),
-        atol=1e-10,
+        model.decision_function(X[test]), np.squeeze(K @ model.dual_coef_.T + model.intercept_), atol=1e-10
     )
     parts = model.contributions(X[test])
     intercept = model.intercept_ if parts.ndim == 3 else model.intercept_[0]

@@ -143,12 +143,7 @@ class Members:
 
 
 def discriminant_result(
-    members: Members,
-    shares: Array,
-    bounds: tuple[float, float],
-    size: float,
-    options: Options,
-    **ending: Any,
+    members: Members, shares: Array, bounds: tuple[float, float], size: float, options: Options, **ending: Any
 ) -> DiscriminantResult:
     """The result in the caller's units: θ, λ and the published objective, from η and the bounds of F.
 

@@ -9,8 +9,8 @@ REGS = (1.0, 1e-2, 1e-4, 1e-8, None)
 SIGMAS = np.logspace(-1, 2, 10)
 
 
-def gaussians(X, sigmas):
-    squares = cdist(X, X, "sqeuclidean")
+def gaussians(X, sigmas, Z=None):
+    squares = cdist(X, X if Z is None else Z, "sqeuclidean")
     return np.stack([np.exp(-squares / sigma**2) for sigma in sigmas])
 
 

@@ -120,37 +120,28 @@ def test_more_than_a_hundred_kernels_of_rank_one():
 # --- fixtures ----------------------------------------------------------------------------------------------
 
 
+CANCER = {1e-2: 0.003749334434, 1e-4: 1.082853397e-4, 1e-8: 1.104399897e-8, None: 1.104402094}
+
+
 @pytest.mark.parametrize(
-    ("form", "reg", "expected"),
+    ("load", "form", "reg", "expected"),
     [
-        ("exact", 1e-2, 50.87001101),
-        ("exact", 1e-4, 1.258256569),
-        ("exact", None, 12804.59675),
-        ("approximate", 1e-2, 92.64409151),
-        ("approximate", 1e-4, 2.298909972),
-        ("approximate", None, 23395.17308),
+        (wine, "exact", 1e-2, 50.87001101),
+        (wine, "exact", 1e-4, 1.258256569),
+        (wine, "exact", None, 12804.59675),
+        (wine, "approximate", 1e-2, 92.64409151),
+        (wine, "approximate", 1e-4, 2.298909972),
+        (wine, "approximate", None, 23395.17308),
+        *((breast_cancer, form, reg, value) for form in FORMS for reg, value in CANCER.items()),
     ],
 )
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_wine(solver, form, reg, expected):
-    Ks, codes = wine()
-    found = learn(Ks, codes, reg, form, solver)
+def test_fixtures(solver, load, form, reg, expected):
+    found = learn(*load(), reg, form, solver)
     np.testing.assert_allclose(found.objective, expected, rtol=2e-9 if solver == "fast" else 1e-8)
     assert found.status == Status.OPTIMAL
-    if (form, reg) == ("exact", 1e-2):
+    if (load, form, reg) == (wine, "exact", 1e-2):
         np.testing.assert_allclose(found.shares[[5, 9]], [0.965181, 0.034819], atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("reg", "expected"),
-    [(1e-2, 0.003749334434), (1e-4, 1.082853397e-4), (1e-8, 1.104399897e-8), (None, 1.104402094)],
-)
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_breast_cancer(solver, form, reg, expected):
-    found = learn(*breast_cancer(), reg, form, solver)
-    np.testing.assert_allclose(found.objective, expected, rtol=2e-9 if solver == "fast" else 1e-8)
-    assert found.status == Status.OPTIMAL
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -15,15 +15,11 @@ from tests.spectral import wine
 from tests.test_bad_input import refuses
 
 
-def gaussian(X, Z, width):
-    return np.exp(-((X[:, None] - Z[None]) ** 2).sum(axis=2) / width)
-
-
 def small(seed=0, n=18, n_cores=5):
     rng = np.random.default_rng(seed)
     X, codes = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % 3)
     X = X + codes[:, None]
-    K0 = gaussian(X, X, 3.0)
+    K0 = wine.gaussian(X, X, 3.0)
     return K0, np.column_stack([np.ones(n), K0[:, :n_cores]]), codes
 
 

@@ -5,13 +5,27 @@ from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 from judges.conic import learn_discriminant_conic
 from judges.diagonal_discriminant import learn_diagonal_discriminant
 from judges.programs import discriminant_published as reference
 from multikernel.core.optim.loop import Options, Status
-from multikernel.discriminant.solver.learn import DiscriminantProblem, learn_discriminant
-from tests.discriminant.discriminant_problems import KINDS, REGS, breast_cancer, make_problem, wine
+from multikernel.core.scatter import class_columns, separation_columns
+from multikernel.discriminant.solver.learn import DiscriminantProblem, evaluate_separation, learn_discriminant
+from multikernel.discriminant.solver.problem import Members
+from tests.discriminant.discriminant_problems import (
+    KINDS,
+    REGS,
+    assert_close,
+    breast_cancer,
+    make_problem,
+    problems,
+    regs,
+    shares_of,
+    slopes,
+    wine,
+)
 
 FORMS = ("exact", "approximate")
 SOLVERS = ("fast", "conic")
@@ -115,6 +129,19 @@ def test_more_than_a_hundred_kernels_of_rank_one():
         assert found.status == Status.OPTIMAL
         expected, _ = reference.value(Ks, codes, reg, JUDGES[form])
         np.testing.assert_allclose(found.objective, expected, rtol=1e-6)
+
+
+@given(problems, regs)
+def test_the_objective_and_its_derivatives(problem, reg):
+    Ks, codes = make_problem(*problem)
+    members = Members(Ks, reg)
+    H = np.asfortranarray(separation_columns(codes))
+    x = shares_of(members.usable.size, problem[-1])
+    here = evaluate_separation(members, H, x)
+    factor = 1.0 if reg is None else reg
+    assert here.value * factor == pytest.approx(reference.objective(Ks, codes, reg, x), rel=1e-7)
+    assert_close(here.gradient, slopes(lambda z: evaluate_separation(members, H, z).value, x))
+    assert_close(here.hessian, slopes(lambda z: evaluate_separation(members, H, z).gradient, x))
 
 
 # --- fixtures ----------------------------------------------------------------------------------------------
@@ -269,3 +296,13 @@ def test_the_history_ends_at_the_result_and_bounds_close_in(form, solver):
     assert (np.diff(objective) <= 1e-12 * objective[0]).all()
     assert all(low <= found.objective * (1.0 + 1e-12) for low in lower)
     assert found.n_factorisations >= 2
+
+
+@every_way
+def test_an_indefinite_kernel_is_suspicious(form, solver):
+    """Negative where the classes differ."""
+    Ks, codes = make_problem("gaussians", 40, 3, 3)
+    assert not learn(Ks, codes, 10.0, form, solver).suspicious
+    H = class_columns(codes)
+    Ks[1] -= 0.2 * H @ H.T
+    assert learn(Ks, codes, 10.0, form, solver).suspicious

@@ -1,7 +1,7 @@
 """Classification and regression by a few columns of many kernels."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -60,38 +60,15 @@ class ColumnMachine(KernelEstimator):
 
     about = COLUMN_BOOSTING
     _adds_kernels = True
-    method: str
-    max_columns: int | None
     coef_: Array
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        method: str = "lp",
-        C: float = 1.0,
-        max_columns: int | None = None,
-        normalise: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.method = method
-        self.C = C
-        self.max_columns = max_columns
-        self.normalise = normalise
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.callback = callback
-        self.verbose = verbose
+    method: str
+    C: float
+    max_columns: int | None
+    normalise: bool
+    psd: str
+    gram: str
+    dtype: Any
+    verbose: int
 
     @property
     def certificate(self) -> str:
@@ -174,6 +151,7 @@ class ColumnMachine(KernelEstimator):
         return {"weight": self.kernel_weights_, "n_columns": counts}
 
 
+@dataclass(eq=False, repr=False)
 class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     r"""Classifier on single columns of kernels.
 
@@ -268,32 +246,22 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
 
     _votes = False
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        method: str = "lp",
-        C: float = 1.0,
-        max_columns: int | None = None,
-        normalise: bool = True,
-        class_weight: Any = None,
-        probability: bool = False,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, method=method, C=C, max_columns=max_columns, normalise=normalise, tol=tol,
-            max_iter=max_iter, psd=psd, gram=gram, dtype=dtype, callback=callback, verbose=verbose,
-        )  # fmt: skip
-        self.class_weight = class_weight
-        self.probability = probability
-        self.random_state = random_state
+    kernels: Any = "auto"
+    _: KW_ONLY
+    method: str = "lp"
+    C: float = 1.0
+    max_columns: int | None = None
+    normalise: bool = True
+    class_weight: Any = None
+    probability: bool = False
+    tol: float = 1e-3
+    max_iter: int = 1000
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ColumnBoostingClassifier":
         """Find the columns and their coefficients.
@@ -325,6 +293,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
     r"""Regressor on single columns of kernels.
 
@@ -363,28 +332,20 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
     (True, True)
     """
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        method: str = "lp",
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        max_columns: int | None = None,
-        normalise: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            kernels, method=method, C=C, max_columns=max_columns, normalise=normalise, tol=tol,
-            max_iter=max_iter, psd=psd, gram=gram, dtype=dtype, callback=callback, verbose=verbose,
-        )  # fmt: skip
-        self.epsilon = epsilon
+    kernels: Any = "auto"
+    _: KW_ONLY
+    method: str = "lp"
+    C: float = 1.0
+    epsilon: float = 0.1
+    max_columns: int | None = None
+    normalise: bool = True
+    tol: float = 1e-3
+    max_iter: int = 1000
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ColumnBoostingRegressor":
         """Find the columns and their coefficients.

@@ -10,7 +10,7 @@ one array of products η_m(x_i) B_ik over the support samples, (n_machines, n_ke
 gates' parameters.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -266,41 +266,13 @@ class BaseLocalized(KernelEstimator):
     _adds_kernels = True
     certificate = "machine"
     intercept_: Array
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        gating: str = "softmax",
-        gating_features: Any = None,
-        n_init: int = 1,
-        optimizer: str = "gradient",
-        ridge: float = 0.0,
-        patience: int = 1,
-        init_scale: float = 0.01,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        prune: bool = False,
-        psd: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.gating = gating
-        self.gating_features = gating_features
-        self.n_init = n_init
-        self.optimizer = optimizer
-        self.ridge = ridge
-        self.patience = patience
-        self.init_scale = init_scale
-        self.tol = tol
-        self.max_iter = max_iter
-        self.prune = prune
-        self.psd = psd
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    gating: str
+    gating_features: Any
+    n_init: int
+    ridge: float
+    init_scale: float
+    prune: bool
+    psd: str
 
     # ------------------------------------------------------------------ kernels
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:

@@ -1,6 +1,7 @@
 """Localized MKL: classification, regression and novelty detection with a gate over the kernels."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ STRATEGIES = ("ovr", "ovo", "joint")
 _COLLAPSED = 0.99  # a mean gate above this is open nearly everywhere
 
 
+@dataclass(eq=False, repr=False)
 class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     r"""Support vector classifier whose gate decides, sample by sample, which kernels count.
 
@@ -175,42 +177,28 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     True
     """
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: float = 1.0,
-        gating: str = "softmax",
-        gating_features: Any = None,
-        multiclass: str = "ovr",
-        shared_gate: bool = False,
-        n_init: int = 1,
-        optimizer: str = "gradient",
-        ridge: float = 0.0,
-        patience: int = 1,
-        init_scale: float = 0.01,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        prune: bool = False,
-        class_weight: Any = None,
-        probability: bool = False,
-        psd: str = "error",
-        n_jobs: int | None = None,
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, gating=gating, gating_features=gating_features, n_init=n_init, optimizer=optimizer,
-            ridge=ridge, patience=patience, init_scale=init_scale, tol=tol, max_iter=max_iter, prune=prune,
-            psd=psd, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.C = C
-        self.multiclass = multiclass
-        self.shared_gate = shared_gate
-        self.class_weight = class_weight
-        self.probability = probability
-        self.n_jobs = n_jobs
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float = 1.0
+    gating: str = "softmax"
+    gating_features: Any = None
+    multiclass: str = "ovr"
+    shared_gate: bool = False
+    n_init: int = 1
+    optimizer: str = "gradient"
+    ridge: float = 0.0
+    patience: int = 1
+    init_scale: float = 0.01
+    tol: float = 1e-3
+    max_iter: int = 100
+    prune: bool = False
+    class_weight: Any = None
+    probability: bool = False
+    psd: str = "error"
+    n_jobs: int | None = None
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LocalizedMKLClassifier":
         """Learn the gate and the machines.
@@ -272,6 +260,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         return Gated(self._learn(Ks, machines, rows, rng, label), rows, names)
 
 
+@dataclass(eq=False, repr=False)
 class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     r"""ε-support vector regression whose gate decides, sample by sample, which kernels count.
 
@@ -318,34 +307,24 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     True
     """
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        gating: str = "softmax",
-        gating_features: Any = None,
-        n_init: int = 1,
-        optimizer: str = "gradient",
-        ridge: float = 0.0,
-        patience: int = 1,
-        init_scale: float = 0.01,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        prune: bool = False,
-        psd: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, gating=gating, gating_features=gating_features, n_init=n_init, optimizer=optimizer,
-            ridge=ridge, patience=patience, init_scale=init_scale, tol=tol, max_iter=max_iter, prune=prune,
-            psd=psd, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.C = C
-        self.epsilon = epsilon
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float = 1.0
+    epsilon: float = 0.1
+    gating: str = "softmax"
+    gating_features: Any = None
+    n_init: int = 1
+    optimizer: str = "gradient"
+    ridge: float = 0.0
+    patience: int = 1
+    init_scale: float = 0.01
+    tol: float = 1e-3
+    max_iter: int = 100
+    prune: bool = False
+    psd: str = "error"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LocalizedMKLRegressor":
         """Learn the gate and the machine.
@@ -374,6 +353,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
         return (self._scores(X) + self.intercept_)[:, 0]
 
 
+@dataclass(eq=False, repr=False)
 class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     r"""One-class support vector machine with a gate over its kernels.
 
@@ -419,32 +399,23 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     [1, -1]
     """
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        nu: float = 0.5,
-        gating: str = "softmax",
-        gating_features: Any = None,
-        n_init: int = 1,
-        optimizer: str = "gradient",
-        ridge: float = 0.0,
-        patience: int = 1,
-        init_scale: float = 0.01,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        prune: bool = False,
-        psd: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, gating=gating, gating_features=gating_features, n_init=n_init, optimizer=optimizer,
-            ridge=ridge, patience=patience, init_scale=init_scale, tol=tol, max_iter=max_iter, prune=prune,
-            psd=psd, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.nu = nu
+    kernels: Any = "auto"
+    _: KW_ONLY
+    nu: float = 0.5
+    gating: str = "softmax"
+    gating_features: Any = None
+    n_init: int = 1
+    optimizer: str = "gradient"
+    ridge: float = 0.0
+    patience: int = 1
+    init_scale: float = 0.01
+    tol: float = 1e-3
+    max_iter: int = 100
+    prune: bool = False
+    psd: str = "error"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "LocalizedMKLOneClass":
         """Learn the gate and the support of the samples.

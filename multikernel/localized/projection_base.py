@@ -5,7 +5,7 @@ form: of the training samples only the projections of the support samples are ke
 coefficients.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -113,51 +113,19 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     gating_: Array | None
     intercept_: Array
     machine_names_: list[str]
-
-    def __init__(
-        self,
-        n_regions: int = 1,
-        n_components: int = 2,
-        *,
-        kernel: str = "linear",
-        degree: int = 2,
-        gamma: Any = "scale",
-        gating: str = "softmax",
-        norm: str | None = None,
-        n_init: int = 1,
-        n_screen: int = 10,
-        optimizer: str = "gradient",
-        alternate: bool = False,
-        ridge: float = 0.0,
-        projection_ridge: float = 0.0,
-        patience: int = 1,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        standardize: bool = True,
-        callback: Callable[[dict[str, Any]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.n_regions = n_regions
-        self.n_components = n_components
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.gating = gating
-        self.norm = norm
-        self.n_init = n_init
-        self.n_screen = n_screen
-        self.optimizer = optimizer
-        self.alternate = alternate
-        self.ridge = ridge
-        self.projection_ridge = projection_ridge
-        self.patience = patience
-        self.tol = tol
-        self.max_iter = max_iter
-        self.standardize = standardize
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    n_regions: int
+    n_components: int
+    kernel: str
+    degree: int
+    gamma: Any
+    gating: str
+    norm: str | None
+    n_init: int
+    n_screen: int
+    alternate: bool
+    ridge: float
+    projection_ridge: float
+    standardize: bool
 
     # ------------------------------------------------------------------ input
     @property

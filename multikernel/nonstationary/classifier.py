@@ -1,6 +1,7 @@
 """Classification with kernel weights that depend on the sample: nonstationary kernel combination."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ _CONSTANT = 1e-8  # relative: a diagonal that varies by less is constant
 _ONE_THREAD = 3000  # pairs of a sample and a kernel
 
 
+@dataclass(eq=False, repr=False)
 class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     r"""Classifier with a mixture of kernel Gaussians for each class: kernel weights depend on the sample.
 
@@ -171,40 +173,22 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     certificate = "stationarity"
     _gap_name = "relative distance to a stationary point"
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: float = 10.0,
-        mode: str = "qp",
-        margin: float = 1.0,
-        n_init: Any = "auto",
-        max_iter: int = 30,
-        tol: float = 1e-3,
-        solver: str = "ipm",
-        class_weight: Any = None,
-        probability: bool = False,
-        psd: str = "error",
-        n_jobs: int | None = None,
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.C = C
-        self.mode = mode
-        self.margin = margin
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.solver = solver
-        self.class_weight = class_weight
-        self.probability = probability
-        self.psd = psd
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float = 10.0
+    mode: str = "qp"
+    margin: float = 1.0
+    n_init: Any = "auto"
+    max_iter: int = 30
+    tol: float = 1e-3
+    solver: str = "ipm"
+    class_weight: Any = None
+    probability: bool = False
+    psd: str = "error"
+    n_jobs: int | None = None
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     # ------------------------------------------------------------------ fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NonstationaryClassifier":

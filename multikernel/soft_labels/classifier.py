@@ -1,7 +1,7 @@
 """Support vector classification with soft labels: the probabilities of the classes at the samples."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -65,6 +65,7 @@ _REMEDY = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class PosteriorSVC(MachineClassifier, BaseMKL):
     r"""Support vector classifier that trusts a label as far as the samples around it do.
 
@@ -192,41 +193,28 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
 
     about = POSTERIOR
     _lean = False  # posteriors need distances of all rows
+    missing = "error"
     _votes = False
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: float = 1.0,
-        posterior: Any = "knn",
-        n_neighbors: int = 9,
-        width: Any = "auto",
-        cv: Any = None,
-        norm: float = 1.0,
-        costs: Any = None,
-        class_weight: Any = None,
-        probability: bool = False,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.C = C
-        self.posterior = posterior
-        self.n_neighbors = n_neighbors
-        self.width = width
-        self.cv = cv
-        self.class_weight = class_weight
-        self.probability = probability
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float = 1.0
+    posterior: Any = "knn"
+    n_neighbors: int = 9
+    width: Any = "auto"
+    cv: Any = None
+    norm: float = 1.0
+    costs: Any = None
+    class_weight: Any = None
+    probability: bool = False
+    tol: float = 1e-3
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, probabilities: Any = None) -> "PosteriorSVC":
         """Find the soft labels, and learn the kernel weights and the machine.

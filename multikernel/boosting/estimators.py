@@ -11,7 +11,7 @@ from .._typing import Array
 from .._validation import check_choice, check_number, check_positive_integer
 from ..core.about import About
 from ..core.decisions import MachineClassifier, binary_problems, calibrate
-from ..core.estimator import KernelEstimator, worst_status
+from ..core.estimator import KernelEstimator, require_finite, worst_status
 from ..core.fitted import FittedKernels
 from ..core.inputs import (
     Samples,
@@ -101,11 +101,7 @@ class ColumnMachine(KernelEstimator):
         else:
             penalty = "l1" if self.method == "lp" else "l2"
             result = generate_columns(columns, loss, penalty, max_columns=self.max_columns, options=options)
-        if not result.is_finite:
-            raise ValueError(
-                "the solution is too large for floating point: kernels and targets differ too much in scale. "
-                "Rescale the targets, or normalise the kernels (transforms='unit_trace')."
-            )
+        require_finite(result)
         return result
 
     def _store(self, results: Sequence[ColumnsResult], names: Sequence[str], samples: Samples) -> None:

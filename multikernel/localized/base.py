@@ -22,16 +22,17 @@ from .._threads import one_thread
 from .._typing import Array
 from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer, warn_caller
 from ..core.about import About
+from ..core.decisions import binary_problems
 from ..core.estimator import KernelEstimator, on_rows, worst_status
 from ..core.fitted import FittedKernels
 from ..core.inputs import Samples
 from ..core.one_kernel import fixed_seed
 from ..core.optim.loop import Progress, Status
-from ..core.svm.losses import EpsilonInsensitive, OneClass
+from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
 from .solver.gates import GATES, OPEN, saturated_gates
 from .solver.learn import OPTIMIZERS, DescentOptions, GatedObjective, LocalizedResult, learn_gates
-from .solver.machines import BinaryMachines, Machines
+from .solver.machines import BinaryMachines, JointMachines, Machines
 
 LOCALIZED = About(
     family="localized",
@@ -94,6 +95,17 @@ def one_class_machine(model: Any, weights: Array) -> BinaryMachines:
     """The machine of a novelty detector."""
     loss = OneClass(np.zeros(weights.size), weights / (float(model.nu) * weights.sum()))
     return BinaryMachines([loss], tol=MACHINE_TOL * float(model.tol))
+
+
+def class_machines(model: Any, codes: Array, bounds: Array) -> tuple[Machines, list[str]]:
+    """The machines of all classes on one kernel, and their names; two classes are one machine."""
+    tol, n_classes = MACHINE_TOL * float(model.tol), model.classes_.size
+    if n_classes > 2 and model.multiclass == "joint":
+        return JointMachines(codes, n_classes, bounds, tol), [str(c) for c in model.classes_]
+    problems = binary_problems(codes, model.classes_, model.multiclass)
+    losses = [Hinge(p.signs[0], bounds[p.rows]) for p in problems]
+    rows = [p.rows for p in problems] if model._votes else None
+    return BinaryMachines(losses, rows, codes.size, tol), [p.names[0] for p in problems]
 
 
 # ------------------------------------------------------------------ what a fitted model says of its descents
@@ -201,28 +213,16 @@ class Gated:
 
 @dataclass(frozen=True)
 class GatedKernels:
-    """Kernels by products of gates and dual coefficients, η_m(x_i) B_ik.
+    """Kernels by products of gates and dual coefficients, η_m(x_i) B_ik."""
 
-    Attributes
-    ----------
-    bank : fitted bank of the support samples and the stored kernels
-    coefficients : array (n_machines, n_kernels, n_support)
-    gating : str, the gating model
-    parameters : list of arrays, one of each gate
-    features : what the gates look at, fitted
-    gate_of : array (n_machines,), the gate of each machine
-    sources : array (n_kernels,), the stored kernel that each kernel is
-    prune : bool, whether kernels are computed only where one of their gates is open
-    """
-
-    bank: Any
-    coefficients: Array
-    gating: str
-    parameters: list[Array]
-    features: Any
-    gate_of: Array
-    sources: Array
-    prune: bool = False
+    bank: Any  # fitted bank of the support samples and the stored kernels
+    coefficients: Array  # (n_machines, n_kernels, n_support)
+    gating: str  # the gating model
+    parameters: list[Array]  # one of each gate
+    features: Any  # what the gates look at, fitted
+    gate_of: Array  # (n_machines,), the gate of each machine
+    sources: Array  # (n_kernels,), the stored kernel that each kernel is
+    prune: bool = False  # whether kernels are computed only where one of their gates is open
 
     def gates(self, X: Any) -> Array:
         """η of every gate, (n_gates, n_samples, n_kernels)."""

@@ -22,8 +22,16 @@ from ..core.inputs import (
     weigh_samples,
 )
 from ..core.svm.losses import Hinge
-from .base import MACHINE_TOL, BaseLocalized, Gated, generator, one_class_machine, regression_machine
-from .solver.machines import BinaryMachines, JointMachines, Machines
+from .base import (
+    MACHINE_TOL,
+    BaseLocalized,
+    Gated,
+    class_machines,
+    generator,
+    one_class_machine,
+    regression_machine,
+)
+from .solver.machines import BinaryMachines, Machines
 
 STRATEGIES = ("ovr", "ovo", "joint")
 _COLLAPSED = 0.99  # a mean gate above this is open nearly everywhere
@@ -218,40 +226,27 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         require_two_classes(self.classes_, codes[weights > 0])
         samples = self._distinct(X, codes, weights)
         Ks = self._fit_kernels(X, samples)
+        self._votes = self.multiclass == "ovo" and self.classes_.size > 2
         groups = self._groups(codes[samples.rows], C * samples.weights)
         sources = generator(self).spawn(len(groups))
         jobs = [(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True)]
-        self._votes = self.multiclass == "ovo" and self.classes_.size > 2
         with one_thread():  # around all: gates that set and restore it each would mix it up
-            gates = self._learn_all(jobs)
+            parallel = Parallel(n_jobs=self.n_jobs if len(jobs) > 1 else 1, require="sharedmem")
+            gates = parallel(delayed(self._learn_group)(*job) for job in jobs)
         self._store(gates, samples)
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
 
-    def _learn_all(self, jobs: list[Any]) -> list[Gated]:
-        if len(jobs) == 1:
-            return [self._learn_group(*jobs[0])]
-        return list(
-            Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(self._learn_group)(*j) for j in jobs)
-        )
-
     def _groups(self, codes: Array, bounds: Array) -> list[tuple[Machines, Array, list[str]]]:
         """The machines that share a gate, their samples and their names, for each gate."""
+        if self.shared_gate or self.multiclass == "joint" or self.classes_.size == 2:
+            machines, names = class_machines(self, codes, bounds)
+            return [(machines, np.arange(codes.size), names)]
         tol = MACHINE_TOL * float(self.tol)
-        everything = np.arange(codes.size)
-        if self.multiclass == "joint" and self.classes_.size > 2:
-            joint = JointMachines(codes, self.classes_.size, bounds, tol)
-            return [(joint, everything, [str(c) for c in self.classes_])]
-        problems = binary_problems(codes, self.classes_, self.multiclass)
-        losses = [[Hinge(signs, bounds[p.rows]) for signs in p.signs] for p in problems]
-        if not self.shared_gate or len(problems) == 1:
-            return [
-                (BinaryMachines(own, tol=tol), p.rows, p.names)
-                for own, p in zip(losses, problems, strict=True)
-            ]
-        rows = None if self.multiclass == "ovr" else [p.rows for p in problems]
-        shared = BinaryMachines([own[0] for own in losses], rows, codes.size, tol)
-        return [(shared, everything, [p.names[0] for p in problems])]
+        return [
+            (BinaryMachines([Hinge(p.signs[0], bounds[p.rows])], tol=tol), p.rows, p.names)
+            for p in binary_problems(codes, self.classes_, self.multiclass)
+        ]
 
     def _learn_group(
         self, Ks: Array, machines: Machines, rows: Array, names: list[str], rng: np.random.Generator

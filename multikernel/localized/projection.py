@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 
 from .._typing import Array
 from .._validation import check_choice, check_number, warn_caller
-from ..core.decisions import MachineClassifier, MachineNovelty, binary_problems, calibrate
+from ..core.decisions import MachineClassifier, MachineNovelty, calibrate
 from ..core.inputs import (
     check_finite_price,
     check_nu,
@@ -20,11 +20,9 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.svm.losses import Hinge
 from ..views.scaling import Scaling
-from .base import MACHINE_TOL, one_class_machine, regression_machine
+from .base import class_machines, one_class_machine, regression_machine
 from .projection_base import BaseProjection
-from .solver.machines import BinaryMachines, JointMachines, Machines
 
 STRATEGIES = ("joint", "ovr", "ovo")
 _COLLAPSED = 0.99  # a region with more than this share of the gates counts alone
@@ -209,7 +207,8 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         samples = distinct_samples(X, codes[:, None], weights)
         codes = codes[samples.rows]
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
-        result = self._fit_projections(X, samples, codes, self._machines(codes, C * samples.weights))
+        machines, self.machine_names_ = class_machines(self, codes, C * samples.weights)
+        result = self._fit_projections(X, samples, codes, machines)
         flat = self._flat_machines(result, units=1.0)
         if flat:
             names = ", ".join(repr(self.machine_names_[k]) for k in flat)
@@ -220,17 +219,6 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
             )
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
-
-    def _machines(self, codes: Array, bounds: Array) -> Machines:
-        """One machine of two classes; else the machines of all classes, on one kernel."""
-        tol, n_classes = MACHINE_TOL * float(self.tol), self.classes_.size
-        if n_classes > 2 and self.multiclass == "joint":
-            self.machine_names_ = [str(c) for c in self.classes_]
-            return JointMachines(codes, n_classes, bounds, tol)
-        problems = binary_problems(codes, self.classes_, self.multiclass)
-        self.machine_names_ = [p.names[0] for p in problems]
-        losses = [Hinge(p.signs[0], bounds[p.rows]) for p in problems]
-        return BinaryMachines(losses, [p.rows for p in problems] if self._votes else None, codes.size, tol)
 
 
 @dataclass(eq=False, repr=False)

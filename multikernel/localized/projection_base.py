@@ -66,25 +66,15 @@ _NOTHING = 2e-3  # ... where ½‖w‖² is less than this share of the objectiv
 
 @dataclass(frozen=True)
 class ProjectedKernels:
-    """The kernels of the regions, by the projections of the support samples: a part of a fitted model.
-
-    Attributes
-    ----------
-    model : ProjectionModel
-    scaling : Scaling of the columns, for the gate and, where ``standardized``, for the projections
-    W : array (n_regions, d, n_components)
-    V : array (n_regions, d + 1) or None, parameters of the gate
-    support : array (n_regions, n_support, n_components)
-    coefficients : array (n_regions, n_support, n_machines), gated
-    """
+    """The kernels of the regions, by the projections of the support samples: a part of a fitted model."""
 
     model: ProjectionModel
-    scaling: Scaling
+    scaling: Scaling  # of the columns, for the gate and, where ``standardized``, for the projections
     standardized: bool
-    W: Array
-    V: Array | None
-    support: Array
-    coefficients: Array
+    W: Array  # (n_regions, d, n_components)
+    V: Array | None  # (n_regions, d + 1) or None, parameters of the gate
+    support: Array  # (n_regions, n_support, n_components)
+    coefficients: Array  # (n_regions, n_support, n_machines), gated
     bank: ClassVar[None] = None
 
     def project(self, X: Array) -> tuple[Array, Array]:

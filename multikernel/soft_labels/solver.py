@@ -150,21 +150,10 @@ class KernelDistances:
 def neighbour_posteriors(
     distances: Distances, codes: Array, n_classes: int, n_neighbors: float = 9, weights: Array | None = None
 ) -> Array:
-    """The share of each class among the nearest samples.
+    """The share of each class among the nearest samples, (n, n_classes).
 
-    Parameters
-    ----------
-    distances : Distances
-    codes : int array (n,), the class of each sample, 0 to n_classes − 1
-    n_classes : int
-    n_neighbors : float, positive
-        The sample itself included; all samples where there are fewer.
-    weights : array (n,), optional
-        As how many neighbours each sample counts; 1 by default.
-
-    Returns
-    -------
-    array (n, n_classes), rows of sum 1
+    ``codes`` (n,) are the classes, 0 to n_classes − 1; ``n_neighbors`` includes the sample itself, and is all
+    samples where there are fewer; ``weights`` (n,): as how many neighbours each sample counts.
 
     Examples
     --------
@@ -201,20 +190,9 @@ def _reach(squares: Array, weights: Array, mass: float) -> Array:
 def parzen_posteriors(
     distances: Distances, codes: Array, n_classes: int, width: float, weights: Array | None = None
 ) -> Array:
-    """The share of each class in the density of Gaussian windows exp(−‖x − x_j‖²/width²).
+    """The share of each class in the density of Gaussian windows exp(−‖x − x_j‖²/width²), (n, n_classes).
 
-    Parameters
-    ----------
-    distances : Distances
-    codes : int array (n,), the class of each sample, 0 to n_classes − 1
-    n_classes : int
-    width : float, positive
-    weights : array (n,), optional
-        Of the samples' windows.
-
-    Returns
-    -------
-    array (n, n_classes), rows of sum 1
+    ``codes`` (n,) are the classes, 0 to n_classes − 1, ``weights`` (n,) those of the samples' windows.
 
     Examples
     --------

@@ -28,18 +28,9 @@ _NOISE = 1e-10  # of the largest column of the same kernel: what is smaller is r
 class Columns:
     """All columns of a stack of kernels (n_kernels, n, n), numbered m n + j; nothing is copied.
 
-    Parameters
-    ----------
-    Ks : array (n_kernels, n, n), need not be positive semidefinite
-    normalise : bool
-        Whether every column has a root mean square of 1; else the largest of all has, so that the columns are
-        those of the kernels but for one number, `unit`. Columns below 1e-10 of the largest of their kernel
-        are zero.
-
-    Attributes
-    ----------
-    sizes : array (n_kernels * n,), root mean squares of the kernels' columns
-    unit : float, what all columns are divided by where they are not normalised, else 1
+    Normalised, every column has a root mean square of 1; else the largest of all has, so that the columns are
+    those of the kernels but for one number, `unit`. Columns below 1e-10 of the largest of their kernel are
+    zero. `sizes` (n_kernels * n,) are the root mean squares of the kernels' own columns.
 
     Examples
     --------
@@ -122,27 +113,13 @@ def _root_mean_squares(K: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ColumnsResult(Result):
-    """A machine over some columns.
+    """A machine over some columns; ``gap`` is its certificate."""
 
-    Attributes
-    ----------
-    numbers : array (k,), the columns in use, m n + j
-    coefficients : array (k,), α of the kernels' own columns
-    sizes : array (k,), |α| times the root mean square of the column: what it contributes
-    intercept : float
-    objective : float, the value of the whole problem at the solution
-    lower_bound : float, no solution over all the columns has a value below it; nan where there is no bound
-    gap : float, the certificate
-    n_iter : int
-    status : Status
-    history : list of dict with iteration, objective, gap, n_active (columns), and lower_bound where known
-    """
-
-    numbers: Array
-    coefficients: Array
-    sizes: Array
+    numbers: Array  # (k,), the columns in use, m n + j
+    coefficients: Array  # (k,), α of the kernels' own columns
+    sizes: Array  # (k,), |α| times the root mean square of the column: what it contributes
     intercept: float
-    lower_bound: float
+    lower_bound: float  # no solution over all the columns has a value below it; nan where there is no bound
 
     @property
     def is_finite(self) -> bool:
@@ -155,16 +132,7 @@ class ColumnsResult(Result):
 def boost_columns(
     columns: Columns, y: Array, prices: Array, *, max_columns: int | None = None, options: Options
 ) -> ColumnsResult:
-    """Add one column after the other.
-
-    Parameters
-    ----------
-    columns : Columns
-    y : array (n,), values or ±1
-    prices : array (n,), c > 0
-    max_columns : int, optional
-    options : Options
-        ``tol`` for the derivatives, ``max_iter`` rounds, ``callback``.
+    """Add one column after the other, for y (n,) of values or ±1 with prices c > 0 (n,).
 
     Examples
     --------

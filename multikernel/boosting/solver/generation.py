@@ -48,17 +48,9 @@ _SHARE = 0.05  # of the gap, for the next machine
 def generate_columns(
     columns: Columns, loss: PricedLoss, penalty: str, *, max_columns: int | None = None, options: Options
 ) -> ColumnsResult:
-    """Find the machine over all columns, to a relative duality gap.
+    """Find the machine over all columns with penalty "l1" or "l2", to a relative duality gap.
 
-    Parameters
-    ----------
-    columns : Columns
-    loss : Hinge or EpsilonInsensitive
-    penalty : {"l1", "l2"}
-    max_columns : int, optional
-        At most so many columns are used.
-    options : Options
-        ``tol`` for the gap, ``max_iter`` steps over all columns or rounds of generation, ``callback``.
+    ``max_iter`` counts steps over all columns, or rounds of generation.
 
     Examples
     --------
@@ -82,21 +74,12 @@ def generate_columns(
 
 # ------------------------------------------------------------------ machines on some columns
 class Master(ABC):
-    """The machine of a penalty on the columns chosen so far.
+    """The machine of a penalty on the columns chosen so far."""
 
-    Attributes
-    ----------
-    power : int
-        How the penalty grows with a: what to divide the prices by, if columns or targets are rescaled.
-    sparse : bool
-        Whether columns may end without a coefficient.
-    threshold : float
-        A column outside is of use where its price is above.
-    """
-
+    # how the penalty grows with a: what to divide the prices by, if columns or targets are rescaled
     power: int
-    sparse: bool
-    threshold: float
+    sparse: bool  # whether columns may end without a coefficient
+    threshold: float  # a column outside is of use where its price is above
 
     def __init__(self, loss: PricedLoss) -> None:
         self.loss = loss
@@ -229,23 +212,7 @@ class _Bounds:
 
 
 class Whole(_Bounds):
-    """The machine, in units where targets and columns are of size 1.
-
-    Parameters
-    ----------
-    columns : Columns
-    loss : Hinge or EpsilonInsensitive
-    penalty : {"l1", "l2"}
-    factor : float
-        Of the values in the history.
-
-    Attributes
-    ----------
-    a : array (n_columns,), the best coefficients found
-    intercept : float
-    upper, lower : float
-        The value of a, and a bound of all values.
-    """
+    """The machine, in units where targets and columns are of size 1; ``a``: the best coefficients found."""
 
     def __init__(self, columns: Columns, loss: PricedLoss, penalty: str, factor: float = 1.0) -> None:
         super().__init__(columns, loss, penalty, factor)

@@ -138,12 +138,7 @@ class _Step(NamedTuple):
 class ColumnPath:
     """The iterate; :meth:`steps` yields where it is, from the start to as far as floating point goes.
 
-    Parameters
-    ----------
-    loss : Hinge or EpsilonInsensitive
-    term : Quadratic or Slopes
-    push : float
-        How far up the path to start, as a multiple of what is usual.
+    ``push``: how far up the path to start, as a multiple of what is usual.
 
     Examples
     --------

@@ -52,10 +52,6 @@ class Quadratic:
         """The coefficients that belong to β."""
         self.a = self.columns.prices(beta)
 
-    def scores(self) -> Array:
-        """f of the coefficients."""
-        return self.columns.scores(self.a)
-
     def values(self, beta: Array) -> tuple[float, float]:
         """½ ‖H'β‖², and ½ ‖a − H'β‖²: what the coefficients add to the gap."""
         prices = self.columns.prices(beta)
@@ -96,10 +92,6 @@ class Slopes:
     def a(self) -> Array:
         """The coefficients of the columns."""
         return self.multipliers[0] - self.multipliers[1]
-
-    def scores(self) -> Array:
-        """f of the coefficients."""
-        return self.columns.scores(self.a)
 
     def values(self, beta: Array) -> tuple[float, float]:
         """There is no such term."""
@@ -184,7 +176,9 @@ class ColumnPath:
 
     def _slope(self) -> Array:
         """The derivative of what is minimised in x."""
-        return self.epsilon - self.signs * (self.y - self.term.scores() - self.b)[self.rows]
+        return (
+            self.epsilon - self.signs * (self.y - self.term.columns.scores(self.term.a) - self.b)[self.rows]
+        )
 
     def steps(self) -> Iterator[PathPoint]:
         """Where the iterate is, before each step."""

@@ -123,7 +123,6 @@ class Projected:
     imbalance: float  # max |Au| / (min(1, Σ C) + Σ u): of duals out of balance ``dual`` is no bound
     n_iter: int
     status: Status
-    solver: str  # the solver that made this: another than the one asked for, where that fell back on it
 
     @property
     def error(self) -> float:
@@ -137,14 +136,7 @@ class Projected:
 
 
 def finish(
-    projection: Projection,
-    duals: Pair,
-    offsets: Pair,
-    *,
-    tol: float,
-    n_iter: int,
-    status: Status,
-    solver: str,
+    projection: Projection, duals: Pair, offsets: Pair, *, tol: float, n_iter: int, status: Status
 ) -> Projected:
     """Evaluate what a solver found on the whole problem: optimal is feasible with a gap within tol."""
     point = projection.point(duals, offsets)
@@ -160,7 +152,7 @@ def finish(
         status = Status.OPTIMAL
     elif status == Status.OPTIMAL:
         status = Status.STALLED
-    return Projected(duals, point, primal, dual, scale, imbalance, n_iter, status, solver)
+    return Projected(duals, point, primal, dual, scale, imbalance, n_iter, status)
 
 
 def balance(projection: Projection, duals: Pair) -> Array:

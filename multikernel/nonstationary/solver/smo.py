@@ -71,7 +71,7 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
     first = projection.mixtures.sizes[0]
     offsets = -multipliers[:first], -multipliers[first:]  # of Au = 0, with the sign turned
     duals = duals_of(projection, state)
-    return finish(projection, duals, offsets, tol=tol, n_iter=n_iter, status=status, solver="smo")
+    return finish(projection, duals, offsets, tol=tol, n_iter=n_iter, status=status)
 
 
 def _tiny(Ks: Array) -> Projection:

@@ -80,7 +80,6 @@ class _Part:
             tol=self.tol,
             n_iter=n_before + self.method.n_iter,
             status=solution.status,
-            solver="ipm",
         )
 
 

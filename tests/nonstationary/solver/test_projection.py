@@ -90,7 +90,6 @@ def test_the_optimum_is_that_of_cvxpy(solver, mode, name):
     problem, value = _case(name, mode)
     found = SOLVERS[solver](problem.projection)
     _check(problem, found)
-    assert found.solver == solver
     assert found.primal == pytest.approx(value, abs=1e-6 * (1.0 + abs(value)))
     assert found.dual == pytest.approx(value, abs=1e-6 * (1.0 + abs(value)))
 

@@ -124,18 +124,15 @@ class ColumnMachine(KernelEstimator):
         self.n_iter_ = max(1, max(r.n_iter for r in results))
         self.status_ = worst_status([r.status for r in results])
         self.history_ = [{**entry, "machine": k} for k, r in enumerate(results) for entry in r.history]
-        self._compact(every, np.unique(kept), np.unique(kernels), samples)
-        self._warn_unless_converged()
-
-    def _compact(self, every: Array, kept: Array, active: Array, samples: Samples) -> None:
-        """The bank of the samples and kernels in use; a model without a column is its intercept."""
+        kept = np.unique(kept)
         self.support_ = np.sort(samples.rows[kept])
-        kept = kept if kept.size else np.array([0])
-        active = active if active.size else np.array([0])
+        kept = kept if kept.size else np.array([0])  # a model without a column is its intercept
+        active = np.unique(kernels) if kernels.size else np.array([0])
         coefficients = np.ascontiguousarray(every[:, :, kept])  # as a pickle keeps it
         bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
         self._fitted = FittedKernels([ColumnKernels(bank, coefficients)], self.machine_weights_.shape)
         del self._bank
+        self._warn_unless_converged()
 
     def _warn_unless_converged(self) -> None:
         if self.method == "mark" and self.status_ == Status.MAX_COLUMNS:

@@ -322,7 +322,16 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         return scores
 
     def _self_similarities(self, X: Any) -> Array:
-        return require_diagonals(self._diagonals) if self._precomputed else self._bank.self_similarities(X)
+        """k(x, x), (n_samples, n_kernels); one row for all where the kernels are precomputed."""
+        if not self._precomputed:
+            return np.asarray(self._bank.self_similarities(X))
+        if self._diagonals is None:
+            raise ValueError(
+                "predictions need k(x, x) of new samples, which ready-made kernels tell only if it is the "
+                "same for all; the diagonals of the kernels at fit were not. Divide each kernel, that of new "
+                "samples too, by sqrt(k(x, x) k(z, z)), or give the kernels as functions of a table."
+            )
+        return self._diagonals[None, :]
 
     def _shares(self, scores: Array) -> Array:
         if self.mode == "hard":
@@ -433,14 +442,3 @@ def constant_diagonals(Ks: Array, names: list[str]) -> Array | None:
         )
         return None
     return np.asarray(diagonals.mean(axis=1))
-
-
-def require_diagonals(diagonals: Array | None) -> Array:
-    """The same for every new sample, (1, n_kernels)."""
-    if diagonals is None:
-        raise ValueError(
-            "predictions need k(x, x) of new samples, which ready-made kernels tell only if it is the same "
-            "for all; the diagonals of the kernels at fit were not. Divide each kernel, that of new samples "
-            "too, by sqrt(k(x, x) k(z, z)), or give the kernels as functions of a table."
-        )
-    return diagonals[None, :]

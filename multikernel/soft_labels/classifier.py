@@ -430,15 +430,12 @@ def check_probabilities(probabilities: Any, n_samples: int, classes: Array, name
     return np.asarray(values / sums[:, None])
 
 
-def _has_text(values: Array) -> bool:
-    return values.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in values.flat)
-
-
 def _as_numbers(table: Any, name: str) -> Array:
     """As floats; text that reads like numbers is none."""
     try:
         given = np.asarray(table)
-        if given.dtype.kind not in "fiubO" or _has_text(given):
+        is_text = given.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in given.flat)
+        if given.dtype.kind not in "fiubO" or is_text:
             raise TypeError(f"of type {given.dtype}")
         return np.asarray(given, float)
     except (TypeError, ValueError) as error:
@@ -496,8 +493,18 @@ def out_of_fold(estimator: Any, X: Any, y: Array, weights: Array, cv: Any, seed:
     times = np.zeros(y.size, int)
     for train, test in _default_splits(y, weights, seed) if cv is None else list_splits(cv, X, y):
         train = train[weights[train] > 0]
-        _require_all_classes(classes, y[train])
-        model = _fit_part(estimator, X, y, weights, train)
+        missing = np.setdiff1d(classes, y[train])
+        if missing.size:  # a classifier that has not seen a class gives it no chance, which says nothing
+            raise ValueError(
+                f"a training part of cv has no sample of class {missing.tolist()[0]!r}: its probability "
+                "would be zero in that fold. Use stratified folds, StratifiedKFold or cv=None, or shuffle "
+                "the samples."
+            )
+        weighted = np.ptp(weights[train]) > 0.0 and has_fit_parameter(estimator, "sample_weight")
+        some_X, some_y = _safe_split(estimator, X, y, train)
+        model = clone(estimator).fit(
+            some_X, some_y, **({"sample_weight": weights[train]} if weighted else {})
+        )
         part, _ = _safe_split(model, X, None, test, train)
         columns = np.searchsorted(classes, model.classes_)
         found[np.ix_(test, columns)] = model.predict_proba(part)
@@ -509,24 +516,6 @@ def out_of_fold(estimator: Any, X: Any, y: Array, weights: Array, cv: Any, seed:
         )
     found[times == 0] = np.nan
     return found
-
-
-def _fit_part(estimator: Any, X: Any, y: Array, weights: Array, train: Array) -> Any:
-    """A copy of the estimator that has learned from some of the samples."""
-    weighted = np.ptp(weights[train]) > 0.0 and has_fit_parameter(estimator, "sample_weight")
-    some_X, some_y = _safe_split(estimator, X, y, train)
-    params = {"sample_weight": weights[train]} if weighted else {}
-    return clone(estimator).fit(some_X, some_y, **params)
-
-
-def _require_all_classes(classes: Array, y: Array) -> None:
-    """A classifier that has not seen a class gives it no chance, which says nothing about the samples."""
-    missing = np.setdiff1d(classes, y)
-    if missing.size:
-        raise ValueError(
-            f"a training part of cv has no sample of class {missing.tolist()[0]!r}: its probability would be "
-            "zero in that fold. Use stratified folds, StratifiedKFold or cv=None, or shuffle the samples."
-        )
 
 
 def _default_splits(y: Array, weights: Array, seed: Any) -> list[Split]:

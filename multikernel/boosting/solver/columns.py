@@ -171,7 +171,8 @@ class _Boosting:
             best = int(derivatives.argmax())
             first = first or float(derivatives[best])
             gap = float(derivatives[best]) / first if first > 0.0 else 0.0
-            if self._note(iteration, gap):
+            entry = {"iteration": iteration, "objective": self._value(), "gap": gap}
+            if self.record.note({**entry, "n_active": float(len(self.numbers))}):
                 break
             if max_columns is not None and len(self.numbers) >= max_columns:
                 self.record.stop(Status.MAX_COLUMNS)
@@ -202,12 +203,6 @@ class _Boosting:
         """In the caller's units."""
         squares = float(self.a @ self.a) + float(self.residual @ self.residual)
         return 0.5 * squares / self.columns.unit**2
-
-    def _note(self, iteration: int, gap: float) -> bool:
-        n_active = float(len(self.numbers))
-        return self.record.note(
-            {"iteration": iteration, "objective": self._value(), "gap": gap, "n_active": n_active}
-        )
 
     def _result(self, gap: float) -> ColumnsResult:
         numbers = np.array(self.numbers, int)

@@ -69,8 +69,7 @@ class TestSearch:
         assert model.objective_ == pytest.approx(dual, rel=1e-9)
 
     def test_exhausted_machines_warn(self, monkeypatch):
-        monkeypatch.setattr(machines, "LEAST_STEPS", 5)
-        monkeypatch.setattr(machines, "STEPS_PER_SAMPLE", 0)
+        monkeypatch.setattr(machines, "most_steps", lambda n: 5)
         with pytest.warns(ConvergenceWarning, match=r"used all the steps.*duality gap.*raise tol"):
             model = localized(max_iter=300).fit(self.X, self.y)
         assert model.dual_gap_ > 1e-4

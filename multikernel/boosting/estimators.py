@@ -31,16 +31,6 @@ from .solver.generation import generate_columns
 METHODS = ("lp", "qp", "mark")
 _MARK_COLUMNS = 100
 
-COLUMN_BOOSTING = About(
-    family="boosting",
-    problem="f = Σ α_mj K_m(·, x_j) + b: min Σ s|α| or ½Σ(sα)² + C Σ loss, s the column's root mean "
-    "square (normalise) or 1; MARK: ridge on few columns",
-    solver="interior point on all columns, generation of at most so many, duality gap; MARK: greedy",
-    cost="P n³ a step of the LP, P n³ once and n³ a step for the QP; MARK: P n² a round",
-    use="Few columns to evaluate at prediction; each sample may use other kernels.",
-    reference="Bennett, Momma & Embrechts 2002; Bi, Zhang & Bennett 2004",
-)
-
 
 @dataclass(frozen=True)
 class ColumnKernels:
@@ -58,7 +48,15 @@ class ColumnKernels:
 class ColumnMachine(KernelEstimator):
     """Parameters and methods common to machines over columns of kernels."""
 
-    about = COLUMN_BOOSTING
+    about = About(
+        family="boosting",
+        problem="f = Σ α_mj K_m(·, x_j) + b: min Σ s|α| or ½Σ(sα)² + C Σ loss, s the column's root mean "
+        "square (normalise) or 1; MARK: ridge on few columns",
+        solver="interior point on all columns, generation of at most so many, duality gap; MARK: greedy",
+        cost="P n³ a step of the LP, P n³ once and n³ a step for the QP; MARK: P n² a round",
+        use="Few columns to evaluate at prediction; each sample may use other kernels.",
+        reference="Bennett, Momma & Embrechts 2002; Bi, Zhang & Bennett 2004",
+    )
     _adds_kernels = True
     coef_: Array
     method: str

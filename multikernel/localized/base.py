@@ -34,21 +34,6 @@ from .solver.gates import GATES, OPEN, saturated_gates
 from .solver.learn import OPTIMIZERS, DescentOptions, GatedObjective, LocalizedResult, learn_gates
 from .solver.machines import BinaryMachines, JointMachines, Machines
 
-LOCALIZED = About(
-    family="localized",
-    problem=(
-        "min_V J(V), J the value of a support vector machine on Σ η_m(x) k_m(x, z) η_m(z), η a gate with "
-        "parameters V"
-    ),
-    solver=(
-        "steps against the gradient over warm-started machines; the machine has a duality gap, the gate none"
-    ),
-    cost="some tens of machines, each with P n²; memory of the distinct kernels and two n² more",
-    use="Kernels that are right in one part of the space and wrong in another; to see which counts where.",
-    reference="Gönen & Alpaydın 2008, 2013",
-)
-
-
 MACHINE_TOL = 0.1  # the machines' relative gap, in units of the tolerance of the descent
 _ALIKE = 0.2  # copies that were told apart differ by nearly 1 somewhere
 
@@ -262,7 +247,19 @@ class GatedKernels:
 class BaseLocalized(KernelEstimator):
     """Parameters and methods common to all estimators with a gate over their kernels."""
 
-    about = LOCALIZED
+    about = About(
+        family="localized",
+        problem=(
+            "min_V J(V), J the value of a support vector machine on Σ η_m(x) k_m(x, z) η_m(z), η a gate "
+            "with parameters V"
+        ),
+        solver="steps against the gradient over warm-started machines; the machine has a duality gap, the "
+        "gate none",
+        cost="some tens of machines, each with P n²; memory of the distinct kernels and two n² more",
+        use="Kernels that are right in one part of the space and wrong in another; to see which counts "
+        "where.",
+        reference="Gönen & Alpaydın 2008, 2013",
+    )
     _adds_kernels = True
     certificate = "machine"
     intercept_: Array

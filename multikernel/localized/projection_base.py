@@ -47,19 +47,6 @@ from .solver.projections import (
     projection_kernel,
 )
 
-PROJECTION = About(
-    family="localized",
-    problem="min_{W, V} J(W, V), J the value of a support vector machine on Σ η_m(x) k₀(W_m'x, W_m'z) η_m(z)",
-    solver=(
-        "steps against the gradient over warm-started machines; the machine has a duality gap, the "
-        "projections none"
-    ),
-    cost="some tens of machines, each with n² d; memory n², or 2 n² for several regions",
-    use="Many columns of which a few directions matter; to draw samples in the plane that the machine uses.",
-    reference="Gönen & Alpaydın 2010",
-)
-
-
 _CONSTANT = 0.05  # scores that spread by less, in the unit of the targets, are taken for equal ...
 _NOTHING = 2e-3  # ... where ½‖w‖² is less than this share of the objective, too
 
@@ -97,7 +84,19 @@ class ProjectedKernels:
 class BaseProjection(TransformerMixin, KernelEstimator):
     """Parameters and methods common to the estimators on projection kernels."""
 
-    about = PROJECTION
+    about = About(
+        family="localized",
+        problem="min_{W, V} J(W, V), J the value of a support vector machine on Σ η_m(x) k₀(W_m'x, W_m'z) "
+        "η_m(z)",
+        solver=(
+            "steps against the gradient over warm-started machines; the machine has a duality gap, the "
+            "projections none"
+        ),
+        cost="some tens of machines, each with n² d; memory n², or 2 n² for several regions",
+        use="Many columns of which a few directions matter; to draw samples in the plane that the machine "
+        "uses.",
+        reference="Gönen & Alpaydın 2010",
+    )
     certificate = "machine"
     projections_: Array
     gating_: Array | None

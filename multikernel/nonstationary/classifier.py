@@ -22,22 +22,6 @@ from ..views import make_bank
 from .solver.learn import SOLVERS, MixturesResult, draw_starts, learn_mixtures, learn_separating, n_starts
 from .solver.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
 
-NONSTATIONARY = About(
-    family="localized",
-    problem=(
-        "f(x) = ln Σ e^{F⁺_m(x)} − ln Σ e^{F⁻_m(x)}: a mixture of kernel Gaussians for each class, with a "
-        "margin"
-    ),
-    solver="posteriors and a convex program by turns, interior point; distance to a stationary point",
-    cost=(
-        "(n P)³/3 at most for each step of the interior point; memory two matrices of (n P)²; up to some "
-        "2000 samples"
-    ),
-    use="Two or more mechanisms, each with a kernel of its own, and a map of where which one speaks.",
-    reference="Lewis, Jebara & Noble 2006",
-)
-
-
 _AT_BOUND = 1e-3  # an interior point method leaves a rest, the larger the smaller C is
 _CONSTANT = 1e-8  # relative: a diagonal that varies by less is constant
 _ONE_THREAD = 3000  # pairs of a sample and a kernel
@@ -169,7 +153,20 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     ((200, 2), True)
     """
 
-    about = NONSTATIONARY
+    about = About(
+        family="localized",
+        problem=(
+            "f(x) = ln Σ e^{F⁺_m(x)} − ln Σ e^{F⁻_m(x)}: a mixture of kernel Gaussians for each class, with "
+            "a margin"
+        ),
+        solver="posteriors and a convex program by turns, interior point; distance to a stationary point",
+        cost=(
+            "(n P)³/3 at most for each step of the interior point; memory two matrices of (n P)²; up to some "
+            "2000 samples"
+        ),
+        use="Two or more mechanisms, each with a kernel of its own, and a map of where which one speaks.",
+        reference="Lewis, Jebara & Noble 2006",
+    )
     certificate = "stationarity"
     _gap_name = "relative distance to a stationary point"
 

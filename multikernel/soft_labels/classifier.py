@@ -40,19 +40,6 @@ from .solver import (
     parzen_posteriors,
 )
 
-POSTERIOR = About(
-    family="margin",
-    problem="min ½‖w‖² + C Σ ξ_i, ŷ_i f(x_i) ≥ ŷ_i² (1 − ξ_i), soft labels ŷ_i = P(+|x_i) − P(−|x_i)",
-    solver=(
-        "soft labels from neighbours, Parzen windows or an estimator; then as multiple kernel learning, "
-        "duality gap"
-    ),
-    cost="the neighbours, n²; then that of multiple kernel learning",
-    use="Labels of which some are wrong, or that come with probabilities.",
-    reference="Tao et al. 2005; Gönen, Tanuğur & Alpaydın 2008",
-)
-
-
 RULES = ("knn", "parzen")
 UNDECIDED = 1e-3  # a soft label this near to zero says nothing, and its price would be without bound
 _SUM = 1e-3
@@ -191,7 +178,17 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     True
     """
 
-    about = POSTERIOR
+    about = About(
+        family="margin",
+        problem="min ½‖w‖² + C Σ ξ_i, ŷ_i f(x_i) ≥ ŷ_i² (1 − ξ_i), soft labels ŷ_i = P(+|x_i) − P(−|x_i)",
+        solver=(
+            "soft labels from neighbours, Parzen windows or an estimator; then as multiple kernel learning, "
+            "duality gap"
+        ),
+        cost="the neighbours, n²; then that of multiple kernel learning",
+        use="Labels of which some are wrong, or that come with probabilities.",
+        reference="Tao et al. 2005; Gönen, Tanuğur & Alpaydın 2008",
+    )
     _lean = False  # posteriors need distances of all rows
     missing = "error"
     _votes = False
@@ -285,7 +282,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     def _nearby_posteriors(self, X: Any, codes: Array, samples: Samples, Ks: Array, counts: Array) -> Array:
         """Those by neighbours or windows, of the distinct samples, each of which counts as so many."""
         if self._precomputed:
-            distances: Any = KernelDistances(Ks)
+            distances: Distances = KernelDistances(Ks)
         else:
             distances = table_distances(samples.take(X), self._bank, Ks)
         n_classes = self.classes_.size
@@ -376,10 +373,6 @@ class SoftLabels:
     posteriors: Array
     codes: Array
 
-    @property
-    def n_classes(self) -> int:
-        return int(self.posteriors.shape[1])
-
     @cached_property
     def sides(self) -> Array:
         """The class that each sample is taken for, (n,): the likeliest, of several the given one."""
@@ -390,7 +383,7 @@ class SoftLabels:
     @cached_property
     def decided(self) -> Array:
         """Which samples count, (n,) of bool: all but those at even odds of two classes."""
-        return np.ones(self.codes.size, bool) if self.n_classes > 2 else self.tells_apart
+        return np.ones(self.codes.size, bool) if self.posteriors.shape[1] > 2 else self.tells_apart
 
     @property
     def tells_apart(self) -> Array:

@@ -26,7 +26,7 @@ Distances are taken some rows at a time: no second matrix of all pairs is kept b
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -82,20 +82,12 @@ class PosteriorHinge(_PricedLoss):
 
 
 # ------------------------------------------------------------------ probabilities from near samples
-class Distances(Protocol):
-    """Squared distances between n samples."""
-
-    @property
-    def n(self) -> int:
-        """The number of samples."""
-
-    def block(self, rows: slice) -> Array:
-        """From some of them to all, (n_rows, n); exactly 0 from a sample to itself."""
-
-
 @dataclass(frozen=True)
 class TableDistances:
-    """Between the rows of a table (n, d) of numbers, an array or a sparse matrix in CSR format."""
+    """Between the rows of a table (n, d) of numbers, an array or a sparse matrix in CSR format.
+
+    ``block``: squares from some rows to all, (n_rows, n); exactly 0 from a sample to itself.
+    """
 
     table: Any
 
@@ -145,6 +137,9 @@ class KernelDistances:
             squares[squares <= _ROUNDING * np.finfo(K.dtype).eps * lengths] = 0.0
             total = total + squares
         return np.asarray(total)
+
+
+Distances = TableDistances | KernelDistances
 
 
 def neighbour_posteriors(

@@ -89,15 +89,12 @@ class ChosenColumns:
         self.H = H
 
     def prices(self, beta: Array) -> Array:
-        """h'β of each column (k,)."""
         return beta @ self.H
 
     def scores(self, a: Array) -> Array:
-        """Ha (n,)."""
         return self.H @ a
 
     def gram(self, weights: Array | None = None) -> Array:
-        """H diag(d) H' (n, n), with weights d >= 0, or 1."""
         B = self.H if weights is None else self.H * np.sqrt(weights)
         return B @ B.T
 

@@ -77,7 +77,7 @@ class Quadratic:
 
 
 class Slopes:
-    """The constraints |h'β| ≤ 1; slacks and multipliers (2, k) of both sides."""
+    """The constraints |h'β| ≤ 1; slacks and multipliers (2, k) of both sides; methods as above."""
 
     def __init__(self, columns: Columns | ChosenColumns) -> None:
         self.columns = columns
@@ -98,16 +98,13 @@ class Slopes:
         return 0.0, 0.0
 
     def matrix(self) -> Array:
-        """How the scores change with β."""
         return self.columns.gram((self.multipliers / self.slacks).sum(axis=0))
 
     def aim(self, target: float, correction: Array | float) -> Array:
-        """The part of the change of the scores that does not depend on that of β."""
         self._toward = (target - correction) / self.slacks - self.multipliers
         return self.columns.scores(self._toward[0] - self._toward[1])
 
     def changes(self, dbeta: Array) -> tuple[Array, Array]:
-        """Of slacks and multipliers."""
         prices = self.columns.prices(dbeta)
         slacks = np.array([-prices, prices])
         return slacks, self._toward - self.multipliers / self.slacks * slacks

@@ -103,24 +103,15 @@ class GatedObjective:
 
 
 class Objective(Protocol):
-    """What is minimised."""
+    """What is minimised, as :class:`GatedObjective`; ``describe``: for the history, of the last point."""
 
     machines: Machines
 
-    def value(self, theta: Array, ceiling: float = np.inf) -> float:
-        """J, solved; above the ceiling it may be a lower bound: the step is refused anyway."""
-
-    def gradient(self) -> Array:
-        """dJ/dtheta of the last point."""
-
-    def project(self, theta: Array) -> Array:
-        """The nearest admissible point."""
-
-    def snapshot(self) -> Any:
-        """What is to be kept of the last point."""
-
-    def describe(self) -> Entry:
-        """What the history should say of the last point."""
+    def value(self, theta: Array, ceiling: float = np.inf) -> float: ...
+    def gradient(self) -> Array: ...
+    def project(self, theta: Array) -> Array: ...
+    def snapshot(self) -> Any: ...
+    def describe(self) -> Entry: ...
 
 
 @dataclass(frozen=True)

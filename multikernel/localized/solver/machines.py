@@ -6,7 +6,7 @@ signed dual coefficients, so that f = K B + b for each of them and dJ/dK = −½
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,21 +34,6 @@ class Solved(NamedTuple):
     exhausted: bool  # whether a machine used all its steps
 
 
-class Machines(Protocol):
-    """A group of machines on one kernel."""
-
-    coefficients: Array  # (n, r)
-    intercepts: Array  # (r,)
-    suspicious: bool  # whether negative curvature was met, which a positive semidefinite kernel cannot have
-    n_machines: int  # how many one solution takes
-
-    def solve(self, kernel: Kernel, ceiling: float = np.inf) -> Solved:
-        """Solve with a kernel (n, n); a value above ``ceiling`` may be left unfinished."""
-
-    def reset(self) -> None:
-        """Forget the last solution."""
-
-
 def most_steps(n: int) -> int:
     """Steps allowed to one solve: on kernels of low rank SMO converges slowly, for minutes without need."""
     return max(LEAST_STEPS, STEPS_PER_SAMPLE * n)
@@ -57,7 +42,9 @@ def most_steps(n: int) -> int:
 class BinaryMachines:
     """Machines of one output each, by the warm-starting SMO, to a relative duality gap of ``tol``.
 
-    ``rows`` are the samples of each machine, of ``n`` in all; by default each has all of them.
+    ``rows`` are the samples of each machine, of ``n`` in all; by default each has all of them. A value above
+    the ceiling may be left unfinished. ``suspicious``: whether negative curvature was met, which a positive
+    semidefinite kernel cannot have.
     """
 
     def __init__(
@@ -174,3 +161,6 @@ class JointMachines:
         value = found.objective if found.gap <= self.tol else found.primal
         self.suspicious |= found.status == Status.INDEFINITE
         return Solved(value, found.gap, found.status == Status.MAX_ITER)
+
+
+Machines = BinaryMachines | JointMachines

@@ -32,7 +32,7 @@ import numpy as np
 from ..._numba import compiled, read_only
 from ...core.optim.loop import Status
 from ...views import available_memory
-from .mixtures import SIDES, Array, Mixtures, Pair, Point, entropy, log_sum_exp
+from .mixtures import SIDES, Array, Mixtures, Pair, Point, entropy
 
 _SMALLEST = 1e-300
 _LARGE = 2**28  # bytes below which nobody is asked
@@ -93,8 +93,8 @@ class Projection:
 
     def slacks(self, shortfalls: Pair) -> Pair:
         """ξ of the samples of both classes."""
-        reduce = log_sum_exp if self.mixtures.mode == "full" else _largest
-        return np.maximum(reduce(shortfalls[0]), 0.0), np.maximum(reduce(shortfalls[1]), 0.0)
+        first, second = (self.mixtures.opposite(part) for part in shortfalls)
+        return np.maximum(first, 0.0), np.maximum(second, 0.0)
 
     def primal(self, point: Point) -> float:
         """The value of the primal problem at a point: never below the optimum."""
@@ -159,10 +159,6 @@ def balance(projection: Projection, duals: Pair) -> Array:
     """Au, (M + N,): Σ_t s_t(j) of every component, of the negative mixture with the opposite sign."""
     positive, negative = (s.sum(axis=1) for s in projection.coefficients(duals))
     return np.concatenate([positive, -negative])
-
-
-def _largest(scores: Array) -> Array:
-    return np.asarray(scores.max(axis=-1))
 
 
 def _weighted_entropy(duals: Array) -> Array:

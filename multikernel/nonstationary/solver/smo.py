@@ -14,7 +14,7 @@ certify it.
 Lewis, Jebara and Noble (2006), section 3.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,19 +49,12 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from multikernel.nonstationary.solver.mixtures import Mixtures
-    >>> x = np.array([-2.0, -1.0, 1.0, 2.0])
-    >>> one = np.array([0])
-    >>> mixtures = Mixtures(
-    ...     np.outer(x, x)[None], (one, one), (np.array([2, 3]), np.array([0, 1])), np.ones(4), np.ones(4)
-    ... )
-    >>> found = project_smo(Projection(mixtures, (np.ones((2, 1)), np.ones((2, 1)))))
+    >>> found = project_smo(_tiny(np.float64))
     >>> found.status.value, round(found.dual, 6), found.duals[0].ravel().round(6).tolist()
     ('optimal', 0.25, [0.25, 0.0])
     """
     Ks = projection.mixtures.Ks
-    compile_first(f"smo {Ks.dtype}", lambda: project_smo(_tiny(Ks)))
+    compile_first(f"smo {Ks.dtype}", lambda: project_smo(_tiny(Ks.dtype)))
     setting = setting_of(projection)
     state = start_of(setting)
     sweeps(setting, state, kinships(setting), _N_SWEEPS)
@@ -74,10 +67,10 @@ def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 
     return finish(projection, duals, offsets, tol=tol, n_iter=n_iter, status=status)
 
 
-def _tiny(Ks: Array) -> Projection:
-    """A problem of four samples whose kernel is of the same precision."""
+def _tiny(dtype: Any) -> Projection:
+    """A problem of four samples on a line, with the linear kernel."""
     x = np.array([-2.0, -1.0, 1.0, 2.0])
-    K = np.outer(x, x)[None].astype(Ks.dtype)
+    K = np.outer(x, x)[None].astype(dtype)
     one, ones = np.array([0]), np.ones((2, 1))
     rows = np.array([2, 3]), np.array([0, 1])
     return Projection(Mixtures(K, (one, one), rows, np.ones(4), np.ones(4)), (ones, ones))

@@ -80,13 +80,7 @@ def _side(difference: float, row: Part) -> str | None:
 
 # ------------------------------------------------------------------ against other models
 def did_it_help(tests: Sequence[Part]) -> str | None:
-    """Whether learning the kernel helped, by the tests against the simple rules; None without any.
-
-    Parameters
-    ----------
-    tests : sequence of dict
-        ``kind`` of the rival, and ``verdict``.
-    """
+    """Whether learning the kernel helped, by the tests against the simple rules; None without any."""
     verdicts = {test["verdict"] for test in tests if test["kind"] in (SINGLE, PLAIN_SUM)}
     if not verdicts:
         return None
@@ -99,11 +93,6 @@ def did_it_help(tests: Sequence[Part]) -> str | None:
 
 def on_rivals(tests: Sequence[Part]) -> str:
     """What the tests of one model show, the rivals with the same verdict together.
-
-    Parameters
-    ----------
-    tests : sequence of dict
-        ``rival`` as it is to be called, its ``score``, ``p`` and ``verdict``.
 
     Examples
     --------

@@ -41,7 +41,7 @@ from .learned import (
 )
 from .paired_tests import FOLDS, REPEATS, holm_tests
 from .runs import GIVEN, N_FITS, PROTOCOL, Outcomes, Settings, list_works, make_contest, run_groups
-from .subject import Subject, n_samples, subject_of
+from .subject import Subject, is_integer, n_samples, subject_of
 
 LEARNED = "learned"
 _SHOWN = 6  # labels in a message
@@ -158,18 +158,12 @@ def _check_options(parts: list[str], cv: Any, max_points: Any) -> None:
         if part not in ALL_PARTS:
             raise ValueError(f"parts must be of {', '.join(ALL_PARTS)}; got {part!r}.")
     for name, value, what in (("cv", cv, "folds"), ("max_points", max_points, "samples to show")):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 2:
+        if not is_integer(value) or value < 2:
             raise ValueError(f"{name} must be a whole number of {what}, 2 at least; got {value!r}.")
 
 
 def check_data(subject: Subject, X: Any, y: Any) -> Any:
-    """The targets, a single column as a vector, if they go with the samples and the model.
-
-    Raises
-    ------
-    ValueError
-        If there are not as many as samples, or labels that the model does not know.
-    """
+    """The targets, a single column as a vector, if they go with the samples and the model."""
     if is_dask(X) or is_dask(y):
         raise TypeError(
             "evaluate fits copies of the model to parts of the samples in this process; got a dask "
@@ -259,13 +253,7 @@ def _can_be_refitted(part: str, subject: Subject, y: Any, report: Report) -> boo
 def _contest_works(
     contenders: Mapping[str, Contender], subject: Subject, data: tuple[Any, Any], settings: Settings
 ) -> dict[str, list[Work]]:
-    """The refits of each contender.
-
-    Raises
-    ------
-    ValueError
-        If there are no ten folds, e.g. because a class has one sample.
-    """
+    """The refits of each contender; a ValueError where there are no ten folds, e.g. of one sample a class."""
     X, y = data
     targets = np.zeros(n_samples(X)) if y is None else y
     scoring = no_score if subject.task == "nothing" else None
@@ -401,16 +389,9 @@ def _without_part(
 def answer(
     rows: list[Part], metric: str, missing: Sequence[str] = (), majority: tuple[float | None, int] = (None, 1)
 ) -> str:
-    """Did it help? One sentence of the verdicts on the first row against the others.
+    """Did it help? One sentence of the verdicts on the first row against the others but for those `missing`.
 
-    Parameters
-    ----------
-    rows : list of dict
-    metric : str
-    missing : sequence of str
-        Rivals that failed: the answer judges without them.
-    majority : (float or None, int)
-        The rate of the largest class, and the number of samples.
+    `majority` is the rate of the largest class, and the number of samples.
 
     Examples
     --------

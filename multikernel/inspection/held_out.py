@@ -41,13 +41,7 @@ _WORST = 10  # of all predictions of values
 
 # ------------------------------------------------------------------ one refit a fold
 def fold_works(subject: Subject, data: tuple[Any, Any], cv: int, settings: Settings) -> list[Work]:
-    """The folds of a cross-validation of the model.
-
-    Raises
-    ------
-    ValueError
-        If a class has a single sample.
-    """
+    """The folds of a cross-validation of the model; a ValueError if a class has a single sample."""
     X, y = data
     splits = make_folds(
         y, cv, classifier=subject.task == "classes", random_state=settings.random_state, needs="folds need"
@@ -76,11 +70,8 @@ def predict_fold(
 ) -> Result:
     """Fit a copy of the model to the training part and predict the rest.
 
-    Returns
-    -------
-    dict
-        ``rows``; ``predicted``, values or numbers of classes; ``scores`` (n, n_classes), or one column for
-        two classes, and ``probabilities`` with ``how`` they were made, each None where it cannot be computed.
+    The result has ``rows``; ``predicted``, values or numbers of classes; ``scores`` (n, n_classes), or one
+    column for two classes, and ``probabilities`` with ``how`` they were made, each None where it is unknown.
     """
     fitted = seeded(model, seed)
     X_train, y_train = _safe_split(fitted, *data, split[0])
@@ -131,21 +122,12 @@ def _probabilities(
 # ------------------------------------------------------------------ all predictions together
 @dataclass(frozen=True)
 class HeldOut:
-    """Predictions of all samples, each by the refit that did not see it.
+    """Predictions of all samples, each by the refit that did not see it."""
 
-    Attributes
-    ----------
-    predicted : array (n,), labels or values as y has them
-    scores : array (n, n_classes), or (n, 1) for two classes; None without
-    probabilities : array (n, n_classes) or None
-    how : "own", "sigmoid" or None, whose probabilities
-    n_folds : int
-    """
-
-    predicted: Array
-    scores: Array | None
-    probabilities: Array | None
-    how: str | None
+    predicted: Array  # (n,), labels or values as y has them
+    scores: Array | None  # (n, n_classes), or (n, 1) for two classes
+    probabilities: Array | None  # (n, n_classes)
+    how: str | None  # whose probabilities: "own" or "sigmoid"
     n_folds: int
 
     def shown(self, task: str) -> list[Any]:

@@ -1,7 +1,7 @@
 """From the dictionary of `summarize` to Markdown."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from multikernel.report import tables
@@ -53,17 +53,21 @@ def render_markdown(summary: Summary) -> str:
     <BLANKLINE>
     """
     parts = [f"# {escape_markdown(summary['title'])}", escape_markdown(headline(summary))]
-    parts += _weights(summary) + _of_views(summary)
+    parts += _weights(summary) + _sections(summary, ("stability", "without_view", "baselines"))
+    if baselines := part(summary, "baselines"):
+        parts.append(_listed(f"{row['name']}: {row['what']}" for row in baselines["rows"]))
     if summary["comparison"]["rows"]:
         parts += ["## Comparison", _lines(**summary["comparison"])]
-    parts += _held_out(summary) + _of_samples(summary)
+    parts += _held_out(summary) + _sections(summary, ("heat_maps", "embedding", "gate")) + _gate(summary)
     steps = summary["convergence"]["history"]
     if steps:
         parts += ["## Convergence", _lines(list(steps[0]), [list(step.values()) for step in steps])]
     warned, notes = refit_warnings(summary)
     if warned:
-        parts += ["## Warnings of refits", "\n".join(f"- {escape_markdown(text)}" for text in warned)]
-    parts += _omitted(summary)
+        parts += ["## Warnings of refits", _listed(warned)]
+    if omitted := part(summary, "omitted"):
+        told = (f"{PART_NAMES.get(row['part'], row['part'])}: {row['why']}" for row in omitted)
+        parts += ["## Left out", _listed(told)]
     parts += [escape_markdown(note) for note in [*notes, *summary["notes"]]]
     return "\n\n".join(parts) + "\n"
 
@@ -80,18 +84,13 @@ def _weights(summary: Summary) -> list[str]:
     return parts
 
 
-def _of_views(summary: Summary) -> list[str]:
+def _sections(summary: Summary, names: Iterable[str]) -> list[str]:
+    """The headings, answers and tables of those parts of the evaluation that are there."""
     parts = []
-    if stability := part(summary, "stability"):
-        parts += _section("stability", tables.stability_table(stability), stability)
-    if without := part(summary, "without_view"):
-        parts += _section("without_view", tables.without_view_table(without), without)
-    if baselines := part(summary, "baselines"):
-        parts += _section("baselines", tables.baselines_table(baselines), baselines)
-        what = [
-            f"- {escape_markdown(row['name'])}: {escape_markdown(row['what'])}" for row in baselines["rows"]
-        ]
-        parts.append("\n".join(what))
+    for name in names:
+        if found := part(summary, name):
+            answer = [escape_markdown(found["answer"])] if found.get("answer") else []
+            parts += [f"## {PART_NAMES[name]}", *answer, *_table(tables.OF_PARTS[name](found))]
     return parts
 
 
@@ -115,35 +114,18 @@ def _held_out(summary: Summary) -> list[str]:
     return parts
 
 
-def _of_samples(summary: Summary) -> list[str]:
-    parts = []
-    if heat_maps := part(summary, "heat_maps"):
-        parts += _section("heat_maps", tables.heat_maps_table(heat_maps))
-    if embedding := part(summary, "embedding"):
-        parts += _section("embedding", tables.embedding_table(embedding))
-    if gate := part(summary, "gate"):
-        parts += _section("gate", tables.gate_means_table(gate))
-        whole = tables.gate_table(gate)
-        parts += _table(whole | {"rows": whole["rows"][:_MOST_ROWS]})
-        if len(whole["rows"]) > _MOST_ROWS:
-            parts.append(f"The first {_MOST_ROWS} of {len(whole['rows'])} samples.")
-    return parts
-
-
-def _omitted(summary: Summary) -> list[str]:
-    omitted = part(summary, "omitted")
-    if not omitted:
+def _gate(summary: Summary) -> list[str]:
+    gate = part(summary, "gate")
+    if not gate:
         return []
-    lines = [
-        f"- {escape_markdown(PART_NAMES.get(row['part'], row['part']))}: {escape_markdown(row['why'])}"
-        for row in omitted
-    ]
-    return ["## Left out", "\n".join(lines)]
+    whole = tables.gate_table(gate)
+    n = len(whole["rows"])
+    more = [f"The first {_MOST_ROWS} of {n} samples."] if n > _MOST_ROWS else []
+    return _table(whole | {"rows": whole["rows"][:_MOST_ROWS]}) + more
 
 
-def _section(name: str, table: tables.Table, content: Mapping[str, Any] | None = None) -> list[str]:
-    answer = (content or {}).get("answer")
-    return [f"## {PART_NAMES[name]}", *([escape_markdown(answer)] if answer else []), *_table(table)]
+def _listed(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {escape_markdown(text)}" for text in texts)
 
 
 def _table(table: tables.Table) -> list[str]:

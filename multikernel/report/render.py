@@ -165,30 +165,17 @@ def _sections(summary: Summary) -> list[dict[str, str]]:
 
 def _tables(summary: Summary) -> dict[str, Any]:
     """The tables of the parts of the evaluation, None for those that are not there."""
-    makers: dict[str, Callable[[Any], Any]] = {
-        "stability": tables.stability_table,
-        "without_view": lambda without: _marked(
-            tables.without_view_table(without), [f"without {row['view']}" for row in without["rows"]], summary
-        ),
-        "baselines": lambda baselines: _marked(
-            tables.baselines_table(baselines), [row["name"] for row in baselines["rows"]], summary
-        ),
-        "held_out": _held_out_tables,
-        "heat_maps": tables.heat_maps_table,
-        "embedding": tables.embedding_table,
-        "gate": lambda gate: {"table": tables.gate_table(gate), "means": tables.gate_means_table(gate)},
-    }
-    made = {
-        f"{name}_part": make(found) if (found := part(summary, name)) else None
-        for name, make in makers.items()
-    }
+    makers = tables.OF_PARTS | {"held_out": _held_out_tables}
+    made = {name: make(found) if (found := part(summary, name)) else None for name, make in makers.items()}
+    for name, contender in (("without_view", "without {view}"), ("baselines", "{name}")):
+        if made[name]:  # rows are marked where a refit gave a warning
+            rows = part(summary, name)["rows"]
+            made[name]["marked"] = [has_warned(summary, contender.format(**row)) for row in rows]
+    if made["gate"]:
+        made["gate"] = {"table": tables.gate_table(part(summary, "gate")), "means": made["gate"]}
     approximation = summary.get("approximation")
-    return made | {"approximation_part": tables.approximation_table(approximation) if approximation else None}
-
-
-def _marked(table: tables.Table, contenders: list[str], summary: Summary) -> tables.Table:
-    """A table whose rows are marked where a refit gave a warning."""
-    return table | {"marked": [has_warned(summary, contender) for contender in contenders]}
+    made["approximation"] = tables.approximation_table(approximation) if approximation else None
+    return {f"{name}_part": table for name, table in made.items()}
 
 
 def _held_out_tables(held_out: Any) -> dict[str, Any]:

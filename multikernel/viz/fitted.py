@@ -40,12 +40,8 @@ def view_shares(model: Any, *, finite: bool = True) -> list[ViewShare]:
     """The weights of a fitted model, in the order of its views.
 
     The share is |weight| over the sum of all of them, with the sign of the weight, unless the model says its
-    shares itself (``kernel_shares_``), as those do whose weights depend on the scale of the kernels.
-
-    Raises
-    ------
-    ValueError
-        If the model has no weights, or not one for each view, or, with `finite`, one that is not finite.
+    shares itself (``kernel_shares_``), as those do whose weights depend on the scale of the kernels. Refused
+    are models without weights, or without one for each view, or, with `finite`, with one that is not finite.
 
     Examples
     --------
@@ -128,18 +124,8 @@ def sample_weights(model: Any, X: Any, rows: Any = None) -> tuple[str, Array] | 
 
     Models whose weights depend on the sample have a method ``gate``, or ``kernel_weights``, which gives those
     in the mixture of a class and those in the mixture of the others. Weight learners may have found weights
-    of the training samples alone.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    X : as for ``predict``
-    rows : array of int, optional
-        Which of the training samples these are, if they are.
-
-    Returns
-    -------
-    (str, array (n_samples, n_machines, n_views)) or None
+    of the training samples alone: `rows` are which of them these are. The weights have the shape (n_samples,
+    n_machines, n_views).
     """
     learned = getattr(getattr(model, "learner_", None), "_training_weights", None)
     if rows is not None and learned is not None:

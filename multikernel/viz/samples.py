@@ -18,6 +18,7 @@ from .canvas import (
     is_number,
     part_of,
     picture,
+    picture_of,
     plain,
     row_font,
     style_of,
@@ -37,16 +38,11 @@ _COLOURS = (0.05, 0.95)  # the quantiles that have the first and the last colour
 _MOST_GROUPS, _MOST_BARE = 30, 12  # classes of a map; the lines between more would hide it
 
 
-@picture
+@picture_of("``embedding``")
 def embedding(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """How do the samples lie? Each by its class or its value, along two components of the learned kernel.
 
     Samples whose held-out prediction is another class have a ring around them.
-
-    Parameters
-    ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the part ``embedding``.
     """
     part = part_of(evaluation, "embedding")
     points = samples_as_drawn(evaluation)
@@ -95,7 +91,7 @@ def components(model: Any, labels: Any = None, *, ax: Axes | None = None) -> Axe
     return ax
 
 
-@picture
+@picture_of("``gate`` and ``embedding``")
 def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Where does a view count? The embedding of the samples, the brighter the more the view weighs there.
 
@@ -103,8 +99,6 @@ def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | N
 
     Parameters
     ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the parts ``gate`` and ``embedding``.
     view : str, optional
         Which view; that whose weight varies most if left out.
     """
@@ -190,11 +184,8 @@ def gated_view(evaluation: Mapping[str, Any], view: str | None = None) -> int:
 def gate_shades(evaluation: Mapping[str, Any]) -> dict[str, list[str]]:
     """The colours that `gate` gives to the samples for every view, so that a page can switch between views.
 
-    Returns
-    -------
-    dict
-        ``palette``, 36 colours from the lowest to the highest weight; ``views``, for each view a text with
-        one digit to base 36 for each of `samples_as_drawn`, its place in the palette.
+    ``palette`` has 36 of them from the lowest to the highest weight; ``views``, for each view, a text with
+    one digit to base 36 for each of `samples_as_drawn`, its place in the palette.
     """
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
@@ -279,7 +270,7 @@ def _label_components(ax: Axes, explained: Any) -> None:
 
 
 # ---------------------------------------------------------------------- kernels as maps
-@picture
+@picture_of("``heat_maps``")
 def heat_map(
     evaluation: Mapping[str, Any], name: str = "learned kernel", *, bare: bool = False, ax: Axes | None = None
 ) -> Axes:
@@ -290,8 +281,6 @@ def heat_map(
 
     Parameters
     ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the part ``heat_maps``.
     name : str, default="learned kernel"
         Which kernel: the learned one, or the name of a view.
     bare : bool, default=False

@@ -92,13 +92,7 @@ def did_it_help(tests: Sequence[Part]) -> str | None:
 
 
 def on_rivals(tests: Sequence[Part]) -> str:
-    """What the tests of one model show, the rivals with the same verdict together.
-
-    Examples
-    --------
-    >>> on_rivals([{"rival": "the plain sum", "score": 0.7, "p": 0.01, "verdict": "better"}])
-    'better than the plain sum (0.700, p = 0.01)'
-    """
+    """What the tests of one model show, the rivals with the same verdict together."""
     texts = []
     for verdict, text in _TEXTS.items():
         found = [f"{t['rival']} ({t['score']:.3f}, {_p_text(t)})" for t in tests if t["verdict"] == verdict]

@@ -124,25 +124,11 @@ def _without(subject: Subject, view: str) -> Any:
     return subject.search.with_choices(model, "kernels", others)
 
 
+@dataclass(eq=False, repr=False)
 class WithoutKernel(TransformerMixin, BaseEstimator):
-    """Leaves one kernel out of a stack, before an estimator with ``kernels="precomputed"``.
+    """Leaves one kernel out of a stack, before an estimator with ``kernels="precomputed"``."""
 
-    Parameters
-    ----------
-    position : int
-        Of the kernel that is left out.
-
-    Examples
-    --------
-    >>> from multikernel import MKLClassifier, stack_kernels
-    >>> y = np.array([1, 1, 0, 0])
-    >>> X = stack_kernels([np.eye(4), 1.0 * (y[:, None] == y)])
-    >>> make_pipeline(WithoutKernel(0), MKLClassifier("precomputed")).fit(X, y).predict(X)
-    array([1, 1, 0, 0])
-    """
-
-    def __init__(self, position: int) -> None:
-        self.position = position
+    position: int
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -150,7 +136,6 @@ class WithoutKernel(TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> WithoutKernel:
-        """Do nothing: there is nothing to learn."""
         return self
 
     def transform(self, X: Any) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from ..core.store import Progress, Result, Work
 from ..rows import is_dask
+from ..viz.fitted import plain_tree
 from .answers import (
     ENOUGH_FOLDS,
     LEVEL,
@@ -150,7 +150,7 @@ def evaluate(
         "views": subject.views,
         "classes": [str(label) for label in labels],
     }
-    return _plain({**head, **found, "omitted": report.omitted, "notes": report.notes})
+    return plain_tree({**head, **found, "omitted": report.omitted, "notes": report.notes})
 
 
 def _check_options(parts: list[str], cv: Any, max_points: Any) -> None:
@@ -392,13 +392,6 @@ def answer(
     """Did it help? One sentence of the verdicts on the first row against the others but for those `missing`.
 
     `majority` is the rate of the largest class, and the number of samples.
-
-    Examples
-    --------
-    >>> learned = {"name": "learned", "score": 0.9, "verdict": None}
-    >>> rival = {"name": "plain sum", "score": 0.7, "p": 0.01, "verdict": "better"}
-    >>> print(answer([learned, rival], "accuracy"))
-    Learning the kernel helped: accuracy 0.900, better than the plain sum (0.700, p = 0.01).
     """
     first, tests = rows[0], [{**row, "kind": row["name"], "rival": f"the {row['name']}"} for row in rows[1:]]
     head = did_it_help(tests) or "Against one tuned kernel"
@@ -483,14 +476,3 @@ def _pictures(
             name = type(subject.final).__name__
             report.omit("gate", f"{name} has no gate: it gives no weights of views for each sample.")
     return found
-
-
-def _plain(value: Any) -> Any:
-    """Python's own numbers, lists and dictionaries, and None for what is not finite, as JSON needs them."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -219,14 +219,6 @@ def without_rounding(differences: Array, largest: float, eps: float) -> Array:
     """Return differences of scores with those made equal, or zero, that are so but for rounding.
 
     `largest` is the largest of the scores that were subtracted, by size, `eps` that of their type.
-
-    Examples
-    --------
-    >>> differences = np.array([0.9 - 0.8, 0.7 - 0.8, 0.3 - (0.1 + 0.2)])
-    >>> np.unique(np.abs(differences)).size
-    3
-    >>> np.unique(np.abs(without_rounding(differences, 0.9, 2.0**-52))).size
-    2
     """
     sizes = np.abs(differences)
     order = np.argsort(sizes, kind="stable")
@@ -299,7 +291,6 @@ def _as_vector(scores: Any, name: str) -> Array:
 
 
 def check_scores_5x2(scores: Any, name: str) -> Array:
-    """Return finite scores (5, 2) of five repetitions of two folds."""
     values = check_real_matrix(scores, name)
     if values.shape != (REPEATS, FOLDS):
         raise ValueError(
@@ -356,13 +347,6 @@ def holm_tests(folds: Mapping[str, Array], pairs: Sequence[tuple[str, str]], lev
     """Test pairs of learners on one data set by the 5×2 cv F test, with Holm's adjustment over the pairs.
 
     A row for each pair, with the columns of `Comparison.tests`.
-
-    Examples
-    --------
-    >>> same = np.full((5, 2), 0.5)
-    >>> holm_tests({"ours": same, "sum": same}, [("ours", "sum")], 0.05)[["p_holm", "verdict"]]
-       p_holm verdict
-    0     1.0     tie
     """
     rows = []
     for estimator, rival in pairs:

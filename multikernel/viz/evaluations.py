@@ -173,8 +173,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
 
 @picture_of("``held_out`` of a classifier")
 def confusion(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
-    """Which classes are taken for which? Counts of held-out samples, the darker the more of its true class.
-    """
+    """Which classes are taken for which? Counts of held-out samples, the darker the more of its true class."""  # noqa: E501
     part = part_of(evaluation, "held_out", "confusion")
     counts = np.asarray(part["counts"], int)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)

@@ -3,6 +3,7 @@
 Only public fitted attributes are read; nothing here knows a class of model.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -140,3 +141,21 @@ def sample_weights(model: Any, X: Any, rows: Any = None) -> tuple[str, Array] | 
         return None
     weights = np.asarray(weights, dtype=np.float64)
     return what, weights if weights.ndim == 3 else weights[:, None]
+
+
+def plain_tree(value: Any) -> Any:
+    """A copy of nested mappings and sequences with leaves that JSON can hold."""
+    if isinstance(value, Mapping):
+        return {str(key): plain_tree(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain_tree(item) for item in value]
+    return plain_leaf(value)
+
+
+def plain_leaf(value: Any) -> Any:
+    """A value as JSON can hold it: Python numbers, texts, and None also for what is not finite."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

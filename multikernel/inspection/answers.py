@@ -100,6 +100,20 @@ def on_rivals(tests: Sequence[Part]) -> str:
     return "; ".join(texts)
 
 
+def answer(
+    rows: list[Part], metric: str, missing: Sequence[str] = (), majority: tuple[float | None, int] = (None, 1)
+) -> str:
+    """Did it help? One sentence of the verdicts on the first row against the others but for those `missing`.
+
+    `majority` is the rate of the largest class, and the number of samples.
+    """
+    first, tests = rows[0], [{**row, "kind": row["name"], "rival": f"the {row['name']}"} for row in rows[1:]]
+    head = did_it_help(tests) or "Against one tuned kernel"
+    text = f"{head}: {metric} {first['score']:.3f}, {on_rivals(tests)}.{on_missing(missing)}"
+    small = on_majority(first["score"], metric, *majority)
+    return f"{text} {small}" if small else text
+
+
 def on_missing(names: Sequence[str]) -> str:
     """That an answer judges without rivals that failed."""
     return f" Judged without the {_listed(list(names))}, which could not be fitted." if names else ""

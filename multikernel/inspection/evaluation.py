@@ -14,19 +14,7 @@ from .._typing import Array
 from ..core.store import Progress, Result, Work
 from ..rows import is_dask
 from ..viz.fitted import plain_tree
-from .answers import (
-    ENOUGH_FOLDS,
-    LEVEL,
-    METRICS,
-    Part,
-    as_test,
-    did_it_help,
-    majority_rate,
-    on_majority,
-    on_missing,
-    on_rivals,
-    on_views,
-)
+from .answers import ENOUGH_FOLDS, LEVEL, METRICS, Part, answer, as_test, majority_rate, on_views
 from .baselines import SINGLE, Contender, Report, leave_out, rivals, without_name
 from .held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
 from .learned import (
@@ -277,11 +265,8 @@ class Scores:
     shares: Mapping[str, list[dict[str, float]]]
     failures: Mapping[str, str]
 
-    def mean(self, name: str) -> float:
-        return float(self.folds[name].mean())
-
-    def sd(self, name: str) -> float:
-        return float(self.folds[name].std(ddof=1))
+    def of(self, name: str) -> Part:
+        return {"score": float(self.folds[name].mean()), "sd": float(self.folds[name].std(ddof=1))}
 
     def against(self, rivals: list[str]) -> dict[str, Part]:
         """The tests of the model against each rival, from the model's side, Holm's p over the rivals."""
@@ -292,17 +277,6 @@ class Scores:
         return {row["rival"]: as_test(row) for row in tests.to_dict("records")}
 
 
-def _scores_of(outcomes: Outcomes, names: Iterable[str], views: list[str] | None) -> Scores:
-    """`views` are the names of precomputed kernels, which only have numbers in a refit."""
-    names = list(names)
-    there = {name: outcomes.results[name] for name in names if name in outcomes.results}
-    return Scores(
-        {name: np.reshape([r["score"] for r in found], (REPEATS, FOLDS)) for name, found in there.items()},
-        {name: [_renamed(r, views) for r in found] for name, found in there.items()},
-        {name: outcomes.failures[name] for name in names if name in outcomes.failures},
-    )
-
-
 def _renamed(result: Result, views: list[str] | None) -> dict[str, float]:
     shares = result["shares"]
     if views is None or len(views) != len(shares):
@@ -311,7 +285,13 @@ def _renamed(result: Result, views: list[str] | None) -> dict[str, float]:
 
 
 def _contest_parts(subject: Subject, y: Any, plan: Plan, outcomes: Outcomes) -> Part:
-    scores = _scores_of(outcomes, plan.contest, subject.views if subject.is_precomputed else None)
+    views = subject.views if subject.is_precomputed else None  # these only have numbers in a refit
+    there = {name: outcomes.results[name] for name in plan.contest if name in outcomes.results}
+    scores = Scores(
+        {name: np.reshape([r["score"] for r in found], (REPEATS, FOLDS)) for name, found in there.items()},
+        {name: [_renamed(r, views) for r in found] for name, found in there.items()},
+        outcomes.failures,
+    )
     if LEARNED in scores.failures:
         plan.report.omit_all(plan.parts, scores.failures[LEARNED])
         return {}
@@ -370,36 +350,20 @@ def _without_part(
             report.omit("without_view", f"view {view!r}: {scores.failures[name]}")
             continue
         test = dict(tests[name])
-        row = {"view": view, "score": scores.mean(name), "sd": scores.sd(name)}
-        rows.append({**row, "effect": test.pop("difference"), **test})
+        rows.append({"view": view, **scores.of(name), "effect": test.pop("difference"), **test})
     if not rows:
         return None
     metric = METRICS[subject.task]
     return {
         "protocol": f"{PROTOCOL}{_TEST} over the views.",
         "metric": metric,
-        "score": scores.mean(LEARNED),
-        "sd": scores.sd(LEARNED),
+        **scores.of(LEARNED),
         "rows": rows,
         "answer": on_views(rows, metric),
     }
 
 
 # ------------------------------------------------------------------ against simpler models
-def answer(
-    rows: list[Part], metric: str, missing: Sequence[str] = (), majority: tuple[float | None, int] = (None, 1)
-) -> str:
-    """Did it help? One sentence of the verdicts on the first row against the others but for those `missing`.
-
-    `majority` is the rate of the largest class, and the number of samples.
-    """
-    first, tests = rows[0], [{**row, "kind": row["name"], "rival": f"the {row['name']}"} for row in rows[1:]]
-    head = did_it_help(tests) or "Against one tuned kernel"
-    text = f"{head}: {metric} {first['score']:.3f}, {on_rivals(tests)}.{on_missing(missing)}"
-    small = on_majority(first["score"], metric, *majority)
-    return f"{text} {small}" if small else text
-
-
 def _baselines_part(
     subject: Subject, scores: Scores, contenders: Mapping[str, Contender], y: Any, report: Report
 ) -> Part | None:
@@ -413,8 +377,7 @@ def _baselines_part(
     metric = METRICS[subject.task]
     what = {name: contenders[name].what + _chosen(name, scores) for name in tests}
     rows = [
-        {"name": name, "what": told, "score": scores.mean(name), "sd": scores.sd(name)}
-        | tests.get(name, _ITSELF)
+        {"name": name, "what": told, **scores.of(name), **tests.get(name, _ITSELF)}
         for name, told in {LEARNED: subject.what, **what}.items()
     ]
     return {

@@ -8,15 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import (
-    accuracy_score,
-    confusion_matrix,
-    mean_absolute_error,
-    mean_squared_error,
-    r2_score,
-    roc_auc_score,
-    roc_curve,
-)
+from sklearn import metrics
 from sklearn.utils.metaestimators import _safe_split
 
 from .._typing import Array
@@ -172,10 +164,10 @@ def held_out_part(
         "residuals": None,
     }
     if subject.task == "values":
-        score = float(r2_score(y, found.predicted))
+        score = float(metrics.r2_score(y, found.predicted))
         return {**part, "score": score, "residuals": _residuals(y, found.predicted, points, report)}
     labels = np.unique(y)
-    counts = confusion_matrix(y, found.predicted, labels=labels)
+    counts = metrics.confusion_matrix(y, found.predicted, labels=labels)
     name = type(subject.final).__name__
     if found.scores is None:
         report.omit("held_out", f"ROC: {name} has no score for each class.")
@@ -184,7 +176,7 @@ def held_out_part(
             f"{name} has no score for each class." if found.scores is None else "a class has too few samples."
         )
         report.omit("held_out", f"calibration: {why}")
-    score = float(accuracy_score(y, found.predicted))
+    score = float(metrics.accuracy_score(y, found.predicted))
     if small := on_majority(score, part["metric"], part["majority"], len(y)):
         report.notes.append(f"Held-out predictions: {small}")
     return {
@@ -201,12 +193,12 @@ def _roc(y: Array, labels: Array, scores: Array) -> Part:
     positives = labels[1:] if labels.size == 2 else labels
     curves = []
     for label, column in zip(positives, scores.T, strict=True):
-        false, true, _ = roc_curve(y == label, column)
+        false, true, _ = metrics.roc_curve(y == label, column)
         kept = np.unique(np.linspace(0, len(false) - 1, _CURVE_POINTS).round().astype(int))
         curves.append(
             {
                 "label": str(label),
-                "auc": float(roc_auc_score(y == label, column)),
+                "auc": float(metrics.roc_auc_score(y == label, column)),
                 "false_positive": false[kept].tolist(),
                 "true_positive": true[kept].tolist(),
             }
@@ -252,9 +244,9 @@ def _residuals(y: Array, predicted: Array, points: tuple[int, int], report: Repo
     rows = choose_rows(observed, "values", *points, observed.size)
     worst = np.argsort(-np.abs(observed - fitted), kind="stable")[:_WORST]
     return {
-        "rmse": float(np.sqrt(mean_squared_error(observed, fitted))),
-        "mae": float(mean_absolute_error(observed, fitted)),
-        "r2": float(r2_score(observed, fitted)),
+        "rmse": float(np.sqrt(metrics.mean_squared_error(observed, fitted))),
+        "mae": float(metrics.mean_absolute_error(observed, fitted)),
+        "r2": float(metrics.r2_score(observed, fitted)),
         "points": [_point(i, observed, fitted) for i in rows],
         "worst": [_point(i, observed, fitted) for i in worst],
     }

@@ -8,6 +8,7 @@ done once and kept on disk, where a file is given; an estimator that fails may b
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import math
 import os
@@ -78,13 +79,22 @@ def list_works(contest: Contest, *, stored: bool) -> dict[tuple[str, str], list[
     """The fits of each (data set, estimator), by repetition and fold; only stored ones need fingerprints."""
     hashes = _hashes(contest) if stored else {}
     works: dict[tuple[str, str], list[Work]] = {}
-    for dataset, splits in contest.splits.items():
-        for estimator in contest.estimators:
-            group = works[dataset, estimator] = []
-            for i, split in enumerate(splits):
-                place = (dataset, estimator, *divmod(i, FOLDS))
-                mark = fingerprint(hashes[dataset, estimator], place[2:], split) if stored else ""
-                group.append(_work(contest, place, split, mark))
+    for dataset, estimator in itertools.product(contest.splits, contest.estimators):
+        group = works[dataset, estimator] = []
+        name = f"estimator {estimator!r}" + ("" if dataset == GIVEN else f" on {_called(dataset)}")
+        for i, split in enumerate(contest.splits[dataset]):
+            repetition, fold = place = divmod(i, FOLDS)
+            mark = fingerprint(hashes[dataset, estimator], place, split) if stored else ""
+            arguments = {
+                "estimator": contest.estimators[estimator],
+                "data": contest.datasets[dataset],
+                "split": split,
+                "scorer": contest.scorers[estimator],
+                "seed": (contest.random_state, repetition, fold),
+                "label": f"{name}, repetition {repetition}, fold {fold}",
+            }
+            key = json.dumps([dataset, estimator, repetition, fold], ensure_ascii=False)
+            group.append(Work(key, mark, score_fold, arguments))
     return works
 
 
@@ -120,20 +130,6 @@ def score_fold(
         )
     shares = shares_of(subject_of(found["estimator"][0]).final)
     return {"score": score, "fit_seconds": round(float(found["fit_time"][0]), 6), "shares": shares}
-
-
-def _work(contest: Contest, place: tuple[str, str, int, int], split: Split, mark: str) -> Work:
-    dataset, estimator, repetition, fold = place
-    name = f"estimator {estimator!r}" + ("" if dataset == GIVEN else f" on {_called(dataset)}")
-    arguments = {
-        "estimator": contest.estimators[estimator],
-        "data": contest.datasets[dataset],
-        "split": split,
-        "scorer": contest.scorers[estimator],
-        "seed": (contest.random_state, repetition, fold),
-        "label": f"{name}, repetition {repetition}, fold {fold}",
-    }
-    return Work(json.dumps(place, ensure_ascii=False), mark, score_fold, arguments)
 
 
 def _hashes(contest: Contest) -> dict[tuple[str, str], str]:

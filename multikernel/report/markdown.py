@@ -4,18 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from multikernel.report import tables
+from multikernel.report import tables, words
 from multikernel.report.summary import Summary
-from multikernel.report.words import (
-    PART_NAMES,
-    format_cell,
-    format_share,
-    format_weight,
-    headline,
-    part,
-    refit_warnings,
-    score_note,
-)
 
 _MOST_ROWS = 50
 _RESIDUAL_FIGURES = (("RMSE", "rmse"), ("MAE", "mae"), ("R²", "r2"))
@@ -52,9 +42,9 @@ def render_markdown(summary: Summary) -> str:
     | image | 0.6000 | 75.0% |
     <BLANKLINE>
     """
-    parts = [f"# {escape_markdown(summary['title'])}", escape_markdown(headline(summary))]
+    parts = [f"# {escape_markdown(summary['title'])}", escape_markdown(words.headline(summary))]
     parts += _weights(summary) + _sections(summary, ("stability", "without_view", "baselines"))
-    if baselines := part(summary, "baselines"):
+    if baselines := words.part(summary, "baselines"):
         parts.append(_listed(f"{row['name']}: {row['what']}" for row in baselines["rows"]))
     if summary["comparison"]["rows"]:
         parts += ["## Comparison", _lines(**summary["comparison"])]
@@ -62,11 +52,11 @@ def render_markdown(summary: Summary) -> str:
     steps = summary["convergence"]["history"]
     if steps:
         parts += ["## Convergence", _lines(list(steps[0]), [list(step.values()) for step in steps])]
-    warned, notes = refit_warnings(summary)
+    warned, notes = words.refit_warnings(summary)
     if warned:
         parts += ["## Warnings of refits", _listed(warned)]
-    if omitted := part(summary, "omitted"):
-        told = (f"{PART_NAMES.get(row['part'], row['part'])}: {row['why']}" for row in omitted)
+    if omitted := words.part(summary, "omitted"):
+        told = (f"{words.PART_NAMES.get(row['part'], row['part'])}: {row['why']}" for row in omitted)
         parts += ["## Left out", _listed(told)]
     parts += [escape_markdown(note) for note in [*notes, *summary["notes"]]]
     return "\n\n".join(parts) + "\n"
@@ -76,7 +66,8 @@ def _weights(summary: Summary) -> list[str]:
     if not summary["weights"]:
         return []
     rows = [
-        [row["view"], format_weight(row["weight"]), format_share(row["share"])] for row in summary["weights"]
+        [row["view"], words.format_weight(row["weight"]), words.format_share(row["share"])]
+        for row in summary["weights"]
     ]
     parts = ["## Weights", _lines(["view", "weight", "share"], rows)]
     if approximation := summary.get("approximation"):
@@ -88,25 +79,23 @@ def _sections(summary: Summary, names: Iterable[str]) -> list[str]:
     """The headings, answers and tables of those parts of the evaluation that are there."""
     parts = []
     for name in names:
-        if found := part(summary, name):
+        if found := words.part(summary, name):
             answer = [escape_markdown(found["answer"])] if found.get("answer") else []
-            parts += [f"## {PART_NAMES[name]}", *answer, *_table(tables.OF_PARTS[name](found))]
+            parts += [f"## {words.PART_NAMES[name]}", *answer, *_table(tables.OF_PARTS[name](found))]
     return parts
 
 
 def _held_out(summary: Summary) -> list[str]:
-    held_out = part(summary, "held_out")
+    held_out = words.part(summary, "held_out")
     if not held_out:
         return []
-    score = (
-        f"{tables.upper_first(held_out['metric'])} {format_cell(held_out['score'])}. {held_out['protocol']}"
-    )
+    figure = f"{tables.upper_first(held_out['metric'])} {words.format_cell(held_out['score'])}"
     notes = [f"{name}: {figure}." for name, figure in tables.held_out_figures(held_out)]
-    notes += [score_note(summary)]
-    text = " ".join([f"{score.rstrip('.')}.", *filter(None, notes)])
-    parts = [f"## {PART_NAMES['held_out']}", escape_markdown(text)]
+    notes += [words.score_note(summary)]
+    text = " ".join([tables.sentence(f"{figure}. {held_out['protocol']}"), *filter(None, notes)])
+    parts = [f"## {words.PART_NAMES['held_out']}", escape_markdown(text)]
     if residuals := held_out["residuals"]:
-        figures = [f"{name} {format_cell(residuals[key])}" for name, key in _RESIDUAL_FIGURES]
+        figures = [f"{name} {words.format_cell(residuals[key])}" for name, key in _RESIDUAL_FIGURES]
         parts.append(escape_markdown(", ".join(figures)))
     for key, make in tables.HELD_OUT.items():
         if held_out[key]:
@@ -115,7 +104,7 @@ def _held_out(summary: Summary) -> list[str]:
 
 
 def _gate(summary: Summary) -> list[str]:
-    gate = part(summary, "gate")
+    gate = words.part(summary, "gate")
     if not gate:
         return []
     whole = tables.gate_table(gate)
@@ -137,7 +126,7 @@ def _table(table: tables.Table) -> list[str]:
 
 
 def _lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [[escape_markdown(format_cell(value)) for value in row] for row in [columns, *rows]]
+    lines = [[escape_markdown(words.format_cell(value)) for value in row] for row in [columns, *rows]]
     lines.insert(1, ["---"] * len(columns))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

@@ -87,15 +87,8 @@ def _draw_row(ax: Axes, place: int, row: Mapping[str, Any]) -> list[tuple[Any, s
     (fits,) = ax.plot(values, [place] * len(values), "o", color=BLUE, alpha=0.5, markersize=4, linewidth=0)
     entries = [(fits, "a fit"), (thick, "mean ± sd"), (whole, "lowest to highest")]
     if row["share"] is not None:
-        (own,) = ax.plot(
-            [100.0 * row["share"]],
-            [place],
-            "D",
-            color=VERMILION,
-            markeredgecolor="white",
-            markersize=7,
-            linewidth=0,
-        )
+        style: dict[str, Any] = {"color": VERMILION, "markeredgecolor": "white", "markersize": 7}
+        (own,) = ax.plot([100.0 * row["share"]], [place], "D", linewidth=0, **style)
         entries.append((own, "the model"))
     return entries
 
@@ -148,16 +141,8 @@ def baselines(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     ax = axes_for_rows(ax, [row["name"] for row in rows], extra=0.4)
     for place, row in enumerate(rows):
         colour, marker, _ = _VERDICTS[row["verdict"]]
-        ax.errorbar(
-            [row["score"]],
-            [place],
-            xerr=[row["sd"] or 0.0],
-            fmt=marker,
-            color=colour,
-            ecolor=GREY,
-            capsize=2.5,
-            markersize=8,
-        )
+        style: dict[str, Any] = {"color": colour, "ecolor": GREY, "capsize": 2.5, "markersize": 8}
+        ax.errorbar([row["score"]], [place], xerr=[row["sd"] or 0.0], fmt=marker, **style)
         if row["verdict"] is None:
             ax.axvline(row["score"], color=BLUE, linestyle="--", linewidth=1.0, zorder=0)
     label_rows(ax, [row["name"] for row in rows], [_verdict(row) for row in rows])

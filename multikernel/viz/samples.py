@@ -107,23 +107,15 @@ def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | N
     weights, (low, high) = _gate_weights(part)
     ax = axes_for(ax, width=6.4, height=5.2)
     entries, marks = [], None
+    style: dict[str, Any] = {"cmap": "viridis", "vmin": low, "vmax": high}
+    style |= {"s": 24, "edgecolors": "0.3", "linewidths": 0.4}
     groups = _by_class(samples_as_drawn(evaluation, gated=True), evaluation["classes"])
     for k, (label, own) in enumerate(groups.items()):
         if not own:
             continue
         x, y = _places(own).T
-        marks = ax.scatter(
-            x,
-            y,
-            c=[weights[point["row"]][number] for point in own],
-            marker=MARKERS[k % len(MARKERS)],
-            cmap="viridis",
-            vmin=low,
-            vmax=high,
-            s=24,
-            edgecolors="0.3",
-            linewidths=0.4,
-        )
+        shades = [weights[point["row"]][number] for point in own]
+        marks = ax.scatter(x, y, c=shades, marker=MARKERS[k % len(MARKERS)], **style)
         marks.set_gid(SAMPLES)
         if label:
             entries.append((_marker(k), plain(label, longest=24)))
@@ -157,15 +149,10 @@ def describe_sample(sample: Point) -> str:
     'row 3, class a, predicted b'
     """
     words = [f"row {sample['row']}"]
-    if sample.get("label") is not None:
-        words.append(f"class {sample['label']}")
-    if sample.get("value") is not None:
-        words.append(f"value {sample['value']:.4g}")
-    predicted = sample.get("predicted")
-    if predicted is not None:
-        words.append(
-            f"predicted {predicted:.4g}" if isinstance(predicted, float) else f"predicted {predicted}"
-        )
+    for key, name in (("label", "class"), ("value", "value"), ("predicted", "predicted")):
+        told = sample.get(key)
+        if told is not None:
+            words.append(f"{name} {told:.4g}" if isinstance(told, float) else f"{name} {told}")
     return ", ".join(words)
 
 
@@ -243,15 +230,8 @@ def _draw_rings(ax: Axes, points: Sequence[Point]) -> list[tuple[Any, str]]:
     wrong = [point for point in known if str(point["predicted"]) != str(point["label"])]
     if not wrong:
         return []
-    (rings,) = ax.plot(
-        *_places(wrong).T,
-        "o",
-        markersize=11,
-        markerfacecolor="none",
-        markeredgecolor="black",
-        alpha=0.7,
-        linewidth=0,
-    )
+    style: dict[str, Any] = {"markersize": 11, "markerfacecolor": "none", "markeredgecolor": "black"}
+    (rings,) = ax.plot(*_places(wrong).T, "o", alpha=0.7, linewidth=0, **style)
     return [(rings, f"wrong when held out ({len(wrong)})")]
 
 

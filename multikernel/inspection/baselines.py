@@ -64,12 +64,8 @@ class Report:
 
 
 # ------------------------------------------------------------------ without a view
-def without_name(view: str) -> str:
-    return f"without {view}"
-
-
 def leave_out(subject: Subject, report: Report) -> dict[str, Contender]:
-    """The model without each of its views, by `without_name`."""
+    """The model without each of its views, as "without a"."""
     part, views = "without_view", subject.views
     why = _why_no_view_is_left_out(subject)
     if why:
@@ -88,7 +84,7 @@ def leave_out(subject: Subject, report: Report) -> dict[str, Contender]:
     found = {}
     for view in views:
         try:
-            found[without_name(view)] = Contender(_without(subject, view))
+            found[f"without {view}"] = Contender(_without(subject, view))
         except (TypeError, ValueError) as error:
             report.omit(part, f"view {view!r}: {error}")
     return found

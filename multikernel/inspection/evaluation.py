@@ -15,7 +15,7 @@ from ..core.store import Progress, Result, Work
 from ..rows import is_dask
 from ..viz.fitted import plain_tree
 from .answers import ENOUGH_FOLDS, LEVEL, METRICS, Part, answer, as_test, majority_rate, on_views
-from .baselines import SINGLE, Contender, Report, leave_out, rivals, without_name
+from .baselines import SINGLE, Contender, Report, leave_out, rivals
 from .held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
 from .learned import (
     NoLearnedKernel,
@@ -342,7 +342,7 @@ def _without_part(
     subject: Subject, scores: Scores, contenders: Mapping[str, Contender], report: Report
 ) -> Part | None:
     """The score without each view, and what is lost without it."""
-    names = {without_name(view): view for view in subject.views if without_name(view) in contenders}
+    names = {name: view for view in subject.views if (name := f"without {view}") in contenders}
     tests = scores.against(list(names))
     rows = []
     for name, view in names.items():

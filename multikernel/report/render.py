@@ -151,7 +151,7 @@ def _sections(summary: Summary) -> list[dict[str, str]]:
 def _tables(summary: Summary) -> dict[str, Any]:
     """The tables of the parts of the evaluation, None for those that are not there."""
     makers = tables.OF_PARTS | {"held_out": _held_out_tables}
-    made = {
+    made: dict[str, Any] = {
         name: make(found) if (found := words.part(summary, name)) else None for name, make in makers.items()
     }
     for name, contender in (("without_view", "without {view}"), ("baselines", "{name}")):
@@ -167,13 +167,10 @@ def _tables(summary: Summary) -> dict[str, Any]:
 
 def _held_out_tables(held_out: Any) -> dict[str, Any]:
     made = {key: make(held_out[key]) if held_out.get(key) else None for key, make in tables.HELD_OUT.items()}
-    shades = _confusion_shades(held_out["confusion"]) if held_out.get("confusion") else None
+    counts = (held_out.get("confusion") or {"counts": []})["counts"]
+    # how dark each cell of the confusion matrix is, in per cent: its part of the samples of its row
+    shades = [[round(100 * count / (sum(row) or 1)) for count in row] for row in counts]
     return made | {"shades": shades, "figures": tables.held_out_figures(held_out)}
-
-
-def _confusion_shades(confusion: Any) -> list[list[int]]:
-    """How dark each cell is, in per cent: its part of the samples of its row."""
-    return [[round(100 * count / (sum(row) or 1)) for count in row] for row in confusion["counts"]]
 
 
 @lru_cache(maxsize=1)

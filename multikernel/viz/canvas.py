@@ -59,7 +59,7 @@ def picture_of(parts: str) -> Callable[[Draw], Draw]:
     def with_evaluation(draw: Draw) -> Draw:
         first, _, others = inspect.cleandoc(draw.__doc__ or "").partition("\n\nParameters\n----------")
         plural = "s" if " and " in parts else ""
-        draw.__doc__ = f"{first}{_EVALUATION}the part{plural} {parts}.{others or chr(10)}"
+        draw.__doc__ = f"{first}{_EVALUATION}the part{plural} {parts}.{others}"
         return picture(draw)
 
     return with_evaluation

@@ -5,8 +5,8 @@ machine by :class:`multikernel.CombinedKernelClassifier` and its kin. The rules 
 Gönen & Alpaydın (2011) and some since; each names its paper.
 
 * ``learner``, ``targets``, ``machines``: what a learner is, what it learns from, the machines on top.
-* ``fixed``, ``heuristic``, ``ridge``, ``discriminant``, ``dirichlet``, ``kernel_boosting``, and a file
-  for each rule in ``margin``, ``similarity`` and ``nonlinear``: the rules.
+* ``fixed``, ``heuristic``, ``margin``, ``margin_sets``, ``similarity``, ``nonlinear``, ``ridge``,
+  ``discriminant``, ``dirichlet``, ``kernel_boosting``: the rules.
 * ``combined``, ``pca``, ``compositional``: estimators on combined kernels.
 * ``solver``: numerics of the rules that no family has.
 """
@@ -20,25 +20,19 @@ from .fixed import BestSingle, MeanRule, ProductRule, SumRule
 from .heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from .kernel_boosting import KernelBoosting
 from .learner import About, Learned, TwoClassLearner, WeightLearner
-from .margin.capped_mkl import CappedMKL
-from .margin.easy_mkl import EasyMKL
-from .margin.elastic_net import ElasticNetMKL
-from .margin.group_mkl import GroupMKL
-from .margin.log_penalty import LogPenaltyMKL
-from .margin.lower_bounded import LowerBoundedMKL
-from .margin.margin_mkl import MarginMKL
-from .margin.radius_margin import RadiusMargin
-from .nonlinear.functional_form import FunctionalForm
-from .nonlinear.general import GeneralMKL
-from .nonlinear.local import ClusterWeights, InstanceWeights
+from .margin import EasyMKL, LogPenaltyMKL, MarginMKL
+from .margin_sets import CappedMKL, ElasticNetMKL, GroupMKL, LowerBoundedMKL, RadiusMargin
+from .nonlinear import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
 from .pca import CombinedKernelPCA
 from .ridge import PolynomialRidge, RidgeBall
-from .similarity.alignment_qp import AlignmentQP
-from .similarity.centered_alignment import CenteredAlignment
-from .similarity.feature_space_measure import FeatureSpaceMeasure
-from .similarity.gradient_alignment import GradientAlignment
-from .similarity.ideal_distance import IdealDistance
-from .similarity.kl_divergence import KLDivergence
+from .similarity import (
+    AlignmentQP,
+    CenteredAlignment,
+    FeatureSpaceMeasure,
+    GradientAlignment,
+    IdealDistance,
+    KLDivergence,
+)
 
 __all__ = [
     "About",

@@ -22,7 +22,7 @@ from ..views import make_bank
 from .fixed import MeanRule
 from .learner import WeightLearner
 from .machines import default_machine, is_estimator, machine_for
-from .similarity.centered_alignment import CenteredAlignment
+from .similarity import CenteredAlignment
 from .targets import Targets, class_targets, no_targets, value_targets
 
 COMBINED = About(

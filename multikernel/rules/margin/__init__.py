@@ -1,1 +1,0 @@
-"""Weights by the margin of a machine, and by its radius."""

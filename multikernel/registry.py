@@ -10,14 +10,37 @@ from typing import Any
 
 from sklearn.base import clone
 
-import multikernel as mk
-
-from . import rules as weights
+from . import rules
 from ._validation import check_choice
+from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
+from .boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
+from .clustering import MultipleKernelKMeans
 from .core.about import About
+from .discriminant import KernelDiscriminantClassifier
+from .localized import (
+    LocalizedMKLClassifier,
+    LocalizedMKLOneClass,
+    LocalizedMKLRegressor,
+    ProjectionKernelClassifier,
+    ProjectionKernelOneClass,
+    ProjectionKernelRegressor,
+)
 from .localized.solver.projections import PROJECTION_KERNELS
+from .mkl import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, RegularizedMKLClassifier
+from .nonstationary import NonstationaryClassifier
+from .pairs import PairwiseRidge
+from .rules import (
+    CombinedKernelClassifier,
+    CombinedKernelOneClass,
+    CombinedKernelPCA,
+    CombinedKernelRegressor,
+    CompositionalKernelClassifier,
+)
 from .rules.learner import WeightLearner
 from .rules.machines import default_machine
+from .soft_labels import PosteriorSVC
+from .spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier, SpectralKernelClassifier
+from .transductive import TransductiveMKLClassifier
 from .views import as_views
 
 __all__ = ["TASKS", "Method", "get_method", "list_methods"]
@@ -36,55 +59,55 @@ TASKS = ("classes", "values", "nothing")
 
 # name, title, and the class for each of the tasks that the method can, in their order
 ESTIMATORS: tuple[tuple[Any, ...], ...] = (
-    ("mkl", "Multiple kernel learning", mk.MKLClassifier, mk.MKLRegressor, mk.MKLOneClass),
-    ("ridge", "Kernel ridge regression with learned weights", None, mk.MKLRidge),
-    ("pairs", "Ridge regression on pairs of objects", None, mk.PairwiseRidge),
-    ("multiclass", "All classes in one machine", mk.MKLClassifier),
-    ("regularized", "Kernel costs chosen by cross-validation", mk.RegularizedMKLClassifier),
-    ("posterior", "Labels with doubts", mk.PosteriorSVC),
-    ("transductive", "One kernel matrix over labelled and new points", mk.TransductiveMKLClassifier),
+    ("mkl", "Multiple kernel learning", MKLClassifier, MKLRegressor, MKLOneClass),
+    ("ridge", "Kernel ridge regression with learned weights", None, MKLRidge),
+    ("pairs", "Ridge regression on pairs of objects", None, PairwiseRidge),
+    ("multiclass", "All classes in one machine", MKLClassifier),
+    ("regularized", "Kernel costs chosen by cross-validation", RegularizedMKLClassifier),
+    ("posterior", "Labels with doubts", PosteriorSVC),
+    ("transductive", "One kernel matrix over labelled and new points", TransductiveMKLClassifier),
     (
         "localized",
         "A gate over the kernels",
-        mk.LocalizedMKLClassifier,
-        mk.LocalizedMKLRegressor,
-        mk.LocalizedMKLOneClass,
+        LocalizedMKLClassifier,
+        LocalizedMKLRegressor,
+        LocalizedMKLOneClass,
     ),
     (
         "projection",
         "Projections learned with the machine",
-        mk.ProjectionKernelClassifier,
-        mk.ProjectionKernelRegressor,
-        mk.ProjectionKernelOneClass,
+        ProjectionKernelClassifier,
+        ProjectionKernelRegressor,
+        ProjectionKernelOneClass,
     ),
-    ("nonstationary", "Mixtures with weights that depend on the sample", mk.NonstationaryClassifier),
-    ("compositional", "Kernels between kernels", mk.CompositionalKernelClassifier),
+    ("nonstationary", "Mixtures with weights that depend on the sample", NonstationaryClassifier),
+    ("compositional", "Kernels between kernels", CompositionalKernelClassifier),
     (
         "column_boosting",
         "Boosting on single columns of kernels",
-        mk.ColumnBoostingClassifier,
-        mk.ColumnBoostingRegressor,
+        ColumnBoostingClassifier,
+        ColumnBoostingRegressor,
     ),
-    ("bayesian", "Posteriors of weights and predictions", mk.BayesianMKLClassifier, mk.BayesianMKLRegressor),
-    ("discriminant", "Discriminant analysis that learns its kernel", mk.KernelDiscriminantClassifier),
-    ("kdda", "Direct discriminant analysis", mk.KDDAClassifier),
-    ("knn", "Nearest neighbours by a kernel", mk.KernelKNNClassifier),
-    ("spectral", "A kernel learned from its spectrum", mk.SpectralKernelClassifier),
-    ("conformal", "A kernel rescaled from place to place", mk.ConformalKernel),
-    ("kmeans", "Clusters from several kernels", None, None, mk.MultipleKernelKMeans),
+    ("bayesian", "Posteriors of weights and predictions", BayesianMKLClassifier, BayesianMKLRegressor),
+    ("discriminant", "Discriminant analysis that learns its kernel", KernelDiscriminantClassifier),
+    ("kdda", "Direct discriminant analysis", KDDAClassifier),
+    ("knn", "Nearest neighbours by a kernel", KernelKNNClassifier),
+    ("spectral", "A kernel learned from its spectrum", SpectralKernelClassifier),
+    ("conformal", "A kernel rescaled from place to place", ConformalKernel),
+    ("kmeans", "Clusters from several kernels", None, None, MultipleKernelKMeans),
     (
         "pca",
         "Principal components of a combined kernel",
-        mk.CombinedKernelPCA,
-        mk.CombinedKernelPCA,
-        mk.CombinedKernelPCA,
+        CombinedKernelPCA,
+        CombinedKernelPCA,
+        CombinedKernelPCA,
     ),
     (
         "combined",
         "Any weight learner under any machine",
-        mk.CombinedKernelClassifier,
-        mk.CombinedKernelRegressor,
-        mk.CombinedKernelOneClass,
+        CombinedKernelClassifier,
+        CombinedKernelRegressor,
+        CombinedKernelOneClass,
     ),
 )
 # methods that are another one with some of its parameters set, and what there is to say about them
@@ -450,7 +473,7 @@ def _by_name() -> dict[str, Method]:
 
 
 def _learners() -> list[type[WeightLearner]]:
-    exported = (getattr(weights, name) for name in weights.__all__)
+    exported = (getattr(rules, name) for name in rules.__all__)
     learners = [cls for cls in exported if inspect.isclass(cls) and issubclass(cls, WeightLearner)]
     return [cls for cls in learners if hasattr(cls, "about")]  # bases say nothing about themselves
 

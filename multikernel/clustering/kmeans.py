@@ -1,5 +1,6 @@
 """Clusters in the feature space of several kernels, whose weights are learned with them."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,19 +17,10 @@ from ..core.stack.sums import variance_scales
 from ..views import make_bank
 from .solver import KernelKMeans, KMeansResult
 
-KMEANS = About(
-    family="clustering",
-    problem="min Σ η_m² a_m over clusters and η on the simplex, a_m the spread within clusters",
-    solver="single moves of samples and η_m ∝ 1/a_m in turn; the objective never rises, several starts",
-    cost="P n² a turn, some tens of turns a start",
-    use="Groups without labels, from several views of which some may be noise.",
-    reference="Huang, Chuang & Chen 2012; Gönen & Margolin 2014",
-)
-
-
 WEIGHTS = ("learn", "equal")
 
 
+@dataclass(eq=False, repr=False)
 class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
     r"""k-means in the feature space of several kernels, with weights that favour tight clusters.
 
@@ -97,33 +89,25 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
     3
     """
 
-    about = KMEANS
+    about = About(
+        family="clustering",
+        problem="min Σ η_m² a_m over clusters and η on the simplex, a_m the spread within clusters",
+        solver="single moves of samples and η_m ∝ 1/a_m in turn; the objective never rises, several starts",
+        cost="P n² a turn, some tens of turns a start",
+        use="Groups without labels, from several views of which some may be noise.",
+        reference="Huang, Chuang & Chen 2012; Gönen & Margolin 2014",
+    )
 
-    labels_: Array
-    kernel_weights_: Array
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        kernels: Any = "auto",
-        *,
-        weights: str = "learn",
-        n_init: int = 10,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernels = kernels
-        self.weights = weights
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.random_state = random_state
+    n_clusters: int = 2
+    kernels: Any = "auto"
+    _: KW_ONLY
+    weights: str = "learn"
+    n_init: int = 10
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> "MultipleKernelKMeans":
         """Find clusters and weights.

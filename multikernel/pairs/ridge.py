@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -35,21 +35,6 @@ WEIGHTS = ("learn", "uniform")
 N_FOLDS = 5
 CLOSED = ("pairs", "left", "right")  # what can be left out in closed form
 _BLOCK_OBJECTS = 2048
-
-PAIRS = About(
-    family="ridge",
-    problem=(
-        "min Σ w(y − f(a, b))² + α‖f‖² in the space of Σ μ_m K_m ⊗ Σ ν_m K'_m, or of its symmetric form; "
-        "μ, ν in simplices"
-    ),
-    solver=(
-        "two eigendecompositions, or conjugate gradients where pairs are missing; duality gap; weights: "
-        "Newton's steps by turns, stationarity"
-    ),
-    cost="n_left³ + n_right³ once, or pairs · (n_left + n_right) a product; no Gram matrix of the pairs",
-    use="Values of pairs: drugs and targets, proteins and proteins, also for objects that are new.",
-    reference="Ben-Hur & Noble 2005; Airola & Pahikkala 2018; Stock et al. 2018",
-)
 
 
 @dataclass(frozen=True)
@@ -139,6 +124,7 @@ def cells_of(pairs: Pairs, y: Array, weights: Array, *, one_set: bool) -> tuple[
     return Cells(rows, columns, means, sums, shape), lost
 
 
+@dataclass(eq=False, repr=False)
 class PairwiseRidge(RegressorMixin, KernelEstimator):
     r"""Kernel ridge regression on pairs of objects, without the Gram matrix of the pairs.
 
@@ -238,35 +224,34 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     1.0
     """
 
-    about = PAIRS
+    about = About(
+        family="ridge",
+        problem=(
+            "min Σ w(y − f(a, b))² + α‖f‖² in the space of Σ μ_m K_m ⊗ Σ ν_m K'_m, or of its symmetric form; "
+            "μ, ν in simplices"
+        ),
+        solver=(
+            "two eigendecompositions, or conjugate gradients where pairs are missing; duality gap; weights: "
+            "Newton's steps by turns, stationarity"
+        ),
+        cost="n_left³ + n_right³ once, or pairs · (n_left + n_right) a product; no Gram matrix of the pairs",
+        use="Values of pairs: drugs and targets, proteins and proteins, also for objects that are new.",
+        reference="Ben-Hur & Noble 2005; Airola & Pahikkala 2018; Stock et al. 2018",
+    )
     _precomputed = False
 
-    def __init__(
-        self,
-        left: Any = "auto",
-        right: Any = None,
-        *,
-        form: str = "ordered",
-        split: Any = None,
-        alpha: float = 1.0,
-        alphas: Sequence[float] | None = None,
-        hold_out: str = "pairs",
-        weights: str = "learn",
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        psd: str = "error",
-    ) -> None:
-        self.left = left
-        self.right = right
-        self.form = form
-        self.split = split
-        self.alpha = alpha
-        self.alphas = alphas
-        self.hold_out = hold_out
-        self.weights = weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
+    left: Any = "auto"
+    right: Any = None
+    _: KW_ONLY
+    form: str = "ordered"
+    split: Any = None
+    alpha: float = 1.0
+    alphas: Sequence[float] | None = None
+    hold_out: str = "pairs"
+    weights: str = "learn"
+    tol: float = 1e-6
+    max_iter: int = 1000
+    psd: str = "error"
 
     @property
     def certificate(self) -> str:

@@ -14,6 +14,7 @@ For Gaussians of widths γ_m on the same d features, K_mm(x, z) is the inner pro
 """
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -30,14 +31,6 @@ from ..kernels import Gaussian
 from ..views import KernelBank, View, as_views, make_bank
 from .machines import machine_for
 
-COMPOSITIONAL = About(
-    family="nonlinear",
-    problem="one machine on the (P n)² matrix of all kernels and cross-kernels K_m^½ K_h^½",
-    solver="the machine's",
-    cost="(P n)² memory, P n³ for the square roots, and the machine on P n samples",
-    use="Few samples and kernels, where different kernels matter at different samples.",
-    reference="Lee, Verzakov & Duin 2007",
-)
 CROSSES = ("sqrt", "gaussian")
 _NOTHING = 1e-10  # of the largest eigenvalue: what counts as zero
 
@@ -95,6 +88,7 @@ def gaussian_cross(gamma: float, other: float, d: int) -> tuple[float, float]:
     return float((2.0 * np.sqrt(gamma / total * (other / total))) ** (d / 2.0)), 2.0 * gamma * (other / total)
 
 
+@dataclass(eq=False, repr=False)
 class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     r"""A kernel classifier on samples that occur once for each kernel, with kernels between kernels.
 
@@ -156,25 +150,22 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     (2, 0.96)
     """
 
-    about = COMPOSITIONAL
-    classes_: Array
+    about = About(
+        family="nonlinear",
+        problem="one machine on the (P n)² matrix of all kernels and cross-kernels K_m^½ K_h^½",
+        solver="the machine's",
+        cost="(P n)² memory, P n³ for the square roots, and the machine on P n samples",
+        use="Few samples and kernels, where different kernels matter at different samples.",
+        reference="Lee, Verzakov & Duin 2007",
+    )
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        machine: Any = None,
-        cross: str = "sqrt",
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-    ) -> None:
-        self.kernels = kernels
-        self.machine = machine
-        self.cross = cross
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
+    kernels: Any = "auto"
+    _: KW_ONLY
+    machine: Any = None
+    cross: str = "sqrt"
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
 
     def fit(self, X: Any, y: Any) -> "CompositionalKernelClassifier":
         """Learn the machine on all kernels and cross-kernels.

@@ -31,20 +31,10 @@ _NOTHING = 1e-12  # share of all spread that is none, but for rounding
 
 @dataclass(frozen=True)
 class KMeansResult(Result):
-    """The best partition and its weights.
+    """The best partition and its weights."""
 
-    Attributes
-    ----------
-    labels : array (n,) of int, 0 … k−1 in the order of the first sample of each cluster
-    eta : array (m,), in the simplex
-    objective : float, J
-    n_iter : int, turns
-    status : Status
-    history : list of dict with iteration, objective (never rising), n_moves
-    """
-
-    labels: Array
-    eta: Array
+    labels: Array  # (n,) of int, 0 … k−1 in the order of the first sample of each cluster
+    eta: Array  # (m,), in the simplex
 
 
 class KernelKMeans:

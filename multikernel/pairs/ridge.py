@@ -56,19 +56,12 @@ class Objects:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs as positions of their objects.
-
-    Attributes
-    ----------
-    left, right : Objects
-        One and the same where both objects are from one set.
-    rows, columns : array (n_pairs,) of int, the left and the right object of each pair
-    """
+    """Pairs as positions of their objects."""
 
     left: Objects
-    right: Objects
-    rows: Array
-    columns: Array
+    right: Objects  # the left ones where both objects are from one set
+    rows: Array  # (n_pairs,) of int, the left object of each pair
+    columns: Array  # the right object of each pair
 
 
 def pairs_of(X: Any, split: Any, *, one_set: bool, same_columns: bool = False) -> Pairs:
@@ -416,7 +409,7 @@ def validation_error(machine: PairMachine, split: PairSplit, tol: float, max_ite
     """
     cells = machine.cells
     if cells.is_complete and not split.symmetric and split.hold_out in CLOSED:
-        return float(np.mean(left_out_residuals(machine, machine.alpha, split.hold_out) ** 2))
+        return float(np.mean(left_out_residuals(machine, split.hold_out) ** 2))
     errors, weight = 0.0, 0.0
     for train, test in split.split(np.column_stack([cells.rows, cells.columns])):
         part = Cells(

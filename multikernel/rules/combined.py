@@ -64,22 +64,16 @@ class CombinedKernel(KernelEstimator):
         self.view_names_ = list(self._bank.view_names_)
         self.learner_ = clone(learner)
         self.learner_.fit_stack(Ks, targets, self.view_names_)
-        self._store_weights(self.learner_)
+        self.kernel_weights_ = self.learner_.kernel_weights_
+        self.kernel_shares_ = self.learner_.kernel_shares_
+        self.status_, self.n_iter_ = self.learner_.status_, self.learner_.n_iter_
+        self.objective_, self.history_ = self.learner_.objective_, self.learner_.history_
+        self.dual_gap_ = self.learner_.dual_gap_ if np.isfinite(self.objective_) else np.nan
         K = self.learner_.combine_training(Ks)
         self.scale_ = self._scale(K)
         K *= self.scale_
         self._bank = self._bank.restrict(np.arange(len(K)), self.learner_.active_kernels)
         return K
-
-    def _store_weights(self, learner: WeightLearner) -> None:
-        """The weights, and how they were found if they are the solution of a problem."""
-        self.kernel_weights_ = learner.kernel_weights_
-        self.kernel_shares_ = learner.kernel_shares_
-        self.status_ = learner.status_
-        self.n_iter_ = learner.n_iter_
-        self.objective_ = learner.objective_
-        self.dual_gap_ = learner.dual_gap_ if np.isfinite(learner.objective_) else np.nan
-        self.history_ = learner.history_
 
     def _scale(self, K: Array) -> float:
         if not self.normalise:

@@ -13,7 +13,7 @@ from ..core.optim.weight_sets import CappedSum, MixedNorm
 from ..core.svm.losses import HardMargin, Loss, SquaredHinge
 from .learner import About, Learned
 from .margin import MarginLearner, positive_costs
-from .solver.level import Pull, learn_in_gauge
+from .solver.level import LevelMethod, Pull
 from .solver.radius import SquaredRadius
 from .targets import Targets
 
@@ -81,7 +81,7 @@ class CappedMKL(MarginLearner):
         total = max(0.5 * P, 1.0) if self.total is None else check_number("total", self.total, above=0.0)
         if total > P:
             raise ValueError(f"total must be at most the number of kernels, {P}; got {self.total!r}.")
-        found = learn_in_gauge(Ks, self._losses(targets), CappedSum(P, total), self._options())
+        found = LevelMethod(Ks, self._losses(targets), CappedSum(P, total), self._options()).run()
         learned = self._told(found)
         missing = total - float(learned.weights.sum())  # of kernels that make no difference
         if missing > 0.0:
@@ -154,7 +154,7 @@ class LowerBoundedMKL(MarginLearner):
                 f"lowest must be below 1; got {self.lowest!r}. Use MeanRule() for equal weights."
             )
         gauge, floor = CappedSum(len(Ks), 1.0 - lowest), lowest / len(Ks)
-        return self._told(learn_in_gauge(Ks, self._losses(targets), gauge, self._options(), floor=floor))
+        return self._told(LevelMethod(Ks, self._losses(targets), gauge, self._options(), floor=floor).run())
 
 
 @dataclass(eq=False, repr=False)
@@ -218,7 +218,7 @@ class ElasticNetMKL(MarginLearner):
         reg = check_number("reg", self.reg, at_least=0.0)
         pull = Pull(reg, np.full(len(Ks), 1.0 / len(Ks))) if reg > 0.0 else None
         return self._told(
-            learn_in_gauge(Ks, self._losses(targets), CappedSum(len(Ks)), self._options(), pull=pull)
+            LevelMethod(Ks, self._losses(targets), CappedSum(len(Ks)), self._options(), pull=pull).run()
         )
 
 
@@ -301,9 +301,9 @@ class GroupMKL(MarginLearner):
         options, losses = self._options(), self._losses(targets)
         if np.isinf(inner):  # one weight for each group
             gauge = MixedNorm(np.arange(size), 1.0, outer, costs)
-            return self._told(learn_in_gauge(Ks, losses, gauge, options, ties=self.groups_))
+            return self._told(LevelMethod(Ks, losses, gauge, options, ties=self.groups_).run())
         gauge = MixedNorm(self.groups_, inner, outer, costs)
-        return self._told(learn_in_gauge(Ks, losses, gauge, options))
+        return self._told(LevelMethod(Ks, losses, gauge, options).run())
 
 
 def _exponent(name: str, value: Any) -> float:
@@ -427,7 +427,7 @@ class RadiusMargin(MarginLearner):
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         options = self._options()
         radius = SquaredRadius(Ks, tol=0.01 * options.tol)
-        found = learn_in_gauge(Ks, self._losses(targets), radius, options)
+        found = LevelMethod(Ks, self._losses(targets), radius, options).run()
         if found.status == Status.INSEPARABLE:
             raise ValueError(
                 "RadiusMargin(C=inf) needs classes that the kernels together separate; they do not. Use a "

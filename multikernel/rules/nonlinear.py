@@ -11,10 +11,10 @@ from .._validation import check_choice, check_number, check_positive_integer, ch
 from ..clustering.solver import KernelKMeans
 from ..core.stack.sums import GatedStack, kernel_scales, mean_diagonals, weighted_sum
 from ..core.svm.losses import Loss, SquaredError, SquaredHinge
-from .learner import About, Learned, SumOrProductLearner, WeightLearner
+from .learner import COMBINATIONS, About, Learned, SumOrProductLearner, WeightLearner
 from .solver.descent import ProjectedResult
 from .solver.general import LinearPrice, QuadraticPrice, minimise_general
-from .solver.local_weights import Groups, learn_local_weights
+from .solver.local_weights import Groups, indicator, learn_local_weights
 from .solver.products import PowerProduct, WeightedSum, divisible_product
 from .targets import TASKS, Targets, require_different_values
 
@@ -100,7 +100,7 @@ class GeneralMKL(SumOrProductLearner):
     max_iter: int = 500
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        self._check_combination()
+        check_choice("combination", self.combination, COMBINATIONS)
         check_choice("penalty", self.penalty, tuple(PENALTIES))
         price = PENALTIES[self.penalty](check_number("reg", self.reg, above=0.0))
         C, options = check_number("C", self.C, above=0.0), self._options()
@@ -349,16 +349,13 @@ class ClusterWeights(LocalLearner):
             self.clusters_ = self._cluster(mean, self.n_clusters)
         else:
             self.clusters_ = _given_clusters(self.labels, targets.n)
-        self._centres(mean)
+        members = indicator(self.clusters_)
+        self._members = members / members.sum(axis=0)
+        self._norms = np.einsum("ic,ij,jc->c", self._members, mean, self._members, optimize=True)
         groups = Groups(self.clusters_, np.zeros(targets.n, int))
         found = self._descend(Ks, targets, groups)
         self.cluster_weights_ = found.point
         return Learned.of(found, self._training_weights.mean(axis=0))
-
-    def _centres(self, mean: Array) -> None:
-        members = np.equal.outer(self.clusters_, np.arange(int(self.clusters_.max()) + 1)).astype(float)
-        self._members = members / members.sum(axis=0)
-        self._norms = np.einsum("ic,ij,jc->c", self._members, mean, self._members, optimize=True)
 
     def _weights_at(self, similarities: Array) -> Array:
         nearest = (self._norms - 2.0 * similarities @ self._members).argmin(axis=1)

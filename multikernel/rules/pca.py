@@ -27,20 +27,12 @@ _ROUNDING = 1e-12  # share of the largest eigenvalue that is none
 
 @dataclass(frozen=True, eq=False)
 class KernelComponents:
-    """The leading components.
+    """The leading components."""
 
-    Attributes
-    ----------
-    eigenvalues : array (q,), λ, largest first; zero where nothing but rounding is left
-    vectors : array (n, q), V; the entry of largest size in each column is positive
-    shares : array (q,), λ / tr HKH
-    column_means : array (n,), of K
-    """
-
-    eigenvalues: Array
-    vectors: Array
-    shares: Array
-    column_means: Array
+    eigenvalues: Array  # λ (q,), largest first; zero where nothing but rounding is left
+    vectors: Array  # V (n, q); the entry of largest size in each column is positive
+    shares: Array  # λ / tr HKH, (q,)
+    column_means: Array  # of K, (n,)
 
     @property
     def scores(self) -> Array:

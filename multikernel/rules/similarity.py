@@ -11,7 +11,7 @@ from ..core.optim.loop import Options, Status
 from ..core.optim.simplex import minimize_step
 from ..core.optim.weight_sets import Orthant, Simplex
 from ..core.stack.sums import kernel_scales
-from .learner import About, Learned, SumOrProductLearner, TwoClassLearner, WeightLearner
+from .learner import COMBINATIONS, About, Learned, SumOrProductLearner, TwoClassLearner, WeightLearner
 from .solver.descent import ProjectedResult, minimise_projected
 from .solver.divergence import GaussianDivergence, minimise_divergence
 from .solver.line_spread import line_spread, minimise_spread
@@ -197,7 +197,7 @@ class GradientAlignment(SumOrProductLearner):
     max_iter: int = 1000
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
-        self._check_combination()
+        check_choice("combination", self.combination, COMBINATIONS)
         options = self._options()
         T, self._scales = unit_ideal(targets), kernel_scales(Ks, self.view_names_)
         if self.combination == "product":
@@ -212,10 +212,7 @@ class GradientAlignment(SumOrProductLearner):
 def ascend_sum(table: StackAlignment, options: Options) -> Learned:
     """Weights w / ‖K_m‖ where A is largest, w in the simplex: there A is quasi-concave, and stationary once.
 
-    Parameters
-    ----------
-    table : StackAlignment, with a kernel of positive alignment
-    options : Options, ``tol`` for the gap
+    Some kernel must have a positive alignment.
 
     Examples
     --------
@@ -244,13 +241,6 @@ def ascend_product(product: PowerProduct, T: Array, options: Options, *, centere
 
     η_m is measured by u_m, the usual size of log K_m: x_m = η_m u_m. The ascent starts from the best of
     three, x_m = 0.1, 1 and 10 for all. The gap is that of x (:mod:`multikernel.rules.solver.descent`).
-
-    Parameters
-    ----------
-    product : PowerProduct
-    T : array (n, k)
-    options : Options, ``tol`` for the gap
-    centered : bool
     """
     units = product.typical()
 

@@ -248,11 +248,7 @@ def test_the_worst_machine_is_told():
 @pytest.mark.parametrize(
     ("kernels", "error", "message"),
     [
-        (
-            np.zeros((6, 2)),
-            ValueError,
-            r"got shape \(6, 2\)\. For a table .*CombinedKernelClassifier",
-        ),
+        (np.zeros((6, 2)), ValueError, r"got shape \(6, 2\)\. For a table .*CombinedKernelClassifier"),
         (pd.DataFrame(np.zeros((6, 2))), ValueError, r"got shape \(6, 2\)\. For a table of features"),
         (np.zeros((2, 6, 6)), ValueError, r"kernels come last.*numpy\.moveaxis\(kernels, 0, 2\)"),
         ([Linear(), Gaussian()], TypeError, "got kernel functions. For a table of features"),

@@ -48,20 +48,12 @@ _BLOCK_ENTRIES = 1 << 18
 
 @dataclass(frozen=True)
 class Cells:
-    """Values y of some cells of an (n_left, n_right) matrix, each cell once.
+    """Values y of some cells of an (n_left, n_right) matrix, each cell once."""
 
-    Attributes
-    ----------
-    rows, columns : array (n_cells,) of int
-    values : array (n_cells,), y
-    weights : array (n_cells,), w > 0 of the squared errors
-    shape : (n_left, n_right)
-    """
-
-    rows: Array
+    rows: Array  # (n_cells,) of int
     columns: Array
-    values: Array
-    weights: Array
+    values: Array  # y (n_cells,)
+    weights: Array  # (n_cells,), w > 0 of the squared errors
     shape: tuple[int, int]
 
     @property
@@ -94,20 +86,10 @@ class Cells:
 
 @dataclass(frozen=True)
 class PairSolution(Result):
-    """A solution, its fit and its certificate.
+    """A solution, its fit and its certificate: ``gap`` is how much smaller the objective may be at most."""
 
-    Attributes
-    ----------
-    beta : array (n_cells,), the dual variables
-    fitted : array (n_cells,), f in the observed cells
-    objective, gap : float
-        The value of the problem at f, and how much smaller it may be at most.
-    n_iter : int, products with the kernels
-    status : Status
-    """
-
-    beta: Array
-    fitted: Array
+    beta: Array  # (n_cells,), the dual variables
+    fitted: Array  # (n_cells,), f in the observed cells
 
 
 @dataclass(frozen=True)
@@ -124,14 +106,7 @@ class Side:
 
 
 class PairMachine:
-    """The linear system of some cells and two kernels.
-
-    Parameters
-    ----------
-    cells : Cells
-    left, right : Side
-    alpha : float
-    """
+    """The linear system of some cells and two kernels."""
 
     def __init__(self, cells: Cells, left: Side, right: Side, alpha: float) -> None:
         self.cells, self.left, self.right, self.alpha = cells, left, right, alpha
@@ -175,17 +150,9 @@ class PairMachine:
 def solve_pairs(
     machine: PairMachine, tol: float, max_iter: int = 1000, start: Array | None = None
 ) -> PairSolution:
-    """Solve the system of a machine until its relative duality gap is at most `tol`.
+    """Solve the system of a machine until gap / objective is at most `tol`, from β = `start` on.
 
-    Parameters
-    ----------
-    machine : PairMachine
-    tol : float
-        For gap / objective.
-    max_iter : int
-        Products with the kernels.
-    start : array (n_cells,), optional
-        β to begin with.
+    `max_iter` counts products with the kernels.
     """
     if machine.cells.is_complete:
         exact = machine.rough_inverse(machine.root * machine.cells.values)
@@ -217,11 +184,7 @@ def _conjugate_gradients(machine: PairMachine, gamma: Array, tol: float, max_ite
 
 
 def conjugate_gradients(
-    machine: PairMachine,
-    target: Array,
-    gamma: Array,
-    is_done: Callable[[Array, Array], bool],
-    max_iter: int,
+    machine: PairMachine, target: Array, gamma: Array, is_done: Callable[[Array, Array], bool], max_iter: int
 ) -> tuple[Array, int]:
     """Solve (W^½ G W^½ + α) γ = target from γ on until `is_done(γ, residual)`; γ and the products used."""
     residual = target - machine.apply(gamma)
@@ -244,23 +207,11 @@ def conjugate_gradients(
     return gamma, max_iter
 
 
-def left_out_residuals(machine: PairMachine, alpha: float, hold_out: str) -> Array:
-    """y − f of each cell, f learned without its pair, its left object or its right object.
-
-    Parameters
-    ----------
-    machine : PairMachine
-        Of complete cells; its alpha is not read.
-    alpha : float
-    hold_out : {"pairs", "left", "right"}
-
-    Returns
-    -------
-    array (n_cells,)
+def left_out_residuals(machine: PairMachine, hold_out: str) -> Array:
+    """y − f of each cell, f learned without its pair, its left object or its right object ("pairs", "left" or
+    "right"), for complete cells.
     """
-    cells = machine.cells
-    if not cells.is_complete:
-        raise ValueError("closed forms are for complete cells with one weight.")
+    cells, alpha = machine.cells, machine.alpha
     (values, U), (others, V) = machine.left.eigenpairs, machine.right.eigenpairs
     shrunk = alpha / (float(cells.weights[0]) * np.multiply.outer(values, others) + alpha)
     spectrum = shrunk * (U.T @ cells.scatter(cells.values) @ V)

@@ -48,38 +48,20 @@ class Pull(NamedTuple):
 class LevelResult(Result):
     """Weights, duals, and the bounds that they prove.
 
-    Attributes
-    ----------
-    weights : array (n_kernels,)
-    duals : array (n_machines, n), feasible: they give the lower bound
-    objective : float, the primal value at the weights: an upper bound
-    lower_bound : float
-    gap : float, (objective − lower_bound) / |objective|; see :mod:`multikernel.core.optim.loop` for 0
-    prices : array (n_rows,), ν of the rows that the gauge knows
-    excess : array (n_weights,), what the box adds to the bound, 0 but for rounding
-    n_iter : int, machines solved
-    status : Status
-    history : list of dict with iteration, objective, lower_bound, gap
+    ``objective`` is the primal value at the weights, an upper bound; ``n_iter`` counts machines solved.
     """
 
-    weights: Array
-    duals: Array
+    weights: Array  # (n_kernels,)
+    duals: Array  # (n_machines, n), feasible: they give the lower bound
     lower_bound: float
-    prices: Array
-    excess: Array
+    prices: Array  # (n_rows,), ν of the rows that the gauge knows
+    excess: Array  # (n_weights,), what the box adds to the bound, 0 but for rounding
 
 
-def learn_in_gauge(
-    Ks: Array,
-    losses: Sequence[Loss],
-    gauge: Gauge,
-    options: Options,
-    *,
-    pull: Pull | None = None,
-    ties: Array | None = None,
-    floor: float = 0.0,
-) -> LevelResult:
-    """Learn the weights of a stack of kernels in the set of a gauge.
+class LevelMethod:
+    """Learns the weights of a stack of kernels in the set of a gauge.
+
+    The state: x = η in units of the largest weights, planes, and the bounds so far.
 
     Parameters
     ----------
@@ -102,15 +84,10 @@ def learn_in_gauge(
     >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
     >>> x, z = np.array([-1.2, -0.8, 0.9, 1.1]), np.array([1.0, -1.0, 1.0, -1.0])
     >>> Ks = np.stack([np.outer(x, x), np.outer(z, z), np.outer(y, y)])
-    >>> found = learn_in_gauge(Ks, [Hinge(y, 1.0)], CappedSum(3, 2.0), Options(tol=1e-6))
+    >>> found = LevelMethod(Ks, [Hinge(y, 1.0)], CappedSum(3, 2.0), Options(tol=1e-6)).run()
     >>> found.weights.round(3).tolist(), found.gap <= 1e-6
     ([1.0, 0.0, 1.0], True)
     """
-    return _LevelMethod(Ks, losses, gauge, options, pull, ties, floor).run()
-
-
-class _LevelMethod:
-    """The state: x = η in units of the largest weights, planes, and the bounds so far."""
 
     def __init__(
         self,
@@ -118,6 +95,7 @@ class _LevelMethod:
         losses: Sequence[Loss],
         gauge: Gauge,
         options: Options,
+        *,
         pull: Pull | None = None,
         ties: Array | None = None,
         floor: float = 0.0,

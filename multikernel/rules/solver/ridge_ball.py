@@ -80,13 +80,7 @@ class RidgeValue:
 
 
 def learn_in_ball(evaluate: Function, ball: PositiveBall, options: Options) -> ProjectedResult:
-    """Minimise a convex function that falls in every weight.
-
-    Parameters
-    ----------
-    evaluate : callable, a point to (value > 0, gradient ≤ 0)
-    ball : PositiveBall
-    options : Options, ``tol`` for the relative gap, ``max_iter``
+    """Minimise a convex function that falls in every weight: `evaluate` gives value > 0 and gradient ≤ 0.
 
     Examples
     --------

@@ -38,14 +38,9 @@ class KMeansResult(Result):
 
 
 class KernelKMeans:
-    """The problem of a stack of kernels.
+    """The problem of a stack of kernels (m, n, n), which is never modified and never copied.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric positive semidefinite; never modified and never copied
-    scales : array (m,), s_m > 0
-    n_clusters : int, k, at most n
-    learn : bool, whether the weights are learned; else they are equal
+    `scales` are the s_m > 0; the weights are learned, or else equal.
 
     Examples
     --------

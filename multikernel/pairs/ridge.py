@@ -26,7 +26,7 @@ from ..core.inputs import check_sample_weights, check_targets
 from ..core.optim.loop import Status
 from ..rows.tables import count_rows, distinct_rows, join_rows, take_rows
 from ..views import make_bank
-from .sampling import PairSplit
+from .sampling import PairSplit, named_alike
 from .solver.ridge import Cells, PairMachine, entries_of_product, left_out_residuals, solve_pairs
 from .solver.weights import LearnedPairs, PairProblem, fit_pairs
 
@@ -72,21 +72,13 @@ def pairs_of(X: Any, split: Any, *, one_set: bool, same_columns: bool = False) -
     """
     left, right = split_pairs(X, split, "X")
     n = count_rows(left)
-    if (one_set or same_columns) and left.shape[1] != right.shape[1]:
-        raise ValueError(
-            'form="symmetric" needs as many columns for the one object as for the other; got '
-            f"{left.shape[1]} and {right.shape[1]}."
-        )
-    if (one_set or same_columns) and hasattr(right, "iloc"):
-        right = right.set_axis(left.columns, axis=1)
+    if one_set or same_columns:
+        right = named_alike(left, right, 'form="symmetric" needs')
     if not one_set:
         first, rows = distinct_rows(left)
         second, columns = distinct_rows(right)
-        sides = (
-            Objects(take_rows(left, first), first, "left"),
-            Objects(take_rows(right, second), second, "right"),
-        )
-        return Pairs(*sides, rows, columns)
+        lefts = Objects(take_rows(left, first), first, "left")
+        return Pairs(lefts, Objects(take_rows(right, second), second, "right"), rows, columns)
     both = join_rows([left, right])
     first, codes = distinct_rows(both)
     objects = Objects(take_rows(both, first), first % n, "all")

@@ -168,14 +168,7 @@ class PairSplit:
         left, right = split_pairs(X, check_split(self.columns, "columns"), "X")
         if not self.symmetric:
             return distinct_rows(left)[1], distinct_rows(right)[1]
-        if left.shape[1] != right.shape[1]:
-            raise ValueError(
-                "symmetric pairs need as many columns for the one object as for the other; got "
-                f"{left.shape[1]} and {right.shape[1]}."
-            )
-        if hasattr(right, "iloc"):
-            right = right.set_axis(left.columns, axis=1)
-        both = distinct_rows(join_rows([left, right]))[1]
+        both = distinct_rows(join_rows([left, named_alike(left, right, "symmetric pairs need")]))[1]
         return both[: left.shape[0]], both[left.shape[0] :]
 
     def _parts(self, left: Array, right: Array) -> Iterator[tuple[Array, Array]]:
@@ -183,12 +176,9 @@ class PairSplit:
         rng = np.random.default_rng(check_seed("random_state", self.random_state))
         numbers = range(self.n_splits)
         if self.hold_out in ("pairs", "left", "right"):
-            if self.hold_out == "pairs":
-                folds = self._folds(self._pair_codes(left, right), "pairs", rng)
-            else:
-                folds = self._folds(
-                    {"left": left, "right": right}[self.hold_out], f"{self.hold_out} objects", rng
-                )
+            codes = {"pairs": self._pair_codes(left, right), "left": left, "right": right}[self.hold_out]
+            what = "pairs" if self.hold_out == "pairs" else f"{self.hold_out} objects"
+            folds = self._folds(codes, what, rng)
             yield from ((folds != i, folds == i) for i in numbers)
         elif not self.symmetric:
             a, b = self._folds(left, "left objects", rng), self._folds(right, "right objects", rng)
@@ -216,6 +206,16 @@ class PairSplit:
         fold_of = np.empty(n, np.intp)
         fold_of[rng.permutation(n)] = np.arange(n) % self.n_splits
         return fold_of[codes]
+
+
+def named_alike(left: Any, right: Any, who: str) -> Any:
+    """The right objects, with the names of the left ones' columns."""
+    if left.shape[1] != right.shape[1]:
+        raise ValueError(
+            f"{who} as many columns for the one object as for the other; got {left.shape[1]} and "
+            f"{right.shape[1]}."
+        )
+    return right.set_axis(left.columns, axis=1) if hasattr(right, "iloc") else right
 
 
 # ------------------------------------------------------------------ cells of a matrix of interactions

@@ -414,11 +414,8 @@ class RadiusMargin(MarginLearner):
 
     def _losses(self, targets: Targets) -> list[Loss]:
         if targets.task == "values":
-            C, epsilon = (
-                check_number("C", self.C, above=0.0),
-                check_number("epsilon", self.epsilon, at_least=0.0),
-            )
-            return targets.losses(C, epsilon=epsilon)
+            C = check_number("C", self.C, above=0.0)
+            return targets.losses(C, epsilon=check_number("epsilon", self.epsilon, at_least=0.0))
         if isinstance(self.C, float | np.floating) and np.isposinf(self.C):
             return [HardMargin(signs) for signs in targets.signs]
         C = check_number("C", self.C, above=0.0)

@@ -28,14 +28,7 @@ _FLAT = 1e-12  # curvature of this part of that of the convex part is rounding
 
 
 class GaussianDivergence:
-    """Both divergences at any η.
-
-    Parameters
-    ----------
-    Ks : array (m, n, n), never copied
-    scales : array (m,), s
-    T : array (n, k)
-    reg : float > 0, λ
+    """Both divergences at any η, from Ks (m, n, n), which is never copied, T (n, k) and λ = `reg` > 0.
 
     Examples
     --------

@@ -191,12 +191,8 @@ class LevelMethod:
         return float(self.omega @ (x - self.center) ** 2)
 
     def _note(self) -> None:
-        entry = {
-            "iteration": len(self.record.history) + 1,
-            "objective": self.upper,
-            "lower_bound": self.lower,
-            "gap": max(self.gap, 0.0),
-        }
+        bounds = {"objective": self.upper, "lower_bound": self.lower, "gap": max(self.gap, 0.0)}
+        entry = {"iteration": len(self.record.history) + 1, **bounds}
         self.record.note(entry, reached=self.gap <= self.options.tol)
 
     # ------------------------------------------------------------------ small programs

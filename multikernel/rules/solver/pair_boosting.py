@@ -31,13 +31,9 @@ _SMALL = 64  # samples below which eigenvectors are found by dense algebra
 
 
 class PairLoss:
-    """F and its derivatives along kernels.
+    """F and its derivatives along kernels, from the class of each sample and "exp" or "log".
 
-    Parameters
-    ----------
-    codes : array (n,), the class of each sample
-    loss : {"exp", "log"}
-    balance : bool, whether pairs of one class count as much, together, as pairs of two
+    ``balance``: whether pairs of one class count as much, together, as pairs of two.
 
     Examples
     --------

@@ -49,17 +49,8 @@ class PowerProduct:
     """K_η of the training samples, to be asked for many η.
 
     The logarithms of the upper triangles are kept in double precision, half of what a stack in double
-    precision takes: m n (n + 1) / 2 numbers. The kernels themselves are read once, one at a time.
-
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric, with entries > 0 only; never modified
-    names : sequence of str, optional, what errors call the kernels
-    scales : array (m,), optional, the s_m; 1 each by default
-
-    Attributes
-    ----------
-    logs : array (m, n (n + 1) / 2), the upper triangles of the L_m, row by row
+    precision takes: ``logs`` (m, n (n + 1) / 2), row by row. The kernels themselves, with entries > 0 only,
+    are read once, one at a time; `names` are what errors call them.
 
     Examples
     --------

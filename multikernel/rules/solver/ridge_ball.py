@@ -31,15 +31,7 @@ _FIXED_POINT_STEPS = 50
 
 
 class RidgeValue:
-    """F and its gradient, to be asked for many η ≥ 0.
-
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric positive semidefinite; never modified and never copied
-    T : array (n, k), targets
-    alpha : float, α > 0
-    scales : array (m,), s_m > 0
-    degree : int, d ≥ 1
+    """F and its gradient, to be asked for many η ≥ 0; Ks (m, n, n) is never modified and never copied.
 
     Examples
     --------

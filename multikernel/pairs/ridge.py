@@ -373,7 +373,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         right_bank = self._left_bank if alike else self._right_bank
         left = self._similarities(self._left_bank, self.left_weights_, pairs.left)
         right = self._similarities(right_bank, self.right_weights_, pairs.right)
-        return predict_cells(left, right, self.dual_coef_, pairs.rows, pairs.columns)
+        return entries_of_product(left @ self.dual_coef_, right, pairs.rows, pairs.columns)
 
     @staticmethod
     def _similarities(bank: Any, weights: Array, objects: Objects) -> Array:
@@ -408,14 +408,8 @@ def validation_error(machine: PairMachine, split: PairSplit, tol: float, max_ite
             cells.rows[train], cells.columns[train], cells.values[train], cells.weights[train], cells.shape
         )
         learned = solve_pairs(PairMachine(part, machine.left, machine.right, machine.alpha), tol, max_iter)
-        found = predict_cells(
-            machine.left.K, machine.right.K, part.scatter(learned.beta), cells.rows[test], cells.columns[test]
-        )
+        known = machine.left.K @ part.scatter(learned.beta)
+        found = entries_of_product(known, machine.right.K, cells.rows[test], cells.columns[test])
         errors += float(cells.weights[test] @ (cells.values[test] - found) ** 2)
         weight += float(cells.weights[test].sum())
     return errors / weight
-
-
-def predict_cells(K_left: Array, K_right: Array, B: Array, rows: Array, columns: Array) -> Array:
-    """(K_left B K_right') in some cells."""
-    return entries_of_product(K_left @ B, K_right, rows, columns)

@@ -11,71 +11,48 @@ Gönen & Alpaydın (2011) and some since; each names its paper.
 * ``solver``: numerics of the rules that no family has.
 """
 
-from ..core.alignment import alignment
-from .combined import CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelRegressor
-from .compositional import CompositionalKernelClassifier
-from .dirichlet import DirichletWeights
-from .discriminant import DiscriminantMKL, FungDiscriminant, KimDiscriminant
-from .fixed import BestSingle, MeanRule, ProductRule, SumRule
-from .heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
-from .kernel_boosting import KernelBoosting
-from .learner import About, Learned, TwoClassLearner, WeightLearner
-from .margin import EasyMKL, LogPenaltyMKL, MarginMKL
-from .margin_sets import CappedMKL, ElasticNetMKL, GroupMKL, LowerBoundedMKL, RadiusMargin
-from .nonlinear import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
-from .pca import CombinedKernelPCA
-from .ridge import PolynomialRidge, RidgeBall
-from .similarity import (
-    AlignmentQP,
-    CenteredAlignment,
-    FeatureSpaceMeasure,
-    GradientAlignment,
-    IdealDistance,
-    KLDivergence,
-)
+from ..core.alignment import alignment as alignment
+from .combined import CombinedKernelClassifier as CombinedKernelClassifier
+from .combined import CombinedKernelOneClass as CombinedKernelOneClass
+from .combined import CombinedKernelRegressor as CombinedKernelRegressor
+from .compositional import CompositionalKernelClassifier as CompositionalKernelClassifier
+from .dirichlet import DirichletWeights as DirichletWeights
+from .discriminant import DiscriminantMKL as DiscriminantMKL
+from .discriminant import FungDiscriminant as FungDiscriminant
+from .discriminant import KimDiscriminant as KimDiscriminant
+from .fixed import BestSingle as BestSingle
+from .fixed import MeanRule as MeanRule
+from .fixed import ProductRule as ProductRule
+from .fixed import SumRule as SumRule
+from .heuristic import AccuracyRule as AccuracyRule
+from .heuristic import AlignmentRule as AlignmentRule
+from .heuristic import MSERule as MSERule
+from .heuristic import PearsonRule as PearsonRule
+from .kernel_boosting import KernelBoosting as KernelBoosting
+from .learner import About as About
+from .learner import Learned as Learned
+from .learner import TwoClassLearner as TwoClassLearner
+from .learner import WeightLearner as WeightLearner
+from .margin import EasyMKL as EasyMKL
+from .margin import LogPenaltyMKL as LogPenaltyMKL
+from .margin import MarginMKL as MarginMKL
+from .margin_sets import CappedMKL as CappedMKL
+from .margin_sets import ElasticNetMKL as ElasticNetMKL
+from .margin_sets import GroupMKL as GroupMKL
+from .margin_sets import LowerBoundedMKL as LowerBoundedMKL
+from .margin_sets import RadiusMargin as RadiusMargin
+from .nonlinear import ClusterWeights as ClusterWeights
+from .nonlinear import FunctionalForm as FunctionalForm
+from .nonlinear import GeneralMKL as GeneralMKL
+from .nonlinear import InstanceWeights as InstanceWeights
+from .pca import CombinedKernelPCA as CombinedKernelPCA
+from .ridge import PolynomialRidge as PolynomialRidge
+from .ridge import RidgeBall as RidgeBall
+from .similarity import AlignmentQP as AlignmentQP
+from .similarity import CenteredAlignment as CenteredAlignment
+from .similarity import FeatureSpaceMeasure as FeatureSpaceMeasure
+from .similarity import GradientAlignment as GradientAlignment
+from .similarity import IdealDistance as IdealDistance
+from .similarity import KLDivergence as KLDivergence
 
-__all__ = [
-    "About",
-    "AccuracyRule",
-    "AlignmentQP",
-    "AlignmentRule",
-    "BestSingle",
-    "CappedMKL",
-    "CenteredAlignment",
-    "ClusterWeights",
-    "CombinedKernelClassifier",
-    "CombinedKernelOneClass",
-    "CombinedKernelPCA",
-    "CombinedKernelRegressor",
-    "CompositionalKernelClassifier",
-    "DirichletWeights",
-    "DiscriminantMKL",
-    "EasyMKL",
-    "ElasticNetMKL",
-    "FeatureSpaceMeasure",
-    "FunctionalForm",
-    "FungDiscriminant",
-    "GeneralMKL",
-    "GradientAlignment",
-    "GroupMKL",
-    "IdealDistance",
-    "InstanceWeights",
-    "KLDivergence",
-    "KernelBoosting",
-    "KimDiscriminant",
-    "Learned",
-    "LogPenaltyMKL",
-    "LowerBoundedMKL",
-    "MSERule",
-    "MarginMKL",
-    "MeanRule",
-    "PearsonRule",
-    "PolynomialRidge",
-    "ProductRule",
-    "RadiusMargin",
-    "RidgeBall",
-    "SumRule",
-    "TwoClassLearner",
-    "WeightLearner",
-    "alignment",
-]
+__all__ = sorted(name for name, value in globals().items() if callable(value))  # all of the above

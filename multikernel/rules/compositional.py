@@ -36,11 +36,7 @@ _NOTHING = 1e-10  # of the largest eigenvalue: what counts as zero
 
 
 class SquareRootCross:
-    """Cross-kernels by square roots; it keeps 2 P n² numbers.
-
-    Parameters
-    ----------
-    Ks : array (P, n, n), symmetric positive semidefinite; never modified
+    """Cross-kernels by square roots; it keeps 2 P n² numbers. Ks (P, n, n) is never modified.
 
     Examples
     --------
@@ -183,7 +179,10 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
         machine = machine_for("classes", self.machine)
         if not hasattr(machine, "decision_function"):
             raise TypeError(f"machine must have a decision_function, such as SVC; got {machine!r}.")
-        _score_classes(machine)
+        given = machine.get_params()
+        shapes = (name for name in given if name.endswith("decision_function_shape"))
+        # classes are scored, not pairs of them: means of pairwise scores do not vote
+        machine.set_params(**{name: "ovr" for name in shapes if given[name] == "ovo"})
         self.machine_ = machine.fit(K, np.tile(self.classes_[codes], self.n_kernels_))
         _check_scores(self.machine_.decision_function(K[:1]), self.classes_.size)
         return self
@@ -258,14 +257,6 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
-
-
-def _score_classes(machine: Any) -> None:
-    """Let a machine score classes, not pairs of them: means of pairwise scores do not vote."""
-    names = [
-        name for name, value in machine.get_params().items() if isinstance(value, str) and value == "ovo"
-    ]
-    machine.set_params(**{name: "ovr" for name in names if name.endswith("decision_function_shape")})
 
 
 def _check_scores(scores: Array, n_classes: int) -> None:

@@ -81,7 +81,6 @@ class GeneralMKL(SumOrProductLearner):
     array([1.2, 1.1, 0. , 0. ])
     """
 
-    learns_from = ("classes", "values")
     about = About(
         family="nonlinear",
         problem="min_{η ≥ 0} J(K_η) + reg Σ η_m (or ½ reg Σ η_m²), K_η = Σ η_m K_m or ∘ K_m^{η_m}",
@@ -222,7 +221,6 @@ class FunctionalForm(WeightLearner):
 class LocalLearner(WeightLearner):
     """K(x, z) = Σ_m η_m(x) η_m(z) K_m(x, z) / s_m; a learner says what η is at new samples."""
 
-    learns_from = ("classes", "values")
     certificate = "stationarity"
     is_linear = False
     C: float

@@ -28,7 +28,7 @@ had it been left out (Stock et al. 2018),
     right   the same of the transpose
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -236,12 +236,8 @@ def entries_of_product(P: Array, Q: Array, rows: Array, columns: Array) -> Array
     if rows.size * _PICKING >= len(P) * len(Q):
         return np.asarray((P @ Q.T)[rows, columns])
     found = np.empty(rows.size)
-    for block in _blocks(rows.size, P.shape[1]):
+    step = max(1, _BLOCK_ENTRIES // max(1, P.shape[1]))
+    for start in range(0, rows.size, step):
+        block = slice(start, start + step)
         np.einsum("ij,ij->i", P[rows[block]], Q[columns[block]], out=found[block])
     return found
-
-
-def _blocks(n: int, width: int) -> Iterator[slice]:
-    step = max(1, _BLOCK_ENTRIES // max(1, width))
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))

@@ -77,13 +77,7 @@ class GaussianDivergence:
 class Towards:
     """D(K_η ‖ K_y) at η, as Newton's method over the simplex asks for it.
 
-    Attributes
-    ----------
-    divergence : float, D
-    value : float, D + n/2
-    gradient : array (m,)
-    hessian : array (m, m), of a convex model, when asked for
-    gap : float, Frank and Wolfe's, relative to ``value``
+    ``value`` is D + n/2, ``hessian`` that of a convex model, ``gap`` Frank and Wolfe's, relative to the value.
     """
 
     def __init__(self, of: GaussianDivergence, eta: Array) -> None:

@@ -77,7 +77,7 @@ class GaussianDivergence:
 class Towards:
     """D(K_η ‖ K_y) at η, as Newton's method over the simplex asks for it.
 
-    ``value`` is D + n/2, ``hessian`` that of a convex model, ``gap`` Frank and Wolfe's, relative to the value.
+    ``value`` is D + n/2, ``hessian`` that of a convex model, ``gap`` Frank and Wolfe's, relative to it.
     """
 
     def __init__(self, of: GaussianDivergence, eta: Array) -> None:

@@ -59,12 +59,8 @@ def test_the_end_is_told():
     options = Options(tol=1e-9, callback=lambda entry: seen.append(entry) or len(seen) == 2)
     assert LevelMethod(Ks, [Hinge(y, 1.0)], CappedSum(5), options).run().status == Status.INTERRUPTED
     x = np.array([0.0, 0.0, 1.0, 2.0])
-    nothing = LevelMethod(
-        np.stack([np.outer(x, x)] * 2),
-        [HardMargin(np.array([1.0, -1.0, 1.0, -1.0]))],
-        CappedSum(2),
-        Options(),
-    ).run()
+    hard = HardMargin(np.array([1.0, -1.0, 1.0, -1.0]))
+    nothing = LevelMethod(np.stack([np.outer(x, x)] * 2), [hard], CappedSum(2), Options()).run()
     assert nothing.status == Status.INSEPARABLE and np.isnan(nothing.weights).all()
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _num_samples
 
 from .._typing import Array
 from .._validation import check_choice, check_positive_integer, warn_caller
@@ -118,7 +119,14 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         y : ignored
         """
         X = self._validate_table(X, reset=True)
-        n_init, max_iter = self._check_parameters(X.shape[0] if hasattr(X, "shape") else len(X))
+        check_choice("weights", self.weights, WEIGHTS)
+        n, n_clusters = _num_samples(X), check_positive_integer("n_clusters", self.n_clusters)
+        if n_clusters > n or n < 2:
+            raise ValueError(
+                f"n_clusters={n_clusters} clusters need as many samples, and two at least; got n_samples={n}."
+            )
+        n_init = check_positive_integer("n_init", self.n_init)
+        max_iter = check_positive_integer("max_iter", self.max_iter)
         self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
         Ks = np.asarray(self._bank.fit_stack(X))
         self.view_names_ = list(self._bank.view_names_)
@@ -127,16 +135,6 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         found = problem.solve(n_init, max_iter, fixed_seed(self.random_state))
         self._store(found, scales, problem.combine(found.eta))
         return self
-
-    def _check_parameters(self, n: int) -> tuple[int, int]:
-        check_choice("weights", self.weights, WEIGHTS)
-        n_clusters = check_positive_integer("n_clusters", self.n_clusters)
-        if n_clusters > n or n < 2:
-            raise ValueError(
-                f"n_clusters={n_clusters} clusters need as many samples, and two at least; got n_samples={n}."
-            )
-        n_init = check_positive_integer("n_init", self.n_init)
-        return n_init, check_positive_integer("max_iter", self.max_iter)
 
     def _store(self, found: KMeansResult, scales: Array, K: Array) -> None:
         self.labels_, self.simplex_weights_ = found.labels, found.eta

@@ -184,7 +184,13 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
         # classes are scored, not pairs of them: means of pairwise scores do not vote
         machine.set_params(**{name: "ovr" for name in shapes if given[name] == "ovo"})
         self.machine_ = machine.fit(K, np.tile(self.classes_[codes], self.n_kernels_))
-        _check_scores(self.machine_.decision_function(K[:1]), self.classes_.size)
+        scored, n_classes = np.shape(self.machine_.decision_function(K[:1])), self.classes_.size
+        expected = (1,) if n_classes == 2 else (1, n_classes)
+        if scored != expected:
+            raise ValueError(
+                f"machine must score each of {n_classes} classes, one row {expected} a sample; its "
+                f"decision_function gives {scored}. Wrap it in sklearn.multiclass.OneVsRestClassifier."
+            )
         return self
 
     # ------------------------------------------------------------------ kernels and cross-kernels
@@ -257,15 +263,6 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
-
-
-def _check_scores(scores: Array, n_classes: int) -> None:
-    expected = (1,) if n_classes == 2 else (1, n_classes)
-    if np.shape(scores) != expected:
-        raise ValueError(
-            f"machine must score each of {n_classes} classes, one row {expected} a sample; its "
-            f"decision_function gives {np.shape(scores)}. Wrap it in sklearn.multiclass.OneVsRestClassifier."
-        )
 
 
 def _gaussian_views(kernels: Any) -> list[View]:

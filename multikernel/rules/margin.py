@@ -313,7 +313,6 @@ class _Point(NamedTuple):
 
 
 def _point(Ks: Array, found: SolveResult) -> _Point:
-    """The norms of the parts and the risk of a solution."""
     q = np.maximum(quadratic_sums(Ks, np.ascontiguousarray(found.duals.T)), 0.0)
     return _Point(found, found.weights * np.sqrt(q), found.upper_bound - 0.5 * float(found.weights @ q))
 

@@ -66,10 +66,8 @@ def test_lists_dicts_and_stacks_are_the_same():
         learner = Given(weights)
         np.testing.assert_allclose(learner.fit_combine(form, y), expected)
         np.testing.assert_allclose(learner.combine(form), expected)
-        new = {name: K[:2] for name, K in named.items()}
-        np.testing.assert_allclose(
-            learner.combine(new if form is named else list(new.values())), expected[:2]
-        )
+        new = {name: K[:2] for name, K in named.items()} if form is named else [K[:2] for K in kernels]
+        np.testing.assert_allclose(learner.combine(new), expected[:2])
         np.testing.assert_array_equal(clone(learner).fit(form, y).kernel_weights_, learner.kernel_weights_)
 
 

@@ -154,15 +154,20 @@ def solve_pairs(
 
     `max_iter` counts products with the kernels.
     """
+    target = machine.root * machine.cells.values
     if machine.cells.is_complete:
-        exact = machine.rough_inverse(machine.root * machine.cells.values)
-        return machine.solution(exact, 1, Status.OPTIMAL)
+        return machine.solution(machine.rough_inverse(target), 1, Status.OPTIMAL)
+
+    def is_done(gamma: Array, residual: Array) -> bool:
+        gap = float(residual @ residual)  # the dual value is α (β'y + β'r), the primal one the gap above it
+        return gap <= tol * abs(machine.alpha * float(gamma @ (target + residual)) + gap)
+
     gamma = np.zeros(machine.root.size) if start is None else start / machine.root
     found, used = machine.solution(gamma, 0, Status.MAX_ITER), 0
     for _ in range(_RESTARTS):  # the residual that the recurrence carries along is not quite the true one
         if found.gap <= tol * abs(found.objective):
             break
-        gamma, steps = _conjugate_gradients(machine, gamma, tol, max_iter - used)
+        gamma, steps = conjugate_gradients(machine, target, gamma, is_done, max_iter - used)
         used += steps
         before, found = found.gap, machine.solution(gamma, used, Status.MAX_ITER)
         if used >= max_iter or found.gap > _STALL * before:
@@ -170,17 +175,6 @@ def solve_pairs(
     status = Status.MAX_ITER if used >= max_iter else Status.STALLED
     status = Status.OPTIMAL if found.gap <= tol * abs(found.objective) else status
     return replace(found, n_iter=max(used, 1), status=status)
-
-
-def _conjugate_gradients(machine: PairMachine, gamma: Array, tol: float, max_iter: int) -> tuple[Array, int]:
-    """Preconditioned conjugate gradients from γ on; γ and the number of products."""
-    target = machine.root * machine.cells.values
-
-    def is_done(gamma: Array, residual: Array) -> bool:
-        gap = float(residual @ residual)  # the dual value is α (β'y + β'r), the primal one the gap above it
-        return gap <= tol * abs(machine.alpha * float(gamma @ (target + residual)) + gap)
-
-    return conjugate_gradients(machine, target, gamma, is_done, max_iter)
 
 
 def conjugate_gradients(

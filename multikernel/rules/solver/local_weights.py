@@ -65,15 +65,11 @@ class LocalWeights:
         w = W[self.groups.of]
         self.stack.set_gates(w / np.sqrt(self.scales))
         point = self.margin(self.stack.whole())
-        away = w - self._of_means(w)
+        away = w - (self._means.T @ w)[self.groups.together]
         value = point.value + 0.5 * self.groups.reg * float(np.vdot(away, away))
         slopes = self._slopes(w, point.duals) + self.groups.reg * away  # Σ_i (w_i − w̄_i) = 0 in each mean
         self.unsolved = max(point.upper - point.value, 0.0)
         return value, self._members.T @ slopes
-
-    def _of_means(self, w: Array) -> Array:
-        """w̄_i (n, m)."""
-        return np.asarray((self._means.T @ w)[self.groups.together])
 
     def _slopes(self, w: Array, duals: Array) -> Array:
         """∂J/∂w (n, m)."""

@@ -5,7 +5,7 @@ machine by :class:`multikernel.CombinedKernelClassifier` and its kin. The rules 
 Gönen & Alpaydın (2011) and some since; each names its paper.
 
 * ``learner``, ``targets``, ``machines``: what a learner is, what it learns from, the machines on top.
-* ``fixed``, ``heuristic``, ``margin``, ``margin_sets``, ``similarity``, ``nonlinear``, ``ridge``,
+* ``fixed``, ``heuristic``, ``margin``, ``similarity``, ``nonlinear``, ``ridge``,
   ``discriminant``, ``dirichlet``, ``kernel_boosting``: the rules.
 * ``combined``, ``pca``, ``compositional``: estimators on combined kernels.
 * ``solver``: numerics of the rules that no family has.
@@ -33,14 +33,14 @@ from .learner import About as About
 from .learner import Learned as Learned
 from .learner import TwoClassLearner as TwoClassLearner
 from .learner import WeightLearner as WeightLearner
-from .margin import EasyMKL as EasyMKL
-from .margin import LogPenaltyMKL as LogPenaltyMKL
-from .margin import MarginMKL as MarginMKL
-from .margin_sets import CappedMKL as CappedMKL
-from .margin_sets import ElasticNetMKL as ElasticNetMKL
-from .margin_sets import GroupMKL as GroupMKL
-from .margin_sets import LowerBoundedMKL as LowerBoundedMKL
-from .margin_sets import RadiusMargin as RadiusMargin
+from .margin.margin_mkl import EasyMKL as EasyMKL
+from .margin.margin_mkl import LogPenaltyMKL as LogPenaltyMKL
+from .margin.margin_mkl import MarginMKL as MarginMKL
+from .margin.sets import CappedMKL as CappedMKL
+from .margin.sets import ElasticNetMKL as ElasticNetMKL
+from .margin.sets import GroupMKL as GroupMKL
+from .margin.sets import LowerBoundedMKL as LowerBoundedMKL
+from .margin.sets import RadiusMargin as RadiusMargin
 from .nonlinear import ClusterWeights as ClusterWeights
 from .nonlinear import FunctionalForm as FunctionalForm
 from .nonlinear import GeneralMKL as GeneralMKL

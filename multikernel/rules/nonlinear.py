@@ -1,4 +1,4 @@
-"""Kernels that are no weighted sum with one weight for each kernel."""
+"""Kernels that are no weighted sum with one weight for each: products, functional and local combinations."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ from multikernel.rules import (
     MarginMKL,
     RadiusMargin,
 )
-from multikernel.rules.margin import share_penalty
+from multikernel.rules.margin.margin_mkl import share_penalty
 from multikernel.rules.solver.radius import smallest_ball
 from multikernel.rules.targets import class_targets
 from tests.core.problems import Task, gaussian

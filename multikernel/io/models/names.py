@@ -60,8 +60,8 @@ from ...rules.fixed import BestSingle, MeanRule, ProductRule, SumRule
 from ...rules.heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from ...rules.kernel_boosting import KernelBoosting
 from ...rules.learner import About, Learned
-from ...rules.margin import EasyMKL, LogPenaltyMKL, MarginMKL
-from ...rules.margin_sets import CappedMKL, ElasticNetMKL, GroupMKL, LowerBoundedMKL, RadiusMargin
+from ...rules.margin.margin_mkl import EasyMKL, LogPenaltyMKL, MarginMKL
+from ...rules.margin.sets import CappedMKL, ElasticNetMKL, GroupMKL, LowerBoundedMKL, RadiusMargin
 from ...rules.nonlinear import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
 from ...rules.pca import CombinedKernelPCA, KernelComponents
 from ...rules.ridge import PolynomialRidge, RidgeBall

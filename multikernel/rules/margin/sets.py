@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
-from .._validation import check_number
-from ..core.optim.loop import Status
-from ..core.optim.weight_sets import CappedSum, MixedNorm
-from ..core.svm.losses import HardMargin, Loss, SquaredHinge
-from .learner import About, Learned
-from .margin import MarginLearner, positive_costs
-from .solver.level import LevelMethod, Pull
-from .solver.radius import SquaredRadius
-from .targets import Targets
+from ..._typing import Array
+from ..._validation import check_number
+from ...core.optim.loop import Status
+from ...core.optim.weight_sets import CappedSum, MixedNorm
+from ...core.svm.losses import HardMargin, Loss, SquaredHinge
+from ..learner import About, Learned
+from ..solver.level import LevelMethod, Pull
+from ..solver.radius import SquaredRadius
+from ..targets import Targets
+from .margin_mkl import MarginLearner, positive_costs
 
 
 @dataclass(eq=False, repr=False)

@@ -5,16 +5,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._typing import Array
-from .._validation import check_number
-from ..core.optim.loop import Recorder, Status, relative_gap
-from ..core.stack.sums import kernel_scales, mean_diagonals, quadratic_sums, weighted_sum
-from ..core.svm.losses import Loss, SquaredHinge, value_floor
-from ..core.weights.learn import learn_weights
-from ..core.weights.loop import SolveResult
-from .learner import About, Learned, TwoClassLearner, WeightLearner
-from .solver.level import LevelResult
-from .targets import TASKS, Targets
+from ..._typing import Array
+from ..._validation import check_number
+from ...core.optim.loop import Recorder, Status, relative_gap
+from ...core.stack.sums import kernel_scales, mean_diagonals, quadratic_sums, weighted_sum
+from ...core.svm.losses import Loss, SquaredHinge, value_floor
+from ...core.weights.learn import learn_weights
+from ...core.weights.loop import SolveResult
+from ..learner import About, Learned, TwoClassLearner, WeightLearner
+from ..solver.level import LevelResult
+from ..targets import TASKS, Targets
 
 
 class MarginLearner(WeightLearner):

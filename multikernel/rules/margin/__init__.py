@@ -1,0 +1,1 @@
+"""Weights by the margin of a machine, and by its radius."""

@@ -5,6 +5,7 @@ Beside the package and not part of it: tests, benchmarks and studies import it, 
 
 ``optimum``   the optimum of any program written in cvxpy, by Clarabel, as tightly as it can be had
 ``conic``     kernel matrices, alignment, discriminant analysis and projections of mixtures by Clarabel
+``diagonal_discriminant``  the approximation (37) of Ye et al. (2007) of the discriminant program
 ``kernel_mixture``  the mixture of kernel Gaussians of largest likelihood, the rival of Lewis et al. (2006)
 ``programs``  the published programs (LMI, QCQP, SOCP, QP) for CVXOPT, cvxpy, Clarabel and SDPA
 """

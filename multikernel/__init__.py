@@ -5,91 +5,52 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
-    from .boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
-    from .clustering import MultipleKernelKMeans
-    from .discriminant import KernelDiscriminantClassifier
-    from .inspection import compare, evaluate
-    from .io import load_model, save_model
-    from .localized import (
-        LocalizedMKLClassifier,
-        LocalizedMKLOneClass,
-        LocalizedMKLRegressor,
-        ProjectionKernelClassifier,
-        ProjectionKernelOneClass,
-        ProjectionKernelRegressor,
-    )
-    from .mkl import (
-        LowRankWarning,
-        MKLClassifier,
-        MKLOneClass,
-        MKLRegressor,
-        MKLRidge,
-        RegularizedMKLClassifier,
-        cost_path,
-    )
-    from .nonstationary import NonstationaryClassifier
-    from .pairs import PairSplit, PairwiseRidge, sample_pairs
-    from .rules import (
-        CombinedKernelClassifier,
-        CombinedKernelOneClass,
-        CombinedKernelPCA,
-        CombinedKernelRegressor,
-        CompositionalKernelClassifier,
-    )
-    from .soft_labels import PosteriorSVC
-    from .spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier, SpectralKernelClassifier
-    from .transductive import TransductiveMKLClassifier, generalization_bound
-    from .views import KernelBank, View, combine_kernels, per_feature, stack_kernels
+    from .bayesian import BayesianMKLClassifier as BayesianMKLClassifier
+    from .bayesian import BayesianMKLRegressor as BayesianMKLRegressor
+    from .boosting import ColumnBoostingClassifier as ColumnBoostingClassifier
+    from .boosting import ColumnBoostingRegressor as ColumnBoostingRegressor
+    from .clustering import MultipleKernelKMeans as MultipleKernelKMeans
+    from .discriminant import KernelDiscriminantClassifier as KernelDiscriminantClassifier
+    from .inspection import compare as compare
+    from .inspection import evaluate as evaluate
+    from .io import load_model as load_model
+    from .io import save_model as save_model
+    from .localized import LocalizedMKLClassifier as LocalizedMKLClassifier
+    from .localized import LocalizedMKLOneClass as LocalizedMKLOneClass
+    from .localized import LocalizedMKLRegressor as LocalizedMKLRegressor
+    from .localized import ProjectionKernelClassifier as ProjectionKernelClassifier
+    from .localized import ProjectionKernelOneClass as ProjectionKernelOneClass
+    from .localized import ProjectionKernelRegressor as ProjectionKernelRegressor
+    from .mkl import LowRankWarning as LowRankWarning
+    from .mkl import MKLClassifier as MKLClassifier
+    from .mkl import MKLOneClass as MKLOneClass
+    from .mkl import MKLRegressor as MKLRegressor
+    from .mkl import MKLRidge as MKLRidge
+    from .mkl import RegularizedMKLClassifier as RegularizedMKLClassifier
+    from .mkl import cost_path as cost_path
+    from .nonstationary import NonstationaryClassifier as NonstationaryClassifier
+    from .pairs import PairSplit as PairSplit
+    from .pairs import PairwiseRidge as PairwiseRidge
+    from .pairs import sample_pairs as sample_pairs
+    from .rules import CombinedKernelClassifier as CombinedKernelClassifier
+    from .rules import CombinedKernelOneClass as CombinedKernelOneClass
+    from .rules import CombinedKernelPCA as CombinedKernelPCA
+    from .rules import CombinedKernelRegressor as CombinedKernelRegressor
+    from .rules import CompositionalKernelClassifier as CompositionalKernelClassifier
+    from .soft_labels import PosteriorSVC as PosteriorSVC
+    from .spectral import ConformalKernel as ConformalKernel
+    from .spectral import KDDAClassifier as KDDAClassifier
+    from .spectral import KernelKNNClassifier as KernelKNNClassifier
+    from .spectral import SpectralKernelClassifier as SpectralKernelClassifier
+    from .transductive import TransductiveMKLClassifier as TransductiveMKLClassifier
+    from .transductive import generalization_bound as generalization_bound
+    from .views import KernelBank as KernelBank
+    from .views import View as View
+    from .views import combine_kernels as combine_kernels
+    from .views import per_feature as per_feature
+    from .views import stack_kernels as stack_kernels
 
 __version__ = version("multikernel")
-
-__all__ = [
-    "BayesianMKLClassifier",
-    "BayesianMKLRegressor",
-    "ColumnBoostingClassifier",
-    "ColumnBoostingRegressor",
-    "CombinedKernelClassifier",
-    "CombinedKernelOneClass",
-    "CombinedKernelPCA",
-    "CombinedKernelRegressor",
-    "CompositionalKernelClassifier",
-    "ConformalKernel",
-    "KDDAClassifier",
-    "KernelBank",
-    "KernelDiscriminantClassifier",
-    "KernelKNNClassifier",
-    "LocalizedMKLClassifier",
-    "LocalizedMKLOneClass",
-    "LocalizedMKLRegressor",
-    "LowRankWarning",
-    "MKLClassifier",
-    "MKLOneClass",
-    "MKLRegressor",
-    "MKLRidge",
-    "MultipleKernelKMeans",
-    "NonstationaryClassifier",
-    "PairSplit",
-    "PairwiseRidge",
-    "PosteriorSVC",
-    "ProjectionKernelClassifier",
-    "ProjectionKernelOneClass",
-    "ProjectionKernelRegressor",
-    "RegularizedMKLClassifier",
-    "SpectralKernelClassifier",
-    "TransductiveMKLClassifier",
-    "View",
-    "combine_kernels",
-    "compare",
-    "cost_path",
-    "evaluate",
-    "generalization_bound",
-    "load_model",
-    "per_feature",
-    "sample_pairs",
-    "save_model",
-    "stack_kernels",
-]
 
 # Names and packages are imported when they are first asked for: `multikernel --version` needs none of them.
 _ROOMS = {
@@ -119,6 +80,7 @@ _ROOMS = {
     "views": ("KernelBank", "View", "combine_kernels", "per_feature", "stack_kernels"),
 }  # fmt: skip
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+__all__ = sorted(_HOMES)
 _PACKAGES = (*_ROOMS, "core", "datasets", "doctor", "kernels", "registry", "report", "rows", "viz")
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from sklearn.base import clone
 
-from . import rules as weights
+from . import rules
+from ._validation import check_choice
 from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from .boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from .clustering import MultipleKernelKMeans
@@ -56,86 +57,62 @@ MULTICLASS = About(
 
 TASKS = ("classes", "values", "nothing")
 
-# name, title, and the classes: one for each task that the method can
-ESTIMATORS: tuple[tuple[str, str, dict[str, type]], ...] = (
-    (
-        "mkl",
-        "Multiple kernel learning",
-        {"classes": MKLClassifier, "values": MKLRegressor, "nothing": MKLOneClass},
-    ),
-    ("ridge", "Kernel ridge regression with learned weights", {"values": MKLRidge}),
-    ("pairs", "Ridge regression on pairs of objects", {"values": PairwiseRidge}),
-    ("multiclass", "All classes in one machine", {"classes": MKLClassifier}),
-    ("regularized", "Kernel costs chosen by cross-validation", {"classes": RegularizedMKLClassifier}),
-    ("posterior", "Labels with doubts", {"classes": PosteriorSVC}),
-    (
-        "transductive",
-        "One kernel matrix over labelled and new points",
-        {"classes": TransductiveMKLClassifier},
-    ),
+# name, title, and the class for each of the tasks that the method can, in their order
+ESTIMATORS: tuple[tuple[Any, ...], ...] = (
+    ("mkl", "Multiple kernel learning", MKLClassifier, MKLRegressor, MKLOneClass),
+    ("ridge", "Kernel ridge regression with learned weights", None, MKLRidge),
+    ("pairs", "Ridge regression on pairs of objects", None, PairwiseRidge),
+    ("multiclass", "All classes in one machine", MKLClassifier),
+    ("regularized", "Kernel costs chosen by cross-validation", RegularizedMKLClassifier),
+    ("posterior", "Labels with doubts", PosteriorSVC),
+    ("transductive", "One kernel matrix over labelled and new points", TransductiveMKLClassifier),
     (
         "localized",
         "A gate over the kernels",
-        {
-            "classes": LocalizedMKLClassifier,
-            "values": LocalizedMKLRegressor,
-            "nothing": LocalizedMKLOneClass,
-        },
+        LocalizedMKLClassifier,
+        LocalizedMKLRegressor,
+        LocalizedMKLOneClass,
     ),
     (
         "projection",
         "Projections learned with the machine",
-        {
-            "classes": ProjectionKernelClassifier,
-            "values": ProjectionKernelRegressor,
-            "nothing": ProjectionKernelOneClass,
-        },
+        ProjectionKernelClassifier,
+        ProjectionKernelRegressor,
+        ProjectionKernelOneClass,
     ),
-    (
-        "nonstationary",
-        "Mixtures with weights that depend on the sample",
-        {"classes": NonstationaryClassifier},
-    ),
-    ("compositional", "Kernels between kernels", {"classes": CompositionalKernelClassifier}),
+    ("nonstationary", "Mixtures with weights that depend on the sample", NonstationaryClassifier),
+    ("compositional", "Kernels between kernels", CompositionalKernelClassifier),
     (
         "column_boosting",
         "Boosting on single columns of kernels",
-        {"classes": ColumnBoostingClassifier, "values": ColumnBoostingRegressor},
+        ColumnBoostingClassifier,
+        ColumnBoostingRegressor,
     ),
+    ("bayesian", "Posteriors of weights and predictions", BayesianMKLClassifier, BayesianMKLRegressor),
+    ("discriminant", "Discriminant analysis that learns its kernel", KernelDiscriminantClassifier),
+    ("kdda", "Direct discriminant analysis", KDDAClassifier),
+    ("knn", "Nearest neighbours by a kernel", KernelKNNClassifier),
+    ("spectral", "A kernel learned from its spectrum", SpectralKernelClassifier),
+    ("conformal", "A kernel rescaled from place to place", ConformalKernel),
+    ("kmeans", "Clusters from several kernels", None, None, MultipleKernelKMeans),
     (
-        "bayesian",
-        "Posteriors of weights and predictions",
-        {"classes": BayesianMKLClassifier, "values": BayesianMKLRegressor},
+        "pca",
+        "Principal components of a combined kernel",
+        CombinedKernelPCA,
+        CombinedKernelPCA,
+        CombinedKernelPCA,
     ),
-    (
-        "discriminant",
-        "Discriminant analysis that learns its kernel",
-        {"classes": KernelDiscriminantClassifier},
-    ),
-    ("kdda", "Direct discriminant analysis", {"classes": KDDAClassifier}),
-    ("knn", "Nearest neighbours by a kernel", {"classes": KernelKNNClassifier}),
-    ("spectral", "A kernel learned from its spectrum", {"classes": SpectralKernelClassifier}),
-    ("conformal", "A kernel rescaled from place to place", {"classes": ConformalKernel}),
-    ("kmeans", "Clusters from several kernels", {"nothing": MultipleKernelKMeans}),
-    ("pca", "Principal components of a combined kernel", dict.fromkeys(TASKS, CombinedKernelPCA)),
     (
         "combined",
         "Any weight learner under any machine",
-        {
-            "classes": CombinedKernelClassifier,
-            "values": CombinedKernelRegressor,
-            "nothing": CombinedKernelOneClass,
-        },
+        CombinedKernelClassifier,
+        CombinedKernelRegressor,
+        CombinedKernelOneClass,
     ),
 )
 # methods that are another one with some of its parameters set, and what there is to say about them
 PRESETS: dict[str, tuple[dict[str, Any], About]] = {"multiclass": ({"multiclass": "joint"}, MULTICLASS)}
-MACHINES = ESTIMATORS[-1][2]  # what a weight learner goes under
-
-
-def names_for(task: str) -> list[str]:
-    """The methods that learn from a task, weight learners aside."""
-    return [name for name, _, classes in ESTIMATORS if task in classes]
+MACHINES = ESTIMATORS[-1][2:]  # what a weight learner goes under
 
 
 # --- where a parameter of a method goes: to its estimator, to the weight learner, or to the machine on top --
@@ -327,12 +304,12 @@ class Method:
         ----------
         task : {"classes", "values", "nothing"}
         """
-        if task not in TASKS:
-            raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
+        check_choice("task", task, TASKS)
         if task not in self.estimators:
+            others = [method.name for method in list_methods(task) if method.learner is None]
             raise ValueError(
                 f"{self.name} learns from {' or '.join(self.tasks)}, not from {task}. These do: "
-                f"{', '.join(names_for(task))}, and the weight learners of list_methods({task!r})."
+                f"{', '.join(others)}, and the weight learners of list_methods({task!r})."
             )
         return self.estimators[task]
 
@@ -431,11 +408,10 @@ def list_methods(task: str | None = None, family: str | None = None) -> list[Met
     >>> [method.name for method in list_methods("values", "ridge")]
     ['ridge', 'pairs', 'polynomial_ridge', 'ridge_ball']
     """
-    if task is not None and task not in TASKS:
-        raise ValueError(f"task must be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
-    families = sorted({method.about.family for method in _methods()})
-    if family is not None and family not in families:
-        raise ValueError(f"family must be one of {', '.join(map(repr, families))}; got {family!r}.")
+    if task is not None:
+        check_choice("task", task, TASKS)
+    if family is not None:
+        check_choice("family", family, sorted({method.about.family for method in _methods()}))
     return [
         method
         for method in _methods()
@@ -480,8 +456,8 @@ def get_method(name: str) -> Method:
 def _methods() -> tuple[Method, ...]:
     """All of them. Weight learners are found by themselves: what the package exports is a method."""
     estimators = [
-        Method(name, title, classes, None, *PRESETS.get(name, ({}, None)))
-        for name, title, classes in ESTIMATORS
+        Method(name, title, _by_task(classes), None, *PRESETS.get(name, ({}, None)))
+        for name, title, *classes in ESTIMATORS
     ]
     return (*estimators, *map(_of_learner, _learners()))
 
@@ -497,7 +473,7 @@ def _by_name() -> dict[str, Method]:
 
 
 def _learners() -> list[type[WeightLearner]]:
-    exported = (getattr(weights, name) for name in weights.__all__)
+    exported = (getattr(rules, name) for name in rules.__all__)
     learners = [cls for cls in exported if inspect.isclass(cls) and issubclass(cls, WeightLearner)]
     return [cls for cls in learners if hasattr(cls, "about")]  # bases say nothing about themselves
 
@@ -505,8 +481,14 @@ def _learners() -> list[type[WeightLearner]]:
 def _of_learner(learner: type[WeightLearner]) -> Method:
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]+", learner.__name__)
     title = " ".join(word if word.isupper() or not k else word.lower() for k, word in enumerate(words))
-    classes = {task: MACHINES[task] for task in TASKS if task in learner.learns_from}
-    return Method("_".join(words).lower(), title, classes, learner)
+    classes = [
+        cls if task in learner.learns_from else None for task, cls in zip(TASKS, MACHINES, strict=True)
+    ]
+    return Method("_".join(words).lower(), title, _by_task(classes), learner)
+
+
+def _by_task(classes: Iterable[type | None]) -> dict[str, type]:
+    return {task: cls for task, cls in zip(TASKS, classes, strict=False) if cls is not None}
 
 
 def _key(name: str) -> str:

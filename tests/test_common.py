@@ -63,7 +63,7 @@ ESTIMATORS = [
     ),
     TransductiveMKLClassifier([Linear(), Gaussian()], criterion="alignment", max_iter=5),
     KernelDiscriminantClassifier(),
-    KernelDiscriminantClassifier(reg="learn", formulation="approximate", rule="knn"),
+    KernelDiscriminantClassifier(reg="learn", rule="knn"),
     SpectralKernelClassifier(),
     SpectralKernelClassifier(classifier="svm", width="mean", eig_tol="loo", alpha=("relative", 1.5)),
     SpectralKernelClassifier(classifier="kdda", width="mean", criterion="alignment"),

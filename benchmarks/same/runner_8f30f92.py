@@ -347,9 +347,7 @@ def _estimators() -> dict[str, Any]:
             optimizer="lbfgs",
             **SEED,
         ),
-        "discriminant with learned regularization": KernelDiscriminantClassifier(
-            reg="learn", formulation="approximate", rule="knn"
-        ),
+        "discriminant with learned regularization": KernelDiscriminantClassifier(reg="learn", rule="knn"),
         "boosting of columns, mark": ColumnBoostingClassifier(BANK, method="mark", max_columns=10, **SEED),
         "combined, EasyMKL": CombinedKernelClassifier(EasyMKL(), kernels=BANK),
         "mkl norm 2": MKLClassifier(BANK, norm=2.0, **SEED),

@@ -15,8 +15,8 @@ hundreds, or dozens, of points. With fewer columns both are relaxations, because
 of R. So R grows: by the B = M(η)⁻¹H of the shares that were found and by its derivatives, so that each round
 squares the error. R'MR = I at the best shares known scales the programs for every λ.
 
-Bounds are computed from η and from B and Z (see `discriminant` and `diagonal_separation`), whatever Clarabel
-says of itself.
+Bounds are computed from η and from B and Z (see `multikernel.discriminant` and `diagonal_discriminant`),
+whatever Clarabel says of itself.
 """
 
 from typing import Any, NamedTuple
@@ -27,7 +27,6 @@ from scipy.linalg.lapack import dtrtrs
 
 from multikernel.core.optim.loop import Options, Status
 from multikernel.core.scatter import SingularScatterError, class_columns, separation_columns
-from multikernel.discriminant.solver.diagonal import diagonal_bound
 from multikernel.discriminant.solver.problem import (
     JITTER,
     DiscriminantProblem,
@@ -37,6 +36,7 @@ from multikernel.discriminant.solver.problem import (
     relative_gap,
 )
 
+from ..diagonal_discriminant import diagonal_bound
 from .program import SLIGHT, USUAL, Block, as_matrix, minimise, vectorise
 from .quadratic import bounded_by_s, factor_of, weight_of
 
@@ -70,7 +70,7 @@ class _Solved(NamedTuple):
 
 
 def learn_discriminant_conic(
-    problem: DiscriminantProblem, *, options: Options | None = None
+    problem: DiscriminantProblem, *, options: Options | None = None, approximate: bool = False
 ) -> DiscriminantResult:
     """Learn weights, and λ where it is not given, of discriminant analysis; as ``learn_discriminant``.
 
@@ -80,6 +80,8 @@ def learn_discriminant_conic(
         Two classes have the same solution in both formulations, and the same objective here.
     options : Options, optional
         By default a relative gap of 1e-8; ``max_iter``, by default 100, counts the programs that are solved.
+    approximate : bool
+        Whether to solve (37), as ``learn_diagonal_discriminant``.
 
     Examples
     --------
@@ -94,7 +96,7 @@ def learn_discriminant_conic(
     """
     options = options or Options(tol=1e-8, max_iter=100)
     members = Members(problem.Ks, problem.reg)
-    diagonal = problem.formulation == "approximate" and problem.codes.max() > 1
+    diagonal = approximate and problem.codes.max() > 1
     H = class_columns(problem.codes) if diagonal else separation_columns(problem.codes)
     search = _Search(members, H, diagonal, options)
     status = search.run()

@@ -69,7 +69,7 @@ def project_conic(projection: Projection, *, tol: float = 1e-8) -> Projected:
 
 def _judge(projection: Projection, duals: Pair, offsets: Pair, tol: float, n_iter: int) -> Projected:
     status = Status.STALLED
-    return finish(projection, duals, offsets, tol=tol, n_iter=n_iter, status=status, solver="conic")
+    return finish(projection, duals, offsets, tol=tol, n_iter=n_iter, status=status)
 
 
 def _used(projection: Projection) -> tuple[Pair, Variables]:

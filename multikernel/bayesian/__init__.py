@@ -9,7 +9,4 @@ Problem: the evidence lower bound of a hierarchical probit or Gaussian model wit
 
 from .estimators import BayesianMKLClassifier, BayesianMKLRegressor
 
-__all__ = [
-    "BayesianMKLClassifier",
-    "BayesianMKLRegressor",
-]
+__all__ = ["BayesianMKLClassifier", "BayesianMKLRegressor"]

@@ -1,12 +1,11 @@
 """Bayesian efficient multiple kernel learning for classes and values, with the uncertainty of the weights."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .._threads import one_thread
 from .._typing import Array
@@ -44,35 +43,15 @@ class BayesianMKL(KernelEstimator):
     _gap_name = "estimated further rise of the evidence bound, in nats a sample"
     _easier = "raise spread"
     _posterior: BayesianResult
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        sparse: bool = False,
-        priors: Any = None,
-        spread: float = 1.0,
-        tol: float = 1e-5,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: CallbackType = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.sparse = sparse
-        self.priors = priors
-        self.spread = spread
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    sparse: bool
+    priors: Any
+    spread: float
+    psd: str
+    gram: str
+    dtype: Any
+    verbose: int
+    random_state: Any
+    classes_: Array
 
     # ------------------------------------------------------------------ fit
     def _fit_kernels(self, X: Any) -> Array:
@@ -137,6 +116,7 @@ class BayesianMKL(KernelEstimator):
         return {"weight": self.kernel_weights_, "std": self.kernel_weights_std_}
 
 
+@dataclass(eq=False, repr=False)
 class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     r"""Classifier with a posterior over its kernel weights: BEMKL.
 
@@ -224,30 +204,20 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     (7,)
     """
 
-    classes_: Array
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        margin: float = 0.0,
-        sparse: bool = False,
-        priors: Any = None,
-        spread: float = 0.3,
-        tol: float = 1e-5,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: CallbackType = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, sparse=sparse, priors=priors, spread=spread, tol=tol, max_iter=max_iter, psd=psd,
-            gram=gram, dtype=dtype, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.margin = margin
+    kernels: Any = "auto"
+    _: KW_ONLY
+    margin: float = 0.0
+    sparse: bool = False
+    priors: Any = None
+    spread: float = 0.3
+    tol: float = 1e-5
+    max_iter: int = 1000
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    callback: CallbackType = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> "BayesianMKLClassifier":
         """Learn the posterior.
@@ -268,13 +238,11 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
 
     def decision_function(self, X: Any) -> Array:
         """Log-odds of ``classes_[1]`` (n_samples,) for two classes; else log-probabilities, one for each."""
-        check_is_fitted(self)
         logs = log_probabilities(self._moments(X), self._margin)
         return logs[:, 1] - logs[:, 0] if self.classes_.size == 2 else logs
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each sample, which is that of the largest mean output."""
-        check_is_fitted(self)
         scores = self._output_parts(X).sum(axis=2) + self.intercept_
         return decide(scores[:, 0] if self.classes_.size == 2 else scores, self.classes_)
 
@@ -284,7 +252,6 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
         Outputs are taken as normal with their predictive mean and variance; of more than two classes, with
         the mean of their variances and without the correlation that the common kernel weights give them.
         """
-        check_is_fitted(self)
         return np.exp(log_probabilities(self._moments(X), self._margin))
 
     def contributions(self, X: Any) -> Array:
@@ -304,6 +271,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
         return every[:, 0] if self.classes_.size == 2 else every
 
 
+@dataclass(eq=False, repr=False)
 class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     r"""Regression with a posterior over its kernel weights and a deviation for each prediction: BEMKL.
 
@@ -364,6 +332,20 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     True
     """
 
+    kernels: Any = "auto"
+    _: KW_ONLY
+    sparse: bool = False
+    priors: Any = None
+    spread: float = 1.0
+    tol: float = 1e-5
+    max_iter: int = 1000
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    callback: CallbackType = None
+    verbose: int = 0
+    random_state: Any = None
+
     def fit(self, X: Any, y: Any) -> "BayesianMKLRegressor":
         """Learn the posterior.
 
@@ -390,7 +372,6 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         return_std : bool
             Whether to give their standard deviations too, noise included: a pair (values, deviations).
         """
-        check_is_fitted(self)
         if not return_std:
             return self.contributions(X).sum(axis=1) + self.intercept_
         moments = self._moments(X)
@@ -404,18 +385,11 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         ----------
         X : as for ``predict``
         """
-        check_is_fitted(self)
-        return np.asarray(self._scale * self._output_parts(X)[:, 0])
+        return np.asarray(self._output_parts(X)[:, 0] * self._scale)
 
 
 def check_priors(priors: Any, sparse: bool, spread: Any, names: tuple[str, ...]) -> Priors:
-    """The priors from a dict of (shape, rate); `sparse` sets that of the kernels where it is not given.
-
-    Parameters
-    ----------
-    priors, sparse, spread : as for the estimators
-    names : the precisions of the model; noise is one of a regression only
-    """
+    """The priors from a dict of (shape, rate); `sparse` sets that of the kernels where it is not given."""
     given = {} if priors is None else priors
     if not isinstance(given, Mapping):
         raise TypeError(f"priors must be a dict of (shape, rate) by {', '.join(names)}; got {priors!r}.")

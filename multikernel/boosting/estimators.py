@@ -1,7 +1,7 @@
 """Classification and regression by a few columns of many kernels."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from .._typing import Array
 from .._validation import check_choice, check_number, check_positive_integer
 from ..core.about import About
 from ..core.decisions import MachineClassifier, binary_problems, calibrate
-from ..core.estimator import KernelEstimator, worst_status
+from ..core.estimator import KernelEstimator, require_finite, worst_status
 from ..core.fitted import FittedKernels
 from ..core.inputs import (
     Samples,
@@ -31,16 +31,6 @@ from .solver.generation import generate_columns
 METHODS = ("lp", "qp", "mark")
 _MARK_COLUMNS = 100
 
-COLUMN_BOOSTING = About(
-    family="boosting",
-    problem="f = Σ α_mj K_m(·, x_j) + b: min Σ s|α| or ½Σ(sα)² + C Σ loss, s the column's root mean "
-    "square (normalise) or 1; MARK: ridge on few columns",
-    solver="interior point on all columns, generation of at most so many, duality gap; MARK: greedy",
-    cost="P n³ a step of the LP, P n³ once and n³ a step for the QP; MARK: P n² a round",
-    use="Few columns to evaluate at prediction; each sample may use other kernels.",
-    reference="Bennett, Momma & Embrechts 2002; Bi, Zhang & Bennett 2004",
-)
-
 
 @dataclass(frozen=True)
 class ColumnKernels:
@@ -58,40 +48,25 @@ class ColumnKernels:
 class ColumnMachine(KernelEstimator):
     """Parameters and methods common to machines over columns of kernels."""
 
-    about = COLUMN_BOOSTING
+    about = About(
+        family="boosting",
+        problem="f = Σ α_mj K_m(·, x_j) + b: min Σ s|α| or ½Σ(sα)² + C Σ loss, s the column's root mean "
+        "square (normalise) or 1; MARK: ridge on few columns",
+        solver="interior point on all columns, generation of at most so many, duality gap; MARK: greedy",
+        cost="P n³ a step of the LP, P n³ once and n³ a step for the QP; MARK: P n² a round",
+        use="Few columns to evaluate at prediction; each sample may use other kernels.",
+        reference="Bennett, Momma & Embrechts 2002; Bi, Zhang & Bennett 2004",
+    )
     _adds_kernels = True
-    method: str
-    max_columns: int | None
     coef_: Array
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        method: str = "lp",
-        C: float = 1.0,
-        max_columns: int | None = None,
-        normalise: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.method = method
-        self.C = C
-        self.max_columns = max_columns
-        self.normalise = normalise
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.callback = callback
-        self.verbose = verbose
+    method: str
+    C: float
+    max_columns: int | None
+    normalise: bool
+    psd: str
+    gram: str
+    dtype: Any
+    verbose: int
 
     @property
     def certificate(self) -> str:
@@ -124,11 +99,7 @@ class ColumnMachine(KernelEstimator):
         else:
             penalty = "l1" if self.method == "lp" else "l2"
             result = generate_columns(columns, loss, penalty, max_columns=self.max_columns, options=options)
-        if not result.is_finite:
-            raise ValueError(
-                "the solution is too large for floating point: kernels and targets differ too much in scale. "
-                "Rescale the targets, or normalise the kernels (transforms='unit_trace')."
-            )
+        require_finite(result)
         return result
 
     def _store(self, results: Sequence[ColumnsResult], names: Sequence[str], samples: Samples) -> None:
@@ -151,18 +122,15 @@ class ColumnMachine(KernelEstimator):
         self.n_iter_ = max(1, max(r.n_iter for r in results))
         self.status_ = worst_status([r.status for r in results])
         self.history_ = [{**entry, "machine": k} for k, r in enumerate(results) for entry in r.history]
-        self._compact(every, np.unique(kept), np.unique(kernels), samples)
-        self._warn_unless_converged()
-
-    def _compact(self, every: Array, kept: Array, active: Array, samples: Samples) -> None:
-        """The bank of the samples and kernels in use; a model without a column is its intercept."""
+        kept = np.unique(kept)
         self.support_ = np.sort(samples.rows[kept])
-        kept = kept if kept.size else np.array([0])
-        active = active if active.size else np.array([0])
+        kept = kept if kept.size else np.array([0])  # a model without a column is its intercept
+        active = np.unique(kernels) if kernels.size else np.array([0])
         coefficients = np.ascontiguousarray(every[:, :, kept])  # as a pickle keeps it
         bank = self._bank.restrict(samples.rows[kept] if self._precomputed else kept, active)
         self._fitted = FittedKernels([ColumnKernels(bank, coefficients)], self.machine_weights_.shape)
         del self._bank
+        self._warn_unless_converged()
 
     def _warn_unless_converged(self) -> None:
         if self.method == "mark" and self.status_ == Status.MAX_COLUMNS:
@@ -174,6 +142,7 @@ class ColumnMachine(KernelEstimator):
         return {"weight": self.kernel_weights_, "n_columns": counts}
 
 
+@dataclass(eq=False, repr=False)
 class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     r"""Classifier on single columns of kernels.
 
@@ -268,32 +237,22 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
 
     _votes = False
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        method: str = "lp",
-        C: float = 1.0,
-        max_columns: int | None = None,
-        normalise: bool = True,
-        class_weight: Any = None,
-        probability: bool = False,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, method=method, C=C, max_columns=max_columns, normalise=normalise, tol=tol,
-            max_iter=max_iter, psd=psd, gram=gram, dtype=dtype, callback=callback, verbose=verbose,
-        )  # fmt: skip
-        self.class_weight = class_weight
-        self.probability = probability
-        self.random_state = random_state
+    kernels: Any = "auto"
+    _: KW_ONLY
+    method: str = "lp"
+    C: float = 1.0
+    max_columns: int | None = None
+    normalise: bool = True
+    class_weight: Any = None
+    probability: bool = False
+    tol: float = 1e-3
+    max_iter: int = 1000
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ColumnBoostingClassifier":
         """Find the columns and their coefficients.
@@ -325,6 +284,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
     r"""Regressor on single columns of kernels.
 
@@ -363,28 +323,20 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
     (True, True)
     """
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        method: str = "lp",
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        max_columns: int | None = None,
-        normalise: bool = True,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            kernels, method=method, C=C, max_columns=max_columns, normalise=normalise, tol=tol,
-            max_iter=max_iter, psd=psd, gram=gram, dtype=dtype, callback=callback, verbose=verbose,
-        )  # fmt: skip
-        self.epsilon = epsilon
+    kernels: Any = "auto"
+    _: KW_ONLY
+    method: str = "lp"
+    C: float = 1.0
+    epsilon: float = 0.1
+    max_columns: int | None = None
+    normalise: bool = True
+    tol: float = 1e-3
+    max_iter: int = 1000
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ColumnBoostingRegressor":
         """Find the columns and their coefficients.

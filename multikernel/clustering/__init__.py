@@ -6,6 +6,4 @@ k-means with kernel weights.
 
 from .kmeans import MultipleKernelKMeans
 
-__all__ = [
-    "MultipleKernelKMeans",
-]
+__all__ = ["MultipleKernelKMeans"]

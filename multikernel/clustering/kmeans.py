@@ -1,10 +1,12 @@
 """Clusters in the feature space of several kernels, whose weights are learned with them."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _num_samples
 
 from .._typing import Array
 from .._validation import check_choice, check_positive_integer, warn_caller
@@ -16,19 +18,10 @@ from ..core.stack.sums import variance_scales
 from ..views import make_bank
 from .solver import KernelKMeans, KMeansResult
 
-KMEANS = About(
-    family="clustering",
-    problem="min Σ η_m² a_m over clusters and η on the simplex, a_m the spread within clusters",
-    solver="single moves of samples and η_m ∝ 1/a_m in turn; the objective never rises, several starts",
-    cost="P n² a turn, some tens of turns a start",
-    use="Groups without labels, from several views of which some may be noise.",
-    reference="Huang, Chuang & Chen 2012; Gönen & Margolin 2014",
-)
-
-
 WEIGHTS = ("learn", "equal")
 
 
+@dataclass(eq=False, repr=False)
 class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
     r"""k-means in the feature space of several kernels, with weights that favour tight clusters.
 
@@ -97,33 +90,25 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
     3
     """
 
-    about = KMEANS
+    about = About(
+        family="clustering",
+        problem="min Σ η_m² a_m over clusters and η on the simplex, a_m the spread within clusters",
+        solver="single moves of samples and η_m ∝ 1/a_m in turn; the objective never rises, several starts",
+        cost="P n² a turn, some tens of turns a start",
+        use="Groups without labels, from several views of which some may be noise.",
+        reference="Huang, Chuang & Chen 2012; Gönen & Margolin 2014",
+    )
 
-    labels_: Array
-    kernel_weights_: Array
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        kernels: Any = "auto",
-        *,
-        weights: str = "learn",
-        n_init: int = 10,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernels = kernels
-        self.weights = weights
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.random_state = random_state
+    n_clusters: int = 2
+    kernels: Any = "auto"
+    _: KW_ONLY
+    weights: str = "learn"
+    n_init: int = 10
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> "MultipleKernelKMeans":
         """Find clusters and weights.
@@ -134,7 +119,14 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         y : ignored
         """
         X = self._validate_table(X, reset=True)
-        n_init, max_iter = self._check_parameters(X.shape[0] if hasattr(X, "shape") else len(X))
+        check_choice("weights", self.weights, WEIGHTS)
+        n, n_clusters = _num_samples(X), check_positive_integer("n_clusters", self.n_clusters)
+        if n_clusters > n or n < 2:
+            raise ValueError(
+                f"n_clusters={n_clusters} clusters need as many samples, and two at least; got n_samples={n}."
+            )
+        n_init = check_positive_integer("n_init", self.n_init)
+        max_iter = check_positive_integer("max_iter", self.max_iter)
         self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
         Ks = np.asarray(self._bank.fit_stack(X))
         self.view_names_ = list(self._bank.view_names_)
@@ -143,16 +135,6 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         found = problem.solve(n_init, max_iter, fixed_seed(self.random_state))
         self._store(found, scales, problem.combine(found.eta))
         return self
-
-    def _check_parameters(self, n: int) -> tuple[int, int]:
-        check_choice("weights", self.weights, WEIGHTS)
-        n_clusters = check_positive_integer("n_clusters", self.n_clusters)
-        if n_clusters > n or n < 2:
-            raise ValueError(
-                f"n_clusters={n_clusters} clusters need as many samples, and two at least; got n_samples={n}."
-            )
-        n_init = check_positive_integer("n_init", self.n_init)
-        return n_init, check_positive_integer("max_iter", self.max_iter)
 
     def _store(self, found: KMeansResult, scales: Array, K: Array) -> None:
         self.labels_, self.simplex_weights_ = found.labels, found.eta

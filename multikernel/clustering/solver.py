@@ -31,31 +31,16 @@ _NOTHING = 1e-12  # share of all spread that is none, but for rounding
 
 @dataclass(frozen=True)
 class KMeansResult(Result):
-    """The best partition and its weights.
+    """The best partition and its weights."""
 
-    Attributes
-    ----------
-    labels : array (n,) of int, 0 … k−1 in the order of the first sample of each cluster
-    eta : array (m,), in the simplex
-    objective : float, J
-    n_iter : int, turns
-    status : Status
-    history : list of dict with iteration, objective (never rising), n_moves
-    """
-
-    labels: Array
-    eta: Array
+    labels: Array  # (n,) of int, 0 … k−1 in the order of the first sample of each cluster
+    eta: Array  # (m,), in the simplex
 
 
 class KernelKMeans:
-    """The problem of a stack of kernels.
+    """The problem of a stack of kernels (m, n, n), which is never modified and never copied.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric positive semidefinite; never modified and never copied
-    scales : array (m,), s_m > 0
-    n_clusters : int, k, at most n
-    learn : bool, whether the weights are learned; else they are equal
+    `scales` are the s_m > 0; the weights are learned, or else equal.
 
     Examples
     --------

@@ -1,13 +1,13 @@
 """Discriminant analysis that learns its kernel and its regularisation."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from .._validation import check_choice, check_positive_integer, warn_caller
@@ -21,7 +21,7 @@ from ..core.optim.loop import Options, Progress
 from ..core.scatter import SingularScatterError
 from ..views import make_bank
 from .solver.learn import DiscriminantProblem, DiscriminantResult, learn_discriminant
-from .solver.problem import FORMULATIONS, check_reg, strongest_kernel
+from .solver.problem import check_formulation, check_reg, strongest_kernel
 from .solver.rkda import Projection, discriminant_projection
 
 DISCRIMINANT = About(
@@ -46,6 +46,7 @@ def _scores_classes(estimator: Any) -> bool:
     return bool(estimator.rule == "centroid")
 
 
+@dataclass(eq=False, repr=False)
 class KernelDiscriminantClassifier(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, KernelEstimator
 ):
@@ -70,8 +71,8 @@ class KernelDiscriminantClassifier(
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
     reg : float or "learn"
         :math:`\lambda`, relative to a kernel whose centred trace is 1; or learn it with the weights.
-    formulation : {"exact", "approximate"}
-        The problem above; or, for more than two classes, the published approximation (see Notes).
+    formulation : {"exact"}
+        The problem above.
     n_components : int or None
         How many discriminant directions; None takes all, one less than there are classes.
     rule : {"centroid", "knn"}
@@ -119,13 +120,10 @@ class KernelDiscriminantClassifier(
     Notes
     -----
     Predictions read all training samples, so that a saved model holds them all.
-    *The approximation.* The published multi-class problem has one matrix inequality for each class. Its
-    single-inequality approximation, ``formulation="approximate"``, bounds :math:`C = H'M^{-1}H` by a diagonal
-    matrix: its value is :math:`\max \langle Z, C \rangle` over :math:`Z \succeq 0` with unit diagonal. For
-    two classes this is a constant times the exact value, and the same weights (the exact problem is solved).
-    For more it is always strictly larger, by factors of 1.4 to 1.8 where we looked, and has other weights.
-    It is not needed: one inequality with a full matrix in the place of the diagonal is exact and as cheap,
-    and the solver here forms no matrix inequality at all.
+
+    *The published approximation*, one matrix inequality with a diagonal in the place of one for each class,
+    is not offered: for more than two classes its value is larger, by factors of 1.4 to 1.8 where we looked,
+    and the exact problem costs no more here, where no matrix inequality is formed at all.
 
     *A learned regularisation of zero* is a normal result. A kernel that is nearly the identity, such as a
     Gaussian much narrower than the distances, has the centred trace n − 1, less than the identity's n, and
@@ -160,32 +158,18 @@ class KernelDiscriminantClassifier(
     _easier = "raise reg"
     _adds_kernels = True
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        reg: Any = 1e-4,
-        formulation: str = "exact",
-        n_components: int | None = None,
-        rule: str = "centroid",
-        n_neighbors: int = 1,
-        tol: float = 1e-8,
-        max_iter: int = 100,
-        psd: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.reg = reg
-        self.formulation = formulation
-        self.n_components = n_components
-        self.rule = rule
-        self.n_neighbors = n_neighbors
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.callback = callback
-        self.verbose = verbose
+    kernels: Any = "auto"
+    _: KW_ONLY
+    reg: Any = 1e-4
+    formulation: str = "exact"
+    n_components: int | None = None
+    rule: str = "centroid"
+    n_neighbors: int = 1
+    tol: float = 1e-8
+    max_iter: int = 100
+    psd: str = "error"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
 
     # ------------------------------------------------------------------ fit
     def fit(self, X: Any, y: Any) -> "KernelDiscriminantClassifier":
@@ -208,13 +192,13 @@ class KernelDiscriminantClassifier(
         if self.rule == "knn":
             check_n_neighbors(self.n_neighbors, codes.size)
         Ks = self._fit_kernels(X)
-        result = self._learn(Ks, DiscriminantProblem(Ks, codes, reg, self.formulation))
+        result = self._learn(Ks, DiscriminantProblem(Ks, codes, reg))
         self._store(Ks, codes, result)
         return self
 
     def _check_parameters(self) -> float | None:
         """The checked λ, None if it is learned."""
-        check_choice("formulation", self.formulation, FORMULATIONS)
+        check_formulation(self.formulation)
         check_choice("rule", self.rule, RULES)
         self._check_numerics()
         if self.n_components is not None:
@@ -325,7 +309,6 @@ class KernelDiscriminantClassifier(
         ----------
         X : array, sparse matrix or DataFrame (n_samples, d); or (n_samples, n_train, n_kernels) precomputed
         """
-        check_is_fitted(self)
         if self.rule == "knn":
             distances = cdist(self.transform(X), self._projected, "sqeuclidean")
             return self.classes_[neighbour_votes(distances, self._codes, self.n_neighbors).winners]

@@ -80,13 +80,7 @@ def _side(difference: float, row: Part) -> str | None:
 
 # ------------------------------------------------------------------ against other models
 def did_it_help(tests: Sequence[Part]) -> str | None:
-    """Whether learning the kernel helped, by the tests against the simple rules; None without any.
-
-    Parameters
-    ----------
-    tests : sequence of dict
-        ``kind`` of the rival, and ``verdict``.
-    """
+    """Whether learning the kernel helped, by the tests against the simple rules; None without any."""
     verdicts = {test["verdict"] for test in tests if test["kind"] in (SINGLE, PLAIN_SUM)}
     if not verdicts:
         return None
@@ -98,23 +92,26 @@ def did_it_help(tests: Sequence[Part]) -> str | None:
 
 
 def on_rivals(tests: Sequence[Part]) -> str:
-    """What the tests of one model show, the rivals with the same verdict together.
-
-    Parameters
-    ----------
-    tests : sequence of dict
-        ``rival`` as it is to be called, its ``score``, ``p`` and ``verdict``.
-
-    Examples
-    --------
-    >>> on_rivals([{"rival": "the plain sum", "score": 0.7, "p": 0.01, "verdict": "better"}])
-    'better than the plain sum (0.700, p = 0.01)'
-    """
+    """What the tests of one model show, the rivals with the same verdict together."""
     texts = []
     for verdict, text in _TEXTS.items():
         found = [f"{t['rival']} ({t['score']:.3f}, {_p_text(t)})" for t in tests if t["verdict"] == verdict]
         texts += [f"{text} {_listed(found)}"] if found else []
     return "; ".join(texts)
+
+
+def answer(
+    rows: list[Part], metric: str, missing: Sequence[str] = (), majority: tuple[float | None, int] = (None, 1)
+) -> str:
+    """Did it help? One sentence of the verdicts on the first row against the others but for those `missing`.
+
+    `majority` is the rate of the largest class, and the number of samples.
+    """
+    first, tests = rows[0], [{**row, "kind": row["name"], "rival": f"the {row['name']}"} for row in rows[1:]]
+    head = did_it_help(tests) or "Against one tuned kernel"
+    text = f"{head}: {metric} {first['score']:.3f}, {on_rivals(tests)}.{on_missing(missing)}"
+    small = on_majority(first["score"], metric, *majority)
+    return f"{text} {small}" if small else text
 
 
 def on_missing(names: Sequence[str]) -> str:

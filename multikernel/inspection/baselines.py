@@ -64,12 +64,8 @@ class Report:
 
 
 # ------------------------------------------------------------------ without a view
-def without_name(view: str) -> str:
-    return f"without {view}"
-
-
 def leave_out(subject: Subject, report: Report) -> dict[str, Contender]:
-    """The model without each of its views, by `without_name`."""
+    """The model without each of its views, as "without a"."""
     part, views = "without_view", subject.views
     why = _why_no_view_is_left_out(subject)
     if why:
@@ -88,7 +84,7 @@ def leave_out(subject: Subject, report: Report) -> dict[str, Contender]:
     found = {}
     for view in views:
         try:
-            found[without_name(view)] = Contender(_without(subject, view))
+            found[f"without {view}"] = Contender(_without(subject, view))
         except (TypeError, ValueError) as error:
             report.omit(part, f"view {view!r}: {error}")
     return found
@@ -124,25 +120,11 @@ def _without(subject: Subject, view: str) -> Any:
     return subject.search.with_choices(model, "kernels", others)
 
 
+@dataclass(eq=False, repr=False)
 class WithoutKernel(TransformerMixin, BaseEstimator):
-    """Leaves one kernel out of a stack, before an estimator with ``kernels="precomputed"``.
+    """Leaves one kernel out of a stack, before an estimator with ``kernels="precomputed"``."""
 
-    Parameters
-    ----------
-    position : int
-        Of the kernel that is left out.
-
-    Examples
-    --------
-    >>> from multikernel import MKLClassifier, stack_kernels
-    >>> y = np.array([1, 1, 0, 0])
-    >>> X = stack_kernels([np.eye(4), 1.0 * (y[:, None] == y)])
-    >>> make_pipeline(WithoutKernel(0), MKLClassifier("precomputed")).fit(X, y).predict(X)
-    array([1, 1, 0, 0])
-    """
-
-    def __init__(self, position: int) -> None:
-        self.position = position
+    position: int
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -150,7 +132,6 @@ class WithoutKernel(TransformerMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any = None) -> WithoutKernel:
-        """Do nothing: there is nothing to learn."""
         return self
 
     def transform(self, X: Any) -> Array:

@@ -22,6 +22,7 @@ from .paired_tests import (
     check_reference,
     holm_tests,
     paired_f_tests,
+    pairs_of,
     signed_rank_tests,
     win_tie_loss,
 )
@@ -42,23 +43,13 @@ class Baseline(NamedTuple):
 
 @dataclass
 class About:
-    """What a comparison knows beside its scores.
+    """What a comparison knows beside its scores."""
 
-    Attributes
-    ----------
-    what : dict of str to str, a sentence on each estimator
-    task : "classes", "values" or None
-    n_samples : int or None
-    majority : float or None, the rate of the largest class
-    omitted : list of dict, the ``part`` that is left out and ``why``
-    notes : list of str
-    """
-
-    what: Mapping[str, str] = field(default_factory=dict)
-    task: str | None = None
+    what: Mapping[str, str] = field(default_factory=dict)  # a sentence on each estimator
+    task: str | None = None  # "classes" or "values"
     n_samples: int | None = None
-    majority: float | None = None
-    omitted: list[dict[str, str]] = field(default_factory=list)
+    majority: float | None = None  # the rate of the largest class
+    omitted: list[dict[str, str]] = field(default_factory=list)  # the ``part`` that is left out and ``why``
     notes: list[str] = field(default_factory=list)
 
 
@@ -205,16 +196,13 @@ class Comparison:
     def _families(self) -> list[list[tuple[str, str]]]:
         """The pairs that are tested, those together that Holm's method adjusts together."""
         names = self.estimators
-        if self.reference is not None:
-            return [[(name, self.reference) for name in names if name != self.reference]]
+        rivals = {} if self.reference is not None else self.baselines
         against = [
             [(name, rival) for name in baseline.tested if name in names and name != rival]
-            for rival, baseline in self.baselines.items()
+            for rival, baseline in rivals.items()
             if rival in names
         ]
-        if any(against):
-            return [family for family in against if family]
-        return [[(name, rival) for i, name in enumerate(names) for rival in names[i + 1 :]]]
+        return [family for family in against if family] or [pairs_of(names, self.reference)]
 
     def to_frame(self, dataset: str | None = None) -> pd.DataFrame:
         """Return scores and tests on a data set, best mean first.

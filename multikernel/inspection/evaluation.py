@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,20 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from ..core.store import Progress, Result, Work
 from ..rows import is_dask
-from .answers import (
-    ENOUGH_FOLDS,
-    LEVEL,
-    METRICS,
-    Part,
-    as_test,
-    did_it_help,
-    majority_rate,
-    on_majority,
-    on_missing,
-    on_rivals,
-    on_views,
-)
-from .baselines import SINGLE, Contender, Report, leave_out, rivals, without_name
+from ..viz.fitted import plain_tree
+from .answers import ENOUGH_FOLDS, LEVEL, METRICS, Part, answer, as_test, majority_rate, on_views
+from .baselines import SINGLE, Contender, Report, leave_out, rivals
 from .held_out import GROUP, HeldOut, fold_works, held_out_part, pooled
 from .learned import (
     NoLearnedKernel,
@@ -41,7 +29,7 @@ from .learned import (
 )
 from .paired_tests import FOLDS, REPEATS, holm_tests
 from .runs import GIVEN, N_FITS, PROTOCOL, Outcomes, Settings, list_works, make_contest, run_groups
-from .subject import Subject, n_samples, subject_of
+from .subject import Subject, is_integer, n_samples, subject_of
 
 LEARNED = "learned"
 _SHOWN = 6  # labels in a message
@@ -150,7 +138,7 @@ def evaluate(
         "views": subject.views,
         "classes": [str(label) for label in labels],
     }
-    return _plain({**head, **found, "omitted": report.omitted, "notes": report.notes})
+    return plain_tree({**head, **found, "omitted": report.omitted, "notes": report.notes})
 
 
 def _check_options(parts: list[str], cv: Any, max_points: Any) -> None:
@@ -158,18 +146,12 @@ def _check_options(parts: list[str], cv: Any, max_points: Any) -> None:
         if part not in ALL_PARTS:
             raise ValueError(f"parts must be of {', '.join(ALL_PARTS)}; got {part!r}.")
     for name, value, what in (("cv", cv, "folds"), ("max_points", max_points, "samples to show")):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 2:
+        if not is_integer(value) or value < 2:
             raise ValueError(f"{name} must be a whole number of {what}, 2 at least; got {value!r}.")
 
 
 def check_data(subject: Subject, X: Any, y: Any) -> Any:
-    """The targets, a single column as a vector, if they go with the samples and the model.
-
-    Raises
-    ------
-    ValueError
-        If there are not as many as samples, or labels that the model does not know.
-    """
+    """The targets, a single column as a vector, if they go with the samples and the model."""
     if is_dask(X) or is_dask(y):
         raise TypeError(
             "evaluate fits copies of the model to parts of the samples in this process; got a dask "
@@ -259,13 +241,7 @@ def _can_be_refitted(part: str, subject: Subject, y: Any, report: Report) -> boo
 def _contest_works(
     contenders: Mapping[str, Contender], subject: Subject, data: tuple[Any, Any], settings: Settings
 ) -> dict[str, list[Work]]:
-    """The refits of each contender.
-
-    Raises
-    ------
-    ValueError
-        If there are no ten folds, e.g. because a class has one sample.
-    """
+    """The refits of each contender; a ValueError where there are no ten folds, e.g. of one sample a class."""
     X, y = data
     targets = np.zeros(n_samples(X)) if y is None else y
     scoring = no_score if subject.task == "nothing" else None
@@ -289,11 +265,8 @@ class Scores:
     shares: Mapping[str, list[dict[str, float]]]
     failures: Mapping[str, str]
 
-    def mean(self, name: str) -> float:
-        return float(self.folds[name].mean())
-
-    def sd(self, name: str) -> float:
-        return float(self.folds[name].std(ddof=1))
+    def of(self, name: str) -> Part:
+        return {"score": float(self.folds[name].mean()), "sd": float(self.folds[name].std(ddof=1))}
 
     def against(self, rivals: list[str]) -> dict[str, Part]:
         """The tests of the model against each rival, from the model's side, Holm's p over the rivals."""
@@ -304,17 +277,6 @@ class Scores:
         return {row["rival"]: as_test(row) for row in tests.to_dict("records")}
 
 
-def _scores_of(outcomes: Outcomes, names: Iterable[str], views: list[str] | None) -> Scores:
-    """`views` are the names of precomputed kernels, which only have numbers in a refit."""
-    names = list(names)
-    there = {name: outcomes.results[name] for name in names if name in outcomes.results}
-    return Scores(
-        {name: np.reshape([r["score"] for r in found], (REPEATS, FOLDS)) for name, found in there.items()},
-        {name: [_renamed(r, views) for r in found] for name, found in there.items()},
-        {name: outcomes.failures[name] for name in names if name in outcomes.failures},
-    )
-
-
 def _renamed(result: Result, views: list[str] | None) -> dict[str, float]:
     shares = result["shares"]
     if views is None or len(views) != len(shares):
@@ -323,7 +285,13 @@ def _renamed(result: Result, views: list[str] | None) -> dict[str, float]:
 
 
 def _contest_parts(subject: Subject, y: Any, plan: Plan, outcomes: Outcomes) -> Part:
-    scores = _scores_of(outcomes, plan.contest, subject.views if subject.is_precomputed else None)
+    views = subject.views if subject.is_precomputed else None  # these only have numbers in a refit
+    there = {name: outcomes.results[name] for name in plan.contest if name in outcomes.results}
+    scores = Scores(
+        {name: np.reshape([r["score"] for r in found], (REPEATS, FOLDS)) for name, found in there.items()},
+        {name: [_renamed(r, views) for r in found] for name, found in there.items()},
+        outcomes.failures,
+    )
     if LEARNED in scores.failures:
         plan.report.omit_all(plan.parts, scores.failures[LEARNED])
         return {}
@@ -374,7 +342,7 @@ def _without_part(
     subject: Subject, scores: Scores, contenders: Mapping[str, Contender], report: Report
 ) -> Part | None:
     """The score without each view, and what is lost without it."""
-    names = {without_name(view): view for view in subject.views if without_name(view) in contenders}
+    names = {name: view for view in subject.views if (name := f"without {view}") in contenders}
     tests = scores.against(list(names))
     rows = []
     for name, view in names.items():
@@ -382,50 +350,20 @@ def _without_part(
             report.omit("without_view", f"view {view!r}: {scores.failures[name]}")
             continue
         test = dict(tests[name])
-        row = {"view": view, "score": scores.mean(name), "sd": scores.sd(name)}
-        rows.append({**row, "effect": test.pop("difference"), **test})
+        rows.append({"view": view, **scores.of(name), "effect": test.pop("difference"), **test})
     if not rows:
         return None
     metric = METRICS[subject.task]
     return {
         "protocol": f"{PROTOCOL}{_TEST} over the views.",
         "metric": metric,
-        "score": scores.mean(LEARNED),
-        "sd": scores.sd(LEARNED),
+        **scores.of(LEARNED),
         "rows": rows,
         "answer": on_views(rows, metric),
     }
 
 
 # ------------------------------------------------------------------ against simpler models
-def answer(
-    rows: list[Part], metric: str, missing: Sequence[str] = (), majority: tuple[float | None, int] = (None, 1)
-) -> str:
-    """Did it help? One sentence of the verdicts on the first row against the others.
-
-    Parameters
-    ----------
-    rows : list of dict
-    metric : str
-    missing : sequence of str
-        Rivals that failed: the answer judges without them.
-    majority : (float or None, int)
-        The rate of the largest class, and the number of samples.
-
-    Examples
-    --------
-    >>> learned = {"name": "learned", "score": 0.9, "verdict": None}
-    >>> rival = {"name": "plain sum", "score": 0.7, "p": 0.01, "verdict": "better"}
-    >>> print(answer([learned, rival], "accuracy"))
-    Learning the kernel helped: accuracy 0.900, better than the plain sum (0.700, p = 0.01).
-    """
-    first, tests = rows[0], [{**row, "kind": row["name"], "rival": f"the {row['name']}"} for row in rows[1:]]
-    head = did_it_help(tests) or "Against one tuned kernel"
-    text = f"{head}: {metric} {first['score']:.3f}, {on_rivals(tests)}.{on_missing(missing)}"
-    small = on_majority(first["score"], metric, *majority)
-    return f"{text} {small}" if small else text
-
-
 def _baselines_part(
     subject: Subject, scores: Scores, contenders: Mapping[str, Contender], y: Any, report: Report
 ) -> Part | None:
@@ -439,8 +377,7 @@ def _baselines_part(
     metric = METRICS[subject.task]
     what = {name: contenders[name].what + _chosen(name, scores) for name in tests}
     rows = [
-        {"name": name, "what": told, "score": scores.mean(name), "sd": scores.sd(name)}
-        | tests.get(name, _ITSELF)
+        {"name": name, "what": told, **scores.of(name), **tests.get(name, _ITSELF)}
         for name, told in {LEARNED: subject.what, **what}.items()
     ]
     return {
@@ -502,14 +439,3 @@ def _pictures(
             name = type(subject.final).__name__
             report.omit("gate", f"{name} has no gate: it gives no weights of views for each sample.")
     return found
-
-
-def _plain(value: Any) -> Any:
-    """Python's own numbers, lists and dictionaries, and None for what is not finite, as JSON needs them."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -35,19 +35,8 @@ _CONSTANTS = (*_NUMBERS_AND_TEXTS, *_COLLECTIONS, type, types.ModuleType, Kernel
 def fingerprint(*values: Any) -> str:
     """Return 32 hexadecimal digits that depend on the content of the values.
 
-    Parameters
-    ----------
-    *values : object
-        Estimators, arrays, frames, functions, numbers, texts and containers of them.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    TypeError
-        If a value holds something without content that could be told, e.g. an open file.
+    They are estimators, arrays, frames, functions, numbers, texts and containers of them; a TypeError refuses
+    what has no content that could be told, e.g. an open file.
 
     Examples
     --------
@@ -107,13 +96,8 @@ def _reduced(value: Any) -> Any:
         raise TypeError(f"a {_name(type(value))} has no content that could be hashed ({error}).") from error
 
 
-@_content.register(type(None))
-@_content.register(int)
-@_content.register(float)
-@_content.register(complex)
-@_content.register(str)
-@_content.register(bytes)
-def _(value: Any) -> _Content:
+@_content.register
+def _(value: int | float | complex | str | bytes | None) -> _Content:
     return _Content(type(value).__name__, repr(value).encode("utf-8", "surrogatepass"))
 
 
@@ -140,9 +124,8 @@ def _(value: np.ndarray) -> _Content:
     return _Content(label, [np.ascontiguousarray(row).tobytes() for row in value])
 
 
-@_content.register(list)
-@_content.register(tuple)
-def _(value: Any) -> _Content:
+@_content.register
+def _(value: list | tuple) -> _Content:
     return _Content(type(value).__name__, children=list(value))
 
 
@@ -162,20 +145,14 @@ def _(value: pd.DataFrame) -> _Content:
     return _Content("frame", children=[value.index, *columns])
 
 
-@_content.register(pd.Series)
-@_content.register(pd.Index)
-def _(value: Any) -> _Content:
+@_content.register
+def _(value: pd.Series | pd.Index) -> _Content:
     return _Content("column", children=[value.name, repr(value.dtype), value.to_numpy()])
 
 
 @_content.register
-def _(value: type) -> _Content:
-    return _Content(_name(value))
-
-
-@_content.register
-def _(value: types.ModuleType) -> _Content:
-    return _Content(value.__name__)
+def _(value: type | types.ModuleType) -> _Content:
+    return _Content(value.__name__ if isinstance(value, types.ModuleType) else _name(value))
 
 
 @_content.register

@@ -8,15 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import (
-    accuracy_score,
-    confusion_matrix,
-    mean_absolute_error,
-    mean_squared_error,
-    r2_score,
-    roc_auc_score,
-    roc_curve,
-)
+from sklearn import metrics
 from sklearn.utils.metaestimators import _safe_split
 
 from .._typing import Array
@@ -41,13 +33,7 @@ _WORST = 10  # of all predictions of values
 
 # ------------------------------------------------------------------ one refit a fold
 def fold_works(subject: Subject, data: tuple[Any, Any], cv: int, settings: Settings) -> list[Work]:
-    """The folds of a cross-validation of the model.
-
-    Raises
-    ------
-    ValueError
-        If a class has a single sample.
-    """
+    """The folds of a cross-validation of the model; a ValueError if a class has a single sample."""
     X, y = data
     splits = make_folds(
         y, cv, classifier=subject.task == "classes", random_state=settings.random_state, needs="folds need"
@@ -76,11 +62,8 @@ def predict_fold(
 ) -> Result:
     """Fit a copy of the model to the training part and predict the rest.
 
-    Returns
-    -------
-    dict
-        ``rows``; ``predicted``, values or numbers of classes; ``scores`` (n, n_classes), or one column for
-        two classes, and ``probabilities`` with ``how`` they were made, each None where it cannot be computed.
+    The result has ``rows``; ``predicted``, values or numbers of classes; ``scores`` (n, n_classes), or one
+    column for two classes, and ``probabilities`` with ``how`` they were made, each None where it is unknown.
     """
     fitted = seeded(model, seed)
     X_train, y_train = _safe_split(fitted, *data, split[0])
@@ -131,21 +114,12 @@ def _probabilities(
 # ------------------------------------------------------------------ all predictions together
 @dataclass(frozen=True)
 class HeldOut:
-    """Predictions of all samples, each by the refit that did not see it.
+    """Predictions of all samples, each by the refit that did not see it."""
 
-    Attributes
-    ----------
-    predicted : array (n,), labels or values as y has them
-    scores : array (n, n_classes), or (n, 1) for two classes; None without
-    probabilities : array (n, n_classes) or None
-    how : "own", "sigmoid" or None, whose probabilities
-    n_folds : int
-    """
-
-    predicted: Array
-    scores: Array | None
-    probabilities: Array | None
-    how: str | None
+    predicted: Array  # (n,), labels or values as y has them
+    scores: Array | None  # (n, n_classes), or (n, 1) for two classes
+    probabilities: Array | None  # (n, n_classes)
+    how: str | None  # whose probabilities: "own" or "sigmoid"
     n_folds: int
 
     def shown(self, task: str) -> list[Any]:
@@ -190,10 +164,10 @@ def held_out_part(
         "residuals": None,
     }
     if subject.task == "values":
-        score = float(r2_score(y, found.predicted))
+        score = float(metrics.r2_score(y, found.predicted))
         return {**part, "score": score, "residuals": _residuals(y, found.predicted, points, report)}
     labels = np.unique(y)
-    counts = confusion_matrix(y, found.predicted, labels=labels)
+    counts = metrics.confusion_matrix(y, found.predicted, labels=labels)
     name = type(subject.final).__name__
     if found.scores is None:
         report.omit("held_out", f"ROC: {name} has no score for each class.")
@@ -202,7 +176,7 @@ def held_out_part(
             f"{name} has no score for each class." if found.scores is None else "a class has too few samples."
         )
         report.omit("held_out", f"calibration: {why}")
-    score = float(accuracy_score(y, found.predicted))
+    score = float(metrics.accuracy_score(y, found.predicted))
     if small := on_majority(score, part["metric"], part["majority"], len(y)):
         report.notes.append(f"Held-out predictions: {small}")
     return {
@@ -219,12 +193,12 @@ def _roc(y: Array, labels: Array, scores: Array) -> Part:
     positives = labels[1:] if labels.size == 2 else labels
     curves = []
     for label, column in zip(positives, scores.T, strict=True):
-        false, true, _ = roc_curve(y == label, column)
+        false, true, _ = metrics.roc_curve(y == label, column)
         kept = np.unique(np.linspace(0, len(false) - 1, _CURVE_POINTS).round().astype(int))
         curves.append(
             {
                 "label": str(label),
-                "auc": float(roc_auc_score(y == label, column)),
+                "auc": float(metrics.roc_auc_score(y == label, column)),
                 "false_positive": false[kept].tolist(),
                 "true_positive": true[kept].tolist(),
             }
@@ -270,9 +244,9 @@ def _residuals(y: Array, predicted: Array, points: tuple[int, int], report: Repo
     rows = choose_rows(observed, "values", *points, observed.size)
     worst = np.argsort(-np.abs(observed - fitted), kind="stable")[:_WORST]
     return {
-        "rmse": float(np.sqrt(mean_squared_error(observed, fitted))),
-        "mae": float(mean_absolute_error(observed, fitted)),
-        "r2": float(r2_score(observed, fitted)),
+        "rmse": float(np.sqrt(metrics.mean_squared_error(observed, fitted))),
+        "mae": float(metrics.mean_absolute_error(observed, fitted)),
+        "r2": float(metrics.r2_score(observed, fitted)),
         "points": [_point(i, observed, fitted) for i in rows],
         "worst": [_point(i, observed, fitted) for i in worst],
     }

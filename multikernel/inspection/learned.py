@@ -192,13 +192,7 @@ def _distinct(final: Any, X: Any, rows: Array) -> tuple[Any, Array]:
 
 # ------------------------------------------------------------------ which samples are shown
 def choose_rows(y: Array | None, task: str, most: int, seed: int, n: int) -> Array:
-    """At most so many row numbers, ascending: of each class in proportion, over the range of the values.
-
-    Examples
-    --------
-    >>> choose_rows(np.array(["a"] * 90 + ["b"] * 10), "classes", 10, 0, 100) >= 90
-    array([False, False, False, False, False, False, False, False, False,  True])
-    """
+    """At most so many row numbers, ascending: of each class in proportion, over the range of the values."""
     if n <= most:
         return np.arange(n)
     rng = np.random.default_rng(seed)
@@ -280,11 +274,8 @@ def heat_maps_part(subject: Subject, X: Any, y: Array | None, rows: Array, K: Ar
     maps = [] if K is None else [_map(LEARNED_KERNEL, None, K, order, edges)]
     final = subject.final
     shown = sorted(shares, key=lambda view: -abs(shares[view]))[:_MOST_MAPS]
-    if (
-        shares
-        and getattr(final, "_prediction_bank", None) is not None
-        and list(shares) == list(final.view_names_)
-    ):
+    has_bank = getattr(final, "_prediction_bank", None) is not None
+    if shares and has_bank and list(shares) == list(final.view_names_):
         for m, part in view_kernels(final, subject.inputs(X), rows):
             name = final.view_names_[m]
             if name in shown:
@@ -294,20 +285,19 @@ def heat_maps_part(subject: Subject, X: Any, y: Array | None, rows: Array, K: Ar
 
 def _blocks(y: Array | None, task: str, rows: Array) -> tuple[Array, Array, list[Part], str]:
     """The order of the chosen samples, the edges of the blocks, and which blocks belong together."""
-    n = rows.size
+    edges = _edges(np.array([rows.size]))
     if y is None or task == "nothing":
-        return np.arange(n), _edges(np.array([n]), _BLOCKS), [], "as they were given"
+        return np.arange(rows.size), edges, [], "as they were given"
     if task == "values":
         values = (y if y.ndim == 1 else y[:, 0])[rows]
         order = np.argsort(values, kind="stable")
-        edges = _edges(np.array([n]), _BLOCKS)
         return order, edges, _quarters(values[order], edges), "by value, the smallest first"
     classes, codes = np.unique(y[rows], return_inverse=True)
     order = np.argsort(codes, kind="stable")
     counts = np.bincount(codes)
     if classes.size > _BLOCKS:
-        return order, _edges(np.array([n]), _BLOCKS), [], "by class"
-    edges = _edges(counts, _BLOCKS)
+        return order, edges, [], "by class"
+    edges = _edges(counts)
     starts = np.searchsorted(edges, np.concatenate([[0], np.cumsum(counts)]))
     groups = [
         {"label": str(label), "start": int(a), "stop": int(b)}
@@ -316,10 +306,10 @@ def _blocks(y: Array | None, task: str, rows: Array) -> tuple[Array, Array, list
     return order, edges, groups, "by class, and within a class as they were given"
 
 
-def _edges(counts: Array, most: int) -> Array:
-    """Where blocks begin and end: each within one group of consecutive samples, at most so many."""
+def _edges(counts: Array) -> Array:
+    """Where blocks begin and end: each within one group of consecutive samples."""
     places, begin = [np.array([0])], 0
-    for count, blocks in zip(counts, allot(counts, most), strict=True):
+    for count, blocks in zip(counts, allot(counts, _BLOCKS), strict=True):
         places.append(begin + np.linspace(0, count, blocks + 1).round().astype(int)[1:])
         begin += count
     return np.concatenate(places)

@@ -37,6 +37,7 @@ _METHODS = ("demsar", "wilcox", "pratt", "zsplit", "exact")
 _MOST_FOR_EXACT = 25
 _PAIR = ["estimator", "rival"]
 _ENOUGH = 8  # of the ten folds must fall on one side
+_EPS = float(np.finfo(float).eps)
 
 Scores = Mapping[str, Mapping[str, Any]]
 
@@ -217,25 +218,7 @@ def check_level(level: Any) -> float:
 def without_rounding(differences: Array, largest: float, eps: float) -> Array:
     """Return differences of scores with those made equal, or zero, that are so but for rounding.
 
-    Parameters
-    ----------
-    differences : ndarray of shape (n,)
-    largest : float
-        The largest of the scores that were subtracted, by size.
-    eps : float
-        Of their floating point type.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Examples
-    --------
-    >>> differences = np.array([0.9 - 0.8, 0.7 - 0.8, 0.3 - (0.1 + 0.2)])
-    >>> np.unique(np.abs(differences)).size
-    3
-    >>> np.unique(np.abs(without_rounding(differences, 0.9, 2.0**-52))).size
-    2
+    `largest` is the largest of the scores that were subtracted, by size, `eps` that of their type.
     """
     sizes = np.abs(differences)
     order = np.argsort(sizes, kind="stable")
@@ -308,7 +291,6 @@ def _as_vector(scores: Any, name: str) -> Array:
 
 
 def check_scores_5x2(scores: Any, name: str) -> Array:
-    """Return finite scores (5, 2) of five repetitions of two folds."""
     values = check_real_matrix(scores, name)
     if values.shape != (REPEATS, FOLDS):
         raise ValueError(
@@ -364,36 +346,15 @@ def holm(pvalues: Any) -> Array:
 def holm_tests(folds: Mapping[str, Array], pairs: Sequence[tuple[str, str]], level: float) -> pd.DataFrame:
     """Test pairs of learners on one data set by the 5×2 cv F test, with Holm's adjustment over the pairs.
 
-    Parameters
-    ----------
-    folds : mapping of str to array of shape (5, 2)
-        The scores of each on the same folds.
-    pairs : sequence of (estimator, rival)
-    level : float
-
-    Returns
-    -------
-    DataFrame
-        A row for each pair: ``estimator``, ``rival``, ``difference`` of the means, the estimator minus the
-        rival, ``difference_sd`` of the ten differences, ``F``, ``p``, Holm's ``p_holm``, ``better_folds`` and
-        ``worse_folds``, on how many the estimator is better and worse, and ``verdict``: "win" or "loss" if
-        p_holm is at most the level and eight folds of ten fall on the side of the mean, else "tie".
-
-    Examples
-    --------
-    >>> same = np.full((5, 2), 0.5)
-    >>> holm_tests({"ours": same, "sum": same}, [("ours", "sum")], 0.05)[["p_holm", "verdict"]]
-       p_holm verdict
-    0     1.0     tie
+    A row for each pair, with the columns of `Comparison.tests`.
     """
     rows = []
     for estimator, rival in pairs:
         ours, theirs = folds[estimator], folds[rival]
-        found = f_test_5x2cv(ours, theirs)
-        lead = _difference(float(ours.mean(dtype=float)), float(theirs.mean(dtype=float)))
+        _, lead, found = _paired(ours, theirs)
         sd = float((ours - theirs).std(ddof=1))
         largest = float(max(np.abs(ours).max(), np.abs(theirs).max()))
-        apart = without_rounding((ours - theirs).ravel(), largest, float(np.finfo(float).eps))
+        apart = without_rounding((ours - theirs).ravel(), largest, _EPS)
         sides = int((apart > 0.0).sum()), int((apart < 0.0).sum())
         rows.append((estimator, rival, lead, sd, found.statistic, found.pvalue, *sides))
     columns = [*_PAIR, "difference", "difference_sd", "F", "p", "better_folds", "worse_folds"]
@@ -475,36 +436,19 @@ def paired_f_tests(scores: Scores, *, reference: str | None = None, level: float
     """
     check_level(level)
     tables = _checked(scores)
+    check_reference(list(tables), reference)
     rows = []
-    for estimator, rival in _pairs(list(tables), reference):
+    for estimator, rival in pairs_of(list(tables), reference):
         for dataset, ours in tables[estimator].items():
-            theirs = tables[rival][dataset]
-            found = f_test_5x2cv(ours, theirs)
-            means = float(ours.mean(dtype=float)), float(theirs.mean(dtype=float))
-            difference = _difference(*means)
-            verdict = _verdict(found.significant(level), difference)
-            rows.append(
-                (dataset, estimator, rival, *means, difference, found.statistic, found.pvalue, verdict)
-            )
+            means, lead, found = _paired(ours, tables[rival][dataset])
+            verdict = _verdict(found.significant(level), lead)
+            rows.append((dataset, estimator, rival, *means, lead, found.statistic, found.pvalue, verdict))
     columns = ["dataset", *_PAIR, "mean", "rival_mean", "difference", "statistic", "pvalue", "verdict"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def signed_rank_tests(tests: pd.DataFrame, level: float, method: str) -> pd.DataFrame:
-    """Test by `wilcoxon_signed_rank` whether learners differ over all data sets, by their mean scores.
-
-    Parameters
-    ----------
-    tests : DataFrame
-        Of `paired_f_tests`: its means are used.
-    level : float
-    method : str
-
-    Returns
-    -------
-    DataFrame
-        A row for each ``(estimator, rival)``: ``statistic``, ``z``, ``pvalue`` and ``verdict``.
-    """
+    """Test by `wilcoxon_signed_rank` whether learners differ over all data sets, by the means of `tests`."""
     rows = []
     for pair, group in tests.groupby(_PAIR, sort=False):
         found = wilcoxon_signed_rank(group["mean"], group["rival_mean"], method=method)
@@ -514,14 +458,13 @@ def signed_rank_tests(tests: pd.DataFrame, level: float, method: str) -> pd.Data
 
 
 def check_reference(names: list[str], reference: str | None) -> None:
-    """Require that the reference is one of the estimators, if there is one."""
     if reference is not None and reference not in names:
         listed = ", ".join(repr(name) for name in names)
         raise ValueError(f"reference must be one of the estimators, {listed}; got {reference!r}.")
 
 
-def _pairs(names: list[str], reference: str | None) -> list[tuple[str, str]]:
-    check_reference(names, reference)
+def pairs_of(names: list[str], reference: str | None) -> list[tuple[str, str]]:
+    """Every pair of estimators, or all others against the reference."""
     if reference is None:
         return [(name, rival) for i, name in enumerate(names) for rival in names[i + 1 :]]
     return [(name, reference) for name in names if name != reference]
@@ -533,10 +476,12 @@ def _counts(pair: tuple[str, str], tests: pd.DataFrame) -> tuple[Any, ...]:
     return (*pair, *by_test, *by_mean)
 
 
-def _difference(mean: float, rival_mean: float) -> float:
-    """The difference of means; zero if the scores are the same in another order, whatever the rounding."""
+def _paired(ours: Array, theirs: Array) -> tuple[tuple[float, float], float, PairedTest]:
+    """The means, their difference, zero if the scores are the same in another order, and the F test."""
+    mean, rival_mean = float(ours.mean(dtype=float)), float(theirs.mean(dtype=float))
     largest = max(abs(mean), abs(rival_mean))
-    return float(without_rounding(np.array([mean - rival_mean]), largest, float(np.finfo(float).eps))[0])
+    lead = float(without_rounding(np.array([mean - rival_mean]), largest, _EPS)[0])
+    return (mean, rival_mean), lead, f_test_5x2cv(ours, theirs)
 
 
 def _verdict(significant: bool, difference: float) -> str:

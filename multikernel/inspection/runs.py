@@ -8,6 +8,7 @@ done once and kept on disk, where a file is given; an estimator that fails may b
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import math
 import os
@@ -33,7 +34,7 @@ from ..core.folds import Split, make_folds
 from ..core.store import Progress, Result, ResultStore, Work, run_works
 from .fingerprint import fingerprint
 from .paired_tests import FOLDS, REPEATS
-from .subject import shares_of, subject_of
+from .subject import is_integer, shares_of, subject_of
 
 N_FITS = REPEATS * FOLDS
 PROTOCOL = (
@@ -58,22 +59,9 @@ class Contest:
     random_state: int
 
 
-def make_contest(estimators: Any, datasets: Any, scoring: Any, random_state: Any) -> Contest:
-    """Check what is compared, before anything is fitted, and draw the folds.
-
-    Parameters
-    ----------
-    estimators : mapping of str to estimator
-    datasets : mapping of str to (X, y)
-    scoring : str, callable or None
-    random_state : int
-
-    Returns
-    -------
-    Contest
-    """
+def make_contest(estimators: Any, datasets: Any, scoring: Any, seed: int) -> Contest:
+    """Check what is compared, before anything is fitted, and draw the folds."""
     _check_estimators(estimators)
-    seed = check_seed(random_state)
     stratified = _are_classifiers(estimators)
     checked = _check_datasets(datasets)
     chosen = _default_scoring(estimators, stratified) if scoring is None else scoring
@@ -88,28 +76,25 @@ def make_contest(estimators: Any, datasets: Any, scoring: Any, random_state: Any
 
 
 def list_works(contest: Contest, *, stored: bool) -> dict[tuple[str, str], list[Work]]:
-    """Return the fits of each data set and estimator in order: repetitions, folds.
-
-    Parameters
-    ----------
-    contest : Contest
-    stored : bool
-        Whether results are kept: only then must the works have fingerprints.
-
-    Returns
-    -------
-    dict of (dataset, estimator) to list of Work
-        Each work gives ``score``, ``fit_seconds`` and ``shares``, the shares of the views.
-    """
+    """The fits of each (data set, estimator), by repetition and fold; only stored ones need fingerprints."""
     hashes = _hashes(contest) if stored else {}
     works: dict[tuple[str, str], list[Work]] = {}
-    for dataset, splits in contest.splits.items():
-        for estimator in contest.estimators:
-            group = works[dataset, estimator] = []
-            for i, split in enumerate(splits):
-                place = (dataset, estimator, *divmod(i, FOLDS))
-                mark = fingerprint(hashes[dataset, estimator], place[2:], split) if stored else ""
-                group.append(_work(contest, place, split, mark))
+    for dataset, estimator in itertools.product(contest.splits, contest.estimators):
+        group = works[dataset, estimator] = []
+        name = f"estimator {estimator!r}" + ("" if dataset == GIVEN else f" on {_called(dataset)}")
+        for i, split in enumerate(contest.splits[dataset]):
+            repetition, fold = place = divmod(i, FOLDS)
+            mark = fingerprint(hashes[dataset, estimator], place, split) if stored else ""
+            arguments = {
+                "estimator": contest.estimators[estimator],
+                "data": contest.datasets[dataset],
+                "split": split,
+                "scorer": contest.scorers[estimator],
+                "seed": (contest.random_state, repetition, fold),
+                "label": f"{name}, repetition {repetition}, fold {fold}",
+            }
+            key = json.dumps([dataset, estimator, repetition, fold], ensure_ascii=False)
+            group.append(Work(key, mark, score_fold, arguments))
     return works
 
 
@@ -118,23 +103,9 @@ def score_fold(
 ) -> Result:
     """Fit a copy of an estimator to one half of the data and score it on the other.
 
-    Parameters
-    ----------
-    estimator : estimator
-    data : (X, y)
-    split : (train, test)
-        Row numbers.
-    scorer : callable
-    seed : sequence of int
-        Of the parameters called random_state that are None.
-    label : str
-        What the messages call this fit.
-
-    Returns
-    -------
-    dict
-        ``score``, ``fit_seconds`` and ``shares``, the share of each view in all the weight, empty where the
-        estimator has none.
+    The seed is that of parameters called random_state that are None, the label what messages call this fit.
+    The result has ``score``, ``fit_seconds`` and ``shares``, the share of each view in all the weight, empty
+    where the estimator has none.
     """
     model = seeded(estimator, seed)
     try:
@@ -159,20 +130,6 @@ def score_fold(
         )
     shares = shares_of(subject_of(found["estimator"][0]).final)
     return {"score": score, "fit_seconds": round(float(found["fit_time"][0]), 6), "shares": shares}
-
-
-def _work(contest: Contest, place: tuple[str, str, int, int], split: Split, mark: str) -> Work:
-    dataset, estimator, repetition, fold = place
-    name = f"estimator {estimator!r}" + ("" if dataset == GIVEN else f" on {_called(dataset)}")
-    arguments = {
-        "estimator": contest.estimators[estimator],
-        "data": contest.datasets[dataset],
-        "split": split,
-        "scorer": contest.scorers[estimator],
-        "seed": (contest.random_state, repetition, fold),
-        "label": f"{name}, repetition {repetition}, fold {fold}",
-    }
-    return Work(json.dumps(place, ensure_ascii=False), mark, score_fold, arguments)
 
 
 def _hashes(contest: Contest) -> dict[tuple[str, str], str]:
@@ -217,10 +174,13 @@ class Settings:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        check_seed(self.random_state)
-        n_jobs, store = self.n_jobs, self.store
-        is_integer = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
-        if n_jobs is not None and (not is_integer or n_jobs == 0):
+        seed, n_jobs, store = self.random_state, self.n_jobs, self.store
+        if not is_integer(seed) or not 0 <= seed < 2**32:
+            raise ValueError(
+                "random_state must be an integer from 0 to 2**32 - 1, so that the same folds can be drawn "
+                f"again; got {seed!r}."
+            )
+        if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
             raise ValueError(
                 "n_jobs must be None, a positive number of processes or -1 for all processors; got "
                 f"{n_jobs!r}."
@@ -266,20 +226,10 @@ class RefitError(ValueError):
 
 
 def run_groups(groups: Mapping[Any, Sequence[Work]], settings: Settings, *, errors: str) -> Outcomes:
-    """Run groups of works, each work once.
+    """Run groups of works, each once; the keys of works differ, also between groups.
 
-    Parameters
-    ----------
-    groups : mapping of name to works
-        The keys of the works must differ, also between groups.
-    settings : Settings
-    errors : {"raise", "omit"}
-        What a work that fails means: the end of the run, with its message, or that its group is among the
-        failures. It is tried again in the next run.
-
-    Returns
-    -------
-    Outcomes
+    A work that fails is the end of the run ("raise"), or its group is among the failures ("omit"); it is
+    tried again in the next run.
     """
     store = None if settings.store is None else ResultStore(Path(settings.store))
     count = _Count(sum(map(len, groups.values())), settings.progress)
@@ -378,16 +328,6 @@ def _check_datasets(datasets: Any) -> dict[str, tuple[Any, Any]]:
             raise ValueError(f"{_called(name)} must have as many rows as targets: {error}") from error
         checked[name] = (X, y)
     return checked
-
-
-def check_seed(random_state: Any) -> int:
-    is_integer = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if not is_integer or not 0 <= random_state < 2**32:
-        raise ValueError(
-            "random_state must be an integer from 0 to 2**32 - 1, so that the same folds can be drawn again; "
-            f"got {random_state!r}."
-        )
-    return int(random_state)
 
 
 def _are_classifiers(estimators: Mapping[str, Any]) -> bool:

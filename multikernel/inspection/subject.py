@@ -23,18 +23,11 @@ Grid = dict[str, Any]
 
 @dataclass(frozen=True)
 class Search:
-    """A fitted search.
-
-    Attributes
-    ----------
-    fitted : the search itself
-    prefix : str, what comes before the parameters of the estimator on kernels in its grid
-    place : str, what comes before the parameters of the search in those of the whole model
-    """
+    """A fitted search."""
 
     fitted: Any
-    prefix: str
-    place: str = ""
+    prefix: str  # what comes before the parameters of the estimator on kernels in its grid
+    place: str = ""  # what comes before the parameters of the search in those of the whole model
 
     @property
     def _attribute(self) -> str | None:
@@ -56,13 +49,7 @@ class Search:
         return self.prefix + parameter in self.names
 
     def with_choices(self, model: Any, parameter: str, change: Callable[[Any], Any]) -> Any:
-        """Change each choice of a parameter in the grid of an unfitted copy of the model; None leaves it out.
-
-        Raises
-        ------
-        ValueError
-            If nothing is left to choose from.
-        """
+        """Change each choice of a parameter in the grid of a copy of the model; None leaves it out."""
         key, grids = self.prefix + parameter, []
         for grid in self.grids:
             if key in grid:
@@ -97,22 +84,13 @@ class Search:
 
 @dataclass(frozen=True)
 class Subject:
-    """A fitted model, seen through pipelines and searches down to its estimator on kernels.
+    """A fitted model, seen through pipelines and searches down to its estimator on kernels."""
 
-    Attributes
-    ----------
-    model : the whole, as it was given
-    final : the fitted estimator on kernels
-    prefix : str, what comes before the parameters of `final` in those of `model`
-    steps : tuple, the fitted steps of a pipeline that come before `final`
-    search : the search that `final` was found by, if any
-    """
-
-    model: Any
-    final: Any
-    prefix: str = ""
-    steps: tuple[Any, ...] = ()
-    search: Search | None = None
+    model: Any  # the whole, as it was given
+    final: Any  # the fitted estimator on kernels
+    prefix: str = ""  # what comes before the parameters of `final` in those of `model`
+    steps: tuple[Any, ...] = ()  # the fitted steps of a pipeline that come before `final`
+    search: Search | None = None  # that `final` was found by
 
     def inputs(self, X: Any) -> Any:
         """What reaches the estimator on kernels."""
@@ -182,16 +160,7 @@ class Subject:
 
 
 def subject_of(model: Any) -> Subject:
-    """Look through pipelines and searches.
-
-    Parameters
-    ----------
-    model : fitted estimator
-
-    Returns
-    -------
-    Subject
-    """
+    """Look through the pipelines and searches of a fitted model."""
     if isinstance(model, Pipeline):
         inner = subject_of(model.steps[-1][1])
         before = tuple(step for _, step in model.steps[:-1] if step not in (None, "passthrough"))
@@ -213,6 +182,10 @@ def shares_of(final: Any) -> dict[str, float]:
     if getattr(final, "kernel_weights_", None) is None:
         return {}
     return {row.view: row.share for row in view_shares(final)}
+
+
+def is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def n_samples(X: Any) -> int:

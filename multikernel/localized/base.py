@@ -10,7 +10,7 @@ one array of products η_m(x_i) B_ik over the support samples, (n_machines, n_ke
 gates' parameters.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,31 +22,17 @@ from .._threads import one_thread
 from .._typing import Array
 from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer, warn_caller
 from ..core.about import About
+from ..core.decisions import binary_problems
 from ..core.estimator import KernelEstimator, on_rows, worst_status
 from ..core.fitted import FittedKernels
 from ..core.inputs import Samples
 from ..core.one_kernel import fixed_seed
 from ..core.optim.loop import Progress, Status
-from ..core.svm.losses import EpsilonInsensitive, OneClass
+from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
 from .solver.gates import GATES, OPEN, saturated_gates
 from .solver.learn import OPTIMIZERS, DescentOptions, GatedObjective, LocalizedResult, learn_gates
-from .solver.machines import BinaryMachines, Machines
-
-LOCALIZED = About(
-    family="localized",
-    problem=(
-        "min_V J(V), J the value of a support vector machine on Σ η_m(x) k_m(x, z) η_m(z), η a gate with "
-        "parameters V"
-    ),
-    solver=(
-        "steps against the gradient over warm-started machines; the machine has a duality gap, the gate none"
-    ),
-    cost="some tens of machines, each with P n²; memory of the distinct kernels and two n² more",
-    use="Kernels that are right in one part of the space and wrong in another; to see which counts where.",
-    reference="Gönen & Alpaydın 2008, 2013",
-)
-
+from .solver.machines import BinaryMachines, JointMachines, Machines
 
 MACHINE_TOL = 0.1  # the machines' relative gap, in units of the tolerance of the descent
 _ALIKE = 0.2  # copies that were told apart differ by nearly 1 somewhere
@@ -94,6 +80,17 @@ def one_class_machine(model: Any, weights: Array) -> BinaryMachines:
     """The machine of a novelty detector."""
     loss = OneClass(np.zeros(weights.size), weights / (float(model.nu) * weights.sum()))
     return BinaryMachines([loss], tol=MACHINE_TOL * float(model.tol))
+
+
+def class_machines(model: Any, codes: Array, bounds: Array) -> tuple[Machines, list[str]]:
+    """The machines of all classes on one kernel, and their names; two classes are one machine."""
+    tol, n_classes = MACHINE_TOL * float(model.tol), model.classes_.size
+    if n_classes > 2 and model.multiclass == "joint":
+        return JointMachines(codes, n_classes, bounds, tol), [str(c) for c in model.classes_]
+    problems = binary_problems(codes, model.classes_, model.multiclass)
+    losses = [Hinge(p.signs[0], bounds[p.rows]) for p in problems]
+    rows = [p.rows for p in problems] if model._votes else None
+    return BinaryMachines(losses, rows, codes.size, tol), [p.names[0] for p in problems]
 
 
 # ------------------------------------------------------------------ what a fitted model says of its descents
@@ -201,28 +198,16 @@ class Gated:
 
 @dataclass(frozen=True)
 class GatedKernels:
-    """Kernels by products of gates and dual coefficients, η_m(x_i) B_ik.
+    """Kernels by products of gates and dual coefficients, η_m(x_i) B_ik."""
 
-    Attributes
-    ----------
-    bank : fitted bank of the support samples and the stored kernels
-    coefficients : array (n_machines, n_kernels, n_support)
-    gating : str, the gating model
-    parameters : list of arrays, one of each gate
-    features : what the gates look at, fitted
-    gate_of : array (n_machines,), the gate of each machine
-    sources : array (n_kernels,), the stored kernel that each kernel is
-    prune : bool, whether kernels are computed only where one of their gates is open
-    """
-
-    bank: Any
-    coefficients: Array
-    gating: str
-    parameters: list[Array]
-    features: Any
-    gate_of: Array
-    sources: Array
-    prune: bool = False
+    bank: Any  # fitted bank of the support samples and the stored kernels
+    coefficients: Array  # (n_machines, n_kernels, n_support)
+    gating: str  # the gating model
+    parameters: list[Array]  # one of each gate
+    features: Any  # what the gates look at, fitted
+    gate_of: Array  # (n_machines,), the gate of each machine
+    sources: Array  # (n_kernels,), the stored kernel that each kernel is
+    prune: bool = False  # whether kernels are computed only where one of their gates is open
 
     def gates(self, X: Any) -> Array:
         """η of every gate, (n_gates, n_samples, n_kernels)."""
@@ -262,45 +247,29 @@ class GatedKernels:
 class BaseLocalized(KernelEstimator):
     """Parameters and methods common to all estimators with a gate over their kernels."""
 
-    about = LOCALIZED
+    about = About(
+        family="localized",
+        problem=(
+            "min_V J(V), J the value of a support vector machine on Σ η_m(x) k_m(x, z) η_m(z), η a gate "
+            "with parameters V"
+        ),
+        solver="steps against the gradient over warm-started machines; the machine has a duality gap, the "
+        "gate none",
+        cost="some tens of machines, each with P n²; memory of the distinct kernels and two n² more",
+        use="Kernels that are right in one part of the space and wrong in another; to see which counts "
+        "where.",
+        reference="Gönen & Alpaydın 2008, 2013",
+    )
     _adds_kernels = True
     certificate = "machine"
     intercept_: Array
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        gating: str = "softmax",
-        gating_features: Any = None,
-        n_init: int = 1,
-        optimizer: str = "gradient",
-        ridge: float = 0.0,
-        patience: int = 1,
-        init_scale: float = 0.01,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        prune: bool = False,
-        psd: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.gating = gating
-        self.gating_features = gating_features
-        self.n_init = n_init
-        self.optimizer = optimizer
-        self.ridge = ridge
-        self.patience = patience
-        self.init_scale = init_scale
-        self.tol = tol
-        self.max_iter = max_iter
-        self.prune = prune
-        self.psd = psd
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    gating: str
+    gating_features: Any
+    n_init: int
+    ridge: float
+    init_scale: float
+    prune: bool
+    psd: str
 
     # ------------------------------------------------------------------ kernels
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:

@@ -1,6 +1,7 @@
 """Localized MKL: classification, regression and novelty detection with a gate over the kernels."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,22 @@ from ..core.inputs import (
     weigh_samples,
 )
 from ..core.svm.losses import Hinge
-from .base import MACHINE_TOL, BaseLocalized, Gated, generator, one_class_machine, regression_machine
-from .solver.machines import BinaryMachines, JointMachines, Machines
+from .base import (
+    MACHINE_TOL,
+    BaseLocalized,
+    Gated,
+    class_machines,
+    generator,
+    one_class_machine,
+    regression_machine,
+)
+from .solver.machines import BinaryMachines, Machines
 
 STRATEGIES = ("ovr", "ovo", "joint")
 _COLLAPSED = 0.99  # a mean gate above this is open nearly everywhere
 
 
+@dataclass(eq=False, repr=False)
 class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     r"""Support vector classifier whose gate decides, sample by sample, which kernels count.
 
@@ -175,42 +185,28 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     True
     """
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: float = 1.0,
-        gating: str = "softmax",
-        gating_features: Any = None,
-        multiclass: str = "ovr",
-        shared_gate: bool = False,
-        n_init: int = 1,
-        optimizer: str = "gradient",
-        ridge: float = 0.0,
-        patience: int = 1,
-        init_scale: float = 0.01,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        prune: bool = False,
-        class_weight: Any = None,
-        probability: bool = False,
-        psd: str = "error",
-        n_jobs: int | None = None,
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, gating=gating, gating_features=gating_features, n_init=n_init, optimizer=optimizer,
-            ridge=ridge, patience=patience, init_scale=init_scale, tol=tol, max_iter=max_iter, prune=prune,
-            psd=psd, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.C = C
-        self.multiclass = multiclass
-        self.shared_gate = shared_gate
-        self.class_weight = class_weight
-        self.probability = probability
-        self.n_jobs = n_jobs
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float = 1.0
+    gating: str = "softmax"
+    gating_features: Any = None
+    multiclass: str = "ovr"
+    shared_gate: bool = False
+    n_init: int = 1
+    optimizer: str = "gradient"
+    ridge: float = 0.0
+    patience: int = 1
+    init_scale: float = 0.01
+    tol: float = 1e-3
+    max_iter: int = 100
+    prune: bool = False
+    class_weight: Any = None
+    probability: bool = False
+    psd: str = "error"
+    n_jobs: int | None = None
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LocalizedMKLClassifier":
         """Learn the gate and the machines.
@@ -230,40 +226,27 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         require_two_classes(self.classes_, codes[weights > 0])
         samples = self._distinct(X, codes, weights)
         Ks = self._fit_kernels(X, samples)
+        self._votes = self.multiclass == "ovo" and self.classes_.size > 2
         groups = self._groups(codes[samples.rows], C * samples.weights)
         sources = generator(self).spawn(len(groups))
         jobs = [(Ks, *group, rng) for group, rng in zip(groups, sources, strict=True)]
-        self._votes = self.multiclass == "ovo" and self.classes_.size > 2
         with one_thread():  # around all: gates that set and restore it each would mix it up
-            gates = self._learn_all(jobs)
+            parallel = Parallel(n_jobs=self.n_jobs if len(jobs) > 1 else 1, require="sharedmem")
+            gates = parallel(delayed(self._learn_group)(*job) for job in jobs)
         self._store(gates, samples)
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
 
-    def _learn_all(self, jobs: list[Any]) -> list[Gated]:
-        if len(jobs) == 1:
-            return [self._learn_group(*jobs[0])]
-        return list(
-            Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(self._learn_group)(*j) for j in jobs)
-        )
-
     def _groups(self, codes: Array, bounds: Array) -> list[tuple[Machines, Array, list[str]]]:
         """The machines that share a gate, their samples and their names, for each gate."""
+        if self.shared_gate or self.multiclass == "joint" or self.classes_.size == 2:
+            machines, names = class_machines(self, codes, bounds)
+            return [(machines, np.arange(codes.size), names)]
         tol = MACHINE_TOL * float(self.tol)
-        everything = np.arange(codes.size)
-        if self.multiclass == "joint" and self.classes_.size > 2:
-            joint = JointMachines(codes, self.classes_.size, bounds, tol)
-            return [(joint, everything, [str(c) for c in self.classes_])]
-        problems = binary_problems(codes, self.classes_, self.multiclass)
-        losses = [[Hinge(signs, bounds[p.rows]) for signs in p.signs] for p in problems]
-        if not self.shared_gate or len(problems) == 1:
-            return [
-                (BinaryMachines(own, tol=tol), p.rows, p.names)
-                for own, p in zip(losses, problems, strict=True)
-            ]
-        rows = None if self.multiclass == "ovr" else [p.rows for p in problems]
-        shared = BinaryMachines([own[0] for own in losses], rows, codes.size, tol)
-        return [(shared, everything, [p.names[0] for p in problems])]
+        return [
+            (BinaryMachines([Hinge(p.signs[0], bounds[p.rows])], tol=tol), p.rows, p.names)
+            for p in binary_problems(codes, self.classes_, self.multiclass)
+        ]
 
     def _learn_group(
         self, Ks: Array, machines: Machines, rows: Array, names: list[str], rng: np.random.Generator
@@ -272,6 +255,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         return Gated(self._learn(Ks, machines, rows, rng, label), rows, names)
 
 
+@dataclass(eq=False, repr=False)
 class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     r"""ε-support vector regression whose gate decides, sample by sample, which kernels count.
 
@@ -318,34 +302,24 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     True
     """
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        gating: str = "softmax",
-        gating_features: Any = None,
-        n_init: int = 1,
-        optimizer: str = "gradient",
-        ridge: float = 0.0,
-        patience: int = 1,
-        init_scale: float = 0.01,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        prune: bool = False,
-        psd: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, gating=gating, gating_features=gating_features, n_init=n_init, optimizer=optimizer,
-            ridge=ridge, patience=patience, init_scale=init_scale, tol=tol, max_iter=max_iter, prune=prune,
-            psd=psd, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.C = C
-        self.epsilon = epsilon
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float = 1.0
+    epsilon: float = 0.1
+    gating: str = "softmax"
+    gating_features: Any = None
+    n_init: int = 1
+    optimizer: str = "gradient"
+    ridge: float = 0.0
+    patience: int = 1
+    init_scale: float = 0.01
+    tol: float = 1e-3
+    max_iter: int = 100
+    prune: bool = False
+    psd: str = "error"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "LocalizedMKLRegressor":
         """Learn the gate and the machine.
@@ -374,6 +348,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
         return (self._scores(X) + self.intercept_)[:, 0]
 
 
+@dataclass(eq=False, repr=False)
 class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     r"""One-class support vector machine with a gate over its kernels.
 
@@ -419,32 +394,23 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     [1, -1]
     """
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        nu: float = 0.5,
-        gating: str = "softmax",
-        gating_features: Any = None,
-        n_init: int = 1,
-        optimizer: str = "gradient",
-        ridge: float = 0.0,
-        patience: int = 1,
-        init_scale: float = 0.01,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        prune: bool = False,
-        psd: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, gating=gating, gating_features=gating_features, n_init=n_init, optimizer=optimizer,
-            ridge=ridge, patience=patience, init_scale=init_scale, tol=tol, max_iter=max_iter, prune=prune,
-            psd=psd, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.nu = nu
+    kernels: Any = "auto"
+    _: KW_ONLY
+    nu: float = 0.5
+    gating: str = "softmax"
+    gating_features: Any = None
+    n_init: int = 1
+    optimizer: str = "gradient"
+    ridge: float = 0.0
+    patience: int = 1
+    init_scale: float = 0.01
+    tol: float = 1e-3
+    max_iter: int = 100
+    prune: bool = False
+    psd: str = "error"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "LocalizedMKLOneClass":
         """Learn the gate and the support of the samples.

@@ -1,6 +1,7 @@
 """Global and local projection kernels: classification, regression and novelty detection."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.base import RegressorMixin
 
 from .._typing import Array
 from .._validation import check_choice, check_number, warn_caller
-from ..core.decisions import MachineClassifier, MachineNovelty, binary_problems, calibrate
+from ..core.decisions import MachineClassifier, MachineNovelty, calibrate
 from ..core.inputs import (
     check_finite_price,
     check_nu,
@@ -19,16 +20,15 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.svm.losses import Hinge
 from ..views.scaling import Scaling
-from .base import MACHINE_TOL, one_class_machine, regression_machine
+from .base import class_machines, one_class_machine, regression_machine
 from .projection_base import BaseProjection
-from .solver.machines import BinaryMachines, JointMachines, Machines
 
 STRATEGIES = ("joint", "ovr", "ovo")
 _COLLAPSED = 0.99  # a region with more than this share of the gates counts alone
 
 
+@dataclass(eq=False, repr=False)
 class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     r"""Support vector classifier in subspaces that it learns, and a transformer into them.
 
@@ -161,44 +161,31 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     ((150, 2), (2, 4, 1))
     """
 
-    def __init__(
-        self,
-        n_regions: int = 1,
-        n_components: int = 2,
-        *,
-        kernel: str = "linear",
-        degree: int = 2,
-        gamma: Any = "scale",
-        C: float = 1.0,
-        gating: str = "softmax",
-        norm: str | None = None,
-        multiclass: str = "joint",
-        n_init: int = 1,
-        n_screen: int = 10,
-        optimizer: str = "gradient",
-        alternate: bool = False,
-        ridge: float = 0.0,
-        projection_ridge: float = 0.0,
-        patience: int = 1,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        standardize: bool = True,
-        class_weight: Any = None,
-        probability: bool = False,
-        callback: Callable[[dict[str, Any]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_regions, n_components, kernel=kernel, degree=degree, gamma=gamma, gating=gating, norm=norm,
-            n_init=n_init, n_screen=n_screen, optimizer=optimizer, alternate=alternate, ridge=ridge,
-            projection_ridge=projection_ridge, patience=patience, tol=tol, max_iter=max_iter,
-            standardize=standardize, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.C = C
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.probability = probability
+    n_regions: int = 1
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "linear"
+    degree: int = 2
+    gamma: Any = "scale"
+    C: float = 1.0
+    gating: str = "softmax"
+    norm: str | None = None
+    multiclass: str = "joint"
+    n_init: int = 1
+    n_screen: int = 10
+    optimizer: str = "gradient"
+    alternate: bool = False
+    ridge: float = 0.0
+    projection_ridge: float = 0.0
+    patience: int = 1
+    tol: float = 1e-3
+    max_iter: int = 100
+    standardize: bool = True
+    class_weight: Any = None
+    probability: bool = False
+    callback: Callable[[dict[str, Any]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ProjectionKernelClassifier":
         """Learn projections, gate and machines.
@@ -220,7 +207,8 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         samples = distinct_samples(X, codes[:, None], weights)
         codes = codes[samples.rows]
         self._votes = self.multiclass == "ovo" and self.classes_.size > 2
-        result = self._fit_projections(X, samples, codes, self._machines(codes, C * samples.weights))
+        machines, self.machine_names_ = class_machines(self, codes, C * samples.weights)
+        result = self._fit_projections(X, samples, codes, machines)
         flat = self._flat_machines(result, units=1.0)
         if flat:
             names = ", ".join(repr(self.machine_names_[k]) for k in flat)
@@ -232,18 +220,8 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
         self._calibration = calibrate(self, X, y, sample_weight)
         return self
 
-    def _machines(self, codes: Array, bounds: Array) -> Machines:
-        """One machine of two classes; else the machines of all classes, on one kernel."""
-        tol, n_classes = MACHINE_TOL * float(self.tol), self.classes_.size
-        if n_classes > 2 and self.multiclass == "joint":
-            self.machine_names_ = [str(c) for c in self.classes_]
-            return JointMachines(codes, n_classes, bounds, tol)
-        problems = binary_problems(codes, self.classes_, self.multiclass)
-        self.machine_names_ = [p.names[0] for p in problems]
-        losses = [Hinge(p.signs[0], bounds[p.rows]) for p in problems]
-        return BinaryMachines(losses, [p.rows for p in problems] if self._votes else None, codes.size, tol)
 
-
+@dataclass(eq=False, repr=False)
 class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
     r"""ε-support vector regression in subspaces that it learns, and a transformer into them.
 
@@ -292,40 +270,29 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
     [0.7, 0.7, 0.0, 0.0, 0.0]
     """
 
-    def __init__(
-        self,
-        n_regions: int = 1,
-        n_components: int = 2,
-        *,
-        kernel: str = "linear",
-        degree: int = 2,
-        gamma: Any = "scale",
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        gating: str = "softmax",
-        norm: str | None = None,
-        n_init: int = 1,
-        n_screen: int = 10,
-        optimizer: str = "gradient",
-        alternate: bool = False,
-        ridge: float = 0.0,
-        projection_ridge: float = 0.0,
-        patience: int = 1,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        standardize: bool = True,
-        callback: Callable[[dict[str, Any]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_regions, n_components, kernel=kernel, degree=degree, gamma=gamma, gating=gating, norm=norm,
-            n_init=n_init, n_screen=n_screen, optimizer=optimizer, alternate=alternate, ridge=ridge,
-            projection_ridge=projection_ridge, patience=patience, tol=tol, max_iter=max_iter,
-            standardize=standardize, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.C = C
-        self.epsilon = epsilon
+    n_regions: int = 1
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "linear"
+    degree: int = 2
+    gamma: Any = "scale"
+    C: float = 1.0
+    epsilon: float = 0.1
+    gating: str = "softmax"
+    norm: str | None = None
+    n_init: int = 1
+    n_screen: int = 10
+    optimizer: str = "gradient"
+    alternate: bool = False
+    ridge: float = 0.0
+    projection_ridge: float = 0.0
+    patience: int = 1
+    tol: float = 1e-3
+    max_iter: int = 100
+    standardize: bool = True
+    callback: Callable[[dict[str, Any]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "ProjectionKernelRegressor":
         """Learn projections, gate and machine.
@@ -365,6 +332,7 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
         return (self._scores(X) + self.intercept_)[:, 0]
 
 
+@dataclass(eq=False, repr=False)
 class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     r"""One-class support vector machine in subspaces that it learns, and a transformer into them.
 
@@ -417,38 +385,28 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     [1, -1]
     """
 
-    def __init__(
-        self,
-        n_regions: int = 1,
-        n_components: int = 2,
-        *,
-        kernel: str = "gaussian",
-        degree: int = 2,
-        gamma: Any = "scale",
-        nu: float = 0.5,
-        gating: str = "softmax",
-        norm: str | None = "unit",
-        n_init: int = 1,
-        n_screen: int = 10,
-        optimizer: str = "gradient",
-        alternate: bool = False,
-        ridge: float = 0.0,
-        projection_ridge: float = 0.0,
-        patience: int = 1,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        standardize: bool = True,
-        callback: Callable[[dict[str, Any]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_regions, n_components, kernel=kernel, degree=degree, gamma=gamma, gating=gating, norm=norm,
-            n_init=n_init, n_screen=n_screen, optimizer=optimizer, alternate=alternate, ridge=ridge,
-            projection_ridge=projection_ridge, patience=patience, tol=tol, max_iter=max_iter,
-            standardize=standardize, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.nu = nu
+    n_regions: int = 1
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "gaussian"
+    degree: int = 2
+    gamma: Any = "scale"
+    nu: float = 0.5
+    gating: str = "softmax"
+    norm: str | None = "unit"
+    n_init: int = 1
+    n_screen: int = 10
+    optimizer: str = "gradient"
+    alternate: bool = False
+    ridge: float = 0.0
+    projection_ridge: float = 0.0
+    patience: int = 1
+    tol: float = 1e-3
+    max_iter: int = 100
+    standardize: bool = True
+    callback: Callable[[dict[str, Any]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "ProjectionKernelOneClass":
         """Learn projections, gate and the support of the samples.

@@ -5,7 +5,7 @@ form: of the training samples only the projections of the support samples are ke
 coefficients.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -47,44 +47,21 @@ from .solver.projections import (
     projection_kernel,
 )
 
-PROJECTION = About(
-    family="localized",
-    problem="min_{W, V} J(W, V), J the value of a support vector machine on Σ η_m(x) k₀(W_m'x, W_m'z) η_m(z)",
-    solver=(
-        "steps against the gradient over warm-started machines; the machine has a duality gap, the "
-        "projections none"
-    ),
-    cost="some tens of machines, each with n² d; memory n², or 2 n² for several regions",
-    use="Many columns of which a few directions matter; to draw samples in the plane that the machine uses.",
-    reference="Gönen & Alpaydın 2010",
-)
-
-
 _CONSTANT = 0.05  # scores that spread by less, in the unit of the targets, are taken for equal ...
 _NOTHING = 2e-3  # ... where ½‖w‖² is less than this share of the objective, too
 
 
 @dataclass(frozen=True)
 class ProjectedKernels:
-    """The kernels of the regions, by the projections of the support samples: a part of a fitted model.
-
-    Attributes
-    ----------
-    model : ProjectionModel
-    scaling : Scaling of the columns, for the gate and, where ``standardized``, for the projections
-    W : array (n_regions, d, n_components)
-    V : array (n_regions, d + 1) or None, parameters of the gate
-    support : array (n_regions, n_support, n_components)
-    coefficients : array (n_regions, n_support, n_machines), gated
-    """
+    """The kernels of the regions, by the projections of the support samples: a part of a fitted model."""
 
     model: ProjectionModel
-    scaling: Scaling
+    scaling: Scaling  # of the columns, for the gate and, where ``standardized``, for the projections
     standardized: bool
-    W: Array
-    V: Array | None
-    support: Array
-    coefficients: Array
+    W: Array  # (n_regions, d, n_components)
+    V: Array | None  # (n_regions, d + 1) or None, parameters of the gate
+    support: Array  # (n_regions, n_support, n_components)
+    coefficients: Array  # (n_regions, n_support, n_machines), gated
     bank: ClassVar[None] = None
 
     def project(self, X: Array) -> tuple[Array, Array]:
@@ -107,57 +84,37 @@ class ProjectedKernels:
 class BaseProjection(TransformerMixin, KernelEstimator):
     """Parameters and methods common to the estimators on projection kernels."""
 
-    about = PROJECTION
+    about = About(
+        family="localized",
+        problem="min_{W, V} J(W, V), J the value of a support vector machine on Σ η_m(x) k₀(W_m'x, W_m'z) "
+        "η_m(z)",
+        solver=(
+            "steps against the gradient over warm-started machines; the machine has a duality gap, the "
+            "projections none"
+        ),
+        cost="some tens of machines, each with n² d; memory n², or 2 n² for several regions",
+        use="Many columns of which a few directions matter; to draw samples in the plane that the machine "
+        "uses.",
+        reference="Gönen & Alpaydın 2010",
+    )
     certificate = "machine"
     projections_: Array
     gating_: Array | None
     intercept_: Array
     machine_names_: list[str]
-
-    def __init__(
-        self,
-        n_regions: int = 1,
-        n_components: int = 2,
-        *,
-        kernel: str = "linear",
-        degree: int = 2,
-        gamma: Any = "scale",
-        gating: str = "softmax",
-        norm: str | None = None,
-        n_init: int = 1,
-        n_screen: int = 10,
-        optimizer: str = "gradient",
-        alternate: bool = False,
-        ridge: float = 0.0,
-        projection_ridge: float = 0.0,
-        patience: int = 1,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        standardize: bool = True,
-        callback: Callable[[dict[str, Any]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.n_regions = n_regions
-        self.n_components = n_components
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.gating = gating
-        self.norm = norm
-        self.n_init = n_init
-        self.n_screen = n_screen
-        self.optimizer = optimizer
-        self.alternate = alternate
-        self.ridge = ridge
-        self.projection_ridge = projection_ridge
-        self.patience = patience
-        self.tol = tol
-        self.max_iter = max_iter
-        self.standardize = standardize
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    n_regions: int
+    n_components: int
+    kernel: str
+    degree: int
+    gamma: Any
+    gating: str
+    norm: str | None
+    n_init: int
+    n_screen: int
+    alternate: bool
+    ridge: float
+    projection_ridge: float
+    standardize: bool
 
     # ------------------------------------------------------------------ input
     @property

@@ -1,6 +1,7 @@
 """Classification with kernel weights that depend on the sample: nonstationary kernel combination."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -21,27 +22,12 @@ from ..views import make_bank
 from .solver.learn import SOLVERS, MixturesResult, draw_starts, learn_mixtures, learn_separating, n_starts
 from .solver.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
 
-NONSTATIONARY = About(
-    family="localized",
-    problem=(
-        "f(x) = ln Σ e^{F⁺_m(x)} − ln Σ e^{F⁻_m(x)}: a mixture of kernel Gaussians for each class, with a "
-        "margin"
-    ),
-    solver="posteriors and a convex program by turns, interior point; distance to a stationary point",
-    cost=(
-        "(n P)³/3 at most for each step of the interior point; memory two matrices of (n P)²; up to some "
-        "2000 samples"
-    ),
-    use="Two or more mechanisms, each with a kernel of its own, and a map of where which one speaks.",
-    reference="Lewis, Jebara & Noble 2006",
-)
-
-
 _AT_BOUND = 1e-3  # an interior point method leaves a rest, the larger the smaller C is
 _CONSTANT = 1e-8  # relative: a diagonal that varies by less is constant
 _ONE_THREAD = 3000  # pairs of a sample and a kernel
 
 
+@dataclass(eq=False, repr=False)
 class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     r"""Classifier with a mixture of kernel Gaussians for each class: kernel weights depend on the sample.
 
@@ -167,44 +153,39 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     ((200, 2), True)
     """
 
-    about = NONSTATIONARY
+    about = About(
+        family="localized",
+        problem=(
+            "f(x) = ln Σ e^{F⁺_m(x)} − ln Σ e^{F⁻_m(x)}: a mixture of kernel Gaussians for each class, with "
+            "a margin"
+        ),
+        solver="posteriors and a convex program by turns, interior point; distance to a stationary point",
+        cost=(
+            "(n P)³/3 at most for each step of the interior point; memory two matrices of (n P)²; up to some "
+            "2000 samples"
+        ),
+        use="Two or more mechanisms, each with a kernel of its own, and a map of where which one speaks.",
+        reference="Lewis, Jebara & Noble 2006",
+    )
     certificate = "stationarity"
     _gap_name = "relative distance to a stationary point"
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: float = 10.0,
-        mode: str = "qp",
-        margin: float = 1.0,
-        n_init: Any = "auto",
-        max_iter: int = 30,
-        tol: float = 1e-3,
-        solver: str = "ipm",
-        class_weight: Any = None,
-        probability: bool = False,
-        psd: str = "error",
-        n_jobs: int | None = None,
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.C = C
-        self.mode = mode
-        self.margin = margin
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.solver = solver
-        self.class_weight = class_weight
-        self.probability = probability
-        self.psd = psd
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float = 10.0
+    mode: str = "qp"
+    margin: float = 1.0
+    n_init: Any = "auto"
+    max_iter: int = 30
+    tol: float = 1e-3
+    solver: str = "ipm"
+    class_weight: Any = None
+    probability: bool = False
+    psd: str = "error"
+    n_jobs: int | None = None
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     # ------------------------------------------------------------------ fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NonstationaryClassifier":
@@ -338,7 +319,16 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         return scores
 
     def _self_similarities(self, X: Any) -> Array:
-        return require_diagonals(self._diagonals) if self._precomputed else self._bank.self_similarities(X)
+        """k(x, x), (n_samples, n_kernels); one row for all where the kernels are precomputed."""
+        if not self._precomputed:
+            return np.asarray(self._bank.self_similarities(X))
+        if self._diagonals is None:
+            raise ValueError(
+                "predictions need k(x, x) of new samples, which ready-made kernels tell only if it is the "
+                "same for all; the diagonals of the kernels at fit were not. Divide each kernel, that of new "
+                "samples too, by sqrt(k(x, x) k(z, z)), or give the kernels as functions of a table."
+            )
+        return self._diagonals[None, :]
 
     def _shares(self, scores: Array) -> Array:
         if self.mode == "hard":
@@ -449,14 +439,3 @@ def constant_diagonals(Ks: Array, names: list[str]) -> Array | None:
         )
         return None
     return np.asarray(diagonals.mean(axis=1))
-
-
-def require_diagonals(diagonals: Array | None) -> Array:
-    """The same for every new sample, (1, n_kernels)."""
-    if diagonals is None:
-        raise ValueError(
-            "predictions need k(x, x) of new samples, which ready-made kernels tell only if it is the same "
-            "for all; the diagonals of the kernels at fit were not. Divide each kernel, that of new samples "
-            "too, by sqrt(k(x, x) k(z, z)), or give the kernels as functions of a table."
-        )
-    return diagonals[None, :]

@@ -10,8 +10,4 @@ in the space of Σ μ_m K_m ⊗ Σ ν_m K'_m, μ and ν in simplices.
 from .ridge import PairwiseRidge
 from .sampling import PairSplit, sample_pairs
 
-__all__ = [
-    "PairSplit",
-    "PairwiseRidge",
-    "sample_pairs",
-]
+__all__ = ["PairSplit", "PairwiseRidge", "sample_pairs"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from ..core.inputs import check_sample_weights, check_targets
 from ..core.optim.loop import Status
 from ..rows.tables import count_rows, distinct_rows, join_rows, take_rows
 from ..views import make_bank
-from .sampling import PairSplit
+from .sampling import PairSplit, named_alike
 from .solver.ridge import Cells, PairMachine, entries_of_product, left_out_residuals, solve_pairs
 from .solver.weights import LearnedPairs, PairProblem, fit_pairs
 
@@ -35,21 +35,6 @@ WEIGHTS = ("learn", "uniform")
 N_FOLDS = 5
 CLOSED = ("pairs", "left", "right")  # what can be left out in closed form
 _BLOCK_OBJECTS = 2048
-
-PAIRS = About(
-    family="ridge",
-    problem=(
-        "min Σ w(y − f(a, b))² + α‖f‖² in the space of Σ μ_m K_m ⊗ Σ ν_m K'_m, or of its symmetric form; "
-        "μ, ν in simplices"
-    ),
-    solver=(
-        "two eigendecompositions, or conjugate gradients where pairs are missing; duality gap; weights: "
-        "Newton's steps by turns, stationarity"
-    ),
-    cost="n_left³ + n_right³ once, or pairs · (n_left + n_right) a product; no Gram matrix of the pairs",
-    use="Values of pairs: drugs and targets, proteins and proteins, also for objects that are new.",
-    reference="Ben-Hur & Noble 2005; Airola & Pahikkala 2018; Stock et al. 2018",
-)
 
 
 @dataclass(frozen=True)
@@ -71,19 +56,12 @@ class Objects:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs as positions of their objects.
-
-    Attributes
-    ----------
-    left, right : Objects
-        One and the same where both objects are from one set.
-    rows, columns : array (n_pairs,) of int, the left and the right object of each pair
-    """
+    """Pairs as positions of their objects."""
 
     left: Objects
-    right: Objects
-    rows: Array
-    columns: Array
+    right: Objects  # the left ones where both objects are from one set
+    rows: Array  # (n_pairs,) of int, the left object of each pair
+    columns: Array  # the right object of each pair
 
 
 def pairs_of(X: Any, split: Any, *, one_set: bool, same_columns: bool = False) -> Pairs:
@@ -94,21 +72,13 @@ def pairs_of(X: Any, split: Any, *, one_set: bool, same_columns: bool = False) -
     """
     left, right = split_pairs(X, split, "X")
     n = count_rows(left)
-    if (one_set or same_columns) and left.shape[1] != right.shape[1]:
-        raise ValueError(
-            'form="symmetric" needs as many columns for the one object as for the other; got '
-            f"{left.shape[1]} and {right.shape[1]}."
-        )
-    if (one_set or same_columns) and hasattr(right, "iloc"):
-        right = right.set_axis(left.columns, axis=1)
+    if one_set or same_columns:
+        right = named_alike(left, right, 'form="symmetric" needs')
     if not one_set:
         first, rows = distinct_rows(left)
         second, columns = distinct_rows(right)
-        sides = (
-            Objects(take_rows(left, first), first, "left"),
-            Objects(take_rows(right, second), second, "right"),
-        )
-        return Pairs(*sides, rows, columns)
+        lefts = Objects(take_rows(left, first), first, "left")
+        return Pairs(lefts, Objects(take_rows(right, second), second, "right"), rows, columns)
     both = join_rows([left, right])
     first, codes = distinct_rows(both)
     objects = Objects(take_rows(both, first), first % n, "all")
@@ -139,6 +109,7 @@ def cells_of(pairs: Pairs, y: Array, weights: Array, *, one_set: bool) -> tuple[
     return Cells(rows, columns, means, sums, shape), lost
 
 
+@dataclass(eq=False, repr=False)
 class PairwiseRidge(RegressorMixin, KernelEstimator):
     r"""Kernel ridge regression on pairs of objects, without the Gram matrix of the pairs.
 
@@ -238,35 +209,34 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     1.0
     """
 
-    about = PAIRS
+    about = About(
+        family="ridge",
+        problem=(
+            "min Σ w(y − f(a, b))² + α‖f‖² in the space of Σ μ_m K_m ⊗ Σ ν_m K'_m, or of its symmetric form; "
+            "μ, ν in simplices"
+        ),
+        solver=(
+            "two eigendecompositions, or conjugate gradients where pairs are missing; duality gap; weights: "
+            "Newton's steps by turns, stationarity"
+        ),
+        cost="n_left³ + n_right³ once, or pairs · (n_left + n_right) a product; no Gram matrix of the pairs",
+        use="Values of pairs: drugs and targets, proteins and proteins, also for objects that are new.",
+        reference="Ben-Hur & Noble 2005; Airola & Pahikkala 2018; Stock et al. 2018",
+    )
     _precomputed = False
 
-    def __init__(
-        self,
-        left: Any = "auto",
-        right: Any = None,
-        *,
-        form: str = "ordered",
-        split: Any = None,
-        alpha: float = 1.0,
-        alphas: Sequence[float] | None = None,
-        hold_out: str = "pairs",
-        weights: str = "learn",
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        psd: str = "error",
-    ) -> None:
-        self.left = left
-        self.right = right
-        self.form = form
-        self.split = split
-        self.alpha = alpha
-        self.alphas = alphas
-        self.hold_out = hold_out
-        self.weights = weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
+    left: Any = "auto"
+    right: Any = None
+    _: KW_ONLY
+    form: str = "ordered"
+    split: Any = None
+    alpha: float = 1.0
+    alphas: Sequence[float] | None = None
+    hold_out: str = "pairs"
+    weights: str = "learn"
+    tol: float = 1e-6
+    max_iter: int = 1000
+    psd: str = "error"
 
     @property
     def certificate(self) -> str:
@@ -403,7 +373,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         right_bank = self._left_bank if alike else self._right_bank
         left = self._similarities(self._left_bank, self.left_weights_, pairs.left)
         right = self._similarities(right_bank, self.right_weights_, pairs.right)
-        return predict_cells(left, right, self.dual_coef_, pairs.rows, pairs.columns)
+        return entries_of_product(left @ self.dual_coef_, right, pairs.rows, pairs.columns)
 
     @staticmethod
     def _similarities(bank: Any, weights: Array, objects: Objects) -> Array:
@@ -431,21 +401,15 @@ def validation_error(machine: PairMachine, split: PairSplit, tol: float, max_ite
     """
     cells = machine.cells
     if cells.is_complete and not split.symmetric and split.hold_out in CLOSED:
-        return float(np.mean(left_out_residuals(machine, machine.alpha, split.hold_out) ** 2))
+        return float(np.mean(left_out_residuals(machine, split.hold_out) ** 2))
     errors, weight = 0.0, 0.0
     for train, test in split.split(np.column_stack([cells.rows, cells.columns])):
         part = Cells(
             cells.rows[train], cells.columns[train], cells.values[train], cells.weights[train], cells.shape
         )
         learned = solve_pairs(PairMachine(part, machine.left, machine.right, machine.alpha), tol, max_iter)
-        found = predict_cells(
-            machine.left.K, machine.right.K, part.scatter(learned.beta), cells.rows[test], cells.columns[test]
-        )
+        known = machine.left.K @ part.scatter(learned.beta)
+        found = entries_of_product(known, machine.right.K, cells.rows[test], cells.columns[test])
         errors += float(cells.weights[test] @ (cells.values[test] - found) ** 2)
         weight += float(cells.weights[test].sum())
     return errors / weight
-
-
-def predict_cells(K_left: Array, K_right: Array, B: Array, rows: Array, columns: Array) -> Array:
-    """(K_left B K_right') in some cells."""
-    return entries_of_product(K_left @ B, K_right, rows, columns)

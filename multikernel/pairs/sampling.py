@@ -168,30 +168,29 @@ class PairSplit:
         left, right = split_pairs(X, check_split(self.columns, "columns"), "X")
         if not self.symmetric:
             return distinct_rows(left)[1], distinct_rows(right)[1]
-        if left.shape[1] != right.shape[1]:
-            raise ValueError(
-                "symmetric pairs need as many columns for the one object as for the other; got "
-                f"{left.shape[1]} and {right.shape[1]}."
-            )
-        if hasattr(right, "iloc"):
-            right = right.set_axis(left.columns, axis=1)
-        both = distinct_rows(join_rows([left, right]))[1]
+        both = distinct_rows(join_rows([left, named_alike(left, right, "symmetric pairs need")]))[1]
         return both[: left.shape[0]], both[left.shape[0] :]
 
     def _parts(self, left: Array, right: Array) -> Iterator[tuple[Array, Array]]:
+        """Which pairs are for training and which for the test, in each split."""
         rng = np.random.default_rng(check_seed("random_state", self.random_state))
-        if self.hold_out == "pairs":
-            return self._one_by_one(self._folds(self._pair_codes(left, right), "pairs", rng))
-        if self.hold_out in ("left", "right"):
-            objects = left if self.hold_out == "left" else right
-            return self._one_by_one(self._folds(objects, f"{self.hold_out} objects", rng))
-        if self.symmetric:
-            folds = self._folds(np.concatenate([left, right]), "objects", rng)
-            halves = folds[: left.size], folds[left.size :]
-            return (self._parts_of_one if self.hold_out == "one" else self._parts_of_two)(*halves)
-        return self._parts_of_sides(
-            self._folds(left, "left objects", rng), self._folds(right, "right objects", rng)
-        )
+        numbers = range(self.n_splits)
+        if self.hold_out in ("pairs", "left", "right"):
+            codes = {"pairs": self._pair_codes(left, right), "left": left, "right": right}[self.hold_out]
+            what = "pairs" if self.hold_out == "pairs" else f"{self.hold_out} objects"
+            folds = self._folds(codes, what, rng)
+            yield from ((folds != i, folds == i) for i in numbers)
+        elif not self.symmetric:
+            a, b = self._folds(left, "left objects", rng), self._folds(right, "right objects", rng)
+            yield from (((a != i) & (b != j), (a == i) & (b == j)) for i, j in product(numbers, repeat=2))
+        else:
+            a, b = np.split(self._folds(np.concatenate([left, right]), "objects", rng), 2)
+            if self.hold_out == "one":
+                yield from (((a != i) & (b != i), (a == i) ^ (b == i)) for i in numbers)
+                return
+            for i, j in combinations_with_replacement(numbers, 2):
+                known = ~np.isin(a, (i, j)) & ~np.isin(b, (i, j))
+                yield known, ((a == i) & (b == j)) | ((a == j) & (b == i))
 
     def _pair_codes(self, left: Array, right: Array) -> Array:
         """One number for each distinct pair."""
@@ -208,22 +207,15 @@ class PairSplit:
         fold_of[rng.permutation(n)] = np.arange(n) % self.n_splits
         return fold_of[codes]
 
-    def _one_by_one(self, folds: Array) -> Iterator[tuple[Array, Array]]:
-        for fold in range(self.n_splits):
-            yield folds != fold, folds == fold
 
-    def _parts_of_sides(self, left: Array, right: Array) -> Iterator[tuple[Array, Array]]:
-        for i, j in product(range(self.n_splits), repeat=2):
-            yield (left != i) & (right != j), (left == i) & (right == j)
-
-    def _parts_of_one(self, first: Array, second: Array) -> Iterator[tuple[Array, Array]]:
-        for fold in range(self.n_splits):
-            yield (first != fold) & (second != fold), (first == fold) ^ (second == fold)
-
-    def _parts_of_two(self, first: Array, second: Array) -> Iterator[tuple[Array, Array]]:
-        for i, j in combinations_with_replacement(range(self.n_splits), 2):
-            known = ~np.isin(first, (i, j)) & ~np.isin(second, (i, j))
-            yield known, ((first == i) & (second == j)) | ((first == j) & (second == i))
+def named_alike(left: Any, right: Any, who: str) -> Any:
+    """The right objects, with the names of the left ones' columns."""
+    if left.shape[1] != right.shape[1]:
+        raise ValueError(
+            f"{who} as many columns for the one object as for the other; got {left.shape[1]} and "
+            f"{right.shape[1]}."
+        )
+    return right.set_axis(left.columns, axis=1) if hasattr(right, "iloc") else right
 
 
 # ------------------------------------------------------------------ cells of a matrix of interactions

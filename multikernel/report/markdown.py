@@ -1,21 +1,11 @@
 """From the dictionary of `summarize` to Markdown."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from multikernel.report import tables
+from multikernel.report import tables, words
 from multikernel.report.summary import Summary
-from multikernel.report.words import (
-    PART_NAMES,
-    format_cell,
-    format_share,
-    format_weight,
-    headline,
-    part,
-    refit_warnings,
-    score_note,
-)
 
 _MOST_ROWS = 50
 _RESIDUAL_FIGURES = (("RMSE", "rmse"), ("MAE", "mae"), ("R²", "r2"))
@@ -52,18 +42,22 @@ def render_markdown(summary: Summary) -> str:
     | image | 0.6000 | 75.0% |
     <BLANKLINE>
     """
-    parts = [f"# {escape_markdown(summary['title'])}", escape_markdown(headline(summary))]
-    parts += _weights(summary) + _of_views(summary)
+    parts = [f"# {escape_markdown(summary['title'])}", escape_markdown(words.headline(summary))]
+    parts += _weights(summary) + _sections(summary, ("stability", "without_view", "baselines"))
+    if baselines := words.part(summary, "baselines"):
+        parts.append(_listed(f"{row['name']}: {row['what']}" for row in baselines["rows"]))
     if summary["comparison"]["rows"]:
         parts += ["## Comparison", _lines(**summary["comparison"])]
-    parts += _held_out(summary) + _of_samples(summary)
+    parts += _held_out(summary) + _sections(summary, ("heat_maps", "embedding", "gate")) + _gate(summary)
     steps = summary["convergence"]["history"]
     if steps:
         parts += ["## Convergence", _lines(list(steps[0]), [list(step.values()) for step in steps])]
-    warned, notes = refit_warnings(summary)
+    warned, notes = words.refit_warnings(summary)
     if warned:
-        parts += ["## Warnings of refits", "\n".join(f"- {escape_markdown(text)}" for text in warned)]
-    parts += _omitted(summary)
+        parts += ["## Warnings of refits", _listed(warned)]
+    if omitted := words.part(summary, "omitted"):
+        told = (f"{words.PART_NAMES.get(row['part'], row['part'])}: {row['why']}" for row in omitted)
+        parts += ["## Left out", _listed(told)]
     parts += [escape_markdown(note) for note in [*notes, *summary["notes"]]]
     return "\n\n".join(parts) + "\n"
 
@@ -72,7 +66,8 @@ def _weights(summary: Summary) -> list[str]:
     if not summary["weights"]:
         return []
     rows = [
-        [row["view"], format_weight(row["weight"]), format_share(row["share"])] for row in summary["weights"]
+        [row["view"], words.format_weight(row["weight"]), words.format_share(row["share"])]
+        for row in summary["weights"]
     ]
     parts = ["## Weights", _lines(["view", "weight", "share"], rows)]
     if approximation := summary.get("approximation"):
@@ -80,34 +75,27 @@ def _weights(summary: Summary) -> list[str]:
     return parts
 
 
-def _of_views(summary: Summary) -> list[str]:
+def _sections(summary: Summary, names: Iterable[str]) -> list[str]:
+    """The headings, answers and tables of those parts of the evaluation that are there."""
     parts = []
-    if stability := part(summary, "stability"):
-        parts += _section("stability", tables.stability_table(stability), stability)
-    if without := part(summary, "without_view"):
-        parts += _section("without_view", tables.without_view_table(without), without)
-    if baselines := part(summary, "baselines"):
-        parts += _section("baselines", tables.baselines_table(baselines), baselines)
-        what = [
-            f"- {escape_markdown(row['name'])}: {escape_markdown(row['what'])}" for row in baselines["rows"]
-        ]
-        parts.append("\n".join(what))
+    for name in names:
+        if found := words.part(summary, name):
+            answer = [escape_markdown(found["answer"])] if found.get("answer") else []
+            parts += [f"## {words.PART_NAMES[name]}", *answer, *_table(tables.OF_PARTS[name](found))]
     return parts
 
 
 def _held_out(summary: Summary) -> list[str]:
-    held_out = part(summary, "held_out")
+    held_out = words.part(summary, "held_out")
     if not held_out:
         return []
-    score = (
-        f"{tables.upper_first(held_out['metric'])} {format_cell(held_out['score'])}. {held_out['protocol']}"
-    )
+    figure = f"{tables.upper_first(held_out['metric'])} {words.format_cell(held_out['score'])}"
     notes = [f"{name}: {figure}." for name, figure in tables.held_out_figures(held_out)]
-    notes += [score_note(summary)]
-    text = " ".join([f"{score.rstrip('.')}.", *filter(None, notes)])
-    parts = [f"## {PART_NAMES['held_out']}", escape_markdown(text)]
+    notes += [words.score_note(summary)]
+    text = " ".join([tables.sentence(f"{figure}. {held_out['protocol']}"), *filter(None, notes)])
+    parts = [f"## {words.PART_NAMES['held_out']}", escape_markdown(text)]
     if residuals := held_out["residuals"]:
-        figures = [f"{name} {format_cell(residuals[key])}" for name, key in _RESIDUAL_FIGURES]
+        figures = [f"{name} {words.format_cell(residuals[key])}" for name, key in _RESIDUAL_FIGURES]
         parts.append(escape_markdown(", ".join(figures)))
     for key, make in tables.HELD_OUT.items():
         if held_out[key]:
@@ -115,35 +103,18 @@ def _held_out(summary: Summary) -> list[str]:
     return parts
 
 
-def _of_samples(summary: Summary) -> list[str]:
-    parts = []
-    if heat_maps := part(summary, "heat_maps"):
-        parts += _section("heat_maps", tables.heat_maps_table(heat_maps))
-    if embedding := part(summary, "embedding"):
-        parts += _section("embedding", tables.embedding_table(embedding))
-    if gate := part(summary, "gate"):
-        parts += _section("gate", tables.gate_means_table(gate))
-        whole = tables.gate_table(gate)
-        parts += _table(whole | {"rows": whole["rows"][:_MOST_ROWS]})
-        if len(whole["rows"]) > _MOST_ROWS:
-            parts.append(f"The first {_MOST_ROWS} of {len(whole['rows'])} samples.")
-    return parts
-
-
-def _omitted(summary: Summary) -> list[str]:
-    omitted = part(summary, "omitted")
-    if not omitted:
+def _gate(summary: Summary) -> list[str]:
+    gate = words.part(summary, "gate")
+    if not gate:
         return []
-    lines = [
-        f"- {escape_markdown(PART_NAMES.get(row['part'], row['part']))}: {escape_markdown(row['why'])}"
-        for row in omitted
-    ]
-    return ["## Left out", "\n".join(lines)]
+    whole = tables.gate_table(gate)
+    n = len(whole["rows"])
+    more = [f"The first {_MOST_ROWS} of {n} samples."] if n > _MOST_ROWS else []
+    return _table(whole | {"rows": whole["rows"][:_MOST_ROWS]}) + more
 
 
-def _section(name: str, table: tables.Table, content: Mapping[str, Any] | None = None) -> list[str]:
-    answer = (content or {}).get("answer")
-    return [f"## {PART_NAMES[name]}", *([escape_markdown(answer)] if answer else []), *_table(table)]
+def _listed(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {escape_markdown(text)}" for text in texts)
 
 
 def _table(table: tables.Table) -> list[str]:
@@ -155,7 +126,7 @@ def _table(table: tables.Table) -> list[str]:
 
 
 def _lines(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [[escape_markdown(format_cell(value)) for value in row] for row in [columns, *rows]]
+    lines = [[escape_markdown(words.format_cell(value)) for value in row] for row in [columns, *rows]]
     lines.insert(1, ["---"] * len(columns))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

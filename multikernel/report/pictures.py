@@ -1,16 +1,19 @@
 """The pictures of a report: those of `multikernel.viz`, as SVG within the page."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from multikernel import viz
 from multikernel.report.summary import Summary
-from multikernel.report.words import format_cell, format_gap, part
+from multikernel.report.words import format_cell, format_gap
 from multikernel.viz.canvas import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, plain, with_numbers
 from multikernel.viz.samples import SAMPLES, describe_sample, gate_shades, gated_view, samples_as_drawn
 from multikernel.viz.svg import draw_svg
+
+Evaluation = Mapping[str, Any]
+Size = tuple[float, float]
 
 # The colours of the pictures as the style sheet names them, so that dark pages have light ones.
 _INKS = {
@@ -27,145 +30,150 @@ _INKS = {
 }
 _SMALL, _SQUARE, _WIDE = (4.6, 3.2), (4.4, 4.0), (6.4, 4.4)
 _MOST_ROWS = 30
+_BELOW = "Every value is in the table below."
 
 
 def draw_pictures(summary: Summary) -> dict[str, Any]:
     """Draw everything of a summary that has a picture.
 
-    Parameters
-    ----------
-    summary : dict
-        As `summarize` returns it.
-
-    Returns
-    -------
-    dict
-        By name: ``stability``, ``without_view``, ``baselines``, ``roc``, ``calibration``, ``residuals``,
-        ``embedding``, ``gate`` and ``convergence``, None where there is nothing to draw; ``heat_maps``, one
-        for each kernel; ``gate_shades`` and ``gate_view``, to show the gate of another view.
+    By name: the parts of an evaluation and ``convergence``, None where there is nothing to draw;
+    ``heat_maps``, one for each kernel; ``gate_shades`` and ``gate_view``, to show the gate of another view.
     """
     evaluation = {"omitted": [], "classes": [], "task": None} | (summary.get("evaluation") or {})
-    held_out = {"held_out": part(summary, "held_out") or {}}
-    drawn = {name: draw(evaluation) for name, draw in _PARTS.items() if evaluation.get(name)}
-    drawn |= {name: draw(evaluation) for name, draw in _HELD_OUT.items() if held_out["held_out"].get(name)}
-    nothing = dict.fromkeys([*_PARTS, *_HELD_OUT, "gate"])
-    return nothing | {"heat_maps": []} | drawn | _gate(evaluation) | {"convergence": _convergence(summary)}
+    drawn: dict[str, Any] = {name: _draw(name, evaluation) for name in _PICTURES}
+    if drawn["gate"] is not None:
+        drawn |= {"gate_shades": gate_shades(evaluation), "gate_view": gated_view(evaluation)}
+    return drawn | {"heat_maps": _heat_maps(evaluation), "convergence": _convergence(summary)}
 
 
-def _svg(draw: Callable[[Any], Any], name: str, size: tuple[float, float], title: str, **more: Any) -> Markup:
+def _svg(draw: Callable[[Any], Any], name: str, size: Size, title: str, **more: Any) -> Markup:
     # what comes from the data is escaped where the SVG is written
     return Markup(draw_svg(draw, name, size=size, title=title, inks=_INKS, **more))
 
 
-# ---------------------------------------------------------------------- views and baselines
-def _rows_size(rows: Sequence[Any], names: str) -> tuple[float, float]:
-    longest = max(len(plain(row[names])) for row in rows)
-    return 5.4 + 0.06 * max(longest - 12, 0), 1.1 + 0.26 * min(max(len(rows), 2), _MOST_ROWS)
+# ---------------------------------------------------------------------- parts of an evaluation
+class _Picture(NamedTuple):
+    """What is said of a picture, of what it draws: `keys` are those that must have numbers."""
+
+    keys: tuple[str, ...]
+    size: Callable[[Sequence[Any]], Size]
+    title: str
+    words: Callable[[Sequence[Any], Evaluation], str]
 
 
-def _stability(evaluation: Mapping[str, Any]) -> Markup | None:
-    rows = with_numbers(evaluation["stability"]["rows"], "mean", "low", "high")
+def _draw(name: str, evaluation: Evaluation) -> Markup | None:
+    """The picture of a part; None where the part is missing or nothing of it can be drawn."""
+    keys, size, title, words = _PICTURES[name]
+    found = (evaluation.get("held_out") or {}).get(name) if name in _HELD_OUT else evaluation.get(name)
+    if not found or (name == "gate" and not (evaluation.get("embedding") and found["views"])):
+        return None
+    of_samples = name in ("embedding", "gate")
+    if of_samples:
+        rows = samples_as_drawn(evaluation, gated=name == "gate")
+    else:
+        rows = with_numbers(found[_HELD_OUT.get(name, "rows")], *keys)
     if not rows:
-        return None
-    width, height = _rows_size(rows, "view")
-    return _svg(
-        lambda ax: viz.stability(evaluation, most=_MOST_ROWS, ax=ax),
-        "stability-picture",
-        (width, height + 0.3),
-        "Share of the weight of each view over several fits",
-        description=f"{len(rows)} views, those of most weight first. Every value is in the table below.",
-    )
-
-
-def _without_view(evaluation: Mapping[str, Any]) -> Markup | None:
-    rows = with_numbers(evaluation["without_view"]["rows"], "effect")
-    if not rows:
-        return None
-    return _svg(
-        lambda ax: viz.without_view(evaluation, most=_MOST_ROWS, ax=ax),
-        "without-view-picture",
-        _rows_size(rows, "view"),
-        "Loss of score without each view",
-        description=f"{len(rows)} views, the largest loss first. Every value is in the table below.",
-    )
-
-
-def _baselines(evaluation: Mapping[str, Any]) -> Markup | None:
-    rows = with_numbers(evaluation["baselines"]["rows"], "score")
-    if not rows:
-        return None
-    return _svg(
-        lambda ax: viz.baselines(evaluation, ax=ax),
-        "baselines-picture",
-        _rows_size(rows, "name"),
-        "Score of the model and of the baselines",
-        description=f"{len(rows)} models on the same folds. Every value is in the table below.",
-    )
-
-
-# ---------------------------------------------------------------------- held-out predictions
-def _roc(evaluation: Mapping[str, Any]) -> Markup | None:
-    curves = evaluation["held_out"]["roc"]["curves"]
-    if not curves:
-        return None
-    return _svg(
-        lambda ax: viz.roc(evaluation, ax=ax),
-        "roc",
-        _SQUARE if len(curves) <= 5 else (5.4, 3.4),
-        "ROC curves of the held-out samples",
-        description=f"The true positive rate against the false positive rate, {len(curves)} "
-        f"{'curve' if len(curves) == 1 else 'curves'}. The area under each is in the table below.",
-    )
-
-
-def _calibration(evaluation: Mapping[str, Any]) -> Markup | None:
-    bins = with_numbers(evaluation["held_out"]["calibration"]["bins"], "predicted", "observed")
-    if not bins:
         return None
 
     def draw(ax: Any) -> None:
-        viz.calibration(evaluation, ax=ax)
-        ax.set_xlabel("predicted probability")  # the caption says how it was made
+        getattr(viz, name)(evaluation, ax=ax)
+        if name == "calibration":
+            ax.set_xlabel("predicted probability")  # the caption says how it was made
+        for bar in ax.child_axes if name == "gate" else ():
+            bar.set_ylabel("weight")  # of which view, the page says, where another can be chosen
 
-    return _svg(
-        draw,
-        "calibration",
-        _SQUARE,
+    identifier = name if name in _HELD_OUT else f"{name.replace('_', '-')}-picture"
+    more = {"marks": SAMPLES, "says": [describe_sample(point) for point in rows]} if of_samples else {}
+    return _svg(draw, identifier, size(rows), title, description=words(rows, evaluation), **more)
+
+
+def _rows_size(rows: Sequence[Any]) -> Size:
+    longest = max(len(plain(row["view"] if "view" in row else row["name"])) for row in rows)
+    return 5.4 + 0.06 * max(longest - 12, 0), 1.1 + 0.26 * min(max(len(rows), 2), _MOST_ROWS)
+
+
+# The parts of held-out predictions that have a picture, and what of each is drawn.
+_HELD_OUT = {"roc": "curves", "calibration": "bins", "residuals": "points"}
+_PICTURES = {
+    "stability": _Picture(
+        ("mean", "low", "high"),
+        lambda rows: (_rows_size(rows)[0], _rows_size(rows)[1] + 0.3),
+        "Share of the weight of each view over several fits",
+        lambda rows, _: f"{len(rows)} views, those of most weight first. {_BELOW}",
+    ),
+    "without_view": _Picture(
+        ("effect",),
+        _rows_size,
+        "Loss of score without each view",
+        lambda rows, _: f"{len(rows)} views, the largest loss first. {_BELOW}",
+    ),
+    "baselines": _Picture(
+        ("score",),
+        _rows_size,
+        "Score of the model and of the baselines",
+        lambda rows, _: f"{len(rows)} models on the same folds. {_BELOW}",
+    ),
+    "roc": _Picture(
+        (),
+        lambda curves: _SQUARE if len(curves) <= 5 else (5.4, 3.4),
+        "ROC curves of the held-out samples",
+        lambda curves, _: (
+            f"The true positive rate against the false positive rate, {len(curves)} "
+            f"{'curve' if len(curves) == 1 else 'curves'}. The area under each is in the table below."
+        ),
+    ),
+    "calibration": _Picture(
+        ("predicted", "observed"),
+        lambda _: _SQUARE,
         "Calibration of the predicted probabilities",
-        description=f"The observed frequency against the predicted probability, {len(bins)} groups of "
-        "samples. Every value is in the table below.",
-    )
-
-
-def _residuals(evaluation: Mapping[str, Any]) -> Markup | None:
-    residuals = evaluation["held_out"]["residuals"]
-    points = with_numbers(residuals["points"], "observed", "predicted")
-    if not points:
-        return None
-    return _svg(
-        lambda ax: viz.residuals(evaluation, ax=ax),
-        "residuals",
-        (4.6, 3.8),
+        lambda bins, _: (
+            "The observed frequency against the predicted probability, "
+            f"{len(bins)} groups of samples. {_BELOW}"
+        ),
+    ),
+    "residuals": _Picture(
+        ("observed", "predicted"),
+        lambda _: (4.6, 3.8),
         "Residuals of the held-out samples",
-        description=f"Observed minus predicted against predicted, {len(points)} samples, R² "
-        f"{format_cell(residuals['r2'])}. The largest misses are in the table.",
-    )
+        lambda points, evaluation: (
+            f"Observed minus predicted against predicted, {len(points)} samples, R² "
+            f"{format_cell(evaluation['held_out']['residuals']['r2'])}. The largest misses are in the table."
+        ),
+    ),
+    "embedding": _Picture(
+        (),
+        lambda _: _WIDE,
+        "The samples in two dimensions",
+        lambda points, evaluation: (
+            f"{len(points)} samples by {evaluation['embedding']['method']}. Where "
+            "they lie is in the table below."
+        ),
+    ),
+    "gate": _Picture(
+        (),
+        lambda _: _WIDE,
+        "The weight of a view over the samples",
+        lambda points, _: (
+            f"{len(points)} samples in the places of the picture before, coloured by the "
+            "weight that the chosen view has for them. Every weight is in the table below."
+        ),
+    ),
+}
 
 
-# ---------------------------------------------------------------------- kernels and samples
-def _heat_maps(evaluation: Mapping[str, Any]) -> list[dict[str, Any]]:
+# ---------------------------------------------------------------------- kernels
+def _heat_maps(evaluation: Evaluation) -> list[dict[str, Any]]:
     """The picture of each kernel; the first is large and has the names of the groups."""
+    found = evaluation.get("heat_maps") or {"maps": []}
     return [
-        {
-            "name": kernel["name"],
-            "share": kernel["share"],
-            "picture": _heat_map(evaluation, str(kernel["name"]), number),
-        }
-        for number, kernel in enumerate(evaluation["heat_maps"]["maps"])
+        {"name": kernel["name"], "share": kernel["share"], "picture": _heat_map(evaluation, kernel, number)}
+        for number, kernel in enumerate(found["maps"])
     ]
 
 
-def _heat_map(evaluation: Mapping[str, Any], name: str, number: int) -> Markup:
+def _heat_map(evaluation: Evaluation, kernel: Mapping[str, Any], number: int) -> Markup:
+    name = str(kernel["name"])
+
     def draw(ax: Any) -> None:
         viz.heat_map(evaluation, name, bare=number > 0, ax=ax)
         ax.set_xlabel("")  # the page says how the samples are ordered
@@ -175,51 +183,8 @@ def _heat_map(evaluation: Mapping[str, Any], name: str, number: int) -> Markup:
 
     names = [plain(group["label"], longest=20) for group in evaluation["heat_maps"]["groups"]]
     room = 0.075 * max(map(len, names), default=0)
-    size = (4.2 + room, 3.2) if number == 0 else (1.9, 1.9)
-    return _svg(
-        draw, f"map{number}", size, f"Heat map of {name}", description="Its range is in the table below."
-    )
-
-
-def _embedding(evaluation: Mapping[str, Any]) -> Markup | None:
-    points = samples_as_drawn(evaluation)
-    if not points:
-        return None
-    method = evaluation["embedding"]["method"]
-    return _svg(
-        lambda ax: viz.embedding(evaluation, ax=ax),
-        "embedding-picture",
-        _WIDE,
-        "The samples in two dimensions",
-        description=f"{len(points)} samples by {method}. Where they lie is in the table below.",
-        marks=SAMPLES,
-        says=[describe_sample(point) for point in points],
-    )
-
-
-def _gate(evaluation: Mapping[str, Any]) -> dict[str, Any]:
-    if not evaluation.get("gate") or not evaluation.get("embedding") or not evaluation["gate"]["views"]:
-        return {}
-    points = samples_as_drawn(evaluation, gated=True)
-    if not points:
-        return {}
-
-    def draw(ax: Any) -> None:
-        viz.gate(evaluation, ax=ax)
-        for bar in ax.child_axes:
-            bar.set_ylabel("weight")  # of which view, the page says, where another can be chosen
-
-    picture = _svg(
-        draw,
-        "gate-picture",
-        _WIDE,
-        "The weight of a view over the samples",
-        description=f"{len(points)} samples in the places of the picture before, coloured by the weight that "
-        "the chosen view has for them. Every weight is in the table below.",
-        marks=SAMPLES,
-        says=[describe_sample(point) for point in points],
-    )
-    return {"gate": picture, "gate_shades": gate_shades(evaluation), "gate_view": gated_view(evaluation)}
+    size, below = (4.2 + room, 3.2) if number == 0 else (1.9, 1.9), "Its range is in the table below."
+    return _svg(draw, f"map{number}", size, f"Heat map of {name}", description=below)
 
 
 # ---------------------------------------------------------------------- convergence
@@ -229,33 +194,15 @@ def _convergence(summary: Summary) -> Markup | None:
     if key is None:
         return None
     steps = with_numbers(told["history"], key)
-    machines = {step["machine"] for step in steps}
-    what = "Relative duality gap" if key == "gap" else "Objective"
-    first, last = (format_gap(steps[k][key]) if key == "gap" else format_cell(steps[k][key]) for k in (0, -1))
-    line = (
-        f"A line from {first} to {last}."
-        if len(machines) == 1
-        else f"{len(machines)} lines, one for each machine."
-    )
+    n_machines = len({step["machine"] for step in steps})
+    what, form = ("Relative duality gap", format_gap) if key == "gap" else ("Objective", format_cell)
+    line = f"A line from {form(steps[0][key])} to {form(steps[-1][key])}."
+    about = line if n_machines == 1 else f"{n_machines} lines, one for each machine."
     named = {"machine_names": [row["machine"] for row in summary["machines"]]}
     return _svg(
         lambda ax: viz.convergence(told | named, ax=ax),
         "convergence-picture",
-        _SMALL if len(machines) == 1 else (5.6, 3.4),
+        _SMALL if n_machines == 1 else (5.6, 3.4),
         f"{what} by iteration",
-        description=f"{line} Every value is in the table below.",
+        description=f"{about} {_BELOW}",
     )
-
-
-_PARTS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    "stability": _stability,
-    "without_view": _without_view,
-    "baselines": _baselines,
-    "heat_maps": _heat_maps,
-    "embedding": _embedding,
-}
-_HELD_OUT: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    "roc": _roc,
-    "calibration": _calibration,
-    "residuals": _residuals,
-}

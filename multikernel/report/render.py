@@ -11,25 +11,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from multikernel.report import tables
+from multikernel.report import tables, words
 from multikernel.report.markdown import render_markdown
 from multikernel.report.pictures import draw_pictures
 from multikernel.report.summary import Summary
-from multikernel.report.words import (
-    PART_NAMES,
-    certificate,
-    findings,
-    format_cell,
-    format_gap,
-    format_share,
-    format_weight,
-    has_convergence,
-    has_warned,
-    part,
-    refit_warnings,
-    score_note,
-    views_title,
-)
 
 # Rows of a table that stand in the page itself; of longer ones the script shows as many at a time.
 MOST_ROWS = 500
@@ -65,15 +50,15 @@ def render_html(summary: Summary) -> str:
     convergence = summary["convergence"]
     script = _source("script.js")
     sections = _sections(summary)
-    warned, other_notes = refit_warnings(summary)
+    warned, other_notes = words.refit_warnings(summary)
     return environment.get_template("page.html").render(
         summary=summary,
         heaviest_first=sorted(summary["weights"], key=lambda row: -abs(row["share"] or 0.0)),
         heaviest=max((abs(row["share"] or 0.0) for row in summary["weights"]), default=0.0),
-        views_title=views_title(summary),
-        converged=has_convergence(summary),
-        findings=" ".join(findings(summary)),
-        certificate=" ".join(certificate(summary)),
+        views_title=words.views_title(summary),
+        converged=words.has_convergence(summary),
+        findings=" ".join(words.findings(summary)),
+        certificate=" ".join(words.certificate(summary)),
         optimal=convergence["certificate"] == "optimality",
         n_machines=len({step["machine"] for step in convergence["history"]}),
         pictures=draw_pictures(summary),
@@ -84,9 +69,9 @@ def render_html(summary: Summary) -> str:
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         warnings=warned,
         eval_notes=other_notes,
-        score_note=score_note(summary),
+        score_note=words.score_note(summary),
         most_rows=MOST_ROWS,
-        part_names=PART_NAMES,
+        part_names=words.PART_NAMES,
         **_tables(summary),
     )
 
@@ -146,17 +131,17 @@ def _render_json(summary: Summary) -> str:
 
 def _sections(summary: Summary) -> list[dict[str, str]]:
     """What the page has, in its order: identifier and heading."""
-    have = {name: bool(part(summary, name)) for name in (*PART_NAMES, "omitted")}
+    have = {name: bool(words.part(summary, name)) for name in (*words.PART_NAMES, "omitted")}
     listed = [
-        ("weights", views_title(summary), bool(views_title(summary))),
-        ("baselines", PART_NAMES["baselines"], have["baselines"]),
+        ("weights", words.views_title(summary), bool(words.views_title(summary))),
+        ("baselines", words.PART_NAMES["baselines"], have["baselines"]),
         ("comparison", "Comparison", bool(summary["comparison"]["rows"])),
-        ("held-out", PART_NAMES["held_out"], have["held_out"]),
-        ("kernels", PART_NAMES["heat_maps"], have["heat_maps"]),
-        ("embedding", PART_NAMES["embedding"], have["embedding"]),
-        ("gate", PART_NAMES["gate"], have["gate"]),
-        ("convergence", "Convergence", has_convergence(summary)),
-        ("warnings", "Warnings of refits", bool(refit_warnings(summary)[0])),
+        ("held-out", words.PART_NAMES["held_out"], have["held_out"]),
+        ("kernels", words.PART_NAMES["heat_maps"], have["heat_maps"]),
+        ("embedding", words.PART_NAMES["embedding"], have["embedding"]),
+        ("gate", words.PART_NAMES["gate"], have["gate"]),
+        ("convergence", "Convergence", words.has_convergence(summary)),
+        ("warnings", "Warnings of refits", bool(words.refit_warnings(summary)[0])),
         ("omitted", "Left out", have["omitted"]),
         ("model", "Model", True),
     ]
@@ -165,41 +150,27 @@ def _sections(summary: Summary) -> list[dict[str, str]]:
 
 def _tables(summary: Summary) -> dict[str, Any]:
     """The tables of the parts of the evaluation, None for those that are not there."""
-    makers: dict[str, Callable[[Any], Any]] = {
-        "stability": tables.stability_table,
-        "without_view": lambda without: _marked(
-            tables.without_view_table(without), [f"without {row['view']}" for row in without["rows"]], summary
-        ),
-        "baselines": lambda baselines: _marked(
-            tables.baselines_table(baselines), [row["name"] for row in baselines["rows"]], summary
-        ),
-        "held_out": _held_out_tables,
-        "heat_maps": tables.heat_maps_table,
-        "embedding": tables.embedding_table,
-        "gate": lambda gate: {"table": tables.gate_table(gate), "means": tables.gate_means_table(gate)},
+    makers = tables.OF_PARTS | {"held_out": _held_out_tables}
+    made: dict[str, Any] = {
+        name: make(found) if (found := words.part(summary, name)) else None for name, make in makers.items()
     }
-    made = {
-        f"{name}_part": make(found) if (found := part(summary, name)) else None
-        for name, make in makers.items()
-    }
+    for name, contender in (("without_view", "without {view}"), ("baselines", "{name}")):
+        if made[name]:  # rows are marked where a refit gave a warning
+            rows = words.part(summary, name)["rows"]
+            made[name]["marked"] = [words.has_warned(summary, contender.format(**row)) for row in rows]
+    if made["gate"]:
+        made["gate"] = {"table": tables.gate_table(words.part(summary, "gate")), "means": made["gate"]}
     approximation = summary.get("approximation")
-    return made | {"approximation_part": tables.approximation_table(approximation) if approximation else None}
-
-
-def _marked(table: tables.Table, contenders: list[str], summary: Summary) -> tables.Table:
-    """A table whose rows are marked where a refit gave a warning."""
-    return table | {"marked": [has_warned(summary, contender) for contender in contenders]}
+    made["approximation"] = tables.approximation_table(approximation) if approximation else None
+    return {f"{name}_part": table for name, table in made.items()}
 
 
 def _held_out_tables(held_out: Any) -> dict[str, Any]:
     made = {key: make(held_out[key]) if held_out.get(key) else None for key, make in tables.HELD_OUT.items()}
-    shades = _confusion_shades(held_out["confusion"]) if held_out.get("confusion") else None
+    counts = (held_out.get("confusion") or {"counts": []})["counts"]
+    # how dark each cell of the confusion matrix is, in per cent: its part of the samples of its row
+    shades = [[round(100 * count / (sum(row) or 1)) for count in row] for row in counts]
     return made | {"shades": shades, "figures": tables.held_out_figures(held_out)}
-
-
-def _confusion_shades(confusion: Any) -> list[list[int]]:
-    """How dark each cell is, in per cent: its part of the samples of its row."""
-    return [[round(100 * count / (sum(row) or 1)) for count in row] for row in confusion["counts"]]
 
 
 @lru_cache(maxsize=1)
@@ -212,10 +183,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "weight": format_weight,
-        "share": format_share,
-        "gap": format_gap,
-        "cell": format_cell,
+        "weight": words.format_weight,
+        "share": words.format_share,
+        "gap": words.format_gap,
+        "cell": words.format_cell,
         "upper_first": tables.upper_first,
         "sentence": tables.sentence,
     }

@@ -1,6 +1,5 @@
 """From a fitted model to a plain dictionary: everything a report shows, and nothing a page must compute."""
 
-import math
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
-from multikernel.viz.fitted import last_of, machine_weights, view_shares, weight_names
+from multikernel.viz.fitted import last_of, machine_weights, plain_leaf, plain_tree, view_shares, weight_names
 
 Summary = dict[str, Any]
 
@@ -91,9 +90,9 @@ def _evaluation(evaluation: Mapping[str, Any] | None, model: Any) -> dict[str, A
             f"evaluation must be a dictionary as evaluate(model, X, y) returns it; got "
             f"{type(evaluation).__name__}."
         )
-    plain: dict[str, Any] = _plain_tree(evaluation)
-    _require_same_model(plain, model)
-    return plain
+    copied: dict[str, Any] = plain_tree(evaluation)
+    _require_same_model(copied, model)
+    return copied
 
 
 def _require_same_model(evaluation: Mapping[str, Any], model: Any) -> None:
@@ -119,15 +118,6 @@ def _is_regressor(model: Any) -> bool:
     return hasattr(model, "__sklearn_tags__") and is_regressor(model)
 
 
-def _plain_tree(value: Any) -> Any:
-    """Copy nested mappings and sequences, with leaves that JSON can hold."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain_tree(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain_tree(item) for item in value]
-    return _plain(value)
-
-
 def _weights(model: Any) -> list[dict[str, Any]]:
     name = type(model).__name__
     if getattr(model, "kernel_weights_", None) is None:
@@ -135,7 +125,7 @@ def _weights(model: Any) -> list[dict[str, Any]]:
             raise ValueError(f"model must be fitted; {name} has no kernel_weights_. Call its fit first.")
         return []
     return [
-        {"view": view, "weight": _plain(weight), "share": _plain(share)}
+        {"view": view, "weight": plain_leaf(weight), "share": plain_leaf(share)}
         for view, weight, share in view_shares(model, finite=False)
     ]
 
@@ -149,7 +139,7 @@ def _parameters(model: Any) -> dict[str, str]:
 
 def _machines(model: Any) -> list[dict[str, Any]]:
     return [
-        {"machine": machine, "weights": [_plain(weight) for weight in row]}
+        {"machine": machine, "weights": [plain_leaf(weight) for weight in row]}
         for machine, row in machine_weights(model).items()
     ]
 
@@ -168,7 +158,7 @@ def _convergence(model: Any) -> dict[str, Any]:
         "n_iter": _number(getattr(model, "n_iter_", None)),
         "status": str(getattr(model, "status_", "unknown")),
         "history": [
-            {key: _plain(step.get(key, 0 if key == "machine" else None)) for key in keys}
+            {key: plain_leaf(step.get(key, 0 if key == "machine" else None)) for key in keys}
             for step in getattr(model, "history_", [])
         ],
     }
@@ -192,7 +182,9 @@ def _approximation(model: Any) -> list[dict[str, Any]]:
     if table is None:
         return []
     keys = ("approximation", "rank", "trace_error")
-    return [{"view": str(view), **{key: _plain(row[key]) for key in keys}} for view, row in table.iterrows()]
+    return [
+        {"view": str(view), **{key: plain_leaf(row[key]) for key in keys}} for view, row in table.iterrows()
+    ]
 
 
 def _comparison(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -203,24 +195,15 @@ def _comparison(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 f"every row of comparison must have the same columns; row 0 has {columns} and "
                 f"row {position} has {[str(key) for key in row]}. Give None where a value is missing."
             )
-    return {"columns": columns, "rows": [[_plain(value) for value in row.values()] for row in rows]}
+    return {"columns": columns, "rows": [[plain_leaf(value) for value in row.values()] for row in rows]}
 
 
 def _number(value: Any) -> float | int | None:
     """Return one figure for the whole model: the largest where there is one per machine."""
     if value is None or np.size(value) == 0:
         return None
-    figure = _plain(np.max(value))
+    figure = plain_leaf(np.max(value))
     return figure if isinstance(figure, int | float) else None
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON can hold: Python numbers, strings and None; what is not finite becomes None."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def _short(value: Any) -> str:

@@ -1,7 +1,8 @@
 """The tables of a report, as text in rows: the page, Markdown and the search field show the same."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from statistics import fmean
 from typing import Any
 
@@ -9,8 +10,9 @@ from multikernel.report.words import format_cell, format_difference, format_gap,
 
 Table = dict[str, Any]
 
-_VERDICTS = {"better": "better", "worse": "worse", "tie": "tie"}
 _WORST = 10
+# The head of a column, and what it tells of a row.
+Columns = dict[str, Callable[[Any], Any]]
 
 
 def make_table(
@@ -32,88 +34,85 @@ def make_table(
     return {"caption": caption, "columns": heads, "rows": cells, "note": note, "marked": []}
 
 
+def _tell(caption: str, columns: Columns, rows: Sequence[Any], **more: Any) -> Table:
+    """A table that tells the same of each row."""
+    return make_table(
+        caption, list(columns), [[tell(row) for tell in columns.values()] for row in rows], **more
+    )
+
+
+def _its_sd(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """The spread of the differences, where it is known, fold by fold; the model itself has none."""
+    if all(row.get("difference_sd") is None for row in rows):
+        return {}
+    return {"Its SD": lambda row: _spread(row.get("difference_sd") if row.get("verdict", "tie") else None)}
+
+
+def _spread(sd: float | None) -> str:
+    return "–" if sd is None else f"±{format_cell(sd)}"
+
+
 def stability_table(stability: Mapping[str, Any]) -> Table:
     """How much the share of each view varies between fits."""
-    rows = [
-        [
-            row["view"],
-            format_share(row["share"]),
-            format_share(row["mean"]),
-            _plus_minus(row["sd"]),
-            f"{format_share(row['low'])} to {format_share(row['high'])}",
-            _per_cent(row["used"]),
-        ]
-        for row in stability["rows"]
-    ]
+    columns: Columns = {
+        "View": itemgetter("view"),
+        "This model": lambda row: format_share(row["share"]),
+        "Mean": lambda row: format_share(row["mean"]),
+        "SD": lambda row: "–" if row["sd"] is None else f"±{100 * row['sd']:.1f}%",
+        "Range": lambda row: f"{format_share(row['low'])} to {format_share(row['high'])}",
+        "Used in": lambda row: "–" if row["used"] is None else f"{100 * row['used']:.0f}%",
+    }
     caption = "Share of the weight of each view: in this model, and over fits on parts of the data."
-    columns = ["View", "This model", "Mean", "SD", "Range", "Used in"]
-    return make_table(caption, columns, rows, note=sentence(stability["protocol"]))
+    return _tell(caption, columns, stability["rows"], note=sentence(stability["protocol"]))
 
 
 def approximation_table(approximation: Sequence[Mapping[str, Any]]) -> Table:
     """How exactly factors stand for the kernels."""
-    rows = [
-        [
-            row["view"],
-            row["approximation"].replace("_", " "),
-            str(row["rank"]),
-            format_gap(row["trace_error"]),
-        ]
-        for row in approximation
-    ]
+    columns: Columns = {
+        "View": itemgetter("view"),
+        "Approximation": lambda row: row["approximation"].replace("_", " "),
+        "Rank": itemgetter("rank"),
+        "Trace error": lambda row: format_gap(row["trace_error"]),
+    }
     caption = "Factors of each view: their columns, and what they leave out of the trace of its kernel."
     note = "The error is relative, over all rows of the fit; random features have none."
-    return make_table(caption, ["View", "Approximation", "Rank", "Trace error"], rows, words=2, note=note)
+    return _tell(caption, columns, approximation, words=2, note=note)
 
 
 def without_view_table(without: Mapping[str, Any]) -> Table:
     """What is lost when a view is left out."""
-    rows = [
-        [
-            row["view"],
-            format_difference(row["effect"]),
-            format_cell(row["score"]),
-            _plus_minus_score(row["sd"]),
-            format_p(row["p"]),
-        ]
-        for row in without["rows"]
-    ]
-    columns = ["View", "Effect", "Score without", "SD", "p"]
-    if _is_paired(without["rows"]):
-        columns.insert(2, "Its SD")
-        for cells, row in zip(rows, without["rows"], strict=True):
-            cells.insert(2, _plus_minus_score(row.get("difference_sd")))
+    columns: Columns = {
+        "View": itemgetter("view"),
+        "Effect": lambda row: format_difference(row["effect"]),
+        **_its_sd(without["rows"]),
+        "Score without": lambda row: format_cell(row["score"]),
+        "SD": lambda row: _spread(row["sd"]),
+        "p": lambda row: format_p(row["p"]),
+    }
     caption = (
         f"{upper_first(without['metric'])} with all views: {format_cell(without['score'])}. The effect of a "
         "view is that minus the score without it."
     )
-    return make_table(caption, columns, rows, note=sentence(without["protocol"]))
+    return _tell(caption, columns, without["rows"], note=sentence(without["protocol"]))
 
 
 def baselines_table(baselines: Mapping[str, Any]) -> Table:
     """The learned kernel beside simpler ones."""
-    rows = [
-        [
-            row["name"],
-            format_cell(row["score"]),
-            _plus_minus_score(row["sd"]),
-            # the model itself has nothing to be compared with
-            format_difference(row["difference"]) if row["verdict"] else "–",
-            format_p(row["p"]),
-            _VERDICTS.get(row["verdict"] or "", "–"),
-        ]
-        for row in baselines["rows"]
-    ]
+    columns: Columns = {
+        "Model": itemgetter("name"),
+        "Score": lambda row: format_cell(row["score"]),
+        "SD": lambda row: _spread(row["sd"]),
+        # the model itself has nothing to be compared with
+        "Difference": lambda row: format_difference(row["difference"]) if row["verdict"] else "–",
+        **_its_sd(baselines["rows"]),
+        "p": lambda row: format_p(row["p"]),
+        "Verdict": lambda row: row["verdict"] or "–",
+    }
     caption = (
         f"{upper_first(baselines['metric'])} of each model. Difference: learned minus the other; the verdict "
         "is on the learned."
     )
-    columns = ["Model", "Score", "SD", "Difference", "p", "Verdict"]
-    if _is_paired(baselines["rows"]):
-        columns.insert(4, "Its SD")
-        for cells, row in zip(rows, baselines["rows"], strict=True):
-            cells.insert(4, _plus_minus_score(row.get("difference_sd") if row["verdict"] else None))
-    table = make_table(caption, columns, rows, note=sentence(baselines["protocol"]))
+    table = _tell(caption, columns, baselines["rows"], note=sentence(baselines["protocol"]))
     table["columns"][-1]["number"] = False
     return table
 
@@ -136,10 +135,7 @@ def roc_table(roc: Mapping[str, Any]) -> Table:
 
 def calibration_table(calibration: Mapping[str, Any]) -> Table:
     """The bins of predicted probabilities."""
-    rows = [
-        [format_cell(row["predicted"]), format_cell(row["observed"]), format_cell(row["n"])]
-        for row in calibration["bins"]
-    ]
+    rows = [[format_cell(row[key]) for key in ("predicted", "observed", "n")] for row in calibration["bins"]]
     caption = f"{sentence(calibration['how'])} Brier score: {format_cell(calibration['brier'])}."
     return make_table(caption, ["Mean predicted", "Observed", "Samples"], rows, words=0)
 
@@ -151,20 +147,15 @@ def residuals_table(residuals: Mapping[str, Any]) -> Table:
     worst = residuals.get("worst") or known
     worst = sorted(worst, key=lambda point: -abs(point["observed"] - point["predicted"]))[:_WORST]
     has_rows = bool(worst) and all(point.get("row") is not None for point in worst)
-    rows = [
-        [
-            *([str(point["row"])] if has_rows else []),
-            format_cell(point["observed"]),
-            format_cell(point["predicted"]),
-            format_difference(point["observed"] - point["predicted"]),
-        ]
-        for point in worst
-    ]
+    columns: Columns = {"Row": itemgetter("row")} if has_rows else {}
+    columns |= {
+        "Observed": lambda point: format_cell(point["observed"]),
+        "Predicted": lambda point: format_cell(point["predicted"]),
+        "Difference": lambda point: format_difference(point["observed"] - point["predicted"]),
+    }
     samples = "all samples" if residuals.get("worst") else f"{len(known)} samples"
     numbered = ", by row of the data, from 0" if has_rows else ""
-    caption = f"The {len(rows)} largest misses of {samples}{numbered}."
-    columns = ["Observed", "Predicted", "Difference"]
-    return make_table(caption, ["Row", *columns] if has_rows else columns, rows, words=0)
+    return _tell(f"The {len(worst)} largest misses of {samples}{numbered}.", columns, worst, words=0)
 
 
 # The tables of held-out predictions, by the part of the evaluation that they show.
@@ -234,11 +225,7 @@ def gate_table(gate: Mapping[str, Any]) -> Table:
     known = [key for key in (kind, "predicted") if any(row.get(key) is not None for row in rows)]
     names = {"label": "Class", "value": "Value", "predicted": "Predicted"}
     cells = [
-        [
-            str(row["row"]),
-            *(format_cell(row.get(key)) for key in known),
-            *map(_three_decimals, row["weights"]),
-        ]
+        [row["row"], *(format_cell(row.get(key)) for key in known), *map(_three_decimals, row["weights"])]
         for row in rows
     ]
     heads = ["Row", *(names[key] for key in known)]
@@ -258,6 +245,17 @@ def gate_means_table(gate: Mapping[str, Any]) -> Table:
     return make_table(
         "Mean weights of the samples of each group.", ["Group", "Samples"], rows, given=gate["views"]
     )
+
+
+# The table of each part of an evaluation but for held-out predictions, which have several.
+OF_PARTS: dict[str, Callable[[Any], Table]] = {
+    "stability": stability_table,
+    "without_view": without_view_table,
+    "baselines": baselines_table,
+    "heat_maps": heat_maps_table,
+    "embedding": embedding_table,
+    "gate": gate_means_table,
+}
 
 
 def _groups(samples: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
@@ -283,25 +281,8 @@ def held_out_figures(held_out: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, format_cell(figure)) for name, figure in figures if figure is not None]
 
 
-def _is_paired(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the spread of the differences is known, fold by fold."""
-    return any(row.get("difference_sd") is not None for row in rows)
-
-
 def _three_decimals(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
-
-
-def _plus_minus(sd: float | None) -> str:
-    return "–" if sd is None else f"±{100 * sd:.1f}%"
-
-
-def _plus_minus_score(sd: float | None) -> str:
-    return "–" if sd is None else f"±{format_cell(sd)}"
-
-
-def _per_cent(part: float | None) -> str:
-    return "–" if part is None else f"{100 * part:.0f}%"
 
 
 def upper_first(text: str) -> str:

@@ -5,6 +5,7 @@ kernels of the new rows in the same way, one kernel and some thousand rows at a 
 """
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,44 +23,30 @@ from ..views import make_bank
 from .fixed import MeanRule
 from .learner import WeightLearner
 from .machines import default_machine, is_estimator, machine_for
-from .similarity.centered_alignment import CenteredAlignment
+from .similarity import CenteredAlignment
 from .targets import Targets, class_targets, no_targets, value_targets
-
-COMBINED = About(
-    family="combined",
-    problem="η = learner(K_1, …, K_P, y), then a machine on s Σ η_m K_m, s such that the mean diagonal is 1",
-    solver="the learner's, with its certificate; then the machine's",
-    cost="the learner's and one machine; memory P n² for the kernels and n² for the sum",
-    use="A rule of your choice, plain sums included, under a machine of your choice.",
-    reference="Gönen & Alpaydın 2011 (survey)",
-)
 
 
 class CombinedKernel(KernelEstimator):
-    """Parameters and methods of all estimators that put a machine on the kernel of a learner."""
+    """What estimators on the kernel of a learner have in common."""
 
-    about = COMBINED
-    _task: ClassVar[str]  # what the machine predicts
+    about = About(
+        family="combined",
+        problem=(
+            "η = learner(K_1, …, K_P, y), then a machine on s Σ η_m K_m, s such that the mean diagonal is 1"
+        ),
+        solver="the learner's, with its certificate; then the machine's",
+        cost="the learner's and one machine; memory P n² for the kernels and n² for the sum",
+        use="A rule of your choice, plain sums included, under a machine of your choice.",
+        reference="Gönen & Alpaydın 2011 (survey)",
+    )
     _default_learner: ClassVar[type[WeightLearner]] = CenteredAlignment
 
-    def __init__(
-        self,
-        learner: Any = None,
-        machine: Any = None,
-        kernels: Any = "auto",
-        *,
-        normalise: bool = True,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-    ) -> None:
-        self.learner = learner
-        self.machine = machine
-        self.kernels = kernels
-        self.normalise = normalise
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
+    learner: Any
+    normalise: bool
+    psd: str
+    gram: str
+    dtype: Any
 
     # ------------------------------------------------------------------ fit
     def _fit_kernel(self, X: Any, targets: Targets) -> Array:
@@ -77,29 +64,16 @@ class CombinedKernel(KernelEstimator):
         self.view_names_ = list(self._bank.view_names_)
         self.learner_ = clone(learner)
         self.learner_.fit_stack(Ks, targets, self.view_names_)
-        self._store_weights(self.learner_)
+        self.kernel_weights_ = self.learner_.kernel_weights_
+        self.kernel_shares_ = self.learner_.kernel_shares_
+        self.status_, self.n_iter_ = self.learner_.status_, self.learner_.n_iter_
+        self.objective_, self.history_ = self.learner_.objective_, self.learner_.history_
+        self.dual_gap_ = self.learner_.dual_gap_ if np.isfinite(self.objective_) else np.nan
         K = self.learner_.combine_training(Ks)
         self.scale_ = self._scale(K)
         K *= self.scale_
         self._bank = self._bank.restrict(np.arange(len(K)), self.learner_.active_kernels)
         return K
-
-    def _keep(self, machine: Any) -> None:
-        """Store the fitted machine, and of the training samples by themselves those that it reads."""
-        self.machine_ = machine
-        self._kept = None if self._precomputed or not self.learner_.is_linear else read_columns(machine)
-        if self._kept is not None:
-            self._kept_bank = self._bank.restrict(self._kept, self.learner_.active_kernels)
-
-    def _store_weights(self, learner: WeightLearner) -> None:
-        """The weights, and how they were found if they are the solution of a problem."""
-        self.kernel_weights_ = learner.kernel_weights_
-        self.kernel_shares_ = learner.kernel_shares_
-        self.status_ = learner.status_
-        self.n_iter_ = learner.n_iter_
-        self.objective_ = learner.objective_
-        self.dual_gap_ = learner.dual_gap_ if np.isfinite(learner.objective_) else np.nan
-        self.history_ = learner.history_
 
     def _scale(self, K: Array) -> float:
         if not self.normalise:
@@ -150,14 +124,31 @@ class CombinedKernel(KernelEstimator):
         K *= self.scale_
         return K
 
-    def _combined_rows(self, X: Any) -> Array:
-        """The learned kernel as the machine gets it, with zeros for the training samples it does not read."""
-        if getattr(self, "_kept", None) is None:
-            return self._combine(self._bank, X)
-        part = self._combine(self._kept_bank, X)
-        K = np.zeros((len(part), self.learner_.n_train_))
-        K[:, self._kept] = part
-        return K
+    def _weight_columns(self) -> dict[str, Any]:
+        return {"weight": self.kernel_weights_, "share": self.kernel_shares_}
+
+
+@dataclass(eq=False, repr=False)
+class CombinedMachine(CombinedKernel):
+    """Parameters and methods of all estimators that put a machine on the kernel of a learner."""
+
+    _task: ClassVar[str]  # what the machine predicts
+
+    learner: Any = None
+    machine: Any = None
+    kernels: Any = "auto"
+    _: KW_ONLY
+    normalise: bool = True
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+
+    def _keep(self, machine: Any) -> None:
+        """Store the fitted machine, and of the training samples by themselves those that it reads."""
+        self.machine_ = machine
+        self._kept = None if self._precomputed or not self.learner_.is_linear else read_columns(machine)
+        if self._kept is not None:
+            self._kept_bank = self._bank.restrict(self._kept, self.learner_.active_kernels)
 
     def _ask(self, X: Any, question: str) -> Array:
         """What a method of the machine says of new rows, some thousand at a time."""
@@ -167,8 +158,14 @@ class CombinedKernel(KernelEstimator):
 
         return np.concatenate(list(self._by_batches(X, answer)))
 
-    def _weight_columns(self) -> dict[str, Any]:
-        return {"weight": self.kernel_weights_, "share": self.kernel_shares_}
+    def _combined_rows(self, X: Any) -> Array:
+        """The learned kernel as the machine gets it, with zeros for the training samples it does not read."""
+        if getattr(self, "_kept", None) is None:
+            return self._combine(self._bank, X)
+        part = self._combine(self._kept_bank, X)
+        K = np.zeros((len(part), self.learner_.n_train_))
+        K[:, self._kept] = part
+        return K
 
 
 def read_columns(machine: Any) -> Array | None:
@@ -193,7 +190,7 @@ def machine_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
+class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
     r"""A kernel classifier on kernels that a weight learner has combined.
 
     .. math::
@@ -278,7 +275,7 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedKernel):
         return self._ask(X, "predict_proba")
 
 
-class CombinedKernelRegressor(RegressorMixin, CombinedKernel):
+class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
     r"""A kernel regressor on kernels that a weight learner has combined.
 
     .. math::
@@ -349,7 +346,7 @@ class CombinedKernelRegressor(RegressorMixin, CombinedKernel):
         return self._ask(X, "predict") + self.offset_
 
 
-class CombinedKernelOneClass(OutlierMixin, CombinedKernel):
+class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
     r"""A one-class machine on kernels that a weight learner has combined.
 
     .. math::

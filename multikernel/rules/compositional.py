@@ -14,6 +14,7 @@ For Gaussians of widths γ_m on the same d features, K_mm(x, z) is the inner pro
 """
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -30,24 +31,12 @@ from ..kernels import Gaussian
 from ..views import KernelBank, View, as_views, make_bank
 from .machines import machine_for
 
-COMPOSITIONAL = About(
-    family="nonlinear",
-    problem="one machine on the (P n)² matrix of all kernels and cross-kernels K_m^½ K_h^½",
-    solver="the machine's",
-    cost="(P n)² memory, P n³ for the square roots, and the machine on P n samples",
-    use="Few samples and kernels, where different kernels matter at different samples.",
-    reference="Lee, Verzakov & Duin 2007",
-)
 CROSSES = ("sqrt", "gaussian")
 _NOTHING = 1e-10  # of the largest eigenvalue: what counts as zero
 
 
 class SquareRootCross:
-    """Cross-kernels by square roots; it keeps 2 P n² numbers.
-
-    Parameters
-    ----------
-    Ks : array (P, n, n), symmetric positive semidefinite; never modified
+    """Cross-kernels by square roots; it keeps 2 P n² numbers. Ks (P, n, n) is never modified.
 
     Examples
     --------
@@ -95,6 +84,7 @@ def gaussian_cross(gamma: float, other: float, d: int) -> tuple[float, float]:
     return float((2.0 * np.sqrt(gamma / total * (other / total))) ** (d / 2.0)), 2.0 * gamma * (other / total)
 
 
+@dataclass(eq=False, repr=False)
 class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     r"""A kernel classifier on samples that occur once for each kernel, with kernels between kernels.
 
@@ -156,25 +146,22 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     (2, 0.96)
     """
 
-    about = COMPOSITIONAL
-    classes_: Array
+    about = About(
+        family="nonlinear",
+        problem="one machine on the (P n)² matrix of all kernels and cross-kernels K_m^½ K_h^½",
+        solver="the machine's",
+        cost="(P n)² memory, P n³ for the square roots, and the machine on P n samples",
+        use="Few samples and kernels, where different kernels matter at different samples.",
+        reference="Lee, Verzakov & Duin 2007",
+    )
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        machine: Any = None,
-        cross: str = "sqrt",
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-    ) -> None:
-        self.kernels = kernels
-        self.machine = machine
-        self.cross = cross
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
+    kernels: Any = "auto"
+    _: KW_ONLY
+    machine: Any = None
+    cross: str = "sqrt"
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
 
     def fit(self, X: Any, y: Any) -> "CompositionalKernelClassifier":
         """Learn the machine on all kernels and cross-kernels.
@@ -192,9 +179,18 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
         machine = machine_for("classes", self.machine)
         if not hasattr(machine, "decision_function"):
             raise TypeError(f"machine must have a decision_function, such as SVC; got {machine!r}.")
-        _score_classes(machine)
+        given = machine.get_params()
+        shapes = (name for name in given if name.endswith("decision_function_shape"))
+        # classes are scored, not pairs of them: means of pairwise scores do not vote
+        machine.set_params(**{name: "ovr" for name in shapes if given[name] == "ovo"})
         self.machine_ = machine.fit(K, np.tile(self.classes_[codes], self.n_kernels_))
-        _check_scores(self.machine_.decision_function(K[:1]), self.classes_.size)
+        scored, n_classes = np.shape(self.machine_.decision_function(K[:1])), self.classes_.size
+        expected = (1,) if n_classes == 2 else (1, n_classes)
+        if scored != expected:
+            raise ValueError(
+                f"machine must score each of {n_classes} classes, one row {expected} a sample; its "
+                f"decision_function gives {scored}. Wrap it in sklearn.multiclass.OneVsRestClassifier."
+            )
         return self
 
     # ------------------------------------------------------------------ kernels and cross-kernels
@@ -267,23 +263,6 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
-
-
-def _score_classes(machine: Any) -> None:
-    """Let a machine score classes, not pairs of them: means of pairwise scores do not vote."""
-    names = [
-        name for name, value in machine.get_params().items() if isinstance(value, str) and value == "ovo"
-    ]
-    machine.set_params(**{name: "ovr" for name in names if name.endswith("decision_function_shape")})
-
-
-def _check_scores(scores: Array, n_classes: int) -> None:
-    expected = (1,) if n_classes == 2 else (1, n_classes)
-    if np.shape(scores) != expected:
-        raise ValueError(
-            f"machine must score each of {n_classes} classes, one row {expected} a sample; its "
-            f"decision_function gives {np.shape(scores)}. Wrap it in sklearn.multiclass.OneVsRestClassifier."
-        )
 
 
 def _gaussian_views(kernels: Any) -> list[View]:

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from .._validation import check_choice, check_number, is_indefinite, raise_indefinite, warn_caller
+from .._validation import check_number, is_indefinite, raise_indefinite, warn_caller
 from ..core.optim.simplex import StartError
 from ..core.scatter import SingularScatterError
 from ..core.stack.sums import kernel_scales, variance_scales
 from ..discriminant.solver.fisher import HeterogeneousFisher, learn_fisher
 from ..discriminant.solver.kim import learn_kim
 from ..discriminant.solver.learn import DiscriminantProblem, learn_discriminant
-from ..discriminant.solver.problem import FORMULATIONS, check_reg, strongest_kernel
+from ..discriminant.solver.problem import check_formulation, check_reg, strongest_kernel
 from .learner import About, Learned, TwoClassLearner, WeightLearner
 from .targets import Targets
 
@@ -36,8 +36,8 @@ class DiscriminantMKL(WeightLearner):
     ----------
     reg : float or "learn"
         λ, beside a kernel whose centred trace is 1; "learn" finds it together with the weights.
-    formulation : {"exact", "approximate"}
-        "approximate": the single matrix inequality of the paper, for three classes or more.
+    formulation : {"exact"}
+        The problem above.
 
     Attributes
     ----------
@@ -69,10 +69,10 @@ class DiscriminantMKL(WeightLearner):
 
     def _learn(self, Ks: Array, targets: Targets) -> Learned:
         reg = check_reg(self.reg)
-        check_choice("formulation", self.formulation, FORMULATIONS)
+        check_formulation(self.formulation)
         stack = np.ascontiguousarray(Ks, float)
         try:
-            found = learn_discriminant(DiscriminantProblem(stack, targets.codes, reg, self.formulation))
+            found = learn_discriminant(DiscriminantProblem(stack, targets.codes, reg))
         except SingularScatterError:
             _blame_indefinite(self.view_names_, stack)
             raise

@@ -269,17 +269,9 @@ def _correlations(truth: Array, guess: Array) -> Array:
 
 
 class HeldOut:
-    """Cross-validated predictions and scores of a machine on one kernel after the other.
+    """Cross-validated predictions and scores of copies of a machine on one kernel after the other.
 
-    Parameters
-    ----------
-    machine : classifier or regressor on a precomputed kernel, or None for the default; fitted copies only
-    cv : int, or as :func:`multikernel.core.folds.list_splits` takes it
-    targets : Targets
-
-    Attributes
-    ----------
-    truth : array (n_held_out,) of labels, or (n_held_out, n_outputs) of values; fold after fold
+    ``truth`` holds labels (n_held_out,), or values (n_held_out, n_outputs), fold after fold.
     """
 
     def __init__(self, machine: Any, cv: Any, targets: Targets) -> None:

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import check_choice, check_number, check_positive_integer, is_frame, warn_caller
+from .._validation import check_number, check_positive_integer, is_frame, warn_caller
 from ..core.about import About
 from ..core.optim.loop import Options, Result, Status
 from ..core.stack.sums import mean_diagonals
@@ -284,9 +284,6 @@ class SumOrProductLearner(WeightLearner):
         """Whether the learned kernel is Σ_m η_m K_m."""
         return self.combination != "product"
 
-    def _check_combination(self) -> None:
-        check_choice("combination", self.combination, COMBINATIONS)
-
     def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
         """The sum, or the product of powers."""
         if self.is_linear:
@@ -326,4 +323,4 @@ def _require_grams(kernels: Any) -> None:
         )
 
 
-__all__ = ["About", "Learned", "SumOrProductLearner", "TwoClassLearner", "WeightLearner"]
+__all__ = ["COMBINATIONS", "About", "Learned", "SumOrProductLearner", "TwoClassLearner", "WeightLearner"]

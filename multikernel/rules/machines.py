@@ -27,11 +27,6 @@ def default_machine(task: str) -> Any:
 def machine_for(task: str, machine: Any = None) -> Any:
     """A copy of a machine that takes the combined kernel and predicts what the task asks for.
 
-    Parameters
-    ----------
-    task : {"classes", "values", "nothing"}
-    machine : estimator, optional; default ``default_machine(task)``
-
     Examples
     --------
     >>> machine_for("classes", SVC(C=2.0))

@@ -6,7 +6,7 @@ k(x) are the similarities of x to the training samples, minus their mean over th
 training column, plus the mean of all. The samples' own coordinates are V diag(λ)^½.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,33 +22,17 @@ from .combined import CombinedKernel
 from .fixed import MeanRule
 from .targets import TASKS, Targets, as_targets, no_targets
 
-PCA = About(
-    family="embedding",
-    problem="leading eigenvectors of the centred kernel that a learner combined",
-    solver="the learner's; then an eigendecomposition",
-    cost="the learner's and n² a component, or n³",
-    use="To look at the samples as the learned kernel sees them, or as features for another model.",
-    reference="Schölkopf, Smola & Müller 1998",
-)
 _ROUNDING = 1e-12  # share of the largest eigenvalue that is none
 
 
 @dataclass(frozen=True, eq=False)
 class KernelComponents:
-    """The leading components.
+    """The leading components."""
 
-    Attributes
-    ----------
-    eigenvalues : array (q,), λ, largest first; zero where nothing but rounding is left
-    vectors : array (n, q), V; the entry of largest size in each column is positive
-    shares : array (q,), λ / tr HKH
-    column_means : array (n,), of K
-    """
-
-    eigenvalues: Array
-    vectors: Array
-    shares: Array
-    column_means: Array
+    eigenvalues: Array  # λ (q,), largest first; zero where nothing but rounding is left
+    vectors: Array  # V (n, q); the entry of largest size in each column is positive
+    shares: Array  # λ / tr HKH, (q,)
+    column_means: Array  # of K, (n,)
 
     @property
     def scores(self) -> Array:
@@ -92,6 +76,7 @@ def _leading(K: Array, q: int) -> tuple[Array, Array]:
     return values[: -q - 1 : -1], vectors[:, : -q - 1 : -1]
 
 
+@dataclass(eq=False, repr=False)
 class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CombinedKernel):
     r"""Principal components in the feature space of kernels that a weight learner has combined.
 
@@ -138,31 +123,26 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     ((150, 2), True)
     """
 
-    about = PCA
+    about = About(
+        family="embedding",
+        problem="leading eigenvectors of the centred kernel that a learner combined",
+        solver="the learner's; then an eigendecomposition",
+        cost="the learner's and n² a component, or n³",
+        use="To look at the samples as the learned kernel sees them, or as features for another model.",
+        reference="Schölkopf, Smola & Müller 1998",
+    )
     learns_from = TASKS
     _default_learner = MeanRule
-    embedding_: Array
 
-    def __init__(
-        self,
-        learner: Any = None,
-        n_components: int = 2,
-        kernels: Any = "auto",
-        *,
-        task: str = "auto",
-        normalise: bool = True,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-    ) -> None:
-        self.learner = learner
-        self.n_components = n_components
-        self.kernels = kernels
-        self.task = task
-        self.normalise = normalise
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
+    learner: Any = None
+    n_components: int = 2
+    kernels: Any = "auto"
+    _: KW_ONLY
+    task: str = "auto"
+    normalise: bool = True
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
 
     def fit(self, X: Any, y: Any = None) -> "CombinedKernelPCA":
         """Learn the weights, then the components.
@@ -215,7 +195,7 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
         array (n_samples, n_components)
         """
         return np.concatenate(
-            list(self._by_batches(X, lambda rows: self._components.project(self._combined_rows(rows))))
+            list(self._by_batches(X, lambda rows: self._components.project(self._combine(self._bank, rows))))
         )
 
     def plot(self, ax: Any = None, labels: Any = None) -> Any:

@@ -141,12 +141,8 @@ def _guess(y: Any, allowed: Sequence[str]) -> str:
     given = np.asarray(y)
     if given.ndim != 1:
         return "values" if "values" in allowed else "classes"
-    return "values" if given.dtype.kind == "f" and _has_fractions(given) else "classes"
-
-
-def _has_fractions(given: Array) -> bool:
-    finite = given[np.isfinite(given)]
-    return bool((finite != np.round(finite)).any())
+    finite = given[np.isfinite(given)] if given.dtype.kind == "f" else np.empty(0)
+    return "values" if (finite != np.round(finite)).any() else "classes"
 
 
 def _numbers(y: Any) -> Array:

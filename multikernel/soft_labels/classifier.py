@@ -1,7 +1,7 @@
 """Support vector classification with soft labels: the probabilities of the classes at the samples."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -40,19 +40,6 @@ from .solver import (
     parzen_posteriors,
 )
 
-POSTERIOR = About(
-    family="margin",
-    problem="min ½‖w‖² + C Σ ξ_i, ŷ_i f(x_i) ≥ ŷ_i² (1 − ξ_i), soft labels ŷ_i = P(+|x_i) − P(−|x_i)",
-    solver=(
-        "soft labels from neighbours, Parzen windows or an estimator; then as multiple kernel learning, "
-        "duality gap"
-    ),
-    cost="the neighbours, n²; then that of multiple kernel learning",
-    use="Labels of which some are wrong, or that come with probabilities.",
-    reference="Tao et al. 2005; Gönen, Tanuğur & Alpaydın 2008",
-)
-
-
 RULES = ("knn", "parzen")
 UNDECIDED = 1e-3  # a soft label this near to zero says nothing, and its price would be without bound
 _SUM = 1e-3
@@ -65,6 +52,7 @@ _REMEDY = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class PosteriorSVC(MachineClassifier, BaseMKL):
     r"""Support vector classifier that trusts a label as far as the samples around it do.
 
@@ -190,43 +178,40 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     True
     """
 
-    about = POSTERIOR
+    about = About(
+        family="margin",
+        problem="min ½‖w‖² + C Σ ξ_i, ŷ_i f(x_i) ≥ ŷ_i² (1 − ξ_i), soft labels ŷ_i = P(+|x_i) − P(−|x_i)",
+        solver=(
+            "soft labels from neighbours, Parzen windows or an estimator; then as multiple kernel learning, "
+            "duality gap"
+        ),
+        cost="the neighbours, n²; then that of multiple kernel learning",
+        use="Labels of which some are wrong, or that come with probabilities.",
+        reference="Tao et al. 2005; Gönen, Tanuğur & Alpaydın 2008",
+    )
     _lean = False  # posteriors need distances of all rows
+    missing = "error"
     _votes = False
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: float = 1.0,
-        posterior: Any = "knn",
-        n_neighbors: int = 9,
-        width: Any = "auto",
-        cv: Any = None,
-        norm: float = 1.0,
-        costs: Any = None,
-        class_weight: Any = None,
-        probability: bool = False,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.C = C
-        self.posterior = posterior
-        self.n_neighbors = n_neighbors
-        self.width = width
-        self.cv = cv
-        self.class_weight = class_weight
-        self.probability = probability
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float = 1.0
+    posterior: Any = "knn"
+    n_neighbors: int = 9
+    width: Any = "auto"
+    cv: Any = None
+    norm: float = 1.0
+    costs: Any = None
+    class_weight: Any = None
+    probability: bool = False
+    tol: float = 1e-3
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, probabilities: Any = None) -> "PosteriorSVC":
         """Find the soft labels, and learn the kernel weights and the machine.
@@ -297,7 +282,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     def _nearby_posteriors(self, X: Any, codes: Array, samples: Samples, Ks: Array, counts: Array) -> Array:
         """Those by neighbours or windows, of the distinct samples, each of which counts as so many."""
         if self._precomputed:
-            distances: Any = KernelDistances(Ks)
+            distances: Distances = KernelDistances(Ks)
         else:
             distances = table_distances(samples.take(X), self._bank, Ks)
         n_classes = self.classes_.size
@@ -388,10 +373,6 @@ class SoftLabels:
     posteriors: Array
     codes: Array
 
-    @property
-    def n_classes(self) -> int:
-        return int(self.posteriors.shape[1])
-
     @cached_property
     def sides(self) -> Array:
         """The class that each sample is taken for, (n,): the likeliest, of several the given one."""
@@ -402,7 +383,7 @@ class SoftLabels:
     @cached_property
     def decided(self) -> Array:
         """Which samples count, (n,) of bool: all but those at even odds of two classes."""
-        return np.ones(self.codes.size, bool) if self.n_classes > 2 else self.tells_apart
+        return np.ones(self.codes.size, bool) if self.posteriors.shape[1] > 2 else self.tells_apart
 
     @property
     def tells_apart(self) -> Array:
@@ -442,15 +423,12 @@ def check_probabilities(probabilities: Any, n_samples: int, classes: Array, name
     return np.asarray(values / sums[:, None])
 
 
-def _has_text(values: Array) -> bool:
-    return values.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in values.flat)
-
-
 def _as_numbers(table: Any, name: str) -> Array:
     """As floats; text that reads like numbers is none."""
     try:
         given = np.asarray(table)
-        if given.dtype.kind not in "fiubO" or _has_text(given):
+        is_text = given.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in given.flat)
+        if given.dtype.kind not in "fiubO" or is_text:
             raise TypeError(f"of type {given.dtype}")
         return np.asarray(given, float)
     except (TypeError, ValueError) as error:
@@ -508,8 +486,18 @@ def out_of_fold(estimator: Any, X: Any, y: Array, weights: Array, cv: Any, seed:
     times = np.zeros(y.size, int)
     for train, test in _default_splits(y, weights, seed) if cv is None else list_splits(cv, X, y):
         train = train[weights[train] > 0]
-        _require_all_classes(classes, y[train])
-        model = _fit_part(estimator, X, y, weights, train)
+        missing = np.setdiff1d(classes, y[train])
+        if missing.size:  # a classifier that has not seen a class gives it no chance, which says nothing
+            raise ValueError(
+                f"a training part of cv has no sample of class {missing.tolist()[0]!r}: its probability "
+                "would be zero in that fold. Use stratified folds, StratifiedKFold or cv=None, or shuffle "
+                "the samples."
+            )
+        weighted = np.ptp(weights[train]) > 0.0 and has_fit_parameter(estimator, "sample_weight")
+        some_X, some_y = _safe_split(estimator, X, y, train)
+        model = clone(estimator).fit(
+            some_X, some_y, **({"sample_weight": weights[train]} if weighted else {})
+        )
         part, _ = _safe_split(model, X, None, test, train)
         columns = np.searchsorted(classes, model.classes_)
         found[np.ix_(test, columns)] = model.predict_proba(part)
@@ -521,24 +509,6 @@ def out_of_fold(estimator: Any, X: Any, y: Array, weights: Array, cv: Any, seed:
         )
     found[times == 0] = np.nan
     return found
-
-
-def _fit_part(estimator: Any, X: Any, y: Array, weights: Array, train: Array) -> Any:
-    """A copy of the estimator that has learned from some of the samples."""
-    weighted = np.ptp(weights[train]) > 0.0 and has_fit_parameter(estimator, "sample_weight")
-    some_X, some_y = _safe_split(estimator, X, y, train)
-    params = {"sample_weight": weights[train]} if weighted else {}
-    return clone(estimator).fit(some_X, some_y, **params)
-
-
-def _require_all_classes(classes: Array, y: Array) -> None:
-    """A classifier that has not seen a class gives it no chance, which says nothing about the samples."""
-    missing = np.setdiff1d(classes, y)
-    if missing.size:
-        raise ValueError(
-            f"a training part of cv has no sample of class {missing.tolist()[0]!r}: its probability would be "
-            "zero in that fold. Use stratified folds, StratifiedKFold or cv=None, or shuffle the samples."
-        )
 
 
 def _default_splits(y: Array, weights: Array, seed: Any) -> list[Split]:

@@ -26,7 +26,7 @@ Distances are taken some rows at a time: no second matrix of all pairs is kept b
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -82,20 +82,12 @@ class PosteriorHinge(_PricedLoss):
 
 
 # ------------------------------------------------------------------ probabilities from near samples
-class Distances(Protocol):
-    """Squared distances between n samples."""
-
-    @property
-    def n(self) -> int:
-        """The number of samples."""
-
-    def block(self, rows: slice) -> Array:
-        """From some of them to all, (n_rows, n); exactly 0 from a sample to itself."""
-
-
 @dataclass(frozen=True)
 class TableDistances:
-    """Between the rows of a table (n, d) of numbers, an array or a sparse matrix in CSR format."""
+    """Between the rows of a table (n, d) of numbers, an array or a sparse matrix in CSR format.
+
+    ``block``: squares from some rows to all, (n_rows, n); exactly 0 from a sample to itself.
+    """
 
     table: Any
 
@@ -147,24 +139,16 @@ class KernelDistances:
         return np.asarray(total)
 
 
+Distances = TableDistances | KernelDistances
+
+
 def neighbour_posteriors(
     distances: Distances, codes: Array, n_classes: int, n_neighbors: float = 9, weights: Array | None = None
 ) -> Array:
-    """The share of each class among the nearest samples.
+    """The share of each class among the nearest samples, (n, n_classes).
 
-    Parameters
-    ----------
-    distances : Distances
-    codes : int array (n,), the class of each sample, 0 to n_classes − 1
-    n_classes : int
-    n_neighbors : float, positive
-        The sample itself included; all samples where there are fewer.
-    weights : array (n,), optional
-        As how many neighbours each sample counts; 1 by default.
-
-    Returns
-    -------
-    array (n, n_classes), rows of sum 1
+    ``codes`` (n,) are the classes, 0 to n_classes − 1; ``n_neighbors`` includes the sample itself, and is all
+    samples where there are fewer; ``weights`` (n,): as how many neighbours each sample counts.
 
     Examples
     --------
@@ -201,20 +185,9 @@ def _reach(squares: Array, weights: Array, mass: float) -> Array:
 def parzen_posteriors(
     distances: Distances, codes: Array, n_classes: int, width: float, weights: Array | None = None
 ) -> Array:
-    """The share of each class in the density of Gaussian windows exp(−‖x − x_j‖²/width²).
+    """The share of each class in the density of Gaussian windows exp(−‖x − x_j‖²/width²), (n, n_classes).
 
-    Parameters
-    ----------
-    distances : Distances
-    codes : int array (n,), the class of each sample, 0 to n_classes − 1
-    n_classes : int
-    width : float, positive
-    weights : array (n,), optional
-        Of the samples' windows.
-
-    Returns
-    -------
-    array (n, n_classes), rows of sum 1
+    ``codes`` (n,) are the classes, 0 to n_classes − 1, ``weights`` (n,) those of the samples' windows.
 
     Examples
     --------

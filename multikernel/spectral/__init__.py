@@ -13,9 +13,4 @@ from .conformal import ConformalKernel
 from .kdda import KDDAClassifier
 from .knn import KernelKNNClassifier
 
-__all__ = [
-    "ConformalKernel",
-    "KDDAClassifier",
-    "KernelKNNClassifier",
-    "SpectralKernelClassifier",
-]
+__all__ = ["ConformalKernel", "KDDAClassifier", "KernelKNNClassifier", "SpectralKernelClassifier"]

@@ -1,7 +1,7 @@
 """Classification by a kernel whose spectrum is learned from the labels."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,7 @@ def _machine_has(method: str) -> Callable[["SpectralKernelClassifier"], bool]:
     return check
 
 
+@dataclass(eq=False, repr=False)
 class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, OneKernel):
     r"""Classifier on a kernel that keeps its eigenvectors and learns its eigenvalues from the labels.
 
@@ -211,36 +212,20 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
     about = SPECTRAL
 
-    def __init__(
-        self,
-        kernel: Any = "gaussian",
-        *,
-        width: Any = "loo",
-        alpha: Any = 1e4,
-        criterion: str = "separability",
-        classifier: Any = "knn",
-        n_neighbors: int = 1,
-        C: float = 100.0,
-        center: bool = False,
-        eig_tol: Any = None,
-        method: str | None = None,
-        standardize: Any = "auto",
-        psd: str = "error",
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.width = width
-        self.alpha = alpha
-        self.criterion = criterion
-        self.classifier = classifier
-        self.n_neighbors = n_neighbors
-        self.C = C
-        self.center = center
-        self.eig_tol = eig_tol
-        self.method = method
-        self.standardize = standardize
-        self.psd = psd
-        self.random_state = random_state
+    kernel: Any = "gaussian"
+    _: KW_ONLY
+    width: Any = "loo"
+    alpha: Any = 1e4
+    criterion: str = "separability"
+    classifier: Any = "knn"
+    n_neighbors: int = 1
+    C: float = 100.0
+    center: bool = False
+    eig_tol: Any = None
+    method: str | None = None
+    standardize: Any = "auto"
+    psd: str = "error"
+    random_state: Any = None
 
     # ------------------------------------------------------------------ fit
     def fit(self, X: Any, y: Any, X_unlabeled: Any = None) -> "SpectralKernelClassifier":
@@ -411,7 +396,6 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         -------
         array (n_samples, n_components), :math:`z(x)`
         """
-        check_is_fitted(self)
         return np.concatenate([self._model.extend(K) for K in self._test_blocks(X)])
 
     @property

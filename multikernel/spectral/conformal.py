@@ -1,5 +1,6 @@
 """A kernel rescaled from place to place so that the classes stand apart: a supervised transformer."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ CONFORMAL = About(
 )
 
 
+@dataclass(eq=False, repr=False)
 class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKernel):
     r"""Conformal kernel of greater class separability, in the empirical feature space.
 
@@ -110,24 +112,14 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
 
     about = CONFORMAL
 
-    def __init__(
-        self,
-        kernel: Any = "gaussian",
-        *,
-        cores: Any = 1 / 3,
-        method: str = "gradient",
-        n_steps: int = 200,
-        step: float = 0.01,
-        psd: str = "error",
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.cores = cores
-        self.method = method
-        self.n_steps = n_steps
-        self.step = step
-        self.psd = psd
-        self.random_state = random_state
+    kernel: Any = "gaussian"
+    _: KW_ONLY
+    cores: Any = 1 / 3
+    method: str = "gradient"
+    n_steps: int = 200
+    step: float = 0.01
+    psd: str = "error"
+    random_state: Any = None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

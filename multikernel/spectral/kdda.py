@@ -1,5 +1,6 @@
 """Direct discriminant analysis in the feature space of a kernel: projection and classification."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ KDDA = About(
 )
 
 
+@dataclass(eq=False, repr=False)
 class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeighbourVote):
     r"""Kernel direct discriminant analysis, with the nearest neighbours among its directions.
 
@@ -95,22 +97,13 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
 
     about = KDDA
 
-    def __init__(
-        self,
-        kernel: Any = "gaussian",
-        *,
-        reg: float = 1.0,
-        n_components: int | None = None,
-        n_neighbors: int = 1,
-        psd: str = "error",
-        random_state: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.reg = reg
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.psd = psd
-        self.random_state = random_state
+    kernel: Any = "gaussian"
+    _: KW_ONLY
+    reg: float = 1.0
+    n_components: int | None = None
+    n_neighbors: int = 1
+    psd: str = "error"
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> "KDDAClassifier":
         """Find the discriminant directions and project the training points.

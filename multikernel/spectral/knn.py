@@ -1,6 +1,7 @@
 """Classification by the nearest neighbours in the feature space of a kernel."""
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,7 @@ class NeighbourVote(ClassifierMixin, OneKernel):
         return self.classes_[np.concatenate(winners)]
 
 
+@dataclass(eq=False, repr=False)
 class KernelKNNClassifier(NeighbourVote):
     r"""Classifier by a vote of the nearest neighbours in the feature space of a kernel.
 
@@ -122,13 +124,11 @@ class KernelKNNClassifier(NeighbourVote):
 
     about = NEIGHBOURS
 
-    def __init__(
-        self, kernel: Any = "gaussian", *, n_neighbors: int = 1, psd: str = "error", random_state: Any = None
-    ) -> None:
-        self.kernel = kernel
-        self.n_neighbors = n_neighbors
-        self.psd = psd
-        self.random_state = random_state
+    kernel: Any = "gaussian"
+    _: KW_ONLY
+    n_neighbors: int = 1
+    psd: str = "error"
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> "KernelKNNClassifier":
         """Keep the training points.

@@ -1,7 +1,7 @@
 """Classification of given points by a kernel matrix that is learned over labelled and unlabelled ones."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,7 @@ TRANSDUCTIVE = About(
 )
 
 
+@dataclass(eq=False, repr=False)
 class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     r"""Classifier that learns the kernel matrix of labelled and unlabelled points together.
 
@@ -154,32 +155,18 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     about = TRANSDUCTIVE
     _adds_kernels = True
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        criterion: str = "soft1",
-        weights: str = "nonnegative",
-        C: Any = 1.0,
-        trace: float | None = None,
-        n_components: int | None = 20,
-        tol: float = 1e-8,
-        max_iter: int = 100,
-        psd: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.criterion = criterion
-        self.weights = weights
-        self.C = C
-        self.trace = trace
-        self.n_components = n_components
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.callback = callback
-        self.verbose = verbose
+    kernels: Any = "auto"
+    _: KW_ONLY
+    criterion: str = "soft1"
+    weights: str = "nonnegative"
+    C: Any = 1.0
+    trace: float | None = None
+    n_components: int | None = 20
+    tol: float = 1e-8
+    max_iter: int = 100
+    psd: str = "error"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
 
     # ------------------------------------------------------------------ fit
     def fit(self, X: Any, y: Any, X_unlabeled: Any = None) -> "TransductiveMKLClassifier":
@@ -341,7 +328,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
         ----------
         X : array (n_samples, d); or (n_samples, n_labelled + n_unlabelled, n_kernels) when precomputed
         """
-        check_is_fitted(self)
         scores = self._scores(X) + self.intercept_
         if not self._extends:
             warn_of_extension(self, X)
@@ -456,13 +442,7 @@ def warn_of_a_label(classes: Array) -> None:
 
 
 def warn_of_extension(model: Any, X: Any) -> None:
-    """Name the smallest eigenvalue that a prediction for new points depends on.
-
-    Parameters
-    ----------
-    model : TransductiveMKLClassifier, with free or spectral weights
-    X : the new points
-    """
+    """Name the smallest eigenvalue that a prediction for new points X depends on."""
     if model.weights == "spectral":
         text = (
             "eigenvectors are carried to new points by the kernel they come from (of mean diagonal 1), "

@@ -29,6 +29,12 @@ _SMALLEST_FONT = 4.0
 # Parts of held-out predictions, by what is predicted.
 _TASKS = {"confusion": "classes", "roc": "classes", "calibration": "classes", "residuals": "values"}
 
+_EVALUATION = """
+
+Parameters
+----------
+evaluation : dict
+    Of ``multikernel.inspection.evaluate``, with """
 _SHARED = """
 ax : Axes, optional
     Where to draw; a new figure if left out.
@@ -45,6 +51,18 @@ def picture(draw: Draw) -> Draw:
     head, examples, rest = inspect.cleandoc(draw.__doc__ or "").partition("\n\nExamples\n")
     draw.__doc__ = head + _SHARED + examples.removeprefix("\n") + rest
     return draw
+
+
+def picture_of(parts: str) -> Callable[[Draw], Draw]:
+    """Add to the docstring of a picture of an evaluation that parameter too, with the parts that it needs."""
+
+    def with_evaluation(draw: Draw) -> Draw:
+        first, _, others = inspect.cleandoc(draw.__doc__ or "").partition("\n\nParameters\n----------")
+        plural = "s" if " and " in parts else ""
+        draw.__doc__ = f"{first}{_EVALUATION}the part{plural} {parts}.{others}"
+        return picture(draw)
+
+    return with_evaluation
 
 
 def axes_for(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Axes:
@@ -173,13 +191,7 @@ def with_numbers(rows: Sequence[Mapping[str, Any]], *keys: str) -> list[Mapping[
 
 # ---------------------------------------------------------------------- parts of an evaluation
 def part_of(evaluation: Any, *path: str) -> Any:
-    """One part of an evaluation, such as ``part_of(evaluation, "held_out", "roc")``.
-
-    Raises
-    ------
-    ValueError
-        If it is not there: why, as the evaluation itself says it, or how to get it.
-    """
+    """One part of an evaluation, such as ``part_of(evaluation, "held_out", "roc")``, or why there is none."""
     if not isinstance(evaluation, Mapping) or "omitted" not in evaluation:
         raise TypeError(
             "evaluation must be what multikernel.inspection.evaluate(model, X, y) returns; got "

@@ -28,7 +28,7 @@ from .canvas import (
     is_number,
     label_rows,
     part_of,
-    picture,
+    picture_of,
     plain,
     row_font,
     with_numbers,
@@ -49,7 +49,7 @@ _VERDICTS = {
 }
 
 
-@picture
+@picture_of("``stability``")
 def stability(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | None = None) -> Axes:
     """How firm are the weights? The share of each view over several fits, those of most weight first.
 
@@ -59,8 +59,6 @@ def stability(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | None 
 
     Parameters
     ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the part ``stability``.
     most : int, default=30
         The most views to draw.
     """
@@ -89,20 +87,13 @@ def _draw_row(ax: Axes, place: int, row: Mapping[str, Any]) -> list[tuple[Any, s
     (fits,) = ax.plot(values, [place] * len(values), "o", color=BLUE, alpha=0.5, markersize=4, linewidth=0)
     entries = [(fits, "a fit"), (thick, "mean ± sd"), (whole, "lowest to highest")]
     if row["share"] is not None:
-        (own,) = ax.plot(
-            [100.0 * row["share"]],
-            [place],
-            "D",
-            color=VERMILION,
-            markeredgecolor="white",
-            markersize=7,
-            linewidth=0,
-        )
+        style: dict[str, Any] = {"color": VERMILION, "markeredgecolor": "white", "markersize": 7}
+        (own,) = ax.plot([100.0 * row["share"]], [place], "D", linewidth=0, **style)
         entries.append((own, "the model"))
     return entries
 
 
-@picture
+@picture_of("``without_view``")
 def without_view(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | None = None) -> Axes:
     """What is lost without a view? A bar for the score of all views minus the score without this one.
 
@@ -112,8 +103,6 @@ def without_view(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | No
 
     Parameters
     ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the part ``without_view``.
     most : int, default=30
         The most views to draw, those of largest effect.
     """
@@ -140,33 +129,20 @@ def without_view(evaluation: Mapping[str, Any], *, most: int = 30, ax: Axes | No
     return ax
 
 
-@picture
+@picture_of("``baselines``")
 def baselines(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """Did learning the kernel help? The score of the model, and of plainer ones on the same folds.
 
     A point with its standard deviation for each; the dashed line is at the score of the model; on the right
     stands how it did against each, by a paired test.
-
-    Parameters
-    ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the part ``baselines``.
     """
     part = part_of(evaluation, "baselines")
     rows = with_numbers(part["rows"], "score")
     ax = axes_for_rows(ax, [row["name"] for row in rows], extra=0.4)
     for place, row in enumerate(rows):
         colour, marker, _ = _VERDICTS[row["verdict"]]
-        ax.errorbar(
-            [row["score"]],
-            [place],
-            xerr=[row["sd"] or 0.0],
-            fmt=marker,
-            color=colour,
-            ecolor=GREY,
-            capsize=2.5,
-            markersize=8,
-        )
+        style: dict[str, Any] = {"color": colour, "ecolor": GREY, "capsize": 2.5, "markersize": 8}
+        ax.errorbar([row["score"]], [place], xerr=[row["sd"] or 0.0], fmt=marker, **style)
         if row["verdict"] is None:
             ax.axvline(row["score"], color=BLUE, linestyle="--", linewidth=1.0, zorder=0)
     label_rows(ax, [row["name"] for row in rows], [_verdict(row) for row in rows])
@@ -180,15 +156,9 @@ def _verdict(row: Mapping[str, Any]) -> str:
     return words if row["p"] is None or not words else f"{words}, p = {row['p']:.2g}"
 
 
-@picture
+@picture_of("``held_out`` of a classifier")
 def confusion(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
-    """Which classes are taken for which? Counts of held-out samples, the darker the more of its true class.
-
-    Parameters
-    ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the part ``held_out`` of a classifier.
-    """
+    """Which classes are taken for which? Counts of held-out samples, the darker the more of its true class."""  # noqa: E501
     part = part_of(evaluation, "held_out", "confusion")
     counts = np.asarray(part["counts"], int)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -211,16 +181,11 @@ def confusion(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@picture
+@picture_of("``held_out`` of a classifier")
 def roc(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """How well do the scores rank? ROC curves of held-out samples, class by class.
 
     A curve has the colour that its class has in :func:`embedding`.
-
-    Parameters
-    ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the part ``held_out`` of a classifier.
     """
     curves = part_of(evaluation, "held_out", "roc")["curves"]
     ax = axes_for(ax, width=5.2 if len(curves) <= _MOST_INSIDE else 7.2, height=5.2)
@@ -246,17 +211,12 @@ def roc(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@picture
+@picture_of("``held_out`` of a classifier")
 def calibration(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """Can the probabilities be trusted? The observed frequency against the predicted probability.
 
     A point for each bin of held-out predictions, the larger the more samples are in it; the dashed line is
     perfect calibration. The Brier score is the mean squared error of the probabilities.
-
-    Parameters
-    ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the part ``held_out`` of a classifier.
     """
     part = part_of(evaluation, "held_out", "calibration")
     bins = [row for row in with_numbers(part["bins"], "predicted", "observed") if row["n"]]
@@ -281,15 +241,9 @@ def calibration(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axe
     return ax
 
 
-@picture
+@picture_of("``held_out`` of a regressor")
 def residuals(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
-    """What is left unexplained? Observed minus predicted of held-out samples, against the prediction.
-
-    Parameters
-    ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the part ``held_out`` of a regressor.
-    """
+    """What is left unexplained? Observed minus predicted of held-out samples, against the prediction."""
     part = part_of(evaluation, "held_out", "residuals")
     known = with_numbers(part["points"], "observed", "predicted")
     observed, predicted = (np.array([p[key] for p in known], float) for key in ("observed", "predicted"))

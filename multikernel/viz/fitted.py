@@ -3,6 +3,7 @@
 Only public fitted attributes are read; nothing here knows a class of model.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -40,12 +41,8 @@ def view_shares(model: Any, *, finite: bool = True) -> list[ViewShare]:
     """The weights of a fitted model, in the order of its views.
 
     The share is |weight| over the sum of all of them, with the sign of the weight, unless the model says its
-    shares itself (``kernel_shares_``), as those do whose weights depend on the scale of the kernels.
-
-    Raises
-    ------
-    ValueError
-        If the model has no weights, or not one for each view, or, with `finite`, one that is not finite.
+    shares itself (``kernel_shares_``), as those do whose weights depend on the scale of the kernels. Refused
+    are models without weights, or without one for each view, or, with `finite`, with one that is not finite.
 
     Examples
     --------
@@ -128,18 +125,8 @@ def sample_weights(model: Any, X: Any, rows: Any = None) -> tuple[str, Array] | 
 
     Models whose weights depend on the sample have a method ``gate``, or ``kernel_weights``, which gives those
     in the mixture of a class and those in the mixture of the others. Weight learners may have found weights
-    of the training samples alone.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    X : as for ``predict``
-    rows : array of int, optional
-        Which of the training samples these are, if they are.
-
-    Returns
-    -------
-    (str, array (n_samples, n_machines, n_views)) or None
+    of the training samples alone: `rows` are which of them these are. The weights have the shape (n_samples,
+    n_machines, n_views).
     """
     learned = getattr(getattr(model, "learner_", None), "_training_weights", None)
     if rows is not None and learned is not None:
@@ -154,3 +141,21 @@ def sample_weights(model: Any, X: Any, rows: Any = None) -> tuple[str, Array] | 
         return None
     weights = np.asarray(weights, dtype=np.float64)
     return what, weights if weights.ndim == 3 else weights[:, None]
+
+
+def plain_tree(value: Any) -> Any:
+    """A copy of nested mappings and sequences with leaves that JSON can hold."""
+    if isinstance(value, Mapping):
+        return {str(key): plain_tree(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain_tree(item) for item in value]
+    return plain_leaf(value)
+
+
+def plain_leaf(value: Any) -> Any:
+    """A value as JSON can hold it: Python numbers, texts, and None also for what is not finite."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -98,14 +98,8 @@ def _draw_spread(ax: Axes, model: Any, rows: Sequence[ViewShare], order: Sequenc
     total = sum(abs(row.weight) for row in rows)
     if spread is None or total == 0:
         return
-    ax.errorbar(
-        [100.0 * rows[m].share for m in order],
-        range(len(order)),
-        xerr=100.0 * np.asarray(spread)[order] / total,
-        fmt="none",
-        ecolor=GREY,
-        capsize=3,
-    )
+    shares, errors = [100.0 * rows[m].share for m in order], 100.0 * np.asarray(spread)[order] / total
+    ax.errorbar(shares, range(len(order)), xerr=errors, fmt="none", ecolor=GREY, capsize=3)
 
 
 def _draw_machines(ax: Axes, machines: dict[str, Any]) -> None:
@@ -246,11 +240,9 @@ def convergence(model: Any, *, ax: Axes | None = None) -> Axes:
     from matplotlib.ticker import MaxNLocator
 
     if isinstance(model, Mapping):
-        named = {"machine_names_": model["machine_names"]} if "machine_names" in model else {}
-        certificate = model.get("certificate", "optimality")
-        model = SimpleNamespace(
-            history_=model["history"], tol=model.get("tol"), certificate=certificate, **named
-        )
+        names, certificate = model.get("machine_names", []), model.get("certificate", "optimality")
+        steps = {"history_": model["history"], "machine_names_": names}
+        model = SimpleNamespace(**steps, tol=model.get("tol"), certificate=certificate)
     model, _ = last_of(model)
     key = "gap" if _has(model, "gap") else "objective"
     if not _has(model, key):

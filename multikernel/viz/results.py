@@ -33,16 +33,8 @@ def cost(path: Any, *, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax)
     shares, scores = 100.0 * table["cost_share"], table["score"]
     efficient = table["efficient"].to_numpy(bool)
-    ax.errorbar(
-        shares,
-        scores,
-        yerr=table["score_sd"],
-        fmt="none",
-        ecolor="0.8",
-        elinewidth=1.0,
-        capsize=2.0,
-        zorder=1,
-    )
+    style: dict[str, Any] = {"ecolor": "0.8", "elinewidth": 1.0, "capsize": 2.0, "zorder": 1}
+    ax.errorbar(shares, scores, yerr=table["score_sd"], fmt="none", **style)
     front = table[efficient].sort_values("cost")
     ax.step(100.0 * front["cost_share"], front["score"], where="post", color=BLUE, linewidth=1.0, zorder=2)
     ax.plot(shares[efficient], scores[efficient], "o", color=BLUE, label="nothing is better and cheaper")

@@ -18,6 +18,7 @@ from .canvas import (
     is_number,
     part_of,
     picture,
+    picture_of,
     plain,
     row_font,
     style_of,
@@ -37,16 +38,11 @@ _COLOURS = (0.05, 0.95)  # the quantiles that have the first and the last colour
 _MOST_GROUPS, _MOST_BARE = 30, 12  # classes of a map; the lines between more would hide it
 
 
-@picture
+@picture_of("``embedding``")
 def embedding(evaluation: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     """How do the samples lie? Each by its class or its value, along two components of the learned kernel.
 
     Samples whose held-out prediction is another class have a ring around them.
-
-    Parameters
-    ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the part ``embedding``.
     """
     part = part_of(evaluation, "embedding")
     points = samples_as_drawn(evaluation)
@@ -95,7 +91,7 @@ def components(model: Any, labels: Any = None, *, ax: Axes | None = None) -> Axe
     return ax
 
 
-@picture
+@picture_of("``gate`` and ``embedding``")
 def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Where does a view count? The embedding of the samples, the brighter the more the view weighs there.
 
@@ -103,8 +99,6 @@ def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | N
 
     Parameters
     ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the parts ``gate`` and ``embedding``.
     view : str, optional
         Which view; that whose weight varies most if left out.
     """
@@ -113,23 +107,15 @@ def gate(evaluation: Mapping[str, Any], view: str | None = None, *, ax: Axes | N
     weights, (low, high) = _gate_weights(part)
     ax = axes_for(ax, width=6.4, height=5.2)
     entries, marks = [], None
+    style: dict[str, Any] = {"cmap": "viridis", "vmin": low, "vmax": high}
+    style |= {"s": 24, "edgecolors": "0.3", "linewidths": 0.4}
     groups = _by_class(samples_as_drawn(evaluation, gated=True), evaluation["classes"])
     for k, (label, own) in enumerate(groups.items()):
         if not own:
             continue
         x, y = _places(own).T
-        marks = ax.scatter(
-            x,
-            y,
-            c=[weights[point["row"]][number] for point in own],
-            marker=MARKERS[k % len(MARKERS)],
-            cmap="viridis",
-            vmin=low,
-            vmax=high,
-            s=24,
-            edgecolors="0.3",
-            linewidths=0.4,
-        )
+        shades = [weights[point["row"]][number] for point in own]
+        marks = ax.scatter(x, y, c=shades, marker=MARKERS[k % len(MARKERS)], **style)
         marks.set_gid(SAMPLES)
         if label:
             entries.append((_marker(k), plain(label, longest=24)))
@@ -163,15 +149,10 @@ def describe_sample(sample: Point) -> str:
     'row 3, class a, predicted b'
     """
     words = [f"row {sample['row']}"]
-    if sample.get("label") is not None:
-        words.append(f"class {sample['label']}")
-    if sample.get("value") is not None:
-        words.append(f"value {sample['value']:.4g}")
-    predicted = sample.get("predicted")
-    if predicted is not None:
-        words.append(
-            f"predicted {predicted:.4g}" if isinstance(predicted, float) else f"predicted {predicted}"
-        )
+    for key, name in (("label", "class"), ("value", "value"), ("predicted", "predicted")):
+        told = sample.get(key)
+        if told is not None:
+            words.append(f"{name} {told:.4g}" if isinstance(told, float) else f"{name} {told}")
     return ", ".join(words)
 
 
@@ -190,11 +171,8 @@ def gated_view(evaluation: Mapping[str, Any], view: str | None = None) -> int:
 def gate_shades(evaluation: Mapping[str, Any]) -> dict[str, list[str]]:
     """The colours that `gate` gives to the samples for every view, so that a page can switch between views.
 
-    Returns
-    -------
-    dict
-        ``palette``, 36 colours from the lowest to the highest weight; ``views``, for each view a text with
-        one digit to base 36 for each of `samples_as_drawn`, its place in the palette.
+    ``palette`` has 36 of them from the lowest to the highest weight; ``views``, for each view, a text with
+    one digit to base 36 for each of `samples_as_drawn`, its place in the palette.
     """
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
@@ -252,15 +230,8 @@ def _draw_rings(ax: Axes, points: Sequence[Point]) -> list[tuple[Any, str]]:
     wrong = [point for point in known if str(point["predicted"]) != str(point["label"])]
     if not wrong:
         return []
-    (rings,) = ax.plot(
-        *_places(wrong).T,
-        "o",
-        markersize=11,
-        markerfacecolor="none",
-        markeredgecolor="black",
-        alpha=0.7,
-        linewidth=0,
-    )
+    style: dict[str, Any] = {"markersize": 11, "markerfacecolor": "none", "markeredgecolor": "black"}
+    (rings,) = ax.plot(*_places(wrong).T, "o", alpha=0.7, linewidth=0, **style)
     return [(rings, f"wrong when held out ({len(wrong)})")]
 
 
@@ -279,7 +250,7 @@ def _label_components(ax: Axes, explained: Any) -> None:
 
 
 # ---------------------------------------------------------------------- kernels as maps
-@picture
+@picture_of("``heat_maps``")
 def heat_map(
     evaluation: Mapping[str, Any], name: str = "learned kernel", *, bare: bool = False, ax: Axes | None = None
 ) -> Axes:
@@ -290,8 +261,6 @@ def heat_map(
 
     Parameters
     ----------
-    evaluation : dict
-        Of ``multikernel.inspection.evaluate``, with the part ``heat_maps``.
     name : str, default="learned kernel"
         Which kernel: the learned one, or the name of a view.
     bare : bool, default=False

@@ -48,29 +48,11 @@ def draw_svg(
 ) -> str:
     """Draw a picture and return it as an ``<svg>`` element for an HTML page.
 
-    The same numbers give the same text. The user's own style of matplotlib is left out and left alone.
-
-    Parameters
-    ----------
-    draw : callable
-        Draws on the Axes that it is given. Its title is left out: the page has headings.
-    name : str
-        The beginning of every identifier in the picture; no two pictures of a page share it.
-    size : tuple of float
-        Width and height in inches; text has 10 points.
-    title, description : str
-        What the picture shows, for screen readers.
-    inks : mapping, optional
-        What to write for a colour of the picture, both in CSS: ``{"#0072B2": "var(--blue)"}``. Black is
-        ``currentColor`` unless it is given here.
-    marks : str, optional
-        The ``gid`` of artists whose points get the class ``mark``.
-    says : sequence of str, optional
-        What each of these points says when a pointer rests on it.
-
-    Returns
-    -------
-    str
+    The same numbers give the same text. The user's own style of matplotlib is left out and left alone, and so
+    is the title of the Axes: the page has headings. Every identifier in the picture begins with its `name`,
+    the `size` is in inches, and text has 10 points. `inks` are what to write for a colour, both in CSS:
+    ``{"#0072B2": "var(--blue)"}``; black is ``currentColor`` unless it is given. The points of artists whose
+    ``gid`` is `marks` get the class ``mark``, and each `says` its text when a pointer rests on it.
 
     Examples
     --------

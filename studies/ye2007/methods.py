@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
+from judges.diagonal_discriminant import DiagonalDiscriminantClassifier
 from multikernel.discriminant.classifier import KernelDiscriminantClassifier
 from multikernel.discriminant.solver.kim import learn_kim
 from multikernel.discriminant.solver.rkda import discriminant_projection
@@ -29,6 +30,7 @@ KIM_REG = 1e-4
 REG_GRID = tuple(10.0**exponent for exponent in range(0, -9, -1))
 C_GRID = (0.1, 1.0, 10.0, 100.0, 1000.0)
 WIDTHS = SIGMAS[::-1]
+CLASSIFIERS = {"exact": KernelDiscriminantClassifier, "approximate": DiagonalDiscriminantClassifier}
 
 Array = np.ndarray
 Stacks = tuple[Array, Array]
@@ -54,7 +56,7 @@ def fit_learned(
         ``status`` and, where it is learned, ``learned_reg``.
     """
     training, test = stacks
-    model = KernelDiscriminantClassifier("precomputed", reg=reg, formulation=formulation)
+    model = CLASSIFIERS[formulation]("precomputed", reg=reg)
     with convergence_reported():
         seconds = _timed(lambda: model.fit(training, points.y))
     found = {
@@ -210,7 +212,7 @@ def warm_up() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(24) % 3
     points = rng.normal(size=(24, 2)) + y[:, None]
-    for formulation in ("exact", "approximate"):
-        KernelDiscriminantClassifier(formulation=formulation, reg="learn").fit(points, y)
+    for classifier in CLASSIFIERS.values():
+        classifier(reg="learn").fit(points, y)
     K = points @ points.T
     learn_kim(K[None], (y > 0).astype(int), KIM_REG)

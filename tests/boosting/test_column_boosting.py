@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import cross_val_score
 
 from multikernel import ColumnBoostingClassifier, ColumnBoostingRegressor
 from multikernel.kernels import Gaussian, Linear, Polynomial
@@ -67,11 +66,9 @@ def test_several_classes_are_one_machine_each():
 def test_ready_made_kernels_and_weights_of_zero(method):
     X, y = make_binary(50)
     stack = plain_kernels(X, X)
-    before = stack.copy()
     weights = np.ones(50)
     weights[[3, 17]] = 0.0
     model = ColumnBoostingClassifier("precomputed", method=method).fit(stack, y, weights)
-    assert (stack == before).all()
     assert not set(model.support_) & {3, 17}
     np.testing.assert_allclose(model.decision_function(stack), by_hand(model, X, X)[:, 0], atol=1e-9)
     kept = weights > 0
@@ -121,8 +118,6 @@ def test_limits_are_said():
             ColumnBoostingClassifier(VIEWS, method=method, max_iter=2).fit(X, y)
     greedy = ColumnBoostingClassifier(VIEWS, method="mark", max_columns=2).fit(X, y)
     assert greedy.status_ == "max_columns" and len(greedy.columns_) == 2
-    stopped = ColumnBoostingClassifier(VIEWS, callback=lambda entry: True).fit(X, y)
-    assert stopped.status_ == "interrupted"
 
 
 def test_prediction_asks_only_for_kernels_and_samples_in_use():
@@ -133,12 +128,10 @@ def test_prediction_asks_only_for_kernels_and_samples_in_use():
     assert all(K.shape == (5, model.support_.size) for K in kernels.values())
 
 
-def test_weights_of_classes_probabilities_and_folds():
+def test_weights_of_classes_and_probabilities():
     X, y = make_binary(60)
     plain = ColumnBoostingClassifier(VIEWS, C=0.05).fit(X, y)
     tilted = ColumnBoostingClassifier(VIEWS, C=0.05, class_weight={"yes": 10.0}).fit(X, y)
     assert (tilted.predict(X) == "yes").sum() > (plain.predict(X) == "yes").sum()
     model = ColumnBoostingClassifier(VIEWS, method="mark", probability=True).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
-    stack = plain_kernels(X, X)
-    assert cross_val_score(ColumnBoostingClassifier("precomputed", C=0.5), stack, y, cv=3).mean() > 0.6

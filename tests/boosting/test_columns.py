@@ -1,5 +1,7 @@
 """Machines over columns of kernels: against the whole program in cvxpy, and greedy boosting written out."""
 
+from itertools import product
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -51,19 +53,18 @@ def value_of(found, Ks, loss, penalty, normalise):
     return (np.abs(a).sum() if penalty == "l1" else 0.5 * a @ a) + (loss.C * errors).sum()
 
 
-CASES = [
-    (penalty, normalise, kind, seed)
-    for seed, (penalty, normalise, kind) in enumerate(
-        (p, s, k) for p in ("l1", "l2") for s in (True, False) for k in ("hinge", "epsilon")
-    )
-]
+def loss_of(kind, y, values, prices):
+    return Hinge(y, prices) if kind == "hinge" else EpsilonInsensitive(values, prices, 0.1)
 
 
-@pytest.mark.parametrize(("penalty", "normalise", "kind", "seed"), CASES)
-def test_generation_solves_the_whole_program(penalty, normalise, kind, seed):
+CASES = list(enumerate(product(("l1", "l2"), (True, False), ("hinge", "epsilon"))))
+
+
+@pytest.mark.parametrize(("seed", "case"), CASES)
+def test_generation_solves_the_whole_program(seed, case):
+    penalty, normalise, kind = case
     Ks, y, values = make(seed=seed)
-    prices = np.random.default_rng(seed).uniform(0.2, 2.0, y.size)
-    loss = Hinge(y, prices) if kind == "hinge" else EpsilonInsensitive(values, prices, 0.1)
+    loss = loss_of(kind, y, values, np.random.default_rng(seed).uniform(0.2, 2.0, y.size))
     found = generate_columns(Columns(Ks, normalise), loss, penalty, options=Options(tol=1e-7))
     optimum = whole_program(all_columns(Ks, normalise), loss, penalty)
     assert found.status == Status.OPTIMAL
@@ -92,7 +93,7 @@ def test_every_bound_on_the_way_holds(penalty):
 @pytest.mark.parametrize("master", [LinearMaster, QuadraticMaster])
 def test_any_feasible_dual_bounds_the_whole_program(master, kind):
     Ks, y, values = make(15, seed=4)
-    loss = Hinge(y, 0.7) if kind == "hinge" else EpsilonInsensitive(values, 0.7, 0.1)
+    loss = loss_of(kind, y, values, 0.7)
     H = all_columns(Ks, True)
     optimum = whole_program(H, loss, "l1" if master is LinearMaster else "l2")
     rng = np.random.default_rng(0)
@@ -249,8 +250,7 @@ def test_columns_of_very_different_size(kind, C):
     """What a large kernel gives nearly for nothing must not drown the others, nor any price be too high."""
     Ks, y, values = make(30, seed=1)
     Ks = Ks * np.array([1.0, 200.0, 1.0])[:, None, None]
-    prices = C * np.random.default_rng(0).uniform(0.1, 10.0, y.size)
-    loss = Hinge(y, prices) if kind == "hinge" else EpsilonInsensitive(values, prices, 0.1)
+    loss = loss_of(kind, y, values, C * np.random.default_rng(0).uniform(0.1, 10.0, y.size))
     for penalty in ("l1", "l2"):
         found = generate_columns(Columns(Ks, False), loss, penalty, options=Options(tol=1e-6))
         assert found.status == Status.OPTIMAL and found.gap <= 1e-6

@@ -1,18 +1,40 @@
 """Both formulations by both solvers against CVXOPT's answer to the published programs, and the fixtures."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 from judges.conic import learn_discriminant_conic
+from judges.diagonal_discriminant import learn_diagonal_discriminant
 from judges.programs import discriminant_published as reference
 from multikernel.core.optim.loop import Options, Status
-from multikernel.discriminant.solver.learn import DiscriminantProblem, learn_discriminant
-from tests.discriminant.discriminant_problems import KINDS, REGS, breast_cancer, make_problem, wine
+from multikernel.core.scatter import class_columns, separation_columns
+from multikernel.discriminant.solver.learn import DiscriminantProblem, evaluate_separation, learn_discriminant
+from multikernel.discriminant.solver.problem import Members
+from tests.discriminant.discriminant_problems import (
+    KINDS,
+    REGS,
+    assert_close,
+    breast_cancer,
+    make_problem,
+    problems,
+    regs,
+    shares_of,
+    slopes,
+    wine,
+)
 
 FORMS = ("exact", "approximate")
-SOLVERS = {"fast": learn_discriminant, "conic": learn_discriminant_conic}
+SOLVERS = ("fast", "conic")
+LEARNERS = {
+    ("exact", "fast"): learn_discriminant,
+    ("approximate", "fast"): learn_diagonal_discriminant,
+    ("exact", "conic"): learn_discriminant_conic,
+    ("approximate", "conic"): partial(learn_discriminant_conic, approximate=True),
+}
 JUDGES = {"exact": "full", "approximate": "diagonal"}
 SIZES = ((20, 2, 3), (26, 3, 5), (30, 4, 4))
 every_way = pytest.mark.parametrize(("form", "solver"), list(itertools.product(FORMS, SOLVERS)))
@@ -20,7 +42,7 @@ every_way = pytest.mark.parametrize(("form", "solver"), list(itertools.product(F
 
 def learn(Ks, codes, reg, form="exact", solver="fast", **options):
     options = Options(**{"tol": 1e-8, "max_iter": 100, **options})
-    return SOLVERS[solver](DiscriminantProblem(Ks, codes, reg, form), options=options)
+    return LEARNERS[form, solver](DiscriminantProblem(Ks, codes, reg), options=options)
 
 
 def value_at(Ks, codes, reg, form, shares):
@@ -109,40 +131,44 @@ def test_more_than_a_hundred_kernels_of_rank_one():
         np.testing.assert_allclose(found.objective, expected, rtol=1e-6)
 
 
+@given(problems, regs)
+def test_the_objective_and_its_derivatives(problem, reg):
+    Ks, codes = make_problem(*problem)
+    members = Members(Ks, reg)
+    H = np.asfortranarray(separation_columns(codes))
+    x = shares_of(members.usable.size, problem[-1])
+    here = evaluate_separation(members, H, x)
+    factor = 1.0 if reg is None else reg
+    assert here.value * factor == pytest.approx(reference.objective(Ks, codes, reg, x), rel=1e-7)
+    assert_close(here.gradient, slopes(lambda z: evaluate_separation(members, H, z).value, x))
+    assert_close(here.hessian, slopes(lambda z: evaluate_separation(members, H, z).gradient, x))
+
+
 # --- fixtures ----------------------------------------------------------------------------------------------
 
 
+CANCER = {1e-2: 0.003749334434, 1e-4: 1.082853397e-4, 1e-8: 1.104399897e-8, None: 1.104402094}
+
+
 @pytest.mark.parametrize(
-    ("form", "reg", "expected"),
+    ("load", "form", "reg", "expected"),
     [
-        ("exact", 1e-2, 50.87001101),
-        ("exact", 1e-4, 1.258256569),
-        ("exact", None, 12804.59675),
-        ("approximate", 1e-2, 92.64409151),
-        ("approximate", 1e-4, 2.298909972),
-        ("approximate", None, 23395.17308),
+        (wine, "exact", 1e-2, 50.87001101),
+        (wine, "exact", 1e-4, 1.258256569),
+        (wine, "exact", None, 12804.59675),
+        (wine, "approximate", 1e-2, 92.64409151),
+        (wine, "approximate", 1e-4, 2.298909972),
+        (wine, "approximate", None, 23395.17308),
+        *((breast_cancer, form, reg, value) for form in FORMS for reg, value in CANCER.items()),
     ],
 )
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_wine(solver, form, reg, expected):
-    Ks, codes = wine()
-    found = learn(Ks, codes, reg, form, solver)
+def test_fixtures(solver, load, form, reg, expected):
+    found = learn(*load(), reg, form, solver)
     np.testing.assert_allclose(found.objective, expected, rtol=2e-9 if solver == "fast" else 1e-8)
     assert found.status == Status.OPTIMAL
-    if (form, reg) == ("exact", 1e-2):
+    if (load, form, reg) == (wine, "exact", 1e-2):
         np.testing.assert_allclose(found.shares[[5, 9]], [0.965181, 0.034819], atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("reg", "expected"),
-    [(1e-2, 0.003749334434), (1e-4, 1.082853397e-4), (1e-8, 1.104399897e-8), (None, 1.104402094)],
-)
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_breast_cancer(solver, form, reg, expected):
-    found = learn(*breast_cancer(), reg, form, solver)
-    np.testing.assert_allclose(found.objective, expected, rtol=2e-9 if solver == "fast" else 1e-8)
-    assert found.status == Status.OPTIMAL
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -270,3 +296,13 @@ def test_the_history_ends_at_the_result_and_bounds_close_in(form, solver):
     assert (np.diff(objective) <= 1e-12 * objective[0]).all()
     assert all(low <= found.objective * (1.0 + 1e-12) for low in lower)
     assert found.n_factorisations >= 2
+
+
+@every_way
+def test_an_indefinite_kernel_is_suspicious(form, solver):
+    """Negative where the classes differ."""
+    Ks, codes = make_problem("gaussians", 40, 3, 3)
+    assert not learn(Ks, codes, 10.0, form, solver).suspicious
+    H = class_columns(codes)
+    Ks[1] -= 0.2 * H @ H.T
+    assert learn(Ks, codes, 10.0, form, solver).suspicious

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -16,21 +16,14 @@ from sklearn.svm import SVC
 from multikernel import KernelDiscriminantClassifier, stack_kernels
 from multikernel.core.scatter import class_columns, class_contrast
 from multikernel.report import summarize
+from tests.discriminant import discriminant_problems as problems
 from tests.judged import BOTH, solved_by
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.test_bad_input import refuses
 
-SIGMAS = np.logspace(-1, 2, 10)
 
-
-def gaussians(A, B, sigmas=SIGMAS):
-    squares = cdist(A, B, "sqeuclidean")
-    return stack_kernels([np.exp(-squares / sigma**2) for sigma in sigmas])
-
-
-def wine():
-    X, y = load_wine(return_X_y=True)
-    return (X - X.mean(axis=0)) / X.std(axis=0), y
+def gaussians(A, B, sigmas=problems.SIGMAS):
+    return stack_kernels(list(problems.gaussians(A, sigmas, B)))
 
 
 def cancer():
@@ -60,8 +53,8 @@ def objective(stack, y, model, joint):
 # ---------------------------------------------------------------------- what is learned
 @pytest.mark.parametrize(("reg", "value"), [(1e-2, 50.87001101), (1e-4, 1.258256569), ("learn", 12804.59675)])
 def test_three_classes_of_wine(reg, value):
-    X, y = wine()
-    stack = gaussians(X, X)
+    Ks, y = problems.wine()
+    stack = stack_kernels(list(Ks))
     model = KernelDiscriminantClassifier("precomputed", reg=reg).fit(stack, y)
     assert model.objective_ == pytest.approx(value, rel=1e-7)
     assert model.objective_ == pytest.approx(objective(stack, y, model, reg == "learn"), rel=1e-6)
@@ -142,9 +135,7 @@ def test_the_rule_from_outside(make):
     nearest = cdist(Z, model.centroids_).argmin(axis=1)
     np.testing.assert_array_equal(model.predict(X[test]), model.classes_[nearest])
     np.testing.assert_allclose(
-        model.decision_function(X[test]),
-        np.squeeze(K @ model.dual_coef_.T + model.intercept_),
-        atol=1e-10,
+        model.decision_function(X[test]), np.squeeze(K @ model.dual_coef_.T + model.intercept_), atol=1e-10
     )
     parts = model.contributions(X[test])
     intercept = model.intercept_ if parts.ndim == 3 else model.intercept_[0]
@@ -206,6 +197,8 @@ def test_a_table_of_shares_and_a_fit_cut_short():
 @pytest.mark.parametrize(
     ("parameters", "parts"),
     [
+        ({"formulation": "approximate"}, ("was removed", 'Use formulation="exact"')),
+        ({"formulation": "other"}, ("formulation must be", "exact", "other")),
         ({"reg": "auto"}, ("reg must be a positive number", "learn", "auto")),
         ({"reg": 1e200}, ("reg must be at most 1e+10", "1e+200")),
         ({"n_components": 2}, ("n_components must be less than the number of classes, 2", "got 2")),
@@ -232,10 +225,3 @@ def test_a_singular_scatter():
     X, y = make_binary(30)
     with refuses("total scatter is singular", "reg", 'reg="learn"'):
         KernelDiscriminantClassifier([VIEWS[1]], reg=1e-300).fit(X, y)
-
-
-def test_class_means_that_coincide():
-    x = np.tile([[-1.0], [1.0]], (10, 1))
-    y = np.repeat([0, 1], 10)
-    with refuses("class means coincide"):
-        KernelDiscriminantClassifier([VIEWS[1][1]]).fit(x, y)

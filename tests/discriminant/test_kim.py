@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 from judges.programs import discriminant_published as reference
 from multikernel.core.optim.loop import Options, Status
 from multikernel.discriminant.solver.kim import FisherStack, fisher_ratio, learn_kim
-from tests.discriminant.discriminant_problems import KINDS, breast_cancer, make_problem
-from tests.discriminant.test_discriminant_derivatives import assert_close, shares_of, slopes
+from tests.discriminant.discriminant_problems import (
+    KINDS,
+    assert_close,
+    breast_cancer,
+    make_problem,
+    shares_of,
+    slopes,
+)
 
 
 def ratio(X, codes, reg):

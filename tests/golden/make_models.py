@@ -233,9 +233,7 @@ def _estimators():
         ),
         "TransductiveMKLClassifier_alignment": TransductiveMKLClassifier(TWO, criterion="alignment"),
         "KernelDiscriminantClassifier": KernelDiscriminantClassifier(TWO),
-        "KernelDiscriminantClassifier_knn": KernelDiscriminantClassifier(
-            TWO, reg="learn", formulation="approximate", rule="knn"
-        ),
+        "KernelDiscriminantClassifier_knn": KernelDiscriminantClassifier(TWO, reg="learn", rule="knn"),
         "SpectralKernelClassifier": SpectralKernelClassifier(),
         "SpectralKernelClassifier_svm": SpectralKernelClassifier(classifier="svm", width="mean"),
         "SpectralKernelClassifier_kdda": SpectralKernelClassifier(

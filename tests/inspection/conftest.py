@@ -1,9 +1,5 @@
 """Small data, and evaluations that several tests look at."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,14 +11,14 @@ from tests.inspection import toys
 
 
 @pytest.fixture(autouse=True)
-def fresh_toys(monkeypatch: pytest.MonkeyPatch) -> None:
+def fresh_toys(monkeypatch):
     """Every test begins with toys that were never fitted."""
     monkeypatch.setattr(toys, "FITS", [])
     monkeypatch.setattr(toys, "STOP_AT", [])
 
 
 @pytest.fixture(scope="session")
-def table() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+def table():
     """48 samples with a repeated one: labels hang on the columns a and b, values on a; noise is noise."""
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(48, 3)), columns=["a", "b", "noise"])
@@ -33,7 +29,7 @@ def table() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
 
 
 @pytest.fixture(scope="session")
-def views() -> list[View]:
+def views():
     return [
         View("a", Linear(), ["a"], standardize=True),
         View("b", Gaussian(), ["b"], standardize=True),
@@ -42,13 +38,13 @@ def views() -> list[View]:
 
 
 @pytest.fixture(scope="session")
-def stack(table: Any) -> np.ndarray:
+def stack(table):
     X = table[0].to_numpy()
     return stack_kernels([np.outer(X[:, 0], X[:, 0]), np.exp(-(np.subtract.outer(X[:, 1], X[:, 1]) ** 2))])
 
 
 @pytest.fixture(scope="session")
-def small_search() -> Any:
+def small_search():
     """The RBF machine searches among two values only."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(baselines, "_PRICES", (1.0, 10.0))
@@ -57,22 +53,22 @@ def small_search() -> Any:
 
 
 @pytest.fixture(scope="session")
-def classifier(table: Any, views: list[View]) -> MKLClassifier:
+def classifier(table, views):
     X, label, _ = table
     return MKLClassifier(views, C=2.0, random_state=0).fit(X, label)
 
 
 @pytest.fixture(scope="session")
-def of_classifier(classifier: Any, table: Any, small_search: Any) -> dict[str, Any]:
+def of_classifier(classifier, table, small_search):
     return evaluate(classifier, table[0], table[1], cv=3, max_points=30)
 
 
 @pytest.fixture(scope="session")
-def of_regressor(table: Any, views: list[View], small_search: Any) -> dict[str, Any]:
+def of_regressor(table, views, small_search):
     X, _, value = table
     return evaluate(MKLRidge(views[:2], random_state=0).fit(X, value), X, value, cv=3, max_points=30)
 
 
 @pytest.fixture(scope="session")
-def of_one_class(table: Any, views: list[View]) -> dict[str, Any]:
+def of_one_class(table, views):
     return evaluate(MKLOneClass(views, nu=0.3).fit(table[0]), table[0])

@@ -1,12 +1,8 @@
 """Rivals that are no straw men, and words that say no more than was shown."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sparse
 from sklearn.base import clone
@@ -17,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from multikernel import BayesianMKLRegressor, CombinedKernelRegressor, MKLClassifier, MKLRegressor, View
+from multikernel import BayesianMKLRegressor, CombinedKernelRegressor, MKLClassifier, MKLRegressor
 from multikernel.inspection import Comparison
-from multikernel.inspection.answers import on_majority, on_views
+from multikernel.inspection.answers import answer, on_majority, on_views
 from multikernel.inspection.baselines import (
     Report,
     WithoutKernel,
@@ -30,14 +26,15 @@ from multikernel.inspection.baselines import (
     why_no_rbf,
 )
 from multikernel.inspection.comparing import BASELINES, _add_baselines
-from multikernel.inspection.evaluation import LEARNED, Scores, answer
+from multikernel.inspection.evaluation import LEARNED, Scores
 from multikernel.inspection.runs import Outcomes, make_contest
 from multikernel.inspection.subject import Subject, subject_of
 from multikernel.rules import MeanRule
+from tests.inspection.toys import scores_frame
 
 
 @pytest.fixture(scope="module")
-def search(table: Any, views: list[View]) -> GridSearchCV:
+def search(table, views):
     """Chooses among kernels, C and the norm."""
     grid = {"kernels": [views, views[:2], views[:1]], "C": [1.0, 2.0], "norm": [1.0]}
     grids = [grid, {"C": [3.0]}]
@@ -45,7 +42,7 @@ def search(table: Any, views: list[View]) -> GridSearchCV:
 
 
 # ------------------------------------------------------------------ rivals
-def test_the_rbf_machine_does_not_hang_on_units(table: Any, small_search: Any) -> None:
+def test_the_rbf_machine_does_not_hang_on_units(table, small_search):
     X, _, value = table
     small, large = (
         rbf_machine("values", (X, scale * value)).fit(X, scale * value).predict(X) / scale
@@ -54,7 +51,7 @@ def test_the_rbf_machine_does_not_hang_on_units(table: Any, small_search: Any) -
     assert np.corrcoef(small, value)[0, 1] > 0.9 and np.allclose(small, large, atol=0.02)
 
 
-def test_rivals_of_models_without_a_machine_have_an_intercept(table: Any, views: Any) -> None:
+def test_rivals_of_models_without_a_machine_have_an_intercept(table, views):
     model = BayesianMKLRegressor(views)
     machine, words = same_machine(Subject(model, model))
     shifted = 1e3 + table[2]
@@ -62,7 +59,7 @@ def test_rivals_of_models_without_a_machine_have_an_intercept(table: Any, views:
     assert machine.fit(K, shifted).score(K, shifted) > 0.8 and "intercept" in words
 
 
-def test_a_view_is_left_out_of_every_choice_of_the_search(search: Any) -> None:
+def test_a_view_is_left_out_of_every_choice_of_the_search(search):
     report = Report()
     found = leave_out(subject_of(search), report)
     grids = found["without b"].estimator.param_grid
@@ -80,7 +77,7 @@ def test_a_view_is_left_out_of_every_choice_of_the_search(search: Any) -> None:
     del search.param_grid[0]["costs"]
 
 
-def test_rivals_are_searched_for_as_the_model_is(search: Any, table: Any) -> None:
+def test_rivals_are_searched_for_as_the_model_is(search, table):
     subject = subject_of(search)
     found = rivals(subject, (table[0], table[1]), Report())
     for name in ("best single view", "plain sum"):
@@ -94,7 +91,7 @@ def test_rivals_are_searched_for_as_the_model_is(search: Any, table: Any) -> Non
     assert "GridSearchCV of MKLClassifier" in subject.what and "kernels, C, norm" in subject.what
 
 
-def test_the_rbf_machine_stands_behind_the_same_steps(table: Any, views: Any, small_search: Any) -> None:
+def test_the_rbf_machine_stands_behind_the_same_steps(table, views, small_search):
     X, label = table[0].to_numpy(copy=True), table[1]
     X[::5, 1] = np.nan
     views = [(view.name, view.kernel, [k]) for k, view in enumerate(views)]
@@ -103,14 +100,14 @@ def test_the_rbf_machine_stands_behind_the_same_steps(table: Any, views: Any, sm
     assert machine.fit(X, label).score(X, label) > 0.7
 
 
-def test_one_view_has_no_simpler_rules(table: Any, views: Any) -> None:
+def test_one_view_has_no_simpler_rules(table, views):
     report = Report()
     model = MKLClassifier(views[:1]).fit(table[0], table[1])
     assert list(rivals(subject_of(model), (table[0], table[1]), report)) == ["tuned RBF SVM"]
     assert "one view only" in report.omitted[0]["why"]
 
 
-def test_models_are_compared_with_rivals_of_their_own_machine(table: Any, views: Any) -> None:
+def test_models_are_compared_with_rivals_of_their_own_machine(table, views):
     models = {
         "mean": CombinedKernelRegressor(MeanRule(), kernels=views),
         "svr": MKLRegressor(views),
@@ -125,12 +122,7 @@ def test_models_are_compared_with_rivals_of_their_own_machine(table: Any, views:
     assert tested["tuned RBF SVM"] == list(models) and len(found) == 5
     assert "in the units of y" in report.notes[0]
     rng = np.random.default_rng(0)
-    scores = [
-        {"dataset": "given", "estimator": name, "repetition": i // 2, "fold": i % 2, "score": rng.normal()}
-        for name in (*models, *found)
-        for i in range(10)
-    ]
-    frame = pd.DataFrame(scores)
+    frame = scores_frame({name: rng.normal(size=10) for name in (*models, *found)})
     frame.loc[frame["estimator"] == "mean", "score"] += 9.0
     baselines = {name: baseline for name, (_, baseline) in found.items()}
     compared = Comparison(frame, baselines=baselines, scoring="r2")
@@ -141,7 +133,7 @@ def test_models_are_compared_with_rivals_of_their_own_machine(table: Any, views:
     assert "mean has the best mean R² of 3 models" in compared.answer and ridge in compared.answer
 
 
-def test_the_rbf_machine_needs_columns_of_numbers(table: Any, stack: Any) -> None:
+def test_the_rbf_machine_needs_columns_of_numbers(table, stack):
     X = table[0]
     model = MKLClassifier()
     subject = Subject(model, model)
@@ -152,7 +144,7 @@ def test_the_rbf_machine_needs_columns_of_numbers(table: Any, stack: Any) -> Non
     assert "no columns" in str(why_no_rbf(stack, Subject(ready, ready)))
 
 
-def test_an_estimator_without_one_kernel(stack: Any, table: Any) -> None:
+def test_an_estimator_without_one_kernel(stack, table):
     label = table[1]
     model = make_pipeline(WithoutKernel(1), MKLClassifier("precomputed"))
     tags = get_tags(model)
@@ -163,7 +155,7 @@ def test_an_estimator_without_one_kernel(stack: Any, table: Any) -> None:
     assert np.allclose(copied.decision_function(stack), alone.decision_function(stack[:, :, :1]))
 
 
-def test_a_search_is_looked_through(table: Any, views: Any) -> None:
+def test_a_search_is_looked_through(table, views):
     X, label, _ = table
     search = GridSearchCV(MKLClassifier(views), {"C": [1.0, 2.0]}, cv=2).fit(X, label)
     subject = subject_of(search)
@@ -174,7 +166,7 @@ def test_a_search_is_looked_through(table: Any, views: Any) -> None:
 
 
 # ------------------------------------------------------------------ words
-def test_a_large_difference_that_is_not_certain_is_named() -> None:
+def test_a_large_difference_that_is_not_certain_is_named():
     rng = np.random.default_rng(1)
     whole = 0.9 + 0.05 * rng.normal(size=(5, 2))
     folds = {LEARNED: whole, "needed": whole - 0.25 + 0.24 * rng.uniform(-1, 1, size=(5, 2))}
@@ -196,7 +188,7 @@ def test_a_large_difference_that_is_not_certain_is_named() -> None:
     assert "Not certain: without needed" in on_views([rows[0], shown], "accuracy")
 
 
-def test_the_majority_is_named_where_it_is_as_good(of_classifier: Any, classifier: Any, table: Any) -> None:
+def test_the_majority_is_named_where_it_is_as_good(of_classifier, classifier, table):
     X, label, _ = table
     predicted = cross_val_predict(classifier, X, label, cv=StratifiedKFold(3, shuffle=True, random_state=0))
     found = of_classifier["held_out"]
@@ -206,14 +198,14 @@ def test_the_majority_is_named_where_it_is_as_good(of_classifier: Any, classifie
     assert on_majority(0.975, "accuracy", 0.9625, 80) is on_majority(0.9, "accuracy", None, 80) is None
 
 
-def test_of_several_warnings_the_worst_is_told() -> None:
+def test_of_several_warnings_the_worst_is_told():
     gaps = ["the relative duality gap is 1.0e-02 after", "the relative duality gap is 4.6e-02 after"]
-    notes: list[str] = []
+    notes = []
     Outcomes({"learned": [{"warnings": [gaps[0]]}, {"warnings": [gaps[1]]}, {}]}).note_warnings(notes)
     assert notes == [f"2 of 3 refits of 'learned' gave a warning, the worst: {gaps[1]}"]
 
 
-def test_verdicts_speak_of_the_model() -> None:
+def test_verdicts_speak_of_the_model():
     """Better by the same on all folds but for a little noise; and the rule of eight folds."""
     base = np.linspace(0.5, 0.6, 10).reshape(5, 2)
     noise = 0.01 * np.array([[1, -1], [-1, 1], [1, 0], [0, -1], [-1, 1]])
@@ -226,14 +218,18 @@ def test_verdicts_speak_of_the_model() -> None:
 @pytest.mark.parametrize(
     ("verdicts", "head"),
     [
-        (("better", "better"), "Learning the kernel helped:"),
+        (
+            ("better", "better"),
+            "Learning the kernel helped: accuracy 0.900, better than the best single view (0.800, p = 0.01) "
+            "and the plain sum (0.800, p = 0.01).",
+        ),
         (("tie", "better"), "Learning the kernel helped in part:"),
         (("tie", "tie"), "It was not shown that learning the kernel helped:"),
         (("tie", "worse"), "Learning the kernel did not help:"),
     ],
 )
-def test_the_answer_says_what_the_verdicts_say(verdicts: tuple[str, str], head: str) -> None:
-    rows: list[dict[str, Any]] = [{"name": "learned", "score": 0.9, "verdict": None}]
+def test_the_answer_says_what_the_verdicts_say(verdicts, head):
+    rows = [{"name": "learned", "score": 0.9, "verdict": None}]
     for name, verdict in zip(("best single view", "plain sum"), verdicts, strict=True):
         rows.append({"name": name, "score": 0.8, "p": 0.01, "verdict": verdict})
     text = answer(rows, "accuracy")

@@ -313,20 +313,12 @@ def test_a_run_that_was_stopped_goes_on_and_ends_as_one_that_was_not(tmp_path):
         assert str(resumed) == str(whole)
         pd.testing.assert_frame_equal(run(store=path).scores, resumed.scores)
         assert len(toys.FITS) == 40
-
-
-def test_a_torn_line_is_computed_again(tmp_path):
-    path = tmp_path / "scores.jsonl"
-    whole = run(store=path)
-    content = path.read_bytes()
-    places = [tuple(json.loads(json.loads(line)["key"])) for line in content.splitlines()]
-    assert places == list(whole.scores[PLACE].itertuples(index=False, name=None))
-    toys.FITS.clear()
-    for torn in (content[:-5], content + b'{"key": "', content.replace(b"\n", b"\n", 1)[: len(content) // 2]):
-        path.write_bytes(torn)
+        content = path.read_bytes()
+        places = [tuple(json.loads(json.loads(line)["key"])) for line in content.splitlines()]
+        assert places == list(whole.scores[PLACE].itertuples(index=False, name=None))
+        path.write_bytes(content[: len(content) // 2])  # a torn line is computed again
         pd.testing.assert_frame_equal(scores_of(run(store=path)), scores_of(whole))
-        assert len(path.read_bytes().splitlines()) == 40
-    assert 20 < len(toys.FITS) < 24
+        assert len(path.read_bytes().splitlines()) == 40 and 59 < len(toys.FITS) < 62
 
 
 @pytest.mark.parametrize(

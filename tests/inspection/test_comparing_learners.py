@@ -16,6 +16,7 @@ from multikernel.inspection.comparison import Baseline
 from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import BestSingle, CenteredAlignment, MeanRule, SumRule, WeightLearner
 from multikernel.rules.learner import Learned
+from tests.inspection.toys import scores_frame
 
 matplotlib.use("Agg")
 
@@ -186,22 +187,11 @@ def test_values_are_told_from_classes():
     assert found.folds("Only").mean() > found.folds("plain sum").mean()
 
 
-def scored(scores):
-    """What a comparison keeps of scores of ten folds."""
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {"estimator": rule, "repetition": np.arange(10) // 2, "fold": np.arange(10) % 2}
-            ).assign(score=0.5 + values, dataset="given", fit_seconds=0.0, shares=[{"k": 1.0}] * 10)
-            for rule, values in scores.items()
-        ]
-    )
-
-
 def compared(scores, **options):
     """The comparison of learners with the two simple rules, on scores that are given."""
     baselines = {name: Baseline(name, list(scores)) for name in SIMPLE}
-    return Comparison(scored(scores), baselines=baselines, **options)
+    table = scores_frame({rule: 0.5 + values for rule, values in scores.items()}, fit_seconds=0.0)
+    return Comparison(table.assign(shares=[{"k": 1.0}] * len(table)), baselines=baselines, **options)
 
 
 def fooled(n, size=0.2):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from multikernel.inspection import Comparison, f_test_5x2cv, wilcoxon_signed_rank, win_tie_loss
+from tests.inspection.toys import scores_frame
 
 NOISE = np.random.default_rng(0).normal(scale=0.01, size=(3, 5, 2))
 NAMES = ["poor", "good", "better"]
@@ -15,14 +16,11 @@ MEANS = {"heart": [0.7, 0.8, 0.8], "sonar": [0.9, 0.5, 0.6], "iris": [0.9, 0.9, 
 
 
 def frame(means=MEANS, names=NAMES):
-    rows = [
-        (dataset, name, i, j, means[dataset][k] + NOISE[k, i, j])
-        for dataset in means
-        for k, name in enumerate(names)
-        for i in range(5)
-        for j in range(2)
+    tables = [
+        scores_frame({names[k]: mean + NOISE[k] for k, mean in enumerate(of_set)}, dataset)
+        for dataset, of_set in means.items()
     ]
-    return pd.DataFrame(rows, columns=["dataset", "estimator", "repetition", "fold", "score"])
+    return pd.concat(tables, ignore_index=True)
 
 
 def cells(text):

@@ -1,9 +1,5 @@
 """The learned kernel is the one of the model's own scores, and pictures show that kernel."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -24,15 +20,15 @@ from multikernel.rules import InstanceWeights
 
 
 @pytest.fixture(scope="module")
-def localized(stack: Any, table: Any) -> LocalizedMKLClassifier:
+def localized(stack, table):
     return LocalizedMKLClassifier("precomputed", C=2.0, max_iter=20, tol=0.01).fit(stack, table[1])
 
 
-def _scores(model: Any, K: np.ndarray) -> np.ndarray:
+def _scores(model, K):
     return K[:, model.support_] @ model.dual_coef_[0] + model.intercept_[0]
 
 
-def test_the_learned_kernel_gives_the_scores(classifier: Any, table: Any, views: Any) -> None:
+def test_the_learned_kernel_gives_the_scores(classifier, table, views):
     X, label, _ = table  # two equal samples, which the machine has made one
     assert np.allclose(_scores(classifier, learned_kernel(classifier, X)), classifier.decision_function(X))
     novelty = MKLOneClass(views, nu=0.3).fit(X)
@@ -43,7 +39,7 @@ def test_the_learned_kernel_gives_the_scores(classifier: Any, table: Any, views:
     assert np.allclose(_scores(discriminant, K), discriminant.decision_function(X))
 
 
-def test_a_gate_is_part_of_the_kernel(localized: Any, stack: Any) -> None:
+def test_a_gate_is_part_of_the_kernel(localized, stack):
     K = learned_kernel(localized, stack)
     assert np.allclose(_scores(localized, K), localized.decision_function(stack))
     eta = localized.gate(stack)
@@ -51,14 +47,14 @@ def test_a_gate_is_part_of_the_kernel(localized: Any, stack: Any) -> None:
     assert np.allclose(K, by_hand)
 
 
-def test_a_combined_kernel_is_what_its_machine_sees(table: Any, views: Any) -> None:
+def test_a_combined_kernel_is_what_its_machine_sees(table, views):
     X, label, _ = table
     model = CombinedKernelClassifier(kernels=views).fit(X, label)
     K = learned_kernel(model, X)
     assert np.allclose(model.machine_.decision_function(K), model.decision_function(X))
 
 
-def test_of_some_rows_and_in_a_pipeline(classifier: Any, table: Any) -> None:
+def test_of_some_rows_and_in_a_pipeline(classifier, table):
     X, label, _ = table
     rows = np.array([5, 3, 40])
     whole = learned_kernel(classifier, X)
@@ -68,19 +64,19 @@ def test_of_some_rows_and_in_a_pipeline(classifier: Any, table: Any) -> None:
     assert np.allclose(learned_kernel(model, X), scaled @ scaled.T)
 
 
-def test_models_without_one_kernel_say_so(table: Any) -> None:
+def test_models_without_one_kernel_say_so(table):
     X, label, _ = table
     with pytest.raises(NoLearnedKernel, match="KernelKNNClassifier learns no kernel"):
         learned_kernel(KernelKNNClassifier().fit(X, label), X)
 
 
-def test_other_samples_than_those_of_fit_are_refused(classifier: Any, table: Any) -> None:
+def test_other_samples_than_those_of_fit_are_refused(classifier, table):
     with pytest.raises(ValueError, match="the 47 samples that the model was fitted to; got 40"):
         learned_kernel(classifier, table[0][:40])
 
 
 # ------------------------------------------------------------------ pictures
-def test_the_embedding_has_the_geometry_of_the_kernel(table: Any) -> None:
+def test_the_embedding_has_the_geometry_of_the_kernel(table):
     X, label, _ = table
     model = MKLClassifier([("plane", Linear(), ["a", "b"])]).fit(X, label)
     found = evaluate(model, X, label, parts=["embedding"])["embedding"]
@@ -91,7 +87,7 @@ def test_the_embedding_has_the_geometry_of_the_kernel(table: Any) -> None:
     assert sum(found["explained"]) == pytest.approx(1.0) and found["explained"][0] >= found["explained"][1]
 
 
-def test_heat_maps_are_block_means_in_order(classifier: Any, table: Any, of_classifier: Any) -> None:
+def test_heat_maps_are_block_means_in_order(classifier, table, of_classifier):
     X, label, _ = table
     found = evaluate(classifier, X, label, parts=["heat_maps"])["heat_maps"]
     order = np.argsort(label, kind="stable")
@@ -107,7 +103,7 @@ def test_heat_maps_are_block_means_in_order(classifier: Any, table: Any, of_clas
     ]
 
 
-def test_blocks_do_not_cross_classes(views: Any) -> None:
+def test_blocks_do_not_cross_classes(views):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 2))
     label = np.repeat(["x", "y"], [140, 10])
@@ -124,7 +120,7 @@ def test_blocks_do_not_cross_classes(views: Any) -> None:
     assert np.average(block, weights=np.outer(sizes, sizes)) == pytest.approx(K.mean(), rel=1e-3)
 
 
-def test_the_gate_of_each_sample(localized: Any, stack: Any, table: Any) -> None:
+def test_the_gate_of_each_sample(localized, stack, table):
     found = evaluate(localized, stack, table[1], parts=["gate", "embedding"], max_points=20)
     gate = found["gate"]
     eta = localized.gate(stack)
@@ -134,14 +130,14 @@ def test_the_gate_of_each_sample(localized: Any, stack: Any, table: Any) -> None
     assert [row["row"] for row in gate["rows"]] == [point["row"] for point in found["embedding"]["points"]]
 
 
-def test_weights_of_samples_that_a_learner_found(stack: Any, table: Any) -> None:
+def test_weights_of_samples_that_a_learner_found(stack, table):
     learner = InstanceWeights(max_iter=200, tol=0.1)
     model = CombinedKernelClassifier(learner, kernels="precomputed").fit(stack, table[1])
     rows = evaluate(model, stack, table[1], parts=["gate"])["gate"]["rows"]
     assert np.allclose([row["weights"] for row in rows], model.learner_._training_weights)
 
 
-def test_rows_are_drawn_in_proportion() -> None:
+def test_rows_are_drawn_in_proportion():
     label = np.repeat(["a", "b", "c"], [880, 100, 20])
     rows = choose_rows(label, "classes", 50, 0, 1000)
     assert np.unique(label[rows], return_counts=True)[1].tolist() == [44, 5, 1]

@@ -262,9 +262,8 @@ def test_equal_differences_on_several_data_sets_tie_in_spite_of_rounding():
     }
     assert signed_rank_tests(paired_f_tests(scores), 0.05, "demsar").loc[("a", "b"), "statistic"] == 0.0
     scores["a"]["d2"] = BASE + 25.0 - 0.01
-    assert (
-        signed_rank_tests(paired_f_tests(scores), 0.05, "demsar").loc[("a", "b"), "statistic"] == 2.0
-    )  # of three equal ranks
+    found = signed_rank_tests(paired_f_tests(scores), 0.05, "demsar")
+    assert found.loc[("a", "b"), "statistic"] == 2.0  # of three equal ranks
 
 
 @given(arrays(float, (3, 4, 5, 2), elements=st.integers(0, 5)), st.sampled_from([0.05, 0.2]))
@@ -301,12 +300,7 @@ def test_a_difference_without_a_direction_is_a_tie():
     [
         (f_test_5x2cv, (np.zeros(10),), {}, r"a must hold .* shape \(5, 2\).*; got shape \(10,\)"),
         (f_test_5x2cv, (P, np.zeros((5, 1))), {}, r"b must hold .*got shape \(5, 1\)"),
-        (
-            f_test_5x2cv,
-            (P, np.where(P == 0.0, np.nan, P)),
-            {},
-            "b must be finite; repetition 3, fold 0 is nan",
-        ),
+        (f_test_5x2cv, (P, np.where(P == 0.0, np.nan, P)), {}, "b must be .*; repetition 3, fold 0 is nan"),
         (f_test_5x2cv, ("scores",), {}, "a must be a numeric array"),
         (PairedTest(4.7, 0.05).significant, (0.0,), {}, "level must be greater than 0"),
         (PairedTest(4.7, 0.05).significant, (1.0,), {}, "level must be less than 1"),
@@ -325,12 +319,7 @@ def test_a_difference_without_a_direction_is_a_tie():
         (win_tie_loss, ({"a": {}, "b": {}},), {}, "one data set at least; estimator 'a' has none"),
         (win_tie_loss, ({"a": {"d": BASE}, "b": {"e": BASE}},), {}, "'b' and 'a' do not share 'd'"),
         (win_tie_loss, ({"a": {"d": P}, "b": {"d": P[:4]}},), {}, r"\['b'\]\['d'\] .*got shape \(4, 2\)"),
-        (
-            win_tie_loss,
-            (SCORES,),
-            {"reference": "mine"},
-            "one of the estimators, 'ours', 'theirs'; got 'mine'",
-        ),
+        (win_tie_loss, (SCORES,), {"reference": "mine"}, "estimators, 'ours', 'theirs'; got 'mine'"),
         (win_tie_loss, (SCORES,), {"level": 5}, "level must be less than 1; got 5"),
         (win_tie_loss, (SCORES,), {"method": "t"}, "method must be one of"),
     ],

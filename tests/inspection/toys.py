@@ -1,6 +1,7 @@
 """Estimators that tell what they were given, and stop or fail when they are told to."""
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_random_state
 
@@ -54,6 +55,16 @@ TWO = ONE | {"far": numbered(n=31, gap=2.0, seed=1)}
 def run(estimators=None, datasets=None, **options):
     estimators = estimators or {"plain": Centroids("plain"), "rough": Centroids("rough", shrink=1.0)}
     return compare(estimators, datasets=datasets or TWO, **{"progress": False} | options)
+
+
+def scores_frame(scores, dataset="given", **columns):
+    """A row for each fold, as a comparison takes them, of ten scores for each estimator."""
+    rows = [
+        (dataset, name, *divmod(i, 2), score)
+        for name, values in scores.items()
+        for i, score in enumerate(np.ravel(values))
+    ]
+    return pd.DataFrame(rows, columns=[*PLACE, "score"]).assign(**columns)
 
 
 def scores_of(comparison):

@@ -5,22 +5,17 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from multikernel import LocalizedMKLClassifier, stack_kernels
+from multikernel import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor, stack_kernels
+from multikernel.core.inputs import distinct_samples
 from multikernel.kernels import Gaussian, Linear
-from tests.localized.localized_data import (
-    FRAME,
-    FRAME_VIEWS,
-    FRESH,
-    LABELS,
-    X,
-    easy,
-    everyone,
-    refuses,
-    target,
-)
 from tests.localized.localized_reference import classifier_values, plain_gate, plain_scores
-from tests.mkl.data import VIEWS, make_table, plain_kernels
+from tests.mkl.data import VIEWS, make_binary, make_table, plain_kernels
+from tests.test_bad_input import refuses
 
+X, LABELS = make_binary(60)
+FRESH = make_table(20, seed=9)
+FRAME = pd.DataFrame(X, columns=["red", "green", "blue", "noise"])
+FRAME_VIEWS = [("signal", Gaussian(gamma=0.5), ["red", "green"]), ("line", Linear(), ["blue"])]
 # Rounding parts two descents in the end: the same are their first steps, with machines solved to six digits.
 FIRST_STEPS = {"tol": 1e-6, "callback": lambda entry: entry["iteration"] == 3}
 
@@ -71,9 +66,8 @@ class TestGatingFeatures:
 
     def test_columns_that_several_kernels_read_count_once_in_the_order_of_the_table(self):
         views = [("back", Gaussian(gamma=0.5), [3, 1]), ("front", Linear(), [0, 1])]
-        [V] = LocalizedMKLClassifier(views).fit(X, LABELS).gating_
-        [W] = LocalizedMKLClassifier(views, gating_features=[0, 1, 3]).fit(X, LABELS).gating_
-        np.testing.assert_array_equal(V, W)
+        models = (LocalizedMKLClassifier(views, gating_features=w).fit(X, LABELS) for w in (None, [0, 1, 3]))
+        np.testing.assert_array_equal(*(model.gating_[0] for model in models))
 
     def test_the_name_of_a_copy_stands_for_its_view(self):
         views = [*VIEWS, ("again", VIEWS[1][1], VIEWS[1][2])]
@@ -93,7 +87,7 @@ class TestGatingFeatures:
         model = LocalizedMKLClassifier(VIEWS, gating_features="kernel").fit(X, LABELS)
         [V] = model.gating_
         assert V.shape == (3, 61)
-        order = _solved_order()
+        order = distinct_samples(X, (LABELS == "yes")[:, None].astype(float), np.ones(60)).rows
         expected = plain_gate("softmax", V, self.mean_kernel(FRESH)[:, order], self.mean_kernel(X)[:, order])
         np.testing.assert_allclose(model.gate(FRESH), expected, rtol=1e-8)
         assert model.support_.size < 60
@@ -162,12 +156,6 @@ class TestGatingFeatures:
         )
 
 
-def _solved_order():
-    from multikernel.core.inputs import distinct_samples
-
-    return distinct_samples(X, (LABELS == "yes")[:, None].astype(float), np.ones(60)).rows
-
-
 class TestWeights:
     def test_weights_are_bounds(self):
         weights = np.random.default_rng(0).uniform(0.2, 3.0, size=60)
@@ -219,7 +207,7 @@ class TestOtherSettings:
 # --- what is refused ----------------------------------------------------------------------------------------
 
 
-@everyone
+@pytest.mark.parametrize("kind", [LocalizedMKLClassifier, LocalizedMKLRegressor, LocalizedMKLOneClass])
 @pytest.mark.parametrize(
     ("wanted", "words", "error"),
     [
@@ -231,7 +219,7 @@ class TestOtherSettings:
 )
 def test_gating_features_that_are_none(kind, wanted, words, error):
     with refuses("gating_features", *words, error=error):
-        easy(kind, gating_features=wanted).fit(X, target(kind))
+        kind(VIEWS, gating_features=wanted).fit(X, X[:, 0] if kind is LocalizedMKLRegressor else LABELS)
 
 
 def test_a_gating_column_that_no_kernel_reads_must_be_finite_too():

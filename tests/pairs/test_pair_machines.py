@@ -112,7 +112,7 @@ def test_what_is_left_out_against_refits(hold_out, weight):
     cells = some_cells(7, 5)
     cells = Cells(cells.rows, cells.columns, cells.values, weight * cells.weights, cells.shape)
     machine = machine_of(cells, alpha=0.3)
-    found = left_out_residuals(machine, 0.3, hold_out)
+    found = left_out_residuals(machine, hold_out)
     groups = {"pairs": np.arange(35), "left": cells.rows, "right": cells.columns}[hold_out]
     G = np.kron(machine.left.K, machine.right.K)
     for group in np.unique(groups):
@@ -128,15 +128,10 @@ def test_the_order_of_the_cells_does_not_matter():
     order = np.random.default_rng(1).permutation(35)
     mixed = Cells(cells.rows[order], cells.columns[order], cells.values[order], cells.weights, cells.shape)
     for hold_out in ("pairs", "left", "right"):
-        plain = left_out_residuals(machine_of(cells), 0.5, hold_out)
-        np.testing.assert_allclose(left_out_residuals(machine_of(mixed), 0.5, hold_out), plain[order])
+        plain = left_out_residuals(machine_of(cells, 0.5), hold_out)
+        np.testing.assert_allclose(left_out_residuals(machine_of(mixed, 0.5), hold_out), plain[order])
     beta = solve_pairs(machine_of(cells), 1e-9).beta
     np.testing.assert_allclose(solve_pairs(machine_of(mixed), 1e-9).beta, beta[order])
-
-
-def test_no_closed_form_where_cells_are_missing():
-    with pytest.raises(ValueError, match="complete cells"):
-        left_out_residuals(machine_of(some_cells(7, 5, 0.8)), 1.0, "pairs")
 
 
 def test_products_of_few_and_of_many_cells_agree():

@@ -24,6 +24,7 @@ def gram(n, seed, d=3):
 
 K_LEFT, K_RIGHT = gram(9, 1), gram(7, 2)
 ORDERED = (Precomputed(K_LEFT), Precomputed(K_RIGHT))
+SIDES = {"ordered": ORDERED, "symmetric": ORDERED[:1]}
 
 
 def grid(n_left=9, n_right=7):
@@ -42,32 +43,26 @@ def sample(form, share=1.1, seed=0):
     return pairs, rng.normal(size=len(pairs)), rng.uniform(0.2, 2.0, len(pairs))
 
 
-def explicit(form):
-    return Kronecker(*ORDERED) if form == "ordered" else Pairwise(ORDERED[0])
+def check_against_kernel_ridge(form, pairs, y, weights):
+    """Predictions and the objective are those on the explicit Gram matrix of the pairs."""
+    kernel = Kronecker(*ORDERED) if form == "ordered" else Pairwise(ORDERED[0])
+    judge = KernelRidge(kernel="precomputed", alpha=0.4).fit(kernel(pairs), y, weights)
+    model = PairwiseRidge(*SIDES[form], form=form, alpha=0.4, **EXACT).fit(pairs, y, weights)
+    every = grid() if form == "ordered" else grid(9, 9)
+    expected = judge.predict(kernel(every, pairs))
+    np.testing.assert_allclose(model.predict(every), expected, atol=1e-8 * min(1.0, np.abs(expected).max()))
+    norm = judge.dual_coef_ @ kernel(pairs) @ judge.dual_coef_
+    loss = weights @ (y - judge.predict(kernel(pairs))) ** 2
+    assert model.objective_ == pytest.approx(loss + 0.4 * norm, rel=1e-9)
+    assert model.status_ == "optimal" and model.alpha_ == 0.4 and model.validation_errors_ is None
 
 
-def new_pairs(form):
-    return grid() if form == "ordered" else grid(9, 9)
-
-
-@pytest.mark.parametrize("form", ["ordered", "symmetric"])
+@pytest.mark.parametrize("form", SIDES)
 @pytest.mark.parametrize("share", [1.1, 0.7, 0.1])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_against_kernel_ridge_on_the_explicit_gram_matrix(form, share, weighted):
     pairs, y, weights = sample(form, share)
-    given = weights if weighted else None
-    kernel = explicit(form)
-    judge = KernelRidge(kernel="precomputed", alpha=0.4).fit(kernel(pairs), y, given)
-    sides = ORDERED if form == "ordered" else ORDERED[:1]
-    model = PairwiseRidge(*sides, form=form, alpha=0.4, **EXACT).fit(pairs, y, given)
-    every = new_pairs(form)
-    expected = judge.predict(kernel(every, pairs))
-    np.testing.assert_allclose(model.predict(every), expected, atol=1e-8 * np.abs(expected).max())
-    fitted = judge.predict(kernel(pairs))
-    norm = judge.dual_coef_ @ kernel(pairs) @ judge.dual_coef_
-    loss = (weights if weighted else np.ones(y.size)) @ (y - fitted) ** 2
-    assert model.objective_ == pytest.approx(loss + 0.4 * norm, rel=1e-9)
-    assert model.status_ == "optimal" and model.alpha_ == 0.4 and model.validation_errors_ is None
+    check_against_kernel_ridge(form, pairs, y, weights if weighted else np.ones(y.size))
 
 
 @pytest.mark.parametrize("form", ["ordered", "symmetric"])
@@ -75,16 +70,8 @@ def test_repeated_pairs_are_weights(form):
     pairs, y, _ = sample(form, 0.6)
     other = y + np.random.default_rng(1).normal(size=y.size)  # the same pairs measured again
     again = pairs[:, ::-1] if form == "symmetric" else pairs
-    twice, values = np.vstack([pairs, again]), np.concatenate([y, other])
-    kernel = explicit(form)
-    judge = KernelRidge(kernel="precomputed", alpha=0.4).fit(kernel(twice), values)
-    sides = ORDERED if form == "ordered" else ORDERED[:1]
-    model = PairwiseRidge(*sides, form=form, alpha=0.4, **EXACT).fit(twice, values)
-    expected = judge.predict(kernel(new_pairs(form), twice))
-    np.testing.assert_allclose(model.predict(new_pairs(form)), expected, atol=1e-8)
-    loss = np.sum((values - judge.predict(kernel(twice))) ** 2)
-    norm = judge.dual_coef_ @ kernel(twice) @ judge.dual_coef_
-    assert model.objective_ == pytest.approx(loss + 0.4 * norm, rel=1e-9)
+    values = np.concatenate([y, other])
+    check_against_kernel_ridge(form, np.vstack([pairs, again]), values, np.ones(values.size))
 
 
 def test_symmetric_pairs_do_not_know_an_order():
@@ -222,7 +209,7 @@ def test_alphas_are_chosen_by_what_is_left_out(hold_out):
 )
 def test_alphas_are_chosen_on_folds_where_there_is_no_closed_form(form, hold_out, share):
     pairs, y, weights = sample(form, share)
-    sides = ORDERED if form == "ordered" else ORDERED[:1]
+    sides = SIDES[form]
     model = PairwiseRidge(*sides, form=form, alphas=[0.5, 5.0], hold_out=hold_out, **EXACT)
     model.fit(pairs, y, weights)
     banks = model._left_bank, model._left_bank if form == "symmetric" else model._right_bank
@@ -290,7 +277,6 @@ def test_right_objects_that_have_nothing_in_common_leave_multiple_kernel_ridge(n
     [
         ({"alphas": []}, ValueError, "alphas must hold at least one number"),
         ({"alphas": [1.0, -1.0]}, ValueError, "alphas, each of them, must be greater than 0"),
-        ({"alphas": ["a"]}, TypeError, "alphas, each of them, must be a number"),
         ({"left": "precomputed"}, ValueError, r'left="precomputed" is not known here.*left=Precomputed\(K\)'),
         ({"right": "precomputed"}, ValueError, r'right="precomputed" is not known'),
         ({"form": "symmetric"}, ValueError, "takes its kernels from left; right must be None"),

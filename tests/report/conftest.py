@@ -25,16 +25,6 @@ def history(gaps):
 
 
 @pytest.fixture
-def make_model():
-    return ToyClassifier
-
-
-@pytest.fixture
-def make_history():
-    return history
-
-
-@pytest.fixture
 def model():
     return ToyClassifier(
         ["sound", "image", "text"],

@@ -9,29 +9,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import (
-    BayesianMKLClassifier,
-    BayesianMKLRegressor,
-    ColumnBoostingClassifier,
-    ColumnBoostingRegressor,
-    CombinedKernelClassifier,
-    CombinedKernelRegressor,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
-    LocalizedMKLClassifier,
-    LocalizedMKLOneClass,
-    LocalizedMKLRegressor,
-    MKLClassifier,
-    MKLOneClass,
-    MKLRegressor,
-    MKLRidge,
-    NonstationaryClassifier,
-    PosteriorSVC,
-    ProjectionKernelClassifier,
-    ProjectionKernelOneClass,
-    ProjectionKernelRegressor,
-    RegularizedMKLClassifier,
-)
+import multikernel as mk
 from multikernel.kernels import Gaussian, Linear
 from multikernel.report import render_html, render_markdown, summarize
 from multikernel.rules import GeneralMKL, KLDivergence, MarginMKL
@@ -41,26 +19,28 @@ VIEWS = [("first two", Linear(), [0, 1]), ("last two", Gaussian(), [2, 3])]
 
 X, Y = load_iris(return_X_y=True)
 DIABETES = tuple(part[:100] for part in load_diabetes(return_X_y=True))
-CLASSIFIERS = {name: MKLClassifier(VIEWS, multiclass=name) for name in ("shared", "ovr", "ovo", "joint")} | {
-    "discriminant": KernelDiscriminantClassifier(VIEWS),
-    "posterior": PosteriorSVC(VIEWS),
-    "regularized": RegularizedMKLClassifier(VIEWS, cv=3, max_steps=2),
-    "nonstationary": NonstationaryClassifier(VIEWS),
-    "localized": LocalizedMKLClassifier(VIEWS),
-    "localized, one gate": LocalizedMKLClassifier(VIEWS, multiclass="joint"),
-    "columns": ColumnBoostingClassifier(VIEWS),
-    "columns, mark": ColumnBoostingClassifier(VIEWS, method="mark"),
-    "bayesian": BayesianMKLClassifier(VIEWS),
+CLASSIFIERS = {
+    name: mk.MKLClassifier(VIEWS, multiclass=name) for name in ("shared", "ovr", "ovo", "joint")
+} | {
+    "discriminant": mk.KernelDiscriminantClassifier(VIEWS),
+    "posterior": mk.PosteriorSVC(VIEWS),
+    "regularized": mk.RegularizedMKLClassifier(VIEWS, cv=3, max_steps=2),
+    "nonstationary": mk.NonstationaryClassifier(VIEWS),
+    "localized": mk.LocalizedMKLClassifier(VIEWS),
+    "localized, one gate": mk.LocalizedMKLClassifier(VIEWS, multiclass="joint"),
+    "columns": mk.ColumnBoostingClassifier(VIEWS),
+    "columns, mark": mk.ColumnBoostingClassifier(VIEWS, method="mark"),
+    "bayesian": mk.BayesianMKLClassifier(VIEWS),
 }
 REGRESSORS = {
-    "regressor": MKLRegressor(VIEWS),
-    "ridge": MKLRidge(VIEWS),
-    "localized regressor": LocalizedMKLRegressor(VIEWS),
-    "columns of values": ColumnBoostingRegressor(VIEWS),
-    "bayesian regressor": BayesianMKLRegressor(VIEWS),
-    "combined regressor": CombinedKernelRegressor(MarginMKL(), kernels=VIEWS),
+    "regressor": mk.MKLRegressor(VIEWS),
+    "ridge": mk.MKLRidge(VIEWS),
+    "localized regressor": mk.LocalizedMKLRegressor(VIEWS),
+    "columns of values": mk.ColumnBoostingRegressor(VIEWS),
+    "bayesian regressor": mk.BayesianMKLRegressor(VIEWS),
+    "combined regressor": mk.CombinedKernelRegressor(MarginMKL(), kernels=VIEWS),
 }
-ONE_CLASS = {"one class": MKLOneClass(VIEWS), "localized one class": LocalizedMKLOneClass(VIEWS)}
+ONE_CLASS = {"one class": mk.MKLOneClass(VIEWS), "localized one class": mk.LocalizedMKLOneClass(VIEWS)}
 
 
 def check_report(model, names=("first two", "last two")):
@@ -85,8 +65,11 @@ def test_a_model_is_reported(name):
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        (NonstationaryClassifier(VIEWS), ("what a further turn could reach", "another start may end lower")),
-        (LocalizedMKLClassifier(VIEWS), ("the best machines for the kernel that was learned",)),
+        (
+            mk.NonstationaryClassifier(VIEWS),
+            ("what a further turn could reach", "another start may end lower"),
+        ),
+        (mk.LocalizedMKLClassifier(VIEWS), ("the best machines for the kernel that was learned",)),
     ],
 )
 def test_a_model_that_is_not_convex_is_not_called_the_best_possible(model, said):
@@ -95,17 +78,17 @@ def test_a_model_that_is_not_convex_is_not_called_the_best_possible(model, said)
     for text in (page, render_markdown(summary)):
         assert all(part in text for part in said)
         assert "of the best possible." not in text and "lower bound" not in text.lower()
-    if isinstance(model, LocalizedMKLClassifier):
+    if isinstance(model, mk.LocalizedMKLClassifier):
         assert "a lower objective is not a better predictor" in page
         assert "Relative duality gap of the machines after" in page and "stationary point" not in page
 
 
 PROJECTIONS = {
-    "one region": ProjectionKernelClassifier(),
-    "classifier": ProjectionKernelClassifier(2, 1, multiclass="ovr"),
-    "sigmoid": ProjectionKernelClassifier(2, 1, gating="sigmoid"),
-    "regressor": ProjectionKernelRegressor(2, 1),
-    "one class": ProjectionKernelOneClass(2, 1, tol=0.5),
+    "one region": mk.ProjectionKernelClassifier(),
+    "classifier": mk.ProjectionKernelClassifier(2, 1, multiclass="ovr"),
+    "sigmoid": mk.ProjectionKernelClassifier(2, 1, gating="sigmoid"),
+    "regressor": mk.ProjectionKernelRegressor(2, 1),
+    "one class": mk.ProjectionKernelOneClass(2, 1, tol=0.5),
 }
 
 
@@ -127,7 +110,7 @@ def test_projections_are_reported_by_region(name):
 
 def test_weights_of_samples_weigh_the_mean_gate_of_regions():
     weights = np.random.default_rng(0).uniform(0.2, 3.0, size=150)
-    model = ProjectionKernelClassifier(2, 1).fit(X, Y, weights)
+    model = mk.ProjectionKernelClassifier(2, 1).fit(X, Y, weights)
     expected = np.average(model.gate(X), axis=0, weights=weights)
     np.testing.assert_allclose(model.kernel_weights_, expected, rtol=1e-12)
 
@@ -135,7 +118,7 @@ def test_weights_of_samples_weigh_the_mean_gate_of_regions():
 @pytest.mark.parametrize("learner", [MarginMKL(), GeneralMKL(combination="product"), KLDivergence()])
 def test_a_learner_under_a_machine_is_reported_with_its_certificate(learner):
     views = [("first two", Gaussian(), [0, 1]), ("last two", Gaussian(), [2, 3])]
-    model = CombinedKernelClassifier(learner, kernels=views).fit(X, Y)
+    model = mk.CombinedKernelClassifier(learner, kernels=views).fit(X, Y)
     check_report(model)
     summary = summarize(model)
     stationary = isinstance(learner, GeneralMKL)
@@ -144,7 +127,7 @@ def test_a_learner_under_a_machine_is_reported_with_its_certificate(learner):
 
 
 def test_machines_with_weights_of_their_own_are_named_by_their_classes():
-    model = MKLClassifier(VIEWS, multiclass="ovo").fit(X, Y)
+    model = mk.MKLClassifier(VIEWS, multiclass="ovo").fit(X, Y)
     machines = summarize(model)["machines"]
     assert [row["machine"] for row in machines] == ["0 vs 1", "0 vs 2", "1 vs 2"]
     np.testing.assert_array_equal([row["weights"] for row in machines], model.machine_weights_)
@@ -160,7 +143,7 @@ def test_negative_weights_are_shown_as_such():
 
 
 def test_a_model_on_one_kernel_is_reported_without_weights():
-    summary = summarize(KernelKNNClassifier().fit(X, Y))
+    summary = summarize(mk.KernelKNNClassifier().fit(X, Y))
     assert summary["weights"] == [] and summary["model"]["name"] == "KernelKNNClassifier"
     page, markdown = render_html(summary), render_markdown(summary)
     assert "KernelKNNClassifier learns no kernel weights." in page
@@ -168,7 +151,7 @@ def test_a_model_on_one_kernel_is_reported_without_weights():
 
 
 def test_a_pipeline_and_a_search_are_reported_by_the_model_in_them():
-    scaled = make_pipeline(StandardScaler(), MKLClassifier(VIEWS, multiclass="shared")).fit(X[::3], Y[::3])
+    scaled = make_pipeline(StandardScaler(), mk.MKLClassifier(VIEWS, multiclass="shared")).fit(X[::3], Y[::3])
     expected = summarize(scaled[-1])
     assert expected["weights"] and expected["model"]["name"] == "MKLClassifier"
     assert summarize(scaled) == summarize(SimpleNamespace(best_estimator_=scaled)) == expected
@@ -177,7 +160,7 @@ def test_a_pipeline_and_a_search_are_reported_by_the_model_in_them():
 def test_the_headline_names_the_view_of_the_largest_share():
     """Weights of discriminant analysis depend on the scale of the kernels, shares do not."""
     views = [("large", Linear() * 1e6, [2, 3]), ("small", Linear() * 1e-6, [0])]
-    model = KernelDiscriminantClassifier(views).fit(X, Y)
+    model = mk.KernelDiscriminantClassifier(views).fit(X, Y)
     assert model.kernel_weights_[0] < model.kernel_weights_[1]
     assert model.kernel_shares_[0] > model.kernel_shares_[1]
     assert render_markdown(summarize(model)).split("\n\n")[1].startswith("large carries most of the weight")

@@ -9,6 +9,7 @@ import pytest
 from multikernel import MKLRegressor
 from multikernel.kernels import Linear
 from multikernel.report import summarize
+from tests.report.conftest import ToyClassifier
 
 
 def test_weights_and_shares(model):
@@ -78,16 +79,16 @@ def test_the_model_is_left_as_it_was(model):
     np.testing.assert_equal(vars(model), before)
 
 
-def test_figures_that_are_not_finite_become_none_and_no_weight_is_no_share(make_model):
-    summary = summarize(make_model(["a", "b"], [0.0, 0.0], dual_gap_=np.inf, objective_=np.nan))
+def test_figures_that_are_not_finite_become_none_and_no_weight_is_no_share():
+    summary = summarize(ToyClassifier(["a", "b"], [0.0, 0.0], dual_gap_=np.inf, objective_=np.nan))
     assert [summary["convergence"][key] for key in ("dual_gap", "objective", "certified")] == [None] * 3
     assert [row["share"] for row in summary["weights"]] == [0.0, 0.0]
 
 
-def test_machines_are_listed_where_they_have_weights_of_their_own(make_model):
+def test_machines_are_listed_where_they_have_weights_of_their_own():
     table = [[0.25, 0.75], [0.75, 0.25], [0.5, 0.5]]
     names = ["a vs b", "a vs c", "b vs c"]
-    model = make_model(["x", "y"], [0.5, 0.5], machine_names_=names, machine_weights_=table)
+    model = ToyClassifier(["x", "y"], [0.5, 0.5], machine_names_=names, machine_weights_=table)
     assert summarize(model)["machines"] == [
         {"machine": name, "weights": weights} for name, weights in zip(names, table, strict=True)
     ]
@@ -95,11 +96,11 @@ def test_machines_are_listed_where_they_have_weights_of_their_own(make_model):
     assert summarize(model)["machines"] == []
 
 
-def test_what_cannot_be_read_is_refused(make_model, model):
+def test_what_cannot_be_read_is_refused(model):
     with pytest.raises(ValueError, match=r"object has no kernel_weights_\. Call its fit first"):
         summarize(object())
     with pytest.raises(ValueError, match=r"each of the 2 views of ToyClassifier; got shape \(3,\)"):
-        summarize(make_model(["a", "b"], [1.0, 0.0, 0.0]))
+        summarize(ToyClassifier(["a", "b"], [1.0, 0.0, 0.0]))
     with pytest.raises(ValueError, match=r"row 0 has \['model', 'accuracy'\] and row 1 has \['model'\]"):
         summarize(model, [{"model": "a", "accuracy": 1}, {"model": "b"}])
 

@@ -1,7 +1,5 @@
 """A learner under a machine: the same as the two by hand, whatever the learner, the machine and the input."""
 
-import json
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
@@ -190,13 +188,7 @@ def test_only_kernels_with_weight_are_computed_for_new_rows():
     assert not calls
 
 
-def test_it_is_reported():
-    model = CombinedKernelClassifier(kernels=VIEWS).fit(X, y)
-    summary = summarize(model)
-    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    np.testing.assert_allclose([row["share"] for row in summary["weights"]], model.kernel_shares_)
-    assert summary["convergence"]["dual_gap"] == model.dual_gap_
-    assert "petals" in render_html(summary) and "petals" in render_markdown(summary)
+def test_a_rule_that_solves_nothing_is_reported():
     rule = summarize(CombinedKernelClassifier(MeanRule(), kernels=VIEWS).fit(X, y))
     assert rule["convergence"]["dual_gap"] is None and rule["convergence"]["objective"] is None
-    render_html(rule), render_markdown(rule)
+    assert "petals" in render_html(rule) and "petals" in render_markdown(rule)

@@ -61,20 +61,12 @@ def test_lists_dicts_and_stacks_are_the_same():
     kernels, y = problem(0, m=3)
     weights = [0.5, 0.0, 2.0]
     expected = 0.5 * kernels[0] + 2.0 * kernels[2]
-    forms = (
-        kernels,
-        tuple(kernels),
-        dict(zip("abc", kernels, strict=True)),
-        stack_kernels(kernels),
-        np.stack(kernels, 2),
-    )
-    for form in forms:
+    named = dict(zip("abc", kernels, strict=True))
+    for form in (kernels, tuple(kernels), named, stack_kernels(kernels), np.stack(kernels, 2)):
         learner = Given(weights)
         np.testing.assert_allclose(learner.fit_combine(form, y), expected)
         np.testing.assert_allclose(learner.combine(form), expected)
-        new = (
-            {name: K[:2] for name, K in form.items()} if isinstance(form, dict) else [K[:2] for K in kernels]
-        )
+        new = {name: K[:2] for name, K in named.items()} if form is named else [K[:2] for K in kernels]
         np.testing.assert_allclose(learner.combine(new), expected[:2])
         np.testing.assert_array_equal(clone(learner).fit(form, y).kernel_weights_, learner.kernel_weights_)
 
@@ -95,12 +87,8 @@ def test_what_is_stored():
     kernels, y = problem(3, m=2)
     learner = Given([1.0, 3.0])
     assert learner.fit(kernels, y) is learner
-    assert (learner.objective_, learner.dual_gap_, learner.n_iter_, learner.status_) == (
-        3.0,
-        0.25,
-        7,
-        "optimal",
-    )
+    told = learner.objective_, learner.dual_gap_, learner.n_iter_, learner.status_
+    assert told == (3.0, 0.25, 7, "optimal")
     assert learner.history_ == [{"iteration": 0}]
     Ks, targets = learner.seen
     assert Ks.shape == (2, 24, 24) and targets.task == "classes"
@@ -248,11 +236,7 @@ def test_the_worst_machine_is_told():
 @pytest.mark.parametrize(
     ("kernels", "error", "message"),
     [
-        (
-            np.zeros((6, 2)),
-            ValueError,
-            r"got shape \(6, 2\)\. For a table .*CombinedKernelClassifier",
-        ),
+        (np.zeros((6, 2)), ValueError, r"got shape \(6, 2\)\. For a table .*CombinedKernelClassifier"),
         (pd.DataFrame(np.zeros((6, 2))), ValueError, r"got shape \(6, 2\)\. For a table of features"),
         (np.zeros((2, 6, 6)), ValueError, r"kernels come last.*numpy\.moveaxis\(kernels, 0, 2\)"),
         ([Linear(), Gaussian()], TypeError, "got kernel functions. For a table of features"),

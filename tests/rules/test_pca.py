@@ -58,20 +58,17 @@ def test_equal_eigenvalues_have_as_many_vectors():
 def test_targets_as_the_learner_asks():
     kernels = [Linear(), Gaussian()]
     aligned = CombinedKernelPCA(CenteredAlignment(), kernels=kernels).fit(X, Y)
-    expected = CenteredAlignment().fit([Linear()(X), Gaussian().fit(X)(X)], Y)
+    stack = [Linear()(X), Gaussian().fit(X)(X)]
+    expected = CenteredAlignment().fit(stack, Y)
     np.testing.assert_allclose(aligned.kernel_weights_, expected.kernel_weights_)
     values = CombinedKernelPCA(RidgeBall(), kernels=kernels).fit(X, X[:, :2])
     as_values = CombinedKernelPCA(RidgeBall(), kernels=kernels, task="values").fit(X, Y)
     as_classes = CombinedKernelPCA(RidgeBall(), kernels=kernels).fit(X, Y)
     assert len({model.kernel_weights_.tobytes() for model in (values, as_values, as_classes)}) == 3
     default = CombinedKernelPCA(kernels=kernels).fit(X, ["anything"])
-    np.testing.assert_array_equal(default.kernel_weights_, MeanRule().fit(expected_stack()).kernel_weights_)
+    np.testing.assert_array_equal(default.kernel_weights_, MeanRule().fit(stack).kernel_weights_)
     with pytest.raises(ValueError, match="CenteredAlignment learns from classes or values; got no y"):
         CombinedKernelPCA(CenteredAlignment()).fit(X)
-
-
-def expected_stack():
-    return [Linear()(X), Gaussian().fit(X)(X)]
 
 
 def test_names_of_the_components_and_of_the_kernels():
@@ -99,13 +96,12 @@ def test_the_picture():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "error", "message"),
+    ("parameters", "message"),
     [
-        ({"n_components": 51}, ValueError, "n_components=51 components need as many samples.*n_samples=50"),
-        ({"learner": "mean"}, TypeError, "learner must be a weight learner"),
-        ({"learner": MeanRule(), "task": "labels"}, ValueError, "task must be one of"),
+        ({"n_components": 51}, "n_components=51 components need as many samples.*n_samples=50"),
+        ({"learner": MeanRule(), "task": "labels"}, "task must be one of"),
     ],
 )
-def test_bad_parameters(parameters, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
         CombinedKernelPCA(**parameters).fit(X, Y)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
@@ -76,12 +76,9 @@ def test_a_small_class_is_given_the_chance_of_a_majority():
 
 
 def test_a_class_outvoted_everywhere_is_an_error():
-    X = np.arange(30.0)[:, None]
     y = np.where(np.arange(30) % 6 == 3, "lonely", "crowd")
-    with refuses(
-        "no sample is taken for class 'lonely'", "taken for 'crowd'", "n_neighbors", "MKLClassifier"
-    ):
-        PosteriorSVC([Gaussian()]).fit(X, y)
+    with refuses("no sample is taken for class 'lonely'", "for 'crowd'", "n_neighbors", "MKLClassifier"):
+        PosteriorSVC([Gaussian()]).fit(np.arange(30.0)[:, None], y)
 
 
 def test_text_that_only_a_kernel_understands_is_compared_by_the_kernel():
@@ -106,14 +103,11 @@ def test_text_that_only_a_kernel_understands_is_compared_by_the_kernel():
 def test_a_classifier_is_asked_about_samples_that_it_has_not_seen(make):
     X, y = make(60)
     logistic = LogisticRegression()
-    model = PosteriorSVC(ONE, posterior=logistic).fit(X, y)
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    expected = cross_val_predict(logistic, X, y, cv=folds, method="predict_proba")
-    np.testing.assert_allclose(model.posteriors_, expected, rtol=1e-9)
+    for cv, folds in ((None, StratifiedKFold(5, shuffle=True, random_state=0)), (3, 3)):
+        model = PosteriorSVC(ONE, posterior=logistic, cv=cv).fit(X, y)
+        expected = cross_val_predict(logistic, X, y, cv=folds, method="predict_proba")
+        np.testing.assert_allclose(model.posteriors_, expected, rtol=1e-9)
     assert not hasattr(logistic, "coef_")
-    other = PosteriorSVC(ONE, posterior=logistic, cv=3).fit(X, y)
-    expected = cross_val_predict(logistic, X, y, cv=3, method="predict_proba")
-    np.testing.assert_allclose(other.posteriors_, expected, rtol=1e-9)
 
 
 class Shuffled(ClassifierMixin, BaseEstimator):
@@ -129,10 +123,10 @@ class Shuffled(ClassifierMixin, BaseEstimator):
 
 
 def test_the_columns_of_a_classifier_are_put_in_order():
-    X, y = make_three(60)
-    model = PosteriorSVC(ONE, posterior=Shuffled()).fit(X, y)
-    plain = PosteriorSVC(ONE, posterior=LogisticRegression()).fit(X, y)
-    np.testing.assert_allclose(model.posteriors_, plain.posteriors_, rtol=1e-9)
+    models = [
+        PosteriorSVC(ONE, posterior=kind()).fit(*make_three(60)) for kind in (Shuffled, LogisticRegression)
+    ]
+    np.testing.assert_allclose(*(model.posteriors_ for model in models), rtol=1e-9)
 
 
 def test_weights_reach_the_classifier_and_weightless_samples_do_not():
@@ -140,12 +134,11 @@ def test_weights_reach_the_classifier_and_weightless_samples_do_not():
     w = np.random.default_rng(0).integers(0, 3, size=60).astype(float)
     folds = list(KFold(4).split(X))
     model = PosteriorSVC(ONE, posterior=LogisticRegression(), cv=folds, tol=1e-6).fit(X, y, sample_weight=w)
-    for train, test in folds:
-        peer = LogisticRegression().fit(X[train], y[train], sample_weight=w[train])
-        np.testing.assert_allclose(model.posteriors_[test], peer.predict_proba(X[test]), rtol=1e-4)
     neighbours = PosteriorSVC(ONE, posterior=KNeighborsClassifier(1), cv=folds)  # takes no weights
     neighbours.fit(X, y, sample_weight=w)
     for train, test in folds:
+        peer = LogisticRegression().fit(X[train], y[train], sample_weight=w[train])
+        np.testing.assert_allclose(model.posteriors_[test], peer.predict_proba(X[test]), rtol=1e-4)
         train = train[w[train] > 0]
         peer = KNeighborsClassifier(1).fit(X[train], y[train])
         np.testing.assert_array_equal(neighbours.posteriors_[test], peer.predict_proba(X[test]))
@@ -166,7 +159,7 @@ def test_a_classifier_of_kernels_gets_kernels():
 
 
 # ---------------------------------------------------------------------- what fit takes
-def test_given_probabilities_are_sliced_by_cross_validation():
+def test_given_probabilities_are_sliced_by_cross_validation_and_routed_when_asked_for():
     X, y = make_binary(60)
     P = doubtful(y)
     folds = StratifiedKFold(3)
@@ -179,11 +172,6 @@ def test_given_probabilities_are_sliced_by_cross_validation():
     assert scores == by_hand
     found = cross_val_score(PosteriorSVC(ONE, C=10.0), X, y, cv=folds, params={"probabilities": P})
     assert found.tolist() == by_hand
-
-
-def test_given_probabilities_are_routed_when_asked_for():
-    X, y = make_binary(60)
-    P = doubtful(y)
     with sklearn.config_context(enable_metadata_routing=True):
         model = PosteriorSVC(ONE).set_fit_request(probabilities=True)
         search = GridSearchCV(model, {"C": [0.1, 10.0]}, cv=3).fit(X, y, probabilities=P)
@@ -198,38 +186,24 @@ def test_a_weight_is_a_repeated_row(make, posterior, ready_made):
     X, y = make(50)
     w = np.random.default_rng(0).integers(0, 4, size=50)
     rows = np.repeat(np.arange(50), w)
-    options = {"posterior": posterior, "tol": 1e-7}
+    model, twice = PosteriorSVC(VIEWS, posterior=posterior, tol=1e-7), X[rows]
     if ready_made:
-        K = plain_kernels(X, X)[:, :, :1]
-        options["width"] = 0.5  # the mean distance to the nearest would count the repeated rows' zeros
-        weighted = PosteriorSVC("precomputed", **options).fit(K, y, sample_weight=w)
-        repeated = PosteriorSVC("precomputed", **options).fit(K[np.ix_(rows, rows)], y[rows])
-    else:
-        weighted = PosteriorSVC(VIEWS, **options).fit(X, y, sample_weight=w)
-        repeated = PosteriorSVC(VIEWS, **options).fit(X[rows], y[rows])
+        X = plain_kernels(X, X)[:, :, :1]
+        twice = X[np.ix_(rows, rows)]
+        # the mean distance to the nearest would count the repeated rows' zeros
+        model.set_params(kernels="precomputed", width=0.5)
+    weighted, repeated = clone(model).fit(X, y, sample_weight=w), clone(model).fit(twice, y[rows])
     np.testing.assert_allclose(weighted.posteriors_[rows], repeated.posteriors_, atol=1e-12)
     np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-6)
     assert np.isnan(weighted.posteriors_[w == 0]).all()
     assert set(rows[repeated.relabelled_]) == set(weighted.relabelled_)
 
 
-def test_probabilities_that_sum_to_one_but_for_rounding_are_divided_by_their_sum():
+def test_given_probabilities_are_not_modified():
     X, y = make_three(40)
     P = doubtful(y)
-    model = PosteriorSVC(ONE).fit(X, y, probabilities=(1.0 + 5e-4) * P)
-    np.testing.assert_allclose(model.posteriors_, P, rtol=1e-12)
-
-
-def test_nothing_that_was_passed_is_modified():
-    X, y = make_three(40)
-    P = doubtful(y)
-    w = np.random.default_rng(0).integers(0, 2, size=40).astype(float)
-    w[:10] = 1.0
-    copies = X.copy(), y.copy(), P.copy(), w.copy()
-    model = PosteriorSVC(VIEWS).fit(X, y, sample_weight=w, probabilities=P)
-    model.posteriors_[:] = -1.0
-    for given, copy in zip((X, y, P, w), copies, strict=True):
-        np.testing.assert_array_equal(given, copy)
+    PosteriorSVC(VIEWS).fit(X, y, probabilities=P).posteriors_[:] = -1.0
+    np.testing.assert_array_equal(P, doubtful(y))
 
 
 @pytest.mark.parametrize("make", [make_binary, make_three])
@@ -243,7 +217,10 @@ def test_calibrated_probabilities_slice_the_given_ones(make):
 
 
 # ---------------------------------------------------------------------- refusals
+EXACT, NUMBERS = certain(make_binary(40)[1]), ["probabilities must be a table of numbers"]
 BAD = [
+    (EXACT.astype(str), NUMBERS), (EXACT.astype("S"), NUMBERS), (EXACT.astype(complex), NUMBERS),
+    (EXACT.astype(str).astype(object), NUMBERS),
     (np.full((40, 3), 1 / 3), ["row for each of the 40 samples", "2 classes", "['no', 'yes']", "(40, 3)"]),
     (np.full((39, 2), 0.5), ["probabilities must have a row for each", "(39, 2)"]),
     (np.full(40, 0.5), ["probabilities must have a row for each", "(40,)"]),
@@ -258,9 +235,8 @@ BAD = [
 
 @pytest.mark.parametrize(("probabilities", "parts"), BAD)
 def test_bad_probabilities(probabilities, parts):
-    X, y = make_binary(40)
-    with refuses(*parts):
-        PosteriorSVC(ONE).fit(X, y, probabilities=probabilities)
+    with refuses(*parts, error=TypeError if parts is NUMBERS else ValueError):
+        PosteriorSVC(ONE).fit(*make_binary(40), probabilities=probabilities)
 
 
 @pytest.mark.parametrize(
@@ -272,6 +248,11 @@ def test_bad_probabilities(probabilities, parts):
         ({"posterior": LinearSVC()}, TypeError, ["predict_proba", "LinearSVC", "probability=True"]),
         ({"posterior": SVC()}, TypeError, ["predict_proba", "SVC()"]),
         (
+            {"posterior": "parzen", "width": np.array([1.0, 2.0])},
+            TypeError,
+            ["width", '"auto"', "must be a number", "array([1., 2.])"],
+        ),
+        (
             {"posterior": LogisticRegression(), "cv": [(range(20), range(20, 30))]},
             ValueError,
             ["cv must put every sample"],
@@ -279,9 +260,8 @@ def test_bad_probabilities(probabilities, parts):
     ],
 )
 def test_bad_parameters(parameters, error, parts):
-    X, y = make_binary(40)
     with refuses(*parts, error=error):
-        PosteriorSVC(ONE, **parameters).fit(X, y)
+        PosteriorSVC(ONE, **parameters).fit(*make_binary(40))
 
 
 def test_prices_beyond_floating_point():
@@ -369,22 +349,16 @@ def test_a_few_samples_at_even_odds_of_three_classes_are_kept():
 # ---------------------------------------------------------------------- the order of the columns
 @pytest.mark.parametrize("make", [make_binary, make_three])
 def test_columns_named_by_the_classes_are_put_in_order(make):
+    """Columns without names are in order; labels that are numbers name columns too."""
     X, y = make(60)
+    classes, codes = np.unique(y, return_inverse=True)
     P = doubtful(y)
-    frame = pd.DataFrame(P, columns=np.unique(y))
-    for columns in (frame.columns, frame.columns[::-1], np.roll(frame.columns, 1)):
-        model = PosteriorSVC(ONE).fit(X, y, probabilities=frame[columns])
+    named, numbered = pd.DataFrame(P, columns=classes), pd.DataFrame(P)
+    cases = [(y, named[columns]) for columns in (classes, classes[::-1], np.roll(classes, 1))]
+    cases += [(y, numbered), (codes, numbered[np.roll(numbered.columns, 1)]), (y, (1.0 + 5e-4) * P)]
+    for labels, probabilities in cases:  # the last have sums of one but for rounding
+        model = PosteriorSVC(ONE).fit(X, labels, probabilities=probabilities)
         np.testing.assert_allclose(model.posteriors_, P, rtol=1e-12)
-    unnamed = PosteriorSVC(ONE).fit(X, y, probabilities=pd.DataFrame(P))
-    np.testing.assert_allclose(unnamed.posteriors_, P, rtol=1e-12)
-
-
-def test_labels_that_are_numbers_name_columns_too():
-    X, y = make_three(60)
-    codes = np.unique(y, return_inverse=True)[1]
-    P = doubtful(codes)
-    model = PosteriorSVC(ONE).fit(X, codes, probabilities=pd.DataFrame(P)[[2, 0, 1]])
-    np.testing.assert_allclose(model.posteriors_, P, rtol=1e-12)
 
 
 @pytest.mark.parametrize("columns", [["a", "b", "d"], ["a", "b", "b"], [1, 2, 3]])
@@ -443,23 +417,7 @@ def test_classes_without_weight(make, weight):
         PosteriorSVC(ONE, class_weight={label: weight}).fit(X, y)
 
 
-def test_widths_that_are_none():
-    X, y = make_binary(60)
-    with refuses("width", '"auto"', "must be a number", "array([1., 2.])", error=TypeError):
-        PosteriorSVC(ONE, posterior="parzen", width=np.array([1.0, 2.0])).fit(X, y)
-
-
-@pytest.mark.parametrize("kind", [str, "S", object, complex])
-def test_text_that_reads_like_numbers_is_no_probability(kind):
-    X, y = make_binary(60)
-    P = certain(y)
-    table = P.astype(str).astype(object) if kind is object else P.astype(kind)
-    with refuses("probabilities must be a table of numbers", error=TypeError):
-        PosteriorSVC(ONE).fit(X, y, probabilities=table)
-
-
 @pytest.mark.parametrize("kind", [object, bool, int])
 def test_numbers_of_any_type_are_probabilities(kind):
-    X, y = make_binary(60)
-    model = PosteriorSVC(ONE).fit(X, y, probabilities=certain(y).astype(kind))
-    np.testing.assert_array_equal(model.posteriors_, certain(y))
+    model = PosteriorSVC(ONE).fit(*make_binary(40), probabilities=EXACT.astype(kind))
+    np.testing.assert_array_equal(model.posteriors_, EXACT)

@@ -1,42 +1,35 @@
 """The conformal kernel as a transformer: what is learned, new points, and the choice of cores."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
 from multikernel import ConformalKernel
-from multikernel.kernels import Gaussian
 from multikernel.spectral.conformal import choose_cores
 from tests.mkl.data import make_three
 from tests.spectral import wine
 from tests.test_bad_input import refuses
 
 
-def wine_points():
-    """The labelled and the other points, standardised together; the Gaussian of the fixtures."""
-    X, y = wine.load()
-    return Gaussian(gamma=1.0 / 26.146892655367235), X[:36], y[:36], X[36:]
-
-
 def test_the_numbers_of_wine():
-    kernel, X, y, _ = wine_points()
-    model = ConformalKernel(kernel, cores=np.arange(0, 36, 3)).fit(X, y)
+    X, y = (part[:36] for part in wine.load())
+    model = ConformalKernel(wine.SQUARE, cores=np.arange(0, 36, 3)).fit(X, y)
     assert model.history_[0]["objective"] == pytest.approx(0.56693741, abs=5e-9)
     assert model.history_[199]["objective"] == pytest.approx(0.58219288, abs=5e-9)
     assert model.objective_ == model.history_[-1]["objective"]
     assert model.n_iter_ == 200 and len(model.history_) == 201
-    best = ConformalKernel(kernel, cores=np.arange(0, 36, 3), method="eig").fit(X, y)
+    best = ConformalKernel(wine.SQUARE, cores=np.arange(0, 36, 3), method="eig").fit(X, y)
     assert best.objective_ == pytest.approx(1.47716525, abs=5e-8) and best.n_iter_ == 1
 
 
 @pytest.mark.parametrize("method", ["gradient", "eig"])
 def test_the_kernel_is_rescaled_by_its_factor_at_fitted_and_at_new_points(method):
-    kernel, X, y, X_new = wine_points()
-    model = ConformalKernel(kernel, cores=7, method=method, random_state=3).fit(X, y)
-    gamma, a = kernel.gamma, model.coefficients_
-
-    def plain(A, B):
-        return np.exp(-gamma * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+    X, y = wine.load()
+    X, y, X_new = X[:36], y[:36], X[36:]
+    model = ConformalKernel(wine.SQUARE, cores=7, method=method, random_state=3).fit(X, y)
+    a, plain = model.coefficients_, partial(wine.gaussian, square=1.0 / wine.SQUARE.gamma)
 
     def q(A):
         return a[0] + plain(A, X[model.cores_]) @ a[1:]

@@ -13,9 +13,9 @@ from multikernel.spectral.solver.leave_one_out import kernel_leave_one_out_score
 from multikernel.spectral.solver.separability import Tradeoff
 from tests.mkl.data import make_three
 from tests.spectral import wine
+from tests.spectral.wine import SQUARE, fitted
 
 WIDTHS = [wine.MEAN_SQUARE, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 5.0, 10.0, 100.0, 1000.0]
-SQUARE = Gaussian(gamma=1.0 / 26.146892655367235)
 CRITERIA = [
     ("separability", None),
     ("alignment", "closed"),
@@ -39,12 +39,9 @@ def data():
     [("knn", 1, 0.9507, 0.9577), ("knn", 3, 0.9225, 0.9789), ("svm", 1, 0.9296, 0.9648)],
 )
 def test_wine(data, classifier, n_neighbors, plain, centred):
-    X, y, X_new, y_new = data
+    _, _, X_new, y_new = data
     for center, accuracy, first in ((False, plain, 22.64679), (True, centred, 8.527616)):
-        model = SpectralKernelClassifier(
-            SQUARE, standardize=True, center=center, classifier=classifier, n_neighbors=n_neighbors
-        )
-        model.fit(X, y, X_new)
+        model = fitted(center=center, classifier=classifier, n_neighbors=n_neighbors)
         assert np.mean(model.transduction_ == y_new) == pytest.approx(accuracy, abs=5e-5)
         assert model.spectral_weights_[0] == pytest.approx(first, abs=1e-5)
         assert model.eig_tol_ == (0.1 if center else 0.01)
@@ -72,7 +69,7 @@ def test_the_default_chooses_the_width_by_leave_one_out(data):
 
 def test_the_mean_squared_distance_or_a_number_as_the_width(data):
     X, y, X_new, _ = data
-    fixed = SpectralKernelClassifier(SQUARE, standardize=True).fit(X, y, X_new)
+    fixed = fitted()
     for width in ("mean", fixed.base_kernel_.gamma**-1):
         model = SpectralKernelClassifier(width=width).fit(X, y, X_new)
         assert model.width_ == pytest.approx(wine.MEAN_SQUARE) and len(model.loo_scores_) == 0
@@ -97,12 +94,8 @@ def test_a_width_that_is_not_the_first_is_used_for_new_points_too():
 
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize(("criterion", "method"), CRITERIA)
-def test_attributes_agree_with_one_another(data, criterion, method, center):
-    X, y, X_new, _ = data
-    model = SpectralKernelClassifier(
-        SQUARE, standardize=True, criterion=criterion, method=method, center=center
-    )
-    model.fit(X, y, X_new)
+def test_attributes_agree_with_one_another(criterion, method, center):
+    model = fitted(criterion=criterion, method=method, center=center)
     K, codes, _ = wine.problem()
     learned, n = model.kernel_, len(K)
     V = model.eigenvectors_
@@ -136,12 +129,9 @@ def kernel_nearest(K, i, codes):
 
 @pytest.mark.parametrize(("criterion", "method"), CRITERIA)
 def test_the_extension_is_exact_at_the_fitted_points(data, criterion, method):
-    X, y, X_new, _ = data
+    X, _, X_new, _ = data
     for center in (False, True):
-        model = SpectralKernelClassifier(
-            SQUARE, standardize=True, criterion=criterion, method=method, center=center
-        )
-        model.fit(X, y, X_new)
+        model = fitted(criterion=criterion, method=method, center=center)
         points = np.concatenate([X, X_new])
         Z = model.transform(points)
         weights = np.sqrt(model.eigenvalues_) if criterion == "conformal" else model.spectral_weights_
@@ -179,28 +169,19 @@ def test_unlabelled_points_take_part(data):
 # --- alpha, eig_tol ----------------------------------------------------------------------------------------
 
 
-def test_relative_alpha(data):
-    X, y, X_new, _ = data
-    model = SpectralKernelClassifier(SQUARE, standardize=True, alpha=("relative", 1.5)).fit(X, y, X_new)
+def test_relative_alpha():
+    model = fitted(alpha=("relative", 1.5))
     assert model.alpha_ == pytest.approx(1.5 * 6.504845469520146) and len(model.loo_scores_) == 0
-    given = SpectralKernelClassifier(SQUARE, standardize=True, alpha=model.alpha_).fit(X, y, X_new)
-    np.testing.assert_allclose(given.spectral_weights_, model.spectral_weights_)
-    assert (
-        model.separability_
-        > SpectralKernelClassifier(SQUARE, standardize=True).fit(X, y, X_new).separability_
-    )
-    infinite = SpectralKernelClassifier(SQUARE, standardize=True, alpha=np.inf).fit(X, y, X_new)
-    limit = SpectralKernelClassifier(SQUARE, standardize=True, alpha=("relative", np.inf)).fit(X, y, X_new)
+    np.testing.assert_allclose(fitted(alpha=model.alpha_).spectral_weights_, model.spectral_weights_)
+    assert model.separability_ > fitted().separability_
+    infinite, limit = fitted(alpha=np.inf), fitted(alpha=("relative", np.inf))
     np.testing.assert_array_equal(limit.spectral_weights_, infinite.spectral_weights_)
     assert infinite.alpha_ == limit.alpha_ == np.inf and infinite.objective_ < 0.0
 
 
 def test_eig_tol_and_kappa_by_leave_one_out(data):
     X, y, X_new, _ = data
-    model = SpectralKernelClassifier(
-        SQUARE, standardize=True, eig_tol="loo", alpha=("relative", "loo"), n_neighbors=3
-    )
-    model.fit(X, y, X_new)
+    model = fitted(eig_tol="loo", alpha=("relative", "loo"), n_neighbors=3)
     table = model.loo_scores_
     assert table["eig_tol"].tolist() == np.repeat([0.3, 0.1, 0.03, 0.01], 5).tolist()
     assert table["kappa"].tolist() == [1.25, 1.5, 2.0, 10.0, np.inf] * 4
@@ -240,24 +221,22 @@ def test_a_conformal_kernel_is_that_of_its_own_estimator(data):
 
 
 def test_discriminant_analysis_on_the_learned_kernel(data):
-    X, y, X_new, _ = data
-    model = SpectralKernelClassifier(SQUARE, standardize=True, classifier="kdda", n_neighbors=3)
-    model.fit(X, y, X_new)
+    model = fitted(classifier="kdda", n_neighbors=3)
     K = model.kernel_
-    other = KDDAClassifier("precomputed", n_neighbors=3).fit(K[:36, :36], y)
+    other = KDDAClassifier("precomputed", n_neighbors=3).fit(K[:36, :36], data[1])
     np.testing.assert_array_equal(model.transduction_, other.predict(K[36:, :36]))
     assert not hasattr(model, "decision_function") and not hasattr(model, "predict_proba")
 
 
 def test_a_machine_on_the_learned_kernel(data):
     X, y, X_new, _ = data
-    model = SpectralKernelClassifier(SQUARE, standardize=True, classifier="svm", C=3.0).fit(X, y, X_new)
+    model = fitted(classifier="svm", C=3.0)
     Z, Z_new = model.transform(X), model.transform(X_new)
     other = SVC(kernel="linear", C=3.0).fit(Z, y)
     np.testing.assert_allclose(model.decision_function(X_new), other.decision_function(Z_new), atol=1e-2)
     assert not hasattr(model, "predict_proba") and model.classifier_.C == 3.0
     given = SVC(kernel="precomputed", C=3.0)
-    mine = SpectralKernelClassifier(SQUARE, standardize=True, classifier=given).fit(X, y, X_new)
+    mine = fitted(classifier=given)
     np.testing.assert_array_equal(mine.decision_function(X_new), model.decision_function(X_new))
     np.testing.assert_array_equal(mine.transduction_, model.transduction_)
     assert mine.classifier_ is not given and not hasattr(given, "classes_")

@@ -16,9 +16,8 @@ from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.spectral.solver.kernel import spectrum_of
 from multikernel.views import View
 from tests.spectral import wine
+from tests.spectral.wine import SQUARE, fitted
 from tests.test_bad_input import refuses
-
-SQUARE = Gaussian(gamma=1.0 / 26.146892655367235)
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +32,12 @@ def data():
 @pytest.mark.parametrize("criterion", ["separability", "alignment", "conformal"])
 @pytest.mark.parametrize("center", [False, True])
 def test_precomputed_rows_carry_all_points(data, criterion, center):
-    X, y, X_new, _ = data
-    K = wine.problem()[0]
+    y, K = data[1], wine.problem()[0]
     before = K.copy()
     mine = SpectralKernelClassifier("precomputed", criterion=criterion, center=center)
     mine.fit(K[:36], y, K[36:])
     np.testing.assert_array_equal(K, before)
-    model = SpectralKernelClassifier(SQUARE, standardize=True, criterion=criterion, center=center)
-    model.fit(X, y, X_new)
+    model = fitted(criterion=criterion, center=center)
     np.testing.assert_allclose(mine.kernel_, model.kernel_, atol=1e-8)
     np.testing.assert_array_equal(mine.predict(K[36:]), model.transduction_)
     assert mine.base_kernel_ is None and mine.n_features_in_ == 178
@@ -55,20 +52,15 @@ def test_frames_and_sparse_tables(data):
     framed = SpectralKernelClassifier().fit(frame, y, frame_new)
     np.testing.assert_allclose(framed.kernel_, model.kernel_, atol=1e-9)
     np.testing.assert_array_equal(framed.predict(frame_new), model.transduction_)
-    assert framed.feature_names_in_.tolist() == names
     sparse = SpectralKernelClassifier().fit(scipy.sparse.csr_matrix(X), y, scipy.sparse.csr_matrix(X_new))
-    np.testing.assert_allclose(
-        sparse.kernel_, model.kernel_, atol=1e-6
-    )  # wine has no zeros: the same distances
+    np.testing.assert_allclose(sparse.kernel_, model.kernel_, atol=1e-6)  # wine has no zeros
     assert sparse.width_ == pytest.approx(model.width_)
-    on_some = SpectralKernelClassifier(View("two", Gaussian(gamma=0.1), names[:2])).fit(frame, y, frame_new)
     table = np.concatenate([X, X_new])[:, :2]
-    spectrum = spectrum_of(wine.gaussian(table, table, 10.0)).above(0.01)
-    np.testing.assert_allclose(on_some.eigenvalues_, spectrum.values, rtol=1e-9)
-    scaled = SpectralKernelClassifier(View("two", Gaussian(gamma=0.1), names[:2]), standardize=True)
-    table = StandardScaler().fit_transform(table)
-    spectrum = spectrum_of(wine.gaussian(table, table, 10.0)).above(0.01)
-    np.testing.assert_allclose(scaled.fit(frame, y, frame_new).eigenvalues_, spectrum.values, rtol=1e-9)
+    for standardize, seen in ((False, table), (True, StandardScaler().fit_transform(table))):
+        two = View("two", Gaussian(gamma=0.1), names[:2])
+        on_some = SpectralKernelClassifier(two, standardize=standardize).fit(frame, y, frame_new)
+        spectrum = spectrum_of(wine.gaussian(seen, seen, 10.0)).above(0.01)
+        np.testing.assert_allclose(on_some.eigenvalues_, spectrum.values, rtol=1e-9)
 
 
 def test_kernels_that_are_given_see_the_columns_as_they_are(data):
@@ -134,7 +126,7 @@ def block_kernel():
 def test_an_alpha_below_alpha_star_is_refused(data):
     X, y, X_new, _ = data
     with refuses("alpha must be above alpha* = 6.50485", "got 3", "relative"):
-        SpectralKernelClassifier(SQUARE, standardize=True, alpha=3.0).fit(X, y, X_new)
+        fitted(alpha=3.0)
     with pytest.warns(UserWarning, match="too small for .* of the 10 kernels") as caught:
         chosen = SpectralKernelClassifier(alpha=5.0).fit(X, y, X_new)  # enough for some widths
     assert f"for {chosen.loo_scores_['score'].isna().sum()} of" in str(caught[0].message)

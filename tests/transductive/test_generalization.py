@@ -1,9 +1,7 @@
 """The error bound: every term from the formula again, the published example, and what must be refused."""
 
-import itertools
 from types import SimpleNamespace
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -13,6 +11,7 @@ from multikernel.transductive.generalization import generalization_bound, kernel
 from multikernel.views import stack_kernels
 from tests.core.problems import make_kernels
 from tests.transductive.solver.matrix_problems import unit_diagonal
+from tests.transductive.solver.test_complexity import all_signs, judge
 
 
 @pytest.fixture
@@ -46,21 +45,11 @@ def test_complexity_of_nonnegative_weights_is_the_mean_of_the_best_kernel(small)
     assert found.limit == pytest.approx(c * min(3, 20 * max(shares)))
 
 
-def free_value(Ks, s):
-    """max s'K(μ)s over K(μ) ⪰ 0 of trace one, by cvxpy."""
-    mu = cp.Variable(len(Ks))
-    K = sum(mu[j] * Ks[j] for j in range(len(Ks)))
-    slopes = np.array([s @ K @ s for K in Ks])
-    traces = np.trace(Ks, axis1=1, axis2=2)
-    problem = cp.Problem(cp.Maximize(slopes @ mu), [K >> 0, traces @ mu == 1.0])
-    return problem.solve(solver="CLARABEL")
-
-
 def test_complexity_of_free_weights_agrees_with_all_sign_vectors():
     _, Ks = make_kernels(6, 3, seed=4)
     Ks = Ks + 0.05 * np.eye(6)
-    halves = [np.array([1.0, *signs]) for signs in itertools.product([-1.0, 1.0], repeat=5)]  # s and −s agree
-    truth = np.mean([free_value(Ks, s) for s in halves])
+    halves = [s for s in all_signs(6) if s[0] > 0.0]  # s and −s agree
+    truth = np.mean([judge(Ks, np.array([s @ K @ s / np.trace(K) for K in Ks])) for s in halves])
     found = kernel_complexity(list(Ks), weights="free", trace=1.0, n_draws=3000)
     assert abs(found.mean - truth) < 4.0 * found.standard_error
     assert found.standard_error < 0.03 * truth
@@ -127,16 +116,9 @@ def test_stacks_lists_dicts_and_single_kernels_are_the_same_family(small):
 @pytest.mark.parametrize("loss", ["ramp", "hinge"])
 @pytest.mark.parametrize("margin, from_data", [(0.4, False), (0.4, True), (3.0, True)])
 def test_the_bound_is_its_formula(small, constant, loss, margin, from_data):
+    settings = {"margin": margin, "delta": 0.1, "constant": constant, "loss": loss, "n_draws": 200}
     found = generalization_bound(
-        small.stack,
-        small.y,
-        small.scores,
-        margin=margin,
-        delta=0.1,
-        constant=constant,
-        loss=loss,
-        margin_chosen_from_data=from_data,
-        n_draws=200,
+        small.stack, small.y, small.scores, margin_chosen_from_data=from_data, **settings
     )
     n, C = 10, kernel_complexity(small.stack, n_draws=200).mean
     losses = [max(0.0, 1.0 - t) for t in small.signs * small.scores]
@@ -259,14 +241,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("change, error, message", REFUSED.values(), ids=REFUSED)
 def test_bad_input_is_named(small, change, error, message):
-    arguments = {
-        "kernels": list,
-        "y": small.y,
-        "scores": small.scores,
-        "margin": 1.0,
-        "n_draws": 10,
-        **change,
-    }
-    arguments["kernels"] = arguments["kernels"](small.Ks)
+    arguments = {"y": small.y, "scores": small.scores, "margin": 1.0, "n_draws": 10, **change}
+    arguments["kernels"] = change.get("kernels", list)(small.Ks)
     with pytest.raises(error, match=message):
         generalization_bound(**arguments)

@@ -31,22 +31,14 @@ def split(n=70, n_train=45, seed=0):
     return X[:n_train], y[:n_train], X[n_train:], y[n_train:]
 
 
+def fitted(kernels=KERNELS, seed=0, **parameters):
+    return TransductiveMKLClassifier(kernels, **parameters).fit(*split(seed=seed)[:3])
+
+
 def plain_stack(X):
     """KERNELS over the rows of X, written out, with the defaults of the classes."""
-    inner = X @ X.T
     squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
-    poly = Polynomial(degree=2)(X)
-    return np.stack([poly, np.exp(-0.3 * squares), inner])
-
-
-def signs(y, model):
-    return np.where(y == model.classes_[1], 1.0, -1.0)
-
-
-def full_dual(model, n_train):
-    dual = np.zeros(n_train)
-    dual[model.support_] = model.dual_coef_[0]
-    return dual
+    return np.stack([Polynomial(degree=2)(X), np.exp(-0.3 * squares), X @ X.T])
 
 
 # ---------------------------------------------------------------------- what is learned
@@ -54,8 +46,7 @@ def full_dual(model, n_train):
 @pytest.mark.parametrize(("criterion", "C"), CRITERIA)
 def test_attributes_agree_with_one_another(criterion, C, weights):
     X, y, X_new, _ = split()
-    model = TransductiveMKLClassifier(KERNELS, criterion=criterion, C=C, weights=weights)
-    model.fit(X, y, X_new)
+    model = fitted(criterion=criterion, C=C, weights=weights)
     Ks = plain_stack(np.vstack([X, X_new]))
     n, N = Ks.shape[1], len(y)
     K = model.kernel_
@@ -74,11 +65,12 @@ def test_attributes_agree_with_one_another(criterion, C, weights):
     c = np.trace(Ks, axis1=1, axis2=2).sum() + (n if C == "learn" else 0)
     assert model.trace_ == pytest.approx(c)
     assert np.trace(K) + (n * tau if C == "learn" else 0.0) == pytest.approx(c)
-    beta = full_dual(model, N)
+    beta = np.zeros(N)
+    beta[model.support_] = model.dual_coef_[0]
     scores = K[:, :N] @ beta + model.intercept_[0]
     np.testing.assert_allclose(model.transduction_scores_, scores[N:], atol=1e-9)
     np.testing.assert_array_equal(model.transduction_, model.classes_[(scores[N:] > 0).astype(int)])
-    t = signs(y, model)
+    t = np.where(y == model.classes_[1], 1.0, -1.0)
     if criterion == "alignment" and weights == "free":
         value = t @ K[:N, :N] @ t / np.linalg.norm(K)
         assert model.objective_ == pytest.approx(value, rel=1e-9)
@@ -91,9 +83,9 @@ def test_attributes_agree_with_one_another(criterion, C, weights):
 
 @pytest.mark.parametrize("who", BOTH)
 def test_the_machine_is_the_support_vector_machine_of_the_learned_kernel(who):
-    X, y, X_new, _ = split()
+    y = split()[1]
     with solved_by(who):
-        model = TransductiveMKLClassifier(KERNELS, weights="free", C=0.7).fit(X, y, X_new)
+        model = fitted(weights="free", C=0.7)
     N = len(y)
     svc = SVC(C=0.7, kernel="precomputed", tol=1e-8).fit(model.kernel_[:N, :N], y)
     np.testing.assert_allclose(
@@ -102,14 +94,11 @@ def test_the_machine_is_the_support_vector_machine_of_the_learned_kernel(who):
 
 
 def test_weights_of_any_sign_reach_further_than_nonnegative_ones():
-    X, y, X_new, _ = split(seed=3)
-    models = {
-        weights: TransductiveMKLClassifier(KERNELS, weights=weights, criterion="soft2").fit(X, y, X_new)
-        for weights in ("free", "nonnegative")
-    }
-    assert models["free"].objective_ < models["nonnegative"].objective_ * (1.0 - 1e-4)
-    assert models["free"].kernel_weights_.min() < -1e-3
-    assert models["nonnegative"].kernel_weights_.min() >= 0.0
+    free, nonnegative = (
+        fitted(seed=3, weights=weights, criterion="soft2") for weights in ("free", "nonnegative")
+    )
+    assert free.objective_ < nonnegative.objective_ * (1.0 - 1e-4)
+    assert free.kernel_weights_.min() < -1e-3 and nonnegative.kernel_weights_.min() >= 0.0
 
 
 @pytest.mark.parametrize(
@@ -120,9 +109,7 @@ def test_the_inductive_classifier_has_the_same_optimum(loss, C):
     X, y, X_new, _ = split()
     views = [(name, kernel, None, "unit_diagonal") for name, kernel in zip("pgl", KERNELS, strict=True)]
     criterion = "hard" if np.inf == C else {"hinge": "soft1", "squared_hinge": "soft2"}[loss]
-    transductive = TransductiveMKLClassifier(
-        views, criterion=criterion, C=1.0 if np.inf == C else C, tol=1e-10
-    ).fit(X, y, X_new)
+    transductive = fitted(views, criterion=criterion, C=1.0 if np.inf == C else C, tol=1e-10)
     factor = 4.0 if C == "learn" else 3.0
     inductive = MKLClassifier(views, loss=loss, C=C if isinstance(C, str) else factor * C, tol=1e-9).fit(X, y)
     assert transductive.objective_ == pytest.approx(2.0 / factor * inductive.objective_, rel=1e-7)
@@ -135,9 +122,7 @@ def test_the_inductive_classifier_has_the_same_optimum(loss, C):
 
 
 def test_only_the_product_of_C_and_trace_matters():
-    X, y, X_new, _ = split()
-    one = TransductiveMKLClassifier(KERNELS, weights="free", C=0.4, trace=200.0).fit(X, y, X_new)
-    two = TransductiveMKLClassifier(KERNELS, weights="free", C=4.0, trace=20.0).fit(X, y, X_new)
+    one, two = fitted(weights="free", C=0.4, trace=200.0), fitted(weights="free", C=4.0, trace=20.0)
     np.testing.assert_allclose(one.kernel_weights_, 10.0 * two.kernel_weights_, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(one.transduction_scores_, two.transduction_scores_, atol=1e-5)
     assert one.objective_ == pytest.approx(two.objective_ / 10.0, rel=1e-7)
@@ -160,11 +145,10 @@ def test_three_classes_have_a_matrix_each():
 
 @pytest.mark.parametrize("weights", ["nonnegative", "free"])
 def test_dependent_kernels_are_named(weights):
-    X, y, X_new, _ = split()
     views = [("one", Linear()), ("other", Gaussian(gamma=0.3)), ("again", 2.0 * Linear())]
     with pytest.warns(UserWarning, match=r"kernels one, again are linearly dependent.*weights are not"):
-        doubled = TransductiveMKLClassifier(views, weights=weights, trace=100.0).fit(X, y, X_new)
-    single = TransductiveMKLClassifier(views[:2], weights=weights, trace=100.0).fit(X, y, X_new)
+        doubled = fitted(views, weights=weights, trace=100.0)
+    single = fitted(views[:2], weights=weights, trace=100.0)
     assert doubled.objective_ == pytest.approx(single.objective_, rel=1e-7)
     np.testing.assert_allclose(doubled.kernel_, single.kernel_, atol=1e-4)
 
@@ -224,25 +208,22 @@ def test_a_pipeline_transforms_the_unlabelled_points_too():
 # ---------------------------------------------------------------------- other points
 @pytest.mark.parametrize(("kernels", "weights"), [(KERNELS, "nonnegative"), (KERNELS[1:2], "free")])
 def test_weights_that_are_nonnegative_predict_exactly_and_without_a_warning(kernels, weights):
-    X, y, X_new, _ = split()
-    model = TransductiveMKLClassifier(kernels, weights=weights, criterion="soft2").fit(X, y, X_new)
+    X_new, model = split()[2], fitted(kernels, weights=weights, criterion="soft2")
     np.testing.assert_allclose(model.decision_function(X_new), model.transduction_scores_, atol=1e-10)
     np.testing.assert_array_equal(model.predict(X_new), model.transduction_)
 
 
 @pytest.mark.parametrize("weights", ["free", "spectral"])
 def test_the_extension_is_exact_on_the_points_of_fit_and_warns(weights):
-    X, y, X_new, _ = split(seed=3)
-    model = TransductiveMKLClassifier(KERNELS, weights=weights, criterion="soft2", n_components=12)
-    model.fit(X, y, X_new)
+    model = fitted(seed=3, weights=weights, criterion="soft2", n_components=12)
     with pytest.warns(UserWarning, match="smallest"):
-        scores = model.decision_function(X_new)
+        scores = model.decision_function(split(seed=3)[2])
     np.testing.assert_allclose(scores, model.transduction_scores_, atol=1e-7)
 
 
 def test_the_warning_names_the_smallest_eigenvalue_with_a_new_point():
-    X, y, X_new, _ = split(seed=3)
-    model = TransductiveMKLClassifier(KERNELS, weights="free", criterion="soft2").fit(X, y, X_new)
+    X, _, X_new, _ = split(seed=3)
+    model = fitted(seed=3, weights="free", criterion="soft2")
     other = np.random.default_rng(5).normal(size=(4, 4)) * 3.0
     lowest = np.inf
     for x in other:
@@ -251,9 +232,8 @@ def test_the_warning_names_the_smallest_eigenvalue_with_a_new_point():
     assert lowest < -1e-3
     with pytest.warns(UserWarning) as caught:
         model.predict(other)
-    assert f"is {lowest:.3g} (no longer a kernel)." in str(caught[0].message) and "X_unlabeled" in str(
-        caught[0].message
-    )
+    text = str(caught[0].message)
+    assert f"is {lowest:.3g} (no longer a kernel)." in text and "X_unlabeled" in text
     assert caught[0].filename == __file__
 
 
@@ -267,9 +247,8 @@ def test_precomputed_rows_at_prediction_carry_all_columns():
 
 
 def test_contributions_add_up():
-    X, y, X_new, _ = split()
-    model = TransductiveMKLClassifier(VIEWS).fit(X, y, X_new)
-    parts = model.contributions(X_new)
+    model = fitted(VIEWS)
+    parts = model.contributions(split()[2])
     assert parts.shape == (25, 3)
     np.testing.assert_allclose(
         parts.sum(axis=1) + model.intercept_[0], model.transduction_scores_, atol=1e-10
@@ -279,8 +258,7 @@ def test_contributions_add_up():
 # ---------------------------------------------------------------------- scikit-learn
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_a_report_can_be_made(weights):
-    X, y, X_new, _ = split(seed=3)
-    model = TransductiveMKLClassifier(KERNELS, weights=weights, n_components=5).fit(X, y, X_new)
+    model = fitted(seed=3, weights=weights, n_components=5)
     summary = summarize(model)
     assert [row["weight"] for row in summary["weights"]] == pytest.approx(list(model.kernel_weights_))
     used = np.count_nonzero(model.kernel_weights_)
@@ -300,9 +278,8 @@ def test_a_learned_C_that_leaves_nothing_for_the_kernels():
 
 # ---------------------------------------------------------------------- what it refuses
 def test_inseparable_classes():
-    X, y, X_new, _ = split()
     with refuses("needs separable classes", "'yes' from 'no'", 'criterion="soft1" or "soft2"'):
-        TransductiveMKLClassifier([Linear()], criterion="hard").fit(X, y, X_new)
+        fitted([Linear()], criterion="hard")
     X, y = make_three(60)
     with refuses("needs separable classes", "from the rest"):
         TransductiveMKLClassifier([Linear()], criterion="hard").fit(X, y)
@@ -320,15 +297,14 @@ def test_a_large_kernel_is_looked_at_whole():
 
 
 def test_weights_of_any_sign_that_would_not_fit_in_memory(monkeypatch):
-    X, y, X_new, _ = split()
     stack = 3 * 70 * 70 * 8
     module = "multikernel.transductive.classifier.available_memory"
     monkeypatch.setattr(module, lambda: 5 * stack - 1)
     with refuses('weights="free" on 70 points and 3 kernels needs', "fewer unlabelled points"):
-        TransductiveMKLClassifier(KERNELS, weights="free").fit(X, y, X_new)
-    TransductiveMKLClassifier(KERNELS).fit(X, y, X_new)
+        fitted(weights="free")
+    fitted()
     monkeypatch.setattr(module, lambda: 5 * stack)
-    TransductiveMKLClassifier(KERNELS, weights="free").fit(X, y, X_new)
+    fitted(weights="free")
 
 
 def test_labels_of_the_unlabelled_points():
@@ -366,7 +342,7 @@ def test_points_that_do_not_fit_together():
 )
 def test_parameters(parameters, parts):
     with refuses(*parts):
-        TransductiveMKLClassifier(KERNELS, **parameters).fit(*split()[:3])
+        fitted(**parameters)
 
 
 def test_a_column_of_unlabelled_points_that_is_not_finite():

@@ -11,18 +11,10 @@ from tests.viz.data import CLASSES, VIEWS, assert_beside, legend_names, make_eva
 
 EVALUATION = make_evaluation()
 VALUES = make_evaluation("values")
-PARTS = {
-    "stability": viz.stability,
-    "without_view": viz.without_view,
-    "baselines": viz.baselines,
-    "heat_maps": viz.heat_map,
-    "embedding": viz.embedding,
-    "gate": viz.gate,
-    "held_out.confusion": viz.confusion,
-    "held_out.roc": viz.roc,
-    "held_out.calibration": viz.calibration,
-    "held_out.residuals": viz.residuals,
-}
+OWN = ("stability", "without_view", "baselines", "embedding", "gate")
+PARTS = {name: getattr(viz, name) for name in OWN} | {"heat_maps": viz.heat_map}
+HELD_OUT = ("confusion", "roc", "calibration", "residuals")
+PARTS |= {f"held_out.{name}": getattr(viz, name) for name in HELD_OUT}
 
 
 @pytest.mark.parametrize("path", PARTS)
@@ -44,25 +36,20 @@ def test_a_part_that_is_missing_is_named_with_its_reason(ax, path):
         PARTS[path](evaluation, ax=ax)
 
 
-SCORELESS = [
-    {"part": "held_out", "why": why} for why in ("calibration: no probabilities.", "ROC: no scores.")
-]
+REASONS = ("calibration: no probabilities.", "ROC: no scores.")
+SCORELESS = {
+    **EVALUATION,
+    "omitted": [{"part": "held_out", "why": why} for why in REASONS],
+    "held_out": {"roc": None},
+}
 
 
 @pytest.mark.parametrize(
     ("draw", "evaluation", "message"),
     [
-        (
-            viz.without_view,
-            {**EVALUATION, "without_view": None},
-            r"no without view\. Ask for it: .*parts=\['wit",
-        ),
+        (viz.without_view, {**EVALUATION, "without_view": None}, r"no without view\. Ask for .*parts=\['wit"),
         (viz.residuals, EVALUATION, "models that predict values; this one predicts classes"),
-        (
-            viz.roc,
-            {**EVALUATION, "omitted": SCORELESS, "held_out": {"roc": None}},
-            r"no roc: ROC: no scores\. W",
-        ),
+        (viz.roc, SCORELESS, r"no roc: ROC: no scores\. W"),
         (viz.stability, [], "got list"),
     ],
 )
@@ -75,29 +62,29 @@ def test_what_is_not_there_is_told_apart(ax, draw, evaluation, message):
 def test_stability(ax):
     viz.stability(EVALUATION, ax=ax)
     rows = {row["view"]: row for row in EVALUATION["stability"]["rows"]}
-    assert row_names(ax) == [VIEWS[1], VIEWS[2], VIEWS[0]]  # by mean
+    assert row_names(ax) == VIEWS  # by mean
     whole, thick, fits, own = ax.lines[:4]
-    row = rows[VIEWS[1]]
+    row = rows[VIEWS[0]]
     np.testing.assert_allclose(whole.get_xdata(), [100 * row["low"], 100 * row["high"]])
     np.testing.assert_allclose(
         thick.get_xdata(), [100 * (row["mean"] - row["sd"]), 100 * (row["mean"] + row["sd"])]
     )
     np.testing.assert_allclose(fits.get_xdata(), 100 * np.array(row["values"]))
-    assert own.get_xdata() == [60.0]
-    assert notes(ax) == ["used in 90% of fits"] * 3
+    assert own.get_xdata() == [54.0]
+    assert notes(ax) == [f"used in {part}% of fits" for part in (100, 100, 80)]
     assert legend_names(ax) == ["a fit", "mean ± sd", "lowest to highest", "the model"]
 
 
 def test_without_view(ax):
     viz.without_view(EVALUATION, ax=ax)
-    assert row_names(ax) == [VIEWS[0], VIEWS[2], VIEWS[1]]
-    assert [bar.get_width() for bar in ax.patches] == [0.2, 0.05, -0.1]
+    assert row_names(ax) == VIEWS
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.05, 0.01, -0.03])
     assert [bar.get_hatch() for bar in ax.patches] == [None, None, "///"]
-    assert notes(ax) == ["p = 0.004", "p = 0.2", ""]
+    assert notes(ax) == ["p = 0.01", "p = 0.21", ""]
     assert not ax.containers[3:]  # the spread of a score is not that of a difference
-    assert ax.get_xlabel() == "loss of accuracy\nwith all views it is 0.9 ± 0.02"
+    assert ax.get_xlabel() == "loss of accuracy\nwith all views it is 0.9 ± 0.01"
     few = viz.without_view(EVALUATION, most=2, ax=Figure().subplots())
-    assert row_names(few) == [VIEWS[0], VIEWS[1]]  # those of largest effect
+    assert row_names(few) == [VIEWS[0], VIEWS[2]]  # those of largest effect
 
 
 def test_the_spread_of_a_loss_is_that_of_the_differences(ax):
@@ -106,16 +93,17 @@ def test_the_spread_of_a_loss_is_that_of_the_differences(ax):
     viz.without_view({**EVALUATION, "without_view": {**part, "rows": rows}}, ax=ax)
     bars = [box for box in ax.containers if hasattr(box, "has_xerr")]
     ends = [bar.lines[2][0].get_paths()[0].vertices[:, 0] for bar in bars]
-    np.testing.assert_allclose(ends, [[0.19, 0.21], [0.02, 0.08], [-0.12, -0.08]])
+    np.testing.assert_allclose(ends, [[0.02, 0.08], [-0.01, 0.03], [-0.04, -0.02]], atol=1e-12)
     assert ax.get_xlabel().startswith("loss of accuracy, ± standard deviation of the loss over the folds\n")
 
 
 def test_baselines(ax):
     viz.baselines(EVALUATION, ax=ax)
-    assert row_names(ax) == ["learned", "plain sum", "best single view", "tuned $RBF_1$"]
-    assert notes(ax) == ["", "learning is better, p = 0.003", "a tie, p = 0.4", "learning is worse, p = 0.02"]
+    assert row_names(ax) == ["learned", "best single view", "plain sum", "tuned $RBF_1$"]
+    told = ["", "learning is better, p = 0.004", "a tie, p = 0.4", "learning is worse, p = 0.0002"]
+    assert notes(ax) == told
     marks = [container.lines[0] for container in ax.containers]
-    assert [mark.get_xdata()[0] for mark in marks] == [0.9, 0.8, 0.89, 0.95]
+    assert [mark.get_xdata()[0] for mark in marks] == [0.9, 0.85, 0.89, 0.93]
     assert len({mark.get_marker() for mark in marks}) == 4  # told apart without colours
     assert 0.9 in [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert ax.get_title() == "Yes"
@@ -124,10 +112,10 @@ def test_baselines(ax):
 # ---------------------------------------------------------------------- held out
 def test_confusion(ax):
     viz.confusion(EVALUATION, ax=ax)
-    assert notes(ax) == ["25", "5", "1", "29"]
+    assert notes(ax) == ["9", "0", "1", "9"]
     shares = ax.images[0].get_array().data
     np.testing.assert_allclose(shares.sum(axis=1), 100.0)
-    np.testing.assert_allclose(shares[0], [2500 / 30, 500 / 30])
+    np.testing.assert_allclose(shares[1], [10.0, 90.0])
     assert row_names(ax) == CLASSES
     assert [tick.get_text() for tick in ax.get_xticklabels()] == CLASSES
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("predicted class", "true class")
@@ -135,15 +123,16 @@ def test_confusion(ax):
 
 def test_roc(ax):
     viz.roc(EVALUATION, ax=ax)
-    assert ax.lines[0].get_xydata().tolist() == [[0.0, 0.0], [0.1, 0.8], [1.0, 1.0]]
-    assert legend_names(ax) == [f"{CLASSES[1]}: area 0.850", "chance: area 0.5"]
+    assert ax.lines[0].get_xydata().tolist() == [[0.0, 0.0], [0.1, 0.7], [0.3, 0.9], [1.0, 1.0]]
+    areas = zip(CLASSES, ("0.950", "0.930"), strict=True)
+    assert legend_names(ax) == [*(f"{label}: area {area}" for label, area in areas), "chance: area 0.5"]
     curve = EVALUATION["held_out"]["roc"]["curves"][0]
     curves = [{**curve, "label": f"class {number}"} for number in range(12)]
     many = {**EVALUATION, "held_out": {"roc": {"curves": curves}}}
     other = viz.roc(many, ax=Figure().subplots())
     styles = {(line.get_color(), str(line._dash_pattern)) for line in other.lines[:12]}
     assert len(styles) == 12  # told apart, all of them
-    assert legend_names(other)[9:] == ["class 9: area 0.850", "… 2 more classes", "chance: area 0.5"]
+    assert legend_names(other)[9:] == ["class 9: area 0.950", "… 2 more classes", "chance: area 0.5"]
     assert_beside(other)
 
 
@@ -165,8 +154,8 @@ def test_residuals(ax):
     np.testing.assert_allclose(
         drawn.get_xydata(), [[p["predicted"], p["observed"] - p["predicted"]] for p in points]
     )
-    assert [line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == "--"] == [-0.3, 0.3]
-    assert "R² = 0.910" in legend_names(ax)[0]
+    assert [line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == "--"] == [-0.35, 0.35]
+    assert "R² = 0.980" in legend_names(ax)[0]
 
 
 # ---------------------------------------------------------------------- kernels
@@ -229,9 +218,9 @@ def test_embedding_by_class_and_by_value(ax):
     assert ax.lines[2].get_xydata().tolist() == wrong
     assert legend_names(ax) == [*CLASSES, f"wrong when held out ({len(wrong)})"]
     assert_beside(ax)
-    assert ax.get_xlabel() == "component 1 (41% of the variance)"
+    assert ax.get_xlabel() == "component 1 (42% of the variance)"
     by_value = viz.embedding(VALUES, ax=Figure().subplots())
-    assert by_value.collections[0].get_array().tolist() == [float(k) for k in range(60)]
+    assert by_value.collections[0].get_array().tolist() == [k / 4 for k in range(60)]
 
 
 def test_the_gate_over_the_embedding(ax):

@@ -71,7 +71,7 @@ BINARY = make_binary()
         (
             viz.decision_regions,
             (MeanRule().fit([np.eye(3)]), BINARY[0][:, :2], BINARY[1][1:]),
-            "one target for",
+            "one target f",
         ),
     ],
 )

@@ -17,19 +17,8 @@ from multikernel.viz.svg import draw_svg
 from tests.viz.data import VIEWS, make_evaluation
 
 EVALUATION = make_evaluation()
-PICTURES = {
-    name: getattr(viz, name)
-    for name in [
-        "stability",
-        "without_view",
-        "baselines",
-        "heat_map",
-        "embedding",
-        "gate",
-        "roc",
-        "calibration",
-    ]
-}
+NAMES = ["stability", "without_view", "baselines", "heat_map", "embedding", "gate", "roc", "calibration"]
+PICTURES = {name: getattr(viz, name) for name in NAMES}
 
 
 def picture(name, title="A <title> & more", **more):

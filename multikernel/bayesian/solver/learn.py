@@ -42,45 +42,25 @@ _RIDGE = 1e-10
 class BayesianResult(Result):
     """The posterior, as far as predictions need it.
 
-    Attributes
-    ----------
-    weights : array (n_kernels,), mean of e, for kernels divided by the mean of their diagonals
-    weights_cov : array (n_outputs + n_kernels, n_outputs + n_kernels), covariance of (b, e)
-    intercepts : array (n_outputs,), mean of b
-    coefficients : array (n_outputs, n), mean of a
-    coefficients_cov : array (n, n), Σ_a, the mean over the outputs
-    scales : array (n_kernels,), one over the mean of each diagonal
-    spread : float, σ², the variance of g about K_m a
-    noise : float, 1 / E ε
-    objective : float, the evidence bound
-    gap : float, how much further it would rise, in nats a sample; see `remaining_rise`
-    n_iter : int
-    status : Status
-    history : list of dict with iteration, objective, gap, n_active
+    ``objective``: the evidence bound; ``gap``: how much further it would rise, see `remaining_rise`.
     """
 
-    weights: Array
-    weights_cov: Array
-    intercepts: Array
-    coefficients: Array
-    coefficients_cov: Array
-    scales: Array
-    spread: float
-    noise: float
+    weights: Array  # (n_kernels,), mean of e, for kernels divided by the mean of their diagonals
+    weights_cov: Array  # (n_outputs + n_kernels, n_outputs + n_kernels), covariance of (b, e)
+    intercepts: Array  # (n_outputs,), mean of b
+    coefficients: Array  # (n_outputs, n), mean of a
+    coefficients_cov: Array  # (n, n), Σ_a, the mean over the outputs
+    scales: Array  # (n_kernels,), one over the mean of each diagonal
+    spread: float  # σ², the variance of g about K_m a
+    noise: float  # 1 / E ε
 
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """What the outputs f are known by.
+    """What the outputs f are known by."""
 
-    Attributes
-    ----------
-    first : array (n_outputs, n), where they start; in a regression, their values
-    truncate : callable, centers to truncated normals; None for a regression
-    """
-
-    first: Array
-    truncate: Callable[[Array], Truncated] | None = None
+    first: Array  # (n_outputs, n), where they start; in a regression, their values
+    truncate: Callable[[Array], Truncated] | None = None  # by their centers; None for a regression
 
 
 def class_outputs(codes: Array, n_classes: int, margin: float) -> Outputs:
@@ -194,19 +174,10 @@ class _Ascent:
 
 
 def remaining_rise(bounds: list[float]) -> float:
-    """How much further the bound will rise, in nats, if its rises go on to shrink as they did.
+    """How much further the bound will rise, in nats, if its rises, one a sweep, go on to shrink as they did.
 
     Rises over the last sweeps R and over as many before them, R': R / (1 − ρ) with ρ = R / R', which counts
     R itself too, and with ρ no less than ½: rather too much than too little.
-
-    Parameters
-    ----------
-    bounds : list of float, after each sweep
-
-    Examples
-    --------
-    >>> remaining_rise([-(0.9**k) for k in range(50)]) > 0.9**49
-    True
     """
     window = min(_WINDOW, (len(bounds) - 1) // 2)
     if window == 0:
@@ -239,12 +210,7 @@ class Extrapolation:
         self._ends = [*self._ends, end][-_MEMORY - 1 :]
 
     def next(self, units: Array) -> Array:
-        """Where to sweep from next; the newest end while there is nothing to go by.
-
-        Parameters
-        ----------
-        units : array like x, in which departures are measured
-        """
+        """Where to sweep from next, departures in `units`; the newest end while there is nothing to go by."""
         if self.is_empty:
             return self._ends[-1]
         ends = np.diff(np.stack(self._ends), axis=0)

@@ -54,28 +54,18 @@ _LOG_2PI = float(np.log(2.0 * np.pi))
 
 @dataclass(frozen=True)
 class Priors:
-    """Priors of the model.
-
-    Attributes
-    ----------
-    sample, kernel, intercept, noise : (shape, rate) of the Gamma of their precisions
-    spread : float, σ, how far what a kernel says may be from its part K_m a
-    """
+    """(shape, rate) of the Gamma priors of the precisions, and σ."""
 
     sample: Pair = (1.0, 1.0)
     kernel: Pair = (1.0, 1.0)
     intercept: Pair = (1.0, 1.0)
     noise: Pair = (1.0, 1.0)
-    spread: float = 0.1
+    spread: float = 0.1  # how far what a kernel says may be from its part K_m a
 
 
 @dataclass(frozen=True, eq=False)
 class Gamma:
     """Independent Gamma(shape, rate) for each entry: mean shape / rate.
-
-    Attributes
-    ----------
-    shape, rate : arrays of one shape
 
     Examples
     --------
@@ -86,7 +76,7 @@ class Gamma:
     """
 
     shape: Array
-    rate: Array
+    rate: Array  # of the same shape
 
     @property
     def mean(self) -> Array:
@@ -160,37 +150,24 @@ class ScaledStack:
 
 @dataclass
 class Posterior:
-    """The factors of q.
+    """The factors of q."""
 
-    Attributes
-    ----------
-    a, a_variance : array (L, n), mean and diagonal of Σ_a
-    a_logdet, a_trace : array (L,), log det Σ_a and tr(Σ_m K_m² Σ_a)
-    part : array (L, n_kernels, n), K_m ā_l
-    g : array (L, n_kernels, n); g_cov : array (n_kernels, n_kernels)
-    w : array (L + n_kernels,), mean of (b, e); w_cov : its covariance
-    sample : Gamma (L, n); kernel : Gamma (n_kernels,); intercept : Gamma (L,)
-    noise : Gamma () of a regression, None where ε = 1
-    f : array (L, n), mean of the outputs; center : array (L, n), of the normals that are truncated
-    log_mass : float, Σ_i log Z_i there
-    """
-
-    a: Array
-    a_variance: Array
-    a_logdet: Array
-    a_trace: Array
-    part: Array
-    g: Array
-    g_cov: Array
-    w: Array
-    w_cov: Array
-    sample: Gamma
-    kernel: Gamma
-    intercept: Gamma
-    noise: Gamma | None
-    f: Array
-    center: Array
-    log_mass: float
+    a: Array  # (L, n), mean
+    a_variance: Array  # (L, n), diagonal of Σ_a
+    a_logdet: Array  # (L,), log det Σ_a
+    a_trace: Array  # (L,), tr(Σ_m K_m² Σ_a)
+    part: Array  # (L, n_kernels, n), K_m ā_l
+    g: Array  # (L, n_kernels, n)
+    g_cov: Array  # (n_kernels, n_kernels)
+    w: Array  # (L + n_kernels,), mean of (b, e)
+    w_cov: Array  # its covariance
+    sample: Gamma  # (L, n)
+    kernel: Gamma  # (n_kernels,)
+    intercept: Gamma  # (L,)
+    noise: Gamma | None  # () of a regression, None where ε = 1
+    f: Array  # (L, n), mean of the outputs
+    center: Array  # (L, n), of the normals that are truncated
+    log_mass: float  # Σ_i log Z_i there
 
     @property
     def n_outputs(self) -> int:
@@ -237,15 +214,9 @@ class Posterior:
 
 
 def first_posterior(f: Array, n_kernels: int, priors: Priors, regression: bool, weights: Array) -> Posterior:
-    """The start: every kernel says f, and has a given weight; the rest is at its prior.
+    """The start: every kernel says f (L, n), and has a given weight (n_kernels,); the rest is at its prior.
 
-    Parameters
-    ----------
-    f : array (L, n), first means of the outputs
-    n_kernels : int
-    priors : Priors
-    regression : bool, whether f is given and its noise to be learned
-    weights : array (n_kernels,), first means of e
+    With ``regression`` f is given and its noise to be learned.
     """
     L, n = f.shape
     g = np.repeat(f[:, None, :], n_kernels, axis=1)

@@ -35,22 +35,13 @@ class Moments(NamedTuple):
 def parts(kernels: dict[int, Array], model: BayesianResult) -> Array:
     """h, what each kernel says of each output (n_samples, n_outputs, n_kernels).
 
-    Parameters
-    ----------
-    kernels : arrays (n_samples, n) by the number of their kernel
-    model : BayesianResult
+    ``kernels`` are arrays (n_samples, n) by the number of their kernel.
     """
     return np.stack([scale * (kernels[m] @ model.coefficients.T) for m, scale in enumerate(model.scales)], 2)
 
 
 def predict_moments(kernels: dict[int, Array], model: BayesianResult) -> Moments:
-    """Mean and variance of the outputs at new samples; see the module.
-
-    Parameters
-    ----------
-    kernels : arrays (n_samples, n) by the number of their kernel
-    model : BayesianResult
-    """
+    """Mean and variance of the outputs at new samples, from the kernels as in `parts`; see the module."""
     h = parts(kernels, model)
     mean = h @ model.weights + model.intercepts
     L = mean.shape[1]
@@ -78,17 +69,12 @@ def _forms(rows: list[Array], second: Array, model: BayesianResult) -> Array:
 
 
 def log_probabilities(moments: Moments, margin: float) -> Array:
-    """Logarithms of the probabilities of the classes (n_samples, n_classes).
+    """Logarithms of the probabilities of the classes (n_samples, n_classes) at the margin ν.
 
-    Parameters
-    ----------
-    moments : Moments of one output for two classes, else of one for each
-    margin : float, ν
+    The moments are of one output for two classes, else of one for each.
 
     Examples
     --------
-    >>> np.exp(log_probabilities(Moments(np.zeros((1, 1)), np.ones(1)), 1.0)).round(6).tolist()
-    [[0.5, 0.5]]
     >>> far = Moments(np.array([[0.0, 0.0, 9.0]]), np.ones(1))
     >>> np.exp(log_probabilities(far, 0.0)).round(6).tolist()
     [[0.0, 0.0, 1.0]]

@@ -121,38 +121,20 @@ class SimplexDensity:
 class SimplexPosterior(Result):
     """What is known of the weights.
 
-    Attributes
-    ----------
-    mean : array (n_kernels,), of η; sum 1
-    covariance : array (n_kernels, n_kernels)
-    mode : array (n_kernels,), η at the mode of the density of z
-    noise : float, posterior mean of σ²
-    objective : float, log density at the mode
-    gap : float, Newton's decrement there, in nats
-    effective : float, effective number of draws
-    n_iter : int
-    status : Status
+    ``objective``: log density at the mode; ``gap``: Newton's decrement there, in nats.
     """
 
-    mean: Array
-    covariance: Array
-    mode: Array
-    noise: float
-    effective: float
+    mean: Array  # (n_kernels,), of η; sum 1
+    covariance: Array  # (n_kernels, n_kernels)
+    mode: Array  # (n_kernels,), η at the mode of the density of z
+    noise: float  # posterior mean of σ²
+    effective: float  # effective number of draws
 
 
 def simplex_posterior(
     density: SimplexDensity, n_draws: int = 256, tol: float = 1e-6, max_iter: int = 100, seed: int = 0
 ) -> SimplexPosterior:
-    """The mode, and the mean and covariance of weighted draws about it.
-
-    Parameters
-    ----------
-    density : SimplexDensity
-    n_draws : int, pairs count as two
-    tol : float, for Newton's decrement, in nats
-    max_iter : int
-    seed : int
+    """The mode, to Newton's decrement `tol` in nats, and the mean and covariance of weighted draws about it.
 
     Examples
     --------

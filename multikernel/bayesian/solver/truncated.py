@@ -30,32 +30,14 @@ class Truncated(NamedTuple):
 
 
 def truncate_binary(m: Array, signs: Array, margin: float) -> Truncated:
-    """For two classes.
-
-    Parameters
-    ----------
-    m : array (n,)
-    signs : array (n,) of ±1
-    margin : float, ν
-
-    Examples
-    --------
-    >>> truncate_binary(np.zeros(1), np.ones(1), 0.0).mean.round(6)
-    array([0.797885])
-    """
+    """For two classes: m (n,), signs (n,) of ±1, the margin ν."""
     depth = signs * m - margin
     log_mass = log_ndtr(depth)
     return Truncated(log_mass, m + signs * np.exp(_log_density(depth) - log_mass))
 
 
 def truncate_classes(m: Array, codes: Array, margin: float | Array) -> Truncated:
-    """For more than two classes.
-
-    Parameters
-    ----------
-    m : array (n_classes, n)
-    codes : array (n,) of 0 … n_classes − 1
-    margin : float or array (n,), ν
+    """For more than two classes: m (n_classes, n), codes (n,) of 0 … n_classes − 1, ν a number or (n,).
 
     Examples
     --------

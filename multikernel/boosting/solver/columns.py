@@ -28,18 +28,9 @@ _NOISE = 1e-10  # of the largest column of the same kernel: what is smaller is r
 class Columns:
     """All columns of a stack of kernels (n_kernels, n, n), numbered m n + j; nothing is copied.
 
-    Parameters
-    ----------
-    Ks : array (n_kernels, n, n), need not be positive semidefinite
-    normalise : bool
-        Whether every column has a root mean square of 1; else the largest of all has, so that the columns are
-        those of the kernels but for one number, `unit`. Columns below 1e-10 of the largest of their kernel
-        are zero.
-
-    Attributes
-    ----------
-    sizes : array (n_kernels * n,), root mean squares of the kernels' columns
-    unit : float, what all columns are divided by where they are not normalised, else 1
+    Normalised, every column has a root mean square of 1; else the largest of all has, so that the columns are
+    those of the kernels but for one number, `unit`. Columns below 1e-10 of the largest of their kernel are
+    zero. `sizes` (n_kernels * n,) are the root mean squares of the kernels' own columns.
 
     Examples
     --------
@@ -98,15 +89,12 @@ class ChosenColumns:
         self.H = H
 
     def prices(self, beta: Array) -> Array:
-        """h'β of each column (k,)."""
         return beta @ self.H
 
     def scores(self, a: Array) -> Array:
-        """Ha (n,)."""
         return self.H @ a
 
     def gram(self, weights: Array | None = None) -> Array:
-        """H diag(d) H' (n, n), with weights d >= 0, or 1."""
         B = self.H if weights is None else self.H * np.sqrt(weights)
         return B @ B.T
 
@@ -122,27 +110,13 @@ def _root_mean_squares(K: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ColumnsResult(Result):
-    """A machine over some columns.
+    """A machine over some columns; ``gap`` is its certificate."""
 
-    Attributes
-    ----------
-    numbers : array (k,), the columns in use, m n + j
-    coefficients : array (k,), α of the kernels' own columns
-    sizes : array (k,), |α| times the root mean square of the column: what it contributes
-    intercept : float
-    objective : float, the value of the whole problem at the solution
-    lower_bound : float, no solution over all the columns has a value below it; nan where there is no bound
-    gap : float, the certificate
-    n_iter : int
-    status : Status
-    history : list of dict with iteration, objective, gap, n_active (columns), and lower_bound where known
-    """
-
-    numbers: Array
-    coefficients: Array
-    sizes: Array
+    numbers: Array  # (k,), the columns in use, m n + j
+    coefficients: Array  # (k,), α of the kernels' own columns
+    sizes: Array  # (k,), |α| times the root mean square of the column: what it contributes
     intercept: float
-    lower_bound: float
+    lower_bound: float  # no solution over all the columns has a value below it; nan where there is no bound
 
     @property
     def is_finite(self) -> bool:
@@ -155,16 +129,7 @@ class ColumnsResult(Result):
 def boost_columns(
     columns: Columns, y: Array, prices: Array, *, max_columns: int | None = None, options: Options
 ) -> ColumnsResult:
-    """Add one column after the other.
-
-    Parameters
-    ----------
-    columns : Columns
-    y : array (n,), values or ±1
-    prices : array (n,), c > 0
-    max_columns : int, optional
-    options : Options
-        ``tol`` for the derivatives, ``max_iter`` rounds, ``callback``.
+    """Add one column after the other, for y (n,) of values or ±1 with prices c > 0 (n,).
 
     Examples
     --------
@@ -203,7 +168,8 @@ class _Boosting:
             best = int(derivatives.argmax())
             first = first or float(derivatives[best])
             gap = float(derivatives[best]) / first if first > 0.0 else 0.0
-            if self._note(iteration, gap):
+            entry = {"iteration": iteration, "objective": self._value(), "gap": gap}
+            if self.record.note({**entry, "n_active": float(len(self.numbers))}):
                 break
             if max_columns is not None and len(self.numbers) >= max_columns:
                 self.record.stop(Status.MAX_COLUMNS)
@@ -234,12 +200,6 @@ class _Boosting:
         """In the caller's units."""
         squares = float(self.a @ self.a) + float(self.residual @ self.residual)
         return 0.5 * squares / self.columns.unit**2
-
-    def _note(self, iteration: int, gap: float) -> bool:
-        n_active = float(len(self.numbers))
-        return self.record.note(
-            {"iteration": iteration, "objective": self._value(), "gap": gap, "n_active": n_active}
-        )
 
     def _result(self, gap: float) -> ColumnsResult:
         numbers = np.array(self.numbers, int)

@@ -23,7 +23,7 @@ duals, and adds those with the largest |h'β|. The gap of the value reached to t
 machine over all columns is the certificate.
 """
 
-from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linprog
@@ -48,17 +48,9 @@ _SHARE = 0.05  # of the gap, for the next machine
 def generate_columns(
     columns: Columns, loss: PricedLoss, penalty: str, *, max_columns: int | None = None, options: Options
 ) -> ColumnsResult:
-    """Find the machine over all columns, to a relative duality gap.
+    """Find the machine over all columns with penalty "l1" or "l2", to a relative duality gap.
 
-    Parameters
-    ----------
-    columns : Columns
-    loss : Hinge or EpsilonInsensitive
-    penalty : {"l1", "l2"}
-    max_columns : int, optional
-        At most so many columns are used.
-    options : Options
-        ``tol`` for the gap, ``max_iter`` steps over all columns or rounds of generation, ``callback``.
+    ``max_iter`` counts steps over all columns, or rounds of generation.
 
     Examples
     --------
@@ -81,42 +73,14 @@ def generate_columns(
 
 
 # ------------------------------------------------------------------ machines on some columns
-class Master(ABC):
-    """The machine of a penalty on the columns chosen so far.
-
-    Attributes
-    ----------
-    power : int
-        How the penalty grows with a: what to divide the prices by, if columns or targets are rescaled.
-    sparse : bool
-        Whether columns may end without a coefficient.
-    threshold : float
-        A column outside is of use where its price is above.
-    """
-
-    power: int
-    sparse: bool
-    threshold: float
-
-    def __init__(self, loss: PricedLoss) -> None:
-        self.loss = loss
-
-    @abstractmethod
-    def solve(self, H: Array, tol: float = 0.0) -> tuple[Array, Array]:
-        """(a, β) of the machine on the columns H, to a relative gap; β is feasible."""
-
-    @staticmethod
-    @abstractmethod
-    def penalty(a: Array) -> float:
-        """Of the coefficients."""
-
-    @abstractmethod
-    def lower_bound(self, beta: Array, prices: Array) -> float:
-        """Of the problem over all columns, from their prices at β."""
-
-
-class LinearMaster(Master):
+# Both masters have a ``power``, how the penalty grows with a: what to divide the prices by, if columns or
+# targets are rescaled; ``sparse``: whether columns may end without a coefficient; ``threshold``: above it the
+# price of a column outside is of use. They solve for (a, β) on the columns H, to a relative gap, β feasible.
+@dataclass(frozen=True)
+class LinearMaster:
     """The l1 penalty, by HiGHS."""
+
+    loss: PricedLoss
 
     power, sparse, threshold = 1, True, 1.0 + 1e-9
 
@@ -156,8 +120,11 @@ class LinearMaster(Master):
         return reward(beta, self.loss) / max(1.0, float(np.abs(prices).max()))
 
 
-class QuadraticMaster(Master):
+@dataclass(frozen=True)
+class QuadraticMaster:
     """The l2 penalty: a support vector machine with the kernel HH', by an interior point method."""
+
+    loss: PricedLoss
 
     power, sparse, threshold = 2, False, 0.0
 
@@ -209,7 +176,7 @@ class _Bounds:
 
     def __init__(self, columns: Columns, loss: PricedLoss, penalty: str, factor: float = 1.0) -> None:
         self.columns, self.loss, self.factor = columns, loss, factor
-        self.master: Master = LinearMaster(loss) if penalty == "l1" else QuadraticMaster(loss)
+        self.master = LinearMaster(loss) if penalty == "l1" else QuadraticMaster(loss)
         self.upper, self.lower = np.inf, 0.0
         self.record = Recorder()
 
@@ -229,23 +196,7 @@ class _Bounds:
 
 
 class Whole(_Bounds):
-    """The machine, in units where targets and columns are of size 1.
-
-    Parameters
-    ----------
-    columns : Columns
-    loss : Hinge or EpsilonInsensitive
-    penalty : {"l1", "l2"}
-    factor : float
-        Of the values in the history.
-
-    Attributes
-    ----------
-    a : array (n_columns,), the best coefficients found
-    intercept : float
-    upper, lower : float
-        The value of a, and a bound of all values.
-    """
+    """The machine, in units where targets and columns are of size 1; ``a``: the best coefficients found."""
 
     def __init__(self, columns: Columns, loss: PricedLoss, penalty: str, factor: float = 1.0) -> None:
         super().__init__(columns, loss, penalty, factor)

@@ -52,10 +52,6 @@ class Quadratic:
         """The coefficients that belong to β."""
         self.a = self.columns.prices(beta)
 
-    def scores(self) -> Array:
-        """f of the coefficients."""
-        return self.columns.scores(self.a)
-
     def values(self, beta: Array) -> tuple[float, float]:
         """½ ‖H'β‖², and ½ ‖a − H'β‖²: what the coefficients add to the gap."""
         prices = self.columns.prices(beta)
@@ -81,7 +77,7 @@ class Quadratic:
 
 
 class Slopes:
-    """The constraints |h'β| ≤ 1; slacks and multipliers (2, k) of both sides."""
+    """The constraints |h'β| ≤ 1; slacks and multipliers (2, k) of both sides; methods as above."""
 
     def __init__(self, columns: Columns | ChosenColumns) -> None:
         self.columns = columns
@@ -97,25 +93,18 @@ class Slopes:
         """The coefficients of the columns."""
         return self.multipliers[0] - self.multipliers[1]
 
-    def scores(self) -> Array:
-        """f of the coefficients."""
-        return self.columns.scores(self.a)
-
     def values(self, beta: Array) -> tuple[float, float]:
         """There is no such term."""
         return 0.0, 0.0
 
     def matrix(self) -> Array:
-        """How the scores change with β."""
         return self.columns.gram((self.multipliers / self.slacks).sum(axis=0))
 
     def aim(self, target: float, correction: Array | float) -> Array:
-        """The part of the change of the scores that does not depend on that of β."""
         self._toward = (target - correction) / self.slacks - self.multipliers
         return self.columns.scores(self._toward[0] - self._toward[1])
 
     def changes(self, dbeta: Array) -> tuple[Array, Array]:
-        """Of slacks and multipliers."""
         prices = self.columns.prices(dbeta)
         slacks = np.array([-prices, prices])
         return slacks, self._toward - self.multipliers / self.slacks * slacks
@@ -138,12 +127,7 @@ class _Step(NamedTuple):
 class ColumnPath:
     """The iterate; :meth:`steps` yields where it is, from the start to as far as floating point goes.
 
-    Parameters
-    ----------
-    loss : Hinge or EpsilonInsensitive
-    term : Quadratic or Slopes
-    push : float
-        How far up the path to start, as a multiple of what is usual.
+    ``push``: how far up the path to start, as a multiple of what is usual.
 
     Examples
     --------
@@ -189,7 +173,9 @@ class ColumnPath:
 
     def _slope(self) -> Array:
         """The derivative of what is minimised in x."""
-        return self.epsilon - self.signs * (self.y - self.term.scores() - self.b)[self.rows]
+        return (
+            self.epsilon - self.signs * (self.y - self.term.columns.scores(self.term.a) - self.b)[self.rows]
+        )
 
     def steps(self) -> Iterator[PathPoint]:
         """Where the iterate is, before each step."""

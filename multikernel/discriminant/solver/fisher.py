@@ -40,33 +40,15 @@ _FLAT = 1e-10
 
 @dataclass(frozen=True)
 class FisherResult(Result):
-    """Weights and direction.
+    """Weights and direction; ``gap`` is the stationarity."""
 
-    Attributes
-    ----------
-    weights : array (m,), η, of the kernels divided by their scales
-    direction : array (n,), u
-    intercept : float, b
-    objective : float
-    gap : float, stationarity
-    n_iter : int
-    status : Status
-    history : list of dict with iteration, objective, gap, n_active
-    """
-
-    weights: Array
-    direction: Array
-    intercept: float
+    weights: Array  # (m,), η, of the kernels divided by their scales
+    direction: Array  # (n,), u
+    intercept: float  # b
 
 
 def fisher_targets(signs: Array) -> Array:
-    """± n / (2 n_c), of sum zero.
-
-    Examples
-    --------
-    >>> fisher_targets(np.array([1.0, -1.0, -1.0, -1.0])).round(3)
-    array([ 2.   , -0.667, -0.667, -0.667])
-    """
+    """± n / (2 n_c), of sum zero."""
     positive = signs > 0
     sizes = np.where(positive, np.count_nonzero(positive), np.count_nonzero(~positive))
     return np.asarray(signs * signs.size / (2.0 * sizes))
@@ -164,12 +146,7 @@ def _relative(move: Array, size: Array) -> float:
 
 
 def learn_fisher(problem: HeterogeneousFisher, options: Options) -> FisherResult:
-    """Learn the direction and the weights, from equal weights of sum 1.
-
-    Parameters
-    ----------
-    problem : HeterogeneousFisher
-    options : Options, ``tol`` for the stationarity, ``max_iter`` turns
+    """Learn the direction and the weights, from equal weights of sum 1; ``max_iter`` counts turns and steps.
 
     Examples
     --------

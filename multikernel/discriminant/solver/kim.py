@@ -32,21 +32,12 @@ from ...core.stack.sums import weighted_sum
 class KimResult(Result):
     """Kernel weights of largest Fisher ratio.
 
-    Attributes
-    ----------
-    weights : array (m,), θ of sum 1
-    alpha : array (n,), the direction of largest ratio is Σ_j α_j φ(x_j), from class 0 to class 1
-    objective : float, F1
-    upper_bound : float, the optimum is not above it
-    gap : float, (upper_bound − objective) / upper_bound
-    n_iter, n_factorisations : int
-    status : Status
-    history : list of dict with iteration, objective, upper_bound, gap, n_active
+    ``objective``: F1; ``gap``: (upper_bound − objective) / upper_bound; the history has upper_bound too.
     """
 
-    weights: Array
-    alpha: Array
-    upper_bound: float
+    weights: Array  # (m,), θ of sum 1
+    alpha: Array  # (n,), the direction of largest ratio is Σ_j α_j φ(x_j), from class 0 to class 1
+    upper_bound: float  # the optimum is not above it
     n_factorisations: int
 
 
@@ -122,16 +113,11 @@ def learn_kim(
 
     Parameters
     ----------
-    Ks : array (m, n, n), C-contiguous, symmetric positive semidefinite
-        Never modified.
-    codes : array (n,) of int
-        0 and 1, both present.
-    reg : float
-        λ > 0.
-    options : Options, optional
-        By default a relative gap of 1e-8 within 100 iterations.
-    scales : array (m,), optional
-        G_i = Ks_i / scales_i; 1 each by default.
+    Ks : array (m, n, n), C-contiguous, symmetric positive semidefinite; never modified
+    codes : array (n,) of int, 0 and 1, both present
+    reg : float, λ > 0
+    options : Options, optional; by default a relative gap of 1e-8 within 100 iterations
+    scales : array (m,), optional; G_i = Ks_i / scales_i, 1 each by default
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Entry point for discriminant kernel learning, and the exact problem by Newton's method over the simplex.
+"""Discriminant kernel learning by Newton's method over the simplex.
 
 What an iteration costs is one Cholesky factorisation and reading the kernels. So the first shares are learned
 on half of the points, where it costs an eighth and a quarter of that.
@@ -14,7 +14,6 @@ from ...core.optim.loop import Options
 from ...core.optim.simplex import StartError, minimise_over_simplex
 from ...core.scatter import SingularScatterError, separation_columns
 from ...core.stack.passes import gather_stack
-from .diagonal import learn_diagonal_discriminant
 from .problem import (
     JITTER,
     DiscriminantProblem,
@@ -35,15 +34,8 @@ _NEGATIVE = 1e-9  # relative
 def learn_discriminant(problem: DiscriminantProblem, *, options: Options | None = None) -> DiscriminantResult:
     """Learn the kernel weights, and λ where it is not given, of discriminant analysis.
 
-    Parameters
-    ----------
-    problem : DiscriminantProblem
-    options : Options, optional
-        By default a relative gap of 1e-8 within 100 iterations.
-
-    Returns
-    -------
-    DiscriminantResult
+    By default to a relative gap of 1e-8 within 100 iterations. Raises SingularScatterError where M cannot be
+    factored.
 
     Examples
     --------
@@ -57,9 +49,26 @@ def learn_discriminant(problem: DiscriminantProblem, *, options: Options | None 
     (True, True)
     """
     options = options or Options(tol=1e-8, max_iter=100)
-    if problem.formulation == "approximate" and problem.codes.max() > 1:
-        return learn_diagonal_discriminant(problem, options)
-    return learn_exact(problem, options)
+    members = Members(problem.Ks, problem.reg)
+    H = np.asfortranarray(separation_columns(problem.codes))
+    start = _start(problem, members, options)
+    try:
+        found = minimise_over_simplex(lambda shares: evaluate_separation(members, H, shares), start, options)
+    except StartError:
+        raise SingularScatterError(members.ridge) from None
+    here = found.evaluation
+    return discriminant_result(
+        members,
+        found.point,
+        (here.value, here.lower_bound),
+        here.size,
+        options,
+        n_iter=found.n_iter,
+        n_factorisations=found.n_evaluations,
+        status=found.status,
+        suspicious=here.suspicious,
+        history=found.history,
+    )
 
 
 @dataclass(frozen=True)
@@ -96,30 +105,6 @@ def evaluate_separation(members: Members, H: Array, shares: Array) -> Separation
     return Separation(value, bound, -q, 2.0 * (W @ W.T), size)
 
 
-def learn_exact(problem: DiscriminantProblem, options: Options) -> DiscriminantResult:
-    """The result of Newton's method; raises SingularScatterError where M cannot be factored."""
-    members = Members(problem.Ks, problem.reg)
-    H = np.asfortranarray(separation_columns(problem.codes))
-    start = _start(problem, members, options)
-    try:
-        found = minimise_over_simplex(lambda shares: evaluate_separation(members, H, shares), start, options)
-    except StartError:
-        raise SingularScatterError(members.ridge) from None
-    here = found.evaluation
-    return discriminant_result(
-        members,
-        found.point,
-        (here.value, here.lower_bound),
-        here.size,
-        options,
-        n_iter=found.n_iter,
-        n_factorisations=found.n_evaluations,
-        status=found.status,
-        suspicious=here.suspicious,
-        history=found.history,
-    )
-
-
 def _start(problem: DiscriminantProblem, members: Members, options: Options) -> Array:
     """Shares learned on half of each class, if enough are left: an iteration there costs an eighth."""
     half = np.sort(
@@ -132,7 +117,8 @@ def _start(problem: DiscriminantProblem, members: Members, options: Options) -> 
     gather_stack(read_only(problem.Ks), half, Ks)
     coarse = replace(options, tol=max(_COARSE_GAP, options.tol), callback=None)
     try:
-        shares = learn_exact(DiscriminantProblem(Ks, codes, problem.reg), coarse).shares * members.usable
+        learned = learn_discriminant(DiscriminantProblem(Ks, codes, problem.reg), options=coarse)
     except SingularScatterError:
         return members.start()
+    shares = learned.shares * members.usable
     return shares / shares.sum() if shares.any() else members.start()

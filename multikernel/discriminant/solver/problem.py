@@ -15,9 +15,6 @@ bounds the optimum from below,
 
 Rounding changes the entries of M, and so F by about ε max_j M_jj ‖B‖², which a small λ makes large where the
 kernels have a low rank. No bound is more certain than this, and it is part of the gap.
-
-The approximation (37) bounds the sum of k matrix inequalities by one with a diagonal; it is another problem,
-with a larger value (``diagonal``).
 """
 
 from dataclasses import dataclass
@@ -27,11 +24,10 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ..._typing import Array
-from ..._validation import check_number
+from ..._validation import check_choice, check_number
 from ...core.optim.loop import Options, Result, Status
 from ...core.scatter import CenteredStack, separation_columns
 
-FORMULATIONS = ("exact", "approximate")
 LARGEST_REG = 1e10  # beside a kernel of trace 1: what is larger leaves nothing of it but rounding
 JITTER = 1e-9  # share of the trace that the identity always has when its weight is learned
 _NO_KERNEL = 1e-10  # less than this left for all the kernels: the identity takes everything
@@ -51,49 +47,39 @@ def check_reg(reg: Any) -> float | None:
     return value
 
 
+def check_formulation(formulation: Any) -> None:
+    """Refuse the approximation of the paper in words of its own."""
+    if isinstance(formulation, str) and formulation == "approximate":
+        raise ValueError(
+            'formulation="approximate" was removed: it is another problem, with a larger value and at no '
+            'lower cost. Use formulation="exact".'
+        )
+    check_choice("formulation", formulation, ("exact",))
+
+
 @dataclass(frozen=True)
 class DiscriminantProblem:
-    """What is to be learned.
+    """What is to be learned."""
 
-    Attributes
-    ----------
-    Ks : array (m, n, n), C-contiguous float64
-        Positive semidefinite, not centred; neither modified nor copied.
-    codes : array (n,) of int, the class of each point, 0 … k−1, every class present
-    reg : float or None, λ > 0; None when it is learned
-    formulation : {"exact", "approximate"}
-    """
-
-    Ks: Array
-    codes: Array
-    reg: float | None = None
-    formulation: str = "exact"
+    Ks: Array  # (m, n, n), C-contiguous float64, positive semidefinite, not centred; never modified
+    codes: Array  # (n,) of int, the class of each point, 0 … k−1, every class present
+    reg: float | None = None  # λ > 0; None when it is learned
 
 
 @dataclass(frozen=True)
 class DiscriminantResult(Result):
     """Learned weights and regularisation, with their certificate.
 
-    Attributes
-    ----------
-    weights : array (m,), θ with θ'r = 1
-    reg : float, λ used or learned; infinity where no kernel separates the classes better than the identity
-    shares : array (m,) or (m + 1,), η of sum 1; that of the identity comes first when λ is learned
-    objective : float, the published objective: λF for a given λ, F for a learned one
-    lower_bound : float, the optimum is not below it
-    gap : float, (objective − lower_bound) / objective, rounding included
-    n_iter, n_factorisations : int
-    status : Status
-    suspicious : bool, whether a kernel had negative curvature, which none that is semidefinite can have
-    history : list of dict with iteration, objective, lower_bound, gap, n_active
+    ``objective``: as published, λF for a given λ, F for a learned one; ``gap``: (objective − lower_bound) /
+    objective, rounding included; the history has lower_bound too.
     """
 
-    weights: Array
-    reg: float
-    shares: Array
-    lower_bound: float
+    weights: Array  # (m,), θ with θ'r = 1
+    reg: float  # λ used or learned; infinity where no kernel separates the classes better than the identity
+    shares: Array  # (m,) or (m + 1,), η of sum 1; that of the identity comes first when λ is learned
+    lower_bound: float  # the optimum is not below it
     n_factorisations: int
-    suspicious: bool = False
+    suspicious: bool = False  # whether a kernel had negative curvature: none that is semidefinite has
 
 
 def relative_gap(upper: float, lower: float) -> float:
@@ -157,12 +143,7 @@ class Members:
 
 
 def discriminant_result(
-    members: Members,
-    shares: Array,
-    bounds: tuple[float, float],
-    size: float,
-    options: Options,
-    **ending: Any,
+    members: Members, shares: Array, bounds: tuple[float, float], size: float, options: Options, **ending: Any
 ) -> DiscriminantResult:
     """The result in the caller's units: θ, λ and the published objective, from η and the bounds of F.
 

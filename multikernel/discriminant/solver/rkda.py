@@ -21,28 +21,17 @@ _NO_DIRECTION = 1e-12  # share of the largest possible s below which the class m
 
 @dataclass(frozen=True)
 class Projection:
-    """Discriminant directions of the training points.
+    """Discriminant directions of the training points."""
 
-    Attributes
-    ----------
-    directions : array (n, d), A; projected points are ``K_test @ directions - offset``
-    offset : array (d,)
-    eigenvalues : array (d,), s / n in [0, 1]: the share of the regularised scatter that lies between classes
-    centroids : array (k, d), the projected class means
-    """
-
-    directions: Array
-    offset: Array
-    eigenvalues: Array
-    centroids: Array
+    directions: Array  # (n, d), A; projected points are ``K_test @ directions - offset``
+    offset: Array  # (d,)
+    eigenvalues: Array  # (d,), s / n in [0, 1]: the share of the scatter that lies between classes
+    centroids: Array  # (k, d), the projected class means
 
     def rule(self) -> tuple[Array, Array]:
         """The nearest-centroid rule as scores ``K_test @ coefficients + intercepts``.
 
-        Returns
-        -------
-        coefficients : array (n, k), or (n, 1) for two classes (positive: the second)
-        intercepts : array (k,) or (1,)
+        (n, k) and (k,); for two classes (n, 1) and (1,), positive for the second.
         """
         coefficients = self.directions @ self.centroids.T
         intercepts = -self.centroids @ self.offset - 0.5 * (self.centroids**2).sum(axis=1)

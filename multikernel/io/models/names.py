@@ -60,25 +60,19 @@ from ...rules.fixed import BestSingle, MeanRule, ProductRule, SumRule
 from ...rules.heuristic import AccuracyRule, AlignmentRule, MSERule, PearsonRule
 from ...rules.kernel_boosting import KernelBoosting
 from ...rules.learner import About, Learned
-from ...rules.margin.capped_mkl import CappedMKL
-from ...rules.margin.easy_mkl import EasyMKL
-from ...rules.margin.elastic_net import ElasticNetMKL
-from ...rules.margin.group_mkl import GroupMKL
-from ...rules.margin.log_penalty import LogPenaltyMKL
-from ...rules.margin.lower_bounded import LowerBoundedMKL
-from ...rules.margin.margin_mkl import MarginMKL
-from ...rules.margin.radius_margin import RadiusMargin
-from ...rules.nonlinear.functional_form import FunctionalForm
-from ...rules.nonlinear.general import GeneralMKL
-from ...rules.nonlinear.local import ClusterWeights, InstanceWeights
+from ...rules.margin.margin_mkl import EasyMKL, LogPenaltyMKL, MarginMKL
+from ...rules.margin.sets import CappedMKL, ElasticNetMKL, GroupMKL, LowerBoundedMKL, RadiusMargin
+from ...rules.nonlinear import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
 from ...rules.pca import CombinedKernelPCA, KernelComponents
 from ...rules.ridge import PolynomialRidge, RidgeBall
-from ...rules.similarity.alignment_qp import AlignmentQP
-from ...rules.similarity.centered_alignment import CenteredAlignment
-from ...rules.similarity.feature_space_measure import FeatureSpaceMeasure
-from ...rules.similarity.gradient_alignment import GradientAlignment
-from ...rules.similarity.ideal_distance import IdealDistance
-from ...rules.similarity.kl_divergence import KLDivergence
+from ...rules.similarity import (
+    AlignmentQP,
+    CenteredAlignment,
+    FeatureSpaceMeasure,
+    GradientAlignment,
+    IdealDistance,
+    KLDivergence,
+)
 from ...soft_labels.classifier import PosteriorSVC
 from ...spectral.classifier import SpectralKernelClassifier
 from ...spectral.conformal import ConformalKernel

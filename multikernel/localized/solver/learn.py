@@ -50,17 +50,8 @@ class GatedPoint(NamedTuple):
 class GatedObjective:
     """J as a function of the gate's parameters, flat.
 
-    Parameters
-    ----------
-    Ks : array (n_stored, n, n)
-        Never modified.
-    sources : array (P,)
-        The stored kernel of each gate.
-    X : array (n, D), gating features
-    gate : Gate
-    machines : Machines
-    ridge : float
-        Of the gate's parameters without the biases (or widths).
+    Ks (n_stored, n, n) is never modified, ``sources`` (P,) tells the stored kernel of each gate, X (n, D) are
+    the gating features. The ridge is on the gate's parameters without the biases (or widths).
     """
 
     def __init__(
@@ -112,45 +103,27 @@ class GatedObjective:
 
 
 class Objective(Protocol):
-    """What is minimised."""
+    """What is minimised, as :class:`GatedObjective`; ``describe``: for the history, of the last point."""
 
     machines: Machines
 
-    def value(self, theta: Array, ceiling: float = np.inf) -> float:
-        """J, solved; above the ceiling it may be a lower bound: the step is refused anyway."""
-
-    def gradient(self) -> Array:
-        """dJ/dtheta of the last point."""
-
-    def project(self, theta: Array) -> Array:
-        """The nearest admissible point."""
-
-    def snapshot(self) -> Any:
-        """What is to be kept of the last point."""
-
-    def describe(self) -> Entry:
-        """What the history should say of the last point."""
+    def value(self, theta: Array, ceiling: float = np.inf) -> float: ...
+    def gradient(self) -> Array: ...
+    def project(self, theta: Array) -> Array: ...
+    def snapshot(self) -> Any: ...
+    def describe(self) -> Entry: ...
 
 
 @dataclass(frozen=True)
 class DescentOptions:
-    """Numerics of the descent.
+    """Numerics of the descent."""
 
-    Attributes
-    ----------
-    optimizer : "gradient", or "lbfgs" with steps of the same largest length
-    tol : relative decrease at which to stop
-    patience : so many steps running have to fall below it
-    max_iter : steps
-    callback : called with every entry of the history; True stops the descent
-    blocks : index arrays of the parameters that move by turns; None: all move together
-    """
-
-    optimizer: str = "gradient"
-    tol: float = 1e-3
-    patience: int = 1
-    max_iter: int = 100
-    callback: Callback | None = None
+    optimizer: str = "gradient"  # "gradient", or "lbfgs" with steps of the same largest length
+    tol: float = 1e-3  # relative decrease at which to stop
+    patience: int = 1  # so many steps running have to fall below it
+    max_iter: int = 100  # steps
+    callback: Callback | None = None  # called with every entry of the history; True stops the descent
+    # index arrays of the parameters that move by turns; None: all move together
     blocks: Sequence[Array] | None = None
 
 
@@ -158,45 +131,28 @@ class DescentOptions:
 class Descent(Result):
     """Where a descent ended.
 
-    Attributes
-    ----------
-    theta : array
-    objective : float, J
-    gradient_norm : float
-    point : what the objective kept of this point
-    n_iter : int, steps taken
-    n_evaluations : int, values asked for
-    status : OPTIMAL (no more than ``tol`` to gain in a step, or no gradient), MAX_ITER, STALLED (no step
-        lowers the value), INTERRUPTED
-    history : list of dict with iteration, objective, step, gradient_norm and what the objective describes
+    It is OPTIMAL where no more than ``tol`` is to gain in a step, or there is no gradient, and STALLED where
+    no step lowers the value.
     """
 
     theta: Array
     gradient_norm: float
-    point: Any
-    n_evaluations: int
+    point: Any  # what the objective kept of this point
+    n_evaluations: int  # values asked for
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LocalizedResult(Descent):
     """The best of several descents: a learned gate, or projections, with its machines.
 
-    Attributes
-    ----------
-    gap : float, the relative duality gap of the machines at the learned kernel
-    n_solves : int, machines solved, all starts together
-    exhausted : bool, whether the machines used all their steps at that point
-    start_saturated : bool, whether the gate of the kept start was saturated from the beginning
-    suspicious : bool, whether negative curvature was met, which a positive semidefinite kernel cannot have
-    history : list of dict with start, iteration, objective, step, gradient_norm, gap, n_active
-    objectives : list of float, J of every start
+    ``gap`` is the relative duality gap of the machines at the learned kernel.
     """
 
-    n_solves: int
-    exhausted: bool
-    start_saturated: bool
-    suspicious: bool
-    objectives: list[float] = field(default_factory=list)
+    n_solves: int  # machines solved, all starts together
+    exhausted: bool  # whether the machines used all their steps at that point
+    start_saturated: bool  # whether the gate of the kept start was saturated from the beginning
+    suspicious: bool  # whether negative curvature was met, which a positive semidefinite kernel cannot have
+    objectives: list[float] = field(default_factory=list)  # J of every start
 
 
 def learn_gates(
@@ -208,15 +164,8 @@ def learn_gates(
 ) -> LocalizedResult:
     """Learn the gate from ``n_init`` random starts; ties keep the first.
 
-    Parameters
-    ----------
-    objective : GatedObjective
-    n_init : int
-    rng : Generator
-        Every start has a child of its own, so that more starts do not change the first ones.
-    options : DescentOptions
-    scale : float
-        Half the width of the interval from which linear gates are drawn.
+    Every start has a child of ``rng``, so that more starts do not change the first ones; ``scale`` is half
+    the width of the interval from which linear gates are drawn.
     """
     dtype = objective.Ks.dtype
     compile_first(f"gates {dtype}", lambda: _learn_tiny(dtype))
@@ -274,14 +223,7 @@ def _learn_tiny(dtype: Any) -> None:
 
 # ------------------------------------------------------------------ one descent
 def descend(objective: Objective, start: Array, options: DescentOptions | None = None) -> Descent:
-    """Lower the objective from a start.
-
-    Parameters
-    ----------
-    objective : Objective
-    start : array (n_parameters,)
-    options : DescentOptions
-    """
+    """Lower the objective from a start (n_parameters,)."""
     return _Run(objective, options or DescentOptions()).go(np.array(start, float))
 
 

@@ -6,7 +6,7 @@ signed dual coefficients, so that f = K B + b for each of them and dJ/dK = −½
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,33 +27,11 @@ _PATIENCE = 5
 
 
 class Solved(NamedTuple):
-    """The machines at one kernel.
+    """The machines at one kernel."""
 
-    Attributes
-    ----------
-    value : float, J; of a machine that was not solved to the tolerance its primal value, which is above
-    gap : float, (primal − dual) / |primal|, the largest of the machines
-    exhausted : bool, whether a machine used all its steps
-    """
-
-    value: float
-    gap: float
-    exhausted: bool
-
-
-class Machines(Protocol):
-    """A group of machines on one kernel; ``n_machines``: how many one solution takes."""
-
-    coefficients: Array
-    intercepts: Array
-    suspicious: bool
-    n_machines: int
-
-    def solve(self, kernel: Kernel, ceiling: float = np.inf) -> Solved:
-        """Solve with a kernel (n, n); a value above ``ceiling`` may be left unfinished."""
-
-    def reset(self) -> None:
-        """Forget the last solution."""
+    value: float  # J; of a machine that was not solved to the tolerance its primal value, which is above
+    gap: float  # (primal − dual) / |primal|, the largest of the machines
+    exhausted: bool  # whether a machine used all its steps
 
 
 def most_steps(n: int) -> int:
@@ -62,23 +40,11 @@ def most_steps(n: int) -> int:
 
 
 class BinaryMachines:
-    """Machines of one output each, by the warm-starting SMO.
+    """Machines of one output each, by the warm-starting SMO, to a relative duality gap of ``tol``.
 
-    Parameters
-    ----------
-    losses : list of Loss, one for each machine
-    rows : list of array, optional
-        The samples of each machine; all samples by default.
-    n : int, optional
-        The number of samples; needed with ``rows``.
-    tol : float
-        The relative duality gap to reach.
-
-    Attributes
-    ----------
-    coefficients : array (n, n_machines)
-    intercepts : array (n_machines,)
-    suspicious : bool, whether negative curvature was met, which a positive semidefinite kernel cannot have
+    ``rows`` are the samples of each machine, of ``n`` in all; by default each has all of them. A value above
+    the ceiling may be left unfinished. ``suspicious``: whether negative curvature was met, which a positive
+    semidefinite kernel cannot have.
     """
 
     def __init__(
@@ -163,21 +129,10 @@ def _set_out(machine: Machine) -> None:
 
 
 class JointMachines:
-    """All classes in one machine, r = n_classes outputs.
+    """All classes in one machine, r = n_classes outputs, with intercepts of sum zero.
 
-    Parameters
-    ----------
-    codes : array (n,) of int, the classes 0 … n_classes − 1
-    n_classes : int
-    C : array (n,), the bound of each sample's duals
-    tol : float
-        The relative duality gap to reach.
-
-    Attributes
-    ----------
-    coefficients : array (n, n_classes)
-    intercepts : array (n_classes,), of sum zero
-    suspicious : bool, whether negative curvature was met
+    ``codes`` (n,) are the classes 0 … n_classes − 1, C (n,) bounds each sample's duals, ``tol`` is the
+    relative duality gap to reach.
     """
 
     n_machines = 1
@@ -206,3 +161,6 @@ class JointMachines:
         value = found.objective if found.gap <= self.tol else found.primal
         self.suspicious |= found.status == Status.INDEFINITE
         return Solved(value, found.gap, found.status == Status.MAX_ITER)
+
+
+Machines = BinaryMachines | JointMachines

@@ -124,24 +124,14 @@ def projection_kernel(name: str, degree: int = 2, gamma: float = 1.0) -> Project
 
 @dataclass(frozen=True)
 class ProjectionModel:
-    """What is learned, and the layout of its parameters: theta = (W, V), flat; V only with several regions.
-
-    Attributes
-    ----------
-    kernel : ProjectionKernel
-    gate : Gate
-    n_regions, n_components : int, P and R
-    norm : None, or "unit" for columns of unit length
-    ridge : float, of the gate's parameters without the biases (or widths)
-    projection_ridge : float
-    """
+    """What is learned, and the layout of its parameters: theta = (W, V), flat; V where there is a gate."""
 
     kernel: ProjectionKernel
     gate: Gate
-    n_regions: int = 1
-    n_components: int = 2
-    norm: str | None = None
-    ridge: float = 0.0
+    n_regions: int = 1  # P
+    n_components: int = 2  # R
+    norm: str | None = None  # None, or "unit" for columns of unit length
+    ridge: float = 0.0  # of the gate's parameters without the biases (or widths)
     projection_ridge: float = 0.0
 
     @property
@@ -195,15 +185,7 @@ class ProjectionPoint(NamedTuple):
 
 
 class ProjectionObjective:
-    """J as a function of theta.
-
-    Parameters
-    ----------
-    model : ProjectionModel
-    X : array (n, D), the features that are projected
-    gating_X : array (n, D_gate), the features that the gate reads
-    machines : Machines
-    """
+    """J as a function of theta: X (n, D) is projected, and the gate reads gating_X (n, D_gate)."""
 
     def __init__(self, model: ProjectionModel, X: Array, gating_X: Array, machines: Machines) -> None:
         self.model, self.machines = model, machines
@@ -295,13 +277,7 @@ def gated_features(Z: Array, eta: Array) -> Array:
 def draw_projections(X: Array, groups: Array, shape: tuple[int, int], rng: np.random.Generator) -> Array:
     """A start W (P, D, R): every column the unit difference of two random samples of different groups.
 
-    Parameters
-    ----------
-    X : array (n, D)
-    groups : array (n,)
-        The classes; or the sides of the median of a target; or a different number for every sample.
-    shape : (P, R)
-    rng : Generator
+    The groups (n,) are classes, or sides of the median of a target, or all different; ``shape`` is (P, R).
     """
     n_regions, n_components = shape
     columns = [_draw_direction(X, groups, rng) for _ in range(n_regions * n_components)]
@@ -339,16 +315,8 @@ def learn_projections(
 ) -> LocalizedResult:
     """Learn projections, and their gate: screen starts, descend from the best, keep the lowest J.
 
-    Parameters
-    ----------
-    objective : ProjectionObjective
-    groups : array (n,)
-        As in :func:`draw_projections`.
-    n_starts : (n_init, n_screen)
-        Descents, and the starts that are drawn and solved once for each; the lowest is taken.
-    rng : Generator
-        Every descent has a child of its own, so that more of them do not change the first ones.
-    options : DescentOptions
+    ``n_starts`` are n_init descents, and the n_screen starts that are drawn and solved once for each of them.
+    Every descent has a child of ``rng``, so that more of them do not change the first ones.
     """
     compile_first("projections", _learn_tiny)
     n_init, n_screen = n_starts

@@ -19,42 +19,25 @@ from .projection import Projection
 
 
 class Setting(NamedTuple):
-    """What is the same during one projection.
+    """What is the same during one projection."""
 
-    Attributes
-    ----------
-    Ks : array (n_kernels, n, n)
-    diagonals : array (n_kernels, n)
-    kernels : int array (n_components,)
-    shares, linear : arrays (n_components, n), q and f; zero where a component has none
-    bounds : array (n,)
-    sides : int array (n,), 0 for positive samples
-    ranges : int array (2, 2), first and one past the last component of the *other* class, by side
-    """
-
-    Ks: Array
-    diagonals: Array
-    kernels: Array
-    shares: Array
-    linear: Array
-    bounds: Array
-    sides: Array
-    ranges: Array
+    Ks: Array  # (n_kernels, n, n)
+    diagonals: Array  # (n_kernels, n)
+    kernels: Array  # (n_components,) of int
+    shares: Array  # (n_components, n), q; zero where a component has none
+    linear: Array  # (n_components, n), f; zero where a component has none
+    bounds: Array  # (n,)
+    sides: Array  # (n,) of int, 0 for positive samples
+    ranges: Array  # (2, 2) of int, first and one past the last component of the *other* class, by side
 
 
 class State(NamedTuple):
-    """Where a solver is.
+    """Where a solver is."""
 
-    Attributes
-    ----------
-    duals, scores : arrays (n_components, n), u and g
-    own, totals : arrays (n,), the expected own score, and λ
-    """
-
-    duals: Array
-    scores: Array
-    own: Array
-    totals: Array
+    duals: Array  # (n_components, n), u
+    scores: Array  # (n_components, n), g
+    own: Array  # (n,), the expected own score
+    totals: Array  # (n,), λ
 
 
 def setting_of(projection: Projection) -> Setting:
@@ -92,12 +75,6 @@ def duals_of(projection: Projection, state: State) -> Pair:
     return np.ascontiguousarray(state.duals[first:, positive].T), np.ascontiguousarray(
         state.duals[:first, negative].T
     )
-
-
-def offsets_of(projection: Projection, multipliers: Array) -> Pair:
-    """The offsets of the two mixtures are the multipliers of Au = 0 with the sign turned."""
-    first = projection.mixtures.sizes[0]
-    return -multipliers[:first], -multipliers[first:]
 
 
 @compiled

@@ -26,32 +26,19 @@ _NOTHING = 1e-11  # pivots of the constraints' system below this share of the di
 
 
 class Face(NamedTuple):
-    """The free directions, the first ``size[0]`` of what the arrays hold.
+    """The free directions, the first ``size[0]`` of what the arrays hold."""
 
-    Attributes
-    ----------
-    samples, components : int arrays (capacity,), t and r of each direction
-    columns : array (capacity, n_components), c
-    slopes, ridges : arrays (capacity,), derivative of the dual value; what was added to the diagonal
-    factor : array (capacity, capacity), R
-    constraints : array (capacity, n_components − 1), W
-    size : int array (1,)
-    pivots : int array (n,), −1 where λ_t is free
-    member : bool array (n_components, n), whether u_tr has a direction or is a pivot
-    constants : array (n_components,), what is added to the kernels
-    """
-
-    samples: Array
-    components: Array
-    columns: Array
-    slopes: Array
-    ridges: Array
-    factor: Array
-    constraints: Array
-    size: Array
-    pivots: Array
-    member: Array
-    constants: Array
+    samples: Array  # (capacity,) of int, t of each direction
+    components: Array  # (capacity,) of int, r of each direction
+    columns: Array  # (capacity, n_components), c
+    slopes: Array  # (capacity,), derivative of the dual value
+    ridges: Array  # (capacity,), what was added to the diagonal
+    factor: Array  # (capacity, capacity), R
+    constraints: Array  # (capacity, n_components − 1), W
+    size: Array  # (1,) of int
+    pivots: Array  # (n,) of int, −1 where λ_t is free
+    member: Array  # (n_components, n) of bool, whether u_tr has a direction or is a pivot
+    constants: Array  # (n_components,), what is added to the kernels
 
 
 def face_of(setting: Setting) -> Face:

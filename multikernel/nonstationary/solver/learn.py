@@ -52,39 +52,21 @@ _RESTARTS, _ROUNDS = 5, 30  # of kernel k-means
 class MixturesResult(Result):
     """Learned mixtures.
 
-    Attributes
-    ----------
-    point : Point, the mixtures on the training samples; unused components have the offset −∞
-    objective : float, Φ
-    indifferent : float, Φ of mixtures that say the same of every sample
-    gap : float, (Φ − J) / max(scale, Φ), the certificate of stationarity; infinite where there is none
-    n_iter : int, projections from the start that was kept
-    n_fallbacks : int, projections from all starts that SMO left to the interior point method
-    status : Status
-    suspicious : bool, whether bounds crossed, which positive semidefinite kernels cannot make them do
-    history : list of dict with start, iteration, objective, gap (of the point before) and n_active
-    objectives : list of float, Φ of every start
+    ``gap`` is (Φ − J) / max(scale, Φ), the certificate of stationarity; infinite where there is none.
     """
 
-    point: Point
-    indifferent: float
-    n_fallbacks: int
+    point: Point  # the mixtures on the training samples; unused components have the offset −∞
+    indifferent: float  # Φ of mixtures that say the same of every sample
+    n_fallbacks: int  # projections from all starts that SMO left to the interior point method
+    # whether bounds crossed, which positive semidefinite kernels cannot make them do
     suspicious: bool = False
-    objectives: list[float] = field(default_factory=list)
+    objectives: list[float] = field(default_factory=list)  # Φ of every start
 
 
 def learn_mixtures(
     mixtures: Mixtures, starts: Sequence[Pair], *, solver: str = "ipm", options: Options | None = None
 ) -> MixturesResult:
-    """Run the loop from every start and keep the least Φ.
-
-    Parameters
-    ----------
-    mixtures : Mixtures
-    starts : list of pairs of posteriors, (n_positive, M) and (n_negative, N)
-    solver : "ipm" or "smo"
-    options : Options, of which ``tol``, ``max_iter`` and ``callback`` count
-    """
+    """Run the loop from every start, posteriors (n_positive, M) and (n_negative, N); keep the least Φ."""
     options = options or Options(max_iter=30)
     runs = []
     for number, start in enumerate(starts):

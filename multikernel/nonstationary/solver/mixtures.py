@@ -48,24 +48,14 @@ def entropy(shares: Array) -> Array:
 
 @dataclass(frozen=True)
 class Mixtures:
-    """What is the same during a whole fit.
+    """What is the same during a whole fit."""
 
-    Attributes
-    ----------
-    Ks : array (n_kernels, n, n)
-    kernels : pair of int arrays (M,) and (N,), the kernel of each component; a kernel may occur again
-    rows : pair of int arrays, the samples of each class
-    bounds : array (n,), C of each sample, positive and finite
-    margins : array (n,), γ of each sample
-    mode : "qp", "full" or "hard"
-    """
-
-    Ks: Array
-    kernels: Pair
-    rows: Pair
-    bounds: Array
-    margins: Array
-    mode: str = "qp"
+    Ks: Array  # (n_kernels, n, n)
+    kernels: Pair  # (M,) and (N,) of int, the kernel of each component; a kernel may occur again
+    rows: Pair  # the samples of each class
+    bounds: Array  # (n,), C of each sample, positive and finite
+    margins: Array  # (n,), γ of each sample
+    mode: str = "qp"  # "qp", "full" or "hard"
 
     @cached_property
     def diagonals(self) -> Array:
@@ -139,20 +129,12 @@ class Mixtures:
 
 
 class Point(NamedTuple):
-    """Mixtures evaluated on the training samples.
+    """Mixtures evaluated on the training samples."""
 
-    Attributes
-    ----------
-    coefficients : pair of arrays (M, n) and (N, n), s_t(j)
-    offsets : pair of arrays (M,) and (N,)
-    expansions : pair of arrays (n, M) and (n, N), the scores without offsets
-    norm : Σ_j ‖w_j‖²
-    """
-
-    coefficients: Pair
-    offsets: Pair
-    expansions: Pair
-    norm: float
+    coefficients: Pair  # (M, n) and (N, n), s_t(j)
+    offsets: Pair  # (M,) and (N,)
+    expansions: Pair  # (n, M) and (n, N), the scores without offsets
+    norm: float  # Σ_j ‖w_j‖²
 
     @property
     def scores(self) -> Pair:

@@ -51,39 +51,20 @@ class Progress(NamedTuple):
 
 
 class Quote(NamedTuple):
-    """What the multipliers say of a solved face.
+    """What the multipliers say of a solved face."""
 
-    Attributes
-    ----------
-    primal : float, an upper bound of the optimum
-    violations : array (n,), by sample the worst
-    entering : int array (n,), the component of the dual to be set free, −1 to release the sample's bound
-    residual : float, the largest reduced slope of what is free: zero where the face is solved
-    scale : float, the largest slope
-    """
-
-    primal: float
-    violations: Array
+    primal: float  # an upper bound of the optimum
+    violations: Array  # (n,), by sample the worst
+    # (n,) of int, the component of the dual to be set free, −1 to release the sample's bound
     entering: Array
-    residual: float
-    scale: float
+    residual: float  # the largest reduced slope of what is free: zero where the face is solved
+    scale: float  # the largest slope
 
 
 def certify(setting: Setting, state: State, tol: float, max_newton: int) -> tuple[Array, int, Status]:
-    """Climb from the state to the optimum.
+    """Climb from a feasible state, whose scores are up to date, to the optimum, in so many rounds at most.
 
-    Parameters
-    ----------
-    setting : Setting
-    state : State, feasible, with its scores up to date; left at the last point
-    tol : float, for the gap relative to 1 + |dual value|
-    max_newton : int, rounds
-
-    Returns
-    -------
-    multipliers : array (n_components,), of Au = 0
-    n_iter : int, rounds done
-    status : Status
+    The gap is relative to 1 + |dual value|. Returns the multipliers of Au = 0, the rounds, and how it ended.
     """
     ascent = _Ascent(setting, state, tol)
     status = ascent.run(max_newton)

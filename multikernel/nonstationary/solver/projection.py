@@ -32,7 +32,7 @@ import numpy as np
 from ..._numba import compiled, read_only
 from ...core.optim.loop import Status
 from ...views import available_memory
-from .mixtures import SIDES, Array, Mixtures, Pair, Point, entropy, log_sum_exp
+from .mixtures import SIDES, Array, Mixtures, Pair, Point, entropy
 
 _SMALLEST = 1e-300
 _LARGE = 2**28  # bytes below which nobody is asked
@@ -93,8 +93,8 @@ class Projection:
 
     def slacks(self, shortfalls: Pair) -> Pair:
         """ξ of the samples of both classes."""
-        reduce = log_sum_exp if self.mixtures.mode == "full" else _largest
-        return np.maximum(reduce(shortfalls[0]), 0.0), np.maximum(reduce(shortfalls[1]), 0.0)
+        first, second = (self.mixtures.opposite(part) for part in shortfalls)
+        return np.maximum(first, 0.0), np.maximum(second, 0.0)
 
     def primal(self, point: Point) -> float:
         """The value of the primal problem at a point: never below the optimum."""
@@ -113,29 +113,16 @@ class Projection:
 
 @dataclass(frozen=True)
 class Projected:
-    """What a solver of the projection returns; every solver, so that none can forget to say that it failed.
+    """What every solver of the projection returns, so that none can forget to say that it failed."""
 
-    Attributes
-    ----------
-    duals : pair of arrays (n_positive, N) and (n_negative, M), nonnegative
-    point : the mixtures, with the multipliers of Au = 0 as offsets
-    primal, dual : float, they enclose the optimal value; the dual less what balancing the duals would cost
-    scale : float, what the gap is measured by beside the value
-    imbalance : float, max |Au| / (min(1, Σ C) + Σ u): of duals out of balance ``dual`` is no bound
-    n_iter : int
-    status : Status
-    solver : str, the solver that made this: another than the one asked for, where that fell back on it
-    """
-
-    duals: Pair
-    point: Point
-    primal: float
-    dual: float
-    scale: float
-    imbalance: float
+    duals: Pair  # (n_positive, N) and (n_negative, M), nonnegative
+    point: Point  # the mixtures, with the multipliers of Au = 0 as offsets
+    primal: float  # with the dual it encloses the optimal value
+    dual: float  # less what balancing the duals would cost
+    scale: float  # what the gap is measured by beside the value
+    imbalance: float  # max |Au| / (min(1, Σ C) + Σ u): of duals out of balance ``dual`` is no bound
     n_iter: int
     status: Status
-    solver: str
 
     @property
     def error(self) -> float:
@@ -149,14 +136,7 @@ class Projected:
 
 
 def finish(
-    projection: Projection,
-    duals: Pair,
-    offsets: Pair,
-    *,
-    tol: float,
-    n_iter: int,
-    status: Status,
-    solver: str,
+    projection: Projection, duals: Pair, offsets: Pair, *, tol: float, n_iter: int, status: Status
 ) -> Projected:
     """Evaluate what a solver found on the whole problem: optimal is feasible with a gap within tol."""
     point = projection.point(duals, offsets)
@@ -172,17 +152,13 @@ def finish(
         status = Status.OPTIMAL
     elif status == Status.OPTIMAL:
         status = Status.STALLED
-    return Projected(duals, point, primal, dual, scale, imbalance, n_iter, status, solver)
+    return Projected(duals, point, primal, dual, scale, imbalance, n_iter, status)
 
 
 def balance(projection: Projection, duals: Pair) -> Array:
     """Au, (M + N,): Σ_t s_t(j) of every component, of the negative mixture with the opposite sign."""
     positive, negative = (s.sum(axis=1) for s in projection.coefficients(duals))
     return np.concatenate([positive, -negative])
-
-
-def _largest(scores: Array) -> Array:
-    return np.asarray(scores.max(axis=-1))
 
 
 def _weighted_entropy(duals: Array) -> Array:
@@ -194,20 +170,13 @@ def _weighted_entropy(duals: Array) -> Array:
 
 # ------------------------------------------------------------------ the dual written out
 class Variables(NamedTuple):
-    """The variables u_tr that are not held at zero, sample by sample, those of the positives first.
+    """The variables u_tr that are not held at zero, sample by sample, those of the positives first."""
 
-    Attributes
-    ----------
-    masks : pair of bool arrays (n_positive, N) and (n_negative, M)
-    samples : pair of int arrays, the samples of each class that have variables, numbered within the class
-    start : int array (n_groups + 1,), where the variables of each sample begin
-    replica : int array (n_variables,), r
-    """
-
-    masks: Pair
+    masks: Pair  # (n_positive, N) and (n_negative, M) of bool
+    # the samples of each class that have variables, numbered within the class
     samples: Pair
-    start: Array
-    replica: Array
+    start: Array  # (n_groups + 1,) of int, where the variables of each sample begin
+    replica: Array  # (n_variables,) of int, r
 
     @property
     def group(self) -> Array:
@@ -242,27 +211,16 @@ def select(masks: Pair) -> Variables:
 
 @dataclass(frozen=True)
 class DenseProgram:
-    """The matrices of the problem on some variables.
+    """The matrices of the problem on some variables."""
 
-    Attributes
-    ----------
-    H : array (n_variables, n_variables)
-    f : array (n_variables,)
-    A : array (M + N, n_variables), of rank M + N − 1
-    C : array (n_groups,)
-    start, group : the variables of each sample, the sample of each variable
-    entropic : whether the objective has the entropy of u_t / λ_t
-    scale : what gaps are measured by beside the value
-    """
-
-    H: Array
-    f: Array
-    A: Array
-    C: Array
-    start: Array
-    group: Array
-    entropic: bool
-    scale: float = 1.0
+    H: Array  # (n_variables, n_variables)
+    f: Array  # (n_variables,)
+    A: Array  # (M + N, n_variables), of rank M + N − 1
+    C: Array  # (n_groups,)
+    start: Array  # the variables of each sample
+    group: Array  # the sample of each variable
+    entropic: bool  # whether the objective has the entropy of u_t / λ_t
+    scale: float = 1.0  # what gaps are measured by beside the value
 
     def total(self, u: Array) -> Array:
         """λ."""

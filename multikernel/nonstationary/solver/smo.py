@@ -14,12 +14,12 @@ certify it.
 Lewis, Jebara and Noble (2006), section 3.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._numba import HUGE, compile_first, compiled, larger, smaller
-from .components import Setting, State, duals_of, offsets_of, rescore, setting_of, start_of
+from .components import Setting, State, duals_of, rescore, setting_of, start_of
 from .mixtures import Array, Mixtures
 from .newton import certify
 from .projection import Projected, Projection, finish
@@ -41,65 +41,36 @@ class Choice(NamedTuple):
 
 
 def project_smo(projection: Projection, *, tol: float = 1e-8, max_newton: int = 10_000) -> Projected:
-    """Solve a projection by the SMO of Lewis et al. and Newton steps on the free variables.
+    """Solve a projection of mode "qp" or "hard" by the SMO of Lewis et al. and Newton steps.
 
-    Parameters
-    ----------
-    projection : Projection
-        Of mode "qp" or "hard".
-    tol : float
-        For the gap, relative to 1 + |dual value|.
-    max_newton : int
-        Rounds of Newton steps at most. Each ends where the free variables are optimal on their face, and sets
-        violators free. Kernels of low rank on classes that overlap need about n/2 cheap ones.
-
-    Returns
-    -------
-    Projected
-        Of status "optimal", or "stalled" or "max_iter" with the gap that is left; there is no fall-back.
-        ``n_iter`` is the number of rounds.
+    ``n_iter`` counts rounds of these, ``max_newton`` at most. Each ends where the free variables are optimal
+    on their face, and sets violators free. Kernels of low rank on classes that overlap need about n/2 cheap
+    ones.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from multikernel.nonstationary.solver.mixtures import Mixtures
-    >>> x = np.array([-2.0, -1.0, 1.0, 2.0])
-    >>> one = np.array([0])
-    >>> mixtures = Mixtures(
-    ...     np.outer(x, x)[None], (one, one), (np.array([2, 3]), np.array([0, 1])), np.ones(4), np.ones(4)
-    ... )
-    >>> found = project_smo(Projection(mixtures, (np.ones((2, 1)), np.ones((2, 1)))))
+    >>> found = project_smo(_tiny(np.float64))
     >>> found.status.value, round(found.dual, 6), found.duals[0].ravel().round(6).tolist()
     ('optimal', 0.25, [0.25, 0.0])
     """
-    if projection.mixtures.mode == "full":
-        raise ValueError(
-            'solver="smo" requires mode "qp" or "hard", whose dual is a quadratic program; got mode "full". '
-            'Use solver="ipm".'
-        )
     Ks = projection.mixtures.Ks
-    compile_first(f"smo {Ks.dtype}", lambda: project_smo(_tiny(Ks)))
+    compile_first(f"smo {Ks.dtype}", lambda: project_smo(_tiny(Ks.dtype)))
     setting = setting_of(projection)
     state = start_of(setting)
     sweeps(setting, state, kinships(setting), _N_SWEEPS)
     rescore(setting, state)
     scaled = tol * projection.mixtures.scale  # it measures by 1 + |dual|, which is at most 2 here
     multipliers, n_iter, status = certify(setting, state, scaled, max_newton)
-    return finish(
-        projection,
-        duals_of(projection, state),
-        offsets_of(projection, multipliers),
-        tol=tol,
-        n_iter=n_iter,
-        status=status,
-        solver="smo",
-    )
+    first = projection.mixtures.sizes[0]
+    offsets = -multipliers[:first], -multipliers[first:]  # of Au = 0, with the sign turned
+    duals = duals_of(projection, state)
+    return finish(projection, duals, offsets, tol=tol, n_iter=n_iter, status=status)
 
 
-def _tiny(Ks: Array) -> Projection:
-    """A problem of four samples whose kernel is of the same precision."""
+def _tiny(dtype: Any) -> Projection:
+    """A problem of four samples on a line, with the linear kernel."""
     x = np.array([-2.0, -1.0, 1.0, 2.0])
-    K = np.outer(x, x)[None].astype(Ks.dtype)
+    K = np.outer(x, x)[None].astype(dtype)
     one, ones = np.array([0]), np.ones((2, 1))
     rows = np.array([2, 3]), np.array([0, 1])
     return Projection(Mixtures(K, (one, one), rows, np.ones(4), np.ones(4)), (ones, ones))

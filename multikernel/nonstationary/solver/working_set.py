@@ -29,12 +29,7 @@ _ROUGH, _FINER = 1e-3, 0.01  # accuracy of the first part, and by how much that 
 def project_interior(projection: Projection, *, tol: float = 1e-8, masks: Pair | None = None) -> Projected:
     """Solve the projection to a gap of ``tol`` (scale + |J|).
 
-    Parameters
-    ----------
-    projection : Projection
-    tol : float
-    masks : pair of bool arrays shaped as the duals, optional
-        The variables to begin with: those that were ``likely`` to matter in a similar projection.
+    ``masks``, shaped as the duals, tell the variables to begin with: ``likely`` in a similar projection.
     """
     current = _begin(projection) if masks is None else (masks[0].copy(), masks[1].copy())
     part, n_before = _Part(projection, current, tol), 0
@@ -85,7 +80,6 @@ class _Part:
             tol=self.tol,
             n_iter=n_before + self.method.n_iter,
             status=solution.status,
-            solver="ipm",
         )
 
 

@@ -28,7 +28,7 @@ had it been left out (Stock et al. 2018),
     right   the same of the transpose
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -48,20 +48,12 @@ _BLOCK_ENTRIES = 1 << 18
 
 @dataclass(frozen=True)
 class Cells:
-    """Values y of some cells of an (n_left, n_right) matrix, each cell once.
+    """Values y of some cells of an (n_left, n_right) matrix, each cell once."""
 
-    Attributes
-    ----------
-    rows, columns : array (n_cells,) of int
-    values : array (n_cells,), y
-    weights : array (n_cells,), w > 0 of the squared errors
-    shape : (n_left, n_right)
-    """
-
-    rows: Array
+    rows: Array  # (n_cells,) of int
     columns: Array
-    values: Array
-    weights: Array
+    values: Array  # y (n_cells,)
+    weights: Array  # (n_cells,), w > 0 of the squared errors
     shape: tuple[int, int]
 
     @property
@@ -94,20 +86,10 @@ class Cells:
 
 @dataclass(frozen=True)
 class PairSolution(Result):
-    """A solution, its fit and its certificate.
+    """A solution, its fit and its certificate: ``gap`` is how much smaller the objective may be at most."""
 
-    Attributes
-    ----------
-    beta : array (n_cells,), the dual variables
-    fitted : array (n_cells,), f in the observed cells
-    objective, gap : float
-        The value of the problem at f, and how much smaller it may be at most.
-    n_iter : int, products with the kernels
-    status : Status
-    """
-
-    beta: Array
-    fitted: Array
+    beta: Array  # (n_cells,), the dual variables
+    fitted: Array  # (n_cells,), f in the observed cells
 
 
 @dataclass(frozen=True)
@@ -124,14 +106,7 @@ class Side:
 
 
 class PairMachine:
-    """The linear system of some cells and two kernels.
-
-    Parameters
-    ----------
-    cells : Cells
-    left, right : Side
-    alpha : float
-    """
+    """The linear system of some cells and two kernels."""
 
     def __init__(self, cells: Cells, left: Side, right: Side, alpha: float) -> None:
         self.cells, self.left, self.right, self.alpha = cells, left, right, alpha
@@ -175,27 +150,24 @@ class PairMachine:
 def solve_pairs(
     machine: PairMachine, tol: float, max_iter: int = 1000, start: Array | None = None
 ) -> PairSolution:
-    """Solve the system of a machine until its relative duality gap is at most `tol`.
+    """Solve the system of a machine until gap / objective is at most `tol`, from β = `start` on.
 
-    Parameters
-    ----------
-    machine : PairMachine
-    tol : float
-        For gap / objective.
-    max_iter : int
-        Products with the kernels.
-    start : array (n_cells,), optional
-        β to begin with.
+    `max_iter` counts products with the kernels.
     """
+    target = machine.root * machine.cells.values
     if machine.cells.is_complete:
-        exact = machine.rough_inverse(machine.root * machine.cells.values)
-        return machine.solution(exact, 1, Status.OPTIMAL)
+        return machine.solution(machine.rough_inverse(target), 1, Status.OPTIMAL)
+
+    def is_done(gamma: Array, residual: Array) -> bool:
+        gap = float(residual @ residual)  # the dual value is α (β'y + β'r), the primal one the gap above it
+        return gap <= tol * abs(machine.alpha * float(gamma @ (target + residual)) + gap)
+
     gamma = np.zeros(machine.root.size) if start is None else start / machine.root
     found, used = machine.solution(gamma, 0, Status.MAX_ITER), 0
     for _ in range(_RESTARTS):  # the residual that the recurrence carries along is not quite the true one
         if found.gap <= tol * abs(found.objective):
             break
-        gamma, steps = _conjugate_gradients(machine, gamma, tol, max_iter - used)
+        gamma, steps = conjugate_gradients(machine, target, gamma, is_done, max_iter - used)
         used += steps
         before, found = found.gap, machine.solution(gamma, used, Status.MAX_ITER)
         if used >= max_iter or found.gap > _STALL * before:
@@ -205,23 +177,8 @@ def solve_pairs(
     return replace(found, n_iter=max(used, 1), status=status)
 
 
-def _conjugate_gradients(machine: PairMachine, gamma: Array, tol: float, max_iter: int) -> tuple[Array, int]:
-    """Preconditioned conjugate gradients from γ on; γ and the number of products."""
-    target = machine.root * machine.cells.values
-
-    def is_done(gamma: Array, residual: Array) -> bool:
-        gap = float(residual @ residual)  # the dual value is α (β'y + β'r), the primal one the gap above it
-        return gap <= tol * abs(machine.alpha * float(gamma @ (target + residual)) + gap)
-
-    return conjugate_gradients(machine, target, gamma, is_done, max_iter)
-
-
 def conjugate_gradients(
-    machine: PairMachine,
-    target: Array,
-    gamma: Array,
-    is_done: Callable[[Array, Array], bool],
-    max_iter: int,
+    machine: PairMachine, target: Array, gamma: Array, is_done: Callable[[Array, Array], bool], max_iter: int
 ) -> tuple[Array, int]:
     """Solve (W^½ G W^½ + α) γ = target from γ on until `is_done(γ, residual)`; γ and the products used."""
     residual = target - machine.apply(gamma)
@@ -244,23 +201,11 @@ def conjugate_gradients(
     return gamma, max_iter
 
 
-def left_out_residuals(machine: PairMachine, alpha: float, hold_out: str) -> Array:
-    """y − f of each cell, f learned without its pair, its left object or its right object.
-
-    Parameters
-    ----------
-    machine : PairMachine
-        Of complete cells; its alpha is not read.
-    alpha : float
-    hold_out : {"pairs", "left", "right"}
-
-    Returns
-    -------
-    array (n_cells,)
+def left_out_residuals(machine: PairMachine, hold_out: str) -> Array:
+    """y − f of each cell, f learned without its pair, its left object or its right object ("pairs", "left" or
+    "right"), for complete cells.
     """
-    cells = machine.cells
-    if not cells.is_complete:
-        raise ValueError("closed forms are for complete cells with one weight.")
+    cells, alpha = machine.cells, machine.alpha
     (values, U), (others, V) = machine.left.eigenpairs, machine.right.eigenpairs
     shrunk = alpha / (float(cells.weights[0]) * np.multiply.outer(values, others) + alpha)
     spectrum = shrunk * (U.T @ cells.scatter(cells.values) @ V)
@@ -285,12 +230,8 @@ def entries_of_product(P: Array, Q: Array, rows: Array, columns: Array) -> Array
     if rows.size * _PICKING >= len(P) * len(Q):
         return np.asarray((P @ Q.T)[rows, columns])
     found = np.empty(rows.size)
-    for block in _blocks(rows.size, P.shape[1]):
+    step = max(1, _BLOCK_ENTRIES // max(1, P.shape[1]))
+    for start in range(0, rows.size, step):
+        block = slice(start, start + step)
         np.einsum("ij,ij->i", P[rows[block]], Q[columns[block]], out=found[block])
     return found
-
-
-def _blocks(n: int, width: int) -> Iterator[slice]:
-    step = max(1, _BLOCK_ENTRIES // max(1, width))
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))

@@ -32,19 +32,11 @@ _SIDES = ("left", "right")
 
 @dataclass(frozen=True)
 class PairProblem:
-    """Cells, the kernels of both sides, and α.
-
-    Attributes
-    ----------
-    cells : Cells
-    left : array (n_kernels, n_left, n_left)
-    right : array (n_kernels, n_right, n_right), or None where the right objects are the left ones
-    alpha : float
-    """
+    """Cells, the kernels of both sides, and α."""
 
     cells: Cells
-    left: Array
-    right: Array | None
+    left: Array  # (n_kernels, n_left, n_left)
+    right: Array | None  # (n_kernels, n_right, n_right); None where the right objects are the left ones
     alpha: float
 
     @property
@@ -132,42 +124,18 @@ def _rough_solve(machine: PairMachine, target: Array) -> Array:
 
 @dataclass(frozen=True)
 class LearnedPairs(Result):
-    """Learned weights of both sides, and the machine at them.
+    """Learned weights of both sides, and the machine at them; ``gap`` is the larger relative bound."""
 
-    Attributes
-    ----------
-    left, right : array (n_kernels,), in the unit simplex
-    machine : PairMachine
-    solution : PairSolution
-    objective : float, J
-    gap : float, the larger of both sides' relative bounds
-    n_iter : int, turns of the two sides
-    status : Status
-    history : list of dict with iteration, objective, gap, n_active
-    """
-
-    left: Array
+    left: Array  # (n_kernels,), in the unit simplex
     right: Array
     machine: PairMachine
     solution: PairSolution
 
 
 def fit_pairs(problem: PairProblem, tol: float, max_iter: int, *, learn: bool) -> LearnedPairs:
-    """Solve the problem at equal weights, or learn them.
-
-    Parameters
-    ----------
-    problem : PairProblem
-    tol : float
-        Relative gap to reach: of the machine, or with learned weights of both sides.
-    max_iter : int
-        Turns of the sides, and products of one machine.
-    learn : bool
-    """
+    """Solve the problem at equal weights, or learn them, to a relative gap `tol`."""
     search = _Search(problem, max(tol * _EXACT, _EXACTEST) if learn else tol, max_iter)
-    if not learn:
-        return search.fixed()
-    return search.run(tol)
+    return search.run(tol) if learn else search.fixed()
 
 
 class _Search:
@@ -237,12 +205,5 @@ class _Search:
 
     def _learned(self, gap: float, **ending: Any) -> LearnedPairs:
         here, weights = self.here, self.here.weights
-        return LearnedPairs(
-            weights["left"],
-            weights["right"],
-            here.machine,
-            here.solution,
-            objective=here.value,
-            gap=gap,
-            **ending,
-        )
+        found = weights["left"], weights["right"], here.machine, here.solution
+        return LearnedPairs(*found, objective=here.value, gap=gap, **ending)

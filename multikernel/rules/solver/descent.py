@@ -46,17 +46,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class ProjectedResult(Result):
-    """The best point, its certificate, and how the descent ended.
-
-    Attributes
-    ----------
-    point, gradient : array, of the shape of the start
-    objective : float
-    gap : float, relative; see the module
-    n_iter : int
-    status : Status
-    history : list of dict with iteration, objective, lower_bound (where F is convex), gap
-    """
+    """The best point and its gradient, its certificate, and how the descent ended."""
 
     point: Array
     gradient: Array
@@ -65,16 +55,9 @@ class ProjectedResult(Result):
 def minimise_projected(
     evaluate: Function, region: WeightSet, start: Array, options: Options
 ) -> ProjectedResult:
-    """Minimise a smooth function over a region.
+    """Minimise a smooth function over a region, which can project and has a support function.
 
-    Parameters
-    ----------
-    evaluate : callable
-        A point to (value, gradient); a value that is not finite makes the step shorter.
-    region : WeightSet, which can project and has a support function
-    start : array, projected first
-    options : Options
-        ``tol`` for the gap, ``max_iter`` steps, ``callback``.
+    A value that is not finite makes the step shorter; the start is projected first.
 
     Examples
     --------
@@ -90,23 +73,11 @@ def minimise_projected(
 
 
 def minimise_boxed(
-    evaluate: Function,
-    gap: Callable[[Point], float],
-    start: Array,
-    upper: Array,
-    options: Options,
+    evaluate: Function, gap: Callable[[Point], float], start: Array, upper: Array, options: Options
 ) -> ProjectedResult:
-    """Minimise a smooth function between 0 and bounds.
+    """Minimise a smooth function, finite with its gradient, between 0 and bounds (m,).
 
-    Parameters
-    ----------
-    evaluate : callable
-        A point to (value, gradient), both finite.
-    gap : callable
-        A :class:`Point` to its certificate, which is to fall to ``options.tol``.
-    start, upper : arrays of one shape (m,)
-    options : Options
-        ``tol``, ``max_iter`` steps, ``callback``.
+    ``gap`` tells the certificate of a :class:`Point`, which is to fall to ``options.tol``.
 
     Examples
     --------

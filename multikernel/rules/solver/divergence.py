@@ -28,14 +28,7 @@ _FLAT = 1e-12  # curvature of this part of that of the convex part is rounding
 
 
 class GaussianDivergence:
-    """Both divergences at any η.
-
-    Parameters
-    ----------
-    Ks : array (m, n, n), never copied
-    scales : array (m,), s
-    T : array (n, k)
-    reg : float > 0, λ
+    """Both divergences at any η, from Ks (m, n, n), which is never copied, T (n, k) and λ = `reg` > 0.
 
     Examples
     --------
@@ -84,13 +77,7 @@ class GaussianDivergence:
 class Towards:
     """D(K_η ‖ K_y) at η, as Newton's method over the simplex asks for it.
 
-    Attributes
-    ----------
-    divergence : float, D
-    value : float, D + n/2
-    gradient : array (m,)
-    hessian : array (m, m), of a convex model, when asked for
-    gap : float, Frank and Wolfe's, relative to ``value``
+    ``value`` is D + n/2, ``hessian`` that of a convex model, ``gap`` Frank and Wolfe's, relative to it.
     """
 
     def __init__(self, of: GaussianDivergence, eta: Array) -> None:

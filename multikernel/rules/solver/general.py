@@ -76,20 +76,8 @@ def minimise_general(
 ) -> ProjectedResult:
     """Minimise J(K_η) + r(η) from η = units / m, or less where that costs more than it can save.
 
-    Parameters
-    ----------
-    combination : of the m kernels: K_η, and Σ_t β_t'(∂K_η/∂η_m)β_t for each m
-    losses : sequence of Loss with J ≥ 0, one for each machine
-    price : LinearPrice or QuadraticPrice
-    units : array (m,) > 0
-        A usual size of each η_m: the descent is in η / units.
-    options : Options
-        ``tol`` for the gap of the module, ``max_iter``, ``callback``.
-
-    Returns
-    -------
-    ProjectedResult
-        ``point`` is η, ``gradient`` the one in η; η = 0 at once where J is 0 without any kernel.
+    ``losses`` with J ≥ 0, one for each machine; ``units`` (m,) > 0 are a usual size of each η_m: the descent
+    is in η / units. η = 0 at once where J is 0 without any kernel.
 
     Examples
     --------

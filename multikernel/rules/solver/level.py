@@ -15,8 +15,8 @@ small programs (Clarabel) choose λ and ν and are not believed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,52 +48,21 @@ class Pull(NamedTuple):
 class LevelResult(Result):
     """Weights, duals, and the bounds that they prove.
 
-    Attributes
-    ----------
-    weights : array (n_kernels,)
-    duals : array (n_machines, n), feasible: they give the lower bound
-    objective : float, the primal value at the weights: an upper bound
-    lower_bound : float
-    gap : float, (objective − lower_bound) / |objective|; see :mod:`multikernel.core.optim.loop` for 0
-    prices : array (n_rows,), ν of the rows that the gauge knows
-    excess : array (n_weights,), what the box adds to the bound, 0 but for rounding
-    n_iter : int, machines solved
-    status : Status
-    history : list of dict with iteration, objective, lower_bound, gap
+    ``objective`` is the primal value at the weights, an upper bound; ``n_iter`` counts machines solved.
     """
 
-    weights: Array
-    duals: Array
+    weights: Array  # (n_kernels,)
+    duals: Array  # (n_machines, n), feasible: they give the lower bound
     lower_bound: float
-    prices: Array
-    excess: Array
+    prices: Array  # (n_rows,), ν of the rows that the gauge knows
+    excess: Array  # (n_weights,), what the box adds to the bound, 0 but for rounding
 
 
-def learn_in_gauge(
-    Ks: Array,
-    losses: Sequence[Loss],
-    gauge: Gauge,
-    options: Options,
-    *,
-    pull: Pull | None = None,
-    ties: Array | None = None,
-    floor: float = 0.0,
-) -> LevelResult:
-    """Learn the weights of a stack of kernels in the set of a gauge.
+@dataclass(eq=False)
+class LevelMethod:
+    """Learns the weights of a stack of kernels in the set of a gauge.
 
-    Parameters
-    ----------
-    Ks : array (n_kernels, n, n), never modified and never copied
-    losses : sequence of Loss, one for each machine
-    gauge : Gauge, of as many weights as there are kernels (or ties)
-    options : Options
-        ``tol`` for the gap, ``max_iter`` solved machines, ``callback``.
-    pull : Pull, optional
-        Ω; none by default.
-    ties : int array (n_kernels,), optional
-        Kernels of the same number have the same weight.
-    floor : float
-        What every weight has beyond its part in the set.
+    The state: x = η in units of the largest weights, planes, and the bounds so far.
 
     Examples
     --------
@@ -102,28 +71,23 @@ def learn_in_gauge(
     >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
     >>> x, z = np.array([-1.2, -0.8, 0.9, 1.1]), np.array([1.0, -1.0, 1.0, -1.0])
     >>> Ks = np.stack([np.outer(x, x), np.outer(z, z), np.outer(y, y)])
-    >>> found = learn_in_gauge(Ks, [Hinge(y, 1.0)], CappedSum(3, 2.0), Options(tol=1e-6))
+    >>> found = LevelMethod(Ks, [Hinge(y, 1.0)], CappedSum(3, 2.0), Options(tol=1e-6)).run()
     >>> found.weights.round(3).tolist(), found.gap <= 1e-6
     ([1.0, 0.0, 1.0], True)
     """
-    return _LevelMethod(Ks, losses, gauge, options, pull, ties, floor).run()
 
+    Ks: Array  # (n_kernels, n, n), never modified and never copied
+    losses: Sequence[Loss]  # one for each machine
+    gauge: Gauge  # of as many weights as there are kernels (or ties)
+    options: Options  # ``tol`` for the gap, ``max_iter`` solved machines, ``callback``
+    _: KW_ONLY
+    pull: Pull | None = None  # Ω
+    ties: Any = None  # (n_kernels,) of int: kernels of the same number have the same weight
+    floor: float = 0.0  # what every weight has beyond its part in the set
 
-class _LevelMethod:
-    """The state: x = η in units of the largest weights, planes, and the bounds so far."""
-
-    def __init__(
-        self,
-        Ks: Array,
-        losses: Sequence[Loss],
-        gauge: Gauge,
-        options: Options,
-        pull: Pull | None = None,
-        ties: Array | None = None,
-        floor: float = 0.0,
-    ) -> None:
-        self.Ks, self.losses, self.gauge, self.options = Ks, losses, gauge, options
-        self.machine = MarginValue(losses, tol=0.1 * options.tol)
+    def __post_init__(self) -> None:
+        options, pull = self.options, self.pull
+        self.machine = MarginValue(self.losses, tol=0.1 * options.tol)
         self.constants: list[float] = []
         self.forms: list[Array] = []
         self.points: list[Array] = []
@@ -131,7 +95,7 @@ class _LevelMethod:
         self.record = Recorder(options.tol, callback=options.callback)
         self.upper, self.lower = np.inf, -np.inf
         self.suspicious, self.n_unsolved = False, 0
-        self.ties, self.floor = np.arange(len(self.Ks)) if ties is None else ties, floor
+        self.ties = np.arange(len(self.Ks)) if self.ties is None else self.ties
         units = np.array([self.gauge.at(one) for one in np.eye(int(self.ties.max()) + 1)])
         if not (units > 0.0).any():
             raise ValueError("no kernel tells the samples apart: the weights have no scale.")
@@ -140,9 +104,8 @@ class _LevelMethod:
         self.center = np.zeros(units.size) if pull is None else pull.center * self.units
         self.best = np.ones(units.size) if pull is None else self.center
         sizes = mean_diagonals(self.Ks)
-        self.least_size = value_floor(
-            self.losses, np.bincount(self.ties, sizes) / self.units + floor * sizes.sum()
-        )
+        least = np.bincount(self.ties, sizes) / self.units + self.floor * sizes.sum()
+        self.least_size = value_floor(self.losses, least)
         self.shares, self.prices = np.ones(1), np.zeros(len(self.gauge.rows))
 
     # ------------------------------------------------------------------ the loop
@@ -205,20 +168,16 @@ class _LevelMethod:
         self.points.append(x)
         self.duals.append(point.duals)
         self.suspicious |= point.suspicious
-        upper = point.upper + self._pull(x)
+        upper = point.upper + self._price(x)
         if upper < self.upper:
             self.best, self.upper = x, upper
 
-    def _pull(self, x: Array) -> float:
+    def _price(self, x: Array) -> float:
         return float(self.omega @ (x - self.center) ** 2)
 
     def _note(self) -> None:
-        entry = {
-            "iteration": len(self.record.history) + 1,
-            "objective": self.upper,
-            "lower_bound": self.lower,
-            "gap": max(self.gap, 0.0),
-        }
+        bounds = {"objective": self.upper, "lower_bound": self.lower, "gap": max(self.gap, 0.0)}
+        entry = {"iteration": len(self.record.history) + 1, **bounds}
         self.record.note(entry, reached=self.gap <= self.options.tol)
 
     # ------------------------------------------------------------------ small programs
@@ -254,7 +213,7 @@ class _LevelMethod:
         excess = np.maximum(-slope, 0.0)
         if self.omega.any():
             x = np.maximum(self.center - slope / (2.0 * self.omega), 0.0)
-            return constant + float(slope @ x) + self._pull(x), np.zeros_like(excess)
+            return constant + float(slope @ x) + self._price(x), np.zeros_like(excess)
         return constant - float(excess.sum()), excess
 
     def _level_step(self, otherwise: Array) -> Array:

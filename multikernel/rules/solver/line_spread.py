@@ -35,26 +35,14 @@ _VANISHED = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class LineSpread:
-    """What F is made of.
+    """What F is made of."""
 
-    Attributes
-    ----------
-    covariances : array (2, m, m), M₊ and M₋; zero for a class of one member
-    distances : array (m,), d
-    """
-
-    covariances: Array
-    distances: Array
+    covariances: Array  # (2, m, m), M₊ and M₋; zero for a class of one member
+    distances: Array  # d (m,)
 
 
 def line_spread(Ks: Array, signs: Array, scales: Array) -> LineSpread:
-    """The parts of F for the kernels K_m / scales_m; the stack is read once.
-
-    Parameters
-    ----------
-    Ks : array (m, n, n)
-    signs : array (n,) of ±1, both present
-    scales : array (m,)
+    """The parts of F for the kernels K_m / scales_m and signs of ±1, both present; the stack is read once.
 
     Examples
     --------

@@ -29,33 +29,17 @@ _SHARE = 1e-5  # of the gap asked for, that the machines may leave open: gradien
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Which samples have weights in common, and which are held together.
+    """Which samples have weights in common, and which are held together."""
 
-    Attributes
-    ----------
-    of : array (n,) of int, g(i)
-    together : array (n,) of int, samples of the same number have a mean in common
-    reg : float, ρ
-    """
-
-    of: Array
-    together: Array
-    reg: float = 0.0
+    of: Array  # g(i), (n,) of int
+    together: Array  # (n,) of int, samples of the same number have a mean in common
+    reg: float = 0.0  # ρ
 
 
 class LocalWeights:
-    """The objective as a function of W.
+    """The objective as a function of W; Ks (m, n, n) is C-contiguous, never modified and never copied.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n), C-contiguous; never modified and never copied
-    losses : sequence of Loss, one for each machine
-    groups : Groups
-    tol : float, relative duality gap of the machines
-
-    Attributes
-    ----------
-    unsolved : float, the machines' duality gap at the last W, not relative
+    `tol` is the machines' relative duality gap, ``unsolved`` the gap itself at the last W.
 
     Examples
     --------
@@ -73,8 +57,7 @@ class LocalWeights:
         self.scales = mean_diagonals(Ks)
         self.groups, self.margin = groups, MarginValue(losses, tol)
         self.stack = GatedStack(np.asarray(Ks), np.arange(len(Ks)))
-        self._members = _indicator(groups.of)
-        self._means = _indicator(groups.together)
+        self._members, self._means = indicator(groups.of), indicator(groups.together)
         self._means /= self._means.sum(axis=0)
 
     def __call__(self, W: Array) -> tuple[float, Array]:
@@ -82,15 +65,11 @@ class LocalWeights:
         w = W[self.groups.of]
         self.stack.set_gates(w / np.sqrt(self.scales))
         point = self.margin(self.stack.whole())
-        away = w - self._of_means(w)
+        away = w - (self._means.T @ w)[self.groups.together]
         value = point.value + 0.5 * self.groups.reg * float(np.vdot(away, away))
         slopes = self._slopes(w, point.duals) + self.groups.reg * away  # Σ_i (w_i − w̄_i) = 0 in each mean
         self.unsolved = max(point.upper - point.value, 0.0)
         return value, self._members.T @ slopes
-
-    def _of_means(self, w: Array) -> Array:
-        """w̄_i (n, m)."""
-        return np.asarray((self._means.T @ w)[self.groups.together])
 
     def _slopes(self, w: Array, duals: Array) -> Array:
         """∂J/∂w (n, m)."""
@@ -116,6 +95,6 @@ def learn_local_weights(
     return replace(found, gap=gap, status=status)
 
 
-def _indicator(codes: Array) -> Array:
+def indicator(codes: Array) -> Array:
     """1 where a sample is of a number, (n, k)."""
     return np.equal.outer(codes, np.arange(int(codes.max()) + 1)).astype(float)

@@ -28,22 +28,13 @@ _MOST_DENSE = 500  # samples, up to which an interior point method takes over wh
 
 @dataclass(frozen=True, eq=False)
 class MarginPoint:
-    """Value and duals of all machines at one kernel.
+    """Value and duals of all machines at one kernel."""
 
-    Attributes
-    ----------
-    value : float, J(K), the dual value
-    upper : float, the primal value: J(K) is between the two
-    duals : array (n_machines, n)
-    suspicious : bool, whether negative curvature was met, which a positive semidefinite kernel cannot have
-    gap : float, relative, between the two values
-    """
-
-    value: float
-    upper: float
-    duals: Array
-    suspicious: bool = False
-    gap: float = 0.0
+    value: float  # J(K), the dual value
+    upper: float  # the primal value: J(K) is between the two
+    duals: Array  # (n_machines, n)
+    suspicious: bool = False  # negative curvature was met, which a positive semidefinite kernel cannot have
+    gap: float = 0.0  # relative, between the two values
 
     def forms(self, Ks: Array) -> Array:
         """q_m = Σ_t β_t'K_mβ_t for a stack, (m,): −½ q is the gradient in the weights of a sum."""
@@ -51,12 +42,7 @@ class MarginPoint:
 
 
 class MarginValue:
-    """J, to be asked again and again.
-
-    Parameters
-    ----------
-    losses : sequence of Loss, one for each machine
-    tol : float, relative duality gap of each solve
+    """J, to be asked again and again: a loss for each machine, `tol` the relative duality gap of each solve.
 
     Examples
     --------

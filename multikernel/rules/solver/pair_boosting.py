@@ -31,13 +31,9 @@ _SMALL = 64  # samples below which eigenvectors are found by dense algebra
 
 
 class PairLoss:
-    """F and its derivatives along kernels.
+    """F and its derivatives along kernels, from the class of each sample and "exp" or "log".
 
-    Parameters
-    ----------
-    codes : array (n,), the class of each sample
-    loss : {"exp", "log"}
-    balance : bool, whether pairs of one class count as much, together, as pairs of two
+    ``balance``: whether pairs of one class count as much, together, as pairs of two.
 
     Examples
     --------
@@ -90,41 +86,19 @@ class PairLoss:
 
 @dataclass(frozen=True, eq=False)
 class PairBoosting(Result):
-    """What boosting found.
+    """What boosting found; ``gap`` is the steepest descent that is left, relative to the first."""
 
-    Attributes
-    ----------
-    kernels : array (n_parts,), the kernel of each part
-    weights : array (n_parts,), η ≥ 0 of the base kernels
-    scales : array (n_kernels,), n / tr K_m
-    vectors, functions : array (n_parts, n), v and g = K v of rank-one kernels, K as given; else empty
-    objective : float, F + reg Σ η
-    gap : float, the steepest descent that is left, relative to the first
-    n_iter : int
-    status : Status
-    history : list of dict with iteration, objective, gap, n_active
-    """
-
-    kernels: Array
-    weights: Array
-    scales: Array
-    vectors: Array
-    functions: Array
+    kernels: Array  # (n_parts,), the kernel of each part
+    weights: Array  # (n_parts,), η ≥ 0 of the base kernels
+    scales: Array  # (n_kernels,), n / tr K_m
+    vectors: Array  # (n_parts, n), v of rank-one kernels; else empty
+    functions: Array  # (n_parts, n), g = K v, K as given; else empty
 
 
 def boost_pairs(
     Ks: Array, loss: PairLoss, *, rank_one: bool = False, reg: float = 0.0, options: Options
 ) -> PairBoosting:
-    """Learn a kernel from pairs.
-
-    Parameters
-    ----------
-    Ks : array (n_kernels, n, n), never modified
-    loss : PairLoss
-    rank_one : bool
-    reg : float >= 0
-    options : Options
-        ``tol`` for the gap, ``max_iter`` rounds, ``callback``.
+    """Learn a kernel from pairs: one base kernel in each of ``options.max_iter`` rounds. Ks is not modified.
 
     Examples
     --------

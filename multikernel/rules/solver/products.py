@@ -24,10 +24,6 @@ _FLAT = 1e-6  # a median below this part of the mean says nothing: most pairs ar
 class WeightedSum:
     """K_η of the training samples, to be asked for many η; the counterpart of ``PowerProduct``.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric; never modified and never copied
-
     Examples
     --------
     >>> total = WeightedSum(np.stack([np.eye(2), np.ones((2, 2))]))
@@ -53,17 +49,8 @@ class PowerProduct:
     """K_η of the training samples, to be asked for many η.
 
     The logarithms of the upper triangles are kept in double precision, half of what a stack in double
-    precision takes: m n (n + 1) / 2 numbers. The kernels themselves are read once, one at a time.
-
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric, with entries > 0 only; never modified
-    names : sequence of str, optional, what errors call the kernels
-    scales : array (m,), optional, the s_m; 1 each by default
-
-    Attributes
-    ----------
-    logs : array (m, n (n + 1) / 2), the upper triangles of the L_m, row by row
+    precision takes: ``logs`` (m, n (n + 1) / 2), row by row. The kernels themselves, with entries > 0 only,
+    are read once, one at a time; `names` are what errors call them.
 
     Examples
     --------
@@ -101,11 +88,7 @@ class PowerProduct:
         return np.asarray(self.logs @ pairs)
 
     def forms(self, K: Array, duals: Array) -> Array:
-        """Σ_t β_t'(K_η ∘ L_m)β_t for each m, from K = K_η and duals (n_machines, n), shape (m,).
-
-        −½ of it is the gradient of the value of kernel machines
-        (:mod:`multikernel.rules.solver.margin_value`).
-        """
+        """Σ_t β_t'(K_η ∘ L_m)β_t for each m, from K = K_η and duals (n_machines, n), shape (m,)."""
         return self.slopes(K, duals.T @ duals)
 
     def typical(self) -> Array:

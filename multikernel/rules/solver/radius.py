@@ -61,28 +61,15 @@ class EnclosingBall(Loss):
 
 @dataclass(frozen=True, eq=False)
 class Ball:
-    """A ball around all samples.
+    """A ball around all samples."""
 
-    Attributes
-    ----------
-    squared_radius : float, R² of the smallest ball is at most this
-    lower_bound : float, and at least this
-    center : array (n,), b: the centre is Σ_i b_i φ(x_i)
-    """
-
-    squared_radius: float
-    lower_bound: float
-    center: Array
+    squared_radius: float  # R² of the smallest ball is at most this
+    lower_bound: float  # and at least this
+    center: Array  # b (n,): the centre is Σ_i b_i φ(x_i)
 
 
 def smallest_ball(K: Array, *, tol: float = 1e-8, start: Array | None = None) -> Ball:
-    """The smallest ball around the samples.
-
-    Parameters
-    ----------
-    K : array (n, n), symmetric positive semidefinite; not modified
-    tol : float, relative difference of the two bounds
-    start : array (n,), optional: b to start from
+    """The smallest ball around the samples, to a relative difference `tol` of its bounds; K is not modified.
 
     Examples
     --------
@@ -111,16 +98,8 @@ def smallest_ball(K: Array, *, tol: float = 1e-8, start: Array | None = None) ->
 class SquaredRadius(Gauge):
     """g(η) = R²(Σ_m η_m K_m), with the balls that gave its rows.
 
-    The value is the upper bound of R² that the ball proves, the row its lower bound.
-
-    Parameters
-    ----------
-    Ks : array (m, n, n), never modified and never copied
-    tol : float, relative precision of R²
-
-    Attributes
-    ----------
-    balls : list of array (n,), b of each row
+    The value is the upper bound of R² that the ball proves, to a relative precision `tol`, the row its lower
+    bound; ``balls`` holds b (n,) of each row. Ks (m, n, n) is never modified and never copied.
 
     Examples
     --------

@@ -31,15 +31,7 @@ _FIXED_POINT_STEPS = 50
 
 
 class RidgeValue:
-    """F and its gradient, to be asked for many η ≥ 0.
-
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric positive semidefinite; never modified and never copied
-    T : array (n, k), targets
-    alpha : float, α > 0
-    scales : array (m,), s_m > 0
-    degree : int, d ≥ 1
+    """F and its gradient, to be asked for many η ≥ 0; Ks (m, n, n) is never modified and never copied.
 
     Examples
     --------
@@ -80,13 +72,7 @@ class RidgeValue:
 
 
 def learn_in_ball(evaluate: Function, ball: PositiveBall, options: Options) -> ProjectedResult:
-    """Minimise a convex function that falls in every weight.
-
-    Parameters
-    ----------
-    evaluate : callable, a point to (value > 0, gradient ≤ 0)
-    ball : PositiveBall
-    options : Options, ``tol`` for the relative gap, ``max_iter``
+    """Minimise a convex function that falls in every weight: `evaluate` gives value > 0 and gradient ≤ 0.
 
     Examples
     --------

@@ -47,26 +47,15 @@ _HALVINGS = 40
 
 @dataclass(frozen=True, eq=False)
 class ConformalModel:
-    """The learned kernel, at the points it was learned on and at others.
+    """The learned kernel, at the points it was learned on and at others."""
 
-    Attributes
-    ----------
-    K : array (n, n), the learned kernel
-    factors : array (n,), q
-    coefficients : array (1 + n_cores,), a
-    cores : array (n_cores,), positions among the labelled points
-    objective : float, the separability reached
-    n_labelled : int, l
-    center : Center or None, the fitted centring that rows of new points go through
-    """
-
-    K: Array
-    factors: Array
-    coefficients: Array
-    cores: Array
-    objective: float
-    n_labelled: int
-    center: Center | None
+    K: Array  # (n, n), the learned kernel
+    factors: Array  # (n,), q
+    coefficients: Array  # (1 + n_cores,), a
+    cores: Array  # (n_cores,), positions among the labelled points
+    objective: float  # the separability reached
+    n_labelled: int  # l
+    center: Center | None  # the fitted centring that rows of new points go through
 
     def kernel(self) -> Array:
         """The learned kernel (n, n)."""
@@ -89,11 +78,6 @@ class ConformalModel:
         """Of the learned kernel, all of it: O(n³)."""
         return spectrum_of(self.K)
 
-    @property
-    def coordinates(self) -> Array:
-        """Z (n, p) of the empirical feature space, K = ZZ'."""
-        return self.spectrum.vectors * np.sqrt(self.spectrum.values)
-
     def extend(self, K_test: Array) -> Array:
         """Z of new points (n_test, p), from their similarities k₀ (n_test, n)."""
         return self.spectrum.extend(self._rescaled(K_test)) * np.sqrt(self.spectrum.values)
@@ -112,16 +96,9 @@ def rescaled_rows(K_test: Array, coefficients: Array, cores: Array, factors: Arr
 def learn_conformal_kernel(
     K: Array, codes: Array, cores: Array, *, method: str = "gradient", center: bool = False
 ) -> ConformalModel:
-    """Rescale a kernel matrix for the separability of the classes of its first points.
+    """Rescale k₀ (n, n), centred or not, for the separability of the classes (l,) of its first points.
 
-    Parameters
-    ----------
-    K : array (n, n), k₀, labelled points first; never modified
-    codes : array (l,), their classes
-    cores : array (n_cores,), positions among the labelled points
-    method : {"gradient", "eig"}
-    center : bool
-        Whether k₀ is centred first.
+    The cores are positions among these.
 
     Examples
     --------
@@ -149,18 +126,11 @@ def learn_conformal_kernel(
 
 @dataclass(frozen=True)
 class ConformalResult:
-    """A conformal factor.
+    """A conformal factor."""
 
-    Attributes
-    ----------
-    coefficients : array (1 + n_cores,), a, of length 1 where k₀ has a mean self-similarity of 1
-    value : float, J(a); for "eig" with 1e-10 of its mean eigenvalue added to N, which may be singular
-    history : array (n_steps + 1,), J before the first step and after each; start and end only for "eig"
-    """
-
-    coefficients: Array
-    value: float
-    history: Array
+    coefficients: Array  # (1 + n_cores,), a, of length 1 where k₀ has a mean self-similarity of 1
+    value: float  # J(a); for "eig" with 1e-10 of its mean eigenvalue added to N, which may be singular
+    history: Array  # (n_steps + 1,), J before the first step and after each; start and end only for "eig"
 
 
 def learn_conformal(
@@ -172,9 +142,7 @@ def learn_conformal(
     ----------
     K0 : array (l, l), the kernel between the labelled points
     K1 : array (l, 1 + n_cores), a column of ones, and the kernel between labelled points and cores
-    codes : array (l,)
-        The class of each labelled point, 0, 1, …, at least two. A class of one point has no scatter of its
-        own; at least one class must have more.
+    codes : array (l,), their classes, 0, 1, …, at least two; at least one must have more than one point
     method : {"gradient", "eig"}
     n_steps : int
     step : float, η; it falls to zero over the steps

@@ -27,20 +27,9 @@ _KEPT = 1e-10  # of the largest eigenvalue of the scatter between classes
 def direct_discriminant(K: Array, codes: Array, reg: float = 1.0) -> Array:
     """The coefficients T of the discriminant directions: points with similarities k have the scores k T.
 
-    Parameters
-    ----------
-    K : array (n, n), symmetric positive semidefinite
-    codes : array (n,)
-        The class of each point, 0, 1, …, at least two and none of them empty. A class of one point has no
-        scatter of its own.
-    reg : float, positive
-        How much of the scatter between classes is added to that inside them.
-
-    Returns
-    -------
-    array (n, n_directions)
-        At most one less than there are classes; the sharpest first. Each points from the first class to the
-        last.
+    (n, n_directions), at most one less than there are classes; the sharpest first, each from the first class
+    to the last. ``codes`` are the classes (n,), 0, 1, …, none of them empty; a class of one point has no
+    scatter of its own.
 
     Examples
     --------

@@ -53,20 +53,12 @@ _VANISHED = 1e-13  # of the trace before centring: what is smaller than this is 
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Eigenvalues and eigenvectors of a kernel matrix, those worth keeping.
+    """Eigenvalues and eigenvectors of a kernel matrix, those worth keeping."""
 
-    Attributes
-    ----------
-    values : array (p,), w, descending
-    vectors : array (n, p), orthonormal columns
-    trace : float, of the whole matrix (centred, if it was)
-    center : Center or None, the fitted centring that rows of new points go through
-    """
-
-    values: Array
-    vectors: Array
-    trace: float
-    center: Center | None = None
+    values: Array  # (p,), w, descending
+    vectors: Array  # (n, p), orthonormal columns
+    trace: float  # of the whole matrix (centred, if it was)
+    center: Center | None = None  # the fitted centring that rows of new points go through
 
     @property
     def budget(self) -> float:
@@ -99,13 +91,7 @@ class Spectrum:
 
 
 def spectrum_of(K: Array, *, center: bool = False) -> Spectrum:
-    """All eigenvalues above 1e-10 of the largest, and their eigenvectors.
-
-    Parameters
-    ----------
-    K : array (n, n), symmetric positive semidefinite; never modified
-    center : bool
-        Whether K is replaced by HKH, H = I − 11'/n.
+    """All eigenvalues above 1e-10 of the largest, and their eigenvectors; of HKH, H = I − 11'/n, if centred.
 
     Examples
     --------
@@ -131,56 +117,32 @@ def spectrum_of(K: Array, *, center: bool = False) -> Spectrum:
 
 @dataclass(frozen=True)
 class SpectralRule:
-    """What the weights of the eigenvectors are to achieve.
+    """What the weights of the eigenvectors are to achieve."""
 
-    Attributes
-    ----------
-    criterion : {"separability", "alignment"}
-    tradeoff : Tradeoff, of separability
-    method : {"closed", "nnls"}, of alignment
-    """
-
-    criterion: str = "separability"
-    tradeoff: Tradeoff = field(default_factory=lambda: Tradeoff(1e4))
-    method: str = "closed"
+    criterion: str = "separability"  # {"separability", "alignment"}
+    tradeoff: Tradeoff = field(default_factory=lambda: Tradeoff(1e4))  # of separability
+    method: str = "closed"  # {"closed", "nnls"}, of alignment
 
 
 @dataclass(frozen=True, eq=False)
 class SpectralWeights:
-    """Learned weights of the eigenvectors.
+    """Learned weights of the eigenvectors."""
 
-    Attributes
-    ----------
-    weights : array (p,), μ ≥ 0 with K_μ = Σ μ_r² v_r v_r'
-    objective : float, Σ μ²(f − α g) for separability (−Σ μ²g where α is infinite), else the alignment
-    separability : float, Σ μ²f / Σ μ²g of the learned kernel on the labelled points
-    alpha, alpha_star : float, the α used, and the smallest with a maximiser; NaN for alignment
-    enough : float, the smallest α that is not refused: α*, but for eigenvectors with f / g of 10⁴ or more
-    held : array of int, eigenvectors without scatter within the classes, whose weights had to be limited
-    absent : array of int, eigenvectors that do not vary over the labelled points
-    """
-
-    weights: Array
-    objective: float
-    separability: float
-    alpha: float
-    alpha_star: float
-    enough: float
-    held: Array
-    absent: Array
+    weights: Array  # (p,), μ ≥ 0 with K_μ = Σ μ_r² v_r v_r'
+    objective: float  # Σ μ²(f − α g) for separability (−Σ μ²g where α is infinite), else the alignment
+    separability: float  # Σ μ²f / Σ μ²g of the learned kernel on the labelled points
+    alpha: float  # the α used; NaN for alignment
+    alpha_star: float  # the smallest α with a maximiser; NaN for alignment
+    enough: float  # the smallest α that is not refused: α*, but for eigenvectors with f / g of 10⁴ or more
+    held: Array  # of int, eigenvectors without scatter within the classes, whose weights had to be limited
+    absent: Array  # of int, eigenvectors that do not vary over the labelled points
 
 
 def learn_spectral_weights(spectrum: Spectrum, codes: Array, rule: SpectralRule) -> SpectralWeights:
-    """μ from the classes of the first points; O(l p), and a small least squares problem for ``"nnls"``.
+    """μ from the classes (l,) of the first points; O(l p), and a small least squares problem for ``"nnls"``.
 
     Where α has no maximiser, the weights are those of the guards (``separability``);
     `require_maximiser` refuses them.
-
-    Parameters
-    ----------
-    spectrum : Spectrum of all n points
-    codes : array (l,), l ≤ n, classes of the first points as integers from 0 on, at least two of them
-    rule : SpectralRule
 
     Examples
     --------
@@ -231,18 +193,11 @@ def require_maximiser(learned: SpectralWeights) -> None:
 
 @dataclass(frozen=True, eq=False)
 class SpectralModel:
-    """The learned kernel, at the points it was learned on and at others; K_μ itself is not kept.
+    """The learned kernel, at the points it was learned on and at others; K_μ itself is not kept."""
 
-    Attributes
-    ----------
-    spectrum : Spectrum, the part that is kept
-    learned : SpectralWeights
-    n_labelled : int, l
-    """
-
-    spectrum: Spectrum
+    spectrum: Spectrum  # the part that is kept
     learned: SpectralWeights
-    n_labelled: int
+    n_labelled: int  # l
 
     @property
     def coordinates(self) -> Array:
@@ -325,13 +280,7 @@ def alignment_weights(
 
 
 def least_over_nonnegative(S: Array, q: Array, start: Array) -> Array:
-    """argmin ½w'Sw − q'w over w ≥ 0, by an active set that begins with that of `start`.
-
-    Parameters
-    ----------
-    S : array (p, p), positive semidefinite, of unit diagonal
-    q : array (p,)
-    start : array (p,), nonnegative
+    """argmin ½w'Sw − q'w over w ≥ 0, S of unit diagonal, by an active set that begins with that of `start`.
 
     Examples
     --------
@@ -365,25 +314,13 @@ def _mean_squares(V: Array) -> Array:
 
 
 def target_products(V: Array, codes: Array, n_classes: int) -> Array:
-    """q, (p,), of the labelled rows V (l, p).
-
-    Examples
-    --------
-    >>> target_products(np.array([[1.0], [2.0], [5.0]]), np.array([0, 0, 1]), 2).tolist()
-    [4.0]
-    """
+    """q, (p,), of the labelled rows V (l, p)."""
     sums = class_sums(V, codes, n_classes)
     return _scaled((sums**2).sum(axis=0), sums.sum(axis=0), n_classes)
 
 
 def target_products_without_each(V: Array, codes: Array, n_classes: int) -> Array:
-    """q of the others with one labelled point left out, for each in turn, (l, p); O(l p).
-
-    Examples
-    --------
-    >>> target_products_without_each(np.array([[1.0], [2.0], [5.0]]), np.array([0, 0, 1]), 2).tolist()
-    [[9.0], [16.0], [9.0]]
-    """
+    """q of the others with one labelled point left out, for each in turn, (l, p); O(l p)."""
     sums = class_sums(V, codes, n_classes)
     own = sums[codes]
     squares = (sums**2).sum(axis=0) - own**2 + (own - V) ** 2
@@ -395,13 +332,7 @@ def _scaled(squares: Array, totals: Array, k: int) -> Array:
 
 
 def target_norm(codes: Array, n_classes: int) -> float:
-    """‖T‖ over the labelled points.
-
-    Examples
-    --------
-    >>> target_norm(np.array([0, 1, 1]), 2)
-    3.0
-    """
+    """‖T‖ over the labelled points."""
     counts = np.bincount(codes).astype(float)
     same = float(counts @ counts)
     return float(np.sqrt(same + (codes.size**2 - same) / (n_classes - 1) ** 2))
@@ -410,14 +341,8 @@ def target_norm(codes: Array, n_classes: int) -> float:
 def rank_one_alignment(V: Array, q: Array, norm: float, spaces: Array | None = None) -> StackAlignment:
     """The cosines of the matrices v_r v_r' over the rows V (l, p) with T and with one another.
 
-    The columns of one eigenspace count as one matrix, the sum of theirs.
-
-    Parameters
-    ----------
-    V : array (l, p), no column zero
-    q : array (p,), the products with T
-    norm : float, ‖T‖
-    spaces : array (p,) of int or None, the eigenspace of each column, ascending from 0; None: each its own
+    The columns of one eigenspace (`spaces`, ascending from 0; None: each its own) count as one matrix, the
+    sum of theirs. ``q`` are the products with T, ``norm`` is ‖T‖.
     """
     if spaces is None or spaces[-1] == spaces.size - 1:
         norms = np.einsum("jr,jr->r", V, V)

@@ -36,41 +36,22 @@ from .separability import Tradeoff, pooled, scatters_without_each, separability_
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """One of the kernels to choose from.
+    """One of the kernels to choose from."""
 
-    Attributes
-    ----------
-    settings : dict of str to float, what it was made with
-    score : float, share of the labelled points that the others classify rightly; NaN where not computed
-    model : what was learned; None if that failed
-    error : ValueError or None, why it failed
-    """
-
-    settings: dict[str, float]
-    score: float
-    model: Any = None
-    error: ValueError | None = None
-
-    @property
-    def row(self) -> dict[str, float]:
-        """The entry in the table of the choice."""
-        return {**self.settings, "score": self.score}
+    settings: dict[str, float]  # what it was made with
+    score: float  # share of the labelled points that the others classify rightly; NaN where not computed
+    model: Any = None  # what was learned; None if that failed
+    error: ValueError | None = None  # why it failed
 
 
 def choose_first_best(candidates: Iterable[Candidate]) -> tuple[Candidate, list[dict[str, float]]]:
     """The candidate of the highest score, the first of equals, and the table of all.
 
     If none could be learned, the error of the first is raised.
-
-    Examples
-    --------
-    >>> best, table = choose_first_best([Candidate({"width": width}, 0.5) for width in (1, 2)])
-    >>> best.settings, table[1]
-    ({'width': 1}, {'width': 2, 'score': 0.5})
     """
     best, first_error, table = None, None, []
     for candidate in candidates:
-        table.append(candidate.row)
+        table.append({**candidate.settings, "score": candidate.score})
         if candidate.error is not None:
             first_error = first_error or candidate.error
         elif best is None or candidate.score > best.score:
@@ -82,28 +63,16 @@ def choose_first_best(candidates: Iterable[Candidate]) -> tuple[Candidate, list[
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The kernels that can be learned from one kernel matrix, and who judges them.
+    """The kernels that can be learned from one kernel matrix, and who judges them."""
 
-    Attributes
-    ----------
-    criterion : {"separability", "alignment", "conformal"}
-    method : str, "closed" or "nnls" for alignment, "gradient" or "eig" for conformal kernels
-    eig_tols : tuple of float, of spectral kernels
-    tradeoffs : tuple of Tradeoff, of separability; one for alignment, which does not read it
-    center : bool
-    cores : array of int, positions of the cores of a conformal kernel among the labelled points
-    n_neighbors : int, of the classifier that judges
-    seed : int, of the order in which points at equal distance are taken
-    """
-
-    criterion: str = "separability"
-    method: str = "closed"
-    eig_tols: tuple[float, ...] = (0.01,)
-    tradeoffs: tuple[Tradeoff, ...] = field(default_factory=lambda: (Tradeoff(1e4),))
+    criterion: str = "separability"  # {"separability", "alignment", "conformal"}
+    method: str = "closed"  # "closed" or "nnls" for alignment, "gradient" or "eig" for conformal kernels
+    eig_tols: tuple[float, ...] = (0.01,)  # of spectral kernels
+    tradeoffs: tuple[Tradeoff, ...] = (Tradeoff(1e4),)  # of separability; one for alignment, not read
     center: bool = False
-    cores: Array = field(default_factory=lambda: np.zeros(1, int))
-    n_neighbors: int = 1
-    seed: int = 0
+    cores: Array = field(default_factory=lambda: np.zeros(1, int))  # among the labelled points; conformal
+    n_neighbors: int = 1  # of the classifier that judges
+    seed: int = 0  # of the order in which points at equal distance are taken
 
     @property
     def size(self) -> int:
@@ -112,19 +81,9 @@ class Grid:
 
 
 def learn_candidates(K: Array, codes: Array, grid: Grid, *, judged: bool = True) -> Iterator[Candidate]:
-    """All kernels of the grid, learned from the labels of the first points.
+    """All kernels of the grid, learned from K (n, n) and the classes (l,) of its first points.
 
-    Parameters
-    ----------
-    K : array (n, n), symmetric positive semidefinite, labelled points first; never modified
-    codes : array (l,), their classes as integers from 0 on
-    grid : Grid
-    judged : bool
-        Whether the scores are wanted.
-
-    Yields
-    ------
-    Candidate, with a `SpectralModel` or a `ConformalModel`
+    Each has a `SpectralModel` or a `ConformalModel`; scores are computed where they are ``judged``.
     """
     if grid.criterion == "conformal":
         yield _conformal_candidate(K, codes, grid, judged)
@@ -182,14 +141,7 @@ def leave_one_out_score(
 
 
 def squares_without_each(spectrum: Spectrum, codes: Array, rule: SpectralRule) -> Array:
-    """μ² learned without each labelled point in turn, (l, p); up to a factor for alignment.
-
-    Parameters
-    ----------
-    spectrum : Spectrum of all n points
-    codes : array (l,), the classes of the first
-    rule : SpectralRule
-    """
+    """μ² learned without each labelled point in turn, (l, p); up to a factor for alignment."""
     V, n, spaces = spectrum.vectors[: codes.size], len(spectrum.vectors), spectrum.spaces
     if rule.criterion == "separability":
         f, g = (pooled(scatter, spaces) for scatter in scatters_without_each(V, codes))
@@ -208,14 +160,7 @@ def squares_without_each(spectrum: Spectrum, codes: Array, rule: SpectralRule) -
 
 
 def kernel_leave_one_out_score(K: Array, codes: Array, n_neighbors: int = 1, seed: int = 0) -> float:
-    """The same for a kernel (l, l) between the labelled points as it is: nothing is learned again.
-
-    Examples
-    --------
-    >>> K = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
-    >>> kernel_leave_one_out_score(K, np.array([0, 0, 1]))
-    0.666667
-    """
+    """The same for a kernel (l, l) between the labelled points as it is: nothing is learned again."""
     return _share_right(kernel_distances(K, K.diagonal()), codes, n_neighbors, seed)
 
 

@@ -32,18 +32,13 @@ _ROUNDING = 1e-12
 class Tradeoff:
     """What the scatter within the classes costs: α itself, or κ with α = κ α*.
 
-    Attributes
-    ----------
-    value : float, positive; infinity is allowed
-    relative : bool
-
     Examples
     --------
     >>> Tradeoff(1.5, relative=True).alpha(np.array([2.0, np.inf])).tolist()
     [3.0, 15000.0]
     """
 
-    value: float
+    value: float  # positive; infinity is allowed
     relative: bool = False
 
     def alpha(self, alpha_star: Array) -> Array:
@@ -55,37 +50,20 @@ class Tradeoff:
 
 @dataclass(frozen=True, eq=False)
 class Separability:
-    """Weights of best separability; with leading axes, of several problems at once.
+    """Weights of best separability; with leading axes, of several problems at once."""
 
-    Attributes
-    ----------
-    weights : array (..., p), μ; all zero where no eigenvector is present
-    alpha : array (...,), the α used
-    alpha_star : array (...,), max f_r / g_r over the present eigenvectors; infinity where some g_r is 0
-    enough : array (...,), the largest f_r / g_r below 10⁴: a smaller α than this has no maximiser
-    present : array (..., p) of bool; the others do not vary over the labelled points and have weight 0
-    held : array (..., p) of bool, eigenvectors with d_r ≥ 0, whose d_r was set to −10⁻³ min |d|
-    """
-
-    weights: Array
-    alpha: Array
-    alpha_star: Array
-    enough: Array
-    present: Array
-    held: Array
+    weights: Array  # (..., p), μ; all zero where no eigenvector is present
+    alpha: Array  # (...,), the α used
+    alpha_star: Array  # (...,), max f_r / g_r over the present eigenvectors; infinity where some g_r is 0
+    enough: Array  # (...,), the largest f_r / g_r below 10⁴: a smaller α than this has no maximiser
+    present: Array  # (..., p) of bool; the others do not vary over the labelled points and have weight 0
+    held: Array  # (..., p) of bool, eigenvectors with d_r ≥ 0, whose d_r was set to −10⁻³ min |d|
 
 
 def scatters(V: Array, codes: Array) -> tuple[Array, Array]:
-    """The scatter between and within the classes along each column.
+    """The scatter between and within the classes along each column of V (l, p): f and g, (p,).
 
-    Parameters
-    ----------
-    V : array (l, p), the labelled rows of the eigenvectors
-    codes : array (l,), classes as integers from 0 on; a class of one point adds nothing to g
-
-    Returns
-    -------
-    f, g : arrays (p,)
+    A class of one point adds nothing to g.
 
     Examples
     --------
@@ -103,23 +81,7 @@ def scatters(V: Array, codes: Array) -> tuple[Array, Array]:
 
 
 def scatters_without_each(V: Array, codes: Array) -> tuple[Array, Array]:
-    """The same with one labelled point left out, for every point in turn; O(l p).
-
-    Parameters
-    ----------
-    V : array (l, p), l ≥ 2
-    codes : array (l,)
-
-    Returns
-    -------
-    f, g : arrays (l, p), row i is that of the other points
-
-    Examples
-    --------
-    >>> f, g = scatters_without_each(np.array([[0.0], [2.0], [5.0]]), np.array([0, 0, 1]))
-    >>> f[0].tolist(), g[2].tolist()
-    ([2.25], [1.0])
-    """
+    """The same with one labelled point left out, for every point in turn, (l, p); O(l p)."""
     V = V - V.mean(axis=0)
     rest = len(V) - 1
     counts = np.bincount(codes).astype(float)
@@ -136,10 +98,7 @@ def scatters_without_each(V: Array, codes: Array) -> tuple[Array, Array]:
 def pooled(values: Array, spaces: Array | None) -> Array:
     """Means within eigenspaces along the last axis, which do not depend on the basis of a space.
 
-    Parameters
-    ----------
-    values : array (..., p)
-    spaces : array (p,) of int or None, the space of each column, ascending from 0; None: each its own
+    ``spaces``: the space of each column, ascending from 0; None: each its own.
 
     Examples
     --------
@@ -165,19 +124,12 @@ def class_sums(V: Array, codes: Array, n_classes: int) -> Array:
 
 
 def separability_weights(f: Array, g: Array, tradeoff: Tradeoff, budget: float, n: int) -> Separability:
-    """μ in closed form, for each row of f and g.
+    """μ in closed form, of sum `budget`, for each row of f and g (..., p).
 
     Two guards: an eigenvector with f_r + g_r < 10⁻⁶/n is absent from the labelled points and gets no weight,
-    where the formula would give it all; and one with d_r ≥ 0 is held at d_r = −10⁻³ min |d| over the others,
-    a thousand times their largest weight, or at equal weights where all are such. The caller may refuse that
-    instead, if ``alpha <= enough``.
-
-    Parameters
-    ----------
-    f, g : arrays (..., p), scatters between and within the classes
-    tradeoff : Tradeoff
-    budget : float, Σ_r μ_r
-    n : int, over how many points the eigenvectors have norm one
+    where the formula would give it all (n: over how many points the eigenvectors have norm one); and one with
+    d_r ≥ 0 is held at d_r = −10⁻³ min |d| over the others, a thousand times their largest weight, or at equal
+    weights where all are such. The caller may refuse that instead, if ``alpha <= enough``.
 
     Examples
     --------
@@ -211,12 +163,6 @@ def separability_objective(mu: Array, f: Array, g: Array, alpha: float) -> float
 
 
 def separability_ratio(mu: Array, f: Array, g: Array) -> float:
-    """tr S_b / tr S_w = Σ μ²f / Σ μ²g of the kernel Σ μ² v v'; infinity where nothing varies within classes.
-
-    Examples
-    --------
-    >>> separability_ratio(np.array([1.0, 2.0]), np.array([3.0, 1.0]), np.array([1.0, 1.0]))
-    1.4
-    """
+    """tr S_b / tr S_w = Σ μ²f / Σ μ²g of the kernel Σ μ² v v'; infinity without scatter within classes."""
     between, within = float(mu**2 @ f), float(mu**2 @ g)
     return between / within if within > 0.0 else float("inf")

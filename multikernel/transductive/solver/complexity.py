@@ -59,18 +59,9 @@ _MAX_ITER = 60  # of the compressed programs
 
 
 def stack_ratios(Ks: Array, n_draws: int, rng: np.random.Generator) -> Array:
-    """q_j(s) = s'K_j s / tr K_j for random signs s, with two matrix products for each kernel and block.
+    """q_j(s) = s'K_j s / tr K_j for random signs s, (n_draws, m): two products for each kernel and block.
 
-    Parameters
-    ----------
-    Ks : array (m, N, N), symmetric, positive traces
-    n_draws : int
-    rng : Generator
-        The first draws do not depend on how many follow.
-
-    Returns
-    -------
-    array (n_draws, m)
+    The first draws do not depend on how many follow.
     """
     traces = np.array([np.trace(K, dtype=float) for K in Ks])
     ratios = np.empty((n_draws, len(Ks)))
@@ -81,18 +72,7 @@ def stack_ratios(Ks: Array, n_draws: int, rng: np.random.Generator) -> Array:
 
 
 def vector_ratios(V: Array, n_draws: int, rng: np.random.Generator) -> Array:
-    """q_j(s) = (v_j's)² of the rank-one matrices of orthonormal columns, for random signs s.
-
-    Parameters
-    ----------
-    V : array (N, m), orthonormal columns
-    n_draws : int
-    rng : Generator
-
-    Returns
-    -------
-    array (n_draws, m)
-    """
+    """q_j(s) = (v_j's)² of the rank-one matrices of orthonormal columns, for random signs s (n_draws, m)."""
     ratios = np.empty((n_draws, V.shape[1]))
     for block, S in _sign_blocks(V.shape[0], n_draws, rng):
         np.square(S @ V, out=ratios[block])
@@ -120,21 +100,9 @@ class Brackets(NamedTuple):
 def largest_over_spectrahedron(Ks: Array, ratios: Array, tol: float = 1e-4) -> Brackets:
     """Bracket max_w Σ_j w_j q_j over Σ w = 1, Σ_j w_j K_j / tr K_j ⪰ 0, for every row q of ``ratios``.
 
-    Parameters
-    ----------
-    Ks : array (m, N, N), symmetric positive semidefinite, positive traces
-    ratios : array (n_draws, m)
-    tol : float
-        The brackets are at most tol · max(1, optimum) wide, unless rounding prevents it.
-
-    Returns
-    -------
-    Brackets
-
-    Notes
-    -----
-    The common range of the kernels is cut off at 1e-10 of the largest eigenvalue of their mean at equal
-    traces; what is below cannot be told from rounding, and is not asked to be positive semidefinite.
+    The brackets are at most tol · max(1, optimum) wide, unless rounding prevents it. The common range of the
+    kernels is cut off at 1e-10 of the largest eigenvalue of their mean at equal traces; what is below cannot
+    be told from rounding, and is not asked to be positive semidefinite.
 
     Memory: about four times the stack, and 16 N bytes for each draw. Time: one to two eigenvalue problems of
     size N and about ten iterations on matrices of size 12 to 30, for each draw.
@@ -267,18 +235,7 @@ class _Search:
 
 
 class Box:
-    """The box |c_i + (Yx)_i| ≤ width as rows 1 + Rx ≥ 0.
-
-    Parameters
-    ----------
-    Y : array (l, d), full column rank
-    c : array (l,), |c_i| < width
-    width : float
-
-    Attributes
-    ----------
-    rows : array (2l, d), R
-    """
+    """|c_i + (Yx)_i| ≤ width, |c_i| < width, Y (l, d) of full column rank, as rows 1 + Rx ≥ 0, R (2l, d)."""
 
     def __init__(self, Y: Array, c: Array, width: float) -> None:
         self._room = np.concatenate([width + c, width - c])

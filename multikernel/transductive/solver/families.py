@@ -65,20 +65,11 @@ class KernelFamily(ABC):
 
 
 class KernelBasis:
-    """Orthonormal matrices that span the same combinations as a stack.
+    """Orthonormal matrices Qs (k, n, n) that span the same combinations as a stack (m, n, n), k ≤ m.
 
     Weights of any sign on kernels that are nearly dependent grow without limit and lose their digits; the
     coordinates in an orthonormal basis do not. Directions in which the scaled kernels differ by less than
     1e-7 of the largest are left out.
-
-    Parameters
-    ----------
-    Ks : array (m, n, n)
-    scales : array (m,)
-
-    Attributes
-    ----------
-    Qs : array (k, n, n), k ≤ m, of Frobenius norm one
     """
 
     def __init__(self, Ks: Array, scales: Array) -> None:
@@ -103,10 +94,7 @@ class KernelBasis:
 def dependence(Ks: Array, with_identity: bool = False) -> tuple[float, Array]:
     """How nearly members depend on one another: the smallest over the largest eigenvalue of their cosines.
 
-    Returns
-    -------
-    ratio : float, zero (but for rounding) if some combination of the members vanishes
-    combination : array (n_members,), the members' part in it
+    Zero (but for rounding) if some combination of the members vanishes; with the members' part in it.
     """
     flat = Ks.reshape(len(Ks), -1)
     S = np.asarray(flat @ flat.T, float)
@@ -119,17 +107,9 @@ def dependence(Ks: Array, with_identity: bool = False) -> tuple[float, Array]:
 
 
 class StackFamily(KernelFamily):
-    """Ready matrices.
+    """Ready matrices (m, n, n), never modified and never copied.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n)
-        Never modified and never copied.
-    n_labelled : int
-    with_identity : bool
-    size : float
-    scales : array (m,), optional
-        By default those that give every member the trace n · size, which must be positive.
+    By default the scales give every member the trace n · size, which must be positive.
     """
 
     def __init__(
@@ -170,15 +150,7 @@ class StackFamily(KernelFamily):
 
 
 class RankOneFamily(KernelFamily):
-    """Members v_i v_i' of orthonormal vectors: K(w) is positive semidefinite exactly for w ≥ 0.
-
-    Parameters
-    ----------
-    V : array (n, m), orthonormal columns
-    n_labelled : int
-    with_identity : bool
-    size : float
-    """
+    """Members v_i v_i' of orthonormal columns: K(w) is positive semidefinite exactly for w ≥ 0."""
 
     def __init__(self, V: Array, n_labelled: int, with_identity: bool = False, size: float = 1.0) -> None:
         self.n, m = V.shape

@@ -45,23 +45,13 @@ _MAX_PULLS = 30
 
 @dataclass(frozen=True)
 class MatrixProblem:
-    """What is to be learned.
+    """What is to be learned."""
 
-    Attributes
-    ----------
-    members : array (m, n, n), symmetric positive semidefinite; or for "spectral" (n, m), orthonormal columns
-    loss : Hinge, SquaredHinge or HardMargin of the labelled points, which come first
-    weights : "free", "nonnegative" or "spectral"
-    trace : float, c
-    learn_ridge : bool
-        With :class:`HardMargin`: the 2-norm soft margin with a learned C = 1/τ.
-    """
-
-    members: Array
-    loss: Loss
-    weights: str
-    trace: float
-    learn_ridge: bool = False
+    members: Array  # (m, n, n), positive semidefinite; or for "spectral" (n, m), orthonormal columns
+    loss: Loss  # Hinge, SquaredHinge or HardMargin of the labelled points, which come first
+    weights: str  # "free", "nonnegative" or "spectral"
+    trace: float  # c
+    learn_ridge: bool = False  # with HardMargin: the 2-norm soft margin with a learned C = 1/τ
 
     @property
     def unit(self) -> float:
@@ -79,36 +69,20 @@ class MatrixProblem:
 class MatrixResult(Result):
     """A learned kernel matrix and its machine, in the caller's units.
 
-    Attributes
-    ----------
-    weights : array (m,), μ
-    ridge : float, the learned τ (0 when it is not learned)
-    dual : array (N,), label × dual
-    intercept : float
-    objective : float, the value 2e'a − a'(G + τI)a at the weights and duals returned
-    upper_bound, lower_bound : float, they enclose ω
-    gap : float, (upper − lower) / |upper|
-    n_iter : int
-    status : Status
-    history : list of dict with iteration, objective, lower_bound, gap, n_active
+    ``objective``: 2e'a − a'(G + τI)a at the weights and duals returned; ``gap``: (upper − lower) / |upper|;
+    the history has lower_bound too.
     """
 
-    weights: Array
-    ridge: float
-    dual: Array
+    weights: Array  # (m,), μ
+    ridge: float  # the learned τ (0 when it is not learned)
+    dual: Array  # (N,), label × dual
     intercept: float
     upper_bound: float
-    lower_bound: float
+    lower_bound: float  # they enclose ω
 
 
 def learn_kernel_matrix(problem: MatrixProblem, options: Options | None = None) -> MatrixResult:
     """Learn the weights of a family of kernel matrices.
-
-    Parameters
-    ----------
-    problem : MatrixProblem
-    options : Options, optional
-        ``tol``, ``max_iter`` and ``callback`` are used.
 
     Examples
     --------
@@ -269,23 +243,14 @@ def _inseparable(family: KernelFamily, loss: Loss) -> MatrixResult:
 # ------------------------------------------------------------------ the certificate
 @dataclass(frozen=True)
 class Certified:
-    """Feasible weights and duals, and what they prove.
+    """Feasible weights and duals, and what they prove."""
 
-    Attributes
-    ----------
-    w : array (n_members,), sum 1
-    beta : array (N,), feasible
-    intercept : float
-    value : float, the dual value at w and β
-    upper, lower : float, they enclose the optimal value
-    """
-
-    w: Array
-    beta: Array
+    w: Array  # (n_members,), sum 1
+    beta: Array  # (N,), feasible
     intercept: float
-    value: float
+    value: float  # the dual value at w and β
     upper: float
-    lower: float
+    lower: float  # they enclose the optimal value
 
     @property
     def gap(self) -> float:
@@ -300,16 +265,9 @@ def certify(
 ) -> Certified:
     """Make weights and duals feasible, and bound the optimal value by them.
 
-    Parameters
-    ----------
-    family, loss : the problem, as for :class:`InteriorPoint`
-    w : array (n_members,)
-    beta : array (N,)
-    pair : PSDPair, for weights of any sign
-        At w: its matrix is positive definite, and its multiplier proves the lower bound.
-    drop : float
-        Duals below this share of the largest become zero, and so do weights below this share of the whole
-        that may not be negative.
+    For weights of any sign the ``pair`` at w has a positive definite matrix, and its multiplier proves the
+    lower bound. Duals below ``drop`` of the largest become zero, and so do weights below this share of the
+    whole that may not be negative.
     """
     w = _feasible_weights(w, family.traces, pair.cone.n_members if pair is not None else 0, drop)
     beta = _feasible_duals(beta, loss, drop)

@@ -20,7 +20,7 @@ from multikernel.core.optim.weight_sets import (
     Simplex,
     dual_norm,
 )
-from multikernel.rules.margin.group_mkl import group_codes
+from multikernel.rules.margin.sets import group_codes
 from multikernel.rules.solver.descent import minimise_projected
 
 SETS = {

@@ -1,31 +1,14 @@
 """Gating models: their values by plain formulas, their gradients by finite differences, their starts."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.localized.solver.gates import GATES, LEAST_WIDTH, OPEN, is_saturated, saturated_gates
-
-NAMES = ("softmax", "sigmoid", "gaussian")
-COMPETING = ("softmax", "gaussian")
-
-
-def plain_gate(name, V, X):
-    """One sample and one gate at a time."""
-    eta = np.empty((len(X), len(V)))
-    for i, x in enumerate(X):
-        if name == "gaussian":
-            a = [-sum((x[d] - v[d]) ** 2 for d in range(x.size)) / v[-1] ** 2 for v in V]
-        else:
-            a = [sum(x[d] * v[d] for d in range(x.size)) + v[-1] for v in V]
-        if name == "sigmoid":
-            eta[i] = [1.0 / (1.0 + math.exp(-value)) for value in a]
-        else:
-            eta[i] = [math.exp(value) / sum(math.exp(other) for other in a) for value in a]
-    return eta
+from tests.localized.localized_reference import gate_of
+from tests.localized.solver.gated_problems import GATES as NAMES
+from tests.localized.solver.gated_problems import differences
 
 
 def draw_parameters(name, P, D, rng):
@@ -40,39 +23,24 @@ SIZES = st.tuples(st.integers(1, 9), st.integers(1, 5), st.integers(0, 4), st.in
 
 @pytest.mark.parametrize("name", NAMES)
 @given(sizes=SIZES)
-def test_values_follow_the_formula(name, sizes):
-    n, P, D, seed = sizes
-    rng = np.random.default_rng(seed)
-    X, V = rng.normal(size=(n, D)), draw_parameters(name, P, D, rng)
-    eta = GATES[name].values(V, X)
-    assert eta.shape == (n, P)
-    np.testing.assert_allclose(eta, plain_gate(name, V, X), rtol=1e-12, atol=1e-300)
-    if name in COMPETING:
-        np.testing.assert_allclose(eta.sum(axis=1), 1.0, rtol=1e-14)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@given(sizes=SIZES)
-def test_gradient_by_finite_differences(name, sizes):
+def test_values_follow_the_formula_and_gradients_its_differences(name, sizes):
     """J(η) = Σ s_im log η_im has c = −s: any slopes, without a kernel."""
     n, P, D, seed = sizes
     rng = np.random.default_rng(seed)
     X, V = rng.normal(size=(n, D)), draw_parameters(name, P, D, rng)
     s = rng.normal(size=(n, P))
-    gate, step = GATES[name], 1e-5
-    found = gate.gradient(V, X, gate.values(V, X), -s)
-    assert found.shape == V.shape
+    eta = GATES[name].values(V, X)
+    np.testing.assert_allclose(eta, gate_of(name, V, X), rtol=1e-12, atol=1e-300, strict=True)
+    if name != "sigmoid":
+        np.testing.assert_allclose(eta.sum(axis=1), 1.0, rtol=1e-14)
+    found = GATES[name].gradient(V, X, eta, -s)
 
     def J(parameters):
-        return float((s * np.log(plain_gate(name, parameters, X))).sum())
+        return float((s * np.log(gate_of(name, parameters.reshape(V.shape), X))).sum())
 
-    expected = np.empty_like(V)
-    for place in np.ndindex(V.shape):
-        up, down = V.copy(), V.copy()
-        up[place] += step
-        down[place] -= step
-        expected[place] = (J(up) - J(down)) / (2.0 * step)
-    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * max(1.0, np.abs(expected).max()))
+    expected = differences(J, V.ravel()).reshape(V.shape)
+    atol = 1e-6 * max(1.0, np.abs(expected).max())
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=atol, strict=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -84,11 +52,9 @@ def test_huge_activations_neither_overflow_nor_warn(name):
         slope = GATES[name].gradient(V, X, eta, np.ones_like(eta))
     assert np.isfinite(eta).all()
     assert np.isfinite(slope).all()
-    if name == "gaussian":
-        return
-    np.testing.assert_array_equal(eta[:2], [[1.0, 0.0], [0.0, 1.0]])
-    expected = plain_gate(name, V, X[2:])
-    np.testing.assert_allclose(eta[2:], expected, rtol=1e-14)
+    if name != "gaussian":
+        np.testing.assert_array_equal(eta[:2], [[1.0, 0.0], [0.0, 1.0]])
+        np.testing.assert_allclose(eta[2:], gate_of(name, V, X[2:]), rtol=1e-14)
 
 
 def test_a_narrow_gaussian_gate_far_from_every_sample_is_finite():

@@ -97,9 +97,8 @@ def make_objective(kind, gate, seed=0, n=14, D=2, sources=(0, 1, 2), ridge=0.0, 
     ridge=st.sampled_from([0.0, 0.5]),
 )
 def test_gradient_by_finite_differences(kind, gate, seed, n, D, copies, ridge):
-    D = (
-        max(D, 1) if kind == "one_class" else D
-    )  # all samples alike: nothing to learn, the value is not smooth
+    if kind == "one_class":  # all samples alike: nothing to learn, the value is not smooth
+        D = max(D, 1)
     _, objective, theta = make_objective(kind, gate, seed, n, D, (0, *copies), ridge)
     objective.value(theta)
     found = objective.gradient()

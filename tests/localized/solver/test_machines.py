@@ -162,8 +162,7 @@ def test_the_values_of_several_machines_are_never_above_the_sum(kind):
 
 @pytest.mark.parametrize("kind", MACHINES)
 def test_the_cap_on_steps_is_admitted_and_the_gap_stays_honest(kind, monkeypatch):
-    monkeypatch.setattr(module, "LEAST_STEPS", 3)
-    monkeypatch.setattr(module, "STEPS_PER_SAMPLE", 0)
+    monkeypatch.setattr(module, "most_steps", lambda n: 3)
     problem = make_problem(60, seed=11)
     machines = make_machines(kind, problem, 1e-6)
     solved = machines.solve(problem.Ks[0])
@@ -175,15 +174,14 @@ def test_the_cap_on_steps_is_admitted_and_the_gap_stays_honest(kind, monkeypatch
     # Unfinished work must not look like progress: it counts with its upper bound.
     assert solved.value == pytest.approx(sum(p if p - d > 1e-6 * abs(p) else d for d, p in pairs), rel=1e-9)
     # More steps finish the work.
-    monkeypatch.setattr(module, "LEAST_STEPS", 10**5)
+    monkeypatch.setattr(module, "most_steps", lambda n: 10**5)
     machines.reset()
     assert not machines.solve(problem.Ks[0]).exhausted
 
 
 def test_one_exhausted_machine_among_several_is_told(monkeypatch):
     """The first machine is easy, the second is not."""
-    monkeypatch.setattr(module, "LEAST_STEPS", 6)
-    monkeypatch.setattr(module, "STEPS_PER_SAMPLE", 0)
+    monkeypatch.setattr(module, "most_steps", lambda n: 6)
     problem = make_problem(60, seed=11)
     easy = np.full(60, -1.0)
     easy[0] = 1.0
@@ -198,9 +196,8 @@ def test_kernels_of_low_rank_are_solved(kind):
     """Rank one, and exact copies of samples: many solutions, one value."""
     problem = make_problem(60, seed=12)
     x = np.repeat(problem.X[:30, 0], 2)
-    x = (
-        np.abs(x) + 0.1 if kind == "one_class" else x
-    )  # the origin apart from the samples, or the value is zero
+    if kind == "one_class":  # the origin apart from the samples, or the value is zero
+        x = np.abs(x) + 0.1
     K = np.outer(x, x)
     solved = make_machines(kind, problem, 1e-8).solve(K)
     assert solved.gap <= 1e-8

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 
 import cvxpy as cp
 import numpy as np
+import pytest
 
 from judges.optimum import conic_optimum
 from multikernel.nonstationary.solver.mixtures import Mixtures
 from multikernel.nonstationary.solver.projection import Projection
+
+MODES = ("qp", "full", "hard")
+EACH_MODE = pytest.mark.parametrize("mode", MODES)
 
 
 @dataclass(frozen=True)
@@ -116,10 +120,15 @@ def dual_matrices(problem):
     return H, f, A
 
 
+def stacked(duals):
+    """The duals of both classes as one vector."""
+    return np.concatenate([duals[0].ravel(), duals[1].ravel()])
+
+
 def dual_value(problem, duals):
     """J of the duals, from the matrices."""
     H, f, _ = dual_matrices(problem)
-    u = np.concatenate([duals[0].ravel(), duals[1].ravel()])
+    u = stacked(duals)
     value = f @ u - 0.5 * u @ H @ u
     if problem.mode == "full":
         for part in duals:

@@ -12,10 +12,7 @@ from multikernel.nonstationary.solver import working_set
 from multikernel.nonstationary.solver.interior_point import ReducedSystem, interior_point
 from multikernel.nonstationary.solver.projection import dense_program, select
 from multikernel.nonstationary.solver.working_set import likely, project_interior
-from tests.nonstationary.solver.mixture_problems import dual_matrices, dual_value, make_problem
-
-MODES = ("qp", "full", "hard")
-EACH_MODE = pytest.mark.parametrize("mode", MODES)
+from tests.nonstationary.solver.mixture_problems import EACH_MODE, dual_matrices, dual_value, make_problem
 
 
 def some(problem, share, seed=0):

@@ -20,15 +20,13 @@ from multikernel.nonstationary.solver.learn import (
 from multikernel.nonstationary.solver.mixtures import Mixtures
 from multikernel.nonstationary.solver.working_set import project_interior
 from tests.nonstationary.solver.mixture_problems import (
+    EACH_MODE,
     Problem,
     make_kernels,
     make_problem,
     primal_by_cvxpy,
     uniform,
 )
-
-MODES = ("qp", "full", "hard")
-EACH_MODE = pytest.mark.parametrize("mode", MODES)
 
 
 def learn_it(problem, starts=None, solver="ipm", **options):
@@ -169,10 +167,7 @@ def test_bounds_that_cross_are_suspicious():
     t = np.arange(float(n))
     K = np.cos(np.subtract.outer(t, t) ** 2)
     assert np.linalg.eigvalsh(K)[0] < -1.0
-    rows = np.arange(0, n, 2), np.arange(1, n, 2)
-    one = np.array([0])
-    mixtures = Mixtures(K[None], (one, one), rows, np.full(n, 100.0), np.ones(n))
-    q = np.ones((n // 2, 1))
+    mixtures, q = replace(make_mixtures([K], ([0], [0]), n), bounds=np.full(n, 100.0)), np.ones((n // 2, 1))
     assert learn_mixtures(mixtures, [(q, q)], options=Options(max_iter=5)).suspicious
 
 
@@ -355,28 +350,26 @@ def three_kernels(n=12):
     return np.stack([X @ X.T, np.eye(n), X[:, :1] @ X[:, :1].T])
 
 
+CORNER = np.zeros((12, 12))
+CORNER[-1, -1] = 0.1  # the first row is the same
+
+
 @pytest.mark.parametrize(
-    ("kernels", "twins"),
+    ("Ks", "kernels", "twins"),
     [
-        (([0, 1, 2], [0, 1, 2]), False),
-        (([0], [0]), False),
-        (([0, 1, 0], [0, 1]), True),
-        (([0, 1], [2, 1, 2]), True),
+        (three_kernels(), ([0, 1, 2], [0, 1, 2]), False),
+        (three_kernels(), ([0], [0]), False),
+        (three_kernels(), ([0, 1, 0], [0, 1]), True),
+        (three_kernels(), ([0, 1], [2, 1, 2]), True),
+        (three_kernels()[[0, 0]] * [[[1.0]], [[1.0 + 1e-13]]], ([0, 1], [0]), True),
+        (three_kernels()[[0, 0]] * [[[1.0]], [[1.001]]], ([0, 1], [0]), False),
+        (three_kernels()[[0, 0]] + [np.zeros((12, 12)), CORNER], ([0, 1], [0]), False),
     ],
 )
-def test_a_kernel_that_repeats_within_a_class(kernels, twins):
-    mixtures = make_mixtures(three_kernels(), kernels)
+def test_a_kernel_that_repeats_within_a_class_by_its_number_or_its_values(Ks, kernels, twins):
+    mixtures = make_mixtures(Ks, kernels)
     assert has_twins(mixtures) is twins
     assert n_starts(mixtures) == (8 if twins else 1)
-
-
-def test_kernels_are_compared_by_their_values():
-    Ks = three_kernels()
-    assert has_twins(make_mixtures([Ks[0], Ks[0] * (1.0 + 1e-13)], ([0, 1], [0])))
-    assert not has_twins(make_mixtures([Ks[0], 1.001 * Ks[0]], ([0, 1], [0])))
-    other = Ks[0].copy()
-    other[-1, -1] += 0.1  # the first row is the same
-    assert not has_twins(make_mixtures([Ks[0], other], ([0, 1], [0])))
 
 
 def is_uniform(q):

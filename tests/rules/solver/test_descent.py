@@ -15,7 +15,8 @@ def quadratic(size, seed):
     rng = np.random.default_rng(seed)
     Q, _ = np.linalg.qr(rng.normal(size=(size, size)))
     A = (Q * np.logspace(-2, 1, size)) @ Q.T
-    return A, rng.normal(size=size)
+    b = rng.normal(size=size)
+    return A, b, lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b)
 
 
 def conditions_of(region, x):
@@ -32,13 +33,11 @@ REGIONS = [Simplex(), Simplex(3.0), Orthant(), PositiveBall(np.full(6, 0.3), 0.5
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("region", REGIONS, ids=lambda region: type(region).__name__)
 def test_least_of_a_quadratic(region, seed):
-    A, b = quadratic(6, seed)
+    A, b, evaluate = quadratic(6, seed)
     x = cp.Variable(6)
     problem = cp.Problem(cp.Minimize(0.5 * cp.quad_form(x, cp.psd_wrap(A)) - b @ x), conditions_of(region, x))
     best = conic_optimum(problem, enough=1e-8)
-    found = minimise_projected(
-        lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b), region, np.zeros(6), Options(tol=1e-8, max_iter=2000)
-    )
+    found = minimise_projected(evaluate, region, np.zeros(6), Options(tol=1e-8, max_iter=2000))
     assert found.status == Status.OPTIMAL and found.gap <= 1e-8
     np.testing.assert_allclose(found.objective, best, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(region.project(found.point), found.point, atol=1e-9)
@@ -49,7 +48,7 @@ def test_least_of_a_quadratic(region, seed):
 
 
 def test_gap_bounds_the_distance_all_the_way():
-    A, b = quadratic(6, 3)
+    A, b, _ = quadratic(6, 3)
 
     def evaluate(x):
         return 0.5 * x @ A @ x - b @ x + 10.0, A @ x - b
@@ -89,11 +88,7 @@ def test_steps_out_of_the_domain_are_shortened():
 
 
 def test_the_end_is_told():
-    A, b = quadratic(6, 4)
-
-    def evaluate(x):
-        return 0.5 * x @ A @ x - b @ x, A @ x - b
-
+    A, b, evaluate = quadratic(6, 4)
     few = minimise_projected(evaluate, Simplex(), np.ones(6), Options(tol=1e-12, max_iter=2))
     assert few.status == Status.MAX_ITER and few.n_iter == 2 and few.gap > 1e-12
     seen = []
@@ -108,13 +103,11 @@ def test_the_end_is_told():
 
 
 def test_best_point_is_returned_though_values_may_rise():
-    A, b = quadratic(8, 5)
+    _, _, evaluate = quadratic(8, 5)
     rises = 0
     for max_iter in range(3, 9):
         options = Options(tol=1e-14, max_iter=max_iter)
-        found = minimise_projected(
-            lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b), Simplex(), np.ones(8), options
-        )
+        found = minimise_projected(evaluate, Simplex(), np.ones(8), options)
         values = [entry["objective"] for entry in found.history]
         assert found.objective == min(values)
         rises += values[-1] > min(values)

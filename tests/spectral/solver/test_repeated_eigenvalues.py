@@ -7,16 +7,10 @@ import pytest
 
 from multikernel import SpectralKernelClassifier
 from multikernel.kernels import Gaussian
-from multikernel.spectral.solver.kernel import SpectralRule, Spectrum, learn_spectral_weights, spectrum_of
+from multikernel.spectral.solver.kernel import Spectrum, learn_spectral_weights, spectrum_of
 from multikernel.spectral.solver.leave_one_out import leave_one_out_score, squares_without_each
-from multikernel.spectral.solver.separability import Tradeoff
+from tests.spectral.solver.test_leave_one_out import RULES
 
-RULES = [
-    SpectralRule(),
-    SpectralRule(tradeoff=Tradeoff(1.5, relative=True)),
-    SpectralRule("alignment"),
-    SpectralRule("alignment", method="nnls"),
-]
 VALUES = np.array([5.0, 3.0, 3.0, 3.0, 1.0, 0.5, 0.5])
 SPACES = [slice(0, 1), slice(1, 4), slice(4, 5), slice(5, 7)]
 CODES = np.arange(14) % 3
@@ -31,9 +25,8 @@ def two_bases():
     V = orthonormal(20, 7, 0)
     turned = V.copy()
     for place, space in enumerate(SPACES):
-        turned[:, space] = V[:, space] @ orthonormal(
-            space.stop - space.start, space.stop - space.start, place
-        )
+        size = space.stop - space.start
+        turned[:, space] = V[:, space] @ orthonormal(size, size, place)
     assert np.abs(V - turned).max() > 0.1
     return Spectrum(VALUES, V, VALUES.sum()), Spectrum(VALUES, turned, VALUES.sum())
 
@@ -42,7 +35,7 @@ def weighted(spectrum, squares):
     return (spectrum.vectors * squares) @ spectrum.vectors.T
 
 
-@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_the_learned_kernel_does_not_depend_on_the_basis(rule):
     first, second = two_bases()
     np.testing.assert_array_equal(first.spaces, [0, 1, 1, 1, 2, 3, 3])
@@ -68,7 +61,7 @@ def test_aligned_weights_of_spaces_are_the_best_of_their_kind():
     from scipy.optimize import minimize
 
     spectrum, _ = two_bases()
-    learned = learn_spectral_weights(spectrum, CODES, RULES[3])
+    learned = learn_spectral_weights(spectrum, CODES, RULES["nnls"])
     V, target = spectrum.vectors[:14], np.where(CODES[:, None] == CODES, 1.0, -0.5)
 
     def alignment(w):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from multikernel.core.optim.weight_sets import Spectrahedron
-from multikernel.core.svm.losses import HardMargin, Hinge, SquaredHinge
+from multikernel.core.svm.losses import Hinge
 from multikernel.transductive.solver.families import RankOneFamily, StackFamily
 from multikernel.transductive.solver.interior_point import InteriorPoint, follow_path
 from tests.core.problems import Task
@@ -23,19 +23,13 @@ CHANGES = ("beta", "w", "nu", "delta", "z", "lam", "theta")
 def make_method(criterion, weights, C=1.0, **points):
     """The method on members of trace n with weights of sum one, and those members plainly."""
     case = make_case(criterion, weights, C=C, **points)
-    loss = {
-        "hard": HardMargin(case.y),
-        "soft1": Hinge(case.y, case.C),
-        "soft2": SquaredHinge(case.y, case.C),
-        "soft2 learned": HardMargin(case.y),
-    }[criterion]
     kind = RankOneFamily if weights == "spectral" else StackFamily
     family = kind(case.members, case.y.size, case.learned)
     cone = Spectrahedron(case.members, family.scales[: len(case.members)]) if weights == "free" else None
     members = case.stack * (case.n / case.r)[:, None, None]
     if case.learned:
         members = np.concatenate([members, np.eye(case.n)[None]])
-    return InteriorPoint(family, loss, cone), case.but(trace=float(case.n)), members
+    return InteriorPoint(family, case.problem().loss, cone), case.but(trace=float(case.n)), members
 
 
 def state_of(method):

@@ -1,4 +1,4 @@
-"""Weights that depend on the sample: one set for each cluster, or for each sample (Yang and others)."""
+"""Kernels that are no weighted sum with one weight for each: products, functional and local combinations."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,21 +6,221 @@ from typing import Any
 
 import numpy as np
 
-from ..._typing import Array
-from ..._validation import check_number, check_positive_integer, check_seed
-from ...clustering.solver import KernelKMeans
-from ...core.stack.sums import GatedStack, kernel_scales, weighted_sum
-from ...core.svm.losses import Loss, SquaredError, SquaredHinge
-from ..learner import About, Learned, WeightLearner
-from ..solver.descent import ProjectedResult
-from ..solver.local_weights import Groups, learn_local_weights
-from ..targets import Targets, require_different_values
+from .._typing import Array
+from .._validation import check_choice, check_number, check_positive_integer, check_seed, smallest_eigenvalue
+from ..clustering.solver import KernelKMeans
+from ..core.stack.sums import GatedStack, kernel_scales, mean_diagonals, weighted_sum
+from ..core.svm.losses import Loss, SquaredError, SquaredHinge
+from .learner import COMBINATIONS, About, Learned, SumOrProductLearner, WeightLearner
+from .solver.descent import ProjectedResult
+from .solver.general import LinearPrice, QuadraticPrice, minimise_general
+from .solver.local_weights import Groups, indicator, learn_local_weights
+from .solver.products import PowerProduct, WeightedSum, divisible_product
+from .targets import TASKS, Targets, require_different_values
+
+PENALTIES = {"l1": LinearPrice, "l2": QuadraticPrice}
+FORMS = ("product", "difference", "absolute")
+
+
+@dataclass(eq=False, repr=False)
+class GeneralMKL(SumOrProductLearner):
+    """Weights or exponents η at which a support vector machine, with a price on η, is best.
+
+        min_{η ≥ 0}  J(K_η) + reg r(η),      r = Σ_m η_m   or   ½ Σ_m η_m²
+
+        sum        K_η = Σ_m η_m K_m
+        product    K_η = ∘_m (K_m / s_m)^{η_m}   (entry by entry), s_m the mean of K_m's diagonal
+
+    J(K) is the value of the machine at its optimum, ½‖w‖² + C Σ ξ_i; of several classes or outputs the sum of
+    their machines', with one η for all. With one Gaussian for each feature (:func:`multikernel.per_feature`)
+    the product is exp(−Σ_j η_j (x_j − z_j)²): η_j is the width of feature j, and 0 where it is left out.
+
+    The sum is a convex problem. The product is not: where it ends depends on its start, which is
+    η_m = 1 / (P u_m), u_m the median of −log(K_m / s_m) over pairs of samples, so that the kernel of two
+    samples at the median distance in every feature is 1/e (η = 0, the constant kernel, is no start).
+
+    Parameters
+    ----------
+    C : float > 0
+    combination : {"sum", "product"}
+        "product" needs kernels with entries above 0 only all whose powers are positive semidefinite, such as
+        Gaussian and Laplacian kernels.
+    penalty : {"l1", "l2"}
+        r: "l1" leaves kernels out, "l2" hardly does.
+    reg : float > 0
+        The price of η. It is paid for η itself: kernels (features) should be of one scale.
+    epsilon : float >= 0
+        For values: errors below it are free.
+    tol : float
+        On ``dual_gap_``.
+    max_iter : int
+
+    Attributes
+    ----------
+    kernel_weights_ : array (n_kernels,), η
+    objective_ : float, J(K_η) + reg r(η)
+    dual_gap_ : float
+        "sum": no η is better than objective_ (1 − dual_gap_). "product": how far η is from stationary, in
+        the same units (``multikernel.rules.solver.general``).
+
+    References
+    ----------
+    M. Varma & B. R. Babu (2009). More generality in efficient multiple kernel learning. ICML.
+
+    Examples
+    --------
+    Features by the widths of one Gaussian each: the classes differ in the first two of four.
+
+    >>> import numpy as np
+    >>> from multikernel import CombinedKernelClassifier, per_feature
+    >>> X = np.random.default_rng(0).normal(size=(80, 4))
+    >>> y = X[:, 0] ** 2 + X[:, 1] ** 2 > 1.5
+    >>> learner = GeneralMKL(combination="product")
+    >>> model = CombinedKernelClassifier(learner, kernels=per_feature(4)).fit(X, y)
+    >>> model.kernel_weights_.round(1)
+    array([1.2, 1.1, 0. , 0. ])
+    """
+
+    about = About(
+        family="nonlinear",
+        problem="min_{η ≥ 0} J(K_η) + reg Σ η_m (or ½ reg Σ η_m²), K_η = Σ η_m K_m or ∘ K_m^{η_m}",
+        solver="spectral projected gradient; duality gap (sum, convex) or stationarity (product)",
+        cost="some tens of machines, each with P n²; the product keeps logarithms, P n²/2 numbers",
+        use="The product chooses features and their widths: one Gaussian for each feature.",
+        reference="Varma & Babu 2009",
+    )
+
+    C: float = 1.0
+    combination: str = "sum"
+    penalty: str = "l1"
+    reg: float = 1.0
+    epsilon: float = 0.1
+    tol: float = 1e-4
+    max_iter: int = 500
+
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        check_choice("combination", self.combination, COMBINATIONS)
+        check_choice("penalty", self.penalty, tuple(PENALTIES))
+        price = PENALTIES[self.penalty](check_number("reg", self.reg, above=0.0))
+        C, options = check_number("C", self.C, above=0.0), self._options()
+        losses = targets.losses(C, epsilon=check_number("epsilon", self.epsilon, at_least=0.0))
+        self._scales = mean_diagonals(Ks)
+        combination, units = self._combination(Ks)
+        found = minimise_general(combination, losses, price, units, options)
+        if not found.point.any():
+            raise ValueError(
+                f"GeneralMKL: at reg={self.reg!r} no kernel is worth its price. Lower reg, or raise C."
+            )
+        return Learned.of(found, found.point)
+
+    def _combination(self, Ks: Array) -> tuple[WeightedSum | PowerProduct, Array]:
+        """How the kernels become one, and a usual size of each η."""
+        if self.combination == "sum":
+            return WeightedSum(Ks), 1.0 / self._scales
+        product = divisible_product(Ks, self.view_names_, self._scales)
+        return product, 1.0 / product.typical()
+
+
+@dataclass(eq=False, repr=False)
+class FunctionalForm(WeightLearner):
+    """K = ½(K₁ + K₂) + τ f(D), D = K₁ − K₂, for two kernels, each scaled to a mean diagonal of 1.
+
+    product      f = DD / n                (matrix product; new samples: d(x)'D / n)
+    difference   f = L ∘ D,                L_ij = 1 if i and j are of one class, else −1/(k − 1)
+    absolute     f = L ∘ |D|               (entry by entry)
+
+    n is the number of samples, k that of classes; L = yy' for two. Where the kernels agree, f is nothing.
+    "difference" and "absolute" move what the kernels do not agree on to the side of the classes; they may
+    make K indefinite, whose diagonal then is raised by as much as makes it semidefinite (``shift_``).
+
+    The class of a new sample is not known. It was proposed to try each, and to keep the one that is decided
+    with the most confidence, the largest y f(x | y). For two classes and a machine whose score is linear in
+    the kernel, f(x | +1) + f(x | −1) is twice the score by ½(K₁ + K₂) alone, and its sign is that choice: so
+    the kernel between new and training samples is ½(K₁ + K₂) here, for any number of classes.
+
+    The forms are our reading of the review by Gönen & Alpaydın (2011); there the product is not divided by n,
+    which makes τ mean the same for few samples and many.
+
+    Parameters
+    ----------
+    form : {"product", "difference", "absolute"}
+        "product" needs no classes.
+    tau : float >= 0
+
+    Attributes
+    ----------
+    kernel_weights_ : array (2,), of both kernels in their mean: ½ divided by the mean of the diagonal
+    shift_ : float, what is added to the diagonal of the training kernel
+
+    References
+    ----------
+    I. M. de Diego, J. M. Moguerza & A. Muñoz (2004). Combining kernel information for support vector
+    classification. Multiple Classifier Systems.
+
+    Examples
+    --------
+    >>> K, L = np.array([[1.0, 0.8], [0.8, 1.0]]), np.array([[1.0, 0.2], [0.2, 1.0]])
+    >>> FunctionalForm("absolute", tau=0.5).fit_combine([K, L], ["a", "b"])
+    array([[1. , 0.2],
+           [0.2, 1. ]])
+    """
+
+    learns_from = TASKS
+    is_linear = False
+    about = About(
+        family="nonlinear",
+        problem="K = ½(K₁ + K₂) + τ f(K₁ − K₂), f a product, a difference or its size, by classes",
+        solver="none; an eigenvalue to keep K semidefinite",
+        cost="n³",
+        use="Two kernels that disagree in part, and classes to say who is right.",
+        reference="de Diego, Moguerza & Muñoz 2004",
+    )
+
+    form: str = "product"
+    tau: float = 0.5
+
+    def _learn(self, Ks: Array, targets: Targets) -> Learned:
+        check_choice("form", self.form, FORMS)
+        check_number("tau", self.tau, at_least=0.0)
+        if len(Ks) != 2:
+            raise ValueError(
+                f"FunctionalForm combines two kernels; got {len(Ks)}. Choose two, or add kernels up first."
+            )
+        if self.form != "product" and targets.task != "classes":
+            raise ValueError(
+                f"FunctionalForm(form={self.form!r}) learns from classes; got {targets.task}. "
+                "Use form='product'."
+            )
+        self.kernel_weights_ = 0.5 / kernel_scales(Ks, self.view_names_)
+        left, right = (w * K.astype(float) for w, K in zip(self.kernel_weights_, Ks, strict=True))
+        self._difference = 2.0 * (left - right)
+        self._labels = targets.ideal if self.form != "product" else None
+        self.shift_ = 0.0
+        if self._labels is not None:
+            self.shift_ = max(0.0, -smallest_eigenvalue(self.combine_training(Ks)))
+        return Learned(self.kernel_weights_)
+
+    def combine_training(self, Ks: Array) -> Array:
+        """The kernel of the training samples, of which the classes are known."""
+        K = self.combine_rows(enumerate(Ks))
+        if self._labels is not None:
+            part = np.abs(self._difference) if self.form == "absolute" else self._difference
+            K += self.tau * (self._labels @ self._labels.T) * part
+            K[np.diag_indices(len(K))] += self.shift_
+        return K
+
+    def combine_rows(self, kernels: Iterable[tuple[int, Array]]) -> Array:
+        """The kernel between samples of unknown class and the training samples."""
+        parts = [np.multiply(K, self.kernel_weights_[m], dtype=np.float64) for m, K in kernels]
+        K = parts[0] + parts[1]
+        if self.form == "product":
+            K += (2.0 * self.tau / len(self._difference)) * (parts[0] - parts[1]) @ self._difference
+        return K
 
 
 class LocalLearner(WeightLearner):
     """K(x, z) = Σ_m η_m(x) η_m(z) K_m(x, z) / s_m; a learner says what η is at new samples."""
 
-    learns_from = ("classes", "values")
     certificate = "stationarity"
     is_linear = False
     C: float
@@ -147,16 +347,13 @@ class ClusterWeights(LocalLearner):
             self.clusters_ = self._cluster(mean, self.n_clusters)
         else:
             self.clusters_ = _given_clusters(self.labels, targets.n)
-        self._centres(mean)
+        members = indicator(self.clusters_)
+        self._members = members / members.sum(axis=0)
+        self._norms = np.einsum("ic,ij,jc->c", self._members, mean, self._members, optimize=True)
         groups = Groups(self.clusters_, np.zeros(targets.n, int))
         found = self._descend(Ks, targets, groups)
         self.cluster_weights_ = found.point
         return Learned.of(found, self._training_weights.mean(axis=0))
-
-    def _centres(self, mean: Array) -> None:
-        members = np.equal.outer(self.clusters_, np.arange(int(self.clusters_.max()) + 1)).astype(float)
-        self._members = members / members.sum(axis=0)
-        self._norms = np.einsum("ic,ij,jc->c", self._members, mean, self._members, optimize=True)
 
     def _weights_at(self, similarities: Array) -> Array:
         nearest = (self._norms - 2.0 * similarities @ self._members).argmin(axis=1)

@@ -38,16 +38,17 @@ v_σ(C(η)) gets there at first, and again wherever a step fails.
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-from ..._typing import Array
-from ...core.optim.loop import Options, Recorder, Status, armijo, backtrack
-from ...core.optim.simplex import minimise_over_simplex, minimize_step
-from ...core.scatter import SingularScatterError, class_columns
-from .problem import (
+from multikernel.core.optim.loop import Options, Recorder, Status, armijo, backtrack
+from multikernel.core.optim.simplex import minimise_over_simplex, minimize_step
+from multikernel.core.scatter import SingularScatterError, class_columns
+from multikernel.discriminant import KernelDiscriminantClassifier
+from multikernel.discriminant.solver.learn import learn_discriminant
+from multikernel.discriminant.solver.problem import (
     JITTER,
     DiscriminantProblem,
     DiscriminantResult,
@@ -55,6 +56,8 @@ from .problem import (
     discriminant_result,
     relative_gap,
 )
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 _FIRST = 0.1  # kσ of the first problem, relative to tr C
 _NEAR_OPTIMUM = 0.3  # of kσ: the gap at which the solution for a σ is near enough
@@ -72,16 +75,28 @@ _CENTERED = 1e-10  # of ‖Z½SZ½/σ − I‖, where rounding lets it go so far
 _NEAR = 1e-2
 
 
-def learn_diagonal_discriminant(problem: DiscriminantProblem, options: Options) -> DiscriminantResult:
-    """Learn weights, and λ where it is not given, by (37), for three classes or more.
+class DiagonalDiscriminantClassifier(KernelDiscriminantClassifier):
+    """The classifier of the package, with the weights and λ of (37)."""
+
+    def _learn(self, Ks: Array, problem: DiscriminantProblem) -> DiscriminantResult:
+        return learn_diagonal_discriminant(problem, options=Options(tol=self.tol, max_iter=self.max_iter))
+
+
+def learn_diagonal_discriminant(
+    problem: DiscriminantProblem, *, options: Options | None = None
+) -> DiscriminantResult:
+    """Learn weights, and λ where it is not given, by (37); as ``learn_discriminant``.
 
     Parameters
     ----------
     problem : DiscriminantProblem
-        Its ``formulation`` is not read.
-    options : Options
+        Two classes have the weights of the exact problem, which is what is solved.
+    options : Options, optional
         ``max_iter`` counts all Newton steps.
     """
+    options = options or Options(tol=1e-8, max_iter=100)
+    if problem.codes.max() == 1:
+        return learn_discriminant(problem, options=options)
     members = Members(problem.Ks, problem.reg)
     path = _Path(members, np.asfortranarray(class_columns(problem.codes)), options)
     path.follow()

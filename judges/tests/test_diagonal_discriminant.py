@@ -1,12 +1,29 @@
-"""The smallest diagonal above a matrix: CVXOPT, closed forms, and the derivative of the smooth form."""
+"""The approximation (37) of the discriminant program: the smallest diagonal above a matrix, and bounds."""
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judges.programs.discriminant_published import smallest_diagonal
-from multikernel.discriminant.solver.diagonal import diagonal_bound, smooth_bound
+from judges.diagonal_discriminant import (
+    between_classes,
+    diagonal_bound,
+    learn_diagonal_discriminant,
+    smooth_bound,
+    smooth_separation,
+)
+from judges.programs import discriminant_published as reference
+from multikernel.core.scatter import class_columns
+from multikernel.discriminant.solver.problem import DiscriminantProblem, Members
+from tests.discriminant.discriminant_problems import (
+    assert_close,
+    make_problem,
+    problems,
+    regs,
+    shares_of,
+    slopes,
+    wine,
+)
 
 
 def random_matrix(k, rank, seed, spread=1.0):
@@ -26,7 +43,7 @@ seeds = st.integers(0, 10**6)
 @pytest.mark.parametrize(("k", "rank"), [(2, 1), (3, 2), (3, 3), (4, 0), (6, 3), (10, 9)])
 def test_against_cvxopt(k, rank):
     C = random_matrix(k, rank, seed=k + rank)
-    expected, Z = smallest_diagonal(C)
+    expected, Z = reference.smallest_diagonal(C)
     found = diagonal_bound(C)
     assert found.upper == pytest.approx(expected, rel=1e-7)
     np.testing.assert_allclose((found.Z * C).sum(), (Z * C).sum(), rtol=1e-7)
@@ -90,3 +107,65 @@ def test_its_gradient_is_z(k, rank, seed, relative):
     values = [smooth_bound(C + step * h * D, relative).value for step in (-2, -1, 1, 2)]
     slope = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * h)
     assert slope == pytest.approx((smooth_bound(C, relative).Z * D).sum(), rel=1e-6, abs=1e-8)
+
+
+@given(problems, regs)
+def test_between_classes(problem, reg):
+    """C and its first and second derivatives."""
+    Ks, codes = make_problem(*problem)
+    members = Members(Ks, reg)
+    H = np.asfortranarray(class_columns(codes))
+    x = shares_of(members.usable.size, problem[-1])
+    here = between_classes(members, H, x)
+    A, ridge = reference.members(Ks, reg)
+    M = ridge + np.tensordot(x, A, 1)
+    assert_close(here.C, H.T @ np.linalg.solve(M, H))
+    assert_close(-here.E, slopes(lambda z: between_classes(members, H, z).C, x))
+    second = np.einsum("ina,jnb->ijab", here.W, here.W)
+    second += second.transpose(0, 1, 3, 2)
+    assert_close(second, slopes(lambda z: -between_classes(members, H, z).E, x))
+
+
+@settings(max_examples=12)
+@given(problems, regs, st.sampled_from([1e-3, 1e-1]))
+def test_smooth_diagonal(problem, reg, relative):
+    Ks, codes = make_problem(*problem)
+    members = Members(Ks, reg)
+    H = np.asfortranarray(class_columns(codes))
+    x = shares_of(members.usable.size, problem[-1])
+    sigma = relative * float(np.trace(between_classes(members, H, x).C))
+
+    def at(z):
+        return smooth_separation(between_classes(members, H, z), sigma)
+
+    here = at(x)
+    # The smooth form bends within a width of σ: smaller steps, which cost digits.
+    assert_close(here.gradient, slopes(lambda z: at(z).value, x, 1e-4 * relative), rtol=1e-5)
+    assert_close(here.hessian, slopes(lambda z: at(z).gradient, x, 1e-4 * relative), rtol=1e-4)
+
+
+@settings(max_examples=15)
+@given(problems, st.sampled_from([1.0, 1e-4, None]))
+def test_whatever_b_and_z_prove_is_below_the_optimum(problem, reg):
+    Ks, codes = make_problem(*problem)
+    members = Members(Ks, reg)
+    H = np.asfortranarray(class_columns(codes))
+    factor = 1.0 if reg is None else reg
+    exact, diagonal = (reference.value(Ks, codes, reg, form, H)[0] for form in ("full", "diagonal"))
+    rng = np.random.default_rng(problem[-1])
+    for seed in range(5):
+        x = shares_of(members.usable.size, [problem[-1], seed])
+        between = between_classes(members, H, x)
+        L = rng.normal(size=(H.shape[1], 2))
+        L /= np.linalg.norm(L, axis=1)[:, None]
+        for Z in (L @ L.T, diagonal_bound(between.C).Z):
+            assert factor * between.lower_bound(Z) <= diagonal * (1.0 + 1e-7)
+        assert factor * between.lower_bound(np.eye(len(L))) <= exact * (1.0 + 1e-7)
+
+
+def test_the_bound_is_reached_at_the_optimum():
+    Ks, codes = wine()  # not a kink: there is only one Z
+    found = learn_diagonal_discriminant(DiscriminantProblem(Ks, codes, 1e-2))
+    between = between_classes(Members(Ks, 1e-2), np.asfortranarray(class_columns(codes)), found.shares)
+    proved = 1e-2 * between.lower_bound(diagonal_bound(between.C).Z)
+    assert proved == pytest.approx(found.objective, rel=1e-7)

@@ -1,1 +1,0 @@
-"""Weights by the likeness of the kernels to the targets."""

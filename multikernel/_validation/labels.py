@@ -14,16 +14,7 @@ from .tables import NotFiniteError, RowError, all_finite
 def signs_of_two_classes(labels: np.ndarray, *, if_missing: str, if_more: str) -> np.ndarray:
     """±1 for a 1-D array of labels: +1 is the second class in sorted order.
 
-    Parameters
-    ----------
-    labels : array (n,)
-    if_missing, if_more : str
-        The remedies for missing labels, and for another number of classes than two.
-
-    Examples
-    --------
-    >>> signs_of_two_classes(np.array(["no", "yes", "no"]), if_missing="", if_more="").tolist()
-    [-1.0, 1.0, -1.0]
+    `if_missing` and `if_more` are the remedies for missing labels, and for a number of classes other than 2.
     """
     classes, codes = codes_of_classes(labels, if_missing=if_missing)
     if classes.size != 2:
@@ -32,13 +23,7 @@ def signs_of_two_classes(labels: np.ndarray, *, if_missing: str, if_more: str) -
 
 
 def codes_of_classes(labels: np.ndarray, *, if_missing: str) -> tuple[np.ndarray, np.ndarray]:
-    """The sorted classes of a 1-D array of labels, and the place of each label among them.
-
-    Examples
-    --------
-    >>> codes_of_classes(np.array(["no", "yes", "no"]), if_missing="")
-    (array(['no', 'yes'], dtype='<U3'), array([0, 1, 0]))
-    """
+    """The sorted classes of a 1-D array of labels, and the place of each label among them."""
     missing = [place for place, label in enumerate(labels.tolist()) if is_missing(label)]
     if missing:
         first = missing[0]
@@ -61,17 +46,7 @@ def is_missing(value: Any) -> bool:
 
 
 def check_values(values: Any, label: str = "y", *, at_least: float | None = None) -> np.ndarray:
-    """Return targets or weights of a block as finite float64 numbers, else name the row.
-
-    Examples
-    --------
-    >>> check_values([1, 2])
-    array([1., 2.])
-    >>> check_values([1, -2], "sample_weight", at_least=0.0)
-    Traceback (most recent call last):
-    ...
-    multikernel._validation.tables.RowError: sample_weight must be at least 0; entry 1 is -2.
-    """
+    """Return targets or weights of a block as finite float64 numbers, else name the row."""
     try:
         numbers = np.asarray(values).astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
@@ -87,13 +62,7 @@ def check_values(values: Any, label: str = "y", *, at_least: float | None = None
 
 
 def join_labels(found: Sequence[np.ndarray], chunks: Sequence[int]) -> np.ndarray:
-    """The sorted union of the labels of several chunks, whose numbers errors name.
-
-    Examples
-    --------
-    >>> join_labels([np.array([1, 2]), np.array([0, 2])], [0, 1])
-    array([0, 1, 2])
-    """
+    """The sorted union of the labels of several chunks, whose numbers errors name."""
     texts = [any(isinstance(label, str) for label in labels.tolist()) for labels in found]
     if len(set(texts)) > 1:  # NumPy would make text of the numbers
         number = texts.index(not texts[0])

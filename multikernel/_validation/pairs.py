@@ -17,13 +17,7 @@ _REQUIREMENT = (
 
 
 def check_split(split: Any, label: str) -> Any:
-    """Return `split` as None, a positive integer, or two tuples of positions or names.
-
-    Examples
-    --------
-    >>> check_split([["mass", "rings"], ["length"]], "split")
-    (('mass', 'rings'), ('length',))
-    """
+    """Return `split` as None, a positive integer, or two tuples of positions or names."""
     if split is None:
         return None
     if isinstance(split, (int, np.integer)):
@@ -60,21 +54,7 @@ def pair_table(X: Any, label: str) -> Any:
 
 
 def split_pairs(X: Any, split: Any, label: str) -> tuple[Any, Any]:
-    """The columns of the left objects and those of the right objects, as tables of the kind of `X`.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix or DataFrame (n_pairs, d)
-    split : what `check_split` returned
-    label : str
-        What messages call the table.
-
-    Examples
-    --------
-    >>> left, right = split_pairs([[1, 2, 3]], 2, "X")
-    >>> left.tolist(), right.tolist()
-    ([[1, 2]], [[3]])
-    """
+    """The columns of the left and of the right objects, by a split that `check_split` returned."""
     table = pair_table(X, label)
     width = int(table.shape[1])
     if isinstance(split, tuple):

@@ -180,18 +180,7 @@ def is_frame(X: Any) -> bool:
 def check_numeric_table(X: Any, label: str = "X", *, one_column: bool = False) -> Any:
     """Return `X` as a finite float64 table: a C-contiguous array or a canonical CSR matrix.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix or DataFrame of shape (n, d)
-    label : str
-        What the messages call the table, e.g. ``"view 'tap'"``.
-    one_column : bool, default=False
-        Whether a 1-D `X` is one column.
-
-    Returns
-    -------
-    ndarray or csr_matrix of shape (n, d)
-        `X` itself, without a copy, where it already is such a table.
+    Without a copy where it is such a table already. Where `one_column`, a 1-D `X` is one column.
     """
     if scipy.sparse.issparse(X):
         return _check_sparse(X, label)

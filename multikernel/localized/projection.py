@@ -20,7 +20,7 @@ from ..core.inputs import (
     weigh_samples,
 )
 from ..core.svm.losses import Hinge
-from ..views.scaling import Scaling
+from ..views.columns import Scaling
 from .base import MACHINE_TOL, one_class_machine, regression_machine
 from .projection_base import BaseProjection
 from .solver.machines import BinaryMachines, JointMachines, Machines

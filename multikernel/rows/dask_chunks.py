@@ -12,26 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multikernel._validation import is_frame
-from multikernel.rows.cluster import import_dask, is_dask
 from multikernel.rows.dask_program import persist_all
-from multikernel.rows.tables import count_rows
+from multikernel.rows.tables import count_rows, import_dask, is_dask
 
 
 class ChunkRows(NamedTuple):
-    """The chunks that hold rows.
+    """The chunks that hold rows."""
 
-    Attributes
-    ----------
-    pieces : list of tuples
-        For each chunk its features, targets and sample weights, as delayed objects or None.
-    lengths : list of int
-    numbers : list of int
-        Which chunk of the caller's each is; empty ones are left out.
-    """
-
-    pieces: list[tuple[Any, ...]]
+    pieces: list[tuple[Any, ...]]  # features, targets and sample weights of each, as delayed objects or None
     lengths: list[int]
-    numbers: list[int]
+    numbers: list[int]  # which chunk of the caller's each is; empty ones are left out
 
 
 class _Look(NamedTuple):
@@ -44,14 +34,7 @@ class _Look(NamedTuple):
 
 
 def open_chunks(X: Any, targets: dict[str, Any]) -> ChunkRows:
-    """The chunks of a dask array or dataframe, with those of its targets.
-
-    Parameters
-    ----------
-    X : dask array or dask dataframe
-    targets : dict
-        Dask arrays or series, local arrays or None, by the name that messages use.
-    """
+    """The chunks of a dask array or dataframe, with those of its targets, by the name that messages use."""
     X = features_in_chunks(X)
     pieces = [feature_pieces(X)]
     for name, target in targets.items():

@@ -9,7 +9,7 @@ import numpy as np
 
 from multikernel._validation import RowError, is_frame
 from multikernel.rows.base import Block, check_derived
-from multikernel.rows.cluster import import_dask
+from multikernel.rows.tables import import_dask
 
 Calls = list[tuple[Callable[..., Any], tuple[Any, ...]]]
 
@@ -18,10 +18,6 @@ class Program:
     """Functions with their arguments; all but the last derive the parts that the next is given.
 
     A class of its own, since dask would look for collections in every entry of a tuple, list or dataclass.
-
-    Parameters
-    ----------
-    calls : list of pairs (function, tuple of arguments)
 
     Examples
     --------
@@ -49,15 +45,7 @@ class Program:
 class Place:
     """Where a block stands in the collection, so that errors can say it.
 
-    Parameters
-    ----------
-    number : int
-        Of the block.
-    start : int or None
-        Number of its first row in the whole; None where the lengths of the chunks before it are unknown.
-    n_rows : int
-    chunk : int
-        Number of the caller's chunk.
+    `start` is None where the lengths of the caller's chunks before it are unknown.
 
     Examples
     --------
@@ -112,13 +100,11 @@ _QUIETLY = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
 
 def compute_all(nodes: Iterable[Any]) -> list[Any]:
     """The values of delayed objects."""
-    dask = import_dask()
-    with dask.config.set(_QUIETLY):
-        return list(dask.compute(*nodes))
+    with import_dask().config.set(_QUIETLY):
+        return list(import_dask().compute(*nodes))
 
 
 def persist_all(nodes: Iterable[Any]) -> list[Any]:
     """Delayed objects whose values stay where they are computed."""
-    dask = import_dask()
-    with dask.config.set(_QUIETLY):
-        return list(dask.persist(*nodes))
+    with import_dask().config.set(_QUIETLY):
+        return list(import_dask().persist(*nodes))

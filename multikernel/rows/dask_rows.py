@@ -10,7 +10,6 @@ from uuid import uuid4
 import numpy as np
 
 from multikernel.rows.base import Block, RowBlocks, add_in_order, check_summand, tree_sum
-from multikernel.rows.cluster import import_dask
 from multikernel.rows.dask_chunks import feature_pieces, features_in_chunks, known_lengths, open_chunks
 from multikernel.rows.dask_program import (
     Calls,
@@ -21,7 +20,7 @@ from multikernel.rows.dask_program import (
     persist_all,
     run_in_place,
 )
-from multikernel.rows.tables import count_rows, take_rows
+from multikernel.rows.tables import count_rows, import_dask, take_rows
 
 
 class DaskRows(RowBlocks):
@@ -159,19 +158,9 @@ def map_chunks(
 ) -> Any:
     """A dask array with the row chunks of `X`, whose chunks are ``function(block, *arguments)``.
 
-    Nothing is computed now. The block has one part, the features of the chunk. The function is not called for
-    empty chunks.
-
-    Parameters
-    ----------
-    X : dask array (n, d) or dask dataframe
-    function : callable
-        Returns an array with as many rows as the block.
-    *arguments : object
-        One node of the graph for all chunks.
-    dtype : dtype of the array
-    n_columns : int, optional
-        Columns of the array; without it, the array is 1-D.
+    Nothing is computed now. The block has one part, the features of the chunk; the function returns an array
+    with as many rows, 1-D or with `n_columns`, and is not called for empty chunks. Its arguments are one node
+    of the graph for all chunks.
 
     Examples
     --------
@@ -183,7 +172,9 @@ def map_chunks(
     >>> sums.compute()
     array([2., 2., 2., 2., 2.])
     """
-    delayed, array = import_dask().delayed, _dask_array()
+    import dask.array
+
+    delayed = import_dask().delayed
     X = features_in_chunks(X)
     pieces, lengths = feature_pieces(X), known_lengths(X)
     starts: list[int | None] = [None] * len(pieces) if lengths is None else [0, *accumulate(lengths[:-1])]
@@ -192,20 +183,14 @@ def map_chunks(
     shape = () if n_columns is None else (n_columns,)
     empty = np.empty((0, *shape), dtype=dtype)
     chunks = [
-        array.from_delayed(
+        dask.array.from_delayed(
             run(number, start, empty, program, piece),
             shape=(np.nan if lengths is None else lengths[number], *shape),
             meta=empty,
         )
         for number, (start, piece) in enumerate(zip(starts, pieces, strict=True))
     ]
-    return array.concatenate(chunks, allow_unknown_chunksizes=True)
-
-
-def _dask_array() -> Any:
-    import dask.array
-
-    return dask.array
+    return dask.array.concatenate(chunks, allow_unknown_chunksizes=True)
 
 
 def _rows_of_chunk(number: int, start: int | None, empty: np.ndarray, program: Program, piece: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +29,7 @@ from multikernel.kernels import Chain, Kernel, PSDRepair
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.rows.tables import take_rows
 from multikernel.views.columns import (
+    Scaling,
     Selection,
     as_table,
     check_positions,
@@ -45,7 +46,6 @@ from multikernel.views.memory import (
     require_fits,
 )
 from multikernel.views.missing.presence import absent_rows, among, rows_that_have, spread_into
-from multikernel.views.scaling import Scaling
 from multikernel.views.view import View, as_views, refuse_approximations
 
 
@@ -143,6 +143,7 @@ class Bank:
             raise ValueError(f"this {type(self).__name__} is not fitted yet. Call fit or fit_stack first.")
 
 
+@dataclass(eq=False, repr=False)
 class KernelBank(Bank, TransformerMixin, BaseEstimator):
     """A set of kernels on blocks of columns, fitted on training rows: X ↦ (K_1, …, K_m).
 
@@ -186,20 +187,12 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     lean = False  # whether the stack is for a learner of kernel weights, which needs less beside it
     allow_absent = False  # whether samples may lack views: their similarities are 0, see `views.missing`
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        dtype: Any = "float64",
-        gram: str = "dense",
-        psd: str = "error",
-        memory_limit: int | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.dtype = dtype
-        self.gram = gram
-        self.psd = psd
-        self.memory_limit = memory_limit
+    kernels: Any = "auto"
+    _: KW_ONLY
+    dtype: Any = "float64"
+    gram: str = "dense"
+    psd: str = "error"
+    memory_limit: int | None = None
 
     # --- fit -------------------------------------------------------------------------------------
 

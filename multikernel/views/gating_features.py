@@ -8,8 +8,7 @@ import scipy.sparse
 
 from multikernel._validation import NotFiniteError
 from multikernel.kernels._rows import Rows
-from multikernel.views.columns import Selection, as_table, resolve_columns
-from multikernel.views.scaling import Scaling
+from multikernel.views.columns import Scaling, Selection, as_table, resolve_columns
 
 from .._typing import Array
 

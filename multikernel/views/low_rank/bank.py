@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from multikernel.views.low_rank.view import check_low_rank, iter_parts
 from multikernel.views.view import as_views
 
 
+@dataclass(eq=False, repr=False)
 class LowRankBank:
     """Factors of kernels on blocks of columns, fitted on reference rows: X ↦ (Z_1, …, Z_m), Z_m Z_mᵀ ≈ K_m.
 
@@ -80,18 +82,11 @@ class LowRankBank:
     ((50, 21), ['exact', 'nystroem'], array([ 1, 20]))
     """
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        rank: int | float | None = None,
-        seed: int | None = 0,
-        dtype: Any = "float64",
-    ) -> None:
-        self.kernels = kernels
-        self.rank = rank
-        self.seed = seed
-        self.dtype = dtype
+    kernels: Any = "auto"
+    _: KW_ONLY
+    rank: int | float | None = None
+    seed: int | None = 0
+    dtype: Any = "float64"
 
     # --- fit -------------------------------------------------------------------------------------
 

@@ -1,18 +1,29 @@
-"""How the views of a low-rank bank are fitted: columns, kernels, maps and transforms from reference rows."""
+"""Whether a fit is on Gram matrices or on factors, and how the views of a low-rank bank are fitted.
+
+Columns, kernels, maps and transforms of the views come from the reference rows.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from multikernel._validation import RowError, naming, raise_degenerate
+from multikernel._validation import (
+    RowError,
+    check_choice,
+    check_positive_integer,
+    check_rank,
+    check_seed,
+    naming,
+    raise_degenerate,
+)
 from multikernel.kernels import Kernel
 from multikernel.kernels._rows import Pair, Rows, squared_norms
-from multikernel.views.columns import Selection, n_rows, resolve_columns
-from multikernel.views.low_rank.choice import DEFAULT_RANK, largest_rank
+from multikernel.views.columns import Scaling, Selection, n_rows, resolve_columns
 from multikernel.views.low_rank.maps import (
     FeatureMap,
     cholesky_map,
@@ -23,14 +34,113 @@ from multikernel.views.low_rank.maps import (
     nystroem_map,
 )
 from multikernel.views.low_rank.transforms import find_degenerate, fit_steps, share_left_out
-from multikernel.views.low_rank.view import FactorView
-from multikernel.views.scaling import Scaling
-from multikernel.views.view import View, require_number_of_features
+from multikernel.views.low_rank.view import FactorView, check_low_rank
+from multikernel.views.memory import REFERENCE_ROWS, ROWS_PER_COLUMN, estimate_memory
+from multikernel.views.view import View, as_views, require_number_of_features
 
+GRAM_ROUTES = ("auto", "dense", "low_rank", "memmap")
+LARGEST_DENSE = 10_000  # rows; beyond, a stack of Gram matrices takes minutes and gigabytes
+DEFAULT_RANK = 200  # columns of a factor whose view and bank name no rank
+LARGEST_RANK = 1000  # columns of a factor whose rank is a trace error
 _FIRST_LANDMARKS = 32
 _GROWTH = 1.4
 _LOOKED_AT = 200  # rows, where all k(x, x) are zero
 _DISAGREEMENT = 1e-2  # relative; landmarks that are nearly dependent leave rounding of 1e-3 at outlying rows
+
+
+def choose_gram(
+    gram: str,
+    n: int,
+    kernels: Any = "auto",
+    dtype: Any = "float64",
+    *,
+    rank: int | float | None = None,
+    limit: int | None = None,
+) -> str:
+    """What ``gram="auto"`` means for n rows: ``"dense"`` or ``"low_rank"``; any other choice as it is.
+
+    A `rank`, or a view that names one or an `approximation`, asks for factors. Else Gram matrices are made
+    of up to 10 000 rows, where their stack fits in memory, and factors of more rows, where every view has
+    them; a ready-made stack, an indefinite kernel or a transform that factors cannot follow stays dense.
+    `limit`: bytes that may be used, instead of what the system says is available.
+
+    Examples
+    --------
+    >>> choose_gram("auto", 5000), choose_gram("auto", 50_000), choose_gram("memmap", 50_000)
+    ('dense', 'low_rank', 'memmap')
+    """
+    check_choice("gram", gram, GRAM_ROUTES)
+    n = check_positive_integer("n", n)
+    if isinstance(kernels, str) and kernels == "precomputed":
+        if gram == "low_rank":
+            raise ValueError(
+                "gram='low_rank' computes factors from rows, but kernels='precomputed' has none. Use "
+                "gram='dense', or give the rows and their kernels."
+            )
+        return "dense" if gram == "auto" else gram
+    views = as_views(kernels)
+    if gram != "auto":
+        return gram
+    if asks_for_factors(views, rank):
+        return "low_rank"
+    if n <= LARGEST_DENSE and estimate_memory(n, len(views), dtype, limit=limit).fits:
+        return "dense"
+    return "low_rank" if all(_has_factors(view) for view in views) else "dense"
+
+
+def asks_for_factors(views: list[View], rank: int | float | None) -> bool:
+    """Whether a rank is given, or a view names one or an approximation."""
+    return rank is not None or any(view.approximation is not None or view.rank is not None for view in views)
+
+
+def _has_factors(view: View) -> bool:
+    try:
+        check_low_rank(view)
+    except ValueError:
+        return False
+    return True
+
+
+# --- ranks, and the sample of all rows on which factors are fitted -----------------------------
+
+
+def reference_size(n: int, ranks: Iterable[int | float | None] = ()) -> int:
+    """How many of n rows serve as reference rows: min(n, max(5000, 4 · largest rank)).
+
+    A rank that is a float, a trace error, asks for no more rows.
+
+    Examples
+    --------
+    >>> reference_size(1_000_000, [100, 300, None]), reference_size(1_000_000, [2000]), reference_size(800)
+    (5000, 8000, 800)
+    """
+    named = [check_rank("a rank", rank) for rank in ranks]
+    largest = max((rank for rank in named if isinstance(rank, int)), default=DEFAULT_RANK)
+    return min(check_positive_integer("n", n), max(REFERENCE_ROWS, ROWS_PER_COLUMN * largest))
+
+
+def largest_rank(n: int) -> int:
+    """How many columns a factor of n rows has at most where its rank is a trace error.
+
+    A quarter of the rows: with more, the solver on factors takes longer than on Gram matrices. At least 200,
+    which cost little, and never more than 1000.
+
+    Examples
+    --------
+    >>> largest_rank(100), largest_rank(2000), largest_rank(1_000_000)
+    (200, 500, 1000)
+    """
+    return min(LARGEST_RANK, max(DEFAULT_RANK, n // ROWS_PER_COLUMN))
+
+
+def reference_rows(n: int, size: int, seed: int | None = 0) -> np.ndarray:
+    """Numbers of `size` of n rows, drawn without replacement, ascending; all where `size` is n or more."""
+    n, size = check_positive_integer("n", n), check_positive_integer("size", size)
+    rng = np.random.default_rng(check_seed("seed", seed))
+    return np.arange(n) if size >= n else np.sort(rng.choice(n, size, replace=False))
+
+
+# --- fitting -----------------------------------------------------------------------------------
 
 
 class DegenerateViewError(ValueError):
@@ -43,26 +153,13 @@ class DegenerateViewError(ValueError):
 
 @dataclass
 class ViewFitter:
-    """Fits views on the reference rows; views with equal columns share their rows and landmarks.
+    """Fits views on the reference rows; views with equal columns share their rows and landmarks."""
 
-    Parameters
-    ----------
-    table : what `as_table` returned
-        The reference rows.
-    rank : int, float or None
-        For views that name none.
-    seed : int
-    automatic : bool
-        Whether kernels that are constant on the reference rows are left out, and not an error.
-    n : int
-        Rows in all, of which the reference rows are a sample.
-    """
-
-    table: Any
-    rank: int | float | None
+    table: Any  # the reference rows, as `as_table` returned them
+    rank: int | float | None  # for views that name none
     seed: int
-    automatic: bool
-    n: int
+    automatic: bool  # whether kernels that are constant on the reference rows are left out, and not an error
+    n: int  # rows in all, of which the reference rows are a sample
     _rows: dict[tuple[Selection, bool], tuple[Rows, Scaling | None]] = field(default_factory=dict)
     _landmarks: dict[tuple[int, bytes], Rows] = field(default_factory=dict)
 
@@ -152,14 +249,13 @@ class ViewFitter:
     ) -> FeatureMap:
         """More and more landmarks, until at most `share` of the trace is left out, or as many as may be."""
         count, largest = _FIRST_LANDMARKS, min(len(rows), largest_rank(self.n))
-        while True:
-            map_ = nystroem_map(kernel, self._landmarks_of(rows, diagonal, count))
-            if (
-                count >= largest
-                or share_left_out(view.transforms, map_.factors(kernel, rows), diagonal) <= share
-            ):
-                return map_
+        map_ = nystroem_map(kernel, self._landmarks_of(rows, diagonal, count))
+        while (
+            count < largest and share_left_out(view.transforms, map_.factors(kernel, rows), diagonal) > share
+        ):
             count = min(largest, math.ceil(_GROWTH * count))
+            map_ = nystroem_map(kernel, self._landmarks_of(rows, diagonal, count))
+        return map_
 
     def _rank(self, view: View) -> int | float:
         """The rank that the view, or else the bank, names; refused where there are fewer rows."""

@@ -14,10 +14,9 @@ import numpy as np
 from multikernel._validation import RowError, all_finite, naming, naming_rows
 from multikernel.kernels import Kernel, Kronecker, Pairwise, Precomputed
 from multikernel.kernels._rows import Pair, Rows, squared_norms, take_rows
-from multikernel.views.columns import Selection, n_rows
+from multikernel.views.columns import Scaling, Selection, n_rows
 from multikernel.views.low_rank.maps import FeatureMap, evaluate_diagonal
 from multikernel.views.low_rank.transforms import FactorStep, Shift, UnitLength, check_transforms
-from multikernel.views.scaling import Scaling
 from multikernel.views.view import View, has_part
 
 _BLOCK_ROWS = 1024  # whose similarities are computed at one time: they stay near the processor

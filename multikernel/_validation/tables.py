@@ -33,9 +33,14 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
 
 
 def check_number(
-    name: str, value: Any, *, above: float | None = None, at_least: float | None = None
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
 ) -> float:
-    """Return `value` as a finite float, optionally bounded from below."""
+    """Return `value` as a finite float, optionally bounded."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number:
         raise TypeError(f"{name} must be a number; got {value!r}.")
@@ -46,6 +51,8 @@ def check_number(
         raise ValueError(f"{name} must be greater than {above:g}; got {value!r}.")
     if at_least is not None and not number >= at_least:
         raise ValueError(f"{name} must be at least {at_least:g}; got {value!r}.")
+    if below is not None and not number < below:
+        raise ValueError(f"{name} must be less than {below:g}; got {value!r}.")
     return number
 
 

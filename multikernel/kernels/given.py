@@ -221,22 +221,16 @@ class EmpiricalMap(_Unary):
     """
 
     base: Kernel
-    rows: Rows | None = field(default=None, init=False)
+    rows: Rows | None = field(default=None, init=False, repr=False)
+    is_psd = True
+    _is_composite = False  # the products that kernels share are none of this one
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", as_kernel(self.base))
 
     @property
-    def is_psd(self) -> bool:
-        return True
-
-    @property
     def is_fitted(self) -> bool:
         return self.rows is not None and self.base.is_fitted
-
-    @property
-    def _is_composite(self) -> bool:
-        return False  # the products that kernels share are none of this one
 
     def _resolve(self, rows: Rows) -> Kernel:
         fitted = EmpiricalMap(self.base._resolve(rows))
@@ -263,6 +257,3 @@ class EmpiricalMap(_Unary):
     def _diagonal(self, rows: Rows) -> np.ndarray:
         similarities = self._similarities(rows)
         return np.einsum("ij,ij->i", similarities, similarities)
-
-    def __repr__(self) -> str:
-        return f"EmpiricalMap({self.base!r})"

@@ -11,7 +11,7 @@ import numpy as np
 from multikernel._validation import RowError, check_choice, check_number
 from multikernel.kernels._columns import codes_of, columns_of, missing_in, names_of, same_width
 from multikernel.kernels._rows import Pair, Rows, direct_distances, row_blocks
-from multikernel.kernels.base import Kernel
+from multikernel.kernels.base import Kernel, checked
 
 _SCALES = ("range", "std")
 _MOST_ATOMS = 128  # values that stand for a column of numbers where one is missing
@@ -44,12 +44,8 @@ class Hamming(Kernel):
            [0.3679, 1.    ]])
     """
 
-    gamma: float | None = None
+    gamma: float | None = checked(None, check_number, above=0.0)
     _reads_numbers = False
-
-    def __post_init__(self) -> None:
-        if self.gamma is not None:
-            object.__setattr__(self, "gamma", check_number("Hamming gamma", self.gamma, above=0.0))
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         right = _entries(pair.right)

@@ -30,7 +30,7 @@ from multikernel._validation import (
     check_square,
 )
 from multikernel.kernels._rows import Pair, Rows, row_blocks
-from multikernel.kernels.base import Kernel
+from multikernel.kernels.base import Kernel, checked
 from multikernel.kernels.networks.expansion import (
     Expansion,
     Heat,
@@ -56,6 +56,7 @@ class NetworkKernel(Kernel):
     absent = "isolated"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.network, Network):
             raise TypeError(
                 f"{type(self).__name__} needs a Network; got {type(self.network).__name__}. Make one with "
@@ -244,13 +245,9 @@ class Diffusion(NetworkKernel):
     """
 
     network: Network
-    beta: float = 1.0
+    beta: float = checked(1.0, check_number, above=0.0)
     normalized: bool = True
     absent: str = "isolated"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "beta", check_number("Diffusion beta", self.beta, above=0.0))
 
     @property
     def _function(self) -> LaplacianFunction:
@@ -296,13 +293,9 @@ class RegularizedLaplacian(NetworkKernel):
     """
 
     network: Network
-    alpha: float = 1.0
+    alpha: float = checked(1.0, check_number, above=0.0)
     normalized: bool = True
     absent: str = "isolated"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "alpha", check_number("RegularizedLaplacian alpha", self.alpha, above=0.0))
 
     @property
     def _function(self) -> LaplacianFunction:
@@ -352,15 +345,8 @@ class RandomWalk(NetworkKernel):
     """
 
     network: Network
-    restart: float = 0.5
+    restart: float = checked(0.5, check_number, above=0.0, below=1.0)
     absent: str = "isolated"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        restart = check_number("RandomWalk restart", self.restart, above=0.0)
-        if not restart < 1.0:
-            raise ValueError(f"RandomWalk restart must be less than 1; got {self.restart!r}.")
-        object.__setattr__(self, "restart", restart)
 
     @property
     def _function(self) -> LaplacianFunction:

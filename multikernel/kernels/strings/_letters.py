@@ -51,9 +51,6 @@ class SequenceKernel(Kernel):
     alphabet: str | None
     _reads_numbers = False
 
-    def _check_alphabet(self) -> None:
-        object.__setattr__(self, "alphabet", check_alphabet(type(self).__name__, self.alphabet))
-
     @property
     def is_fitted(self) -> bool:
         return self.alphabet is not None
@@ -71,13 +68,13 @@ class SequenceKernel(Kernel):
         return encoded(rows, self.alphabet)
 
 
-def check_alphabet(kernel: str, alphabet: Any) -> str | None:
+def check_alphabet(name: str, alphabet: Any) -> str | None:
     """Return the name of an alphabet, letters, or None for those of the training rows."""
     if alphabet is None:
         return None
     requirement = (
-        f"{kernel} alphabet must be 'dna', 'rna', 'protein', a string of letters such as 'ACGT', or None for "
-        "the letters of the training rows"
+        f"{name} must be 'dna', 'rna', 'protein', a string of letters such as 'ACGT', or None for the "
+        "letters of the training rows"
     )
     if not isinstance(alphabet, str):
         raise TypeError(f"{requirement}; got {alphabet!r}.")

@@ -12,6 +12,7 @@ import numpy as np
 
 from multikernel._validation import check_count, check_positive_integer
 from multikernel.kernels._rows import Pair, Rows
+from multikernel.kernels.base import checked
 from multikernel.kernels.strings._counts import (
     LARGEST_CODE,
     Counts,
@@ -20,7 +21,7 @@ from multikernel.kernels.strings._counts import (
     count_subsequences,
     write_products,
 )
-from multikernel.kernels.strings._letters import NAMED, SequenceKernel
+from multikernel.kernels.strings._letters import NAMED, SequenceKernel, check_alphabet
 
 _LARGEST_KEPT = 1 << 23  # counts that are kept with their rows, 12 bytes each
 _MOST_SUBSEQUENCES = 10_000
@@ -32,8 +33,7 @@ class CountKernel(SequenceKernel):
     k: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_positive_integer(f"{type(self).__name__} k", self.k))
-        self._check_alphabet()
+        super().__post_init__()
         self._check_length()
 
     @property
@@ -140,8 +140,8 @@ class Spectrum(CountKernel):
            [0., 0., 1.]])
     """
 
-    k: int = 3
-    alphabet: str | None = None
+    k: int = checked(3, check_positive_integer)
+    alphabet: str | None = checked(None, check_alphabet)
 
     def _counts(self, windows: Windows) -> Iterator[Counts]:
         yield count_patterns(windows, range(self.k), self._size)
@@ -177,19 +177,17 @@ class Mismatch(CountKernel):
            [2., 2., 7.]])
     """
 
-    k: int = 3
-    mismatches: int = 1
-    alphabet: str | None = "dna"
+    k: int = checked(3, check_positive_integer)
+    mismatches: int = checked(1, check_count)
+    alphabet: str | None = checked("dna", check_alphabet)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        mismatches = check_count("Mismatch mismatches", self.mismatches)
-        if mismatches >= self.k:
+        if self.mismatches >= self.k:
             raise ValueError(
                 f"Mismatch mismatches must be less than k = {self.k}, or every pattern matches every other; "
-                f"got {mismatches}."
+                f"got {self.mismatches}."
             )
-        object.__setattr__(self, "mismatches", mismatches)
 
     def _agreements(self) -> list[tuple[int, ...]]:
         """The places in which stretches are asked to agree: all but 2 · mismatches of them, or more."""
@@ -257,13 +255,12 @@ class Gappy(CountKernel):
            [1., 0., 2.]])
     """
 
-    k: int = 3
-    gaps: int = 1
-    alphabet: str | None = None
+    k: int = checked(3, check_positive_integer)
+    gaps: int = checked(1, check_count)
+    alphabet: str | None = checked(None, check_alphabet)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "gaps", check_count("Gappy gaps", self.gaps))
         if comb(self._width, self.k) > _MOST_SUBSEQUENCES:
             raise ValueError(
                 f"Gappy k and gaps must leave at most {_MOST_SUBSEQUENCES} ways to choose k of k + gaps "

@@ -68,21 +68,11 @@ def require_width(X: Any, expected: int | None, reader: str) -> None:
 
 @dataclass(frozen=True)
 class Selection:
-    """Columns resolved on the training table.
+    """Columns resolved on the training table."""
 
-    Attributes
-    ----------
-    positions : tuple of int or None
-        None for the whole table.
-    names : tuple or None
-        Their names, where the training table was a DataFrame with distinct names.
-    scalar : bool
-        Whether one column was asked for by itself: it is then taken as 1-D.
-    """
-
-    positions: tuple[int, ...] | None
-    names: tuple[Any, ...] | None
-    scalar: bool = False
+    positions: tuple[int, ...] | None  # None for the whole table
+    names: tuple[Any, ...] | None  # where the training table was a DataFrame with distinct names
+    scalar: bool = False  # whether one column was asked for by itself: it is then taken as 1-D
 
     def take(self, X: Any, label: str) -> Any:
         """These columns of `X`; by name where both tables have names."""
@@ -103,16 +93,7 @@ class Selection:
 
 
 def resolve_columns(X: Any, columns: Any, label: str) -> Selection:
-    """Resolve a column specification on the training table `X`.
-
-    Parameters
-    ----------
-    X : what `as_table` returned
-    columns : None, str, int, list of either, slice, boolean mask or callable
-        As in scikit-learn's ColumnTransformer; None is all columns.
-    label : str
-        For messages, e.g. ``"view 'tap'"``.
-    """
+    """Resolve a column specification, as that of a `View`, on the training table that `as_table` returned."""
     if callable(columns):
         columns = columns(X)
     names = tuple(X.columns) if is_frame(X) and len(set(X.columns)) == X.shape[1] else None
@@ -219,14 +200,6 @@ class Scaling:
     Everything is kept relative to `unit`, a power of two near the largest entry of the column, so that
     columns of any size neither overflow nor underflow, and the division by it is exact.
 
-    Attributes
-    ----------
-    unit : ndarray of shape (d,)
-    unit_mean : ndarray of shape (d,) or None
-        Means divided by `unit`; None where the training table was sparse, which is not centred.
-    unit_scale : ndarray of shape (d,)
-        Standard deviations divided by `unit`; of constant columns 1 / `unit`.
-
     Examples
     --------
     >>> scaling = Scaling.fit(np.array([[1.0, 5.0], [3.0, 5.0]]))
@@ -237,8 +210,8 @@ class Scaling:
     """
 
     unit: np.ndarray
-    unit_mean: np.ndarray | None
-    unit_scale: np.ndarray
+    unit_mean: np.ndarray | None  # means / unit; None where the training table was sparse: it is not centred
+    unit_scale: np.ndarray  # standard deviations / unit; of constant columns 1 / unit
 
     @classmethod
     def fit(cls, table: Any) -> Scaling:
@@ -267,14 +240,7 @@ class Scaling:
             return np.asarray(self.unit_scale * self.unit)
 
     def apply(self, table: Any, label: str) -> Any:
-        """The scaled columns as a new table, dense unless `table` is sparse and nothing is subtracted.
-
-        Parameters
-        ----------
-        table : ndarray or CSR matrix of shape (n, d), float64
-        label : str
-            What the message calls a table whose values are too far from the training rows.
-        """
+        """The scaled columns as a new table, dense unless `table` is sparse and nothing is subtracted."""
         if table.shape[1] != len(self.unit):
             raise ValueError(
                 f"{label} has {table.shape[1]} columns, but its training rows have {len(self.unit)}."

@@ -101,15 +101,7 @@ def estimate_memory(
 ) -> MemoryEstimate:
     """Estimate the memory of a fit.
 
-    Parameters
-    ----------
-    n, n_kernels : int
-    dtype : {"float64", "float32"}
-    gram : {"dense", "memmap"}
-    limit : int, optional
-        Bytes that may be used, instead of what the system says is available.
-    lean : bool
-        Whether the fit learns kernel weights and nothing else, which takes less beside a stack on disk.
+    `lean`: whether it learns kernel weights and nothing else, which takes less beside a stack on disk.
 
     Examples
     --------
@@ -145,16 +137,7 @@ def estimate_factors(
 ) -> MemoryEstimate:
     """Estimate the memory of a fit on factors, `n_columns` in all: n · n_columns numbers and a workspace.
 
-    Parameters
-    ----------
-    n, n_columns, n_kernels : int
-    dtype : {"float64", "float32"}
-    limit : int, optional
-        Bytes that may be used, instead of what the system says is available.
-    n_machines : int
-        That are learned at the same time, each with a Hessian of its own.
-    n_threads : int
-        Blocks of rows that are worked on at the same time.
+    Machines that are learned at the same time have a Hessian each; threads work on a block of rows each.
 
     Examples
     --------
@@ -216,13 +199,7 @@ def _grouped(count: int) -> str:
 
 
 def readable_size(size: int) -> str:
-    """Bytes as a person would say it.
-
-    Examples
-    --------
-    >>> readable_size(6_000_000_000)
-    '5.6 GiB'
-    """
+    """Bytes as a person would say it."""
     amount = float(size)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if amount < 1024.0:

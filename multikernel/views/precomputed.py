@@ -73,9 +73,6 @@ class PrecomputedBank(Bank):
     ((2, 2, 2), ['plain', 'double'])
     """
 
-    lean = False  # see KernelBank
-    allow_absent = False
-
     names: Any = None
     _: KW_ONLY
     dtype: Any = "float64"
@@ -84,11 +81,6 @@ class PrecomputedBank(Bank):
     memory_limit: int | None = None
 
     # --- fit -------------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any = None) -> PrecomputedBank:
-        """Check the training stack and keep what prediction needs (not the stack)."""
-        self.fit_stack(X, y)
-        return self
 
     def fit_stack(self, X: Any, y: Any = None) -> np.ndarray:
         """Check the training stack (n, n, m) and return it kernels first: Ks (m, n, n), C-contiguous."""
@@ -145,10 +137,6 @@ class PrecomputedBank(Bank):
         spread_into(K, block, where, where)
         check_gram(K, label)  # so that what is wrong is named by its place in the whole
         return block
-
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, and return the checked training stack (n, n, m)."""
-        return np.moveaxis(self.fit_stack(X, y), 0, 2)
 
     def memory_estimate(self, n: int, n_kernels: int | None = None) -> MemoryEstimate:
         """What a converted stack of n rows will occupy, and what is available."""
@@ -257,11 +245,6 @@ class PrecomputedBank(Bank):
     def _require_finite(self, K: np.ndarray, index: int) -> None:
         if not all_finite(K):
             raise_non_finite_gram(K, f"kernel {self.view_names_[index]!r}")
-
-    def transform(self, X: Any) -> np.ndarray:
-        """The checked test stack (n_test, n_train, m), with the repairs of the training kernels."""
-        Ks = [K for _, K in self.iter_kernels(X)]
-        return np.moveaxis(np.stack(Ks), 0, 2)
 
     def restrict(self, support: Any, active: Any) -> PrecomputedBank:
         """A compact bank that yields the columns `support` of the kernels `active` only."""

@@ -36,7 +36,7 @@ from multikernel.views.low_rank.maps import (
 from multikernel.views.low_rank.transforms import find_degenerate, fit_steps, share_left_out
 from multikernel.views.low_rank.view import FactorView, check_low_rank
 from multikernel.views.memory import REFERENCE_ROWS, ROWS_PER_COLUMN, estimate_memory
-from multikernel.views.view import View, as_views, require_number_of_features
+from multikernel.views.view import View, as_views, require_number_of_features, require_varying
 
 GRAM_ROUTES = ("auto", "dense", "low_rank", "memmap")
 LARGEST_DENSE = 10_000  # rows; beyond, a stack of Gram matrices takes minutes and gigabytes
@@ -166,11 +166,7 @@ class ViewFitter:
     def fit(self, views: list[View]) -> list[FactorView]:
         """All views, in their order."""
         fitted = [found for view in views if (found := self._fit_view(view)) is not None]
-        if not fitted:
-            raise ValueError(
-                "every kernel of kernels='auto' is constant on the training rows: the samples do not differ. "
-                "Check the columns of X, or give a list of kernels."
-            )
+        require_varying(fitted)
         return fitted
 
     def _fit_view(self, view: View) -> FactorView | None:

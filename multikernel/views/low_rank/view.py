@@ -110,19 +110,11 @@ def check_low_rank(view: View) -> None:
 
 @dataclass(frozen=True)
 class Part:
-    """One view on one block of rows: its place in the factors of all views and rows.
+    """One view on one block of rows: its place in the factors of all views and rows."""
 
-    Attributes
-    ----------
-    index : int
-        Of the view in its bank.
-    rows, columns : slice
-        Where its factors stand in those of all.
-    """
-
-    index: int
+    index: int  # of the view in its bank
     view: FactorView
-    rows: slice
+    rows: slice  # with columns: where its factors stand in those of all
     columns: slice
     shared: _SharedRows
 

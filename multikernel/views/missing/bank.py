@@ -100,11 +100,6 @@ class CompletedBank(Bank):
             self.filling_ = (MeanFilling if self.fill == "mean" else MutualFilling).fit(Ks, has)
         return Ks
 
-    def fit(self, X: Any) -> CompletedBank:
-        """Fit; the completed stack is not kept."""
-        self.fit_stack(X)
-        return self
-
     # --- predict ---------------------------------------------------------------------------------
 
     def presence(self, X: Any) -> np.ndarray:
@@ -135,10 +130,6 @@ class CompletedBank(Bank):
         filling.complete(Ks, has)
         for index in self.active_:
             yield index, Ks[index][:, self._support]
-
-    def transform(self, X: Any) -> np.ndarray:
-        """The completed rows of new samples, (n_test, n_train, m)."""
-        return np.moveaxis(np.stack([K for _, K in self.iter_kernels(X)]), 0, 2)
 
     def restrict(self, support: Any, active: Any) -> CompletedBank:
         """A compact bank that yields the training samples `support` of the kernels `active` only.

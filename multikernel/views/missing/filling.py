@@ -41,18 +41,10 @@ _MAX_SWEEPS = 300
 
 @dataclass(frozen=True, eq=False)
 class MeanFilling:
-    """k_m(x, j) with the mean of φ_m over the samples that have view m in the place of an absent φ_m.
+    """k_m(x, j) with the mean of φ_m over the samples that have view m in the place of an absent φ_m."""
 
-    Attributes
-    ----------
-    present : ndarray of shape (n, m), bool
-        Which training samples have which view.
-    means : ndarray of shape (m, n)
-        The mean similarity of the samples that have the view to each training sample, completed.
-    """
-
-    present: np.ndarray
-    means: np.ndarray
+    present: np.ndarray  # (n, m), which training samples have which view
+    means: np.ndarray  # (m, n), of those that have the view to each training sample, completed
 
     @classmethod
     def fit(cls, Ks: np.ndarray, present: np.ndarray) -> MeanFilling:
@@ -67,17 +59,10 @@ class MeanFilling:
         return not bool(self.present[np.ix_(support, active)].all())
 
     def complete(self, m: int, K: np.ndarray, has: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Rows of kernel m, (n_test, n or n_columns), at the training samples `columns`.
+        """Rows of kernel m at the training samples `columns`; `has` says which rows have the view.
 
-        Parameters
-        ----------
-        m : int
-        K : ndarray
-            0 where one of two samples lacks the view; its columns are all training samples, or `columns`
-            where none of these lacks a view.
-        has : ndarray of shape (n_test,), bool
-            Which rows have the view.
-        columns : ndarray of int
+        K is 0 where one of two samples lacks the view; its columns are all training samples, or `columns`
+        where none of these lacks a view.
         """
         lacking = ~self.present[columns, m]
         if K.shape[1] == len(self.present):
@@ -123,26 +108,14 @@ class ViewMap:
 
 @dataclass(frozen=True, eq=False)
 class MutualFilling:
-    """Kernels completed from the other views; see the module for the formulas.
+    """Kernels completed from the other views; see the module for the formulas."""
 
-    Attributes
-    ----------
-    present : ndarray of shape (n, m), bool
-        Which training samples have which view.
-    scales : ndarray of shape (m,)
-        The mean self-similarity of the samples that have the view.
-    maps : tuple of ViewMap
-    ridge : float, the λ
-    history : tuple of float, J after each accepted round, up to a constant
-    change : float, the largest change of an entry in the last sweep; 0 where nothing was missing
-    """
-
-    present: np.ndarray
-    scales: np.ndarray
+    present: np.ndarray  # (n, m), which training samples have which view
+    scales: np.ndarray  # (m,), the mean self-similarity of the samples that have the view
     maps: tuple[ViewMap, ...]
-    ridge: float
-    history: tuple[float, ...] = field(repr=False)
-    change: float
+    ridge: float  # λ
+    history: tuple[float, ...] = field(repr=False)  # J after each accepted round, up to a constant
+    change: float  # of an entry in the last sweep, the largest; 0 where nothing was missing
 
     @classmethod
     def fit(cls, Ks: np.ndarray, present: np.ndarray) -> MutualFilling:
@@ -174,14 +147,7 @@ class MutualFilling:
         return self.change <= _TOLERANCE
 
     def complete(self, Ks: np.ndarray, has: np.ndarray) -> np.ndarray:
-        """Rows of new samples, completed in place.
-
-        Parameters
-        ----------
-        Ks : ndarray of shape (m, n_test, n), float64
-            0 where one of two samples lacks the view.
-        has : ndarray of shape (n_test, m), bool
-        """
+        """Rows of new samples Ks (m, n_test, n), 0 where one of two lacks the view, completed in place."""
         for K, scale, view in zip(Ks, self.scales, self.maps, strict=True):
             K /= scale
             K[:, view.h] = K[:, view.v] @ view.B.T

@@ -82,8 +82,7 @@ class Precomputed(Kernel):
         return positions.astype(np.intp)
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
-        right = self._positions(pair.right)
-        left = right if pair.symmetric else self._positions(pair.left)
+        left, right = pair.both(self._positions)
         for block in row_blocks(*pair.shape):
             out[block] = self.matrix[np.ix_(left[block], right)]
 
@@ -249,8 +248,7 @@ class EmpiricalMap(_Unary):
         return similarities
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
-        right = self._similarities(pair.right)
-        left = right if pair.symmetric else self._similarities(pair.left)
+        left, right = pair.both(self._similarities)
         for rows, columns, products in product_tiles(left, right, half=pair.symmetric):
             write_tile(out, rows, columns, products, pair.symmetric)
 

@@ -307,14 +307,7 @@ def _import_grakel() -> Any:
 
 @dataclass(frozen=True)
 class PlainGraph:
-    """An undirected graph with the nodes 0 to n − 1.
-
-    Attributes
-    ----------
-    edges : list of (int, int)
-    node_labels : list, one for each node
-    edge_labels : list, one for each edge
-    """
+    """An undirected graph with the nodes 0 to n − 1, and a label for each node and edge."""
 
     edges: list[tuple[int, int]]
     node_labels: list[Any]

@@ -119,14 +119,8 @@ def _alternating(sizes: np.ndarray) -> np.ndarray:
 class Expansion:
     """Columns of f(L), each computed once as long as what is kept fits into `KEPT_BYTES`.
 
-    A column depends on its node alone, not on what was computed before or beside it.
-
-    Parameters
-    ----------
-    laplacian : csr_array of shape (N, N)
-    bound : float
-        At least the largest eigenvalue.
-    function : LaplacianFunction
+    A column depends on its node alone, not on what was computed before or beside it. The eigenvalues of L are
+    at most `bound`.
     """
 
     def __init__(self, laplacian: Any, bound: float, function: LaplacianFunction) -> None:

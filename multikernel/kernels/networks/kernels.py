@@ -127,8 +127,7 @@ class NetworkKernel(Kernel):
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         strangers: dict[Any, int] = {}
-        right = self._numbers(pair.right, strangers)
-        left = right if pair.symmetric else self._numbers(pair.left, strangers)
+        left, right = pair.both(lambda rows: self._numbers(rows, strangers))
         if not strangers:
             self._fill_nodes(left, right, out)
             return
@@ -145,8 +144,7 @@ class NetworkKernel(Kernel):
         symmetric = left is right or np.array_equal(left, right)
         if len(self.network) <= SMALL:
             rows = self._features(right)
-            columns = rows.T
-            np.matmul(rows if symmetric else self._features(left), columns, out=out, casting="same_kind")
+            np.matmul(rows if symmetric else self._features(left), rows.T, out=out, casting="same_kind")
         elif symmetric or self._expansion.can_keep(len(np.unique(right))) or len(right) <= len(left):
             self._fill_columns(left, right, out)
         else:
@@ -358,7 +356,8 @@ def _column(rows: Rows, label: str) -> np.ndarray:
     raw = rows.raw
     if hasattr(raw, "to_numpy"):
         raw = raw.to_numpy()
-    column = raw if isinstance(raw, np.ndarray) else np.array(_as_list(raw), dtype=object)
+    listed = [] if scipy.sparse.issparse(raw) else raw
+    column = raw if isinstance(raw, np.ndarray) else np.array(list(listed), dtype=object)
     if column.ndim == 2 and column.shape[1] == 1:
         column = column[:, 0]
     if column.ndim != 1:
@@ -367,10 +366,6 @@ def _column(rows: Rows, label: str) -> np.ndarray:
             "column that holds them."
         )
     return column
-
-
-def _as_list(raw: Any) -> list[Any]:
-    return [] if scipy.sparse.issparse(raw) else list(raw)
 
 
 def _symmetrize(K: np.ndarray) -> None:

@@ -256,10 +256,9 @@ def dot_products(left: Any, right: Any, out: np.ndarray) -> None:
     if not (scipy.sparse.issparse(left) or scipy.sparse.issparse(right)):
         np.matmul(left, right.T, out=out)  # BLAS syrk when both are the same array
         return
-    transposed = right.T.tocsr() if scipy.sparse.issparse(right) else np.ascontiguousarray(right.T)
+    transposed = _transposed(left, right)
     for block in row_blocks(out.shape[0], out.shape[1], 1 << 18):
-        product = left[block] @ transposed
-        out[block] = product.toarray() if scipy.sparse.issparse(product) else product
+        out[block] = _products(left[block], transposed)
 
 
 def squared_norms(table: Any) -> np.ndarray:
@@ -341,7 +340,7 @@ def _transposed(left: Any, right: Any) -> Any:
     return np.ascontiguousarray(right.T) if scipy.sparse.issparse(left) else right.T
 
 
-def _products(left: Any, transposed: Any, first: int) -> np.ndarray:
+def _products(left: Any, transposed: Any, first: int = 0) -> np.ndarray:
     """With the columns from `first` on."""
     if isinstance(left, np.ndarray) and isinstance(transposed, np.ndarray):
         return left @ transposed[:, first:]

@@ -45,20 +45,10 @@ _FRAMEWORKS = {"weisfeiler_lehman": "vertex_histogram", "core_framework": "short
 _NEED_EDGES = {"edge_histogram", "subgraph_matching", "neighborhood_subgraph_pairwise_distance"}
 # Computed pair by pair, so that of many graphs together the diagonal would cost the whole matrix.
 _BY_PAIRS = {"random_walk", "subgraph_matching", "pyramid_match", "graph_hopper"}
-_CLASSES = {
-    "VertexHistogram": ("vertex_histogram", {}),
-    "EdgeHistogram": ("edge_histogram", {}),
-    "RandomWalk": ("random_walk", {}),
+# Classes of grakel are called as their kernels, in capitals; besides there are these.
+_CLASSES = {name.title().replace("_", ""): (name, {}) for name in _KERNELS} | {
     "RandomWalkLabeled": ("random_walk", {"with_labels": True}),
-    "ShortestPath": ("shortest_path", {}),
     "ShortestPathAttr": ("shortest_path", {"as_attributes": True}),
-    "SubgraphMatching": ("subgraph_matching", {}),
-    "NeighborhoodSubgraphPairwiseDistance": ("neighborhood_subgraph_pairwise_distance", {}),
-    "PyramidMatch": ("pyramid_match", {}),
-    "GraphHopper": ("graph_hopper", {}),
-    "WeisfeilerLehmanOptimalAssignment": ("weisfeiler_lehman_optimal_assignment", {}),
-    "WeisfeilerLehman": ("weisfeiler_lehman", {}),
-    "CoreFramework": ("core_framework", {}),
 }
 _NOT_PARAMETERS = ("normalize", "verbose", "n_jobs", "random_state", "Nystroem", "base_graph_kernel")
 _INSTEAD = {

@@ -110,12 +110,10 @@ def resolve_columns(X: Any, columns: Any, label: str) -> Selection:
 
 
 def _positions(X: Any, columns: Any, width: int, label: str) -> list[int]:
-    if isinstance(columns, str):
-        return [_position_of(columns, X, label)]
     if isinstance(columns, slice):
         return _slice_positions(X, columns, width, label)
-    if isinstance(columns, (int, np.integer)) and not isinstance(columns, bool):
-        return [_in_range(int(columns), width, label)]
+    if isinstance(columns, (str, int, np.integer)) and not isinstance(columns, bool):
+        return [_one_position(X, columns, width, label)]
     if not isinstance(columns, (Sequence, np.ndarray)) and not hasattr(columns, "tolist"):
         raise TypeError(
             f"{label}: columns must be a name, a position, a list of either, a slice, a boolean mask or a "

@@ -23,8 +23,8 @@ from multikernel.kernels import (
     diffusion_kernel,
     smallest_eigenvalue,
 )
-from multikernel.kernels.networks import expansion, kernels
-from multikernel.kernels.networks.expansion import Heat, Resolvent
+from multikernel.kernels.networks import kernels
+from multikernel.kernels.networks.kernels import Heat, Resolvent
 from multikernel.kernels.networks.network import largest_eigenvalue_bound
 from tests.kernels.laws import check_laws, check_value
 
@@ -186,9 +186,9 @@ def test_columns_are_computed_once_and_do_not_depend_on_what_came_before(expande
     network = Network.from_adjacency(random_adjacency(np.random.default_rng(1), 60))
     rows, columns = np.arange(0, 60, 3), np.arange(1, 60, 4)
     computed = []
-    expand = expansion.Expansion._expand
+    expand = kernels.Expansion._expand
     monkeypatch.setattr(
-        expansion.Expansion, "_expand", lambda self, nodes: computed.extend(nodes) or expand(self, nodes)
+        kernels.Expansion, "_expand", lambda self, nodes: computed.extend(nodes) or expand(self, nodes)
     )
     kernel = Diffusion(network)
     first, cross, diagonal = kernel(rows), kernel(rows, columns), kernel.diag(columns)
@@ -206,7 +206,7 @@ def test_what_does_not_fit_is_not_kept(expanded, monkeypatch, room):
     network = Network.from_adjacency(random_adjacency(np.random.default_rng(1), 60))
     rows, columns = np.arange(0, 60, 3), np.arange(1, 60, 4)
     expected = Diffusion(network)(np.arange(60))
-    monkeypatch.setattr(expansion, "KEPT_BYTES", room)
+    monkeypatch.setattr(kernels, "KEPT_BYTES", room)
     kernel = Diffusion(network)
     for left, right in (
         (rows, columns),
@@ -222,7 +222,7 @@ def test_what_does_not_fit_is_not_kept(expanded, monkeypatch, room):
 
 def test_what_is_new_takes_the_place_of_what_was_kept(expanded, monkeypatch):
     network = Network.from_adjacency(random_adjacency(np.random.default_rng(1), 60))
-    monkeypatch.setattr(expansion, "KEPT_BYTES", 25 * 60 * 8)
+    monkeypatch.setattr(kernels, "KEPT_BYTES", 25 * 60 * 8)
     kernel = Diffusion(network)
     for nodes in (np.arange(20), np.arange(30, 50), np.arange(30, 55)):
         kernel(nodes)

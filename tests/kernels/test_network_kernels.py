@@ -63,13 +63,7 @@ def expanded(monkeypatch):
 
 
 @pytest.mark.parametrize("small", [True, False])
-@given(
-    kinds,
-    st.integers(0, 10**6),
-    st.integers(1, 25),
-    st.floats(0.01, 20.0),
-    st.booleans(),
-)
+@given(kinds, st.integers(0, 10**6), st.integers(1, 25), st.floats(0.01, 20.0), st.booleans())
 def test_they_are_functions_of_the_laplacian(small, kind, seed, n, parameter, normalized):
     make, name, formula = kind
     rng = np.random.default_rng(seed)
@@ -344,11 +338,7 @@ def test_one_row_that_is_a_node_is_enough():
         (lambda: diffusion_kernel([[0.0, 1.0], [1.0, 0.0]], 0.0), ValueError, "beta must be greater than 0"),
         (lambda: NUMBERS(["7"]), ValueError, "whole numbers such as 7; X holds '7' at row 0"),
         (lambda: NUMBERS([7.5]), ValueError, "holds 7.5"),
-        (
-            lambda: Diffusion(SMALL).fit(["YAL1"]),
-            ValueError,
-            "no row of X is a node .* named 'YAL1'",
-        ),
+        (lambda: Diffusion(SMALL).fit(["YAL1"]), ValueError, "no row of X is a node .* named 'YAL1'"),
     ],
 )
 def test_parameters_are_checked(make, error, message):

@@ -27,6 +27,7 @@ from multikernel.kernels.networks import kernels
 from multikernel.kernels.networks.kernels import Heat, Resolvent
 from multikernel.kernels.networks.network import largest_eigenvalue_bound
 from tests.kernels.laws import check_laws, check_value
+from tests.refusals import refused
 
 EDGES = [("a", "b", 2.0), ("b", "c", 1.0), ("c", "a", 0.5), ("c", "d", 1.0), ("e", "f", 3.0), ("g", "g", 1.0)]
 SMALL = Network(EDGES)
@@ -296,21 +297,16 @@ def test_rows_come_in_any_form():
         np.testing.assert_array_equal(NUMBERS(rows), NUMBERS([9, 7]))
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        (["a", None], "which are strings such as 'a'; X holds None at row 1. Give every sample a name"),
-        (["a", np.nan], "X holds nan at row 1"),
-        (pd.Series(["a", pd.NA], dtype="string"), "X holds <NA> at row 1"),
-        (["a", ""], "X holds '' at row 1"),
-        ([3, 4], "X holds 3 at row 0"),
-        (["a", 4], "X holds 4 at row 1"),
-        ([["a", "b"]], r"needs one column of names of nodes; X has shape \(1, 2\)"),
-    ],
+test_rows_without_names_are_refused = refused(
+    (["a", None], "which are strings such as 'a'; X holds None at row 1. Give every sample a name"),
+    (["a", np.nan], "X holds nan at row 1"),
+    (pd.Series(["a", pd.NA], dtype="string"), "X holds <NA> at row 1"),
+    (["a", ""], "X holds '' at row 1"),
+    ([3, 4], "X holds 3 at row 0"),
+    (["a", 4], "X holds 4 at row 1"),
+    ([["a", "b"]], r"needs one column of names of nodes; X has shape \(1, 2\)"),
+    by=Diffusion(SMALL),
 )
-def test_rows_without_names_are_refused(rows, message):
-    with pytest.raises(ValueError, match=message):
-        Diffusion(SMALL)(rows)
 
 
 NUMBERS = Diffusion(Network([(7, 8), (8, 9)]))
@@ -320,30 +316,24 @@ def test_one_row_that_is_a_node_is_enough():
     assert Diffusion(SMALL).fit(["YAL1", "a"]) == Diffusion(SMALL)
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: Diffusion(EDGES), TypeError, "Diffusion needs a Network; got list. Make one with"),
-        (lambda: Diffusion(SMALL, 0.0), ValueError, "Diffusion beta must be greater than 0"),
-        (lambda: Diffusion(SMALL, normalized="yes"), TypeError, "normalized must be True or False"),
-        (lambda: RegularizedLaplacian(SMALL, -1.0), ValueError, "alpha must be greater than 0"),
-        (lambda: RandomWalk(SMALL, 1.0), ValueError, "RandomWalk restart must be less than 1; got 1.0"),
-        (lambda: RandomWalk(SMALL, 0), ValueError, "restart must be greater than 0"),
-        (lambda: RandomWalk(SMALL, absent="drop"), ValueError, "absent must be one of 'isolated', 'error'"),
-        (lambda: diffusion_kernel(np.ones((2, 3))), ValueError, "square"),
-        (lambda: diffusion_kernel([[0.0, 1.0], [2.0, 0.0]]), ValueError, "symmetric"),
-        (lambda: diffusion_kernel([[0.0, -1.0], [-1.0, 0.0]]), ValueError, r"negative; got -1 at \(0, 1\)"),
-        (lambda: diffusion_kernel([[0.0, 1.0], [1.0, 2.0]]), ValueError, "node 1 has an edge to itself"),
-        (lambda: diffusion_kernel([[0.0, np.nan], [np.nan, 0.0]]), ValueError, "NaN"),
-        (lambda: diffusion_kernel([[0.0, 1.0], [1.0, 0.0]], 0.0), ValueError, "beta must be greater than 0"),
-        (lambda: NUMBERS(["7"]), ValueError, "whole numbers such as 7; X holds '7' at row 0"),
-        (lambda: NUMBERS([7.5]), ValueError, "holds 7.5"),
-        (lambda: Diffusion(SMALL).fit(["YAL1"]), ValueError, "no row of X is a node .* named 'YAL1'"),
-    ],
+test_parameters_are_checked = refused(
+    (lambda: Diffusion(EDGES), TypeError, "Diffusion needs a Network; got list. Make one with"),
+    (lambda: Diffusion(SMALL, 0.0), "Diffusion beta must be greater than 0"),
+    (lambda: Diffusion(SMALL, normalized="yes"), TypeError, "normalized must be True or False"),
+    (lambda: RegularizedLaplacian(SMALL, -1.0), "alpha must be greater than 0"),
+    (lambda: RandomWalk(SMALL, 1.0), "RandomWalk restart must be less than 1; got 1.0"),
+    (lambda: RandomWalk(SMALL, 0), "restart must be greater than 0"),
+    (lambda: RandomWalk(SMALL, absent="drop"), "absent must be one of 'isolated', 'error'"),
+    (lambda: diffusion_kernel(np.ones((2, 3))), "square"),
+    (lambda: diffusion_kernel([[0.0, 1.0], [2.0, 0.0]]), "symmetric"),
+    (lambda: diffusion_kernel([[0.0, -1.0], [-1.0, 0.0]]), r"negative; got -1 at \(0, 1\)"),
+    (lambda: diffusion_kernel([[0.0, 1.0], [1.0, 2.0]]), "node 1 has an edge to itself"),
+    (lambda: diffusion_kernel([[0.0, np.nan], [np.nan, 0.0]]), "NaN"),
+    (lambda: diffusion_kernel([[0.0, 1.0], [1.0, 0.0]], 0.0), "beta must be greater than 0"),
+    (lambda: NUMBERS(["7"]), "whole numbers such as 7; X holds '7' at row 0"),
+    (lambda: NUMBERS([7.5]), "holds 7.5"),
+    (lambda: Diffusion(SMALL).fit(["YAL1"]), "no row of X is a node .* named 'YAL1'"),
 )
-def test_parameters_are_checked(make, error, message):
-    with pytest.raises(error, match=message):
-        make()
 
 
 # --- the library around them -------------------------------------------------------------------------------

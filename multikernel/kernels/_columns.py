@@ -26,6 +26,16 @@ def objects_of(rows: Rows, reader: str) -> list[Any]:
     return list(columns[0])
 
 
+def import_library(name: str, reader: str, extra: str) -> Any:
+    """A library that a kernel needs, or an error that says how to install it."""
+    try:
+        return __import__(name)
+    except ImportError:
+        raise ImportError(
+            f"{reader} needs the library {name}. Install it with pip install 'multikernel[{extra}]'."
+        ) from None
+
+
 def columns_of(rows: Rows) -> list[np.ndarray]:
     """Every column as a 1-D array, of objects where it holds anything but numbers."""
     raw = rows.raw

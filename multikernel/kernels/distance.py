@@ -202,20 +202,15 @@ def require_non_negative(rows: Rows, reader: str) -> None:
     """Refuse a table with an entry below 0; `reader` is what the message calls the kernel."""
     values: Any = rows.values.data if rows.is_sparse else rows.values
     if values.size and values.min() < 0.0:
-        row, column = (int(place) for place in np.argwhere(_dense_signs(rows) < 0.0)[0])
+        lowest = rows.values.min(axis=1).toarray().ravel() if rows.is_sparse else rows.values.min(axis=1)
+        row = int(np.flatnonzero(lowest < 0.0)[0])
+        line = rows.values[[row]]
+        column = int(np.flatnonzero((line.toarray() if rows.is_sparse else line) < 0.0)[0])
         raise RowError(
             f"{reader} needs non-negative features; {rows.label} holds {rows.values[row, column]:g} at row",
             row,
             f", column {column}. Shift or clip the column, or use another kernel.",
         )
-
-
-def _dense_signs(rows: Rows) -> np.ndarray:
-    """The table, cut after the first row that holds a negative entry."""
-    lowest = rows.values.min(axis=1).toarray().ravel() if rows.is_sparse else rows.values.min(axis=1)
-    first = int(np.flatnonzero(lowest < 0.0)[0])
-    table = rows.values[: first + 1]
-    return np.asarray(table.toarray()) if rows.is_sparse else np.asarray(table)
 
 
 def _within_range(gamma: float) -> float:

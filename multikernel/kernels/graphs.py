@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import WHOLE_VIEWS, RowError
-from multikernel.kernels._columns import objects_of
+from multikernel.kernels._columns import import_library, objects_of
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.kernels.base import Kernel
 
@@ -154,14 +154,14 @@ class GraphKernel(Kernel):
         return self
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
-        right = graphs_of(pair.right)
-        for rows, graphs in ((pair.right, right), (pair.left, graphs_of(pair.left))):
-            self._require_edges(rows, graphs)
+        left, right = pair.both(graphs_of)
+        self._require_edges(pair.right, right)
+        self._require_edges(pair.left, left)
         if pair.symmetric:
             K = self._compute(right)
             out[...] = np.triu(K) + np.triu(K, 1).T  # the upper half decides
         else:
-            out[...] = self._compute(right, graphs_of(pair.left))
+            out[...] = self._compute(right, left)
 
     def _diagonal(self, rows: Rows) -> np.ndarray:
         graphs = graphs_of(rows)
@@ -283,13 +283,7 @@ def _as_grakel(graph: PlainGraph, grakel: Any) -> Any:
 
 
 def _import_grakel() -> Any:
-    try:
-        import grakel
-    except ImportError:
-        raise ImportError(
-            "GraphKernel needs the library grakel. Install it with pip install 'multikernel[graphs]'."
-        ) from None
-    return grakel
+    return import_library("grakel", "GraphKernel", "graphs")
 
 
 # --- graphs as rows, brought to one form of plain numbers and labels ---------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Any
@@ -32,19 +33,10 @@ class DaskRows(RowBlocks):
     An error in a chunk names its number, from 0, and its rows. When a worker is lost, dask computes again
     what it held, with the same result.
 
-    Parameters
-    ----------
-    X : dask array (n, d) or dask dataframe
-        Rows in chunks; columns in several chunks are brought into one.
-    y, sample_weight : dask array, dask series or local array, optional
-        One entry a row; one number is the weight of every row.
-        They are brought to the chunks of X where the sizes of the chunks are known, else
-        their chunks must have the lengths of those of X.
-
-    Attributes
-    ----------
-    chunks : list of int
-        Which of the chunks of X each block is.
+    Columns in several chunks are brought into one. Targets and weights are dask arrays, dask series or local
+    arrays with one entry a row; one number is the weight of every row. They are brought to the chunks of X
+    where the sizes of the chunks are known, else their chunks must have the lengths of those of X. `chunks`
+    says which of the chunks of X each block is.
 
     Examples
     --------
@@ -107,9 +99,7 @@ class DaskRows(RowBlocks):
         return compute_all(self._calls([(_rows_of_block, (rows,))], rows))
 
     def _same_blocks(self, pieces: list[tuple[Any, ...]], steps: Any) -> DaskRows:
-        rows = DaskRows.__new__(DaskRows)
-        RowBlocks.__init__(rows, self.lengths)
-        rows._places, rows.chunks = self._places, self.chunks
+        rows = copy.copy(self)
         rows._pieces, rows._steps = pieces, steps
         return rows
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import check_positive_integer
+from multikernel.kernels._columns import import_library
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.kernels.base import Kernel, checked
 from multikernel.kernels.strings._letters import read_strings
@@ -121,13 +122,7 @@ class _Scorer:
 
 
 def _import_parasail() -> Any:
-    try:
-        import parasail
-    except ImportError:
-        raise ImportError(
-            "LocalAlignment needs the library parasail. Install it with pip install 'multikernel[sequences]'."
-        ) from None
-    return parasail
+    return import_library("parasail", "LocalAlignment", "sequences")
 
 
 def _spelled(strings: list[str], is_dna: bool) -> list[str]:

@@ -194,6 +194,7 @@ class _Composite(Kernel):
         return all(part._reads_numbers for part in self._parts)
 
 
+@dataclass(frozen=True, repr=False)
 class _Binary(_Composite):
     left: Kernel
     right: Kernel
@@ -203,7 +204,7 @@ class _Binary(_Composite):
         return self.left, self.right
 
     def _resolve(self, rows: Rows) -> Kernel:
-        return type(self)(self.left._resolve(rows), self.right._resolve(rows))  # type: ignore[call-arg]
+        return type(self)(self.left._resolve(rows), self.right._resolve(rows))
 
     def _fill_both(self, pair: Pair, out: np.ndarray) -> np.ndarray:
         self.left._fill(pair, out)
@@ -224,9 +225,6 @@ class Sum(_Binary):
     [2.0, 5.0]
     """
 
-    left: Kernel
-    right: Kernel
-
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         out += self._fill_both(pair, out)
 
@@ -241,9 +239,6 @@ class Sum(_Binary):
 class Product(_Binary):
     """k(x, z) = left(x, z) · right(x, z)."""
 
-    left: Kernel
-    right: Kernel
-
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         out *= self._fill_both(pair, out)
 
@@ -254,6 +249,7 @@ class Product(_Binary):
         return f"{_in_product(self.left)} * {_in_product(self.right)}"
 
 
+@dataclass(frozen=True, repr=False)
 class _Unary(_Composite):
     base: Kernel
 
@@ -262,7 +258,7 @@ class _Unary(_Composite):
         return (self.base,)
 
     def _resolve(self, rows: Rows) -> Kernel:
-        return dataclasses.replace(self, base=self.base._resolve(rows))  # type: ignore[type-var]
+        return dataclasses.replace(self, base=self.base._resolve(rows))
 
     @property
     def _is_composite(self) -> bool:  # type: ignore[override]
@@ -273,7 +269,6 @@ class _Unary(_Composite):
 class Scaled(_Unary):
     """k(x, z) = factor · base(x, z), factor > 0."""
 
-    base: Kernel
     factor: float
 
     def __post_init__(self) -> None:
@@ -297,7 +292,6 @@ class Scaled(_Unary):
 class Power(_Unary):
     """k(x, z) = base(x, z) ** exponent, exponent a positive integer."""
 
-    base: Kernel
     exponent: int
 
     def __post_init__(self) -> None:

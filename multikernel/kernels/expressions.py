@@ -22,8 +22,9 @@ from multikernel.kernels.pairs import Kronecker, Pairwise
 from multikernel.kernels.sets import Jaccard, Tanimoto
 from multikernel.kernels.strings import Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree
 
-_OF_NUMBERS = (Chi2, Cosine, Gaussian, Laplacian, Linear, Polynomial, Sigmoid)
-_OF_OBJECTS = (Gappy, GraphKernel, Hamming, Jaccard, LocalAlignment, Mismatch, Mixed, Spectrum, Tanimoto)
+_OF_NUMBERS: tuple[type[Kernel], ...] = (Chi2, Cosine, Gaussian, Laplacian, Linear, Polynomial, Sigmoid)
+_OF_SEQUENCES: tuple[type[Kernel], ...] = (Gappy, LocalAlignment, Mismatch, Spectrum, WeightedDegree)
+_OF_SETS: tuple[type[Kernel], ...] = (GraphKernel, Hamming, Jaccard, Mixed, Tanimoto)
 # Those made of kernels, and which of their parameters are kernels.
 _OF_KERNELS: dict[type[Kernel], tuple[str, ...]] = {
     EmpiricalMap: ("base",),
@@ -31,7 +32,7 @@ _OF_KERNELS: dict[type[Kernel], tuple[str, ...]] = {
     Pairwise: ("base",),
 }
 _KERNELS: dict[str, type[Kernel]] = {
-    kind.__name__.lower(): kind for kind in (*_OF_NUMBERS, *_OF_OBJECTS, WeightedDegree, *_OF_KERNELS)
+    kind.__name__.lower(): kind for kind in (*_OF_NUMBERS, *_OF_SEQUENCES, *_OF_SETS, *_OF_KERNELS)
 }
 # What other libraries call them.
 _ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial", "quadratic": "polynomial", "laplace": "laplacian"}

@@ -219,7 +219,6 @@ class EmpiricalMap(_Unary):
            [ 5.,  6.]])
     """
 
-    base: Kernel
     rows: Rows | None = field(default=None, init=False, repr=False)
     is_psd = True
     _is_composite = False  # the products that kernels share are none of this one

@@ -46,10 +46,10 @@ _NEED_EDGES = {"edge_histogram", "subgraph_matching", "neighborhood_subgraph_pai
 # Computed pair by pair, so that of many graphs together the diagonal would cost the whole matrix.
 _BY_PAIRS = {"random_walk", "subgraph_matching", "pyramid_match", "graph_hopper"}
 # Classes of grakel are called as their kernels, in capitals; besides there are these.
-_CLASSES = {name.title().replace("_", ""): (name, {}) for name in _KERNELS} | {
+_CLASSES: dict[str, tuple[str, dict[str, bool]]] = {
     "RandomWalkLabeled": ("random_walk", {"with_labels": True}),
     "ShortestPathAttr": ("shortest_path", {"as_attributes": True}),
-}
+} | {name.title().replace("_", ""): (name, {}) for name in _KERNELS}
 _NOT_PARAMETERS = ("normalize", "verbose", "n_jobs", "random_state", "Nystroem", "base_graph_kernel")
 _INSTEAD = {
     "normalize": 'Give the view transforms="unit_diagonal", which does it for test graphs too.',

@@ -53,8 +53,6 @@ class Kronecker(_Binary):
            [0.1, 1. ]])
     """
 
-    left: Kernel
-    right: Kernel
     split: Any = None
     _is_composite = False  # the two sides read different columns: no product is shared
 
@@ -109,7 +107,6 @@ class Pairwise(_Unary):
     array([[48., 48.]])
     """
 
-    base: Kernel
     _is_composite = False  # the products that kernels share are those of objects
 
     def __post_init__(self) -> None:

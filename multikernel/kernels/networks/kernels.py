@@ -253,7 +253,6 @@ class Diffusion(NetworkKernel):
            [0.  , 0.  , 0.  , 1.  ]])
     """
 
-    network: Network
     beta: float = checked(1.0, check_number, above=0.0)
     normalized: bool = True
     absent: str = "isolated"
@@ -301,7 +300,6 @@ class RegularizedLaplacian(NetworkKernel):
            [1., 2., 5.]])
     """
 
-    network: Network
     alpha: float = checked(1.0, check_number, above=0.0)
     normalized: bool = True
     absent: str = "isolated"
@@ -353,7 +351,6 @@ class RandomWalk(NetworkKernel):
            [0.236, 0.667]])
     """
 
-    network: Network
     restart: float = checked(0.5, check_number, above=0.0, below=1.0)
     absent: str = "isolated"
 

@@ -42,7 +42,7 @@ from multikernel._validation import (
 )
 from multikernel.kernels._rows import Pair, Rows, row_blocks
 from multikernel.kernels.base import Kernel, checked
-from multikernel.kernels.networks.network import Network, largest_eigenvalue_bound, plain, read_names
+from multikernel.kernels.networks.network import Network, plain, read_names
 
 ABSENT_CHOICES = ("isolated", "error")
 SMALL = 1000  # nodes up to which the Laplacian is decomposed
@@ -197,9 +197,7 @@ class NetworkKernel(Kernel):
         normalized = bool(self.normalized)
         try:
             return Expansion(
-                self.network.laplacian(normalized),
-                largest_eigenvalue_bound(self.network.adjacency, normalized),
-                self._function,
+                self.network.laplacian(normalized), self.network.eigenvalue_bound(normalized), self._function
             )
         except TooManyTermsError as error:
             raise ValueError(

@@ -202,6 +202,10 @@ class Network:
         """L as a CSR array, computed once."""
         return self._once(f"_laplacian_{normalized}", lambda: sparse_laplacian(self.adjacency, normalized))
 
+    def eigenvalue_bound(self, normalized: bool) -> float:
+        """A number that no eigenvalue of L exceeds."""
+        return largest_eigenvalue_bound(self.adjacency, normalized)
+
     def spectrum(self, normalized: bool) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues and eigenvectors of L, computed once for all kernels of a small network."""
         found: tuple[np.ndarray, np.ndarray] = self._once(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -127,12 +127,11 @@ class Gaussian(Kernel):
         return np.ones(rows.values.shape[0])
 
 
-@dataclass(frozen=True, repr=False)
 class _DistanceKernel(Kernel):
     """k(x, z) = exp(−gamma · distance), with a distance of `direct_distances`."""
 
-    gamma: float = checked(1.0, check_number, above=0.0)
-    _distance: ClassVar[str]
+    gamma: float
+    _distance: str
     _is_bounded = True
 
     def _check_rows(self, rows: Rows) -> None:
@@ -166,6 +165,7 @@ class Laplacian(_DistanceKernel):
            [0.3679, 1.    ]])
     """
 
+    gamma: float = checked(1.0, check_number, above=0.0)
     _distance = "cityblock"
 
 
@@ -184,6 +184,7 @@ class Chi2(_DistanceKernel):
            [0.1353, 1.    ]])
     """
 
+    gamma: float = checked(1.0, check_number, above=0.0)
     _distance = "chi2"
 
     def _check_rows(self, rows: Rows) -> None:

@@ -10,7 +10,7 @@ from multikernel.views.bank import FittedView, KernelBank
 from multikernel.views.gating_features import GatingFeatures, fit_gating_features
 from multikernel.views.low_rank import LowRankBank
 from multikernel.views.memory import MemoryEstimate, available_memory
-from multikernel.views.missing.bank import CompletedBank
+from multikernel.views.missing import CompletedBank
 from multikernel.views.precomputed import PrecomputedBank, combine_kernels, make_bank, stack_kernels
 from multikernel.views.view import View, as_views, distinct_views, per_feature
 

@@ -31,12 +31,16 @@ from multikernel.rows.tables import take_rows
 from multikernel.views.columns import (
     Scaling,
     Selection,
+    absent_rows,
+    among,
     as_table,
     check_positions,
     n_columns,
     n_rows,
     require_width,
     resolve_columns,
+    rows_that_have,
+    spread_into,
 )
 from multikernel.views.memory import (
     GRAM_CHOICES,
@@ -45,7 +49,6 @@ from multikernel.views.memory import (
     estimate_memory,
     require_fits,
 )
-from multikernel.views.missing.presence import absent_rows, among, rows_that_have, spread_into
 from multikernel.views.view import View, as_views, refuse_approximations, require_varying
 
 

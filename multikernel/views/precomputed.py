@@ -25,7 +25,7 @@ from multikernel.kernels import PSDRepair
 from multikernel.kernels._rows import row_blocks
 from multikernel.rows.memory import is_on_disk
 from multikernel.views.bank import Bank, KernelBank, needs_repair, repair
-from multikernel.views.columns import check_positions
+from multikernel.views.columns import absent_from_gram, absent_from_rows, among, check_positions, spread_into
 from multikernel.views.memory import (
     GRAM_CHOICES,
     MemoryEstimate,
@@ -33,8 +33,7 @@ from multikernel.views.memory import (
     estimate_memory,
     require_fits,
 )
-from multikernel.views.missing.bank import CompletedBank
-from multikernel.views.missing.presence import absent_from_gram, absent_from_rows, among, spread_into
+from multikernel.views.missing import CompletedBank
 from multikernel.views.view import as_views, refuse_approximations
 
 

@@ -96,8 +96,7 @@ from ...views.low_rank.maps import ColumnMap, FourierMap, LandmarkMap
 from ...views.low_rank.transforms import Scale, Shift, UnitLength
 from ...views.low_rank.view import FactorView
 from ...views.memory import MemoryEstimate
-from ...views.missing.bank import CompletedBank
-from ...views.missing.filling import MeanFilling, MutualFilling, ViewMap
+from ...views.missing import CompletedBank, MeanFilling, MutualFilling, ViewMap
 from ...views.precomputed import PrecomputedBank
 from ...views.view import View
 from .stand_ins import (

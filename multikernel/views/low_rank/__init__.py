@@ -1,7 +1,7 @@
 """Factors Z_m with Z_m Z_mᵀ ≈ K_m in place of Gram matrices: for rows too many for a Gram stack."""
 
 from multikernel.views.low_rank.bank import LowRankBank
-from multikernel.views.low_rank.fitting import (
+from multikernel.views.low_rank.view import (
     DEFAULT_RANK,
     GRAM_ROUTES,
     LARGEST_DENSE,

@@ -12,9 +12,8 @@ import numpy as np
 from multikernel._validation import check_float_dtype, check_rank, check_seed
 from multikernel.views.columns import as_table, check_positions, n_columns, require_width
 from multikernel.views.columns import n_rows as count_rows
-from multikernel.views.low_rank.fitting import ViewFitter
 from multikernel.views.low_rank.transforms import trace_errors
-from multikernel.views.low_rank.view import check_low_rank, iter_parts
+from multikernel.views.low_rank.view import ViewFitter, check_low_rank, iter_parts
 from multikernel.views.view import as_views
 
 

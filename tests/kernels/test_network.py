@@ -105,6 +105,9 @@ def test_part_of_a_network_is_part_of_its_matrix(seed, size):
 
 
 test_what_is_no_network_is_refused = refused(
+    (lambda: Network(3), TypeError, "edges must have two names"),
+    (lambda: Network("ab"), TypeError, "edges must have two names"),
+    (lambda: Network(scipy.sparse.eye_array(3)), TypeError, "edges must have two names"),
     (lambda: Network([("a", "b", -1.0)]), r"at least 0; 'a'–'b', edge 0, has -1.0"),
     (lambda: Network(NAMES[PLACES], [1, np.nan, 1]), "'cleo'–'bob', edge 1, has nan"),
     (lambda: Network(PLACES, [1, 1, np.inf]), "3–0, edge 2, has inf"),
@@ -141,9 +144,3 @@ test_what_is_no_network_is_refused = refused(
     (lambda: Network.from_adjacency(ADJACENCY, ["a"]), "name all 4 rows of the adjacency matrix; got 1"),
     (lambda: Network.from_adjacency(pd.DataFrame(ADJACENCY, NAMES)), "same names for rows and columns"),
 )  # fmt: skip
-
-
-@pytest.mark.parametrize("edges", [3, "ab", scipy.sparse.eye_array(3)])
-def test_what_is_no_list_of_edges_is_refused(edges):
-    with pytest.raises(TypeError, match="edges must have two names"):
-        Network(edges)

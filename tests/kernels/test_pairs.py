@@ -97,23 +97,18 @@ def test_only_the_given_pairs_are_formed(monkeypatch):
     assert shapes == [(2, 2)]
 
 
-@pytest.mark.parametrize(
-    ("K", "pairs", "message"),
-    [
-        (np.eye(3), [0, 1], r"pairs must hold two positions in each row.*got shape \(2,\)"),
-        (np.eye(3), [[0, 1, 2]], r"got shape \(1, 3\)"),
-        (np.eye(3), np.empty((0, 2), int), r"got shape \(0, 2\)"),
-        (np.eye(3), [[0, 3]], r"pairs, second objects holds .*3\)? at row 0\. Positions run from 0 to 2"),
-        (np.eye(3), [[-1, 0]], r"pairs, first objects holds .*-1\)? at row 0"),
-        (np.eye(3), [[0.5, 0]], r"first objects holds .*0\.5"),
-        (np.ones((2, 3)), [[0, 1]], "square"),
-        (np.array([[1.0, 2.0], [0.0, 1.0]]), [[0, 1]], "symmetric"),
-        (np.array([[np.nan, 0.0], [0.0, 1.0]]), [[0, 1]], "NaN"),
-    ],
+test_bad_ready_made_input = refused(
+    ((np.eye(3), [0, 1]), r"pairs must hold two positions in each row.*got shape \(2,\)"),
+    ((np.eye(3), [[0, 1, 2]]), r"got shape \(1, 3\)"),
+    ((np.eye(3), np.empty((0, 2), int)), r"got shape \(0, 2\)"),
+    ((np.eye(3), [[0, 3]]), r"pairs, second objects holds .*3\)? at row 0\. Positions run from 0 to 2"),
+    ((np.eye(3), [[-1, 0]]), r"pairs, first objects holds .*-1\)? at row 0"),
+    ((np.eye(3), [[0.5, 0]]), r"first objects holds .*0\.5"),
+    ((np.ones((2, 3)), [[0, 1]]), "square"),
+    ((np.array([[1.0, 2.0], [0.0, 1.0]]), [[0, 1]]), "symmetric"),
+    ((np.array([[np.nan, 0.0], [0.0, 1.0]]), [[0, 1]]), "NaN"),
+    by=lambda given: pairwise_kernel(*given),
 )
-def test_bad_ready_made_input(K, pairs, message):
-    with pytest.raises(ValueError, match=message):
-        pairwise_kernel(K, pairs)
 
 
 # --- as a view ---------------------------------------------------------------------------------------------

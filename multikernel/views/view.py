@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,7 @@ class View:
             raise TypeError(
                 f"view {self.name!r}: standardize must be True or False; got {self.standardize!r}."
             )
+        object.__setattr__(self, "standardize", bool(self.standardize))
         if self.standardize and has_part(self.kernel, Precomputed):
             raise ValueError(
                 f"view {self.name!r}: standardize=True needs a kernel of numeric columns, but "
@@ -109,12 +110,8 @@ class View:
             require_number_of_features(label, self.rank)
 
     def __repr__(self) -> str:
-        shown = [f"name={self.name!r}", f"kernel={self.kernel!r}"]
-        shown += [f"columns={self.columns!r}"] if self.columns is not None else []
-        shown += [f"transforms={self.transforms!r}"] if self.transforms else []
-        shown += ["standardize=True"] if self.standardize else []
-        shown += [f"approximation={self.approximation!r}"] if self.approximation is not None else []
-        shown += [f"rank={self.rank!r}"] if self.rank is not None else []
+        given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
+        shown = [f"{name}={value!r}" for name, value, default in given if value is not default]
         return f"View({', '.join(shown)})"
 
 
@@ -128,6 +125,15 @@ def refuse_approximations(views: list[View]) -> None:
                 "made of it. Use gram='low_rank' or gram='auto' (MKLClassifier, MKLRegressor, MKLRidge), or "
                 f"leave {named} out."
             )
+
+
+def require_varying(fitted: Collection[Any]) -> None:
+    """Refuse automatic kernels of which none is left."""
+    if not fitted:
+        raise ValueError(
+            "every kernel of kernels='auto' is constant on the training rows: the samples do not differ. "
+            "Check the columns of X, or give a list of kernels."
+        )
 
 
 def require_number_of_features(label: str, rank: int | float | None) -> None:

@@ -17,8 +17,6 @@ from .grams import (
     raise_non_finite_gram,
     smallest_eigenvalue,
 )
-from .labels import check_values, codes_of_classes, is_missing, join_labels, signs_of_two_classes
-from .pairs import check_split, pair_table, split_pairs
 from .tables import (
     WHOLE_VIEWS,
     NotFiniteError,
@@ -33,9 +31,17 @@ from .tables import (
     check_positive_integer,
     check_rank,
     check_seed,
+    check_split,
+    check_values,
+    codes_of_classes,
     is_frame,
+    is_missing,
+    join_labels,
     naming,
     naming_rows,
+    pair_table,
+    signs_of_two_classes,
+    split_pairs,
     warn_caller,
 )
 

@@ -1,4 +1,4 @@
-"""Checks of numbers, choices and feature tables, with their wording, and warnings that point at the caller.
+"""Checks of numbers, choices, feature tables, labels and pairs, and warnings that point at the caller.
 
 Errors are ``ValueError`` or ``TypeError``; each names what was required, what was given and the remedy.
 Nothing here modifies its input.
@@ -33,9 +33,14 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
 
 
 def check_number(
-    name: str, value: Any, *, above: float | None = None, at_least: float | None = None
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
 ) -> float:
-    """Return `value` as a finite float, optionally bounded from below."""
+    """Return `value` as a finite float, optionally bounded."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number:
         raise TypeError(f"{name} must be a number; got {value!r}.")
@@ -46,6 +51,8 @@ def check_number(
         raise ValueError(f"{name} must be greater than {above:g}; got {value!r}.")
     if at_least is not None and not number >= at_least:
         raise ValueError(f"{name} must be at least {at_least:g}; got {value!r}.")
+    if below is not None and not number < below:
+        raise ValueError(f"{name} must be less than {below:g}; got {value!r}.")
     return number
 
 
@@ -180,18 +187,7 @@ def is_frame(X: Any) -> bool:
 def check_numeric_table(X: Any, label: str = "X", *, one_column: bool = False) -> Any:
     """Return `X` as a finite float64 table: a C-contiguous array or a canonical CSR matrix.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix or DataFrame of shape (n, d)
-    label : str
-        What the messages call the table, e.g. ``"view 'tap'"``.
-    one_column : bool, default=False
-        Whether a 1-D `X` is one column.
-
-    Returns
-    -------
-    ndarray or csr_matrix of shape (n, d)
-        `X` itself, without a copy, where it already is such a table.
+    Without a copy where it is such a table already. Where `one_column`, a 1-D `X` is one column.
     """
     if scipy.sparse.issparse(X):
         return _check_sparse(X, label)
@@ -298,6 +294,154 @@ def as_generator(random_state: Any) -> np.random.Generator:
             f"each time; got {random_state!r}."
         )
     return np.random.default_rng(int(random_state))
+
+
+# --- labels and targets --------------------------------------------------------------------------
+
+
+def signs_of_two_classes(labels: np.ndarray, *, if_missing: str, if_more: str) -> np.ndarray:
+    """±1 for a 1-D array of labels: +1 is the second class in sorted order.
+
+    `if_missing` and `if_more` are the remedies for missing labels, and for a number of classes other than 2.
+    """
+    classes, codes = codes_of_classes(labels, if_missing=if_missing)
+    if classes.size != 2:
+        raise ValueError(f"y must hold two classes; got {classes.size}: {classes[:5].tolist()}. {if_more}")
+    return np.where(codes == 1, 1.0, -1.0)
+
+
+def codes_of_classes(labels: np.ndarray, *, if_missing: str) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted classes of a 1-D array of labels, and the place of each label among them."""
+    missing = [place for place, label in enumerate(labels.tolist()) if is_missing(label)]
+    if missing:
+        first = missing[0]
+        raise RowError("y must not hold missing labels; entry", first, f" is {labels[first]}. {if_missing}")
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"y must hold labels of one kind, all numbers or all text; {error}.") from error
+    return classes, codes
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN or what pandas has in their place, told without importing it."""
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and math.isnan(value)
+
+
+def check_values(values: Any, label: str = "y", *, at_least: float | None = None) -> np.ndarray:
+    """Return targets or weights of a block as finite float64 numbers, else name the row."""
+    try:
+        numbers = np.asarray(values).astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{label} must hold numbers ({error}).") from error
+    if not all_finite(numbers):
+        row = int(np.argwhere(~np.isfinite(numbers))[0][0])
+        what = "NaN" if np.isnan(numbers[row]).any() else "infinity"
+        raise NotFiniteError(f"{label} holds {what}", row, "but must be finite: leave such rows out.")
+    if at_least is not None and numbers.size and numbers.min() < at_least:
+        row = int(np.argwhere(numbers < at_least)[0][0])
+        raise RowError(f"{label} must be at least {at_least:g}; entry", row, f" is {numbers[row]:g}.")
+    return numbers
+
+
+def join_labels(found: Sequence[np.ndarray], chunks: Sequence[int]) -> np.ndarray:
+    """The sorted union of the labels of several chunks, whose numbers errors name."""
+    texts = [any(isinstance(label, str) for label in labels.tolist()) for labels in found]
+    if len(set(texts)) > 1:  # NumPy would make text of the numbers
+        number = texts.index(not texts[0])
+        raise ValueError(
+            f"y must hold labels of one kind, all numbers or all text; chunk {chunks[0]} holds "
+            f"{found[0][0]!r}, chunk {chunks[number]} holds {found[number][0]!r}."
+        )
+    classes, _ = codes_of_classes(np.concatenate(found), if_missing="")
+    return classes
+
+
+# --- pairs: two objects side by side in each row -------------------------------------------------
+
+
+_SPLIT = (
+    "must be None (halves), the number of columns of the left objects, or two lists of columns, the left and "
+    "the right objects'"
+)
+
+
+def check_split(split: Any, label: str) -> Any:
+    """Return `split` as None, a positive integer, or two tuples of positions or names."""
+    if split is None:
+        return None
+    if isinstance(split, (int, np.integer)):
+        return check_positive_integer(label, split)
+    if isinstance(split, str) or not isinstance(split, (list, tuple)) or len(split) != 2:
+        raise TypeError(f"{label} {_SPLIT}; got {split!r}.")
+    sides = tuple(_check_side(side, label, split) for side in split)
+    if set(sides[0]) & set(sides[1]):
+        raise ValueError(f"{label} gives column {min(set(sides[0]) & set(sides[1]))!r} to both objects.")
+    return sides
+
+
+def _check_side(side: Any, label: str, split: Any) -> tuple[Any, ...]:
+    columns = [side] if isinstance(side, (str, int, np.integer)) else side
+    if not isinstance(columns, (list, tuple, np.ndarray)) or not len(columns):
+        raise TypeError(f"{label} {_SPLIT}; got {split!r}.")
+    plain = tuple(int(column) if isinstance(column, np.integer) else column for column in columns)
+    kinds = {type(column) for column in plain}
+    if kinds not in ({int}, {str}) or len(set(plain)) != len(plain):
+        raise ValueError(f"{label} needs distinct positions or names for each object; got {split!r}.")
+    return plain
+
+
+def pair_table(X: Any, label: str) -> Any:
+    """A table of pairs ready for taking columns: a frame, CSR, or an array of two dimensions."""
+    table: Any = X if is_frame(X) or scipy.sparse.issparse(X) else np.asarray(X)
+    table = table.tocsr() if scipy.sparse.issparse(table) else table
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise ValueError(
+            f"{label} must hold two objects side by side in each row, two columns at least; it has shape "
+            f"{tuple(table.shape)}{', 1 feature(s)' if table.ndim == 2 and table.shape[1] == 1 else ''}."
+        )
+    return table
+
+
+def split_pairs(X: Any, split: Any, label: str) -> tuple[Any, Any]:
+    """The columns of the left and of the right objects, by a split that `check_split` returned."""
+    table = pair_table(X, label)
+    width = int(table.shape[1])
+    if isinstance(split, tuple):
+        sides = [[_column_place(column, table, width, label) for column in side] for side in split]
+    else:
+        sides = _cut(split, width, label)
+    return _take_columns(table, sides[0]), _take_columns(table, sides[1])
+
+
+def _cut(split: int | None, width: int, label: str) -> list[list[int]]:
+    if split is None and width % 2:
+        raise ValueError(
+            f"{label} must hold two objects side by side, an even number of columns; it has {width}. Say "
+            "with split how many of them are the left objects'."
+        )
+    first = width // 2 if split is None else split
+    if first >= width:
+        raise ValueError(f"split={split} leaves no column to the right objects; {label} has {width} columns.")
+    return [list(range(first)), list(range(first, width))]
+
+
+def _column_place(column: Any, table: Any, width: int, label: str) -> int:
+    if isinstance(column, str):
+        names: Sequence[Any] = list(table.columns) if is_frame(table) else []
+        if names.count(column) != 1:
+            known = f"has the columns {names[:10]}" if names else "is no DataFrame"
+            raise ValueError(f"split names the column {column!r}, but {label} {known}.")
+        return names.index(column)
+    if not 0 <= column < width:
+        raise ValueError(f"split asks for column {column}, but {label} has {width} columns.")
+    return int(column)
+
+
+def _take_columns(table: Any, columns: list[int]) -> Any:
+    return table.iloc[:, columns] if is_frame(table) else table[:, columns]
 
 
 # --- warnings ----------------------------------------------------------------------------------

@@ -16,8 +16,7 @@ from multikernel.doctor.diagnosis import Finding, named, percent
 from multikernel.kernels import Chain, Cosine, FunctionKernel, Kernel, Kronecker, Pairwise
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.views import View, as_views, distinct_views
-from multikernel.views.columns import resolve_columns
-from multikernel.views.scaling import Scaling
+from multikernel.views.columns import Scaling, resolve_columns
 
 _DOMINATION = 0.99  # of the variance of a view in one column: the others hardly count
 _SCALE_FREE = (Cosine, FunctionKernel, Kronecker, Pairwise)

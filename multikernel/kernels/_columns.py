@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence, Sized
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,7 @@ from multikernel.kernels._rows import Rows
 
 
 def objects_of(rows: Rows, reader: str) -> list[Any]:
-    """The entries of the one column that a kernel of objects reads.
-
-    Parameters
-    ----------
-    rows : Rows
-        A list of objects, a Series, an array of shape (n,) or (n, 1), or a DataFrame of one column.
-    reader : str
-        What messages call the kernel.
-    """
+    """The entries of the one column that a kernel of objects reads; `reader` is what messages call it."""
     raw = rows.raw
     if isinstance(raw, (list, tuple)):
         return list(raw)
@@ -32,6 +24,16 @@ def objects_of(rows: Rows, reader: str) -> list[Any]:
             "column a view of its own: (name, kernel, column)."
         )
     return list(columns[0])
+
+
+def import_library(name: str, reader: str, extra: str) -> Any:
+    """A library that a kernel needs, or an error that says how to install it."""
+    try:
+        return __import__(name)
+    except ImportError:
+        raise ImportError(
+            f"{reader} needs the library {name}. Install it with pip install 'multikernel[{extra}]'."
+        ) from None
 
 
 def columns_of(rows: Rows) -> list[np.ndarray]:
@@ -75,41 +77,20 @@ def as_objects(entries: Sequence[Any]) -> np.ndarray:
     return objects
 
 
-def same_width(left: Sized, right: Sized, labels: tuple[str, str]) -> None:
-    """Refuse tables with different numbers of columns."""
-    if len(left) != len(right):
-        raise ValueError(
-            f"{labels[0]} has {len(left)} columns, but {labels[1]} has {len(right)}; a kernel compares rows "
-            "with the same columns."
-        )
-
-
 def codes_of(entries: Iterable[Any], known: dict[Hashable, int], label: str) -> np.ndarray:
-    """A whole number for each entry, equal where entries are; new entries are added to `known`.
-
-    Parameters
-    ----------
-    entries : iterable
-    known : dict
-        The numbers that were given out before; it grows.
-    label : str
-        What messages call the column.
-    """
+    """A whole number for each entry, equal where entries are; new entries are added to `known`."""
     codes = []
     for row, entry in enumerate(entries):
         try:
             codes.append(known.setdefault(entry, len(known)))
         except TypeError:
             raise RowError(
-                f"{label} must hold categories, which can be compared; it holds {_kind(entry)} at row",
+                f"{label} must hold categories, which can be compared; it holds an object of type "
+                f"{type(entry).__name__} at row",
                 row,
                 ". Give texts or numbers, or a kernel that reads such objects.",
             ) from None
     return np.array(codes, dtype=np.float64)
-
-
-def _kind(entry: Any) -> str:
-    return f"an object of type {type(entry).__name__}"
 
 
 def _plain(column: Any) -> np.ndarray:

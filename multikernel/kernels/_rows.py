@@ -50,13 +50,7 @@ def row_blocks(n_rows: int, n_columns: int, elements: int = _BLOCK_ELEMENTS) -> 
 class Rows:
     """Rows as given (`raw`) and, on demand, as numbers (`values`).
 
-    Parameters
-    ----------
-    raw : array-like, sparse matrix, DataFrame or sequence of objects
-    label : str
-        What error messages call these rows.
-    one_column : bool
-        Whether 1-D numeric data is one column.
+    `label` is what error messages call them; `one_column` says whether 1-D numeric data is one column.
     """
 
     def __init__(self, raw: Any, label: str = "X", one_column: bool = False) -> None:
@@ -84,13 +78,7 @@ class Rows:
     def derived(self, what: str, key: Hashable, make: Callable[[], Any]) -> Any:
         """What `make` returns for these rows, kept until the same is asked for with another key.
 
-        Parameters
-        ----------
-        what : str
-            The kind of thing, of which one is kept.
-        key : hashable
-            All that it depends on beside the rows.
-        make : callable
+        The key is all that it depends on beside the rows.
         """
         return _kept(self._derived, what, key, make)
 
@@ -181,15 +169,10 @@ def _kept(store: dict[str, tuple[Hashable, T]], what: str, key: Hashable, make: 
 
 
 class Pair:
-    """Left rows against right rows, with the products that several kernels share.
+    """Left rows against right rows, the same object twice for a training Gram, with products to share.
 
-    Parameters
-    ----------
-    left, right : Rows
-        The same object twice for a training Gram.
-    keep : bool
-        Whether dot products are kept for the next kernel, as a matrix. If not, they are computed for some
-        rows at a time.
+    With `keep`, dot products are kept for the next kernel, as a matrix. If not, they are computed for some
+    rows at a time.
     """
 
     def __init__(self, left: Rows, right: Rows, keep: bool = False) -> None:
@@ -207,12 +190,13 @@ class Pair:
     def tables(self) -> tuple[Any, Any]:
         """Both numeric tables, with equally many columns."""
         left, right = self.left.values, self.right.values
-        if left.shape[1] != right.shape[1]:
-            raise ValueError(
-                f"{self.left.label} has {left.shape[1]} columns, but {self.right.label} has "
-                f"{right.shape[1]}; a kernel compares rows with the same columns."
-            )
+        same_width((left.shape[1], self.left.label), (right.shape[1], self.right.label))
         return left, right
+
+    def both(self, read: Callable[[Rows], T]) -> tuple[T, T]:
+        """What `read` returns for the left and for the right rows; for one object where they are the same."""
+        right = read(self.right)
+        return (right if self.symmetric else read(self.left)), right
 
     @cached_property
     def centred_tables(self) -> tuple[Any, Any]:
@@ -253,6 +237,15 @@ class Pair:
         return True if _is_safe(gamma, self.norms(centred=True)) else None
 
 
+def same_width(left: tuple[int, str], right: tuple[int, str]) -> None:
+    """Refuse tables with different numbers of columns; each is given by its number and its label."""
+    if left[0] != right[0]:
+        raise ValueError(
+            f"{left[1]} has {left[0]} columns, but {right[1]} has {right[0]}; a kernel compares rows with "
+            "the same columns."
+        )
+
+
 def _is_safe(gamma: float, norms: tuple[np.ndarray, np.ndarray]) -> bool:
     peak = max(float(norms[0].max()), float(norms[1].max()))
     return gamma * peak <= _EXPANSION_LIMIT  # false too where a norm overflows
@@ -263,10 +256,9 @@ def dot_products(left: Any, right: Any, out: np.ndarray) -> None:
     if not (scipy.sparse.issparse(left) or scipy.sparse.issparse(right)):
         np.matmul(left, right.T, out=out)  # BLAS syrk when both are the same array
         return
-    transposed = right.T.tocsr() if scipy.sparse.issparse(right) else np.ascontiguousarray(right.T)
+    transposed = _transposed(left, right)
     for block in row_blocks(out.shape[0], out.shape[1], 1 << 18):
-        product = left[block] @ transposed
-        out[block] = product.toarray() if scipy.sparse.issparse(product) else product
+        out[block] = _products(left[block], transposed)
 
 
 def squared_norms(table: Any) -> np.ndarray:
@@ -348,7 +340,7 @@ def _transposed(left: Any, right: Any) -> Any:
     return np.ascontiguousarray(right.T) if scipy.sparse.issparse(left) else right.T
 
 
-def _products(left: Any, transposed: Any, first: int) -> np.ndarray:
+def _products(left: Any, transposed: Any, first: int = 0) -> np.ndarray:
     """With the columns from `first` on."""
     if isinstance(left, np.ndarray) and isinstance(transposed, np.ndarray):
         return left @ transposed[:, first:]
@@ -373,16 +365,10 @@ def write_tile(out: np.ndarray, rows: slice, columns: slice, values: np.ndarray,
 
 
 def direct_distances(kind: str, left: Any, right: Any, out: np.ndarray) -> None:
-    """Write the distances between all rows of `left` and of `right` into `out` (n, n_z).
+    """Write the distances between all rows of `left` and of `right`, arrays or canonical CSR, into `out`.
 
-    Parameters
-    ----------
-    kind : {"sqeuclidean", "cityblock", "chi2", "hamming"}
-        Σ (x − z)², Σ |x − z|, Σ (x − z)² / (x + z) with 0 / 0 = 0, or the share of columns that differ (of
-        dense tables).
-    left, right : ndarray or csr_matrix
-        Float64 tables with equally many columns; CSR in canonical format.
-    out : ndarray of shape (n, n_z), float64 or float32
+    Kinds: "sqeuclidean", Σ (x − z)²; "cityblock", Σ |x − z|; "chi2", Σ (x − z)² / (x + z) with 0 / 0 = 0;
+    "hamming", the share of columns that differ (of dense tables).
     """
     symmetric = left is right
     if scipy.sparse.issparse(left) or scipy.sparse.issparse(right):

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from multikernel._validation import all_finite, check_number, check_positive_integer
 from multikernel.kernels._rows import Pair, Rows, row_blocks
+
+
+def checked(default: Any, check: Callable[..., Any], **bounds: Any) -> Any:
+    """A parameter of a kernel; other values than the default go through ``check(name, value, **bounds)``."""
+    return dataclasses.field(default=default, metadata={"check": partial(check, **bounds)})
 
 
 class Kernel(ABC):
@@ -21,13 +28,21 @@ class Kernel(ABC):
     ``a * b``, ``a ** 2``, ``0.5 * a``.
 
     A new kernel is a frozen dataclass with two methods: `_fill` writes the Gram matrix of a `Pair` into an
-    array, `_diagonal` returns k(x, x) for each of the `Rows`.
+    array, `_diagonal` returns k(x, x) for each of the `Rows`. Its parameters may be `checked`.
     """
 
     __array_ufunc__ = None  # np.float64(2) * kernel must call our __rmul__
     _is_bounded = False  # whether values are finite whatever the rows
     _accepts_missing = False  # whether rows may hold missing entries, which the kernel handles itself
     _reads_numbers = True  # whether rows are numbers, which can be standardised
+    _is_composite = False  # whether it is made of kernels that share the products of a `Pair`
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if "check" in field.metadata and value is not field.default:
+                value = field.metadata["check"](f"{type(self).__name__} {field.name}", value)
+                object.__setattr__(self, field.name, value)
 
     @property
     def is_psd(self) -> bool:
@@ -87,10 +102,6 @@ class Kernel(ABC):
         if not all_finite(diagonal):
             raise ValueError(self._overflow_message(rows, diagonal.dtype))
         return diagonal
-
-    @property
-    def _is_composite(self) -> bool:
-        return False
 
     def _resolve(self, rows: Rows) -> Kernel:
         return self
@@ -192,11 +203,12 @@ class Kernel(ABC):
         return Power(self, exponent)
 
     def __repr__(self) -> str:
-        shown = [
-            f"{field.name}={getattr(self, field.name)!r}"
+        given = [
+            (field.name, getattr(self, field.name))
             for field in dataclasses.fields(self)  # type: ignore[arg-type]
             if field.repr and not _is_default(field, getattr(self, field.name))
         ]
+        shown = [repr(value) if isinstance(value, Kernel) else f"{name}={value!r}" for name, value in given]
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
@@ -212,6 +224,8 @@ def as_rows(X: Any, label: str = "X") -> Rows:
 class _Composite(Kernel):
     """A kernel made of kernels; its parts share the products of a `Pair`."""
 
+    _is_composite = True
+
     @property
     def _parts(self) -> tuple[Kernel, ...]:
         raise NotImplementedError
@@ -225,10 +239,6 @@ class _Composite(Kernel):
         return all(part.is_fitted for part in self._parts)
 
     @property
-    def _is_composite(self) -> bool:
-        return True
-
-    @property
     def _accepts_missing(self) -> bool:  # type: ignore[override]
         return all(part._accepts_missing for part in self._parts)
 
@@ -237,6 +247,7 @@ class _Composite(Kernel):
         return all(part._reads_numbers for part in self._parts)
 
 
+@dataclass(frozen=True, repr=False)
 class _Binary(_Composite):
     left: Kernel
     right: Kernel
@@ -246,7 +257,7 @@ class _Binary(_Composite):
         return self.left, self.right
 
     def _resolve(self, rows: Rows) -> Kernel:
-        return type(self)(self.left._resolve(rows), self.right._resolve(rows))  # type: ignore[call-arg]
+        return type(self)(self.left._resolve(rows), self.right._resolve(rows))
 
     def _fill_both(self, pair: Pair, out: np.ndarray) -> np.ndarray:
         self.left._fill(pair, out)
@@ -267,9 +278,6 @@ class Sum(_Binary):
     [2.0, 5.0]
     """
 
-    left: Kernel
-    right: Kernel
-
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         out += self._fill_both(pair, out)
 
@@ -284,9 +292,6 @@ class Sum(_Binary):
 class Product(_Binary):
     """k(x, z) = left(x, z) · right(x, z)."""
 
-    left: Kernel
-    right: Kernel
-
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         out *= self._fill_both(pair, out)
 
@@ -297,6 +302,7 @@ class Product(_Binary):
         return f"{_in_product(self.left)} * {_in_product(self.right)}"
 
 
+@dataclass(frozen=True, repr=False)
 class _Unary(_Composite):
     base: Kernel
 
@@ -305,10 +311,10 @@ class _Unary(_Composite):
         return (self.base,)
 
     def _resolve(self, rows: Rows) -> Kernel:
-        return dataclasses.replace(self, base=self.base._resolve(rows))  # type: ignore[type-var]
+        return dataclasses.replace(self, base=self.base._resolve(rows))
 
     @property
-    def _is_composite(self) -> bool:
+    def _is_composite(self) -> bool:  # type: ignore[override]
         return self.base._is_composite
 
 
@@ -316,7 +322,6 @@ class _Unary(_Composite):
 class Scaled(_Unary):
     """k(x, z) = factor · base(x, z), factor > 0."""
 
-    base: Kernel
     factor: float
 
     def __post_init__(self) -> None:
@@ -340,7 +345,6 @@ class Scaled(_Unary):
 class Power(_Unary):
     """k(x, z) = base(x, z) ** exponent, exponent a positive integer."""
 
-    base: Kernel
     exponent: int
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from multikernel.kernels._rows import (
     scaled,
     write_tile,
 )
-from multikernel.kernels.base import Kernel
+from multikernel.kernels.base import Kernel, checked
 from multikernel.kernels.dot import bounded_inverse
 
 _ESTIMATES = ("median", "nearest")
@@ -55,14 +55,14 @@ class Gaussian(Kernel):
     gamma: float | str | None = None
     s: float | None = None
     sigma: float | None = None
-    scale: float = 1.0
+    scale: float = checked(1.0, check_number, above=0.0)
     _is_bounded = True
 
     def __post_init__(self) -> None:
         given = [name for name in ("gamma", "s", "sigma") if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(f"Gaussian takes one of gamma, s and sigma; got {' and '.join(given)}.")
-        object.__setattr__(self, "scale", check_number("Gaussian scale", self.scale, above=0.0))
+        super().__post_init__()
         if not given:
             object.__setattr__(self, "gamma", "median")
         elif isinstance(self.gamma, str):
@@ -141,10 +141,6 @@ class _DistanceKernel(Kernel):
     _distance: str
     _is_bounded = True
 
-    def __post_init__(self) -> None:
-        gamma = check_number(f"{type(self).__name__} gamma", self.gamma, above=0.0)
-        object.__setattr__(self, "gamma", gamma)
-
     def _check_rows(self, rows: Rows) -> None:
         """Refuse rows that the distance does not suit."""
 
@@ -176,7 +172,7 @@ class Laplacian(_DistanceKernel):
            [0.3679, 1.    ]])
     """
 
-    gamma: float = 1.0
+    gamma: float = checked(1.0, check_number, above=0.0)
     _distance = "cityblock"
 
 
@@ -195,7 +191,7 @@ class Chi2(_DistanceKernel):
            [0.1353, 1.    ]])
     """
 
-    gamma: float = 1.0
+    gamma: float = checked(1.0, check_number, above=0.0)
     _distance = "chi2"
 
     def _check_rows(self, rows: Rows) -> None:
@@ -213,20 +209,15 @@ def require_non_negative(rows: Rows, reader: str) -> None:
     """Refuse a table with an entry below 0; `reader` is what the message calls the kernel."""
     values: Any = rows.values.data if rows.is_sparse else rows.values
     if values.size and values.min() < 0.0:
-        row, column = (int(place) for place in np.argwhere(_dense_signs(rows) < 0.0)[0])
+        lowest = rows.values.min(axis=1).toarray().ravel() if rows.is_sparse else rows.values.min(axis=1)
+        row = int(np.flatnonzero(lowest < 0.0)[0])
+        line = rows.values[[row]]
+        column = int(np.flatnonzero((line.toarray() if rows.is_sparse else line) < 0.0)[0])
         raise RowError(
             f"{reader} needs non-negative features; {rows.label} holds {rows.values[row, column]:g} at row",
             row,
             f", column {column}. Shift or clip the column, or use another kernel.",
         )
-
-
-def _dense_signs(rows: Rows) -> np.ndarray:
-    """The table, cut after the first row that holds a negative entry."""
-    lowest = rows.values.min(axis=1).toarray().ravel() if rows.is_sparse else rows.values.min(axis=1)
-    first = int(np.flatnonzero(lowest < 0.0)[0])
-    table = rows.values[: first + 1]
-    return np.asarray(table.toarray()) if rows.is_sparse else np.asarray(table)
 
 
 def _within_range(gamma: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from multikernel._validation import check_number, check_positive_integer
 from multikernel.kernels._rows import Pair, Rows, TileBuffers, product_tiles, squared_norms, write_tile
-from multikernel.kernels.base import Kernel, raise_to
+from multikernel.kernels.base import Kernel, checked, raise_to
 
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -42,17 +42,16 @@ class _DotKernel(Kernel):
         return values
 
 
+def _check_gamma(name: str, gamma: Any) -> float | str:
+    if isinstance(gamma, str) and gamma != "scale":
+        raise ValueError(f"{name} must be a positive number or 'scale'; got {gamma!r}.")
+    return gamma if isinstance(gamma, str) else check_number(name, gamma, above=0.0)
+
+
 class _ScaledDotKernel(_DotKernel):
     """k(x, z) = f(gamma x · z), with gamma a number or "scale"."""
 
     gamma: float | str
-
-    def __post_init__(self) -> None:
-        name = type(self).__name__
-        if not isinstance(self.gamma, str):
-            object.__setattr__(self, "gamma", check_number(f"{name} gamma", self.gamma, above=0.0))
-        elif self.gamma != "scale":
-            raise ValueError(f"{name} gamma must be a positive number or 'scale'; got {self.gamma!r}.")
 
     @property
     def is_fitted(self) -> bool:
@@ -96,14 +95,9 @@ class Polynomial(_ScaledDotKernel):
            [ 9., 25.]])
     """
 
-    degree: int = 2
-    gamma: float | str = 1.0
-    coef0: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", check_positive_integer("Polynomial degree", self.degree))
-        super().__post_init__()
-        object.__setattr__(self, "coef0", check_number("Polynomial coef0", self.coef0, at_least=0.0))
+    degree: int = checked(2, check_positive_integer)
+    gamma: float | str = checked(1.0, _check_gamma)
+    coef0: float = checked(1.0, check_number, at_least=0.0)
 
     def _map(self, products: np.ndarray) -> None:
         products *= self.gamma
@@ -127,16 +121,9 @@ class Sigmoid(_ScaledDotKernel):
     (False, False)
     """
 
-    gamma: float | str = 1.0
-    coef0: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "coef0", check_number("Sigmoid coef0", self.coef0))
-
-    @property
-    def is_psd(self) -> bool:
-        return False
+    gamma: float | str = checked(1.0, _check_gamma)
+    coef0: float = checked(0.0, check_number)
+    is_psd = False
 
     def _map(self, products: np.ndarray) -> None:
         products *= self.gamma

@@ -82,8 +82,7 @@ class Precomputed(Kernel):
         return positions.astype(np.intp)
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
-        right = self._positions(pair.right)
-        left = right if pair.symmetric else self._positions(pair.left)
+        left, right = pair.both(self._positions)
         for block in row_blocks(*pair.shape):
             out[block] = self.matrix[np.ix_(left[block], right)]
 
@@ -220,23 +219,16 @@ class EmpiricalMap(_Unary):
            [ 5.,  6.]])
     """
 
-    base: Kernel
-    rows: Rows | None = field(default=None, init=False)
+    rows: Rows | None = field(default=None, init=False, repr=False)
+    is_psd = True
+    _is_composite = False  # the products that kernels share are none of this one
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", as_kernel(self.base))
 
     @property
-    def is_psd(self) -> bool:
-        return True
-
-    @property
     def is_fitted(self) -> bool:
         return self.rows is not None and self.base.is_fitted
-
-    @property
-    def _is_composite(self) -> bool:
-        return False  # the products that kernels share are none of this one
 
     def _resolve(self, rows: Rows) -> Kernel:
         fitted = EmpiricalMap(self.base._resolve(rows))
@@ -255,14 +247,10 @@ class EmpiricalMap(_Unary):
         return similarities
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
-        right = self._similarities(pair.right)
-        left = right if pair.symmetric else self._similarities(pair.left)
+        left, right = pair.both(self._similarities)
         for rows, columns, products in product_tiles(left, right, half=pair.symmetric):
             write_tile(out, rows, columns, products, pair.symmetric)
 
     def _diagonal(self, rows: Rows) -> np.ndarray:
         similarities = self._similarities(rows)
         return np.einsum("ij,ij->i", similarities, similarities)
-
-    def __repr__(self) -> str:
-        return f"EmpiricalMap({self.base!r})"

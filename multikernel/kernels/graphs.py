@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import WHOLE_VIEWS, RowError
-from multikernel.kernels._columns import objects_of
+from multikernel.kernels._columns import import_library, objects_of
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.kernels.base import Kernel
 
@@ -45,21 +45,11 @@ _FRAMEWORKS = {"weisfeiler_lehman": "vertex_histogram", "core_framework": "short
 _NEED_EDGES = {"edge_histogram", "subgraph_matching", "neighborhood_subgraph_pairwise_distance"}
 # Computed pair by pair, so that of many graphs together the diagonal would cost the whole matrix.
 _BY_PAIRS = {"random_walk", "subgraph_matching", "pyramid_match", "graph_hopper"}
-_CLASSES = {
-    "VertexHistogram": ("vertex_histogram", {}),
-    "EdgeHistogram": ("edge_histogram", {}),
-    "RandomWalk": ("random_walk", {}),
+# Classes of grakel are called as their kernels, in capitals; besides there are these.
+_CLASSES: dict[str, tuple[str, dict[str, bool]]] = {
     "RandomWalkLabeled": ("random_walk", {"with_labels": True}),
-    "ShortestPath": ("shortest_path", {}),
     "ShortestPathAttr": ("shortest_path", {"as_attributes": True}),
-    "SubgraphMatching": ("subgraph_matching", {}),
-    "NeighborhoodSubgraphPairwiseDistance": ("neighborhood_subgraph_pairwise_distance", {}),
-    "PyramidMatch": ("pyramid_match", {}),
-    "GraphHopper": ("graph_hopper", {}),
-    "WeisfeilerLehmanOptimalAssignment": ("weisfeiler_lehman_optimal_assignment", {}),
-    "WeisfeilerLehman": ("weisfeiler_lehman", {}),
-    "CoreFramework": ("core_framework", {}),
-}
+} | {name.title().replace("_", ""): (name, {}) for name in _KERNELS}
 _NOT_PARAMETERS = ("normalize", "verbose", "n_jobs", "random_state", "Nystroem", "base_graph_kernel")
 _INSTEAD = {
     "normalize": 'Give the view transforms="unit_diagonal", which does it for test graphs too.',
@@ -164,14 +154,14 @@ class GraphKernel(Kernel):
         return self
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
-        right = graphs_of(pair.right)
-        for rows, graphs in ((pair.right, right), (pair.left, graphs_of(pair.left))):
-            self._require_edges(rows, graphs)
+        left, right = pair.both(graphs_of)
+        self._require_edges(pair.right, right)
+        self._require_edges(pair.left, left)
         if pair.symmetric:
             K = self._compute(right)
             out[...] = np.triu(K) + np.triu(K, 1).T  # the upper half decides
         else:
-            out[...] = self._compute(right, graphs_of(pair.left))
+            out[...] = self._compute(right, left)
 
     def _diagonal(self, rows: Rows) -> np.ndarray:
         graphs = graphs_of(rows)
@@ -293,13 +283,7 @@ def _as_grakel(graph: PlainGraph, grakel: Any) -> Any:
 
 
 def _import_grakel() -> Any:
-    try:
-        import grakel
-    except ImportError:
-        raise ImportError(
-            "GraphKernel needs the library grakel. Install it with pip install 'multikernel[graphs]'."
-        ) from None
-    return grakel
+    return import_library("grakel", "GraphKernel", "graphs")
 
 
 # --- graphs as rows, brought to one form of plain numbers and labels ---------------------------
@@ -307,14 +291,7 @@ def _import_grakel() -> Any:
 
 @dataclass(frozen=True)
 class PlainGraph:
-    """An undirected graph with the nodes 0 to n − 1.
-
-    Attributes
-    ----------
-    edges : list of (int, int)
-    node_labels : list, one for each node
-    edge_labels : list, one for each edge
-    """
+    """An undirected graph with the nodes 0 to n − 1, and a label for each node and edge."""
 
     edges: list[tuple[int, int]]
     node_labels: list[Any]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import RowError, check_choice, check_number
-from multikernel.kernels._columns import codes_of, columns_of, missing_in, names_of, same_width
-from multikernel.kernels._rows import Pair, Rows, direct_distances, row_blocks
-from multikernel.kernels.base import Kernel
+from multikernel.kernels._columns import codes_of, columns_of, missing_in, names_of
+from multikernel.kernels._rows import Pair, Rows, direct_distances, row_blocks, same_width
+from multikernel.kernels.base import Kernel, checked
 
 _SCALES = ("range", "std")
 _MOST_ATOMS = 128  # values that stand for a column of numbers where one is missing
@@ -44,17 +44,12 @@ class Hamming(Kernel):
            [0.3679, 1.    ]])
     """
 
-    gamma: float | None = None
+    gamma: float | None = checked(None, check_number, above=0.0)
     _reads_numbers = False
 
-    def __post_init__(self) -> None:
-        if self.gamma is not None:
-            object.__setattr__(self, "gamma", check_number("Hamming gamma", self.gamma, above=0.0))
-
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
-        right = _entries(pair.right)
-        left = right if pair.symmetric else _entries(pair.left)
-        same_width(left, right, (pair.left.label, pair.right.label))
+        left, right = pair.both(_entries)
+        same_width((len(left), pair.left.label), (len(right), pair.right.label))
         known: list[dict[Hashable, int]] = [{} for _ in right]
         columns = _coded(right, known, pair.right)
         rows = columns if pair.symmetric else _coded(left, known, pair.left)
@@ -248,8 +243,7 @@ class Mixed(Kernel):
         known: list[dict[Hashable, int]] = [
             {entry: code for code, entry in enumerate(column.categories)} for column in self._columns
         ]
-        right = self._read(pair.right, known)
-        left = right if pair.symmetric else self._read(pair.left, known)
+        left, right = pair.both(lambda rows: self._read(rows, known))
         means = [
             (column.to_missing(x), column.to_missing(z), column.of_missing)
             for column, x, z in zip(self._columns, left, right, strict=True)
@@ -278,7 +272,7 @@ class Mixed(Kernel):
         """Numbers and numbers of categories of each column, NaN where they are missing."""
         assert self._columns is not None
         columns = columns_of(rows)
-        same_width(columns, self._columns, (rows.label, "the training table"))
+        same_width((len(columns), rows.label), (len(self._columns), "the training table"))
         return [
             _codes(entries, names, _name(rows, place))
             if column.kind == "category"

@@ -53,18 +53,13 @@ class Kronecker(_Binary):
            [0.1, 1. ]])
     """
 
-    left: Kernel
-    right: Kernel
     split: Any = None
+    _is_composite = False  # the two sides read different columns: no product is shared
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "left", as_kernel(self.left))
         object.__setattr__(self, "right", as_kernel(self.right))
         object.__setattr__(self, "split", check_split(self.split, "Kronecker split"))
-
-    @property
-    def _is_composite(self) -> bool:
-        return False  # the two sides read different columns: no product is shared
 
     def _resolve(self, rows: Rows) -> Kernel:
         left, right = self._sides(rows)
@@ -86,10 +81,6 @@ class Kronecker(_Binary):
         """The left and the right objects of pairs."""
         left, right = split_pairs(rows.raw, self.split, rows.label)
         return Rows(left, f"{rows.label}, left objects"), Rows(right, f"{rows.label}, right objects")
-
-    def __repr__(self) -> str:
-        split = "" if self.split is None else f", split={self.split!r}"
-        return f"Kronecker({self.left!r}, {self.right!r}{split})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,14 +107,10 @@ class Pairwise(_Unary):
     array([[48., 48.]])
     """
 
-    base: Kernel
+    _is_composite = False  # the products that kernels share are those of objects
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", as_kernel(self.base))
-
-    @property
-    def _is_composite(self) -> bool:
-        return False  # the products that kernels share are those of objects
 
     def _resolve(self, rows: Rows) -> Kernel:
         return dataclasses.replace(self, base=self.base._resolve(_all_objects(rows)))
@@ -156,9 +143,6 @@ class Pairwise(_Unary):
             self._fill_base(a.take(block), b.take(block), part)
             crossed[block] = part.diagonal()
         return np.asarray(self.base._diagonal(a) * self.base._diagonal(b) + crossed**2)
-
-    def __repr__(self) -> str:
-        return f"Pairwise({self.base!r})"
 
 
 def pairwise_kernel(K: Any, pairs: Any, other_pairs: Any = None) -> np.ndarray:

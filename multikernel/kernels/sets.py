@@ -107,11 +107,9 @@ class Jaccard(Kernel):
 
     def _fill(self, pair: Pair, out: np.ndarray) -> None:
         known: dict[Hashable, int] = {}
-        right = self._tokens(pair.right, known)
-        left = right if pair.symmetric else self._tokens(pair.left, known)
-        tables = [_indicators(entries, max(len(known), 1)) for entries in (right, left)]
-        columns = Rows(tables[0], pair.right.label)
-        rows = columns if pair.symmetric else Rows(tables[1], pair.left.label)
+        left, right = pair.both(lambda rows: self._tokens(rows, known))
+        columns = Rows(_indicators(right, max(len(known), 1)), pair.right.label)
+        rows = columns if pair.symmetric else Rows(_indicators(left, columns.raw.shape[1]), pair.left.label)
         Tanimoto()._fill(Pair(rows, columns), out)
 
     def _diagonal(self, rows: Rows) -> np.ndarray:

@@ -24,7 +24,7 @@ from ..core.estimator import KernelEstimator
 from ..core.fitted import FittedKernels
 from ..core.inputs import Samples
 from ..core.row_input import refuse_dask
-from ..views.scaling import Scaling
+from ..views.columns import Scaling
 from .base import (
     check_descent,
     descent_options,

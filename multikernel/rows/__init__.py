@@ -1,17 +1,14 @@
 """Rows of a table in blocks, in this process or on a cluster: functions go to the rows, sums come back.
 
-``base`` has the interface, ``local`` the rows of this process, ``dask_rows`` those of a dask collection,
-which ``dask_chunks`` checks and to which ``dask_program`` sends functions; ``cluster`` and ``memory`` say
-what can be held, ``tables`` takes and joins rows of any kind of table.
+``base`` has the interface, ``local`` the rows of this process, ``dask_rows`` those of a dask collection;
+``memory`` says what can be held, ``tables`` takes and joins rows of any kind of table.
 """
 
 from .base import Block, RowBlocks, tree_sum
-from .cluster import cluster_memory, fits_cluster, is_dask
-from .dask_chunks import features_in_chunks
-from .dask_rows import DaskRows, map_chunks
+from .dask_rows import DaskRows, features_in_chunks, map_chunks
 from .local import LocalRows
-from .memory import available_memory
-from .tables import count_rows, join_rows, rows_unlike, take_rows
+from .memory import available_memory, cluster_memory, fits_cluster
+from .tables import count_rows, is_dask, join_rows, rows_unlike, take_rows
 
 __all__ = [
     "Block",

@@ -17,26 +17,11 @@ _FAN_IN = 4
 
 
 class Block(NamedTuple):
-    """A run of neighbouring rows, as it is handed to a function.
+    """A run of neighbouring rows, as it is handed to a function."""
 
-    Attributes
-    ----------
-    number : int
-        Of the block, from 0.
-    start : int
-        Number of its first row in the whole.
-    parts : tuple
-        What the rows are made of, e.g. features, targets and sample weights; None for no such part.
-
-    Examples
-    --------
-    >>> Block(0, 100, (np.zeros((5, 2)), None)).n_rows
-    5
-    """
-
-    number: int
-    start: int
-    parts: tuple[Any, ...]
+    number: int  # of the block, from 0
+    start: int  # number of its first row in the whole
+    parts: tuple[Any, ...]  # e.g. features, targets and sample weights; None for no such part
 
     @property
     def n_rows(self) -> int:
@@ -79,14 +64,8 @@ class RowBlocks(ABC):
     def derive(self, function: Callable[..., Any], *arguments: Any, keep: bool = True) -> RowBlocks:
         """New rows, whose parts are the tuple ``function(block, *arguments)``, in the same blocks.
 
-        Parameters
-        ----------
-        function : callable
-            Returns a tuple of parts with as many rows as the block; None stands for no part.
-        *arguments : object
-        keep : bool, default=True
-            Whether the new parts are computed once, now, and kept where the block lives. If not, they are
-            computed anew each time the new rows are used, and need no more memory than the blocks in hand.
+        With `keep` the new parts are computed once, now, and kept where the block lives. If not, they are
+        computed anew each time the new rows are used, and need no more memory than the blocks in hand.
         """
 
     @abstractmethod
@@ -108,7 +87,7 @@ class RowBlocks(ABC):
         pieces = self._take_parts(wanted or [(0, rows)])
         places = np.empty_like(order)
         places[order] = np.arange(order.size)
-        joined = [_join(part_pieces) for part_pieces in zip(*pieces, strict=True)]
+        joined = [None if part[0] is None else join_rows(part) for part in zip(*pieces, strict=True)]
         in_order = bool(np.all(places[:-1] < places[1:]))
         return tuple(part if part is None or in_order else take_rows(part, places) for part in joined)
 
@@ -117,18 +96,10 @@ def tree_sum(values: Iterable[Any], add_all: Callable[[list[Any]], Any] | None =
     """The sum of values, added by fours of neighbours, then by fours of those sums, and so on.
 
     The order depends on the number of values alone. Values may come one by one: only a few partial sums are
-    held at a time.
-
-    Parameters
-    ----------
-    values : iterable of objects with ``+``
-    add_all : callable, optional
-        The sum of a list of two to four objects; by default from left to right.
+    held at a time. `add_all` is the sum of a list of two to four of them; by default from left to right.
 
     Examples
     --------
-    >>> tree_sum(range(10))
-    45
     >>> tree_sum("abcdef", lambda group: "(" + "".join(group) + ")")
     '((abcd)(ef))'
     """
@@ -170,24 +141,12 @@ class _Group:
 
 
 def add_in_order(values: Sequence[Any]) -> Any:
-    """The sum from left to right.
-
-    Examples
-    --------
-    >>> add_in_order([1, 2, 3])
-    6
-    """
+    """The sum from left to right."""
     return reduce(add, values)
 
 
 def check_summand(value: Any) -> Any:
-    """Return what a function gave for a sum, unless ``+`` would join it instead of adding it.
-
-    Examples
-    --------
-    >>> check_summand(1.5)
-    1.5
-    """
+    """Return what a function gave for a sum, unless ``+`` would join it instead of adding it."""
     kinds = (tuple, list, str)
     if any(isinstance(value, kind) and type(value).__add__ is kind.__add__ for kind in kinds):
         raise TypeError(
@@ -198,13 +157,7 @@ def check_summand(value: Any) -> Any:
 
 
 def check_derived(parts: Any, n_rows: int) -> tuple[Any, ...]:
-    """Return the derived parts of a block, if they are a tuple of tables with its number of rows.
-
-    Examples
-    --------
-    >>> check_derived((["a", "b"], None), 2)
-    (['a', 'b'], None)
-    """
+    """Return the derived parts of a block, if they are a tuple of tables with its number of rows."""
     if not isinstance(parts, tuple) or all(part is None for part in parts):
         raise TypeError(f"a function that derives rows must return a tuple of parts; got {type(parts)}.")
     for number, part in enumerate(parts):
@@ -227,7 +180,3 @@ def _check_row_numbers(rows: Any, n_rows: int) -> np.ndarray:
     if outside.any():
         raise IndexError(f"rows must lie from 0 to {n_rows - 1}; got {numbers[outside][0]}.")
     return numbers.astype(np.intp)
-
-
-def _join(pieces: Sequence[Any]) -> Any:
-    return None if pieces[0] is None else join_rows(pieces)

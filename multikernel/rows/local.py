@@ -7,6 +7,7 @@ blocks have nothing to wait for. And what one thread computes does not depend on
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -30,23 +31,11 @@ _MOST_THREADS = 8  # each has partial sums of its own, the largest of which are 
 class LocalRows(RowBlocks):
     """Rows of tables in this process, blocks of nearly equal size, several of them at a time.
 
-    Nothing is copied: a block holds slices of the tables. (A sparse matrix that is not CSR is converted.)
-
-    Parameters
-    ----------
-    parts : sequence of tables
-        Arrays, memory maps, sparse matrices, DataFrames, Series or lists with equally many rows; None where
-        there is no such part.
-    block_rows : int, default=8192
-        Most rows of a block.
-    on_disk : bool, default=False
-        Whether arrays that `derive` keeps go to temporary memory-mapped files, which go when the rows go.
-
-    Attributes
-    ----------
-    n_threads : int
-        How many blocks are worked on at a time: as many as the linear algebra had threads when the rows were
-        made. It has one thread in each of them.
+    Parts are arrays, memory maps, sparse matrices, DataFrames, Series or lists with equally many rows, or
+    None. Nothing is copied: a block of at most `block_rows` rows holds slices of the tables. (A sparse matrix
+    that is not CSR is converted.) With `on_disk`, arrays that `derive` keeps go to temporary memory-mapped
+    files, which go when the rows go. `n_threads` blocks are worked on at a time: as many as the linear
+    algebra had threads when the rows were made. It has one thread in each of them.
 
     Examples
     --------
@@ -99,9 +88,7 @@ class LocalRows(RowBlocks):
         ]
 
     def _same_blocks(self, read: Callable[[int], tuple[Any, ...]]) -> LocalRows:
-        rows = LocalRows.__new__(LocalRows)
-        RowBlocks.__init__(rows, self.lengths)
-        rows.on_disk, rows.n_threads = self.on_disk, self.n_threads
+        rows = copy.copy(self)
         rows._read = read
         return rows
 

@@ -1,4 +1,4 @@
-"""Memory for rows: how much there is, and arrays in it or in a temporary file."""
+"""Memory for rows: how much there is, here or on a cluster, and arrays in it or in a temporary file."""
 
 from __future__ import annotations
 
@@ -6,23 +6,20 @@ import contextlib
 import math
 import mmap
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from multikernel.rows.tables import import_dask
+
 _VERSION_1_FILES = ("memory.limit_in_bytes", "memory.usage_in_bytes")
 
 
 def allocate_array(shape: tuple[int, ...], dtype: Any, *, on_disk: bool = False) -> np.ndarray:
-    """An uninitialised C-contiguous array, in memory or in a temporary file that goes when the array goes.
-
-    Examples
-    --------
-    >>> allocate_array((2, 3), "float32").shape
-    (2, 3)
-    """
+    """An uninitialised C-contiguous array, in memory or in a temporary file that goes when the array goes."""
     if not on_disk or 0 in shape:
         return np.empty(shape, dtype=dtype)
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
@@ -52,6 +49,38 @@ def available_memory() -> int | None:
     """Bytes that can be allocated now: the system's and the control group's limit, whichever is less."""
     limits = [limit for limit in (_system_available(), *_cgroup_available()) if limit is not None]
     return min(limits) if limits else None
+
+
+def cluster_memory() -> int | None:
+    """Bytes that the workers of the current ``distributed.Client`` can keep before they write to disk.
+
+    Without a Client: what is available in this process. None where a worker or the system states no limit.
+    """
+    client = _current_client()
+    if client is None:
+        return available_memory()
+    share = import_dask().config.get("distributed.worker.memory.target", 0.6) or 1.0
+    room = 0
+    for worker in client.scheduler_info(n_workers=-1)["workers"].values():
+        if not worker["memory_limit"]:
+            return None
+        used = worker.get("metrics", {}).get("memory", 0)
+        room += max(0, int(share * worker["memory_limit"]) - used)
+    return room
+
+
+def fits_cluster(n_bytes: int) -> bool:
+    """Whether that many bytes can be kept on the workers, or in this process if there is no Client."""
+    room = cluster_memory()
+    return room is None or n_bytes <= room
+
+
+def _current_client() -> Any | None:
+    """The Client that dask would use now, if it would use one."""
+    if "distributed" not in sys.modules:
+        return None
+    client = getattr(import_dask().base.get_scheduler(), "__self__", None)
+    return client if hasattr(client, "scheduler_info") else None
 
 
 def _system_available() -> int | None:

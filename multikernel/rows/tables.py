@@ -1,7 +1,8 @@
-"""Rows of anything that has rows: arrays, sparse matrices, DataFrames, Series and lists of objects."""
+"""Rows of anything that has rows: arrays, sparse matrices, DataFrames, Series, lists."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -11,34 +12,20 @@ import scipy.sparse
 
 
 def count_rows(table: Any) -> int:
-    """Number of rows.
-
-    Examples
-    --------
-    >>> count_rows(np.zeros((3, 2))), count_rows(["a", "b"])
-    (3, 2)
-    """
+    """Number of rows."""
     shape = getattr(table, "shape", None)
     return int(shape[0]) if shape else len(table)
 
 
 def take_rows(raw: Any, positions: Any) -> Any:
-    """Rows of an array, sparse matrix, DataFrame, Series or list, by position.
-
-    Examples
-    --------
-    >>> take_rows(["a", "b", "c"], [2, 0])
-    ['c', 'a']
-    """
+    """Rows of an array, sparse matrix, DataFrame, Series or list, by position."""
     if hasattr(raw, "iloc"):
         return raw.iloc[positions]
     if hasattr(raw, "take_rows"):  # several tables
         return raw.take_rows(positions)
     if scipy.sparse.issparse(raw):
         return raw.tocsr()[positions]
-    if isinstance(raw, np.ndarray):
-        return raw[positions]
-    if isinstance(positions, slice):
+    if isinstance(raw, np.ndarray) or isinstance(positions, slice):
         return raw[positions]
     return [raw[int(position)] for position in positions]
 
@@ -63,13 +50,7 @@ def rows_unlike(raw: Any, one: Any) -> np.ndarray:
 
 
 def join_rows(tables: Sequence[Any]) -> Any:
-    """Tables of one kind, one below the other.
-
-    Examples
-    --------
-    >>> join_rows([np.array([1, 2]), np.array([3])])
-    array([1, 2, 3])
-    """
+    """Tables of one kind, one below the other."""
     first = tables[0]
     if len(tables) == 1:
         return first
@@ -82,6 +63,23 @@ def join_rows(tables: Sequence[Any]) -> Any:
     if isinstance(first, np.ndarray):
         return np.concatenate(tables)
     return [row for table in tables for row in table]
+
+
+def is_dask(table: Any) -> bool:
+    """Whether a table is a dask collection (without importing dask: who has one has imported it)."""
+    dask = sys.modules.get("dask")
+    return dask is not None and bool(dask.is_dask_collection(table))
+
+
+def import_dask() -> Any:
+    """The dask package, or an error that says how to install it."""
+    try:
+        import dask
+    except ImportError as error:
+        raise ImportError(
+            "rows in dask collections need dask, which is not installed: pip install multikernel[distributed]"
+        ) from error
+    return dask
 
 
 def row_keys(table: Any) -> np.ndarray | None:

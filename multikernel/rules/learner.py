@@ -22,8 +22,8 @@ from ..core.about import About
 from ..core.optim.loop import Options, Result, Status
 from ..core.stack.sums import mean_diagonals
 from ..kernels import Kernel
+from ..views import stack_kernels
 from ..views.precomputed import PrecomputedBank
-from ..views.stacks import stack_kernels
 from ..viz.card import html_inner, mimebundle
 from .solver.products import combine_powers
 from .targets import Targets, as_targets

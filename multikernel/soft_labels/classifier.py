@@ -27,9 +27,8 @@ from ..core.inputs import (
 )
 from ..core.svm.losses import JointHinge, Loss
 from ..kernels._rows import Rows
-from ..views.columns import as_table
+from ..views.columns import Scaling, as_table
 from ..views.gating_features import columns_read
-from ..views.scaling import Scaling
 from .solver import (
     Distances,
     KernelDistances,

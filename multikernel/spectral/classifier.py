@@ -22,7 +22,7 @@ from ..core.one_kernel import OneKernel, fixed_seed
 from ..core.unlabeled import join_rows, rows_explained, validate_unlabelled
 from ..kernels import Gaussian
 from ..views import KernelBank, PrecomputedBank, View, as_views
-from ..views.scaling import Scaling
+from ..views.columns import Scaling
 from .conformal import choose_cores
 from .kdda import KDDAClassifier
 from .knn import KernelKNNClassifier

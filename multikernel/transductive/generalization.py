@@ -30,7 +30,7 @@ from .._validation import (
 )
 from .._validation import signs_of_two_classes as two_class_signs
 from ..core.unlabeled import leading_eigenvectors
-from ..views.stacks import stack_kernels
+from ..views import stack_kernels
 from .solver.complexity import largest_over_spectrahedron, nonnegative_limit, stack_ratios, vector_ratios
 from .solver.kernel_matrix import WEIGHTS
 

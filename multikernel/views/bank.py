@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -29,13 +29,18 @@ from multikernel.kernels import Chain, Kernel, PSDRepair
 from multikernel.kernels._rows import Pair, Rows
 from multikernel.rows.tables import take_rows
 from multikernel.views.columns import (
+    Scaling,
     Selection,
+    absent_rows,
+    among,
     as_table,
     check_positions,
     n_columns,
     n_rows,
     require_width,
     resolve_columns,
+    rows_that_have,
+    spread_into,
 )
 from multikernel.views.memory import (
     GRAM_CHOICES,
@@ -44,10 +49,8 @@ from multikernel.views.memory import (
     estimate_memory,
     require_fits,
 )
-from multikernel.views.missing.presence import absent_rows, among, rows_that_have, spread_into
-from multikernel.views.scaling import Scaling
 from multikernel.views.tables import MultiTable
-from multikernel.views.view import View, as_views, place_views, refuse_approximations
+from multikernel.views.view import View, as_views, place_views, refuse_approximations, require_varying
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +130,23 @@ class Bank:
 
     view_names_: list[str]
     active_: tuple[int, ...]
+    lean = False  # whether the stack is for a learner of kernel weights, which needs less beside it
+    allow_absent = False  # whether samples may lack views: their similarities are 0, see `views.missing`
+    fit_stack: Callable[..., np.ndarray]
+    iter_kernels: Callable[[Any], Iterator[tuple[int, np.ndarray]]]
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit on the training samples; their stack is not kept."""
+        self.fit_stack(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Fit, and return the training stack (n, n, m), a view on kernels-first memory."""
+        return np.moveaxis(self.fit_stack(X), 0, 2)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Similarities to the training samples, (n_test, n_train, m), a view on kernels-first memory."""
+        return np.moveaxis(np.stack([K for _, K in self.iter_kernels(X)]), 0, 2)
 
     def only(self, active: Sequence[int]) -> Self:
         """The same bank, evaluating the kernels `active` and no others."""
@@ -144,6 +164,7 @@ class Bank:
             raise ValueError(f"this {type(self).__name__} is not fitted yet. Call fit or fit_stack first.")
 
 
+@dataclass(eq=False, repr=False)
 class KernelBank(Bank, TransformerMixin, BaseEstimator):
     """A set of kernels on blocks of columns, fitted on training rows: X ↦ (K_1, …, K_m).
 
@@ -184,23 +205,12 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
     ['height', 'both']
     """
 
-    lean = False  # whether the stack is for a learner of kernel weights, which needs less beside it
-    allow_absent = False  # whether samples may lack views: their similarities are 0, see `views.missing`
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        dtype: Any = "float64",
-        gram: str = "dense",
-        psd: str = "error",
-        memory_limit: int | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.dtype = dtype
-        self.gram = gram
-        self.psd = psd
-        self.memory_limit = memory_limit
+    kernels: Any = "auto"
+    _: KW_ONLY
+    dtype: Any = "float64"
+    gram: str = "dense"
+    psd: str = "error"
+    memory_limit: int | None = None
 
     # --- fit -------------------------------------------------------------------------------------
 
@@ -231,10 +241,6 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
                 Ks[target] = Ks[position]
         return Ks[: self.n_kernels_]
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Fit, and return the training stack (n, n, m), a view on kernels-first memory."""
-        return np.moveaxis(self.fit_stack(X, y), 0, 2)
-
     def memory_estimate(self, n: int, n_kernels: int | None = None) -> MemoryEstimate:
         """What `fit_stack` on n rows will occupy, and what is available."""
         n = check_positive_integer("n", n)
@@ -262,11 +268,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
                 result = self._fit_present(view, pair, slots[position], full, self._is_automatic(view))
             if result is not None:
                 fitted[position] = result
-        if not fitted:
-            raise ValueError(
-                "every kernel of kernels='auto' is constant on the training rows: the samples do not differ. "
-                "Check the columns of X, or give a list of kernels."
-            )
+        require_varying(fitted)
         self.views_ = [fitted[position] for position in sorted(fitted)]
         self.view_names_ = [view.name for view in self.views_]
         self.n_kernels_ = len(self.views_)

@@ -1,4 +1,4 @@
-"""Which columns a view reads: names, positions, slices, masks or a function of the table."""
+"""Which columns a view reads, how they are standardised, and which rows have them."""
 
 from __future__ import annotations
 
@@ -11,30 +11,29 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from multikernel._validation import is_frame
-from multikernel.views.tables import MultiTable, as_table, n_columns, n_rows, require_width  # noqa: F401
+from multikernel._validation import RowError, all_finite, is_frame
+from multikernel.kernels._rows import Rows
+from multikernel.views.tables import (  # noqa: F401
+    MultiTable,
+    absent_rows,
+    as_table,
+    n_columns,
+    n_rows,
+    require_width,
+)
+
+# A column that spreads by less than this share of its largest entry holds rounding and nothing else.
+_ROUNDING = 10.0 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Columns resolved on the training table.
+    """Columns resolved on the training table."""
 
-    Attributes
-    ----------
-    positions : tuple of int or None
-        None for the whole table.
-    names : tuple or None
-        Their names, where the training table was a DataFrame with distinct names.
-    scalar : bool
-        Whether one column was asked for by itself: it is then taken as 1-D.
-    table : str or None
-        Of several tables, the one that holds the columns.
-    """
-
-    positions: tuple[int, ...] | None
-    names: tuple[Any, ...] | None
-    scalar: bool = False
-    table: str | None = None
+    positions: tuple[int, ...] | None  # None for the whole table
+    names: tuple[Any, ...] | None  # where the training table was a DataFrame with distinct names
+    scalar: bool = False  # whether one column was asked for by itself: it is then taken as 1-D
+    table: str | None = None  # of several tables, the one that holds the columns
 
     def take(self, X: Any, label: str) -> Any:
         """These columns of `X`; by name where both tables have names."""
@@ -57,18 +56,9 @@ class Selection:
 
 
 def resolve_columns(X: Any, columns: Any, label: str, table: str | None = None) -> Selection:
-    """Resolve a column specification on the training table `X`, or on one of several tables.
+    """Resolve a column specification, as that of a `View`, on the training table that `as_table` returned.
 
-    Parameters
-    ----------
-    X : what `as_table` returned
-    columns : None, str, int, list of either, slice, boolean mask or callable
-        As in scikit-learn's ColumnTransformer; None is all columns. A name with ``*``, ``?`` or ``[...]``
-        that no column has is a pattern: all columns whose names match.
-    label : str
-        For messages, e.g. ``"view 'tap'"``.
-    table : str, optional
-        Which of several tables.
+    A name with ``*``, ``?`` or ``[...]`` that no column has is a pattern: all columns whose names match.
     """
     if table is not None:
         return replace(resolve_columns(X[table], columns, label), table=table)
@@ -89,12 +79,12 @@ def resolve_columns(X: Any, columns: Any, label: str, table: str | None = None) 
 
 
 def _positions(X: Any, columns: Any, width: int, label: str) -> list[int]:
-    if isinstance(columns, str):
-        return _matches(columns, X) or [_position_of(columns, X, label)]
+    if isinstance(columns, str) and (found := _matches(columns, X)):
+        return found
     if isinstance(columns, slice):
         return _slice_positions(X, columns, width, label)
-    if isinstance(columns, (int, np.integer)) and not isinstance(columns, bool):
-        return [_in_range(int(columns), width, label)]
+    if isinstance(columns, (str, int, np.integer)) and not isinstance(columns, bool):
+        return [_one_position(X, columns, width, label)]
     if not isinstance(columns, (Sequence, np.ndarray)) and not hasattr(columns, "tolist"):
         raise TypeError(
             f"{label}: columns must be a name, a position, a list of either, a slice, a boolean mask or a "
@@ -176,3 +166,183 @@ def check_positions(name: str, positions: Any, size: int) -> np.ndarray:
             f"{name} must hold positions from 0 to {size - 1}; got {values.min()} to {values.max()}."
         )
     return values.astype(np.intp)
+
+
+# --- columns brought to mean 0 and standard deviation 1 ----------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """x_j ↦ (x_j − mean_j) / scale_j, column by column; zeros of a sparse training table stay zeros.
+
+    Everything is kept relative to `unit`, a power of two near the largest entry of the column, so that
+    columns of any size neither overflow nor underflow, and the division by it is exact.
+
+    Examples
+    --------
+    >>> scaling = Scaling.fit(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    >>> scaling.mean, scaling.scale
+    (array([2., 5.]), array([1., 1.]))
+    >>> scaling.apply(np.array([[4.0, 7.0]]), "X")
+    array([[2., 2.]])
+    """
+
+    unit: np.ndarray
+    unit_mean: np.ndarray | None  # means / unit; None where the training table was sparse: it is not centred
+    unit_scale: np.ndarray  # standard deviations / unit; of constant columns 1 / unit
+
+    @classmethod
+    def fit(cls, table: Any) -> Scaling:
+        """Measure the columns of a finite float64 table (n, d): an ndarray or a canonical CSR matrix."""
+        is_sparse = scipy.sparse.issparse(table)
+        low, high = _column_extremes(table)
+        peak = np.maximum(-low, high)
+        # not below the normal numbers, so that its inverse is finite
+        unit = np.ldexp(1.0, np.where(peak > 0.0, np.maximum(np.frexp(peak)[1] - 1, -1022), 0))
+        with np.errstate(under="ignore", over="ignore"):
+            mean, deviation = _sparse_moments(table, unit) if is_sparse else _dense_moments(table, unit)
+            # what varies by rounding only must not be blown up, nor stand out where its entries are large
+            still = np.where(low == high, 1.0, np.maximum(unit, 1.0)) / unit
+        scale = np.where((low < high) & (deviation > _ROUNDING), deviation, still)
+        return cls(unit, None if is_sparse else mean, scale)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """What is subtracted, shape (d,): the means of the training columns, zeros for a sparse table."""
+        return np.zeros_like(self.unit) if self.unit_mean is None else self.unit_mean * self.unit
+
+    @property
+    def scale(self) -> np.ndarray:
+        """What is divided by, shape (d,): standard deviations, 1 for constant columns."""
+        with np.errstate(under="ignore", over="ignore"):
+            return np.asarray(self.unit_scale * self.unit)
+
+    def apply(self, table: Any, label: str) -> Any:
+        """The scaled columns as a new table, dense unless `table` is sparse and nothing is subtracted."""
+        if table.shape[1] != len(self.unit):
+            raise ValueError(
+                f"{label} has {table.shape[1]} columns, but its training rows have {len(self.unit)}."
+            )
+        with np.errstate(under="ignore", over="ignore"):
+            if scipy.sparse.issparse(table) and self.unit_mean is None:
+                result = table.copy()
+                result.data = result.data / self.unit[result.indices] / self.unit_scale[result.indices]
+                numbers = result.data
+            else:
+                result = (table.toarray() if scipy.sparse.issparse(table) else table) / self.unit
+                if self.unit_mean is not None:
+                    result -= self.unit_mean
+                result /= self.unit_scale
+                numbers = result
+        if not all_finite(numbers):
+            raise ValueError(
+                f"{label} holds values so far from the training rows that they overflow when they are "
+                "standardised. Look for a change of units, or remove these rows."
+            )
+        return result
+
+    def rows(self, rows: Rows) -> Rows:
+        """The scaled columns of rows, with their label."""
+        return Rows(self.apply(rows.values, rows.label), rows.label)
+
+
+def _column_extremes(table: Any) -> tuple[np.ndarray, np.ndarray]:
+    if scipy.sparse.issparse(table):
+        return table.min(axis=0).toarray().ravel(), table.max(axis=0).toarray().ravel()
+    return table.min(axis=0), table.max(axis=0)
+
+
+def _dense_moments(table: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each column of table / unit."""
+    work = table / unit
+    mean = work.mean(axis=0)
+    work -= mean
+    rest = work.mean(axis=0)  # rounding of the first mean, which a column far from 0 would show
+    work -= rest
+    return mean + rest, np.sqrt(np.einsum("ij,ij->j", work, work) / len(work))
+
+
+def _sparse_moments(table: Any, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same for a CSR matrix; its zeros count."""
+    n, d = table.shape
+    columns = table.indices
+    entries = table.data / unit[columns]
+    mean = np.bincount(columns, entries, minlength=d) / n
+    squares = np.bincount(columns, (entries - mean[columns]) ** 2, minlength=d)
+    n_zeros = n - np.bincount(columns, minlength=d)
+    return mean, np.sqrt((squares + n_zeros * mean**2) / n)
+
+
+# --- samples that lack views: where the similarities of those that have one stand among all -------
+
+
+def rows_that_have(taken: Any) -> np.ndarray | None:
+    """Positions of the rows that have the view; None where all have it."""
+    absent = absent_rows(taken)
+    return np.flatnonzero(~absent) if absent.any() else None
+
+
+def among(present: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the chosen positions, those in `present`: where they stand in it, and where among the chosen.
+
+    Examples
+    --------
+    >>> among(np.array([1, 4, 6]), np.array([6, 2, 1]))
+    (array([2, 0]), array([0, 2]))
+    """
+    place = {int(position): index for index, position in enumerate(present)}
+    found = [index for index, position in enumerate(chosen) if int(position) in place]
+    inside = np.array([place[int(chosen[index])] for index in found], dtype=np.intp)
+    return inside, np.array(found, dtype=np.intp)
+
+
+def spread_into(
+    out: np.ndarray, K: np.ndarray, rows: np.ndarray | None, columns: np.ndarray | None
+) -> np.ndarray:
+    """`out` with K at some rows and columns (None: all) and 0 elsewhere."""
+    out[...] = 0.0
+    rows = np.arange(out.shape[0]) if rows is None else rows
+    columns = np.arange(out.shape[1]) if columns is None else columns
+    if K.size:
+        out[np.ix_(rows, columns)] = K
+    return out
+
+
+def absent_from_gram(K: np.ndarray, label: str) -> np.ndarray:
+    """Whether each sample lacks a ready-made kernel, (n,): its row and its column of K (n, n) are NaN."""
+    absent = np.isnan(K.diagonal())
+    for sample in np.flatnonzero(absent):
+        for line, entries in (("row", K[sample]), ("column", K[:, sample])):
+            known = np.flatnonzero(~np.isnan(entries))
+            if known.size:
+                raise ValueError(
+                    f"{label} has NaN at ({sample}, {sample}), but a number in {line} {sample} at "
+                    f"{known[0]}. A sample lacks a kernel where its whole row and column are NaN."
+                )
+    if absent.all():
+        raise ValueError(
+            f"{label} is missing from every training sample, so that nothing can be learned about it. Leave "
+            "the kernel out."
+        )
+    return absent
+
+
+def absent_from_rows(K_test: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
+    """Whether each row of ready-made similarities is NaN throughout the columns (None: all), (n_test,)."""
+    columns = np.arange(K_test.shape[1]) if columns is None else columns
+    absent = np.isnan(K_test[:, columns[0]])
+    candidates = np.flatnonzero(absent)
+    absent[candidates] = np.isnan(K_test[np.ix_(candidates, columns)]).all(axis=1)
+    return absent
+
+
+def require_some_view(has: np.ndarray) -> None:
+    """Refuse samples that lack every view; `has` (n, m) says which they have."""
+    empty = np.flatnonzero(~has.any(axis=1))
+    if empty.size:
+        more = f" and in {empty.size - 1} more" if empty.size > 1 else ""
+        raise RowError(
+            "a sample must have at least one view; all views are missing in row",
+            int(empty[0]),
+            f"{more}. Drop such samples: nothing is known about them.",
+        )

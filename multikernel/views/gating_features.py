@@ -8,8 +8,7 @@ import scipy.sparse
 
 from multikernel._validation import NotFiniteError
 from multikernel.kernels._rows import Rows
-from multikernel.views.columns import Selection, as_table, resolve_columns
-from multikernel.views.scaling import Scaling
+from multikernel.views.columns import Scaling, Selection, as_table, resolve_columns
 
 from .._typing import Array
 
@@ -64,9 +63,10 @@ def fit_gating_features(
     rows : array (n,), the bank's rows that the stack holds
     """
     by_name = isinstance(wanted, str) and wanted in names
-    if not by_name and isinstance(wanted, str) and wanted == _KERNEL_MAP:
+    by_map = isinstance(wanted, str) and wanted == _KERNEL_MAP and not by_name
+    if by_map:
         _require_no_such_column(table)
-    if table is None or (isinstance(wanted, str) and wanted == _KERNEL_MAP and not by_name):
+    if table is None or by_map:
         return _fit_kernel_map(_mapped_kernels(wanted, names, by_name), bank, Ks, rows)
     if wanted is None:
         selection = columns_read(bank, as_table(table))

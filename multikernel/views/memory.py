@@ -16,7 +16,7 @@ from multikernel.rows.memory import allocate_array, available_memory
 GRAM_CHOICES = ("dense", "memmap")
 _WORKSPACE_SHARE = 0.3
 _ROW_NUMBERS = 100  # duals, gradients, bounds and the like, and what a block of rows takes on the way
-_REFERENCE_ROWS, _ROWS_PER_COLUMN = 5000, 4  # see low_rank.choice; factors of one view, twice
+REFERENCE_ROWS, ROWS_PER_COLUMN = 5000, 4  # of the factors of one view
 # what core.weights.factors holds: Hessians and their factors at the present point and the one before, a block
 # of rows in hand, numbers for each row of it and machine, and a part of all rows to start on
 _HESSIANS, _BLOCK_ENTRIES, _PASS_ENTRIES, _PASS_NUMBERS, _FIRST_PART = 6, 2**20, 2**18, 16, 8
@@ -101,15 +101,7 @@ def estimate_memory(
 ) -> MemoryEstimate:
     """Estimate the memory of a fit.
 
-    Parameters
-    ----------
-    n, n_kernels : int
-    dtype : {"float64", "float32"}
-    gram : {"dense", "memmap"}
-    limit : int, optional
-        Bytes that may be used, instead of what the system says is available.
-    lean : bool
-        Whether the fit learns kernel weights and nothing else, which takes less beside a stack on disk.
+    `lean`: whether it learns kernel weights and nothing else, which takes less beside a stack on disk.
 
     Examples
     --------
@@ -145,16 +137,7 @@ def estimate_factors(
 ) -> MemoryEstimate:
     """Estimate the memory of a fit on factors, `n_columns` in all: n · n_columns numbers and a workspace.
 
-    Parameters
-    ----------
-    n, n_columns, n_kernels : int
-    dtype : {"float64", "float32"}
-    limit : int, optional
-        Bytes that may be used, instead of what the system says is available.
-    n_machines : int
-        That are learned at the same time, each with a Hessian of its own.
-    n_threads : int
-        Blocks of rows that are worked on at the same time.
+    Machines that are learned at the same time have a Hessian each; threads work on a block of rows each.
 
     Examples
     --------
@@ -165,7 +148,7 @@ def estimate_factors(
     dtype = np.dtype(dtype)
     stack = n * n_columns * dtype.itemsize
     rank = -(-n_columns // n_kernels)
-    reference = 2 * min(n, max(_REFERENCE_ROWS, _ROWS_PER_COLUMN * rank)) * rank
+    reference = 2 * min(n, max(REFERENCE_ROWS, ROWS_PER_COLUMN * rank)) * rank
     block = min(n * n_columns, _BLOCK_ENTRIES)
     block += n_machines * _PASS_NUMBERS * min(n, _PASS_ENTRIES // n_columns + 64)
     hessians = _HESSIANS * n_machines + (n_threads - 1) * (1 + n_machines)
@@ -216,13 +199,7 @@ def _grouped(count: int) -> str:
 
 
 def readable_size(size: int) -> str:
-    """Bytes as a person would say it.
-
-    Examples
-    --------
-    >>> readable_size(6_000_000_000)
-    '5.6 GiB'
-    """
+    """Bytes as a person would say it."""
     amount = float(size)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if amount < 1024.0:

@@ -1,9 +1,10 @@
-"""The bank for precomputed stacks of Gram matrices, and the entry point by which estimators get a bank."""
+"""Precomputed stacks of Gram matrices, their bank, and the entry point by which estimators get a bank."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from multikernel.kernels import PSDRepair
 from multikernel.kernels._rows import row_blocks
 from multikernel.rows.memory import is_on_disk
 from multikernel.views.bank import Bank, KernelBank, needs_repair, repair
-from multikernel.views.columns import check_positions
+from multikernel.views.columns import absent_from_gram, absent_from_rows, among, check_positions, spread_into
 from multikernel.views.memory import (
     GRAM_CHOICES,
     MemoryEstimate,
@@ -32,11 +33,11 @@ from multikernel.views.memory import (
     estimate_memory,
     require_fits,
 )
-from multikernel.views.missing.bank import CompletedBank
-from multikernel.views.missing.presence import absent_from_gram, absent_from_rows, among, spread_into
+from multikernel.views.missing import CompletedBank
 from multikernel.views.view import as_views, refuse_approximations
 
 
+@dataclass(eq=False, repr=False)
 class PrecomputedBank(Bank):
     """A bank of ready-made kernels: X of shape (n, n, m) at fit and (n_test, n_train, m) at prediction.
 
@@ -71,30 +72,14 @@ class PrecomputedBank(Bank):
     ((2, 2, 2), ['plain', 'double'])
     """
 
-    lean = False  # see KernelBank
-    allow_absent = False
-
-    def __init__(
-        self,
-        names: Any = None,
-        *,
-        dtype: Any = "float64",
-        gram: str = "dense",
-        psd: str = "error",
-        memory_limit: int | None = None,
-    ) -> None:
-        self.names = names
-        self.dtype = dtype
-        self.gram = gram
-        self.psd = psd
-        self.memory_limit = memory_limit
+    names: Any = None
+    _: KW_ONLY
+    dtype: Any = "float64"
+    gram: str = "dense"
+    psd: str = "error"
+    memory_limit: int | None = None
 
     # --- fit -------------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any = None) -> PrecomputedBank:
-        """Check the training stack and keep what prediction needs (not the stack)."""
-        self.fit_stack(X, y)
-        return self
 
     def fit_stack(self, X: Any, y: Any = None) -> np.ndarray:
         """Check the training stack (n, n, m) and return it kernels first: Ks (m, n, n), C-contiguous."""
@@ -151,10 +136,6 @@ class PrecomputedBank(Bank):
         spread_into(K, block, where, where)
         check_gram(K, label)  # so that what is wrong is named by its place in the whole
         return block
-
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, and return the checked training stack (n, n, m)."""
-        return np.moveaxis(self.fit_stack(X, y), 0, 2)
 
     def memory_estimate(self, n: int, n_kernels: int | None = None) -> MemoryEstimate:
         """What a converted stack of n rows will occupy, and what is available."""
@@ -264,11 +245,6 @@ class PrecomputedBank(Bank):
         if not all_finite(K):
             raise_non_finite_gram(K, f"kernel {self.view_names_[index]!r}")
 
-    def transform(self, X: Any) -> np.ndarray:
-        """The checked test stack (n_test, n_train, m), with the repairs of the training kernels."""
-        Ks = [K for _, K in self.iter_kernels(X)]
-        return np.moveaxis(np.stack(Ks), 0, 2)
-
     def restrict(self, support: Any, active: Any) -> PrecomputedBank:
         """A compact bank that yields the columns `support` of the kernels `active` only."""
         self._require_fitted()
@@ -334,3 +310,87 @@ def make_bank(
         bank = KernelBank(kernels, dtype=dtype, gram=gram, psd=psd)
     bank.lean = lean
     return bank if fill is None else CompletedBank(bank, fill)
+
+
+# --- stacks for callers who bring their own: kernels last in shape, kernels first in memory ------
+
+
+def stack_kernels(kernels: Any, dtype: Any = None) -> np.ndarray:
+    """Stack Gram matrices for ``kernels="precomputed"``.
+
+    Parameters
+    ----------
+    kernels : sequence or dict of arrays of shape (n, k)
+        Training Grams (k = n) or test rows against the training points.
+    dtype : "float64", "float32" or None
+        None keeps float32 if every matrix is float32, else takes float64.
+
+    Returns
+    -------
+    ndarray of shape (n, k, m)
+        A view on memory that holds one kernel after the other, so that estimators need no copy.
+
+    Examples
+    --------
+    >>> stack = stack_kernels({"one": [[1.0, 0.0], [0.0, 1.0]], "two": [[2.0, 1.0], [1.0, 2.0]]})
+    >>> stack.shape, stack[:, :, 1].tolist()
+    ((2, 2, 2), [[2.0, 1.0], [1.0, 2.0]])
+    """
+    if isinstance(kernels, Mapping):
+        named = [(f"kernel {name!r}", K) for name, K in kernels.items()]
+    elif isinstance(kernels, (Sequence, np.ndarray)) and not isinstance(kernels, (str, bytes)):
+        named = [(f"kernel {position}", K) for position, K in enumerate(kernels)]
+    else:
+        raise TypeError(f"kernels must be a list or a dict of matrices; got {type(kernels).__name__}.")
+    if not named:
+        raise ValueError("kernels must hold at least one matrix; got none.")
+    matrices = [check_real_matrix(K, label) for label, K in named]
+    for (label, _), K in zip(named, matrices, strict=True):
+        if K.ndim != 2 or K.shape != matrices[0].shape:
+            raise ValueError(
+                f"every kernel must be a matrix of the same shape; {label} has shape {K.shape}, "
+                f"{named[0][0]} has shape {matrices[0].shape}."
+            )
+    single = all(K.dtype == np.float32 for K in matrices)
+    resolved = (
+        check_float_dtype(dtype) if dtype is not None else np.dtype(np.float32 if single else np.float64)
+    )
+    Ks = np.empty((len(matrices), *matrices[0].shape), dtype=resolved)
+    for target, K in zip(Ks, matrices, strict=True):
+        target[...] = K
+    return np.moveaxis(Ks, 0, 2)
+
+
+def combine_kernels(kernels: Any, weights: Any) -> np.ndarray:
+    """Weighted sum Σ_m weights[m] · K_m.
+
+    Parameters
+    ----------
+    kernels : ndarray of shape (n, k, m), or sequence or dict of m arrays of shape (n, k)
+    weights : array-like of shape (m,)
+
+    Returns
+    -------
+    ndarray of shape (n, k), float64
+
+    Examples
+    --------
+    >>> combine_kernels([np.eye(2), np.ones((2, 2))], [1.0, 0.5])
+    array([[1.5, 0.5],
+           [0.5, 1.5]])
+    """
+    is_stack = isinstance(kernels, np.ndarray) and kernels.ndim == 3
+    Ks = np.moveaxis(check_real_matrix(kernels if is_stack else stack_kernels(kernels), "kernels"), 2, 0)
+    values = check_real_matrix(weights, "weights").astype(np.float64)
+    if values.shape != (len(Ks),):
+        raise ValueError(
+            f"weights must have one entry for each of the {len(Ks)} kernels; got shape {values.shape}."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"weights must be finite; got {values.tolist()}.")
+    total = np.zeros(Ks.shape[1:])
+    with np.errstate(all="ignore"):
+        for weight, K in zip(values, Ks, strict=True):
+            if weight != 0.0:
+                total += weight * K
+    return total

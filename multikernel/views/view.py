@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -91,6 +91,7 @@ class View:
             raise TypeError(
                 f"view {self.name!r}: standardize must be True or False; got {self.standardize!r}."
             )
+        object.__setattr__(self, "standardize", bool(self.standardize))
         if self.standardize and has_part(self.kernel, Precomputed):
             raise ValueError(
                 f"view {self.name!r}: standardize=True needs a kernel of numeric columns, but "
@@ -141,13 +142,8 @@ class View:
         return self  # immutable
 
     def __repr__(self) -> str:
-        shown = [f"name={self.name!r}", f"kernel={self.kernel!r}"]
-        shown += [f"columns={self.columns!r}"] if self.columns is not None else []
-        shown += [f"transforms={self.transforms!r}"] if self.transforms else []
-        shown += ["standardize=True"] if self.standardize else []
-        shown += [f"approximation={self.approximation!r}"] if self.approximation is not None else []
-        shown += [f"rank={self.rank!r}"] if self.rank is not None else []
-        shown += [f"table={self.table!r}"] if self.table is not None else []
+        given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
+        shown = [f"{name}={value!r}" for name, value, default in given if value is not default]
         return f"View({', '.join(shown)})"
 
 
@@ -172,6 +168,15 @@ def refuse_approximations(views: list[View]) -> None:
                 "made of it. Use gram='low_rank' or gram='auto' (MKLClassifier, MKLRegressor, MKLRidge), or "
                 f"leave {named} out."
             )
+
+
+def require_varying(fitted: Collection[Any]) -> None:
+    """Refuse automatic kernels of which none is left."""
+    if not fitted:
+        raise ValueError(
+            "every kernel of kernels='auto' is constant on the training rows: the samples do not differ. "
+            "Check the columns of X, or give a list of kernels."
+        )
 
 
 def require_number_of_features(label: str, rank: int | float | None) -> None:

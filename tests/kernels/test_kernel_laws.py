@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +25,7 @@ from multikernel.kernels import (
     Tanimoto,
     smallest_eigenvalue,
 )
+from tests.refusals import refused
 
 tables = st.integers(1, 4).flatmap(
     lambda d: arrays(
@@ -161,20 +161,15 @@ def test_the_flag_follows_the_algebra():
         assert not kernel.is_psd
 
 
-def test_only_kernels_add_and_only_positive_numbers_multiply():
-    kernel = Linear()
-    for attempt in (lambda: kernel + 1.0, lambda: 1.0 + kernel):
-        with pytest.raises(TypeError, match=r"only kernels add to a kernel; got 1.0. Scalars multiply"):
-            attempt()
-    for factor in (-1.0, 0.0):
-        with pytest.raises(ValueError, match="the factor of a kernel must be greater than 0"):
-            factor * kernel
-    with pytest.raises(TypeError, match="multiplies with a kernel or a positive number; got 'a'"):
-        kernel * "a"
-    with pytest.raises(TypeError, match=r"the exponent of a kernel must be a positive integer; got 0.5"):
-        kernel**0.5
-    with pytest.raises(ValueError, match="the exponent of a kernel must be a positive integer; got 0"):
-        kernel**0
+test_only_kernels_add_and_only_positive_numbers_multiply = refused(
+    (lambda: Linear() + 1.0, TypeError, "only kernels add to a kernel; got 1.0. Scalars multiply"),
+    (lambda: 1.0 + Linear(), TypeError, "only kernels add to a kernel; got 1.0. Scalars multiply"),
+    (lambda: -1.0 * Linear(), "the factor of a kernel must be greater than 0"),
+    (lambda: 0.0 * Linear(), "the factor of a kernel must be greater than 0"),
+    (lambda: Linear() * "a", TypeError, "multiplies with a kernel or a positive number; got 'a'"),
+    (lambda: Linear() ** 0.5, TypeError, "the exponent of a kernel must be a positive integer; got 0.5"),
+    (lambda: Linear() ** 0, "the exponent of a kernel must be a positive integer; got 0"),
+)
 
 
 @given(

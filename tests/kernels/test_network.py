@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel.kernels import Network
+from tests.refusals import refused
 
 NAMES = np.array(["ada", "bob", "cleo", "dan"])
 PLACES = np.array([[0, 1], [2, 1], [3, 0]])
@@ -103,52 +104,43 @@ def test_part_of_a_network_is_part_of_its_matrix(seed, size):
     assert part.nodes.tolist() == names[chosen].tolist()
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Network([("a", "b", -1.0)]), r"at least 0; 'a'–'b', edge 0, has -1.0"),
-        (lambda: Network(NAMES[PLACES], [1, np.nan, 1]), "'cleo'–'bob', edge 1, has nan"),
-        (lambda: Network(PLACES, [1, 1, np.inf]), "3–0, edge 2, has inf"),
-        (lambda: Network(PLACES, [1, 1]), r"one entry for each of 3 edges; got \(2,\)"),
-        (lambda: Network(PLACES, ["x", "y", "z"]), "weights of edges must be numbers"),
-        (lambda: Network([("a", "b", 1.0), ("b", "a", 2.0)]), "one weight; 'a'–'b' has 1 and 2. Combine"),
-        (lambda: Network([("a", "b", 1e308), ("a", "c", 1e308)]), "edges of 'a' add up to infinity"),
-        (lambda: Network([("a", None)]), "edge 0 has an end None"),
-        (lambda: Network(pd.DataFrame({"a": ["x", "y"], "b": ["y", np.nan]})), "edge 1 has an end nan"),
-        (lambda: Network([("a", "")]), "edge 0 has an end ''"),
-        (lambda: Network([("a", "b"), ("b", 3)]), "all alike; edge 1 has an end 3"),
-        (lambda: Network([(1, 2), (2, 2.5)]), "edge 1 has an end 2.5"),
-        (lambda: Network([(True, False)]), "edge 0 has an end True"),
-        (lambda: Network([("a", "b"), ("a",)]), r"all alike; edge 1 is \('a',\)"),
-        (lambda: Network(["ab", "bc"]), "edge 0 is 'ab'"),
-        (lambda: Network([("a", "b", 1.0)], [1.0]), "third column already; leave out weights"),
-        (lambda: Network(np.zeros((3, 4))), r"got shape \(3, 4\). Choose the columns"),
-        (lambda: Network(FRAME.assign(more=1)), r"got shape \(3, 4\) with columns .*'more'"),
-        (lambda: Network([]), "must have edges or nodes"),
-        (lambda: Network([("a", "b")], nodes=["a"]), "'a'–'b', edge 0, has the end 'b', which is not"),
-        (lambda: Network(PLACES, nodes=NAMES), r"edges name 0, nodes 'ada'. Where edges hold positions"),
-        (lambda: Network(PLACES, nodes=[0, 1, 1, 2, 3]), "distinct; 1 occurs more than once"),
-        (lambda: Network(PLACES, nodes=[]), "at least one name"),
-        (lambda: Network(PLACES, nodes=[0, 1, 2, "x"]), "node 3 is 'x'"),
-        (lambda: Network(PLACES).subnetwork([0, 9]), "must be nodes of the network; 9 is none"),
-        (lambda: Network.from_adjacency([[0, 1], [2, 0]]), r"symmetric; got 1 at \(0, 1\) and 2 at \(1, 0\)"),
-        (lambda: Network.from_adjacency([[0, 1]]), r"square, of at least one node; got \(1, 2\)"),
-        (lambda: Network.from_adjacency([["a"]]), "an adjacency matrix must be a numeric array"),
-        (lambda: Network.from_adjacency(1j * scipy.sparse.eye_array(2)), "must hold real numbers"),
-        (lambda: Network.from_adjacency([[0, 1], [np.nan, 0]]), r"got 1 at \(0, 1\) and nan at \(1, 0\)"),
-        (lambda: Network.from_adjacency([[0, -2], [-2, 0]], ["a", "b"]), "'a'–'b', edge 0, has -2.0"),
-        (lambda: Network.from_adjacency([[0, np.nan], [np.nan, 0]]), r"symmetric; got nan at \(0, 1\)"),
-        (lambda: Network.from_adjacency([[0, np.inf], [np.inf, 0]]), "0–1, edge 0, has inf"),
-        (lambda: Network.from_adjacency(ADJACENCY, ["a"]), "name all 4 rows of the adjacency matrix; got 1"),
-        (lambda: Network.from_adjacency(pd.DataFrame(ADJACENCY, NAMES)), "same names for rows and columns"),
-    ],
+test_what_is_no_network_is_refused = refused(
+    (lambda: Network(3), TypeError, "edges must have two names"),
+    (lambda: Network("ab"), TypeError, "edges must have two names"),
+    (lambda: Network(scipy.sparse.eye_array(3)), TypeError, "edges must have two names"),
+    (lambda: Network([("a", "b", -1.0)]), r"at least 0; 'a'–'b', edge 0, has -1.0"),
+    (lambda: Network(NAMES[PLACES], [1, np.nan, 1]), "'cleo'–'bob', edge 1, has nan"),
+    (lambda: Network(PLACES, [1, 1, np.inf]), "3–0, edge 2, has inf"),
+    (lambda: Network(PLACES, [1, 1]), r"one entry for each of 3 edges; got \(2,\)"),
+    (lambda: Network(PLACES, ["x", "y", "z"]), "weights of edges must be numbers"),
+    (lambda: Network([("a", "b", 1.0), ("b", "a", 2.0)]), "one weight; 'a'–'b' has 1 and 2. Combine"),
+    (lambda: Network([("a", "b", 1e308), ("a", "c", 1e308)]), "edges of 'a' add up to infinity"),
+    (lambda: Network([("a", None)]), "edge 0 has an end None"),
+    (lambda: Network(pd.DataFrame({"a": ["x", "y"], "b": ["y", np.nan]})), "edge 1 has an end nan"),
+    (lambda: Network([("a", "")]), "edge 0 has an end ''"),
+    (lambda: Network([("a", "b"), ("b", 3)]), "all alike; edge 1 has an end 3"),
+    (lambda: Network([(1, 2), (2, 2.5)]), "edge 1 has an end 2.5"),
+    (lambda: Network([(True, False)]), "edge 0 has an end True"),
+    (lambda: Network([("a", "b"), ("a",)]), r"all alike; edge 1 is \('a',\)"),
+    (lambda: Network(["ab", "bc"]), "edge 0 is 'ab'"),
+    (lambda: Network([("a", "b", 1.0)], [1.0]), "third column already; leave out weights"),
+    (lambda: Network(np.zeros((3, 4))), r"got shape \(3, 4\). Choose the columns"),
+    (lambda: Network(FRAME.assign(more=1)), r"got shape \(3, 4\) with columns .*'more'"),
+    (lambda: Network([]), "must have edges or nodes"),
+    (lambda: Network([("a", "b")], nodes=["a"]), "'a'–'b', edge 0, has the end 'b', which is not"),
+    (lambda: Network(PLACES, nodes=NAMES), r"edges name 0, nodes 'ada'. Where edges hold positions"),
+    (lambda: Network(PLACES, nodes=[0, 1, 1, 2, 3]), "distinct; 1 occurs more than once"),
+    (lambda: Network(PLACES, nodes=[]), "at least one name"),
+    (lambda: Network(PLACES, nodes=[0, 1, 2, "x"]), "node 3 is 'x'"),
+    (lambda: Network(PLACES).subnetwork([0, 9]), "must be nodes of the network; 9 is none"),
+    (lambda: Network.from_adjacency([[0, 1], [2, 0]]), r"symmetric; got 1 at \(0, 1\) and 2 at \(1, 0\)"),
+    (lambda: Network.from_adjacency([[0, 1]]), r"square, of at least one node; got \(1, 2\)"),
+    (lambda: Network.from_adjacency([["a"]]), "an adjacency matrix must be a numeric array"),
+    (lambda: Network.from_adjacency(1j * scipy.sparse.eye_array(2)), "must hold real numbers"),
+    (lambda: Network.from_adjacency([[0, 1], [np.nan, 0]]), r"got 1 at \(0, 1\) and nan at \(1, 0\)"),
+    (lambda: Network.from_adjacency([[0, -2], [-2, 0]], ["a", "b"]), "'a'–'b', edge 0, has -2.0"),
+    (lambda: Network.from_adjacency([[0, np.nan], [np.nan, 0]]), r"symmetric; got nan at \(0, 1\)"),
+    (lambda: Network.from_adjacency([[0, np.inf], [np.inf, 0]]), "0–1, edge 0, has inf"),
+    (lambda: Network.from_adjacency(ADJACENCY, ["a"]), "name all 4 rows of the adjacency matrix; got 1"),
+    (lambda: Network.from_adjacency(pd.DataFrame(ADJACENCY, NAMES)), "same names for rows and columns"),
 )  # fmt: skip
-def test_what_is_no_network_is_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-@pytest.mark.parametrize("edges", [3, "ab", scipy.sparse.eye_array(3)])
-def test_what_is_no_list_of_edges_is_refused(edges):
-    with pytest.raises(TypeError, match="edges must have two names"):
-        Network(edges)

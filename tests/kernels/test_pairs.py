@@ -18,6 +18,7 @@ from multikernel.kernels import (
     pairwise_kernel,
 )
 from multikernel.kernels.base import Kernel
+from tests.refusals import refused
 
 
 def objects(n=6, d=2, seed=0):
@@ -96,23 +97,18 @@ def test_only_the_given_pairs_are_formed(monkeypatch):
     assert shapes == [(2, 2)]
 
 
-@pytest.mark.parametrize(
-    ("K", "pairs", "message"),
-    [
-        (np.eye(3), [0, 1], r"pairs must hold two positions in each row.*got shape \(2,\)"),
-        (np.eye(3), [[0, 1, 2]], r"got shape \(1, 3\)"),
-        (np.eye(3), np.empty((0, 2), int), r"got shape \(0, 2\)"),
-        (np.eye(3), [[0, 3]], r"pairs, second objects holds .*3\)? at row 0\. Positions run from 0 to 2"),
-        (np.eye(3), [[-1, 0]], r"pairs, first objects holds .*-1\)? at row 0"),
-        (np.eye(3), [[0.5, 0]], r"first objects holds .*0\.5"),
-        (np.ones((2, 3)), [[0, 1]], "square"),
-        (np.array([[1.0, 2.0], [0.0, 1.0]]), [[0, 1]], "symmetric"),
-        (np.array([[np.nan, 0.0], [0.0, 1.0]]), [[0, 1]], "NaN"),
-    ],
+test_bad_ready_made_input = refused(
+    ((np.eye(3), [0, 1]), r"pairs must hold two positions in each row.*got shape \(2,\)"),
+    ((np.eye(3), [[0, 1, 2]]), r"got shape \(1, 3\)"),
+    ((np.eye(3), np.empty((0, 2), int)), r"got shape \(0, 2\)"),
+    ((np.eye(3), [[0, 3]]), r"pairs, second objects holds .*3\)? at row 0\. Positions run from 0 to 2"),
+    ((np.eye(3), [[-1, 0]]), r"pairs, first objects holds .*-1\)? at row 0"),
+    ((np.eye(3), [[0.5, 0]]), r"first objects holds .*0\.5"),
+    ((np.ones((2, 3)), [[0, 1]]), "square"),
+    ((np.array([[1.0, 2.0], [0.0, 1.0]]), [[0, 1]]), "symmetric"),
+    ((np.array([[np.nan, 0.0], [0.0, 1.0]]), [[0, 1]]), "NaN"),
+    by=lambda given: pairwise_kernel(*given),
 )
-def test_bad_ready_made_input(K, pairs, message):
-    with pytest.raises(ValueError, match=message):
-        pairwise_kernel(K, pairs)
 
 
 # --- as a view ---------------------------------------------------------------------------------------------
@@ -149,29 +145,23 @@ def test_positions_are_a_view_too():
     )
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: View("v", 2.0 * Pairwise(Linear()) + Linear(), standardize=True), ValueError, "units"),
-        (lambda: Pairwise(Linear())(objects(d=3)), ValueError, r"an even number of .* X has shape \(6, 3\)"),
-        (lambda: Pairwise(Gaussian()).fit([1.0, 2.0]), ValueError, "even number of columns"),
-        (lambda: Pairwise("linear"), TypeError, "a kernel must be a Kernel or a function"),
-        (lambda: Pairwise(Linear), TypeError, "must be an instance; got the class Linear"),
-        (lambda: Pairwise(Linear())(objects(d=2), objects(d=4)), ValueError, "but Z, second objects has 2"),
-        (lambda: Pairwise(Linear())([[1.0, np.nan]]), ValueError, "holds NaN at row 0"),
-        (lambda: Pairwise(Linear())([[1e200, 1.0]]), ValueError, "not finite in float64 on X: some value"),
-        (lambda: Kronecker(Linear(), Linear())(np.ones((2, 3))), ValueError, "two objects .*it has 3"),
-        (lambda: Kronecker(Linear(), Linear(), 3)(np.ones((2, 3))), ValueError, "split=3 leaves no column"),
-        (lambda: Kronecker(Linear(), Linear(), ([0], [5]))(np.ones((2, 3))), ValueError, "column 5, but"),
-        (lambda: Kronecker(Linear(), Linear())([1.0, 2.0]), ValueError, "two columns at least"),
-        (lambda: Kronecker(Linear(), Linear())([[1.0, np.nan]]), ValueError, "X, right objects holds NaN"),
-        (lambda: Kronecker("linear", Linear()), TypeError, "a kernel must be a Kernel"),
-        (lambda: Kronecker(Linear(), Linear(), 0), ValueError, "split must be a positive integer; got 0"),
-    ],
+test_what_kernels_of_pairs_refuse = refused(
+    (lambda: View("v", 2.0 * Pairwise(Linear()) + Linear(), standardize=True), "units"),
+    (lambda: Pairwise(Linear())(objects(d=3)), r"an even number of .* X has shape \(6, 3\)"),
+    (lambda: Pairwise(Gaussian()).fit([1.0, 2.0]), "even number of columns"),
+    (lambda: Pairwise("linear"), TypeError, "a kernel must be a Kernel or a function"),
+    (lambda: Pairwise(Linear), TypeError, "must be an instance; got the class Linear"),
+    (lambda: Pairwise(Linear())(objects(d=2), objects(d=4)), "but Z, second objects has 2"),
+    (lambda: Pairwise(Linear())([[1.0, np.nan]]), "holds NaN at row 0"),
+    (lambda: Pairwise(Linear())([[1e200, 1.0]]), "not finite in float64 on X: some value"),
+    (lambda: Kronecker(Linear(), Linear())(np.ones((2, 3))), "two objects .*it has 3"),
+    (lambda: Kronecker(Linear(), Linear(), 3)(np.ones((2, 3))), "split=3 leaves no column"),
+    (lambda: Kronecker(Linear(), Linear(), ([0], [5]))(np.ones((2, 3))), "column 5, but"),
+    (lambda: Kronecker(Linear(), Linear())([1.0, 2.0]), "two columns at least"),
+    (lambda: Kronecker(Linear(), Linear())([[1.0, np.nan]]), "X, right objects holds NaN"),
+    (lambda: Kronecker("linear", Linear()), TypeError, "a kernel must be a Kernel"),
+    (lambda: Kronecker(Linear(), Linear(), 0), "split must be a positive integer; got 0"),
 )  # fmt: skip
-def test_what_kernels_of_pairs_refuse(make, error, message):
-    with pytest.raises(error, match=message):
-        make()
 
 
 # --- pairs of unlike objects -------------------------------------------------------------------------------

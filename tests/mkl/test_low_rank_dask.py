@@ -16,7 +16,7 @@ from multikernel.inspection import evaluate
 from multikernel.kernels import Gaussian
 from multikernel.mkl import low_rank as _factors
 from multikernel.rows import Block
-from multikernel.rows.dask_program import KeptParts
+from multikernel.rows.dask_rows import KeptParts
 from multikernel.views.low_rank import LowRankBank, reference_rows
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three
 from tests.mkl.test_low_rank import make_outputs

@@ -199,8 +199,8 @@ def test_without_dask_the_remedy_is_named(monkeypatch):
 
 
 def test_without_a_client_the_memory_is_that_of_this_process(monkeypatch):
-    monkeypatch.setattr("multikernel.rows.cluster.available_memory", lambda: 1000)
+    monkeypatch.setattr("multikernel.rows.memory.available_memory", lambda: 1000)
     assert cluster_memory() == 1000
     assert fits_cluster(1000) and not fits_cluster(1001)
-    monkeypatch.setattr("multikernel.rows.cluster.available_memory", lambda: None)
+    monkeypatch.setattr("multikernel.rows.memory.available_memory", lambda: None)
     assert fits_cluster(10**18)

@@ -16,6 +16,7 @@ from multikernel.rows import Block, LocalRows, tree_sum
 from multikernel.rows.base import add_in_order
 from multikernel.rows.local import each_in_order
 from multikernel.rows.memory import is_on_disk
+from tests.refusals import refused
 
 X = np.random.default_rng(0).normal(size=(23, 3))
 LABELS = [f"row {number}" for number in range(23)]
@@ -116,28 +117,22 @@ def test_a_value_that_is_not_finite_is_named_by_its_row_in_the_whole():
         lazily.map(Block.n_rows.fget)
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: LocalRows((X, X[:5])), ValueError, "part 0 has 23, part 1 has 5"),
-        (lambda: LocalRows((X[:0],)), ValueError, "at least one row; got 0"),
-        (lambda: LocalRows((None,)), ValueError, "at least one part that is not None"),
-        (lambda: LocalRows((X,), block_rows=0), ValueError, "block_rows must be a positive integer; got 0"),
-        (lambda: LocalRows((X,)).take([23]), IndexError, "rows must lie from 0 to 22; got 23"),
-        (lambda: LocalRows((X,)).take([-1]), IndexError, "rows must lie from 0 to 22; got -1"),
-        (lambda: LocalRows((X,)).take(X[:, 0] > 0), TypeError, "whole numbers; got 1-D bool. Turn a mask"),
-        (lambda: LocalRows((X,)).derive(lambda block: X), TypeError, "must return a tuple of parts"),
-        (lambda: LocalRows((X,)).derive(lambda block: (X[:4],)), ValueError, "the 23 rows .* part 0 has 4"),
-        (
-            lambda: LocalRows((X,), 20, on_disk=True).derive(lambda b: (b.parts[0][:, : b.n_rows // 6],)),
-            ValueError,
-            "alike in all blocks; part 0 of rows 12 to 22",
-        ),
-    ],
+test_mistakes_are_named = refused(
+    (lambda: LocalRows((X, X[:5])), "part 0 has 23, part 1 has 5"),
+    (lambda: LocalRows((X[:0],)), "at least one row; got 0"),
+    (lambda: LocalRows((None,)), "at least one part that is not None"),
+    (lambda: LocalRows((X,), block_rows=0), "block_rows must be a positive integer; got 0"),
+    (lambda: LocalRows((X,)).take([23]), IndexError, "rows must lie from 0 to 22; got 23"),
+    (lambda: LocalRows((X,)).take([-1]), IndexError, "rows must lie from 0 to 22; got -1"),
+    (lambda: LocalRows((X,)).take(X[:, 0] > 0), TypeError, "whole numbers; got 1-D bool. Turn a mask"),
+    (lambda: LocalRows((X,)).derive(lambda block: X), TypeError, "must return a tuple of parts"),
+    (lambda: LocalRows((X,)).derive(lambda block: (X[:4],)), "the 23 rows .* part 0 has 4"),
+    (
+        lambda: LocalRows((X,), 20, on_disk=True).derive(lambda b: (b.parts[0][:, : b.n_rows // 6],)),
+        ValueError,
+        "alike in all blocks; part 0 of rows 12 to 22",
+    ),
 )
-def test_mistakes_are_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
 
 
 # --- several blocks at a time -----------------------------------------------------------------------

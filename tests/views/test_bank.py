@@ -25,6 +25,7 @@ from multikernel.kernels import (
     smallest_eigenvalue,
 )
 from multikernel.views import KernelBank, LowRankBank, View
+from tests.refusals import refused
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(50, 4))
@@ -327,25 +328,19 @@ BROKEN[2, 1] = np.nan
 BELOW = [("below", lambda A, B: -(A @ B.T) - np.eye(len(A)))]
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: FITTED.transform(NEW[:, :3]), ValueError, "X has 3 features, but KernelBank is exp"),
-        (lambda: FITTED.self_similarities(NEW[:, :3]), ValueError, "KernelBank is expecting 4 features"),
-        (lambda: FITTED.transform(BROKEN), ValueError, "'tap' at prediction holds NaN at row 2, column 1"),
-        (lambda: FITTED.restrict([1], []).transform(NEW), ValueError, "no kernel is active"),
-        (lambda: FITTED.restrict([3, 50], [0]), ValueError, "support must hold .* 0 to 49; got 3 to 50"),
-        (lambda: FITTED.restrict([3], [2]), ValueError, "active must hold positions from 0 to 1; got 2 to 2"),
-        (lambda: FITTED.restrict([0.5], [0]), TypeError, "support must be a 1-D array of integer positions"),
-        (lambda: KernelBank().transform(NEW), ValueError, "this KernelBank is not fitted yet"),
-        (lambda: KernelBank().restrict([0], [0]), ValueError, "this KernelBank is not fitted yet"),
-        (lambda: KernelBank().self_similarities(NEW), ValueError, "this KernelBank is not fitted yet"),
-        (lambda: KernelBank([Linear()]).fit(None), TypeError, "X must be an array"),
-        (lambda: KernelBank(psd="fix").fit(X), ValueError, "psd must be one of 'error', .*; got 'fix'"),
-        (lambda: KernelBank(dtype="int8").fit_stack(X), ValueError, "must be 'float64' or .*; got 'int8'"),
-        (lambda: KernelBank(BELOW, psd="clip").fit(X), ValueError, "'below', repaired with psd=.*all zero"),
-    ],
+test_other_refusals = refused(
+    (lambda: FITTED.transform(NEW[:, :3]), "X has 3 features, but KernelBank is exp"),
+    (lambda: FITTED.self_similarities(NEW[:, :3]), "KernelBank is expecting 4 features"),
+    (lambda: FITTED.transform(BROKEN), "'tap' at prediction holds NaN at row 2, column 1"),
+    (lambda: FITTED.restrict([1], []).transform(NEW), "no kernel is active"),
+    (lambda: FITTED.restrict([3, 50], [0]), "support must hold .* 0 to 49; got 3 to 50"),
+    (lambda: FITTED.restrict([3], [2]), "active must hold positions from 0 to 1; got 2 to 2"),
+    (lambda: FITTED.restrict([0.5], [0]), TypeError, "support must be a 1-D array of integer positions"),
+    (lambda: KernelBank().transform(NEW), "this KernelBank is not fitted yet"),
+    (lambda: KernelBank().restrict([0], [0]), "this KernelBank is not fitted yet"),
+    (lambda: KernelBank().self_similarities(NEW), "this KernelBank is not fitted yet"),
+    (lambda: KernelBank([Linear()]).fit(None), TypeError, "X must be an array"),
+    (lambda: KernelBank(psd="fix").fit(X), "psd must be one of 'error', .*; got 'fix'"),
+    (lambda: KernelBank(dtype="int8").fit_stack(X), "must be 'float64' or .*; got 'int8'"),
+    (lambda: KernelBank(BELOW, psd="clip").fit(X), "'below', repaired with psd=.*all zero"),
 )  # fmt: skip
-def test_other_refusals(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

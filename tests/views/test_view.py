@@ -11,6 +11,7 @@ import pytest
 
 from multikernel.kernels import Center, FunctionKernel, Gaussian, Linear, Polynomial, UnitDiagonal
 from multikernel.views import View, as_views, distinct_views, per_feature
+from tests.refusals import refused
 
 
 def my_similarity(A, B):
@@ -63,27 +64,22 @@ def test_views_are_values():
         view.name = "b"
 
 
-@pytest.mark.parametrize(
-    ("kernels", "error", "message"),
-    [
-        ("rfb", ValueError, "kernels must be one of 'auto', 'precomputed', a kernel, or a list.*; got 'rfb'"),
-        ({}, ValueError, "the kernel of at least one table; got an empty dict"),
-        ({1: "rbf"}, TypeError, "the names of tables as its keys; got 1"),
-        ([], ValueError, "at least one kernel; got an empty list"),
-        (3, TypeError, "kernels must be 'auto', 'precomputed', a kernel, .*; got int"),
-        (None, TypeError, "got NoneType"),
-        ([("a", Linear()), ("a", Gaussian())], ValueError, "view names must be distinct; 'a' occurs 2 times"),
-        ([(Linear(), [0])], TypeError, r"must be \(name, kernel, columns\); got"),
-        ([("a", "rfb")], ValueError, "view 'a': kernel 'rfb': unknown kernel 'rfb'"),
-        ([("a", Gaussian)], TypeError, r"view 'a': a kernel must be an instance; got the class Gaussian"),
-        ([("", Linear())], TypeError, "the name of a view must be a non-empty string; got ''"),
-        ([("a", Linear(), None, "centre")], ValueError, "view 'a': transforms must be one of"),
-        (["gausian"], ValueError, "unknown kernel 'gausian'. Did you mean 'gaussian'"),
-    ],
+test_mistakes_are_named = refused(
+    ("rfb", "kernels must be one of 'auto', 'precomputed', a kernel, or a list.*; got 'rfb'"),
+    ({}, "the kernel of at least one table; got an empty dict"),
+    ({1: "rbf"}, TypeError, "the names of tables as its keys; got 1"),
+    ([], "at least one kernel; got an empty list"),
+    (3, TypeError, "kernels must be 'auto', 'precomputed', a kernel, .*; got int"),
+    (None, TypeError, "got NoneType"),
+    ([("a", Linear()), ("a", Gaussian())], "view names must be distinct; 'a' occurs 2 times"),
+    ([(Linear(), [0])], TypeError, r"must be \(name, kernel, columns\); got"),
+    ([("a", "rfb")], "view 'a': kernel 'rfb': unknown kernel 'rfb'"),
+    ([("a", Gaussian)], TypeError, r"view 'a': a kernel must be an instance; got the class Gaussian"),
+    ([("", Linear())], TypeError, "the name of a view must be a non-empty string; got ''"),
+    ([("a", Linear(), None, "centre")], "view 'a': transforms must be one of"),
+    (["gausian"], "unknown kernel 'gausian'. Did you mean 'gaussian'"),
+    by=as_views,
 )
-def test_mistakes_are_named(kernels, error, message):
-    with pytest.raises(error, match=message):
-        as_views(kernels)
 
 
 # --- approximations ------------------------------------------------------------------------------
@@ -137,21 +133,16 @@ def test_columns_by_number_position_or_name():
         assert [view.name for view in per_feature(features, Linear())] == names
 
 
-@pytest.mark.parametrize(
-    ("features", "error", "message"),
-    [
-        (np.eye(3), TypeError, r"got a table of shape \(3, 3\). Use per_feature\(X.shape\[1\]\)"),
-        (pd.DataFrame(np.eye(2)), TypeError, r"a table of shape .* per_feature\(frame.columns\)"),
-        ([[1.0, 2.0], [3.0, 4.0]], TypeError, "names or positions"),
-        (np.array([0.3, 1.7]), TypeError, "names or positions"),
-        ("height", TypeError, "a number or a list"),
-        ([], ValueError, r"one column at least; got none. Use per_feature\(X"),
-        (0, ValueError, "features"),
-        ([0, 1, 0], ValueError, "'feature-0' is there 2 times"),
-        (["a", "a"], ValueError, "'a' is there 2 times"),
-        ([0, "feature-0"], ValueError, "must differ"),
-    ],
+test_what_names_no_columns_is_refused_with_a_remedy = refused(
+    (np.eye(3), TypeError, r"got a table of shape \(3, 3\). Use per_feature\(X.shape\[1\]\)"),
+    (pd.DataFrame(np.eye(2)), TypeError, r"a table of shape .* per_feature\(frame.columns\)"),
+    ([[1.0, 2.0], [3.0, 4.0]], TypeError, "names or positions"),
+    (np.array([0.3, 1.7]), TypeError, "names or positions"),
+    ("height", TypeError, "a number or a list"),
+    ([], r"one column at least; got none. Use per_feature\(X"),
+    (0, "features"),
+    ([0, 1, 0], "'feature-0' is there 2 times"),
+    (["a", "a"], "'a' is there 2 times"),
+    ([0, "feature-0"], "must differ"),
+    by=per_feature,
 )
-def test_what_names_no_columns_is_refused_with_a_remedy(features, error, message):
-    with pytest.raises(error, match=message):
-        per_feature(features)

@@ -83,17 +83,15 @@ from ...spectral.solver.kernel import SpectralModel, SpectralWeights
 from ...spectral.solver.kernel import Spectrum as KernelSpectrum
 from ...transductive.classifier import TransductiveMKLClassifier
 from ...views.bank import FittedView, KernelBank
-from ...views.columns import Selection
+from ...views.columns import Scaling, Selection
 from ...views.gating_features import GatingColumns, GatingKernelMap
 from ...views.low_rank.bank import LowRankBank
 from ...views.low_rank.maps import ColumnMap, FourierMap, LandmarkMap
 from ...views.low_rank.transforms import Scale, Shift, UnitLength
 from ...views.low_rank.view import FactorView
 from ...views.memory import MemoryEstimate
-from ...views.missing.bank import CompletedBank
-from ...views.missing.filling import MeanFilling, MutualFilling, ViewMap
+from ...views.missing import CompletedBank, MeanFilling, MutualFilling, ViewMap
 from ...views.precomputed import PrecomputedBank
-from ...views.scaling import Scaling
 from ...views.view import View
 from .stand_ins import (
     Categories,

@@ -9,11 +9,4 @@ from multikernel.kernels.networks.kernels import (
 )
 from multikernel.kernels.networks.network import Network
 
-__all__ = [
-    "Diffusion",
-    "Network",
-    "NetworkKernel",
-    "RandomWalk",
-    "RegularizedLaplacian",
-    "diffusion_kernel",
-]
+__all__ = ["Diffusion", "Network", "NetworkKernel", "RandomWalk", "RegularizedLaplacian", "diffusion_kernel"]

@@ -106,16 +106,15 @@ class Network:
         if len(names) != size:
             raise ValueError(f"nodes must name all {size} rows of the adjacency matrix; got {len(names)}.")
         pairs = np.column_stack([upper.row, upper.col])
-        network = cls.__new__(cls)
-        network._set(names, pairs, read_weights(upper.data, names[pairs]))
-        return network
+        return cls.__new__(cls)._set(names, pairs, read_weights(upper.data, names[pairs]))
 
-    def _set(self, names: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> None:
+    def _set(self, names: np.ndarray, pairs: np.ndarray, weights: np.ndarray) -> Network:
         pairs, weights = _distinct_edges(names, np.sort(pairs, axis=1), weights)
         for name, array in zip(_STATE, (names, pairs, weights), strict=True):
             array = np.array(array)
             array.flags.writeable = False
             self.__dict__[name] = array
+        return self
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a network cannot be modified; {name!r} is not set. Make another one.")
@@ -162,9 +161,7 @@ class Network:
         place[[self.positions[name] for name in names.tolist()]] = np.arange(len(names))
         pairs = place[self.pairs]
         within = (pairs >= 0).all(axis=1)
-        network = Network.__new__(Network)
-        network._set(names, pairs[within], self.weights[within])
-        return network
+        return Network.__new__(Network)._set(names, pairs[within], self.weights[within])
 
     @cached_property
     def positions(self) -> dict[Any, int]:

@@ -25,16 +25,9 @@ _LEAST_SHARE = 0.5  # of the training letters that a named alphabet must know
 
 @dataclass(frozen=True)
 class Letters:
-    """Sequences one after the other: row i is ``codes[starts[i]:starts[i + 1]]``.
+    """Sequences one after the other: row i is ``codes[starts[i]:starts[i + 1]]``."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32
-        Positions in the alphabet; -1 for letters outside it.
-    starts : ndarray of int64, shape (n + 1,)
-    """
-
-    codes: np.ndarray
+    codes: np.ndarray  # positions in the alphabet; -1 for letters outside it
     starts: np.ndarray
 
     def __len__(self) -> int:
@@ -51,9 +44,6 @@ class SequenceKernel(Kernel):
     alphabet: str | None
     _reads_numbers = False
 
-    def _check_alphabet(self) -> None:
-        object.__setattr__(self, "alphabet", check_alphabet(type(self).__name__, self.alphabet))
-
     @property
     def is_fitted(self) -> bool:
         return self.alphabet is not None
@@ -67,17 +57,19 @@ class SequenceKernel(Kernel):
         """Refuse training rows of which nothing is left to compare."""
 
     def _letters(self, rows: Rows) -> Letters:
-        assert self.alphabet is not None
-        return encoded(rows, self.alphabet)
+        """The sequences as positions in the alphabet, kept with the rows for the next kernel."""
+        alphabet = self.alphabet
+        assert alphabet is not None
+        return rows.derived("letters", alphabet, lambda: _letters(rows, alphabet))
 
 
-def check_alphabet(kernel: str, alphabet: Any) -> str | None:
+def check_alphabet(name: str, alphabet: Any) -> str | None:
     """Return the name of an alphabet, letters, or None for those of the training rows."""
     if alphabet is None:
         return None
     requirement = (
-        f"{kernel} alphabet must be 'dna', 'rna', 'protein', a string of letters such as 'ACGT', or None for "
-        "the letters of the training rows"
+        f"{name} must be 'dna', 'rna', 'protein', a string of letters such as 'ACGT', or None for the "
+        "letters of the training rows"
     )
     if not isinstance(alphabet, str):
         raise TypeError(f"{requirement}; got {alphabet!r}.")
@@ -112,11 +104,6 @@ def fit_alphabet(kernel: str, alphabet: str | None, rows: Rows) -> str:
             "'protein', the letters themselves, or None for the letters of the training rows."
         )
     return alphabet
-
-
-def encoded(rows: Rows, alphabet: str) -> Letters:
-    """The sequences of one column as positions in the alphabet, kept with the rows for the next kernel."""
-    return rows.derived("letters", alphabet, lambda: _letters(rows, alphabet))
 
 
 def _letters(rows: Rows, alphabet: str) -> Letters:

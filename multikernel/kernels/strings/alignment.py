@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from multikernel._validation import check_positive_integer
+from multikernel.kernels._columns import import_library
 from multikernel.kernels._rows import Pair, Rows
-from multikernel.kernels.base import Kernel
+from multikernel.kernels.base import Kernel, checked
 from multikernel.kernels.strings._letters import read_strings
 
 _OF_PROTEINS = (
@@ -64,28 +65,23 @@ class LocalAlignment(Kernel):
     """
 
     matrix: str = "blosum62"
-    gap_open: int = 11
-    gap_extend: int = 1
+    gap_open: int = checked(11, check_positive_integer)
+    gap_extend: int = checked(1, check_positive_integer)
+    is_psd = False
     _reads_numbers = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.matrix not in _OF_PROTEINS + _OF_DNA:
             raise ValueError(
                 "LocalAlignment matrix must be 'blosum30' to 'blosum100' or 'pam10' to 'pam500' (such as "
                 f"'blosum62' or 'pam250'), 'dnafull' or 'nuc44'; got {self.matrix!r}."
             )
-        for name in ("gap_open", "gap_extend"):
-            value = check_positive_integer(f"LocalAlignment {name}", getattr(self, name))
-            object.__setattr__(self, name, value)
         if self.gap_open < self.gap_extend:
             raise ValueError(
                 f"LocalAlignment gap_open must be at least gap_extend; got {self.gap_open} and "
                 f"{self.gap_extend}."
             )
-
-    @property
-    def is_psd(self) -> bool:
-        return False
 
     def _resolve(self, rows: Rows) -> Kernel:
         _import_parasail()  # so that it is missed before anything is computed
@@ -126,13 +122,7 @@ class _Scorer:
 
 
 def _import_parasail() -> Any:
-    try:
-        import parasail
-    except ImportError:
-        raise ImportError(
-            "LocalAlignment needs the library parasail. Install it with pip install 'multikernel[sequences]'."
-        ) from None
-    return parasail
+    return import_library("parasail", "LocalAlignment", "sequences")
 
 
 def _spelled(strings: list[str], is_dna: bool) -> list[str]:

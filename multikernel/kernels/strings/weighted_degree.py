@@ -9,7 +9,8 @@ import numpy as np
 from multikernel._numba import kept_njit
 from multikernel._validation import RowError, check_count, check_positive_integer
 from multikernel.kernels._rows import Pair, Rows, mirror, row_blocks, write_tile
-from multikernel.kernels.strings._letters import Letters, SequenceKernel
+from multikernel.kernels.base import checked
+from multikernel.kernels.strings._letters import Letters, SequenceKernel, check_alphabet
 
 # Without the liberties of fast arithmetic: k(x, z) and k(z, x) are to be equal bit by bit.
 _exact = kept_njit(error_model="numpy", nogil=True)
@@ -50,15 +51,9 @@ class WeightedDegree(SequenceKernel):
            [1.6667, 0.6667, 1.6667]])
     """
 
-    degree: int = 5
-    shift: int = 0
-    alphabet: str | None = None
-
-    def __post_init__(self) -> None:
-        degree = check_positive_integer("WeightedDegree degree", self.degree)
-        object.__setattr__(self, "degree", degree)
-        object.__setattr__(self, "shift", check_count("WeightedDegree shift", self.shift))
-        self._check_alphabet()
+    degree: int = checked(5, check_positive_integer)
+    shift: int = checked(0, check_count)
+    alphabet: str | None = checked(None, check_alphabet)
 
     def _gains(self, longest: int) -> np.ndarray:
         """What a run of 0, 1, … `longest` letters that agree counts: Σ_d β_d (run − d + 1)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ import numpy as np
 from multikernel._validation import check_float_dtype, check_rank, check_seed
 from multikernel.views.columns import as_table, check_positions, n_columns, require_width
 from multikernel.views.columns import n_rows as count_rows
-from multikernel.views.low_rank.fitting import ViewFitter
 from multikernel.views.low_rank.transforms import trace_errors
-from multikernel.views.low_rank.view import check_low_rank, iter_parts
+from multikernel.views.low_rank.view import ViewFitter, check_low_rank, iter_parts
 from multikernel.views.view import as_views
 
 
+@dataclass(eq=False, repr=False)
 class LowRankBank:
     """Factors of kernels on blocks of columns, fitted on reference rows: X ↦ (Z_1, …, Z_m), Z_m Z_mᵀ ≈ K_m.
 
@@ -80,18 +81,11 @@ class LowRankBank:
     ((50, 21), ['exact', 'nystroem'], array([ 1, 20]))
     """
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        rank: int | float | None = None,
-        seed: int | None = 0,
-        dtype: Any = "float64",
-    ) -> None:
-        self.kernels = kernels
-        self.rank = rank
-        self.seed = seed
-        self.dtype = dtype
+    kernels: Any = "auto"
+    _: KW_ONLY
+    rank: int | float | None = None
+    seed: int | None = 0
+    dtype: Any = "float64"
 
     # --- fit -------------------------------------------------------------------------------------
 

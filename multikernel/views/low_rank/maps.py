@@ -47,15 +47,7 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def write(self, kernel: Kernel, pair: Pair, out: np.ndarray) -> None:
-        """Write the factors of the pair's left rows into `out` (n, rank), float64.
-
-        Parameters
-        ----------
-        kernel : Kernel
-            Fitted.
-        pair : Pair
-            The rows against `landmarks`, or against no rows.
-        """
+        """Write the factors of the pair's left rows, against `landmarks`, into `out` (n, rank), float64."""
 
     def pair(self, kernel: Kernel, rows: Rows, *, keep: bool = False) -> Pair:
         """The rows against `landmarks`, or against no rows; products are kept for another view or kernel."""
@@ -216,24 +208,7 @@ class PivotedCholesky:
 
     Only the columns of K that belong to pivots are computed. Drawn pivots (Chen et al., 2025) leave out less
     than the rows of which most is left out, which are outliers at first; with heavy tails half as many do.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Fitted.
-    rows : Rows
-        Of which pivots are chosen.
-    diagonal : ndarray of shape (n,)
-        k(x, x).
-    weights : ndarray of shape (n,)
-        What is left out of each row counts by its weight.
-    seed : int
-        Of the draws.
-
-    Attributes
-    ----------
-    left_out : ndarray of shape (n,)
-        k(x, x) − ‖z‖² of each row.
+    What is left out of a row, k(x, x) − ‖z‖², counts by its weight.
 
     References
     ----------
@@ -316,19 +291,7 @@ def cholesky_map(
 ) -> LandmarkMap:
     """The map of pivots, as many as `rank`, or until at most that share of the trace is left out.
 
-    Parameters
-    ----------
-    transforms : iterable of Transform
-        Of the view: what is left out is measured after them.
-    kernel : Kernel
-        Fitted.
-    rows : Rows
-    diagonal : ndarray of shape (n,)
-        k(x, x).
-    rank : int or float
-    largest : int
-        No more pivots than these, where `rank` is a share of the trace.
-    seed : int
+    The share is measured after the transforms of the view; of pivots there are not more than `largest` then.
     """
     cholesky = PivotedCholesky(kernel, rows, diagonal, row_weights(transforms, diagonal), seed)
     if isinstance(rank, int):
@@ -367,15 +330,7 @@ class FourierMap(FeatureMap):
 
 
 def fourier_map(kernel: Kernel, rows: Rows, rank: int, seed: int) -> FourierMap:
-    """Random features of a fitted kernel: `rank` of them, one fewer where it is odd.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Gaussian or Laplacian, or a product, power or multiple of such.
-    rows : Rows
-        Their number of columns is that of the kernel.
-    """
+    """Random features of a fitted kernel: `rank` of them, one fewer where it is odd."""
     if rank < 2:
         raise ValueError(f"random features come in pairs: rank must be at least 2; got {rank}.")
     n_columns, count = int(rows.values.shape[1]), rank // 2

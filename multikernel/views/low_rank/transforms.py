@@ -74,22 +74,9 @@ class Scale(FactorStep):
 def fit_steps(
     transforms: Iterable[Transform], Z: np.ndarray, diagonal: np.ndarray
 ) -> tuple[tuple[FactorStep, ...], np.ndarray]:
-    """Fit a view's transforms on factors of the reference rows, which are transformed in their memory.
+    """Fit a view's transforms on factors Z of the reference rows, which are transformed in their memory.
 
-    Parameters
-    ----------
-    transforms : iterable of Transform
-        As a view holds them; those that factors cannot follow are refused.
-    Z : ndarray of shape (n, r)
-        Changed.
-    diagonal : ndarray of shape (n,)
-        Exact k(x, x).
-
-    Returns
-    -------
-    steps : tuple of FactorStep
-    diagonal : ndarray of shape (n,)
-        Exact k(x, x) after the transforms.
+    Given the exact k(x, x), also returns what they are after the transforms.
     """
     steps: list[FactorStep] = []
     for transform in _flat(transforms):

@@ -12,6 +12,7 @@ from multikernel import KernelBank, MKLClassifier
 from multikernel.kernels import EmpiricalMap, LocalAlignment
 from multikernel.kernels.expressions import parse_kernel
 from tests.kernels.laws import check_laws, check_missing_library
+from tests.refusals import refused
 
 residues = st.text("ARNDCQEGHILKMFPSTWYVBZX", min_size=1, max_size=14)
 proteins = st.lists(residues, min_size=1, max_size=4)
@@ -52,19 +53,14 @@ def test_letters_that_no_matrix_knows_may_be_any():
     assert dna(["acguE-"], ["ACGT"]) == dna(["ACGTNN"], ["ACGT"]) == 20.0
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: LocalAlignment("blosum61"), "matrix must be 'blosum30' to 'blosum100' .* got 'blosum61'"),
-        (lambda: LocalAlignment(gap_open=0), "gap_open must be a positive integer; got 0"),
-        (lambda: LocalAlignment(gap_open=2.5), "gap_open must be a positive integer; got 2.5"),
-        (lambda: LocalAlignment(gap_open=1, gap_extend=2), "at least gap_extend; got 1 and 2"),
-        (lambda: LocalAlignment()(["MK", None]), r"missing value \(None\) at row 1"),
-    ],
+test_parameters_and_rows_are_checked = refused(
+    (lambda: LocalAlignment("blosum61"), "matrix must be 'blosum30' to 'blosum100' .* got 'blosum61'"),
+    (lambda: LocalAlignment(gap_open=0), "gap_open must be a positive integer; got 0"),
+    (lambda: LocalAlignment(gap_open=2.5), "gap_open must be a positive integer; got 2.5"),
+    (lambda: LocalAlignment(gap_open=1, gap_extend=2), "at least gap_extend; got 1 and 2"),
+    (lambda: LocalAlignment()(["MK", None]), r"missing value \(None\) at row 1"),
+    error=(TypeError, ValueError),
 )  # fmt: skip
-def test_parameters_and_rows_are_checked(make, said):
-    with pytest.raises((TypeError, ValueError), match=said):
-        make()
 
 
 def test_the_matrices_are_those_of_parasail():

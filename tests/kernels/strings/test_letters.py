@@ -10,6 +10,7 @@ from multikernel.kernels import Gappy, Mismatch, Spectrum, WeightedDegree
 from multikernel.kernels.expressions import parse_kernel
 from multikernel.views import View
 from tests.kernels.laws import check_value
+from tests.refusals import refused
 
 ROWS = ["ACGT", "ACGA", "TTGA"]
 K = Spectrum(2, "ACGT")(ROWS)
@@ -96,32 +97,27 @@ def test_what_is_no_column_of_strings_is_refused_with_its_row(column, said):
             kernel.fit(column)
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: Spectrum(0), "Spectrum k must be a positive integer; got 0"),
-        (lambda: Spectrum(2.5), "Spectrum k must be a positive integer; got 2.5"),
-        (lambda: Mismatch(3, 3), "mismatches must be less than k = 3, or every pattern .* got 3"),
-        (lambda: Mismatch(3, -1), "mismatches must be a whole number of at least 0; got -1"),
-        (lambda: Gappy(3, True), "gaps must be a whole number of at least 0; got True"),
-        (lambda: Gappy(20, 20), "at most 10000 ways to choose k of k \\+ gaps"),
-        (lambda: WeightedDegree(0), "degree must be a positive integer"),
-        (lambda: WeightedDegree(3, -1), "shift must be a whole number of at least 0"),
-        (lambda: Spectrum(3, "DNA"), "alphabet must be 'dna', 'rna', 'protein', .*Did you mean 'dna'"),
-        (lambda: Spectrum(3, ""), "got an empty string"),
-        (lambda: Spectrum(3, "ACGA"), "'ACGA', which holds a letter twice"),
-        (lambda: Spectrum(3, 4), "alphabet must be .* got 4"),
-        (lambda: Spectrum(15, "protein"), "k must be at most 14 with an alphabet of 20 letters"),
-        (lambda: Spectrum(40).fit(["ACGT" * 20]), "k must be at most 31 with an alphabet of 4 letters"),
-        (lambda: Spectrum(2, "dna").fit(["MLSPQW", "ACLLIV"]), r"83% of the letters of X .* \(ILMPQSVW\)"),
-        (lambda: Spectrum(2, "xyz").fit(["abc"]), "100% of the letters"),
-        (lambda: View("s", Spectrum(3), "s", standardize=True), "view 's': standardize=True needs"),
-        (lambda: View("s", 2 * Spectrum(3) ** 2, "s", standardize=True), "standardize=True needs"),
-    ],
+test_parameters_are_checked = refused(
+    (lambda: Spectrum(0), "Spectrum k must be a positive integer; got 0"),
+    (lambda: Spectrum(2.5), "Spectrum k must be a positive integer; got 2.5"),
+    (lambda: Mismatch(3, 3), "mismatches must be less than k = 3, or every pattern .* got 3"),
+    (lambda: Mismatch(3, -1), "mismatches must be a whole number of at least 0; got -1"),
+    (lambda: Gappy(3, True), "gaps must be a whole number of at least 0; got True"),
+    (lambda: Gappy(20, 20), "at most 10000 ways to choose k of k \\+ gaps"),
+    (lambda: WeightedDegree(0), "degree must be a positive integer"),
+    (lambda: WeightedDegree(3, -1), "shift must be a whole number of at least 0"),
+    (lambda: Spectrum(3, "DNA"), "alphabet must be 'dna', 'rna', 'protein', .*Did you mean 'dna'"),
+    (lambda: Spectrum(3, ""), "got an empty string"),
+    (lambda: Spectrum(3, "ACGA"), "'ACGA', which holds a letter twice"),
+    (lambda: Spectrum(3, 4), "alphabet must be .* got 4"),
+    (lambda: Spectrum(15, "protein"), "k must be at most 14 with an alphabet of 20 letters"),
+    (lambda: Spectrum(40).fit(["ACGT" * 20]), "k must be at most 31 with an alphabet of 4 letters"),
+    (lambda: Spectrum(2, "dna").fit(["MLSPQW", "ACLLIV"]), r"83% of the letters of X .* \(ILMPQSVW\)"),
+    (lambda: Spectrum(2, "xyz").fit(["abc"]), "100% of the letters"),
+    (lambda: View("s", Spectrum(3), "s", standardize=True), "view 's': standardize=True needs"),
+    (lambda: View("s", 2 * Spectrum(3) ** 2, "s", standardize=True), "standardize=True needs"),
+    error=(TypeError, ValueError),
 )  # fmt: skip
-def test_parameters_are_checked(make, said):
-    with pytest.raises((TypeError, ValueError), match=said):
-        make()
 
 
 def test_kernels_are_plain_descriptions():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from multikernel.kernels import Gappy, Mismatch, Spectrum
 from multikernel.kernels._rows import Rows
-from multikernel.kernels.strings import _counts
+from multikernel.kernels.strings import spectrum
 from tests.kernels.laws import check_laws
 
 sequences = st.lists(st.text("ACGN", min_size=1, max_size=12), min_size=1, max_size=6)
@@ -52,7 +52,7 @@ def agrees(kernel, features, left, right):
 @given(sequences, sequences, st.integers(1, 4), st.booleans())
 def test_the_spectrum_counts_every_pattern(left, right, k, dense):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_counts, "_DENSE_SHARE", -1.0 if dense else 2.0)
+        patch.setattr(spectrum, "_DENSE_SHARE", -1.0 if dense else 2.0)
         agrees(Spectrum(k, "ACG"), lambda x: spectrum_features(x, k, "ACG"), left, right)
 
 
@@ -89,7 +89,7 @@ def test_long_patterns_and_many_rows_take_the_other_ways_through():
     gappy = Gappy(2, 1, "protein")
     whole = gappy(left)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_counts, "_CHUNK", 200)
+        patch.setattr(spectrum, "_CHUNK", 200)
         assert np.array_equal(gappy(left), whole)
     assert np.array_equal(whole[:2, :2], gram(lambda x: gappy_features(x, 2, 1, "ACDE"), left[:2], left[:2]))
 

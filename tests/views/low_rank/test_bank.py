@@ -26,6 +26,7 @@ from multikernel.kernels import (
 from multikernel.views import KernelBank, LowRankBank, View, make_bank
 from multikernel.views.low_rank import largest_rank, reference_rows, reference_size
 from multikernel.views.low_rank import view as one_view
+from tests.refusals import refused
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(90, 4))
@@ -310,30 +311,24 @@ SINGLE = LowRankBank([View("large", Linear(), [1])], dtype="float32").fit(X)
 RANDOM = View("v", Gaussian(), approximation="random_features")
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        *((lambda rank=rank: LowRankBank([Linear()], rank=rank).fit(X), ValueError, "^rank must be a number")
-          for rank in (0, -1, 1.0, 0.0, np.nan)),
-        (lambda: LowRankBank([Linear()], rank=True).fit(X), TypeError, "^rank must be a number of columns"),
-        (lambda: LowRankBank([Linear()], rank="200").fit(X), TypeError, "^rank must be a number of columns"),
-        (lambda: LowRankBank([Gaussian()], rank=91).fit(X), ValueError, "^rank must be at most n, .* n = 90"),
-        (lambda: LowRankBank([View("v", Linear(), rank=91)]).fit(X), ValueError, "'v': rank must .* n = 90"),
-        (lambda: LowRankBank([Gaussian()], rank=91).fit(X, n_rows=500), ValueError, "91 for 90 of 500 rows"),
-        (lambda: LowRankBank([RANDOM], rank=0.1).fit(X), ValueError, "'v': .* no trace error .*rank=200"),
-        (lambda: LowRankBank("auto").fit(np.ones((10, 2))), ValueError, "every kernel of kernels='auto' is"),
-        (lambda: LowRankBank(VIEWS, rank=15).transform(X), ValueError, "this LowRankBank is not fitted yet"),
-        (lambda: LowRankBank(VIEWS).fit(X[:0]), ValueError, "must hold at least one sample"),
-        (lambda: LowRankBank(VIEWS, dtype="float16").fit(X), ValueError, "dtype must be"),
-        (lambda: LowRankBank(VIEWS, seed=0.5).fit(X), TypeError, "seed must be"),
-        (lambda: FITTED.transform(X[:, :3]), ValueError, "X has 3 features, but LowRankBank is expecting 4"),
-        (lambda: FITTED.restrict([]).transform(X), ValueError, "no view is active"),
-        (lambda: FITTED.restrict([5]), ValueError, "active must hold positions from 0 to 4; got 5 to 5"),
-        (lambda: NAMED.transform(pd.DataFrame(X, columns=list("axcd"))), ValueError, "unknown column 'b'"),
-        (lambda: SINGLE.transform(X * np.where(np.arange(90) == 60, 1e39, 1.0)[:, None]), ValueError,
-            "factors of view 'large' do not fit in float32 at row 60"),
-    ],
+test_ranks_and_tables_that_do_not_fit_are_refused = refused(
+    *((lambda rank=rank: LowRankBank([Linear()], rank=rank).fit(X), "^rank must be a number")
+      for rank in (0, -1, 1.0, 0.0, np.nan)),
+    (lambda: LowRankBank([Linear()], rank=True).fit(X), TypeError, "^rank must be a number of columns"),
+    (lambda: LowRankBank([Linear()], rank="200").fit(X), TypeError, "^rank must be a number of columns"),
+    (lambda: LowRankBank([Gaussian()], rank=91).fit(X), "^rank must be at most n, .* n = 90"),
+    (lambda: LowRankBank([View("v", Linear(), rank=91)]).fit(X), "'v': rank must .* n = 90"),
+    (lambda: LowRankBank([Gaussian()], rank=91).fit(X, n_rows=500), "91 for 90 of 500 rows"),
+    (lambda: LowRankBank([RANDOM], rank=0.1).fit(X), "'v': .* no trace error .*rank=200"),
+    (lambda: LowRankBank("auto").fit(np.ones((10, 2))), "every kernel of kernels='auto' is"),
+    (lambda: LowRankBank(VIEWS, rank=15).transform(X), "this LowRankBank is not fitted yet"),
+    (lambda: LowRankBank(VIEWS).fit(X[:0]), "must hold at least one sample"),
+    (lambda: LowRankBank(VIEWS, dtype="float16").fit(X), "dtype must be"),
+    (lambda: LowRankBank(VIEWS, seed=0.5).fit(X), TypeError, "seed must be"),
+    (lambda: FITTED.transform(X[:, :3]), "X has 3 features, but LowRankBank is expecting 4"),
+    (lambda: FITTED.restrict([]).transform(X), "no view is active"),
+    (lambda: FITTED.restrict([5]), "active must hold positions from 0 to 4; got 5 to 5"),
+    (lambda: NAMED.transform(pd.DataFrame(X, columns=list("axcd"))), "unknown column 'b'"),
+    (lambda: SINGLE.transform(X * np.where(np.arange(90) == 60, 1e39, 1.0)[:, None]),
+        "factors of view 'large' do not fit in float32 at row 60"),
 )  # fmt: skip
-def test_ranks_and_tables_that_do_not_fit_are_refused(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

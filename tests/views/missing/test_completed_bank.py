@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from multikernel.kernels import Gaussian, Linear
 from multikernel.views import CompletedBank, KernelBank, PrecomputedBank, View, stack_kernels
-from multikernel.views.missing.filling import RIDGE
-from multikernel.views.missing.presence import absent_rows
+from multikernel.views.columns import absent_rows
+from multikernel.views.missing import RIDGE
+from tests.refusals import refused
 
 RNG = np.random.default_rng(0)
 COLUMNS = ([0, 1], [2, 3], [4])
@@ -290,19 +291,13 @@ def without(rows=(), columns=()):
 NO_KERNEL = np.stack([np.eye(4), np.full((4, 4), np.nan)], axis=2)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: fitted("mean", without(columns=[2, 3])), "'two' is missing from every .*Leave"),
-        (lambda: CompletedBank(PrecomputedBank(), "mean").fit_stack(NO_KERNEL), "'kernel-1' is missing"),
-        (lambda: fitted("mutual", without(rows=[5])), "at least one view; all views are missing in row 5"),
-        (lambda: fitted("mutual", table(8))[0].transform(without(rows=[5])), "views are missing in row 5"),
-        (lambda: CompletedBank(KernelBank(), "none"), "fill must be one of 'zero', .*; got 'none'"),
-    ],
+test_what_cannot_be_completed_is_refused = refused(
+    (lambda: fitted("mean", without(columns=[2, 3])), "'two' is missing from every .*Leave"),
+    (lambda: CompletedBank(PrecomputedBank(), "mean").fit_stack(NO_KERNEL), "'kernel-1' is missing"),
+    (lambda: fitted("mutual", without(rows=[5])), "at least one view; all views are missing in row 5"),
+    (lambda: fitted("mutual", table(8))[0].transform(without(rows=[5])), "views are missing in row 5"),
+    (lambda: CompletedBank(KernelBank(), "none"), "fill must be one of 'zero', .*; got 'none'"),
 )  # fmt: skip
-def test_what_cannot_be_completed_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 @everyhow

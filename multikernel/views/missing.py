@@ -1,9 +1,23 @@
-"""What stands for the similarities of samples that lack views: the mean of the samples that have the view, or
-kernel completion from the other views by the em algorithm: each view is estimated from all the others.
+"""Samples that lack views: their kernels are completed, at fit and for new samples.
 
-The kernels are scaled to mean diagonal 1 on the samples that have them: Q_m = K_m / s_m, known on the block
-vv of the samples that have view m and free elsewhere. With KL(Q, M) = tr(M⁻¹Q) − log det(M⁻¹Q) − n, the
-divergence of two Gaussians with these covariances, and a small λ > 0,
+A sample lacks a view where all columns of the view are missing in its row, or where its row of a ready-made
+kernel is NaN. The banks fit kernel, scaling and transforms of each view on the rows that have it, and yield 0
+wherever one of two samples lacks it. A filling is what is put in the place of these zeros: it is fitted on
+the training stack, which it completes in place, and completes rows of new samples with what it kept:
+
+======== =======================================================================================
+zero     nothing; whoever learns the weights makes up for it (``missing="renormalise"``)
+mean     φ_m of a sample that lacks view m is the mean of φ_m over those that have it
+mutual   its expectation given the other views, by the em algorithm (``missing="complete"``)
+======== =======================================================================================
+
+Every completed training stack is positive semidefinite, and a training sample that comes back as a new one
+has the row that it had at fit. `CompletedBank` is a bank around a bank, which estimators use as any other.
+
+Kernel completion estimates each view from all the others. The kernels are scaled to mean diagonal 1 on the
+samples that have them: Q_m = K_m / s_m, known on the block vv of the samples that have view m and free
+elsewhere. With KL(Q, M) = tr(M⁻¹Q) − log det(M⁻¹Q) − n, the divergence of two Gaussians with these
+covariances, and a small λ > 0,
 
     minimise  J(Q, M) = λ KL(I, M) + Σ_m KL(Q_m, M)   over the free parts of the Q_m and over M ≻ 0.
 
@@ -29,30 +43,180 @@ same views. In a view that the sample has, its similarity to training samples th
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 
+from multikernel._validation import check_choice
+from multikernel.views.bank import Bank
+from multikernel.views.columns import check_positions, require_some_view
+from multikernel.views.memory import MemoryEstimate
+
+FILLINGS = ("zero", "mean", "mutual")
 RIDGE = 0.1  # λ for each kernel
 _TOLERANCE = 1e-7  # the largest change of an entry in a sweep, kernels having mean diagonal 1
 _MAX_SWEEPS = 300
 
 
-@dataclass(frozen=True, eq=False)
-class MeanFilling:
-    """k_m(x, j) with the mean of φ_m over the samples that have view m in the place of an absent φ_m.
+class CompletedBank(Bank):
+    """Kernels of samples some of which lack views.
+
+    Parameters
+    ----------
+    bank : KernelBank or PrecomputedBank
+        Not fitted yet.
+    fill : {"zero", "mean", "mutual"}
+        What stands where one of two samples lacks a view: 0; the mean of the samples that have the view in
+        the place of the absent sample; or its expectation given the other views.
 
     Attributes
     ----------
-    present : ndarray of shape (n, m), bool
+    present_ : ndarray of shape (n_train, m), bool
         Which training samples have which view.
-    means : ndarray of shape (m, n)
-        The mean similarity of the samples that have the view to each training sample, completed.
+    filling_ : MeanFilling, MutualFilling or None
+    view_names_, n_train_, n_kernels_, active_, memory_
+        As those of the bank.
+
+    Examples
+    --------
+    >>> from multikernel.kernels import Linear
+    >>> from multikernel.views import KernelBank
+    >>> views = [("one", Linear(), [0]), ("two", Linear(), [1])]
+    >>> X = np.array([[1.0, 1.0], [2.0, np.nan], [3.0, 3.0]])
+    >>> CompletedBank(KernelBank(views), "mean").fit_stack(X)[1]
+    array([[1., 2., 3.],
+           [2., 4., 6.],
+           [3., 6., 9.]])
     """
 
-    present: np.ndarray
-    means: np.ndarray
+    def __init__(self, bank: Any, fill: str) -> None:
+        check_choice("fill", fill, FILLINGS)
+        self.bank = copy.copy(bank)
+        self.bank.allow_absent = True
+        self.fill = fill
+
+    @property
+    def view_names_(self) -> list[str]:  # type: ignore[override]
+        return list(self.bank.view_names_)
+
+    @property
+    def n_train_(self) -> int:
+        return int(self.bank.n_train_)
+
+    @property
+    def n_kernels_(self) -> int:
+        return int(self.bank.n_kernels_)
+
+    @property
+    def memory_(self) -> MemoryEstimate:
+        return self.bank.memory_
+
+    # --- fit -------------------------------------------------------------------------------------
+
+    def fit_stack(self, X: Any, rows: np.ndarray | None = None) -> np.ndarray:
+        """Fit, and return the completed training Grams: Ks of shape (m, n, n).
+
+        Parameters
+        ----------
+        X : as for the bank; samples may lack views
+        rows : ndarray of int, optional
+            The samples of a ready-made stack that count. The others are as if they were not there, but the
+            rows of new samples still hold their columns.
+        """
+        Ks = self.bank.fit_stack(X)
+        has = self.bank.presence(X)
+        self._rows = np.arange(self.n_train_) if rows is None else rows
+        if self._rows.size < self.n_train_:
+            Ks = np.ascontiguousarray(Ks[:, self._rows][:, :, self._rows])
+            has = has[self._rows]
+            self.bank = self.bank.restrict(self._rows, np.arange(self.n_kernels_))
+        require_some_view(has)
+        self.present_ = has
+        self.active_ = tuple(range(self.n_kernels_))
+        self._support = np.arange(len(has))
+        self.filling_: MeanFilling | MutualFilling | None = None
+        if self.fill != "zero":
+            Ks = Ks if Ks.flags.writeable and not _is_given(Ks, X) else Ks.copy()
+            self.filling_ = (MeanFilling if self.fill == "mean" else MutualFilling).fit(Ks, has)
+        return Ks
+
+    # --- predict ---------------------------------------------------------------------------------
+
+    def presence(self, X: Any) -> np.ndarray:
+        """Whether each sample has each view, (n_test, m); a sample that lacks all of them is refused."""
+        has = np.asarray(self.bank.presence(X))
+        require_some_view(has)
+        return has
+
+    def iter_kernels(self, X: Any) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield ``(index, K)`` for each active kernel, completed; K (n_test, n_train or n_support)."""
+        has = self.presence(X)
+        if isinstance(self.filling_, MutualFilling):
+            return self._iterate_together(X, has, self.filling_)
+        return self._iterate(X, has)
+
+    def _iterate(self, X: Any, has: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        for index, K in self.bank.iter_kernels(X):
+            if isinstance(self.filling_, MeanFilling):
+                K = self.filling_.complete(index, K, has[:, index], self._support)
+            yield index, K
+
+    def _iterate_together(
+        self, X: Any, has: np.ndarray, filling: MutualFilling
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        Ks = np.empty((self.n_kernels_, len(has), len(self.present_)))
+        for index, K in self.bank.iter_kernels(X):
+            Ks[index] = K
+        filling.complete(Ks, has)
+        for index in self.active_:
+            yield index, Ks[index][:, self._support]
+
+    def restrict(self, support: Any, active: Any) -> CompletedBank:
+        """A compact bank that yields the training samples `support` of the kernels `active` only.
+
+        Where kernels are completed from others, all samples and kernels are kept.
+        """
+        compact = copy.copy(self)
+        rows = check_positions("support", support, len(self.present_))
+        kernels = sorted(set(check_positions("active", active, self.n_kernels_).tolist()))
+        compact._support = rows
+        compact.active_ = tuple(kernels)
+        kept = rows
+        if isinstance(self.filling_, MutualFilling):
+            kept, kernels = np.arange(len(self.present_)), list(range(self.n_kernels_))
+        elif isinstance(self.filling_, MeanFilling) and self.filling_.needs_all_columns(
+            rows, np.array(kernels)
+        ):
+            kept = np.arange(len(self.present_))
+        compact.bank = self.bank.restrict(self._rows[kept], kernels)
+        return compact
+
+    def only(self, active: Sequence[int]) -> CompletedBank:
+        """The same bank, yielding the kernels `active` and no others."""
+        part = super().only(active)
+        if not isinstance(self.filling_, MutualFilling):
+            part.bank = self.bank.only(active)
+        return part
+
+
+def _is_given(Ks: np.ndarray, X: Any) -> bool:
+    """Whether the stack is the caller's own memory."""
+    return isinstance(X, np.ndarray) and bool(np.may_share_memory(Ks, X))
+
+
+# --- fillings -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class MeanFilling:
+    """k_m(x, j) with the mean of φ_m over the samples that have view m in the place of an absent φ_m."""
+
+    present: np.ndarray  # (n, m), which training samples have which view
+    means: np.ndarray  # (m, n), of those that have the view to each training sample, completed
 
     @classmethod
     def fit(cls, Ks: np.ndarray, present: np.ndarray) -> MeanFilling:
@@ -67,17 +231,10 @@ class MeanFilling:
         return not bool(self.present[np.ix_(support, active)].all())
 
     def complete(self, m: int, K: np.ndarray, has: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Rows of kernel m, (n_test, n or n_columns), at the training samples `columns`.
+        """Rows of kernel m at the training samples `columns`; `has` says which rows have the view.
 
-        Parameters
-        ----------
-        m : int
-        K : ndarray
-            0 where one of two samples lacks the view; its columns are all training samples, or `columns`
-            where none of these lacks a view.
-        has : ndarray of shape (n_test,), bool
-            Which rows have the view.
-        columns : ndarray of int
+        K is 0 where one of two samples lacks the view; its columns are all training samples, or `columns`
+        where none of these lacks a view.
         """
         lacking = ~self.present[columns, m]
         if K.shape[1] == len(self.present):
@@ -123,26 +280,14 @@ class ViewMap:
 
 @dataclass(frozen=True, eq=False)
 class MutualFilling:
-    """Kernels completed from the other views; see the module for the formulas.
+    """Kernels completed from the other views; see the module for the formulas."""
 
-    Attributes
-    ----------
-    present : ndarray of shape (n, m), bool
-        Which training samples have which view.
-    scales : ndarray of shape (m,)
-        The mean self-similarity of the samples that have the view.
-    maps : tuple of ViewMap
-    ridge : float, the λ
-    history : tuple of float, J after each accepted round, up to a constant
-    change : float, the largest change of an entry in the last sweep; 0 where nothing was missing
-    """
-
-    present: np.ndarray
-    scales: np.ndarray
+    present: np.ndarray  # (n, m), which training samples have which view
+    scales: np.ndarray  # (m,), the mean self-similarity of the samples that have the view
     maps: tuple[ViewMap, ...]
-    ridge: float
-    history: tuple[float, ...] = field(repr=False)
-    change: float
+    ridge: float  # λ
+    history: tuple[float, ...] = field(repr=False)  # J after each accepted round, up to a constant
+    change: float  # of an entry in the last sweep, the largest; 0 where nothing was missing
 
     @classmethod
     def fit(cls, Ks: np.ndarray, present: np.ndarray) -> MutualFilling:
@@ -174,14 +319,7 @@ class MutualFilling:
         return self.change <= _TOLERANCE
 
     def complete(self, Ks: np.ndarray, has: np.ndarray) -> np.ndarray:
-        """Rows of new samples, completed in place.
-
-        Parameters
-        ----------
-        Ks : ndarray of shape (m, n_test, n), float64
-            0 where one of two samples lacks the view.
-        has : ndarray of shape (n_test, m), bool
-        """
+        """Rows of new samples Ks (m, n_test, n), 0 where one of two lacks the view, completed in place."""
         for K, scale, view in zip(Ks, self.scales, self.maps, strict=True):
             K /= scale
             K[:, view.h] = K[:, view.v] @ view.B.T

@@ -1,6 +1,7 @@
 """Support vector classification with learned kernel weights."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,7 @@ MKL = About(
 )
 
 
+@dataclass(eq=False, repr=False)
 class MKLClassifier(MachineClassifier, BaseMKL):
     r"""Support vector classifier that learns the weights of its kernels.
 
@@ -225,40 +227,26 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     about = MKL
     _answers_chunks = True
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: Any = 1.0,
-        loss: str = "hinge",
-        norm: float = 1.0,
-        costs: Any = None,
-        multiclass: str = "ovr",
-        class_weight: Any = None,
-        probability: bool = False,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "auto",
-        rank: int | float | None = None,
-        dtype: Any = "float64",
-        missing: str = "error",
-        n_jobs: int | None = None,
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.rank = rank
-        self.C = C
-        self.loss = loss
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.probability = probability
-        self.n_jobs = n_jobs
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: Any = 1.0
+    loss: str = "hinge"
+    norm: float = 1.0
+    costs: Any = None
+    multiclass: str = "ovr"
+    class_weight: Any = None
+    probability: bool = False
+    tol: float = 1e-3
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "auto"
+    rank: int | float | None = None
+    dtype: Any = "float64"
+    missing: str = "error"
+    n_jobs: int | None = None
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLClassifier":
         """Learn the kernel weights and the machines.

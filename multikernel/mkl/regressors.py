@@ -1,6 +1,7 @@
 """Regression with learned kernel weights: support vector regression and kernel ridge regression."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ RIDGE = About(
 )
 
 
+@dataclass(eq=False, repr=False)
 class MKLRegressor(RegressorMixin, BaseMKL):
     r"""ε-support vector regression that learns the weights of its kernels.
 
@@ -70,32 +72,22 @@ class MKLRegressor(RegressorMixin, BaseMKL):
     about = MKL
     _answers_chunks = True
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        norm: float = 1.0,
-        costs: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "auto",
-        rank: int | float | None = None,
-        dtype: Any = "float64",
-        missing: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.rank = rank
-        self.C = C
-        self.epsilon = epsilon
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float = 1.0
+    epsilon: float = 0.1
+    norm: float = 1.0
+    costs: Any = None
+    tol: float = 1e-3
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "auto"
+    rank: int | float | None = None
+    dtype: Any = "float64"
+    missing: str = "error"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLRegressor":
         """Learn the kernel weights and the machine.
@@ -164,6 +156,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         return float(super().score(X, y, sample_weight))
 
 
+@dataclass(eq=False, repr=False)
 class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
     r"""Kernel ridge regression that learns the weights of its kernels, common to all outputs.
 
@@ -214,32 +207,22 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
     about = RIDGE
     _answers_chunks = True
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        alpha: float = 1.0,
-        fit_intercept: bool = True,
-        norm: float = 1.0,
-        costs: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "auto",
-        rank: int | float | None = None,
-        dtype: Any = "float64",
-        missing: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.rank = rank
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
+    kernels: Any = "auto"
+    _: KW_ONLY
+    alpha: float = 1.0
+    fit_intercept: bool = True
+    norm: float = 1.0
+    costs: Any = None
+    tol: float = 1e-3
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "auto"
+    rank: int | float | None = None
+    dtype: Any = "float64"
+    missing: str = "error"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLRidge":
         """Learn the kernel weights and the regression.

@@ -134,20 +134,12 @@ def alignment_slope(K: Array, T: Array, *, centered: bool = False) -> tuple[floa
 
 @dataclass(frozen=True, eq=False)
 class StackAlignment:
-    """The inner products of a stack with the labels and with itself, as cosines.
+    """The inner products of a stack with the labels and with itself, as cosines."""
 
-    Attributes
-    ----------
-    target : array (m,), q_i / (‖K_i‖ ‖T‖)
-    pairs : array (m, m), S_ij / (‖K_i‖ ‖K_j‖)
-    norms : array (m,), ‖K_i‖
-    target_norm : float, ‖T‖
-    """
-
-    target: Array
-    pairs: Array
-    norms: Array
-    target_norm: float
+    target: Array  # (m,), q_i / (‖K_i‖ ‖T‖)
+    pairs: Array  # (m, m), S_ij / (‖K_i‖ ‖K_j‖)
+    norms: Array  # (m,), ‖K_i‖
+    target_norm: float  # ‖T‖
 
     @property
     def q(self) -> Array:
@@ -249,26 +241,15 @@ def _cosines(q: Array, S: Array, units: Array, labels: Array) -> StackAlignment:
 # ---------------------------------------------------------------------- weights of any sign
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """Weights and certificate for kernels, and a target, of Frobenius norm one.
+    """Weights and certificate for kernels, and a target, of Frobenius norm one."""
 
-    Attributes
-    ----------
-    w : array (m,), of any length
-    upper : float, no feasible w of norm one has a larger alignment
-    slack : array (m,), what the certificate adds to the cosines
-    Z : array (n, n) or None, slack_i = tr(Z K_i)
-    n_iter : int
-    status : Status, of the iterations
-    rank : int, independent kernels
-    """
-
-    w: Array
-    upper: float
-    slack: Array
-    Z: Array | None
+    w: Array  # (m,), of any length
+    upper: float  # no feasible w of norm one has a larger alignment
+    slack: Array  # (m,), what the certificate adds to the cosines
+    Z: Array | None  # (n, n), slack_i = tr(Z K_i)
     n_iter: int
-    status: Status
-    rank: int
+    status: Status  # of the iterations
+    rank: int  # independent kernels
 
 
 def align_in_cone(
@@ -422,29 +403,17 @@ class _ConeProjection:
 class AlignmentResult(Result):
     """Weights of best alignment, in the units of the caller's kernels.
 
-    Attributes
-    ----------
-    weights : array (m,), μ with ‖K(μ)‖ = √(μ'Sμ) = 1 over all points
-    objective : float, q'μ, computed from the learned matrix
-    upper_bound : float, √((q + slack)'S⁻¹(q + slack)): no feasible weights have a larger objective
-    gap : float, (upper_bound − objective) / upper_bound, at least 0
-    alignment_train : float, alignment of the labelled block of K(μ) with yy'; where there are unlabelled
-        points, the objective is not a multiple of it
-    slack : array (m,), tr(Z K_i) for free weights, the multipliers of μ ≥ 0 for nonnegative ones
-    Z : array (n, n) or None, the positive semidefinite multiplier of K(μ) ⪰ 0 (None: it is zero)
-    smallest_eigenvalue : float or None, of K(μ) over all points, for free weights
-    rank : int, how many kernels are linearly independent; if not all are, other weights give the same matrix
-    n_iter : int, iterations of the interior point method
-    status : Status
+    The objective is q'μ, computed from the learned matrix, the gap (upper_bound − objective) / upper_bound.
     """
 
-    weights: Array
-    upper_bound: float
+    weights: Array  # (m,), μ with ‖K(μ)‖ = √(μ'Sμ) = 1 over all points
+    upper_bound: float  # √((q + slack)'S⁻¹(q + slack)): no feasible weights have a larger objective
+    # of the labelled block of K(μ) with yy'; with unlabelled points, the objective is not a multiple of it
     alignment_train: float
-    slack: Array
-    Z: Array | None
-    smallest_eigenvalue: float | None
-    rank: int
+    slack: Array  # (m,), tr(Z K_i) for free weights, the multipliers of μ ≥ 0 for nonnegative ones
+    Z: Array | None  # (n, n), the positive semidefinite multiplier of K(μ) ⪰ 0 (None: it is zero)
+    smallest_eigenvalue: float | None  # of K(μ) over all points, for free weights
+    rank: int  # how many kernels are linearly independent; if not all are, other weights give the same matrix
 
 
 def learn_alignment(

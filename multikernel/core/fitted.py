@@ -42,16 +42,10 @@ class Part(Protocol):
 
 @dataclass(frozen=True)
 class FittedKernels:
-    """The kernels of a fitted model.
+    """The kernels of a fitted model."""
 
-    Attributes
-    ----------
-    parts : list of Part
-    shape : (n_machines, n_kernels), kernels in use or not
-    """
-
-    parts: list[Any]
-    shape: tuple[int, int]
+    parts: list[Any]  # each a Part
+    shape: tuple[int, int]  # (n_machines, n_kernels), kernels in use or not
 
     @property
     def bank(self) -> Any:
@@ -78,23 +72,14 @@ class FittedKernels:
 
 @dataclass(frozen=True)
 class DualKernels:
-    """Kernels by dual coefficients over support samples.
+    """Kernels by dual coefficients over support samples."""
 
-    Attributes
-    ----------
-    bank : fitted bank of the support samples and the kernels in use
-    coefficients : array (n_machines, n_support)
-    weights : array (n_machines, n_kernels)
-    reference : array (n_machines, n_kernels) or None
-        With ``missing="renormalise"``: the weights that scale samples that lack views.
-    notes_absent : bool
-        Whether rows may lack views, and those that lack all with weight are warned of.
-    """
-
-    bank: Any
-    coefficients: Array
-    weights: Array
+    bank: Any  # fitted bank of the support samples and the kernels in use
+    coefficients: Array  # (n_machines, n_support)
+    weights: Array  # (n_machines, n_kernels)
+    # (n_machines, n_kernels) with missing="renormalise": the weights that scale samples that lack views
     reference: Array | None = None
+    # whether rows may lack views, and those that lack all with weight are warned of
     notes_absent: bool = False
 
     def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
@@ -114,16 +99,10 @@ class DualKernels:
 
 @dataclass(frozen=True)
 class FactorKernels:
-    """Kernels by low-rank factors: scores are linear in the columns of the factors.
+    """Kernels by low-rank factors: scores are linear in the columns of the factors."""
 
-    Attributes
-    ----------
-    bank : fitted low-rank bank of the kernels in use
-    coefficients : array (n_machines, n_columns)
-    """
-
-    bank: Any
-    coefficients: Array
+    bank: Any  # fitted low-rank bank of the kernels in use
+    coefficients: Array  # (n_machines, n_columns)
 
     def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
         """The score of each kernel in use."""

@@ -22,16 +22,10 @@ from .._validation import check_positive_integer
 
 @dataclass(frozen=True)
 class Votes:
-    """What the neighbours of each new point say.
+    """What the neighbours of each new point say."""
 
-    Attributes
-    ----------
-    winners : array (n_new,), the class that wins, as a code
-    counts : array (n_new, n_classes), how many of the neighbours each class has
-    """
-
-    winners: Array
-    counts: Array
+    winners: Array  # (n_new,), the class that wins, as a code
+    counts: Array  # (n_new, n_classes), how many of the neighbours each class has
 
 
 def kernel_distances(K: Array, diagonal: Array) -> Array:

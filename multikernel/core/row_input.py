@@ -252,23 +252,13 @@ def refuse_dask(estimator: Any, X: Any) -> None:
 # ---------------------------------------------------------------------- rows given to a fit
 @dataclass(frozen=True)
 class GivenRows:
-    """Checked rows.
+    """Checked rows."""
 
-    Attributes
-    ----------
-    rows : RowBlocks of features, targets and sample weights
-    source : RowBlocks of the same, as they were given
-    used : array (n_blocks,), how many rows of each block have a positive weight
-    totals : array
-        The weight of each class; of values (n_outputs,), their weighted sums.
-    weight : float, of all rows
-    """
-
-    rows: RowBlocks
-    source: RowBlocks
-    used: Array
-    totals: Array
-    weight: float
+    rows: RowBlocks  # of features, targets and sample weights
+    source: RowBlocks  # the same, as they were given
+    used: Array  # (n_blocks,), how many rows of each block have a positive weight
+    totals: Array  # the weight of each class; of values (n_outputs,), their weighted sums
+    weight: float  # of all rows
 
     @property
     def n_used(self) -> int:

@@ -126,22 +126,12 @@ def _decoded(line: bytes) -> Any:
 
 @dataclass(frozen=True)
 class Work:
-    """One piece of work: ``function(**arguments)`` gives a dictionary that JSON can hold.
+    """One piece of work: ``function(**arguments)`` gives a dictionary that JSON can hold."""
 
-    Attributes
-    ----------
-    key : str
-        Names the piece within its run.
-    fingerprint : str
-        A hash of everything that the result depends on: a stored result counts only if its hash is the same.
-    function : callable
-        Must be found by the workers of other processes.
-    arguments : mapping
-    """
-
-    key: str
+    key: str  # names the piece within its run
+    # a hash of everything that the result depends on: a stored result counts only if its hash is the same
     fingerprint: str
-    function: Callable[..., Result]
+    function: Callable[..., Result]  # must be found by the workers of other processes
     arguments: Mapping[str, Any]
 
 

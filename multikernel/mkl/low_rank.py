@@ -147,26 +147,15 @@ def _n_rows(X: Any) -> int:
 # ---------------------------------------------------------------------- factors of all rows
 @dataclass(frozen=True)
 class Factors:
-    """The factors of all rows.
+    """The factors of all rows."""
 
-    Attributes
-    ----------
-    rows : RowBlocks of factors, targets, weights and traces
-    bank : LowRankBank
-    errors : array (n_kernels,), relative trace errors over all rows that count; NaN where there is none
-    tolerances : array (n_kernels,), those asked for; infinity where none was
-    sample_targets : array (n_sample, n_outputs), of the reference rows
-    memory : MemoryEstimate
-    largest_rank : int, columns of a view whose rank is an error, at most
-    """
-
-    rows: RowBlocks
+    rows: RowBlocks  # of factors, targets, weights and traces
     bank: LowRankBank
-    errors: Array
-    tolerances: Array
-    sample_targets: Array
+    errors: Array  # (n_kernels,), relative trace errors over all rows that count; NaN where there is none
+    tolerances: Array  # (n_kernels,), those asked for; infinity where none was
+    sample_targets: Array  # (n_sample, n_outputs), of the reference rows
     memory: MemoryEstimate
-    largest_rank: int
+    largest_rank: int  # columns of a view whose rank is an error, at most
 
     @property
     def missed(self) -> Array:

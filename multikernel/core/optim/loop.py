@@ -40,25 +40,15 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Options:
-    """Numerics of the outer loop: nothing here changes the problem.
+    """Numerics of the outer loop: nothing here changes the problem."""
 
-    Attributes
-    ----------
-    tol : relative duality gap to reach
-    max_iter : outer iterations
-    max_steps : steps of one inner solve
-    coarse : whether to start on a part of the samples
-    rough : stop on the best bounds seen, though no one pair of weights and duals attains both
-    seed : of the choice of that part
-    callback : called after each iteration with the newest entry of the history; True stops the solver
-    """
-
-    tol: float = 1e-3
-    max_iter: int = 300
-    max_steps: int = 10**7
-    coarse: bool = True
-    rough: bool = False
-    seed: int = 0
+    tol: float = 1e-3  # relative duality gap to reach
+    max_iter: int = 300  # outer iterations
+    max_steps: int = 10**7  # steps of one inner solve
+    coarse: bool = True  # whether to start on a part of the samples
+    rough: bool = False  # stop on the best bounds seen, though no one pair of weights and duals attains both
+    seed: int = 0  # of the choice of that part
+    # called after each iteration with the newest entry of the history; True stops the solver
     callback: Callback | None = None
 
 
@@ -69,22 +59,13 @@ def patient_steps(n: int) -> int:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Result:
-    """What every solver returns, so that none can forget to say that it failed; families extend it.
+    """What every solver returns, so that none can forget to say that it failed; families extend it."""
 
-    Attributes
-    ----------
-    objective : float, the value that was optimized, at what is returned
-    gap : float, the certificate, as the solver defines it; nan where there is none
-    n_iter : int
-    status : Status
-    history : list of dict, one for each iteration; empty where none is kept
-    """
-
-    objective: float
-    gap: float = np.nan
+    objective: float  # the value that was optimized, at what is returned
+    gap: float = np.nan  # the certificate, as the solver defines it; nan where there is none
     n_iter: int
     status: Status
-    history: list[Entry] = field(default_factory=list)
+    history: list[Entry] = field(default_factory=list)  # one for each iteration; empty where none is kept
 
 
 class Recorder:

@@ -230,21 +230,10 @@ E = TypeVar("E", bound=Evaluation)
 
 @dataclass(frozen=True)
 class SimplexResult(Result, Generic[E]):
-    """The last point, what is known there, and how the search ended.
+    """The last point, what is known there, and how the search ended."""
 
-    Attributes
-    ----------
-    point : array (m,)
-    evaluation : what the caller's function returned at ``point``
-    n_evaluations : int
-    objective, gap : float, of ``evaluation``
-    n_iter : int
-    status : Status
-    history : list of dict with iteration, objective, lower_bound, gap, n_active
-    """
-
-    point: Array
-    evaluation: E
+    point: Array  # (m,)
+    evaluation: E  # what the caller's function returned at ``point``
     n_evaluations: int
 
 

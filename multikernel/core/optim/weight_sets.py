@@ -86,11 +86,6 @@ class LpBall(WeightSet):
     so one solver over the simplex serves all p. Costs d_m (Bach's) are not part of the set: they scale the
     kernels by 1/d_m² before the set is met.
 
-    Parameters
-    ----------
-    p : float >= 1
-        1 is the simplex (sparse weights), infinity fixes every weight at 1 (the plain sum).
-
     Examples
     --------
     >>> LpBall(1.0).support(np.array([1.0, 3.0]))
@@ -99,7 +94,7 @@ class LpBall(WeightSet):
     5.0
     """
 
-    p: float = 1.0
+    p: float = 1.0  # from 1, the simplex (sparse weights), to infinity, the plain sum (every weight is 1)
 
     def __post_init__(self) -> None:
         if not self.p >= 1.0:

@@ -493,21 +493,12 @@ def value_floor(losses: Sequence[Any], mean_diagonals: Array) -> float:
 # ---------------------------------------------------------------------- joint hinge
 @dataclass(frozen=True)
 class JointHinge:
-    """The loss of all classes in one machine.
+    """The loss of all classes in one machine."""
 
-    Parameters
-    ----------
-    codes : int array (n,), the class of each sample, 0 to n_classes − 1
-    n_classes : int, at least 2
-    C : float or array (n,)
-        Penalty on the margin violations of each sample, or one for all.
-    rewards : array (n, n_classes), optional
-        The margins R_il asked for, 2 by default; any finite numbers. Those of the own classes are not read.
-    """
-
-    codes: Array
-    n_classes: int
-    C: Array | float
+    codes: Array  # (n,), the class of each sample, 0 to n_classes − 1
+    n_classes: int  # at least 2
+    C: Array | float  # penalty on the margin violations of each sample, or one for all
+    # (n, n_classes), the margins R_il asked for, 2 by default; those of the own classes are not read
     rewards: Array | None = None
 
     total = 0.0

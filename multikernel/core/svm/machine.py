@@ -460,15 +460,13 @@ class MachineResult(Result):
 
     Attributes
     ----------
-    dual : array (n,), label × dual of a classifier
-    intercept : float
     objective : float, the dual value
     gap : float, (primal − dual) / |primal|
     n_iter : int, steps of the inner solver
     status : Status
     """
 
-    dual: Array
+    dual: Array  # (n,), label × dual of a classifier
     intercept: float
 
 

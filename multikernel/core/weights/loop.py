@@ -68,32 +68,21 @@ def _machine(loss: Loss | JointHinge, stack: WeightedStack, steps: int) -> Any:
 
 @dataclass(frozen=True)
 class SolveResult(Result):
-    """Learned kernel weights and one machine for each task.
+    """Learned kernel weights and one machine for each task, solved ``n_iter`` times.
 
-    Attributes
-    ----------
-    weights : array (n_kernels,), in the units of the caller's kernels
-    ridge : float, the learned weight of the identity (0 when it is not learned)
-    duals : array (n_outputs, n), one output for each task, or for each class of a joint machine
-    intercepts : array (n_outputs,)
-    objective : float, the dual value at the learned kernel
-    upper_bound, lower_bound : float, they enclose the optimal value
-    gap : float, (upper − lower) / |upper|
-    n_iter : int, outer iterations, which is the number of machines solved for each task
-    passes : float, reads of the whole stack
-    status : Status
-    suspicious : bool, whether negative curvature was met, which a positive semidefinite kernel cannot have
-    history : list of dict with iteration, objective, lower_bound, gap, n_active
-        The best bounds until then; in the last entry those of what is returned.
+    The objective is the dual value at the learned kernel, the gap (upper − lower) / |upper|. The history has
+    the best bounds until then and n_active; in the last entry the bounds of what is returned.
     """
 
-    weights: Array
-    ridge: float
-    duals: Array
-    intercepts: Array
+    weights: Array  # (n_kernels,), in the units of the caller's kernels
+    ridge: float  # the learned weight of the identity (0 when it is not learned)
+    duals: Array  # (n_outputs, n), one output for each task, or for each class of a joint machine
+    intercepts: Array  # (n_outputs,)
+    # upper_bound, lower_bound: they enclose the optimal value
     upper_bound: float
     lower_bound: float
-    passes: float
+    passes: float  # reads of the whole stack
+    # whether negative curvature was met, which a positive semidefinite kernel cannot have
     suspicious: bool = False
 
     @property

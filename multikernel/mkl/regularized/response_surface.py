@@ -61,18 +61,11 @@ def koshal_design(n_factors: int, delta: Any = 1.0) -> Array:
 
 @dataclass(frozen=True)
 class Quadratic:
-    """f(x) = constant + gradient'x + ½ x' hessian x.
-
-    Attributes
-    ----------
-    constant : float
-    gradient : array (n_factors,), at x = 0
-    hessian : array (n_factors, n_factors), symmetric
-    """
+    """f(x) = constant + gradient'x + ½ x' hessian x."""
 
     constant: float
-    gradient: Array
-    hessian: Array
+    gradient: Array  # (n_factors,), at x = 0
+    hessian: Array  # (n_factors, n_factors), symmetric
 
     @classmethod
     def fit(cls, points: Array, values: Array, weights: Array, scale: float = 1.0) -> "Quadratic":

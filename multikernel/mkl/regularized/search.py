@@ -252,19 +252,12 @@ def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> lis
 # ---------------------------------------------------------------------- searches
 @dataclass(frozen=True)
 class Chosen:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    machine_costs : array (n_kernels,)
-    params : list of dict, the points measured
-    best : int, which of them was chosen
-    surface, exponent : of the searches that have one
-    """
-
-    machine_costs: Array
-    params: list[dict[str, float]]
-    best: int
+    machine_costs: Array  # (n_kernels,)
+    params: list[dict[str, float]]  # the points measured
+    best: int  # which of them was chosen
+    # surface, exponent: of the searches that have one
     surface: ResponseSurface | None = None
     exponent: float | None = None
 

@@ -384,24 +384,12 @@ class JointSolver:
 # ---------------------------------------------------------------------- entry point
 @dataclass(frozen=True)
 class MulticlassResult(Result):
-    """A joint multiclass machine.
+    """A joint multiclass machine: its dual value, the gap (primal − dual) / |primal|, steps along cycles."""
 
-    Attributes
-    ----------
-    alpha : array (n, n_classes), 0 in the column of the sample's own class
-    coefficients : array (n, n_classes), B: f^l(x) = Σ_i B_il k(x_i, x) + b_l
-    intercepts : array (n_classes,), of sum 0
-    objective : float, the dual value
-    primal : float, the primal value
-    gap : float, (primal − dual) / |primal|
-    n_iter : int, steps along cycles of classes
-    status : Status
-    """
-
-    alpha: Array
-    coefficients: Array
-    intercepts: Array
-    primal: float
+    alpha: Array  # (n, n_classes), 0 in the column of the sample's own class
+    coefficients: Array  # (n, n_classes), B: f^l(x) = Σ_i B_il k(x_i, x) + b_l
+    intercepts: Array  # (n_classes,), of sum 0
+    primal: float  # the primal value
 
 
 def solve_multiclass(

@@ -257,16 +257,8 @@ def align_in_cone(
 ) -> Aligned:
     """The weights of any sign whose combination is positive semidefinite and best aligned.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric positive semidefinite
-    y : array (N,), labels of the first N points
-    table : StackAlignment of both
-    basis : array (m, r)
-        Weights, for members of norm one, of r (nearly) orthonormal combinations.
-    tol : float
-        Relative gap.
-    max_iter : int
+    ``table`` is that of the kernels (m, n, n) and the labels of the first points. ``basis`` (m, r) are
+    weights, for members of norm one, of r (nearly) orthonormal combinations; ``tol`` is a relative gap.
     """
     g, G = _inner_products(Ks, y, basis / table.norms[:, None])
     g /= table.target_norm
@@ -315,14 +307,7 @@ def _recombined(Ks: Array, basis: Array) -> Array:
 
 
 class _ConeProjection:
-    """The iterate, its Newton system and the best certificates so far.
-
-    Parameters
-    ----------
-    cone : Spectrahedron of r linearly independent members
-    g : array (r,)
-    G : array (r, r), positive definite
-    """
+    """The iterate, its Newton system and the best certificates so far; G (r, r) is positive definite."""
 
     def __init__(self, cone: Spectrahedron, g: Array, G: Array) -> None:
         self.cone, self.g, self.G = cone, g, G
@@ -461,13 +446,7 @@ def learn_alignment(
 
 
 def spectral_alignment(V: Array, y: Array) -> AlignmentResult:
-    """Weights of v_i v_i' for orthonormal v_i, in closed form: μ_i ∝ (v_i[:N]'y)².
-
-    Parameters
-    ----------
-    V : array (n, m), orthonormal columns
-    y : array (N,), N ≤ n
-        Labels ±1 of the first N points.
+    """Weights of v_i v_i' for the orthonormal columns of V (n, m), in closed form: μ_i ∝ (v_i[:N]'y)².
 
     Examples
     --------

@@ -59,15 +59,8 @@ class ResultStore:
     def read(self) -> list[Record]:
         """Return the whole records in the order of the file; of a torn last line nothing is left.
 
-        Returns
-        -------
-        list of dict
-
-        Raises
-        ------
-        ValueError
-            If a line is neither a record nor, as the last, the beginning of one: the file is not ours, or has
-            damage which no interrupt explains.
+        A line that is neither a record nor, as the last, the beginning of one is a ValueError: the file is
+        not ours, or has damage which no interrupt explains.
         """
         return self._read()[0]
 
@@ -278,22 +271,8 @@ def _alone(parent: int) -> Iterator[None]:
 def on_cluster(address: str | None) -> Iterator[None]:
     """All that joblib does inside the block is done by the workers of a dask scheduler.
 
-    Parameters
-    ----------
-    address : str or None
-        For example ``"tcp://10.0.0.7:8786"``; nothing changes if it is None.
-
-    Raises
-    ------
-    ImportError
-        If dask is not installed.
-    ConnectionError
-        If no scheduler answers there, or it has no workers.
-
-    Examples
-    --------
-    >>> with on_cluster(None):
-    ...     pass
+    ``address`` is, for example, ``"tcp://10.0.0.7:8786"``; nothing changes if it is None. An ImportError says
+    that dask is not installed, a ConnectionError that no scheduler answers there, or it has no workers.
     """
     if address is None:
         yield
@@ -333,18 +312,7 @@ def _connected(address: str) -> Iterator[Any]:
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Progress]:
-    """Show a bar until the block ends, and give the function that moves it.
-
-    Parameters
-    ----------
-    label : str
-        What is run.
-
-    Yields
-    ------
-    callable
-        To be called with (works done, works in all).
-    """
+    """Show a bar until the block ends, and give the function of (works done, works in all) that moves it."""
     columns = (
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),

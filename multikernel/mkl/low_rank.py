@@ -75,15 +75,7 @@ class LowRankWarning(UserWarning):
 def choose_route(estimator: Any, X: Any) -> str:
     """``"dense"``, ``"memmap"`` or ``"low_rank"``, by the parameter ``gram``, the views and the rows.
 
-    Parameters
-    ----------
-    estimator : with the parameters of :class:`MKLClassifier`, and `_why_not_low_rank`
-    X : as it was given to ``fit``
-
-    Raises
-    ------
-    ValueError
-        If what is asked for cannot be had together, with the remedy.
+    What is asked for and cannot be had together is a ValueError, with the remedy.
     """
     check_choice("gram", estimator.gram, GRAM_ROUTES)
     check_choice("psd", estimator.psd, PSD_CHOICES)
@@ -278,13 +270,7 @@ def _rare(given: GivenRows, number: int, view: View) -> Array:
 
 
 def _memory(rows: RowBlocks, bank: LowRankBank, n_machines: int) -> MemoryEstimate:
-    """What the fit occupies, and where the factors of all rows go: in memory, on disk, or nowhere.
-
-    Raises
-    ------
-    ValueError
-        If not even the rest fits in the memory of this process.
-    """
+    """What the fit occupies, and where the factors of all rows go: in memory, on disk, or nowhere."""
     is_here = isinstance(rows, LocalRows)
     memory = estimate_factors(
         rows.n_rows,
@@ -314,13 +300,7 @@ def _derived(rows: RowBlocks, bank: LowRankBank, memory: MemoryEstimate) -> RowB
 
 # ---------------------------------------------------------------------- warnings
 def warn_of_factors(estimator: Any, factors: Factors) -> None:
-    """Say what nobody asked for, once a fit has its factors.
-
-    Parameters
-    ----------
-    estimator : with `gram`, `kernels`, `dtype`, and the fitted `approximation_`
-    factors : Factors
-    """
+    """Say what nobody asked for, once a fit has its factors and its `approximation_`."""
     _warn_of_missed(factors)
     _warn_of_price(estimator, factors)
     is_local = isinstance(factors.rows, LocalRows)  # rows elsewhere have no other choice

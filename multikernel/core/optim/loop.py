@@ -186,18 +186,9 @@ def armijo(value: float, length: float, slope: float) -> float:
 def backtrack(
     attempt: Callable[[float], T | None], trials: int, *, first: float = 1.0, shrink: float = 0.5
 ) -> T | None:
-    """The first success of attempts with shorter and shorter steps; None if there is none.
+    """The first success of attempts with shorter and shorter steps; None if none of the ``trials`` is one.
 
-    Parameters
-    ----------
-    attempt : callable
-        The length of a step to what it leads to, or None where that is not good enough.
-    trials : int
-        The maximum number of attempts.
-    first : float, default=1
-        The length of the first step.
-    shrink : float, default=0.5
-        The factor of each next one.
+    ``attempt`` takes the length of a step to what it leads to, or to None where that is not good enough.
 
     Examples
     --------
@@ -215,16 +206,10 @@ def backtrack(
 
 # ---------------------------------------------------------------------- progress
 class Progress:
-    """Writes iteration, objective, relative gap and number of active kernels; passes the entry on.
+    """Writes iteration, objective, relative gap and number of active kernels unless ``verbose`` is 0.
 
-    Parameters
-    ----------
-    label : str
-        What is being fitted, for models of several machines.
-    verbose : int
-        0 is silent.
-    callback : callable, optional
-        The user's; called with the entry of the history, True stops the fit.
+    ``label`` says which machine of several is fitted. The entry is passed on to the user's callback, if there
+    is one; True stops the fit.
     """
 
     def __init__(self, label: str, verbose: int, callback: Callable[[dict[str, float]], bool | None] | None):
@@ -244,14 +229,9 @@ class Progress:
 
 
 class SearchProgress:
-    """Writes each point of a search with its score and the best so far; passes the entry on.
+    """Writes each point of a search with its score and the best so far unless ``verbose`` is 0.
 
-    Parameters
-    ----------
-    verbose : int
-        0 is silent.
-    callback : callable, optional
-        The user's; called with a dict for each point, True ends the search.
+    The entry is passed on to the user's callback, if there is one; True ends the search.
     """
 
     def __init__(self, verbose: int, callback: Callable[[dict[str, Any]], bool | None] | None):

@@ -240,19 +240,10 @@ class SimplexResult(Result, Generic[E]):
 def minimise_over_simplex(
     evaluate: Callable[[Array], E | None], start: Array, options: Options
 ) -> SimplexResult[E]:
-    """Minimise a smooth convex function over the unit simplex.
+    """Minimise a smooth convex function over the unit simplex, from a positive point.
 
-    Parameters
-    ----------
-    evaluate : callable
-        A point (m,) to its :class:`Evaluation`, or None where the function cannot be computed.
-    start : array (m,), positive, of sum 1
-    options : Options
-        ``tol`` is for the gap that ``evaluate`` reports.
-
-    Returns
-    -------
-    SimplexResult
+    ``evaluate`` takes a point (m,) to its :class:`Evaluation`, or to None where the function cannot be
+    computed; ``options.tol`` is for the gap that it reports.
     """
     search = _Search(evaluate, start, options)
     search.run()

@@ -41,12 +41,7 @@ class WeightSet:
         return tuple(name for name in methods if getattr(type(self), name) is not getattr(WeightSet, name))
 
     def require(self, solver: str, *methods: str) -> None:
-        """Refuse to start a solver that needs more than the set can.
-
-        Parameters
-        ----------
-        solver : str, its name, in the plural
-        methods : str
+        """Refuse to start a solver (its name, in the plural) that needs more methods than the set has.
 
         Examples
         --------

@@ -44,16 +44,7 @@ _WIDEST, _NARROWEST = 10.0, 1e-6
 
 # ---------------------------------------------------------------------- costs from spectra
 def count_large_eigenvalues(Ks: Array) -> Array:
-    """e_m of each kernel.
-
-    Parameters
-    ----------
-    Ks : array (n_kernels, n, n)
-        Symmetric positive semidefinite. They are scaled to unit diagonal; a sample without length stays zero.
-
-    Returns
-    -------
-    array (n_kernels,) of int, from 1 to n
+    """e_m of each kernel, scaled to unit diagonal (a sample without length stays zero): (n_kernels,), from 1 to n.
 
     Examples
     --------
@@ -87,10 +78,6 @@ class FoldModel(MachineClassifier, BaseEstimator):
 
     To a scorer it is the classifier fitted at the last of them. Of the very table of validation samples that
     a scorer is given the kernels are kept; of any other they are computed.
-
-    Parameters
-    ----------
-    model : MKLClassifier
     """
 
     _answers_chunks = False
@@ -177,15 +164,7 @@ class FoldModel(MachineClassifier, BaseEstimator):
 
 
 class DesignFolds:
-    """All the folds, measured at the same point at the same time.
-
-    Parameters
-    ----------
-    models : list of FoldModel
-    scorer : callable
-    pool : Parallel
-        Of threads.
-    """
+    """All the folds, measured at the same point at the same time by a pool of threads."""
 
     def __init__(self, models: list[FoldModel], scorer: Scorer, pool: Parallel) -> None:
         self.models, self.scorer, self.pool = models, scorer, pool

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR, OneClassSVM
 
+from benchmarks.fixed_kernel import solve_machine
 from multikernel.core.optim.loop import Status
 from multikernel.core.stack.sums import WholeKernel
 from multikernel.core.svm import smo as smo_loop
@@ -20,7 +21,7 @@ from multikernel.core.svm.losses import (
     OneClass,
     SquaredHinge,
 )
-from multikernel.core.svm.machine import Machine, solve_machine
+from multikernel.core.svm.machine import Machine
 from multikernel.core.weights.learn import learn_weights
 from tests.core.problems import Task, gaussian, make_kernels
 from tests.core.reference import optimal_value

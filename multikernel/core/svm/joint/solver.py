@@ -31,9 +31,16 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ...._numba import read_only
 from ...._typing import Array
 from ...optim.loop import Result, Status
-from ..free_system import Sensitivity
 from ..losses import JointHinge
-from ..machine import NEGATIVE_CURVATURE, ROUNDS, VIOLATION, best_growth, shares_on_the_way
+from ..machine import (
+    NEGATIVE_CURVATURE,
+    ROUNDS,
+    VIOLATION,
+    Sensitivity,
+    best_growth,
+    row_products,
+    shares_on_the_way,
+)
 from ..smo import TINY_CURVATURE
 from . import cycles
 
@@ -91,18 +98,9 @@ def invert_on_balanced(H: Array, right: Array, turns: Array) -> Array:
 
 # ---------------------------------------------------------------------- sensitivity
 def solve_free_duals(K: Array, free: FreeDuals, right: Array) -> Sensitivity:
-    """Sensitivity of the free duals.
+    """Sensitivity of the free duals, which its ``rows`` count.
 
-    Parameters
-    ----------
-    K : array (n, n), the kernel at the present weights
-    free : FreeDuals
-    right : array (n_kernels, n_free), the turned adjoint of each kernel
-
-    Returns
-    -------
-    Sensitivity
-        Its ``rows`` count the free duals.
+    ``K`` (n, n) is the kernel at the present weights, ``right`` (n_kernels, n_free) the turned adjoints.
     """
     rows = np.arange(free.samples.size)
     if rows.size < 2:
@@ -148,11 +146,11 @@ def _conjugate_gradients(K: Array, free: FreeDuals, right: Array) -> tuple[Array
     system = _Turned(K, free)
     residual = system.project(right)
     solution, products = np.zeros_like(residual), np.zeros_like(residual)
-    goal = _CG_RESIDUAL**2 * _row_products(residual, residual)
-    direction, rr = residual.copy(), _row_products(residual, residual)
+    goal = _CG_RESIDUAL**2 * row_products(residual, residual)
+    direction, rr = residual.copy(), row_products(residual, residual)
     for _ in range(_CG_STEPS):
         product = system.product(direction)
-        curvature = _row_products(direction, product)
+        curvature = row_products(direction, product)
         going = (rr > goal) & (curvature > 0.0)
         if not going.any():
             break
@@ -160,13 +158,9 @@ def _conjugate_gradients(K: Array, free: FreeDuals, right: Array) -> tuple[Array
         solution += step * direction
         products += step * product
         residual -= step * system.project(product)
-        rr, old = _row_products(residual, residual), rr
+        rr, old = row_products(residual, residual), rr
         direction = residual + (rr / np.where(old > 0.0, old, 1.0))[:, None] * direction
     return solution, products
-
-
-def _row_products(a: Array, b: Array) -> Array:
-    return np.asarray(np.einsum("ij,ij->i", a, b))
 
 
 # ---------------------------------------------------------------------- steps

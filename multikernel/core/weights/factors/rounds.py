@@ -57,14 +57,7 @@ def n_bytes(thing: Any) -> int:
 
 
 class Rounds:
-    """Rows that count what is asked of them.
-
-    Attributes
-    ----------
-    rows : the rows
-    rounds : int, map-reduces until now
-    bytes_moved : int, what went to the blocks and what came back, over all blocks and rounds
-    """
+    """Rows that count the map-reduces asked of them, and the bytes that went to the blocks and came back."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows

@@ -176,14 +176,9 @@ class StackAlignment:
 
 
 def align_stack(Ks: Array, y: Array, *, centered: bool = False) -> StackAlignment:
-    """All cosines of a stack; it is read once (twice if centred), a block of rows at a time.
+    """All cosines of a stack (m, n, n); it is read once (twice if centred), a block of rows at a time.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric positive semidefinite, float64 or float32
-    y : array (N,) or (N, k), N ≤ n
-        Labels ±1 of the first rows; or a matrix whose yy' is the kernel to align with.
-    centered : bool
+    ``y`` are labels ±1 of the first rows, (N,); or a matrix (N, k) whose yy' is the kernel to align with.
 
     Examples
     --------
@@ -409,20 +404,10 @@ def learn_alignment(
     tol: float = 1e-8,
     max_iter: int = 100,
 ) -> AlignmentResult:
-    """Learn the weights of a stack by alignment.
+    """Learn the weights of a stack (m, n, n) by its alignment with the labels ±1 of the first N points.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric positive semidefinite, not zero
-        Never modified.
-    y : array (N,), N ≤ n
-        Labels ±1 of the first N points, both present.
-    weights : {"nonnegative", "free"}
-        "free" weights may be negative where K(μ) stays positive semidefinite on all n points.
-    tol : float
-        Relative gap to reach.
-    max_iter : int
-        Of the interior point method.
+    ``"free"`` weights may be negative where K(μ) stays positive semidefinite on all n points. ``tol`` is the
+    relative gap to reach, ``max_iter`` of the interior point method.
 
     Examples
     --------

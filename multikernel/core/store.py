@@ -47,10 +47,7 @@ class Append(Protocol):
 class ResultStore:
     """Records with the fields ``key``, ``fingerprint`` and ``result`` in a JSONL file.
 
-    Parameters
-    ----------
-    path : Path
-        The file; it and its folder are made by the first `appending`.
+    The file and its folder are made by the first `appending`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -131,32 +128,15 @@ class Work:
 def run_works(
     works: Sequence[Work], store: ResultStore | None, *, jobs: int = 1, progress: Progress | None = None
 ) -> list[Result]:
-    """Compute the works that are not stored yet, and return the results of all.
+    """Compute the works that are not stored yet, and return the results of all in their order.
 
-    Parameters
-    ----------
-    works : sequence of Work
-        Their keys must differ.
-    store : ResultStore or None
-        Where each result is put as soon as it is there; nowhere if None.
-    jobs : int, default=1
-        How many processes work at the same time. Within joblib's ``parallel_config(backend="dask")`` all
-        workers of the cluster do.
-    progress : callable, default=None
-        Called with (works done, works in all), first of all with what was stored.
+    The keys must differ. Each result is put in the store, if there is one, as soon as it is there. ``jobs``
+    processes work at the same time; within joblib's ``parallel_config(backend="dask")`` all workers of the
+    cluster do. ``progress`` is called with (works done, works in all), first of all with what was stored.
 
-    Returns
-    -------
-    list of mapping
-        In the order of `works`.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        When the run is stopped: every finished piece is on disk by then.
-    Exception
-        What a piece raised, with a note that names it; the first of several in the order of `works`. No
-        further piece is begun, and those that were begun before are on disk.
+    When the run is stopped (KeyboardInterrupt), every finished piece is on disk. What a piece raised has a
+    note that names it; of several it is the first in the order of `works`. No further piece is begun then,
+    and those that were begun before are on disk.
     """
     fingerprints = {work.key: work.fingerprint for work in works}
     if len(fingerprints) < len(works):

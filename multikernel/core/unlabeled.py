@@ -123,11 +123,7 @@ def leading_eigenvectors(K: Array, n_components: int | None = None) -> tuple[Arr
 
 
 class Bordered:
-    """A symmetric matrix that new points are added to, one at a time.
-
-    Parameters
-    ----------
-    K : array (n, n), symmetric
+    """A symmetric matrix (n, n) that new points are added to, one at a time.
 
     Examples
     --------

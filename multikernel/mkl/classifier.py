@@ -273,8 +273,16 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         check_choice("loss", self.loss, LOSSES)
         check_choice("multiclass", self.multiclass, STRATEGIES)
         check_C(self.C, self.loss)
-        if self.multiclass == "joint":
-            self._check_joint()
+        if self.multiclass != "joint":
+            return
+        if self.loss != "hinge":
+            raise ValueError(
+                f'multiclass="joint" needs loss="hinge"; got {self.loss!r}. Use "ovr", "ovo" or "shared".'
+            )
+        if np.isinf(self.C):
+            raise ValueError(
+                'multiclass="joint" needs a finite C; got inf. Use a large one, or "ovr", "ovo" or "shared".'
+            )
 
     # ------------------------------------------------------------------ on factors
     def _why_not_low_rank(self) -> str:
@@ -342,24 +350,13 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         starts: Sequence[SolveResult] | None = None,
     ) -> list[Solved]:
         """Every group of machines, from the results of an earlier call if there are any."""
-        solve = delayed(self._solve)
-        warm = [None] * len(problems) if starts is None else starts
-        jobs = (solve(Ks, problem, weights, start) for problem, start in zip(problems, warm, strict=True))
+        warm: Sequence[SolveResult | None] = starts or [None] * len(problems)
+        jobs = (delayed(self._solve)(Ks, *job, weights) for job in zip(problems, warm, strict=True))
         return list(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs))
 
     @property
     def _lean(self) -> bool:  # type: ignore[override]
         return self.multiclass != "joint"
-
-    def _check_joint(self) -> None:
-        if self.loss != "hinge":
-            raise ValueError(
-                f'multiclass="joint" needs loss="hinge"; got {self.loss!r}. Use "ovr", "ovo" or "shared".'
-            )
-        if np.isinf(self.C):
-            raise ValueError(
-                'multiclass="joint" needs a finite C; got inf. Use a large one, or "ovr", "ovo" or "shared".'
-            )
 
     def _losses(self, problem: Machines, weights: Array) -> Sequence[Loss | JointHinge]:
         C = check_C(self.C, self.loss)
@@ -376,14 +373,11 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         """What progress calls a group of machines."""
         return "" if self.classes_.size == 2 or len(problem.names) > 1 else f"{problem.names[0]}: "
 
-    def _solve(self, Ks: Array, problem: Machines, weights: Array, start: SolveResult | None) -> Solved:
+    def _solve(self, Ks: Array, problem: Machines, start: SolveResult | None, weights: Array) -> Solved:
         """One group of machines, on the samples that it has."""
-        rows = problem.rows
-        learn = isinstance(self.C, str)
+        rows, settings = problem.rows, {"learn_ridge": isinstance(self.C, str), "label": self._label(problem)}
         losses = self._losses(problem, weights[rows])
-        solved = self._solve_machines(
-            Ks, rows, problem.names, losses, learn_ridge=learn, label=self._label(problem), start=start
-        )
+        solved = self._solve_machines(Ks, rows, problem.names, losses, start=start, **settings)
         if solved.result.status == Status.INSEPARABLE:
             raise ValueError(
                 "the hard margin (C=inf) needs separable classes; no function of these kernels was found to "

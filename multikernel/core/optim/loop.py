@@ -72,22 +72,9 @@ class Recorder:
     """The record of a loop: its history, whether it is to stop, and how it ended.
 
     A loop calls :meth:`note` once in each iteration and leaves when the answer is True; where it leaves for
-    another reason, it says so with :meth:`stop`.
-
-    Parameters
-    ----------
-    tol : float, default=0
-        The gap to reach.
-    max_iter : int, optional
-        The loop ends after this iteration, counted as in the entries. By default the loop counts for itself.
-    callback : callable, optional
-        Called with a copy of every entry; True ends the loop.
-
-    Attributes
-    ----------
-    history : list of dict
-    status : Status, MAX_ITER until the loop ends for another reason
-    ended : bool, whether there was a reason to end
+    another reason, it says so with :meth:`stop`. It ends when the gap is ``tol``, after the iteration
+    ``max_iter`` as the entries count (by default the loop counts for itself), or when the callback, which
+    gets a copy of every entry, answers True. The status is MAX_ITER until there was a reason to end.
 
     Examples
     --------
@@ -114,11 +101,7 @@ class Recorder:
     def note(self, entry: Entry, *, reached: bool | None = None) -> bool:
         """Keep an entry, show it to the callback, and say whether the loop is to stop.
 
-        Parameters
-        ----------
-        entry : dict with "iteration", "gap" and what else the solver tells
-        reached : bool, optional
-            Whether the solver is done; by default whether the gap is at most ``tol``.
+        ``reached`` is whether the solver is done; by default whether the entry's gap is at most ``tol``.
         """
         self.history.append(entry)
         interrupted = bool(self.callback(dict(entry))) if self.callback is not None else False

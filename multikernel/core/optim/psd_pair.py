@@ -68,7 +68,7 @@ def smallest_ritz_value(matvec: Any, n: int) -> float:
 
 
 class PSDPair:
-    """The matrix K of weights inside the cone, its multiplier Z, their factors, and the direction between two.
+    """The matrix K of weights inside the cone, its multiplier Z, their factors, and the directions.
 
     It starts with KZ = target · I.
     """

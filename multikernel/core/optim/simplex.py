@@ -46,13 +46,7 @@ _ILL_CONDITIONED = 1e-9  # relative: values may be as wrong as this where a gap 
 # ---------------------------------------------------------------------- quadratic model
 @compiled
 def minimize_step(H: Array, g: Array, point: Array) -> Array:
-    """x + d (m,), by a primal active set from x.
-
-    Parameters
-    ----------
-    H : array (m, m), positive semidefinite
-    g : array (m,)
-    point : array (m,), x ≥ 0 of sum 1
+    """x + d (m,), by a primal active set from the point x ≥ 0 of sum 1; H is positive semidefinite.
 
     Examples
     --------

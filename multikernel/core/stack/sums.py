@@ -326,7 +326,7 @@ class WeightedStack:
 
 
 class WholeKernel(WeightedStack):
-    """One kernel (n, n) that is there whole, C-contiguous and never modified: every row of the sum is formed."""
+    """One kernel (n, n) that is there whole, C-contiguous and never modified: all rows are formed."""
 
     def __init__(self, K: Array) -> None:
         super().__init__(K[None], np.ones(1), np.zeros(len(K)), combined=K)

@@ -233,7 +233,8 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         """Measure points until the search ends: the costs at the best, and the attributes that tell of it."""
         X, y, sample_weight = data
         if len(Ks) == 1:
-            return Chosen.alone(), {"cv_results_": {}, "best_score_": float("nan"), "n_solves_": 0}
+            nothing = {"cv_results_": {}, "best_score_": float("nan"), "n_solves_": 0}
+            return Chosen(np.ones(1), [], 0), nothing  # one kernel leaves nothing to search
         weights = None if sample_weight is None else check_sample_weights(sample_weight, y.size)
         splits = split_samples(self.cv, X, y, samples, model.random_state)
         with one_thread(), Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:

@@ -232,14 +232,7 @@ def _move_free(H: Array, g: Array, turns: Array, old: Array, upper: Array, bound
 class JointSolver:
     """The state of one solution: samples in the order of their classes, arrays with a row for each class.
 
-    Parameters
-    ----------
-    K : array (n, n), C-contiguous
-    loss : JointHinge
-    alpha : array (n_classes, n)
-        A feasible start.
-    scores : array (n_classes, n), optional
-        BK of the start, where it is known.
+    It starts from a feasible ``alpha`` (n_classes, n); ``scores`` are its BK, where that is known.
     """
 
     def __init__(self, K: Array, loss: JointHinge, alpha: Array, scores: Array | None = None) -> None:
@@ -397,29 +390,13 @@ def solve_multiclass(
     start: Array | None = None,
     max_iter: int = 10**7,
 ) -> MulticlassResult:
-    """Solve the joint multiclass machine with the kernel K, from any feasible start.
+    """Solve the joint multiclass machine with the kernel K (n, n), from any feasible start.
 
-    Parameters
-    ----------
-    K : array (n, n), symmetric
-    codes : int array (n,), the class of each sample, 0 to n_classes − 1
-    n_classes : int, at least 2
-    C : float or array (n,)
-        The bounds C_i, finite and at least 0; a sample of bound 0 takes no part.
-    rewards : array (n, n_classes), optional
-        R, 2 by default; any finite numbers. Those of the samples' own classes are not read.
-    tol : float
-        The relative duality gap (primal − dual) / |primal| to reach.
-    start : array (n, n_classes), optional
-        A feasible α to start from, for example the one of a nearby kernel.
-    max_iter : int
-        Maximum number of steps.
-
-    Returns
-    -------
-    MulticlassResult
-        ``status`` is ``"indefinite"`` if a step met negative curvature (the solution is then only
-        stationary), and ``"stalled"`` if rounding keeps the gap above ``tol``.
+    The bounds ``C`` (n,), or one for all, are finite and at least 0; a sample of bound 0 takes no part.
+    ``rewards`` (n, n_classes) are R, 2 by default; those of the samples' own classes are not read. ``tol`` is
+    the relative duality gap to reach, ``start`` a feasible α (n, n_classes), for example that of a nearby
+    kernel. The status is ``"indefinite"`` if a step met negative curvature (the solution is then only
+    stationary), and ``"stalled"`` if rounding keeps the gap above ``tol``.
 
     Examples
     --------

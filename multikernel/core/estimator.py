@@ -76,17 +76,6 @@ MISSING = tuple(FILL_OF)
 _STABLE = 1e-3
 _PLAIN_ROUNDS = 3  # afterwards the weights of two rounds are averaged, lest they alternate
 _MAX_ROUNDS = 20
-# From best to worst: a model of several machines has the worst status of them.
-_SEVERITY = [
-    Status.OPTIMAL,
-    Status.INTERRUPTED,
-    Status.MAX_COLUMNS,
-    Status.MAX_ITER,
-    Status.STALLED,
-    Status.INDEFINITE,
-    Status.INSEPARABLE,
-    Status.INFEASIBLE,
-]
 _TOO_LARGE = (
     "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
     "targets, or normalise the kernels (transforms='unit_trace')."
@@ -95,7 +84,7 @@ _TOO_LARGE = (
 
 def worst_status(statuses: Sequence[Status]) -> str:
     """The status of a model of several machines."""
-    return str(max(statuses, key=_SEVERITY.index))
+    return str(max(statuses, key=list(Status).index))
 
 
 def on_rows(Ks: Array, rows: Array) -> Array:
@@ -500,7 +489,7 @@ class BaseMKL(KernelEstimator):
         )
         Ks = self._fit_stack(X, samples)
         self.gram_, self.memory_ = place, self._bank.memory_
-        filling = getattr(self._bank, "filling_", None)
+        filling: Any = getattr(self._bank, "filling_", None)
         if not getattr(filling, "converged", True):
             warn_caller(
                 f"the completion of the kernels still changes entries by {filling.change:.1e} (of a mean "

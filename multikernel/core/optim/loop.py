@@ -26,16 +26,16 @@ _SUFFICIENT = 1e-4  # share of what the slope promises that a step must bring
 
 # ---------------------------------------------------------------------- options, status, result, history
 class Status(StrEnum):
-    """How a solver ended."""
+    """How a solver ended, from best to worst: a model of several machines has the worst status of them."""
 
     OPTIMAL = "optimal"
+    INTERRUPTED = "interrupted"
+    MAX_COLUMNS = "max_columns"
     MAX_ITER = "max_iter"
     STALLED = "stalled"
-    INTERRUPTED = "interrupted"
     INDEFINITE = "indefinite"
     INSEPARABLE = "inseparable"
     INFEASIBLE = "infeasible"
-    MAX_COLUMNS = "max_columns"
 
 
 @dataclass(frozen=True)

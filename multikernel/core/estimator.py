@@ -426,7 +426,14 @@ class BaseMKL(KernelEstimator):
     - ``_store(solutions, samples)`` : what a fit keeps, where a model keeps more than the machines.
     """
 
+    norm: float
+    costs: Any
+    psd: str
     gram: str
+    dtype: Any
+    missing: str
+    verbose: int
+    random_state: Any
     gram_: str
     memory_: MemoryEstimate
     _adds_kernels = True

@@ -8,6 +8,7 @@ import typer
 from multikernel._validation import check_choice
 from multikernel.cli.console import REFUSED, Command, Group, fail, misuse, out, plain_errors, show_table
 from multikernel.datasets import check_dataset, list_datasets, load_dataset
+from multikernel.datasets.catalogue import describe_arrays
 from multikernel.datasets.loading import TASKS
 
 app = typer.Typer(help="List, show and check data sets.", no_args_is_help=True, cls=Group)
@@ -53,10 +54,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
             "sha256": dataset.sha256,
             "views": {view: len(columns) for view, columns in dataset.view_columns.items()},
             "kernels": list(dataset.kernels),
-            "arrays": {
-                key: {"shape": list(array.shape), "dtype": str(array.dtype)}
-                for key, array in dataset.arrays.items()
-            },
+            "arrays": describe_arrays(dataset.arrays),
         }
         _print_json({**about, **found})
         return

@@ -17,6 +17,7 @@ from multikernel.datasets.catalogue import (
     CatalogueEntry,
     cache_folder,
     data_folders,
+    describe_arrays,
     keep_fetched,
     read_catalogue,
 )
@@ -277,8 +278,7 @@ def check_dataset(name: str) -> dict[str, Any]:
         _raise_unknown(name, catalogue)
     entry = catalogue[name]
     entry.verify()
-    arrays = _read_arrays(entry)
-    found = {key: {"shape": list(array.shape), "dtype": str(array.dtype)} for key, array in arrays.items()}
+    found = describe_arrays(_read_arrays(entry))
     promised = entry.fields.get("arrays", {})
     for key in sorted(set(found) | set(promised)):
         # dtypes are compared as NumPy understands them: "<i8" and "int64" are the same
@@ -397,22 +397,9 @@ OPENML: dict[str, OpenMLSource] = {
 
 
 def fetch(name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Fetch one of `OPENML` over the network, or from scikit-learn's cache of an earlier fetch.
+    """Arrays and fields of one of `OPENML`, from the network or scikit-learn's cache, as a file has them.
 
-    The arrays are those of a file: classes are 0, 1, ... in the order of the manifest, and rows with a
-    missing value are left out.
-
-    Parameters
-    ----------
-    name : str
-        A key of `OPENML`.
-
-    Returns
-    -------
-    arrays : dict of str to ndarray
-        ``X``, ``y``, ``class_names`` and ``feature_names``.
-    fields : dict
-        What a manifest would say: ``n``, ``d``, ``target``, ``source``.
+    Classes are 0, 1, ... in the order of the manifest, and rows with a missing value are left out.
     """
     import sklearn.datasets  # when it is needed: a list of data sets does without
 

@@ -17,10 +17,8 @@ from multikernel.datasets.image_views import (
     fourier_frequencies,
     fourier_magnitudes,
     gradient_orientations,
-    patches,
     pixels,
     row_profile,
-    shrink,
 )
 from tests.shared_data import needs_shared_data, shared_data_folder
 
@@ -142,38 +140,6 @@ def test_cells_that_do_not_fit_are_refused(shape, n_cells):
 def test_a_single_direction_is_refused():
     with pytest.raises(ValueError, match="n_bins must be at least 2"):
         gradient_orientations(np.zeros((1, 8, 8)), n_bins=1)
-
-
-# --- patches and smaller images ----------------------------------------------------------------------------
-
-
-@given(square_stacks, st.sampled_from([1, 2, 4, 8]))
-def test_every_patch_is_a_slice_of_the_columns(images, n_cells):
-    table, side = patches(images, n_cells=n_cells), 8 // n_cells
-    for k in range(n_cells**2):
-        r, c = side * (k // n_cells), side * (k % n_cells)
-        cut = images[:, r : r + side, c : c + side].reshape(len(images), -1)
-        assert_array_equal(table[:, k * side**2 : (k + 1) * side**2], cut)
-
-
-@given(even_stacks.filter(lambda images: images.shape[1] >= 4), st.sampled_from([1, 2, 4]))
-def test_a_smaller_image_holds_the_mean_of_every_block(images, side):
-    n, height, width = images.shape
-    down, across = height // side, width // side
-    table = shrink(images, side=side)
-    assert table.shape == (n, side**2)
-    for r in range(side):
-        for c in range(side):
-            block = images[:, r * down : (r + 1) * down, c * across : (c + 1) * across]
-            assert_allclose(table[:, r * side + c], block.mean(axis=(1, 2)), atol=1e-15)
-
-
-@pytest.mark.parametrize(("cut", "name"), [(patches, "n_cells"), (shrink, "side")])
-def test_blocks_that_do_not_fit_are_refused_by_name(cut, name):
-    with pytest.raises(ValueError, match=f"{name}=3 for images of 4 by 4 pixels"):
-        cut(np.zeros((1, 4, 4)), **{name: 3})
-    with pytest.raises(ValueError, match=f"{name} must be"):
-        cut(np.zeros((1, 4, 4)), **{name: 0})
 
 
 # --- digits and faces ---------------------------------------------------------------------------------------

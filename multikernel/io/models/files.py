@@ -131,10 +131,9 @@ def describe_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         file = open_file(data)
         needs_trust = unknown_names(file, set())
     except ModelFileError as error:
-        raise _about(path, error) from error
+        raise ModelFileError(f"{Path(path)} {error}") from error
     written = datetime.fromtimestamp(Path(path).stat().st_mtime, UTC).isoformat(timespec="seconds")
-    about = file.about
-    stamps = about.get("versions")
+    about, stamps = file.about, file.about.get("versions")
     return {
         "model": str(about.get("model")),
         "views": _texts(about.get("views")),
@@ -176,7 +175,7 @@ def model_from(data: bytes, path: str | os.PathLike[str], trusted: Iterable[Any]
         warn_of_versions(file.about, stacklevel + 1)
         return decode(file, allowed)
     except ModelFileError as error:
-        raise _about(path, error) from error
+        raise ModelFileError(f"{Path(path)} {error}") from error
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
@@ -199,10 +198,6 @@ def _not_trusted(names: list[str]) -> str:
         f"file with trusted=[{listed}]: it is then imported, and runs with the model. Else do not use this "
         "file: it may have been made to run something on your machine."
     )
-
-
-def _about(path: str | os.PathLike[str], error: ModelFileError) -> ModelFileError:
-    return ModelFileError(f"{Path(path)} {error}")
 
 
 def _texts(values: Any) -> list[str]:
@@ -324,11 +319,10 @@ def _as_text(record: dict[str, Any], checksum: str) -> bytes:
 
 
 def _from_text(path: Path) -> dict[str, Any]:
+    text = read_file(path)
     try:
-        record = json.loads(read_file(path))
+        record = json.loads(text)
     except (ValueError, RecursionError) as error:
-        if isinstance(error, ModelFileError):
-            raise
         raise ModelFileError(f"{path} is no JSON. Restore it, or fit the model again.") from error
     if not isinstance(record, dict):
         raise ModelFileError(f"{path} is no JSON object. Restore it, or fit the model again.")

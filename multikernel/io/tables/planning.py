@@ -120,16 +120,9 @@ def plan_fit(
 
 
 def choose_kernels(data: TableData, views: ViewList | None = None, kernels: str | None = None) -> Any:
-    """The kernels that a fit of a table would have; whether they can read its columns is not looked at.
+    """The kernels that a fit of a table would have: "auto", "precomputed" or a list of views.
 
-    Parameters
-    ----------
-    data : TableData
-    views, kernels : as for `plan_fit`
-
-    Returns
-    -------
-    "auto", "precomputed" or list of View
+    Whether they can read its columns is not looked at.
     """
     if views is not None and kernels is not None:
         raise ValueError("views and kernels cannot both be given: the file of views names its kernels.")
@@ -192,24 +185,12 @@ def _used_columns(data: TableData, views: Sequence[View], any_gaps: bool) -> tup
 
 
 def text_columns(views: Sequence[View], columns: Sequence[str]) -> list[str]:
-    """Those of the columns that no kernel of numbers reads: others take them as they are.
-
-    Parameters
-    ----------
-    views : sequence of View
-    columns : sequence of str
-        All that the views read.
-    """
+    """Those of the columns that no kernel of numbers reads: others take them as they are."""
     return _not_read([view for view in views if view.kernel._reads_numbers], columns)
 
 
 def gap_columns(views: Sequence[View], columns: Sequence[str]) -> list[str]:
-    """Those of the columns that only kernels read which handle what is missing themselves.
-
-    Parameters
-    ----------
-    views, columns : as for `text_columns`
-    """
+    """Those of the columns that only kernels read which handle what is missing themselves."""
     return _not_read([view for view in views if not view.kernel._accepts_missing], columns)
 
 

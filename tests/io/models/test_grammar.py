@@ -15,7 +15,7 @@ from multikernel.io.models import ModelFileError, describe_model
 from multikernel.io.models.archive import check_array, pack, unpack
 from multikernel.io.models.coding import SCHEMA
 from multikernel.io.models.files import checked_bytes
-from multikernel.io.models.stand_ins import Layout, NamedSeries
+from multikernel.io.models.preparing import Layout, NamedSeries
 from multikernel.kernels import Gaussian, Linear
 from tests.io.models import models
 from tests.io.models.models import FORMATS, LABELS, NEW, X, node, tampered

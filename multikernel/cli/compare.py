@@ -12,7 +12,7 @@ from multikernel.core.store import on_cluster
 from multikernel.inspection import Comparison
 from multikernel.inspection import compare as compare_models
 from multikernel.io import tables
-from multikernel.io.tables.record import require_no_others
+from multikernel.io.tables.fitting import require_no_others
 from multikernel.kernels.expressions import parse_kernels
 
 STORE = "compare.jsonl"

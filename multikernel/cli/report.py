@@ -11,7 +11,7 @@ from multikernel.cli.console import misuse, out, plain_errors, require_folder, s
 from multikernel.core.store import on_cluster
 from multikernel.inspection import ALL_PARTS, evaluate
 from multikernel.io import ModelFolder, tables
-from multikernel.io.tables.record import EVALUATION, REPORT
+from multikernel.io.tables.fitting import EVALUATION, REPORT
 from multikernel.report import find_renderer, headline, save_report, summarize
 
 # Each needs ten fits of several models; the others need fifteen of one in all.

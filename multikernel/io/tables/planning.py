@@ -211,18 +211,8 @@ def require_usable(
 ) -> None:
     """Refuse columns of a table that are no numbers, or empty or infinite in some row.
 
-    Parameters
-    ----------
-    X : DataFrame
-        The columns in use.
-    data : TableData
-        Where they come from, for the messages.
-    new : bool, default=False
-        Whether the rows are new ones for a model: its columns cannot be chosen any more.
-    texts : sequence of str
-        Columns that need not be numbers.
-    gaps : sequence of str
-        Columns that may be empty in some rows.
+    `texts` need not be numbers, and `gaps` may be empty in some rows. Of `new` rows for a model the columns
+    cannot be chosen any more; `data` is where they come from, for the messages.
     """
     for name in texts:
         if name not in gaps:
@@ -295,19 +285,7 @@ def _add_costs(given: dict[str, Any], views: ViewList | None, method: Method, ta
 
 
 def find_task(data: TableData, task: str, method: Method) -> tuple[str, list[str]]:
-    """What the target is, and what should be said of it.
-
-    Parameters
-    ----------
-    data : TableData
-    task : {"auto", "classes", "values", "nothing"}
-    method : Method
-
-    Returns
-    -------
-    task : {"classes", "values", "nothing"}
-    notes : list of str
-    """
+    """What the target is, and what should be said of it."""
     if data.y is None:
         if task == "nothing" or (task == "auto" and method.tasks == ("nothing",)):
             method.estimator_class("nothing")

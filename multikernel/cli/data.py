@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from multikernel._validation import check_choice
-from multikernel.cli.console import REFUSED, Command, Group, fail, misuse, out, plain_errors, show_table
+from multikernel.cli.app import REFUSED, Command, Group, fail, misuse, plain_errors, show_lines, show_table
 from multikernel.datasets import check_dataset, list_datasets, load_dataset
 from multikernel.datasets.catalogue import describe_arrays
 from multikernel.datasets.loading import TASKS
@@ -58,7 +58,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
         }
         _print_json({**about, **found})
         return
-    out().print(dataset.description, markup=False, highlight=False)
+    show_lines(dataset.description)
     rows = [[key, str(array.shape), str(array.dtype)] for key, array in dataset.arrays.items()]
     show_table("Arrays", ["name", "shape", "dtype"], rows)
 
@@ -91,7 +91,7 @@ def _check(name: str, as_json: bool) -> dict[str, Any]:
         fail(str(error), REFUSED)
         return {"name": name, "sound": False, "error": str(error)}
     if not as_json:
-        out().print(f"{name}: sound, sha256 {report['sha256']}", markup=False, highlight=False)
+        show_lines(f"{name}: sound, sha256 {report['sha256']}")
     return {"name": name, "sound": True, **report}
 
 

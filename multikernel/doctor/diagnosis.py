@@ -185,13 +185,7 @@ def _rest(names: Sequence[Any]) -> str:
 
 
 def named(kind: str, names: Sequence[Any]) -> str:
-    """A subject: ``column 'a'``, or ``columns 'a', 'b' and 7 more``.
-
-    Examples
-    --------
-    >>> named("column", ["a"]), named("column", list("abcdef"))
-    ("column 'a'", "columns 'a', 'b', 'c', 'd' and 2 more")
-    """
+    """A subject: ``column 'a'``, or ``columns 'a', 'b' and 7 more``."""
     shown = ", ".join(repr(name) for name in names[:_NAMED])
     return f"{kind}{'s' if len(names) > 1 else ''} {shown}{_rest(names)}"
 
@@ -257,18 +251,10 @@ def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class Recipes:
-    """How things are done to the `X` and `y` that were given.
+    """How things are done to the `X` and `y` that were given."""
 
-    Attributes
-    ----------
-    kind : {"frame", "array", "list", "sparse", "kernels", "matrices"}
-        Kernels are a stack (n, n, m), matrices a dict of them.
-    has_target : bool
-        Whether there is a `y` that must stay beside `X`.
-    """
-
-    kind: str
-    has_target: bool
+    kind: str  # frame, array, list, sparse, kernels (a stack (n, n, m)) or matrices (a dict of them)
+    has_target: bool  # whether there is a `y` that must stay beside `X`
 
     @classmethod
     def for_table(cls, X: Any, y: Any) -> Recipes:
@@ -376,12 +362,6 @@ def _listed(names: Sequence[Any]) -> str:
 
 
 def option(name: str, values: Sequence[Any]) -> str:
-    """An option of the command line, once for each value.
-
-    Examples
-    --------
-    >>> option("--ignore", ["a", "b c"])
-    "--ignore a --ignore 'b c'"
-    """
+    """An option of the command line, once for each value."""
     shown = [f"{name} {shlex.quote(str(value))}" for value in values[:_FEW_NAMES]]
     return " ".join(shown) + (" ..." if len(values) > _FEW_NAMES else "")

@@ -29,30 +29,16 @@ _PREFIXES = ("kernel_", "K_")
 
 @dataclass
 class Examined:
-    """A kernel on the sample, made symmetric where it was not, and what became of it.
-
-    Attributes
-    ----------
-    name : str
-    K : ndarray of shape (n, n) or None
-        None where no more can be said of it: not finite, or zero, or constant.
-    mean_diagonal, lowest, rank : float or None
-        Mean of the diagonal, smallest eigenvalue divided by it, (Σ λ)² / Σ λ² of the centred kernel.
-    shape : str
-        ``""``, ``"constant"``, ``"flat"`` or ``"identity"``.
-    alignment : float or None
-    alone : float or None
-        How well the nearest other sample predicts the target: 0 as guessing, 1 without a mistake.
-    """
+    """A kernel on the sample, made symmetric where it was not, and what became of it."""
 
     name: str
-    K: np.ndarray | None = None
+    K: np.ndarray | None = None  # None where no more can be said of it: not finite, or zero, or constant
     mean_diagonal: float | None = None
-    lowest: float | None = None
-    rank: float | None = None
-    shape: str = ""
+    lowest: float | None = None  # the smallest eigenvalue, divided by the mean diagonal
+    rank: float | None = None  # (Σ λ)² / Σ λ² of the centred kernel
+    shape: str = ""  # or "constant", "flat", "identity"
     alignment: float | None = None
-    alone: float | None = None
+    alone: float | None = None  # how well the nearest other sample predicts: 0 as guessing, 1 perfectly
 
     def to_row(self) -> dict[str, Any]:
         """A row of the table of kernels."""
@@ -326,24 +312,10 @@ def _by_name(X: Any) -> dict[str, Any]:
 def kernels_in(
     path: Path, target: str | None = None
 ) -> tuple[dict[str, np.ndarray], np.ndarray | None] | None:
-    """The kernels of an .npz file, by name, and its target.
+    """The kernels of an .npz file, by name, and its target; None where it is no archive or holds no kernels.
 
-    Parameters
-    ----------
-    path : Path
-    target : str, optional
-        The name of the array of targets.
-
-    Returns
-    -------
-    (dict of str to ndarray, ndarray or None) or None
-        The arrays ``kernel_NAME`` and ``K_NAME``, or the layers of a stack ``K`` (n, n, m) with their
-        ``kernel_names``; None where the file is no archive or holds no kernels.
-
-    Raises
-    ------
-    ValueError
-        If there are kernels, but no such target.
+    They are the arrays ``kernel_NAME`` and ``K_NAME``, or the layers of a stack ``K`` (n, n, m) with their
+    ``kernel_names``.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

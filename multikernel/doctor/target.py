@@ -19,23 +19,12 @@ _IMBALANCE = 10.0  # the larger class predicted always is right in 10 of 11 case
 
 @dataclass(frozen=True)
 class Target:
-    """A target that can be worked with.
+    """A target that can be worked with."""
 
-    Attributes
-    ----------
-    task : {"classes", "values", "nothing"}
-    values : ndarray of shape (n,)
-        Codes 0, 1, … of classes, or numbers; anything in the rows without a target.
-    known : ndarray of bool, shape (n,)
-        Which rows have a target.
-    classes : list
-        The labels of the codes.
-    """
-
-    task: str
-    values: np.ndarray
-    known: np.ndarray
-    classes: list[Any]
+    task: str  # classes, values or nothing
+    values: np.ndarray  # codes 0, 1, … of classes, or numbers; anything in the rows without a target
+    known: np.ndarray  # which rows have a target
+    classes: list[Any]  # the labels of the codes
 
     @property
     def n_distinct(self) -> int:

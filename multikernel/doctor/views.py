@@ -25,24 +25,12 @@ _SCALE_FREE = (Cosine, FunctionKernel, Kronecker, Pairwise)
 
 @dataclass
 class ViewedTable:
-    """A sample of the rows with its views.
+    """A sample of the rows with its views."""
 
-    Attributes
-    ----------
-    views : list of View
-        Those whose columns could be found.
-    positions : dict of str to list of int
-        The columns of each view; empty for a list of objects.
-    grams : dict of str to ndarray of shape (n, n)
-        Of the views whose kernel could be computed.
-    refused : dict of int to str
-        Columns that are no numbers, and a view whose kernel needs numbers there.
-    """
-
-    views: list[View]
-    positions: dict[str, list[int]]
-    grams: dict[str, np.ndarray] = field(default_factory=dict)
-    refused: dict[int, str] = field(default_factory=dict)
+    views: list[View]  # those whose columns could be found
+    positions: dict[str, list[int]]  # the columns of each view; empty for a list of objects
+    grams: dict[str, np.ndarray] = field(default_factory=dict)  # of the kernels that could be computed
+    refused: dict[int, str] = field(default_factory=dict)  # columns that are no numbers, and their view
 
     @property
     def used(self) -> set[int]:

@@ -212,8 +212,9 @@ def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool
     """
     if task is not None:
         check_choice("task", task, TASKS)
+    cache = cache_folder()
     rows = {
-        name: _row(entry.fields, _source(entry), str(entry.folder))
+        name: _row(entry.fields, "cache" if entry.folder == cache else "folder", str(entry.folder))
         for name, entry in read_catalogue().items()
     }
     if not on_disk:
@@ -225,10 +226,6 @@ def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).sort_index().rename_axis("name")
     kept = (table["views"] > 0) | (not views)
     return table[kept & ((table["task"] == task) | (task is None))]
-
-
-def _source(entry: CatalogueEntry) -> str:
-    return "cache" if entry.folder == cache_folder() else "folder"
 
 
 def _row(fields: Mapping[str, Any], source: str, where: str) -> dict[str, Any]:
@@ -330,7 +327,9 @@ def make_dataset(name: str, arrays: Arrays, fields: Mapping[str, Any], sha256: s
     columns: dict[str, list[str]] = {}
     if X is None and views:
         columns = {view: _column_names(view, table, arrays) for view, table in views.items()}
-        tables = [_frame(table, columns[view]) for view, table in views.items()]
+        # of objects: looking up thousands of names in pandas' own strings is slow
+        names = {view: pd.Index(listed, dtype=object) for view, listed in columns.items()}
+        tables = [pd.DataFrame(table, columns=names[view]) for view, table in views.items()]
         X = pd.concat(tables, axis="columns")
     return Dataset(name, X, arrays.get("y", arrays.get("Y")), views, arrays, fields, sha256, columns)
 
@@ -362,11 +361,6 @@ def _graphs(arrays: Arrays) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | N
         marks = None if edge_labels is None else edge_labels[own]
         found.append((position[edges[own]], labels[nodes], marks))
     return found
-
-
-def _frame(table: np.ndarray, columns: list[str]) -> pd.DataFrame:
-    # of objects: looking up thousands of names in pandas' own strings is slow
-    return pd.DataFrame(table, columns=pd.Index(columns, dtype=object))
 
 
 # --- OpenML, asked only when no folder has a set ------------------------------------------------------------

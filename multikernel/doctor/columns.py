@@ -78,17 +78,14 @@ def _split(table: Any, d: int) -> tuple[np.ndarray, np.ndarray, dict[int, pd.Ser
         return table.astype(np.float64), np.arange(d), {}
     frame = table if is_frame(table) else pd.DataFrame(table).infer_objects()
     columns = [frame.iloc[:, j] for j in range(d)]
-    others = {j: column for j, column in enumerate(columns) if not _is_number(column)}
+    numeric = [pd.api.types.is_numeric_dtype(c.dtype) and c.dtype.kind != "c" for c in columns]
+    others = {j: column for j, column in enumerate(columns) if not numeric[j]}
     kept = [j for j in range(d) if j not in others]
     if not kept:
         return np.empty((len(frame), 0)), np.array([], dtype=int), others
     # the columns of one type together: a frame of ten thousand columns is read at once
     numbers = frame.iloc[:, kept].to_numpy(dtype=np.float64, na_value=np.nan)
     return numbers, np.array(kept), others
-
-
-def _is_number(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c"
 
 
 # --- what they hold ----------------------------------------------------------------------------------------

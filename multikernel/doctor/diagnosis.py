@@ -308,7 +308,8 @@ class Recipes:
 
     def drop(self, names: Sequence[Any]) -> str:
         """Leave columns out."""
-        shown = _listed(names)
+        rest = ", ..." if len(names) > _MOST_NAMES else ""
+        shown = f"[{', '.join(map(repr, names[:_MOST_NAMES]))}{rest}]"
         if self.kind == "frame":
             return f"X = X.drop(columns={shown})"
         if self.kind == "sparse":
@@ -354,11 +355,6 @@ class Recipes:
         if self.kind == "sparse":
             return "X = X.tocsr().copy(); X.data[np.isinf(X.data)] = np.nan"
         return "X = np.where(np.isinf(X), np.nan, X)"
-
-
-def _listed(names: Sequence[Any]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_MOST_NAMES])
-    return f"[{shown}{', ...' if len(names) > _MOST_NAMES else ''}]"
 
 
 def option(name: str, values: Sequence[Any]) -> str:

@@ -276,7 +276,11 @@ def read_matrices(X: Any, n_wanted: int | None) -> tuple[list[Matrices], list[Fi
             findings.append(Finding("error", named("kernel", [name]), str(error), "Give numbers."))
             continue
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-            findings.append(_not_square(name, matrix.shape))
+            what = (
+                f"it must be square, similarities of every sample to every sample; got shape {matrix.shape}."
+            )
+            remedy = "Rows of test samples belong to predict; leave them out here."
+            findings.append(Finding("error", named("kernel", [name]), what, remedy))
         else:
             groups.setdefault(len(matrix), {})[name] = matrix
     ordered = sorted(groups.values(), key=lambda group: len(next(iter(group.values()))) != n_wanted)
@@ -285,12 +289,6 @@ def read_matrices(X: Any, n_wanted: int | None) -> tuple[list[Matrices], list[Fi
         what = f"they are over different samples ({sizes}), so that no model takes all of them."
         findings.append(Finding("warning", "kernels", what, "Give a model the kernels of one size."))
     return ordered, findings
-
-
-def _not_square(name: str, shape: tuple[int, ...]) -> Finding:
-    what = f"it must be square, similarities of every sample to every sample; got shape {shape}."
-    remedy = "Rows of test samples belong to predict; leave them out here."
-    return Finding("error", named("kernel", [name]), what, remedy)
 
 
 def _by_name(X: Any) -> dict[str, Any]:
@@ -319,8 +317,8 @@ def kernels_in(
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files if _is_wanted(key, target)}
-            known = list(file.files)
+            known, wanted = list(file.files), (_STACK, "kernel_names", target)
+            arrays = {key: file[key] for key in known if key in wanted or key.startswith(_PREFIXES)}
     except (OSError, ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
         return None  # who reads tables says what is wrong with it
     kernels = _in_archive(arrays)
@@ -331,10 +329,6 @@ def kernels_in(
             f"{path.name} has no array {target!r} for the target; it has {', '.join(sorted(known))}."
         )
     return kernels, None if target is None else arrays[target]
-
-
-def _is_wanted(key: str, target: str | None) -> bool:
-    return key in (_STACK, "kernel_names", target) or key.startswith(_PREFIXES)
 
 
 def _in_archive(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -127,12 +127,15 @@ def _without(subject: str, error: Exception) -> str:
 
 def fill_gaps(table: Any, columns: Columns | None) -> Any:
     """The table with the median of the column where a number is missing, so that kernels can be computed."""
+    filled: Any
     if scipy.sparse.issparse(table):
-        return _fill_sparse(table)
+        filled = table.astype(np.float64)
+        filled.data = np.where(np.isfinite(filled.data), filled.data, 0.0)
+        return filled
     if columns is None or not np.isnan(columns.numbers).any():
         return table
     places = np.flatnonzero(np.isnan(columns.numbers).any(axis=0))
-    filled: Any = table.copy() if is_frame(table) else np.array(table, dtype=np.float64)
+    filled = table.copy() if is_frame(table) else np.array(table, dtype=np.float64)
     for place in places:
         column, position = columns.numbers[:, place], columns.positions[place]
         present = column[~np.isnan(column)]
@@ -141,12 +144,6 @@ def fill_gaps(table: Any, columns: Columns | None) -> Any:
             filled.isetitem(position, whole)
         else:
             filled[:, position] = whole
-    return filled
-
-
-def _fill_sparse(table: Any) -> Any:
-    filled = table.astype(np.float64)
-    filled.data = np.where(np.isfinite(filled.data), filled.data, 0.0)
     return filled
 
 

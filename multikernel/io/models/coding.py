@@ -288,7 +288,7 @@ def trusted_uses(version: int) -> dict[str, str]:
     uses.update(dict.fromkeys(changed_since(version), "ObjectNode"))
     uses.update({file_name(cls): "ObjectNode" for cls in _classes()})
     uses[file_name(range)] = "ConstructorFromReduceNode"
-    uses.update({file_name(function): "FunctionNode" for function in _score_functions()})
+    uses.update({file_name(get_scorer(name)._score_func): "FunctionNode" for name in get_scorer_names()})
     uses["numpy.dtype"] = "DTypeNode"
     uses[file_name(Bunch)] = "DictNode"
     return uses
@@ -347,8 +347,3 @@ def _classes() -> Iterator[type]:
     yield from (getattr(scorers, name) for name in _SCORERS)
     yield from (getattr(module, name) for module, name in _INNER if hasattr(module, name))
     yield from (requests.MetadataRequest, requests.MethodMetadataRequest)
-
-
-def _score_functions() -> Iterator[Any]:
-    for name in get_scorer_names():
-        yield get_scorer(name)._score_func

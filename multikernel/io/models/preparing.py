@@ -292,7 +292,9 @@ def slim(value: Any, state: dict[str, Any]) -> dict[str, Any]:
         return value.__getstate__()  # the rest is computed again where it is needed
     if isinstance(value, KernelRidge):
         return _without_gram(value, state)
-    state = _without(state, _spare(value))
+    spare = _spare(value)
+    if any(name in state for name in spare):
+        state = {name: item for name, item in state.items() if name not in spare}
     if state.get("callback") is not None and type(value).__module__.startswith("multikernel."):
         return {**state, "callback": None}
     return state
@@ -310,12 +312,6 @@ def _spare(value: Any) -> tuple[str, ...]:
     if isinstance(value, CombinedKernel) and getattr(value, "_kept", None) is not None:
         return ("_bank",)
     return ()
-
-
-def _without(state: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    if not any(name in state for name in names):
-        return state
-    return {name: item for name, item in state.items() if name not in names}
 
 
 def _without_gram(value: KernelRidge, state: dict[str, Any]) -> dict[str, Any]:

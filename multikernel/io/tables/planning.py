@@ -238,7 +238,8 @@ def _refuse_text(X: pd.DataFrame, column: str, data: TableData, new: bool) -> No
     texts = X[column].map(str).where(X[column].notna())
     bad = np.flatnonzero((texts.notna() & pd.to_numeric(texts, errors="coerce").isna()).to_numpy())
     row = int(bad[0]) if bad.size else 0
-    told = f"it holds {_short(texts.iloc[row])} in {data.place(row)}"
+    text = texts.iloc[row] if len(texts.iloc[row]) <= 40 else f"{texts.iloc[row][:40]}…"
+    told = f"it holds {text!r} in {data.place(row)}"
     told += f", and {bad.size - 1} others that are none" if bad.size > 1 else ""
     wanted = f"column {column!r} of {data.name} must hold numbers"
     if new:
@@ -250,10 +251,6 @@ def _refuse_text(X: pd.DataFrame, column: str, data: TableData, new: bool) -> No
         f"{wanted}, which kernels here compare; {told}. Leave it out (--ignore {column}), give it one column "
         f"of 0 and 1 for each value (--one-hot {column}), or encode it as numbers before."
     )
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 40 else f"{text[:40]}…")
 
 
 def _require_finite(X: pd.DataFrame, data: TableData, new: bool) -> None:

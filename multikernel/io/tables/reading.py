@@ -398,7 +398,8 @@ def _target(path: Path, arrays: Arrays, target: str) -> np.ndarray:
 
 
 def _kernels(path: Path, arrays: Arrays) -> tuple[np.ndarray, list[str]] | None:
-    single = {key.removeprefix(_KERNEL): K for key, K in arrays.items() if _is_kernel(key)}
+    named = [key for key in arrays if key.startswith(_KERNEL) and key not in (_KERNEL, "kernel_names")]
+    single = {key.removeprefix(_KERNEL): arrays[key] for key in named}
     if "K" in arrays and single:
         raise ValueError(f"{path.name} must hold its kernels in K or in kernel_NAME arrays, not in both.")
     if single:
@@ -416,10 +417,6 @@ def _kernels(path: Path, arrays: Arrays) -> tuple[np.ndarray, list[str]] | None:
             f"shape {arrays['K'].shape}."
         )
     return stack, _names(path, arrays, "kernel_names", "kernel-", stack.shape[2])
-
-
-def _is_kernel(key: str) -> bool:
-    return key.startswith(_KERNEL) and key not in (_KERNEL, "kernel_names")
 
 
 def _names(path: Path, arrays: Arrays, key: str, prefix: str, count: int) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import math
 import os
 import platform
@@ -149,6 +150,17 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def parse_object(content: bytes, what: str, remedy: str) -> dict[str, Any]:
+    """The object of a JSON text; `what` begins the message where it is none."""
+    try:
+        parsed = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{what} is no JSON. {remedy}.") from error
+    if not isinstance(parsed, dict):
+        raise ModelFileError(f"{what} is no JSON object. {remedy}.")
+    return parsed
 
 
 # --- versions -----------------------------------------------------------------------------------------------

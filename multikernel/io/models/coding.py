@@ -35,6 +35,7 @@ from .archive import (
     check_format,
     current_versions,
     pack,
+    parse_object,
     shown,
     unpack,
 )
@@ -113,9 +114,9 @@ def open_file(data: bytes) -> OpenFile:
     for name in (ABOUT, SCHEMA):
         if name not in members:
             raise ModelFileError(f"has no part {name}. Give a file that save_model has written.")
-    about = _parse(members.pop(ABOUT), ABOUT)
+    about = parse_object(members.pop(ABOUT), f"has a part {ABOUT} that", "Save the model again")
     check_format(about)
-    schema = _parse(members.pop(SCHEMA), SCHEMA)
+    schema = parse_object(members.pop(SCHEMA), f"has a part {SCHEMA} that", "Save the model again")
     Tree(schema, {name: len(content) for name, content in members.items()}).check()
     named = members_of(schema)
     if named != members.keys():
@@ -193,16 +194,6 @@ def _inmost(model: Any) -> Any:
 
 def _json(content: Any) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
-
-
-def _parse(content: bytes, name: str) -> Any:
-    try:
-        parsed = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"has a part {name} that is no JSON. Save the model again.") from error
-    if not isinstance(parsed, dict):
-        raise ModelFileError(f"has a part {name} that is no JSON object. Save the model again.")
-    return parsed
 
 
 # --- the tree of a model as skops writes it -----------------------------------------------------------------

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .archive import ModelFileError, shown, warn_of_versions, write_whole
+from .archive import ModelFileError, parse_object, shown, warn_of_versions, write_whole
 from .coding import check_uses, decode, encode, open_file, trusted_names, unknown_names
 
 MODEL = "model.skops"
@@ -296,7 +296,7 @@ class ModelFolder:
         found = []
         for path in (self.record_path, self._next_record):
             if path.exists():
-                record = _from_text(path)
+                record = parse_object(read_file(path), str(path), "Restore it, or fit the model again")
                 if record.pop(_CHECKSUM, None) == checksum:
                     return record
                 found.append(path)
@@ -316,14 +316,3 @@ def _as_text(record: dict[str, Any], checksum: str) -> bytes:
     except (TypeError, ValueError) as error:
         raise ModelFileError(f"the record of a fit must be what JSON can hold: {error}.") from error
     return f"{text}\n".encode()
-
-
-def _from_text(path: Path) -> dict[str, Any]:
-    text = read_file(path)
-    try:
-        record = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{path} is no JSON. Restore it, or fit the model again.") from error
-    if not isinstance(record, dict):
-        raise ModelFileError(f"{path} is no JSON object. Restore it, or fit the model again.")
-    return record

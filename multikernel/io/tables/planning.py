@@ -105,7 +105,9 @@ def plan_fit(
             raise ValueError(f"{name} cannot be set as a parameter; it is given on its own (--{name}).")
     if "callback" in given:
         raise ValueError("callback is a function of Python, which cannot be set here.")
-    used, X, notes = _kernels(data, views, kernels, takes_gaps(given))
+    used, X, notes = choose_kernels(data, views, kernels), data.X, []
+    if data.kind != "precomputed":
+        X, notes = _used_columns(data, as_views("auto") if used == "auto" else used, takes_gaps(given))
     notes += doubts + _add_costs(given, views, chosen, found)
     model = chosen.make(found, kernels=used, **given)
     if data.y is not None and data.y.ndim == 2 and not get_tags(model).target_tags.multi_output:
@@ -144,16 +146,6 @@ def choose_kernels(data: TableData, views: ViewList | None = None, kernels: str 
 def takes_gaps(parameters: Mapping[str, Any]) -> bool:
     """Whether samples that lack views go to the model, which then refuses gaps in parts of a view itself."""
     return bool(parameters.get("missing", "error") != "error")
-
-
-def _kernels(
-    data: TableData, views: ViewList | None, kernels: str | None, any_gaps: bool
-) -> tuple[Any, Any, list[str]]:
-    """The kernels as a method takes them, what they read of the data, and notes."""
-    chosen = choose_kernels(data, views, kernels)
-    if data.kind == "precomputed":
-        return chosen, data.X, []
-    return chosen, *_used_columns(data, as_views("auto") if isinstance(chosen, str) else chosen, any_gaps)
 
 
 def _views_of_table(data: TableData, kernels: str | None) -> list[View]:

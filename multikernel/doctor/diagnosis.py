@@ -230,10 +230,7 @@ def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
     lines = []
     for row in (head, *rows):
-        cells = [
-            row[0].ljust(widths[0]),
-            *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True)),
-        ]
+        cells = [row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 

@@ -395,7 +395,7 @@ class Layout(StandIn):
 
     def __new__(cls, array: Any, axes: Any, writeable: Any) -> Any:
         """`array` is in C order; its axes are permuted by `axes`."""
-        require(array, np.ndarray)
+        require(np.ndarray, array)
         permuted = array.transpose(_numbers(axes))
         if not writeable:
             permuted.flags.writeable = False
@@ -407,7 +407,7 @@ class ObjectArray(StandIn):
 
     def __new__(cls, items: Any, shape: Any) -> Any:
         """`items` in C order."""
-        require(items, list)
+        require(list, items)
         array = np.empty(len(items), dtype=object)
         for position, item in enumerate(items):
             array[position] = item
@@ -418,8 +418,7 @@ class Plain(StandIn):
     """Lists and dicts of plain values, such as the history of a fit, as one JSON text."""
 
     def __new__(cls, text: Any) -> Any:
-        """The text."""
-        require(text, str)
+        require(str, text)
         return json.loads(text)
 
 
@@ -427,9 +426,7 @@ class Items(StandIn):
     """A dict with keys that are no strings."""
 
     def __new__(cls, keys: Any, values: Any) -> Any:
-        """Keys and values in order."""
-        require(keys, list)
-        require(values, list)
+        require(list, keys, values)
         return dict(zip(keys, values, strict=True))
 
 
@@ -437,8 +434,7 @@ class Members(StandIn):
     """A set or frozenset, its members in an order that does not change from run to run."""
 
     def __new__(cls, items: Any, frozen: Any) -> Any:
-        """Its members."""
-        require(items, list)
+        require(list, items)
         return frozenset(items) if frozen else set(items)
 
 
@@ -448,9 +444,7 @@ class Member(StandIn):
     enums: ClassVar[dict[str, type[StrEnum]]] = {"Status": Status, "SearchStatus": SearchStatus}
 
     def __new__(cls, enum: Any, value: Any) -> Any:
-        """By the name of the enumeration and the value."""
-        require(enum, str)
-        require(value, str)
+        require(str, enum, value)
         return cls.enums[enum](value)
 
 
@@ -465,10 +459,8 @@ class Sparse(StandIn):
     }
 
     def __new__(cls, kind: Any, data: Any, indices: Any, indptr: Any, shape: Any) -> Any:
-        """The three arrays of the compressed form."""
-        require(kind, str)
-        for part in (data, indices, indptr):
-            require(part, np.ndarray)
+        require(str, kind)
+        require(np.ndarray, data, indices, indptr)
         matrix = cls.kinds[kind]((data, indices, indptr), shape=_numbers(shape))
         matrix.check_format(full_check=True)
         return matrix
@@ -497,8 +489,8 @@ class Categories(StandIn):
 
     def __new__(cls, codes: Any, categories: Any, ordered: Any) -> Any:
         """`codes` are positions in `categories`, −1 where missing."""
-        require(codes, np.ndarray)
-        require(categories, pd.Index)
+        require(np.ndarray, codes)
+        require(pd.Index, categories)
         return pd.Series(pd.Categorical.from_codes(codes, categories=categories, ordered=bool(ordered)))
 
 
@@ -507,8 +499,8 @@ class NamedSeries(StandIn):
 
     def __new__(cls, column: Any, index: Any, name: Any) -> Any:
         """What `Column` or `Categories` gave, with its index and name."""
-        require(column, pd.Series)
-        require(index, pd.Index)
+        require(pd.Series, column)
+        require(pd.Index, index)
         series = column.set_axis(index)
         series.name = name  # rename would call a function
         return series
@@ -519,21 +511,20 @@ class Frame(StandIn):
 
     def __new__(cls, columns: Any, names: Any, index: Any) -> Any:
         """What `Column` and `Categories` gave, the names of the columns, and the index."""
-        require(columns, list)
-        for column in columns:
-            require(column, pd.Series)
-        require(names, pd.Index)
-        require(index, pd.Index)
+        require(list, columns)
+        require(pd.Series, *columns)
+        require(pd.Index, names, index)
         indexed = {position: column.set_axis(index) for position, column in enumerate(columns)}
         frame = pd.DataFrame(indexed, index=index, copy=False)
         frame.columns = names
         return frame
 
 
-def require(part: Any, kind: type) -> None:
+def require(kind: type, *parts: Any) -> None:
     """Only what `save_model` puts there: other objects could answer with a function, or without end."""
-    if not isinstance(part, kind):
-        raise TypeError(f"a part must be of type {kind.__name__}; got {type(part).__name__}.")
+    for part in parts:
+        if not isinstance(part, kind):
+            raise TypeError(f"a part must be of type {kind.__name__}; got {type(part).__name__}.")
 
 
 def _numbers(values: Any) -> tuple[int, ...]:
@@ -544,10 +535,10 @@ def _numbers(values: Any) -> tuple[int, ...]:
 
 
 def _column_type(values: Any, dtype: Any) -> Any:
-    require(values, np.ndarray)
+    require(np.ndarray, values)
     if dtype is None:
         return values.dtype
-    require(dtype, str)
+    require(str, dtype)
     if dtype not in COLUMN_TYPES:
         raise ValueError(f"a column cannot be of type {dtype!r}.")
     return dtype

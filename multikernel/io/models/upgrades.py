@@ -153,7 +153,7 @@ class Upgraded(StandIn):
 
     def __new__(cls, version: Any, name: Any, state: Any) -> Any:
         """The format version, the name in it, and the attributes."""
-        require(state, dict)
+        require(dict, state)
         for number in range(version, FORMAT_VERSION):
             step = STEPS.get(number, {}).get(name)
             if step is not None:

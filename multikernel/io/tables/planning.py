@@ -105,7 +105,8 @@ def plan_fit(
             raise ValueError(f"{name} cannot be set as a parameter; it is given on its own (--{name}).")
     if "callback" in given:
         raise ValueError("callback is a function of Python, which cannot be set here.")
-    used, X, notes = choose_kernels(data, views, kernels), data.X, []
+    notes: list[str] = []
+    used, X = choose_kernels(data, views, kernels), data.X
     if data.kind != "precomputed":
         X, notes = _used_columns(data, as_views("auto") if used == "auto" else used, takes_gaps(given))
     notes += doubts + _add_costs(given, views, chosen, found)

@@ -33,7 +33,6 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from multikernel import LocalizedMKLClassifier, MKLClassifier, View
 from multikernel.datasets import list_datasets
 from multikernel.datasets.faces import load_faces
-from multikernel.datasets.image_views import patches, shrink
 from multikernel.kernels import Gaussian, Linear
 
 N_CELLS = 4
@@ -63,7 +62,14 @@ class Pictures:
     @property
     def table(self) -> np.ndarray:
         """The pixels patch by patch, then the coarse image that the gate sees."""
-        return np.hstack([patches(self.images, n_cells=N_CELLS), shrink(self.images, side=self.coarse)])
+        patches = self._blocks(N_CELLS).swapaxes(2, 3)
+        means = self._blocks(self.coarse).mean(axis=(2, 4))
+        return np.hstack([patches.reshape(len(self.y), -1), means.reshape(len(self.y), -1)])
+
+    def _blocks(self, n: int) -> np.ndarray:
+        """The images cut into n by n blocks, (n_images, n, height / n, n, width / n)."""
+        n_images, height, width = self.images.shape
+        return self.images.reshape(n_images, n, height // n, n, width // n)
 
 
 def load_pictures() -> Pictures:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from multikernel.cli.console import Command, misuse, out, plain_errors, show_table, unexpected
+from multikernel.cli.app import Command, misuse, plain_errors, show_lines, show_table, unexpected
 from multikernel.cli.options import Scheduler, count_fits
 from multikernel.core.store import on_cluster
 from studies import Study, Table, get_study, list_studies, run_table
@@ -100,7 +100,7 @@ def _show(summary: Summary) -> None:
 
 
 def _print(line: str) -> None:
-    out().print(line, markup=False, highlight=False)
+    show_lines(line)
 
 
 def main() -> None:

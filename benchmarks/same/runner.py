@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 import multikernel
+from benchmarks.fixed_kernel import solve_machine
 from multikernel import (
     BayesianMKLClassifier,
     ColumnBoostingClassifier,
@@ -48,7 +49,6 @@ from multikernel.core.one_kernel import fixed_seed
 from multikernel.core.optim.loop import Options
 from multikernel.core.svm.joint.solver import solve_multiclass
 from multikernel.core.svm.losses import Hinge, JointHinge
-from multikernel.core.svm.machine import solve_machine
 from multikernel.core.weights.learn import learn_weights
 from multikernel.discriminant.solver.learn import DiscriminantProblem, learn_discriminant
 from multikernel.kernels import (

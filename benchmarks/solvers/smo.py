@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.fixed_kernel import solve_machine
 from multikernel.core.svm.losses import Hinge
-from multikernel.core.svm.machine import solve_machine
 
 
 def solve_smo(

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from multikernel.cli import options
-from multikernel.cli.console import misuse, out, plain_errors, say, show_table
+from multikernel.cli.app import misuse, plain_errors, say, show_lines, show_table
 from multikernel.core.store import on_cluster
 from multikernel.inspection import Comparison
 from multikernel.inspection import compare as compare_models
 from multikernel.io import tables
-from multikernel.io.tables.record import require_no_others
+from multikernel.io.tables.fitting import require_no_others
 from multikernel.kernels.expressions import parse_kernels
 
 STORE = "compare.jsonl"
@@ -140,5 +140,4 @@ def _show(found: Comparison, about: dict[str, str], folder: Path, as_json: bool)
         return
     head, *rows = found.table()
     show_table(f"Methods on {about['file']}", head, rows)
-    for line in (found.answer, found.protocol, f"Written: {folder / 'compare'}.md, .json, .jsonl"):
-        out().print(line, markup=False, highlight=False)
+    show_lines(found.answer, found.protocol, f"Written: {folder / 'compare'}.md, .json, .jsonl")

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from multikernel._validation import check_choice
-from multikernel.cli.console import REFUSED, Command, Group, fail, misuse, out, plain_errors, show_table
+from multikernel.cli.app import REFUSED, Command, Group, fail, misuse, plain_errors, show_lines, show_table
 from multikernel.datasets import check_dataset, list_datasets, load_dataset
+from multikernel.datasets.catalogue import describe_arrays
 from multikernel.datasets.loading import TASKS
 
 app = typer.Typer(help="List, show and check data sets.", no_args_is_help=True, cls=Group)
@@ -53,14 +54,11 @@ def show(name: Name, as_json: AsJson = False) -> None:
             "sha256": dataset.sha256,
             "views": {view: len(columns) for view, columns in dataset.view_columns.items()},
             "kernels": list(dataset.kernels),
-            "arrays": {
-                key: {"shape": list(array.shape), "dtype": str(array.dtype)}
-                for key, array in dataset.arrays.items()
-            },
+            "arrays": describe_arrays(dataset.arrays),
         }
         _print_json({**about, **found})
         return
-    out().print(dataset.description, markup=False, highlight=False)
+    show_lines(dataset.description)
     rows = [[key, str(array.shape), str(array.dtype)] for key, array in dataset.arrays.items()]
     show_table("Arrays", ["name", "shape", "dtype"], rows)
 
@@ -93,7 +91,7 @@ def _check(name: str, as_json: bool) -> dict[str, Any]:
         fail(str(error), REFUSED)
         return {"name": name, "sound": False, "error": str(error)}
     if not as_json:
-        out().print(f"{name}: sound, sha256 {report['sha256']}", markup=False, highlight=False)
+        show_lines(f"{name}: sound, sha256 {report['sha256']}")
     return {"name": name, "sound": True, **report}
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 
 from multikernel._validation import check_choice
 from multikernel.cli import options
-from multikernel.cli.console import REFUSED, misuse, out, plain_errors, show_table, stopped
+from multikernel.cli.app import REFUSED, misuse, plain_errors, show_lines, show_table, stopped
 from multikernel.doctor import Diagnosis, diagnose
 from multikernel.doctor.diagnose import TASKS
 from multikernel.doctor.diagnosis import KERNEL_HEAD, kernel_rows
@@ -90,17 +91,16 @@ def _read(file: Path, target: str | None, ignore: list[str], one_hot: list[str])
 
 
 def _show(found: Diagnosis) -> None:
-    console = out()
-    console.print(found.headline, markup=False, highlight=False)
+    show_lines(found.headline)
     for finding in found.findings:
         colour = _COLOURS[finding.level]
         told = f"{escape(finding.subject)}: {escape(finding.what)}"
         remedy = escape(finding.command or finding.remedy)
-        console.print(f"[{colour}]{finding.level}[/] {told}\n    {remedy}", highlight=False)
+        Console(soft_wrap=True).print(f"[{colour}]{finding.level}[/] {told}\n    {remedy}", highlight=False)
     if found.kernels:
         show_table("Kernels", KERNEL_HEAD, kernel_rows(found))
     if found.memory:
-        console.print(f"Memory of a fit: {found.memory['text']}.", markup=False, highlight=False)
+        show_lines(f"Memory of a fit: {found.memory['text']}.")
         if found.memory["chosen"] != "dense" or any(each.subject == "memory" for each in found.findings):
             _show_choices(found.memory)
 

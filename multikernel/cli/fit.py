@@ -9,7 +9,7 @@ import typer
 
 from multikernel._validation import check_choice, check_rank
 from multikernel.cli import options
-from multikernel.cli.console import STOPPED, err, misuse, out, plain_errors, say, show_table, stopped
+from multikernel.cli.app import STOPPED, err, misuse, plain_errors, say, show_lines, show_table, stopped
 from multikernel.core.store import on_cluster
 from multikernel.io import ModelFolder, tables
 from multikernel.kernels.expressions import parse_kernels
@@ -149,7 +149,7 @@ def _show(record: dict[str, Any], tuning: tables.Tuning | None, folder: Path, as
         typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
     else:
         _show_results(record, tuning)
-        out().print(f"Written: {folder}", markup=False, highlight=False)
+        show_lines(f"Written: {folder}")
     if record["status"] == "interrupted":
         gap = "" if record["gap"] is None else f" with a gap of {float(record['gap']):.1e}"
         say(
@@ -173,16 +173,14 @@ def _show_results(record: dict[str, Any], tuning: tables.Tuning | None) -> None:
         show_table("Weight of each view", ["view", "weight", "share"], rows)
         _show_factors(summary.get("approximation") or [])
     if record["gram"] not in (None, "dense"):
-        out().print(f"Memory of the fit: {record['memory']}.", markup=False, highlight=False)
+        show_lines(f"Memory of the fit: {record['memory']}.")
     data, gap = record["data"], record["gap"]
     solver = "optimal" if summary is None else summary["convergence"]["status"]
     ended = record["status"] if solver in ("optimal", "unknown") else f"ended as {solver!r}"
     certificate = "" if not isinstance(gap, float) else f", gap {gap:.1e}"
-    out().print(
+    show_lines(
         f"{record['model']} on {data['n_samples']} rows of {data['file']}: {ended} in "
-        f"{record['seconds']:.1f} s{certificate}.",
-        markup=False,
-        highlight=False,
+        f"{record['seconds']:.1f} s{certificate}."
     )
 
 

@@ -14,7 +14,7 @@ from rich import progress
 from rich.console import Console
 from rich.markup import escape
 
-from multikernel.cli.console import STOPPED, say
+from multikernel.cli.app import STOPPED, say
 from multikernel.core.store import Progress, progress_bar
 from multikernel.registry import Method, get_method, list_methods
 
@@ -88,17 +88,7 @@ def named(text: str) -> Path:
 
 @contextmanager
 def count_fits(label: str, store: Path, what: str = "fits") -> Iterator[Progress]:
-    """Show a bar from the first count on, and say after Ctrl-C what is kept.
-
-    Parameters
-    ----------
-    label : str
-        What is run.
-    store : Path
-        The file that keeps each one.
-    what : str
-        What is counted.
-    """
+    """Show a bar from the first count on, and say after Ctrl-C how many of `what` the file `store` keeps."""
     done = [0, 0]
     with ExitStack() as bars:
         moves: list[Progress] = []
@@ -122,12 +112,7 @@ def count_fits(label: str, store: Path, what: str = "fits") -> Iterator[Progress
 def watch_fit(label: str, tol: float | None) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Show a bar until the block ends, and give the function that is told of each iteration.
 
-    Parameters
-    ----------
-    label : str
-        What is fitted.
-    tol : float or None
-        The gap that ends the fit: the bar is full when it is reached.
+    The bar is full when the gap `tol` is reached, which ends the fit.
     """
     columns = (
         progress.TextColumn("{task.description}"),

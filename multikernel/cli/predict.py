@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from multikernel.cli import options
-from multikernel.cli.console import out, plain_errors, require_folder, say, stopped
+from multikernel.cli.app import plain_errors, require_folder, say, show_lines, stopped
 from multikernel.io import ModelFolder, tables
 
 
@@ -39,4 +39,4 @@ def predict(
     elif file is None:
         typer.echo(found.frame.to_csv(index=False), nl=False)
     else:
-        out().print(f"Written: {file} ({len(found.frame)} rows)", markup=False, highlight=False)
+        show_lines(f"Written: {file} ({len(found.frame)} rows)")

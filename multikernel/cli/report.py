@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from multikernel.cli import options
-from multikernel.cli.console import misuse, out, plain_errors, require_folder, say, stopped
+from multikernel.cli.app import misuse, plain_errors, require_folder, say, show_lines, stopped
 from multikernel.core.store import on_cluster
 from multikernel.inspection import ALL_PARTS, evaluate
 from multikernel.io import ModelFolder, tables
-from multikernel.io.tables.record import EVALUATION, REPORT
+from multikernel.io.tables.fitting import EVALUATION, REPORT
 from multikernel.report import find_renderer, headline, save_report, summarize
 
 # Each needs ten fits of several models; the others need fifteen of one in all.
@@ -75,8 +75,7 @@ def report(
     if as_json:
         typer.echo(json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        for line in (headline(summary), f"Written: {place}"):
-            out().print(line, markup=False, highlight=False)
+        show_lines(headline(summary), f"Written: {place}")
 
 
 def _parts(parts: str | None, quick: bool, data: Path | None) -> list[str]:

@@ -134,20 +134,12 @@ def alignment_slope(K: Array, T: Array, *, centered: bool = False) -> tuple[floa
 
 @dataclass(frozen=True, eq=False)
 class StackAlignment:
-    """The inner products of a stack with the labels and with itself, as cosines.
+    """The inner products of a stack with the labels and with itself, as cosines."""
 
-    Attributes
-    ----------
-    target : array (m,), q_i / (‖K_i‖ ‖T‖)
-    pairs : array (m, m), S_ij / (‖K_i‖ ‖K_j‖)
-    norms : array (m,), ‖K_i‖
-    target_norm : float, ‖T‖
-    """
-
-    target: Array
-    pairs: Array
-    norms: Array
-    target_norm: float
+    target: Array  # (m,), q_i / (‖K_i‖ ‖T‖)
+    pairs: Array  # (m, m), S_ij / (‖K_i‖ ‖K_j‖)
+    norms: Array  # (m,), ‖K_i‖
+    target_norm: float  # ‖T‖
 
     @property
     def q(self) -> Array:
@@ -184,14 +176,9 @@ class StackAlignment:
 
 
 def align_stack(Ks: Array, y: Array, *, centered: bool = False) -> StackAlignment:
-    """All cosines of a stack; it is read once (twice if centred), a block of rows at a time.
+    """All cosines of a stack (m, n, n); it is read once (twice if centred), a block of rows at a time.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric positive semidefinite, float64 or float32
-    y : array (N,) or (N, k), N ≤ n
-        Labels ±1 of the first rows; or a matrix whose yy' is the kernel to align with.
-    centered : bool
+    ``y`` are labels ±1 of the first rows, (N,); or a matrix (N, k) whose yy' is the kernel to align with.
 
     Examples
     --------
@@ -249,26 +236,15 @@ def _cosines(q: Array, S: Array, units: Array, labels: Array) -> StackAlignment:
 # ---------------------------------------------------------------------- weights of any sign
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """Weights and certificate for kernels, and a target, of Frobenius norm one.
+    """Weights and certificate for kernels, and a target, of Frobenius norm one."""
 
-    Attributes
-    ----------
-    w : array (m,), of any length
-    upper : float, no feasible w of norm one has a larger alignment
-    slack : array (m,), what the certificate adds to the cosines
-    Z : array (n, n) or None, slack_i = tr(Z K_i)
-    n_iter : int
-    status : Status, of the iterations
-    rank : int, independent kernels
-    """
-
-    w: Array
-    upper: float
-    slack: Array
-    Z: Array | None
+    w: Array  # (m,), of any length
+    upper: float  # no feasible w of norm one has a larger alignment
+    slack: Array  # (m,), what the certificate adds to the cosines
+    Z: Array | None  # (n, n), slack_i = tr(Z K_i)
     n_iter: int
-    status: Status
-    rank: int
+    status: Status  # of the iterations
+    rank: int  # independent kernels
 
 
 def align_in_cone(
@@ -276,16 +252,8 @@ def align_in_cone(
 ) -> Aligned:
     """The weights of any sign whose combination is positive semidefinite and best aligned.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric positive semidefinite
-    y : array (N,), labels of the first N points
-    table : StackAlignment of both
-    basis : array (m, r)
-        Weights, for members of norm one, of r (nearly) orthonormal combinations.
-    tol : float
-        Relative gap.
-    max_iter : int
+    ``table`` is that of the kernels (m, n, n) and the labels of the first points. ``basis`` (m, r) are
+    weights, for members of norm one, of r (nearly) orthonormal combinations; ``tol`` is a relative gap.
     """
     g, G = _inner_products(Ks, y, basis / table.norms[:, None])
     g /= table.target_norm
@@ -334,14 +302,7 @@ def _recombined(Ks: Array, basis: Array) -> Array:
 
 
 class _ConeProjection:
-    """The iterate, its Newton system and the best certificates so far.
-
-    Parameters
-    ----------
-    cone : Spectrahedron of r linearly independent members
-    g : array (r,)
-    G : array (r, r), positive definite
-    """
+    """The iterate, its Newton system and the best certificates so far; G (r, r) is positive definite."""
 
     def __init__(self, cone: Spectrahedron, g: Array, G: Array) -> None:
         self.cone, self.g, self.G = cone, g, G
@@ -422,29 +383,17 @@ class _ConeProjection:
 class AlignmentResult(Result):
     """Weights of best alignment, in the units of the caller's kernels.
 
-    Attributes
-    ----------
-    weights : array (m,), μ with ‖K(μ)‖ = √(μ'Sμ) = 1 over all points
-    objective : float, q'μ, computed from the learned matrix
-    upper_bound : float, √((q + slack)'S⁻¹(q + slack)): no feasible weights have a larger objective
-    gap : float, (upper_bound − objective) / upper_bound, at least 0
-    alignment_train : float, alignment of the labelled block of K(μ) with yy'; where there are unlabelled
-        points, the objective is not a multiple of it
-    slack : array (m,), tr(Z K_i) for free weights, the multipliers of μ ≥ 0 for nonnegative ones
-    Z : array (n, n) or None, the positive semidefinite multiplier of K(μ) ⪰ 0 (None: it is zero)
-    smallest_eigenvalue : float or None, of K(μ) over all points, for free weights
-    rank : int, how many kernels are linearly independent; if not all are, other weights give the same matrix
-    n_iter : int, iterations of the interior point method
-    status : Status
+    The objective is q'μ, computed from the learned matrix, the gap (upper_bound − objective) / upper_bound.
     """
 
-    weights: Array
-    upper_bound: float
+    weights: Array  # (m,), μ with ‖K(μ)‖ = √(μ'Sμ) = 1 over all points
+    upper_bound: float  # √((q + slack)'S⁻¹(q + slack)): no feasible weights have a larger objective
+    # of the labelled block of K(μ) with yy'; with unlabelled points, the objective is not a multiple of it
     alignment_train: float
-    slack: Array
-    Z: Array | None
-    smallest_eigenvalue: float | None
-    rank: int
+    slack: Array  # (m,), tr(Z K_i) for free weights, the multipliers of μ ≥ 0 for nonnegative ones
+    Z: Array | None  # (n, n), the positive semidefinite multiplier of K(μ) ⪰ 0 (None: it is zero)
+    smallest_eigenvalue: float | None  # of K(μ) over all points, for free weights
+    rank: int  # how many kernels are linearly independent; if not all are, other weights give the same matrix
 
 
 def learn_alignment(
@@ -455,20 +404,10 @@ def learn_alignment(
     tol: float = 1e-8,
     max_iter: int = 100,
 ) -> AlignmentResult:
-    """Learn the weights of a stack by alignment.
+    """Learn the weights of a stack (m, n, n) by its alignment with the labels ±1 of the first N points.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric positive semidefinite, not zero
-        Never modified.
-    y : array (N,), N ≤ n
-        Labels ±1 of the first N points, both present.
-    weights : {"nonnegative", "free"}
-        "free" weights may be negative where K(μ) stays positive semidefinite on all n points.
-    tol : float
-        Relative gap to reach.
-    max_iter : int
-        Of the interior point method.
+    ``"free"`` weights may be negative where K(μ) stays positive semidefinite on all n points. ``tol`` is the
+    relative gap to reach, ``max_iter`` of the interior point method.
 
     Examples
     --------
@@ -492,13 +431,7 @@ def learn_alignment(
 
 
 def spectral_alignment(V: Array, y: Array) -> AlignmentResult:
-    """Weights of v_i v_i' for orthonormal v_i, in closed form: μ_i ∝ (v_i[:N]'y)².
-
-    Parameters
-    ----------
-    V : array (n, m), orthonormal columns
-    y : array (N,), N ≤ n
-        Labels ±1 of the first N points.
+    """Weights of v_i v_i' for the orthonormal columns of V (n, m), in closed form: μ_i ∝ (v_i[:N]'y)².
 
     Examples
     --------

@@ -71,13 +71,7 @@ def calibrated(estimator: Any, scores: Array) -> Array:
 
 
 class SigmoidCalibration:
-    """P(class k | x) = σ(a_k s_k(x) + b_k), normalised over the classes; (a, b) by logistic regression.
-
-    Parameters
-    ----------
-    estimator : an unfitted classifier with ``decision_function``
-    random_state : of the folds
-    """
+    """P(class k | x) = σ(a_k s_k(x) + b_k), normalised over the classes; (a, b) by logistic regression."""
 
     def __init__(self, estimator: Any, random_state: Any = None) -> None:
         self.estimator, self.random_state = estimator, random_state

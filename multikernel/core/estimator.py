@@ -5,6 +5,23 @@ predictions by batches, warnings. :class:`BaseMKL` adds the steps of a fit with 
 machine: validate, build the kernels, solve, store. Its models are lists of machines (one for a regressor,
 one for each class or pair of a classifier) over common support samples, each with a row of kernel weights;
 only support samples and kernels with weight are kept.
+
+**Samples that lack views** (the parameter ``missing``). ``"mean"`` and ``"complete"`` complete the kernels
+before anything is learned, in the bank. With ``"renormalise"`` an absent kernel is 0, and sample i is scaled
+so that the views S_i that it has speak for those that it lacks: K_ij = c_i c_j Σ_m μ_m K_m,ij, c_i² = Σ_m μ_m
+/ Σ_{m∈S_i} μ_m, but at most what it is at equal weights, P / |S_i| for P kernels: views that count for little
+are not blown up, and the rounds come to an end. The weights are learned with the c of the weights before,
+uniform ones at first, until c is stable. So the last problem is convex and has its duality gap for its c;
+that another c would have a better value is not excluded. New samples are scaled with the weights that gave
+this c.
+
+With ``"absent"`` each sample has its margin in the space of the views that it has, w_S for the views S,
+
+    min_w,b  ½ max_i Ω(w_{S_i})² + C Σ_i ℓ(y_i, Σ_{m∈S_i} ⟨w_m, φ_m(x_i)⟩ + b)
+
+which is absent kernel learning (Liu et al. 2015). Ω does not fall when views are added. So a sample that has
+all of them has the largest, and the problem is the usual one with zeros where a view is absent, c = 1.
+Without such a sample it is another problem, and refused.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,22 +52,14 @@ from ..rows import count_rows
 from ..views import CompletedBank, make_bank
 from ..views.columns import as_table
 from ..views.layout import align, layout_of
-from ..views.memory import MemoryEstimate
+from ..views.memory import MemoryEstimate, allocate_stack
 from ..views.parameters import parameters, with_parameters
 from ..views.tables import MultiTable, as_tables
 from ..views.view import as_views
 from ..viz.card import html_inner, mimebundle
 from ..viz.fitted import weights_table
-from .fitted import DualKernels, FittedKernels, prediction_cost
+from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
 from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples
-from .missing import (
-    FILL_OF,
-    MISSING,
-    learn_rescaled,
-    require_whole_sample,
-    sample_scales,
-    warn_unless_completed,
-)
 from .optim.loop import Options, Progress, Status
 from .row_input import by_chunks, refuse_dask
 from .stack.sums import stack_of_rows
@@ -59,17 +68,17 @@ from .weights.learn import learn_weights
 from .weights.loop import SolveResult
 
 _BATCH_ROWS = 2048
-# From best to worst: a model of several machines has the worst status of them.
-_SEVERITY = [
-    Status.OPTIMAL,
-    Status.INTERRUPTED,
-    Status.MAX_COLUMNS,
-    Status.MAX_ITER,
-    Status.STALLED,
-    Status.INDEFINITE,
-    Status.INSEPARABLE,
-    Status.INFEASIBLE,
-]
+FILL_OF: dict[str, str | None] = {
+    "error": None,
+    "renormalise": "zero",
+    "absent": "zero",
+    "mean": "mean",
+    "complete": "mutual",
+}
+MISSING = tuple(FILL_OF)
+_STABLE = 1e-3
+_PLAIN_ROUNDS = 3  # afterwards the weights of two rounds are averaged, lest they alternate
+_MAX_ROUNDS = 20
 _TOO_LARGE = (
     "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
     "targets, or normalise the kernels (transforms='unit_trace')."
@@ -78,14 +87,12 @@ _TOO_LARGE = (
 
 def worst_status(statuses: Sequence[Status]) -> str:
     """The status of a model of several machines."""
-    return str(max(statuses, key=_SEVERITY.index))
+    return str(max(statuses, key=list(Status).index))
 
 
 def on_rows(Ks: Array, rows: Array) -> Array:
     """The stack of some of the samples: itself when they are all."""
-    if rows.size == Ks.shape[1]:
-        return Ks
-    return stack_of_rows(Ks, rows)
+    return Ks if rows.size == Ks.shape[1] else stack_of_rows(Ks, rows)
 
 
 class KernelEstimator(BaseEstimator):
@@ -237,17 +244,14 @@ class KernelEstimator(BaseEstimator):
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
         """Stacks are checked kernel by kernel, by the bank."""
         if reset and hasattr(X, "shape") and len(X.shape) > 1:
-            self._require_kernels_last(X.shape)
-            self.n_features_in_ = X.shape[1]
+            shape = X.shape
+            if len(shape) == 3 and shape[0] != shape[1] and shape[1] == shape[2]:
+                raise ValueError(
+                    f"precomputed kernels come last, X of shape (n, n, n_kernels); got shape {shape}, with "
+                    "them first. Use numpy.moveaxis(X, 0, 2), or stack_kernels on the list of matrices."
+                )
+            self.n_features_in_ = shape[1]
         return X
-
-    @staticmethod
-    def _require_kernels_last(shape: tuple[int, ...]) -> None:
-        if len(shape) == 3 and shape[0] != shape[1] and shape[1] == shape[2]:
-            raise ValueError(
-                f"precomputed kernels come last, X of shape (n, n, n_kernels); got shape {shape}, with them "
-                "first. Use numpy.moveaxis(X, 0, 2), or stack_kernels on the list of matrices."
-            )
 
     def _check_numerics(self) -> None:
         check_positive_integer("max_iter", self.max_iter)
@@ -268,17 +272,13 @@ class KernelEstimator(BaseEstimator):
             is_completed = isinstance(bank, CompletedBank)
             Ks = bank.fit_stack(X, samples.rows) if is_completed else on_rows(bank.fit_stack(X), samples.rows)
         else:
-            Ks = self._fit_distinct(X, samples)
+            try:
+                Ks = np.asarray(self._bank.fit_stack(samples.take(X)))
+            except ValueError:
+                self._bank.fit_stack(X)  # the error speaks of the rows as the caller numbers them
+                raise
         self.view_names_ = list(self._bank.view_names_)
         return Ks
-
-    def _fit_distinct(self, X: Any, samples: Samples) -> Array:
-        """The stack of the distinct rows; errors speak of the rows as the caller numbers them."""
-        try:
-            return np.asarray(self._bank.fit_stack(samples.take(X)))
-        except ValueError:
-            self._bank.fit_stack(X)
-            raise
 
     def _require_psd(self, Ks: Array, kernels: Sequence[int] | Array) -> None:
         """The solver met negative curvature: find the kernel that is to blame."""
@@ -423,6 +423,58 @@ def refusing_overflow() -> Iterator[None]:
         raise ValueError(_TOO_LARGE) from error
 
 
+# ---------------------------------------------------------------------- samples that lack views
+def learn_rescaled(
+    learn: Callable[[Array, SolveResult | None], SolveResult],
+    Ks: Array,
+    has: Array,
+    start: SolveResult | None,
+    place: str,
+) -> tuple[SolveResult, Array]:
+    """Rounds of learning, until the scales of the samples are stable.
+
+    ``Ks`` is 0 where a sample lacks a view (``has`` (n, n_kernels) says where) and never modified. The result
+    of the last round, and the weights (n_kernels,) that gave its scales.
+    """
+    scaled = allocate_stack(Ks.shape, Ks.dtype, place)
+    reference = np.ones(len(Ks)) if start is None else start.weights
+    scales, change = sample_scales(has, reference), np.inf
+    for number in range(_MAX_ROUNDS):
+        for target, K in zip(scaled, Ks, strict=True):
+            np.multiply(K, scales[:, None], out=target)
+            target *= scales
+        result = learn(scaled, start)
+        if result.status == Status.INSEPARABLE:
+            return result, reference
+        weights = result.weights / (result.weights.sum() or 1.0)
+        if number >= _PLAIN_ROUNDS:
+            weights = 0.5 * (weights + reference / reference.sum())
+        change = float(np.abs(sample_scales(has, weights) / scales - 1.0).max())
+        if change <= _STABLE:
+            return result, reference
+        if number < _MAX_ROUNDS - 1:
+            start, reference = result, weights
+            scales = sample_scales(has, reference)
+    warn_caller(
+        f"the scales of samples that lack views still change by {change:.1%} after {_MAX_ROUNDS} rounds. The "
+        "solution is certified for the last scales only. Use a larger norm, which keeps weights from jumping "
+        "between views, or missing='complete'.",
+        ConvergenceWarning,
+    )
+    return result, reference
+
+
+def require_whole_sample(has: Array) -> None:
+    """Refuse training samples (n, n_kernels) none of which has all views."""
+    if not has.all(axis=1).any():
+        raise ValueError(
+            "missing='absent' needs at least one training sample that has all views (in each machine); got "
+            f"{len(has)} samples that have {has.sum(axis=1).max()} of {has.shape[1]} at most. Use "
+            "missing='renormalise' or 'complete', or leave out the views that are rare."
+        )
+
+
+# ---------------------------------------------------------------------- steps of a fit
 class BaseMKL(KernelEstimator):
     """Parameters and methods common to all estimators with global kernel weights.
 
@@ -433,7 +485,14 @@ class BaseMKL(KernelEstimator):
     - ``_store(solutions, samples)`` : what a fit keeps, where a model keeps more than the machines.
     """
 
+    norm: float
+    costs: Any
+    psd: str
     gram: str
+    dtype: Any
+    missing: str
+    verbose: int
+    random_state: Any
     gram_: str
     memory_: MemoryEstimate
     _adds_kernels = True
@@ -490,17 +549,20 @@ class BaseMKL(KernelEstimator):
         self._check_numerics()
         check_norm(self.norm)
         fill = FILL_OF[check_choice("missing", self.missing, MISSING)]
+        place = self._place_of_stack
         self._bank = make_bank(
-            self.kernels,
-            dtype=self.dtype,
-            gram=self._place_of_stack,
-            psd=self.psd,
-            lean=self._lean,
-            fill=fill,
+            self.kernels, dtype=self.dtype, gram=place, psd=self.psd, lean=self._lean, fill=fill
         )
         Ks = self._fit_stack(X, samples)
-        self.gram_, self.memory_ = self._place_of_stack, self._bank.memory_
-        warn_unless_completed(getattr(self._bank, "filling_", None))
+        self.gram_, self.memory_ = place, self._bank.memory_
+        filling: Any = getattr(self._bank, "filling_", None)
+        if not getattr(filling, "converged", True):
+            warn_caller(
+                f"the completion of the kernels still changes entries by {filling.change:.1e} (of a mean "
+                "diagonal of 1). They are positive semidefinite all the same; missing='mean' does not "
+                "iterate.",
+                ConvergenceWarning,
+            )
         self._costs = check_costs(self.costs, self.view_names_)
         return Ks
 
@@ -512,12 +574,10 @@ class BaseMKL(KernelEstimator):
         part = on_rows(Ks, rows)
         if self.missing == "absent":
             require_whole_sample(self._bank.present_[rows])
-        if self.missing != "renormalise":
-            return Solved(self._learn(part, losses, **settings), rows, names)
-        has = self._bank.present_[rows]
-        if has.all():
+        has = self._bank.present_[rows] if self.missing == "renormalise" else None
+        if has is None or has.all():
             result = self._learn(part, losses, **settings)
-            return Solved(result, rows, names, reference=result.weights)
+            return Solved(result, rows, names, reference=None if has is None else result.weights)
         start = settings.pop("start", None)
         result, reference = learn_rescaled(
             lambda scaled, warm: self._learn(scaled, losses, start=warm, **settings),

@@ -24,8 +24,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._typing import Array
+from .._validation import warn_caller
 from ..rows import count_rows
-from .missing import sample_scales, warn_of_no_view
 
 ACTIVE_SHARE = 0.01
 
@@ -42,16 +42,10 @@ class Part(Protocol):
 
 @dataclass(frozen=True)
 class FittedKernels:
-    """The kernels of a fitted model.
+    """The kernels of a fitted model."""
 
-    Attributes
-    ----------
-    parts : list of Part
-    shape : (n_machines, n_kernels), kernels in use or not
-    """
-
-    parts: list[Any]
-    shape: tuple[int, int]
+    parts: list[Any]  # each a Part
+    shape: tuple[int, int]  # (n_machines, n_kernels), kernels in use or not
 
     @property
     def bank(self) -> Any:
@@ -78,23 +72,14 @@ class FittedKernels:
 
 @dataclass(frozen=True)
 class DualKernels:
-    """Kernels by dual coefficients over support samples.
+    """Kernels by dual coefficients over support samples."""
 
-    Attributes
-    ----------
-    bank : fitted bank of the support samples and the kernels in use
-    coefficients : array (n_machines, n_support)
-    weights : array (n_machines, n_kernels)
-    reference : array (n_machines, n_kernels) or None
-        With ``missing="renormalise"``: the weights that scale samples that lack views.
-    notes_absent : bool
-        Whether rows may lack views, and those that lack all with weight are warned of.
-    """
-
-    bank: Any
-    coefficients: Array
-    weights: Array
+    bank: Any  # fitted bank of the support samples and the kernels in use
+    coefficients: Array  # (n_machines, n_support)
+    weights: Array  # (n_machines, n_kernels)
+    # (n_machines, n_kernels) with missing="renormalise": the weights that scale samples that lack views
     reference: Array | None = None
+    # whether rows may lack views, and those that lack all with weight are warned of
     notes_absent: bool = False
 
     def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
@@ -114,22 +99,45 @@ class DualKernels:
 
 @dataclass(frozen=True)
 class FactorKernels:
-    """Kernels by low-rank factors: scores are linear in the columns of the factors.
+    """Kernels by low-rank factors: scores are linear in the columns of the factors."""
 
-    Attributes
-    ----------
-    bank : fitted low-rank bank of the kernels in use
-    coefficients : array (n_machines, n_columns)
-    """
-
-    bank: Any
-    coefficients: Array
+    bank: Any  # fitted low-rank bank of the kernels in use
+    coefficients: Array  # (n_machines, n_columns)
 
     def kernel_scores(self, X: Any) -> Iterator[tuple[int, Array]]:
         """The score of each kernel in use."""
         offsets = self.bank.offsets_
         for m, Z in self.bank.iter_factors(X):
             yield m, Z @ self.coefficients[:, offsets[m] : offsets[m + 1]].T
+
+
+# ---------------------------------------------------------------------- samples that lack views
+def sample_scales(has: Array, weights: Array) -> Array:
+    """c of samples that have some views, (n,) for weights (n_kernels,) and (n, k) for (k, n_kernels).
+
+    Examples
+    --------
+    >>> sample_scales(np.array([[True, True], [False, True]]), np.array([1.0, 3.0])).round(3).tolist()
+    [1.0, 1.155]
+    """
+    lacked = (~has).astype(float) @ weights.T
+    total = weights.T.sum(axis=0)
+    share = 1.0 - lacked / np.where(total > 0.0, total, 1.0)
+    at_equal_weights = has.mean(axis=1).reshape(-1, *[1] * (share.ndim - 1))
+    return np.asarray(1.0 / np.sqrt(np.maximum(share, at_equal_weights)))
+
+
+def warn_of_no_view(has: Array, weights: Array) -> None:
+    """Warn of samples that lack every view with weight in some machine; weights (n_machines, n_kernels)."""
+    used = weights > 0.0
+    nothing = ~(has.astype(int) @ used.T.astype(int) > 0) & used.any(axis=1)
+    rows = np.flatnonzero(nothing.any(axis=1))
+    if rows.size:
+        warn_caller(
+            f"{rows.size} sample(s), the first of them in row {rows[0]}, lack every view that has weight: "
+            "their score is the intercept alone. Use norm=2, which gives weight to all views, or "
+            "missing='complete'."
+        )
 
 
 # ---------------------------------------------------------------------- cost of a prediction
@@ -139,19 +147,9 @@ def active_kernels(machine_weights: Array) -> Array:
 
 
 def prediction_cost(machine_weights: Array, dual_coef: Array, costs: Array) -> float:
-    """The cost of predicting one sample.
+    """The cost of predicting one sample, from 0 to the number of support samples.
 
-    Parameters
-    ----------
-    machine_weights : array (n_machines, n_kernels)
-    dual_coef : array (n_machines, n_support)
-        Zero where a sample is not a support sample of the machine.
-    costs : array (n_kernels,), positive
-
-    Returns
-    -------
-    float
-        Between 0 and the number of support samples.
+    ``dual_coef`` (n_machines, n_support) is zero where a sample is not a support sample of the machine.
 
     Examples
     --------
@@ -166,12 +164,6 @@ def prediction_cost(machine_weights: Array, dual_coef: Array, costs: Array) -> f
 
 def factor_cost(machine_weights: Array, ranks: Array, costs: Array) -> float:
     """The cost of predicting one sample from factors: as many values of kernel m as its factor has columns.
-
-    Parameters
-    ----------
-    machine_weights : array (n_machines, n_kernels)
-    ranks : array (n_kernels,), columns of the factors
-    costs : array (n_kernels,), positive
 
     Examples
     --------

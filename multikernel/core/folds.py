@@ -31,33 +31,12 @@ def make_folds(
     needs: str = "cross-validation needs",
     remedy: str = "Add samples, or leave that class out.",
 ) -> list[Split]:
-    """Make the folds that a number stands for.
+    """Make the folds that a number (at least 2) stands for: row numbers (train, test).
 
-    Parameters
-    ----------
-    y : array-like of shape (n,) or (n, n_outputs)
-        The targets.
-    n_splits : int
-        The number of folds, at least 2; fewer are made where a class, or all of the data, is too small.
-    classifier : bool
-        Whether `y` holds classes, so that the folds are stratified.
-    shuffle : bool, default=True
-    random_state : int, RandomState or None, default=None
-        Seed of the shuffle; None is 0, so that the same data have the same folds.
-    n_repeats : int, default=1
-        How often the samples are split anew.
-    needs, remedy : str
-        Beginning and end of the message on a class that is too small.
-
-    Returns
-    -------
-    list of (train, test)
-        Row numbers, ``n_repeats`` times as many pairs as folds.
-
-    Raises
-    ------
-    ValueError
-        If a class has one sample, or there is one sample in all.
+    Fewer are made where a class, or all of the data, is too small; stratified ones for a ``classifier``. The
+    samples are split anew ``n_repeats`` times. Without a seed of the shuffle it is 0, so that the same data
+    have the same folds. ``needs`` and ``remedy`` are beginning and end of the message on a class of one
+    sample, which is a ValueError.
 
     Examples
     --------
@@ -90,20 +69,8 @@ def make_folds(
 def list_splits(cv: Any, X: Any, y: Any, *, classifier: bool = True, random_state: Any = None) -> list[Split]:
     """List the training and validation rows of each fold.
 
-    Parameters
-    ----------
-    cv : int, splitter, iterable of (train, validation) or None
-        As scikit-learn understands it, but for a number (None is 5), which means `make_folds`.
-    X, y : the samples
-        `y` may be None where `classifier` is false.
-    classifier : bool, default=True
-        Whether a number means stratified folds, where `y` holds classes.
-    random_state : int, RandomState or None, default=None
-        Shuffles the folds that a number stands for; None leaves the samples in their order.
-
-    Returns
-    -------
-    list of (train, validation)
+    ``cv`` is as scikit-learn understands it, but for a number (None is 5), which means `make_folds`:
+    stratified for a ``classifier`` where `y` holds classes, and shuffled by ``random_state`` if there is one.
     """
     rows = np.arange(_num_samples(X))
     if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):

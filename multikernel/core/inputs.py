@@ -221,20 +221,12 @@ def check_weight_range(weights: Array) -> None:
 # ---------------------------------------------------------------------- distinct samples
 @dataclass(frozen=True)
 class Samples:
-    """How the samples of the caller map to those of the solver.
+    """How the samples of the caller map to those of the solver."""
 
-    Attributes
-    ----------
-    rows : array (n_distinct,), a row of the caller's table for each distinct sample
-    weights : array (n_distinct,), the sum of the weights of its repetitions
-    group : array (n,), the distinct sample of each row, −1 for rows of weight zero
-    share : array (n,), the part of its sample's weight that each row has
-    """
-
-    rows: Array
-    weights: Array
-    group: Array
-    share: Array
+    rows: Array  # (n_distinct,), a row of the caller's table for each distinct sample
+    weights: Array  # (n_distinct,), the sum of the weights of its repetitions
+    group: Array  # (n,), the distinct sample of each row, −1 for rows of weight zero
+    share: Array  # (n,), the part of its sample's weight that each row has
 
     def take(self, X: Any) -> Any:
         """The distinct rows of the table."""

@@ -22,29 +22,17 @@ from .._validation import check_positive_integer
 
 @dataclass(frozen=True)
 class Votes:
-    """What the neighbours of each new point say.
+    """What the neighbours of each new point say."""
 
-    Attributes
-    ----------
-    winners : array (n_new,), the class that wins, as a code
-    counts : array (n_new, n_classes), how many of the neighbours each class has
-    """
-
-    winners: Array
-    counts: Array
+    winners: Array  # (n_new,), the class that wins, as a code
+    counts: Array  # (n_new, n_classes), how many of the neighbours each class has
 
 
 def kernel_distances(K: Array, diagonal: Array) -> Array:
-    """½ ‖φ(x) − φ(x_j)‖² less ½ k(x, x), which orders the neighbours of x all the same.
+    """½ ‖φ(x) − φ(x_j)‖² less ½ k(x, x), (n_new, n), which orders the neighbours of x all the same.
 
-    Parameters
-    ----------
-    K : array (n_new, n), similarities of the new points to the labelled ones
-    diagonal : array (n,), similarities of the labelled points to themselves
-
-    Returns
-    -------
-    array (n_new, n)
+    ``K`` (n_new, n) are similarities of the new points to the labelled ones, ``diagonal`` (n,) those of the
+    labelled points to themselves.
     """
     return 0.5 * diagonal - K  # halves: very large similarities stay finite
 
@@ -61,18 +49,10 @@ def check_n_neighbors(n_neighbors: Any, n: int) -> int:
 
 
 def nearest(distances: Array, n_neighbors: int, *, seed: int = 0) -> Array:
-    """The nearest labelled points of each new one, nearest first.
+    """The positions (n_new, n_neighbors) of the nearest labelled points of each new one, nearest first.
 
-    Parameters
-    ----------
-    distances : array (n_new, n), anything that grows with the distance
-    n_neighbors : int, at most n
-    seed : int
-        Of the permutation in which points at exactly the same distance are taken.
-
-    Returns
-    -------
-    array (n_new, n_neighbors) of positions
+    ``distances`` (n_new, n) are anything that grows with the distance. Points at exactly the same one are
+    taken in the order of a permutation with this seed.
 
     Examples
     --------
@@ -93,15 +73,7 @@ def nearest(distances: Array, n_neighbors: int, *, seed: int = 0) -> Array:
 
 
 def neighbour_votes(distances: Array, codes: Array, n_neighbors: int, *, seed: int = 0) -> Votes:
-    """Let the nearest labelled points of each new one vote for its class.
-
-    Parameters
-    ----------
-    distances : array (n_new, n), anything that grows with the distance
-    codes : array (n,), the class of each labelled point, 0, 1, …
-    n_neighbors : int, at most n
-    seed : int
-        Of the permutation in which points at exactly the same distance are taken.
+    """Let the labelled points that are :func:`nearest` to each new one vote for its class, 0, 1, …
 
     Examples
     --------

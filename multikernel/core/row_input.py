@@ -87,13 +87,9 @@ def target_facts(block: Block) -> TargetFacts:
 
 
 def used_rows(block: Block, wanted: Array, used: Array) -> Array:
-    """Numbers in the whole of the rows with the places `wanted` among those that count.
+    """Numbers in the whole of the rows with the ascending places `wanted` among those that count.
 
-    Parameters
-    ----------
-    block : with parts (weights,)
-    wanted : array, ascending
-    used : array (n_blocks,), how many rows of each block count
+    The block has the weights alone; `used` (n_blocks,) is how many rows of each block count.
     """
     first = int(used[: block.number].sum())
     places = wanted[(wanted >= first) & (wanted < first + used[block.number])] - first
@@ -172,15 +168,7 @@ def worst_rows(block: Block, bank: LowRankBank, views: Array, count: int) -> lis
 
 
 def differing_rows(block: Block, selection: Selection, one: Any, count: int) -> Array:
-    """Numbers in the whole of the first rows that count and differ in some columns from a row of them.
-
-    Parameters
-    ----------
-    block : with parts (features, targets, weights)
-    selection : Selection
-    one : those columns of one row
-    count : int
-    """
+    """Numbers in the whole of the first rows that count and differ in some columns from a row of them."""
     X, _, weights = block.parts
     differ = rows_unlike(selection.take(as_table(X), "rows"), one)
     numbers: Array = block.start + differ[weights[differ] > 0.0][:count]
@@ -200,12 +188,7 @@ def _rows_numbered(numbers: Array) -> Iterator[None]:
 def signed_rows(block: Block, signs: Array, by_class: Array, C: float) -> tuple[Array, Array, Array]:
     """Factors, ±1 by class and task, prices.
 
-    Parameters
-    ----------
-    block : of factors, with class codes as targets
-    signs : array (n_classes, n_tasks)
-    by_class : array (n_classes,), the weight of each class; 0 for classes that do not take part
-    C : float
+    ``signs`` is (n_classes, n_tasks), ``by_class`` the weight of each class: 0 if it does not take part.
     """
     Z, codes, weights, _ = block.parts
     return Z, signs[codes], price_samples(C, by_class[codes] * weights)[:, None]
@@ -252,23 +235,13 @@ def refuse_dask(estimator: Any, X: Any) -> None:
 # ---------------------------------------------------------------------- rows given to a fit
 @dataclass(frozen=True)
 class GivenRows:
-    """Checked rows.
+    """Checked rows."""
 
-    Attributes
-    ----------
-    rows : RowBlocks of features, targets and sample weights
-    source : RowBlocks of the same, as they were given
-    used : array (n_blocks,), how many rows of each block have a positive weight
-    totals : array
-        The weight of each class; of values (n_outputs,), their weighted sums.
-    weight : float, of all rows
-    """
-
-    rows: RowBlocks
-    source: RowBlocks
-    used: Array
-    totals: Array
-    weight: float
+    rows: RowBlocks  # of features, targets and sample weights
+    source: RowBlocks  # the same, as they were given
+    used: Array  # (n_blocks,), how many rows of each block have a positive weight
+    totals: Array  # the weight of each class; of values (n_outputs,), their weighted sums
+    weight: float  # of all rows
 
     @property
     def n_used(self) -> int:

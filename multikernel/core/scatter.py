@@ -74,14 +74,7 @@ def separation_columns(codes: Array) -> Array:
 class CenteredStack:
     """The members A_i = P G_i P / tr(P G_i P) of a stack that stays as it is: nothing of its size is formed.
 
-    Parameters
-    ----------
-    Ks : array (m, n, n), C-contiguous float64, symmetric positive semidefinite
-
-    Attributes
-    ----------
-    traces : array (m,), r_i = tr P G_i P
-    usable : array (m,) of bool, whether centring leaves more of the kernel than rounding
+    ``traces`` are r_i = tr P G_i P; ``usable`` says whether centring leaves more of a kernel than rounding.
     """
 
     def __init__(self, Ks: Array) -> None:

@@ -47,10 +47,7 @@ class Append(Protocol):
 class ResultStore:
     """Records with the fields ``key``, ``fingerprint`` and ``result`` in a JSONL file.
 
-    Parameters
-    ----------
-    path : Path
-        The file; it and its folder are made by the first `appending`.
+    The file and its folder are made by the first `appending`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,15 +56,8 @@ class ResultStore:
     def read(self) -> list[Record]:
         """Return the whole records in the order of the file; of a torn last line nothing is left.
 
-        Returns
-        -------
-        list of dict
-
-        Raises
-        ------
-        ValueError
-            If a line is neither a record nor, as the last, the beginning of one: the file is not ours, or has
-            damage which no interrupt explains.
+        A line that is neither a record nor, as the last, the beginning of one is a ValueError: the file is
+        not ours, or has damage which no interrupt explains.
         """
         return self._read()[0]
 
@@ -126,54 +116,27 @@ def _decoded(line: bytes) -> Any:
 
 @dataclass(frozen=True)
 class Work:
-    """One piece of work: ``function(**arguments)`` gives a dictionary that JSON can hold.
+    """One piece of work: ``function(**arguments)`` gives a dictionary that JSON can hold."""
 
-    Attributes
-    ----------
-    key : str
-        Names the piece within its run.
-    fingerprint : str
-        A hash of everything that the result depends on: a stored result counts only if its hash is the same.
-    function : callable
-        Must be found by the workers of other processes.
-    arguments : mapping
-    """
-
-    key: str
+    key: str  # names the piece within its run
+    # a hash of everything that the result depends on: a stored result counts only if its hash is the same
     fingerprint: str
-    function: Callable[..., Result]
+    function: Callable[..., Result]  # must be found by the workers of other processes
     arguments: Mapping[str, Any]
 
 
 def run_works(
     works: Sequence[Work], store: ResultStore | None, *, jobs: int = 1, progress: Progress | None = None
 ) -> list[Result]:
-    """Compute the works that are not stored yet, and return the results of all.
+    """Compute the works that are not stored yet, and return the results of all in their order.
 
-    Parameters
-    ----------
-    works : sequence of Work
-        Their keys must differ.
-    store : ResultStore or None
-        Where each result is put as soon as it is there; nowhere if None.
-    jobs : int, default=1
-        How many processes work at the same time. Within joblib's ``parallel_config(backend="dask")`` all
-        workers of the cluster do.
-    progress : callable, default=None
-        Called with (works done, works in all), first of all with what was stored.
+    The keys must differ. Each result is put in the store, if there is one, as soon as it is there. ``jobs``
+    processes work at the same time; within joblib's ``parallel_config(backend="dask")`` all workers of the
+    cluster do. ``progress`` is called with (works done, works in all), first of all with what was stored.
 
-    Returns
-    -------
-    list of mapping
-        In the order of `works`.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        When the run is stopped: every finished piece is on disk by then.
-    Exception
-        What a piece raised, with a note that names it; the first of several in the order of `works`. No
-        further piece is begun, and those that were begun before are on disk.
+    When the run is stopped (KeyboardInterrupt), every finished piece is on disk. What a piece raised has a
+    note that names it; of several it is the first in the order of `works`. No further piece is begun then,
+    and those that were begun before are on disk.
     """
     fingerprints = {work.key: work.fingerprint for work in works}
     if len(fingerprints) < len(works):
@@ -288,22 +251,8 @@ def _alone(parent: int) -> Iterator[None]:
 def on_cluster(address: str | None) -> Iterator[None]:
     """All that joblib does inside the block is done by the workers of a dask scheduler.
 
-    Parameters
-    ----------
-    address : str or None
-        For example ``"tcp://10.0.0.7:8786"``; nothing changes if it is None.
-
-    Raises
-    ------
-    ImportError
-        If dask is not installed.
-    ConnectionError
-        If no scheduler answers there, or it has no workers.
-
-    Examples
-    --------
-    >>> with on_cluster(None):
-    ...     pass
+    ``address`` is, for example, ``"tcp://10.0.0.7:8786"``; nothing changes if it is None. An ImportError says
+    that dask is not installed, a ConnectionError that no scheduler answers there, or it has no workers.
     """
     if address is None:
         yield
@@ -343,18 +292,7 @@ def _connected(address: str) -> Iterator[Any]:
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Progress]:
-    """Show a bar until the block ends, and give the function that moves it.
-
-    Parameters
-    ----------
-    label : str
-        What is run.
-
-    Yields
-    ------
-    callable
-        To be called with (works done, works in all).
-    """
+    """Show a bar until the block ends, and give the function of (works done, works in all) that moves it."""
     columns = (
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),

@@ -107,11 +107,7 @@ def rows_explained(n_labelled: int, X_unlabeled: Any) -> Iterator[None]:
 def leading_eigenvectors(K: Array, n_components: int | None = None) -> tuple[Array, Array]:
     """The largest eigenvalues of a kernel matrix, descending, and their eigenvectors in columns.
 
-    Parameters
-    ----------
-    K : array (n, n), symmetric
-    n_components : int, optional
-        By default all that are above 1e-10 of the largest; never more than those.
+    By default all that are above 1e-10 of the largest; never more than those.
 
     Examples
     --------
@@ -127,11 +123,7 @@ def leading_eigenvectors(K: Array, n_components: int | None = None) -> tuple[Arr
 
 
 class Bordered:
-    """A symmetric matrix that new points are added to, one at a time.
-
-    Parameters
-    ----------
-    K : array (n, n), symmetric
+    """A symmetric matrix (n, n) that new points are added to, one at a time.
 
     Examples
     --------
@@ -145,10 +137,7 @@ class Bordered:
     def smallest(self, rows: Array, diagonal: Array) -> Array:
         """The smallest eigenvalue with each new point added, (n_new,).
 
-        Parameters
-        ----------
-        rows : array (n_new, n), the new points' similarities to the old
-        diagonal : array (n_new,), their similarities to themselves
+        ``rows`` (n_new, n) are the new points' similarities to the old, ``diagonal`` those to themselves.
         """
         squares = (rows @ self._vectors) ** 2
         high = np.minimum(self.values[0], diagonal)

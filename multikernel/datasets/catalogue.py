@@ -28,20 +28,11 @@ _REPLACE = "Replace the file by an undamaged copy"
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One data set of a manifest, which may or may not be sound: see `verify`.
-
-    Attributes
-    ----------
-    name : str
-    folder : Path
-        The folder of the manifest.
-    fields : mapping
-        What the manifest says of the set.
-    """
+    """One data set of a manifest in `folder`, which may or may not be sound: see `verify`."""
 
     name: str
     folder: Path
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Any]  # what the manifest says of the set
 
     @property
     def path(self) -> Path:
@@ -107,13 +98,7 @@ def cache_folder() -> Path:
 
 
 def read_catalogue() -> dict[str, CatalogueEntry]:
-    """Return every data set listed in the folders; the first folder that lists a name has it.
-
-    Raises
-    ------
-    ValueError
-        If ``$MULTIKERNEL_DATA`` is set to something without a manifest, or if a manifest cannot be read.
-    """
+    """Return every data set listed in the folders; the first folder that lists a name has it."""
     catalogue: dict[str, CatalogueEntry] = {}
     for folder in data_folders():
         for name, fields in _read_manifest(folder).items():
@@ -127,25 +112,22 @@ def keep_fetched(
     """Put what was fetched over the network into the cache, with its sha256, so that damage is noticed later.
 
     The sum is that of what was fetched: it guards the copy, and says nothing of the source. A stop in between
-    leaves the cache as it was.
-
-    Parameters
-    ----------
-    name : str
-    arrays, fields : mappings
-        What the file holds, and what the manifest says of it.
-    fingerprint : str
-        What identifies the content, the same before and after it was kept.
+    leaves the cache as it was. `fingerprint` identifies the content, the same before and after it was kept.
     """
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.npz"
     _replace(path, lambda file: np.savez_compressed(file, **dict(arrays)))  # type: ignore[arg-type]
-    shapes = {key: {"shape": list(array.shape), "dtype": str(array.dtype)} for key, array in arrays.items()}
+    shapes = describe_arrays(arrays)
     own = {"file": path.name, "sha256": file_sha256(path), "arrays": shapes, _FETCHED: fingerprint}
     manifest = {"format": _FORMAT, "datasets": {**_read_manifest(folder), name: {**fields, **own}}}
     text = json.dumps(manifest, indent=1)
     _replace(folder / MANIFEST, lambda file: file.write(text.encode("utf-8")))
+
+
+def describe_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, Any]]:
+    """Shape and dtype of each array, as a manifest has them."""
+    return {key: {"shape": list(array.shape), "dtype": str(array.dtype)} for key, array in arrays.items()}
 
 
 def _replace(path: Path, write: Callable[[IO[bytes]], Any]) -> None:

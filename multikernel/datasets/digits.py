@@ -154,7 +154,7 @@ def load_shipped(name: str) -> tuple[dict[str, np.ndarray], dict[str, Any], str]
 
 def describe_shipped(name: str) -> dict[str, Any]:
     """Return what a manifest would say of one of `SHIPPED`."""
-    widths = {"pixels": 64, "row_profile": 8, "column_profile": 8, "fourier": 34, "orientations": 32}
+    widths = {view: len(_column_names(view)) for view in _VIEWS}
     return {
         "n": 1797,
         "d": sum(widths.values()),

@@ -7,66 +7,22 @@ so that a kernel on each view measures one notion of similarity.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multikernel._validation import check_positive_integer
-
 FloatArray = NDArray[np.float64]
 
 
 def pixels(images: ArrayLike) -> FloatArray:
-    """Return the grey values themselves, row by row: x[r * width + c] = image[r, c].
-
-    Parameters
-    ----------
-    images : array-like of shape (n_images, height, width)
-
-    Returns
-    -------
-    ndarray of shape (n_images, height * width)
-
-    Examples
-    --------
-    >>> pixels([[[1, 2], [3, 4]]])
-    array([[1., 2., 3., 4.]])
-    """
+    """Return the grey values themselves, row by row: x[r * width + c] = image[r, c]."""
     stack = _as_image_stack(images)
     return stack.reshape(len(stack), -1).copy()
 
 
 def row_profile(images: ArrayLike) -> FloatArray:
-    """Return how much ink each row holds: p[r] = sum_c image[r, c].
-
-    Parameters
-    ----------
-    images : array-like of shape (n_images, height, width)
-
-    Returns
-    -------
-    ndarray of shape (n_images, height)
-
-    Examples
-    --------
-    >>> row_profile([[[1, 2], [3, 4]]])
-    array([[3., 7.]])
-    """
+    """Return how much ink each row holds: p[r] = sum_c image[r, c]."""
     return _as_image_stack(images).sum(axis=2)
 
 
 def column_profile(images: ArrayLike) -> FloatArray:
-    """Return how much ink each column holds: p[c] = sum_r image[r, c].
-
-    Parameters
-    ----------
-    images : array-like of shape (n_images, height, width)
-
-    Returns
-    -------
-    ndarray of shape (n_images, width)
-
-    Examples
-    --------
-    >>> column_profile([[[1, 2], [3, 4]]])
-    array([[4., 6.]])
-    """
+    """Return how much ink each column holds: p[c] = sum_r image[r, c]."""
     return _as_image_stack(images).sum(axis=1)
 
 
@@ -75,20 +31,6 @@ def fourier_magnitudes(images: ArrayLike) -> FloatArray:
 
     The magnitudes do not change when the image is shifted around its borders. An image is real, hence
     |F[u, v]| = |F[-u, -v]|: of each such pair only one is kept, in the order of `fourier_frequencies`.
-
-    Parameters
-    ----------
-    images : array-like of shape (n_images, height, width)
-
-    Returns
-    -------
-    ndarray of shape (n_images, n_frequencies)
-        ``n_frequencies`` is 34 for images of 8 by 8 pixels.
-
-    Examples
-    --------
-    >>> fourier_magnitudes([[[1, 2], [3, 4]]])
-    array([[10.,  2.,  4.,  0.]])
     """
     stack = _as_image_stack(images)
     vertical, horizontal = fourier_frequencies(*stack.shape[1:]).T
@@ -97,23 +39,7 @@ def fourier_magnitudes(images: ArrayLike) -> FloatArray:
 
 
 def fourier_frequencies(height: int, width: int) -> NDArray[np.intp]:
-    """Return the frequencies (u, v) that `fourier_magnitudes` keeps: one of each pair (u, v), (-u, -v).
-
-    Parameters
-    ----------
-    height, width : int
-        Size of the image in pixels.
-
-    Returns
-    -------
-    ndarray of shape (n_frequencies, 2)
-        In row order of u, then of v.
-
-    Examples
-    --------
-    >>> fourier_frequencies(2, 3).tolist()
-    [[0, 0], [0, 1], [1, 0], [1, 1]]
-    """
+    """Return the frequencies (u, v) that `fourier_magnitudes` keeps: one of each pair (u, v), (-u, -v)."""
     kept = [
         (u, v)
         for u in range(height)
@@ -126,27 +52,14 @@ def fourier_frequencies(height: int, width: int) -> NDArray[np.intp]:
 def gradient_orientations(images: ArrayLike, *, n_cells: int = 2, n_bins: int = 8) -> FloatArray:
     """Return, for each cell of the image, how strongly it changes in each direction.
 
-    With the gradient g = (g_x, g_y) by central differences (one-sided at the border), its length ``|g|``
-    and its angle a in [0, 2 pi), the histogram of cell k is
+    The image is cut into n_cells by n_cells cells, which come in row order, the bins of a cell together. With
+    the gradient g = (g_x, g_y) by central differences (one-sided at the border), its length ``|g|`` and its
+    angle a in [0, 2 pi), the histogram of cell k is
 
         h[k, b] = sum over the pixels of cell k of |g| * max(0, 1 - distance(a * n_bins / (2 pi), b)),
 
     the distance being taken around the circle of `n_bins`: a pixel is shared between the two directions
     nearest to its own, so the bins of a cell add up to the lengths of its gradients.
-
-    Parameters
-    ----------
-    images : array-like of shape (n_images, height, width)
-        Height and width must be multiples of `n_cells`, and at least 2.
-    n_cells : int, default=2
-        The image is cut into n_cells by n_cells cells.
-    n_bins : int, default=8
-        Number of directions.
-
-    Returns
-    -------
-    ndarray of shape (n_images, n_cells * n_cells * n_bins)
-        Cells in row order, the bins of a cell together.
 
     Examples
     --------
@@ -166,67 +79,6 @@ def gradient_orientations(images: ArrayLike, *, n_cells: int = 2, n_bins: int = 
         n_images, n_cells, height // n_cells, n_cells, width // n_cells, n_bins
     )
     return cells.sum(axis=(2, 4)).reshape(n_images, -1)
-
-
-def patches(images: ArrayLike, *, n_cells: int = 4) -> FloatArray:
-    """Return the grey values patch by patch: of n_cells by n_cells patches, each row by row.
-
-    A kernel of one patch reads one slice of the columns: patch k, counted row by row, is the slice from
-    k * size to (k + 1) * size with size = height * width / n_cells².
-
-    Parameters
-    ----------
-    images : array-like of shape (n_images, height, width)
-        Height and width must be multiples of `n_cells`.
-    n_cells : int, default=4
-
-    Returns
-    -------
-    ndarray of shape (n_images, height * width)
-
-    Examples
-    --------
-    >>> patches([[[1, 2, 5, 6], [3, 4, 7, 8]] * 2], n_cells=2)
-    array([[1., 2., 3., 4., 5., 6., 7., 8., 1., 2., 3., 4., 5., 6., 7., 8.]])
-    """
-    blocks = _as_blocks(images, "n_cells", n_cells)
-    return blocks.swapaxes(2, 3).reshape(len(blocks), -1)
-
-
-def shrink(images: ArrayLike, *, side: int) -> FloatArray:
-    """Return a smaller image, row by row: each pixel is the mean of a block of the larger one.
-
-    Parameters
-    ----------
-    images : array-like of shape (n_images, height, width)
-        Height and width must be multiples of `side`.
-    side : int
-        Height and width of the smaller image.
-
-    Returns
-    -------
-    ndarray of shape (n_images, side * side)
-
-    Examples
-    --------
-    >>> shrink([[[1, 2], [3, 6]]], side=1)
-    array([[3.]])
-    """
-    blocks = _as_blocks(images, "side", side)
-    return blocks.mean(axis=(2, 4)).reshape(len(blocks), -1)
-
-
-def _as_blocks(images: ArrayLike, name: str, n: int) -> FloatArray:
-    """The images cut into n by n blocks, (n_images, n, height / n, n, width / n)."""
-    stack = _as_image_stack(images)
-    n_images, height, width = stack.shape
-    check_positive_integer(name, n)
-    if height % n or width % n:
-        raise ValueError(
-            f"{name} must divide height and width; got {name}={n} for images of {height} by {width} pixels. "
-            f"Choose another {name}, or pad the images."
-        )
-    return stack.reshape(n_images, n, height // n, n, width // n)
 
 
 def _as_image_stack(images: ArrayLike) -> FloatArray:

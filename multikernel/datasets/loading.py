@@ -17,6 +17,7 @@ from multikernel.datasets.catalogue import (
     CatalogueEntry,
     cache_folder,
     data_folders,
+    describe_arrays,
     keep_fetched,
     read_catalogue,
 )
@@ -211,8 +212,9 @@ def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool
     """
     if task is not None:
         check_choice("task", task, TASKS)
+    cache = cache_folder()
     rows = {
-        name: _row(entry.fields, _source(entry), str(entry.folder))
+        name: _row(entry.fields, "cache" if entry.folder == cache else "folder", str(entry.folder))
         for name, entry in read_catalogue().items()
     }
     if not on_disk:
@@ -224,10 +226,6 @@ def list_datasets(*, views: bool = False, task: str | None = None, on_disk: bool
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).sort_index().rename_axis("name")
     kept = (table["views"] > 0) | (not views)
     return table[kept & ((table["task"] == task) | (task is None))]
-
-
-def _source(entry: CatalogueEntry) -> str:
-    return "cache" if entry.folder == cache_folder() else "folder"
 
 
 def _row(fields: Mapping[str, Any], source: str, where: str) -> dict[str, Any]:
@@ -277,8 +275,7 @@ def check_dataset(name: str) -> dict[str, Any]:
         _raise_unknown(name, catalogue)
     entry = catalogue[name]
     entry.verify()
-    arrays = _read_arrays(entry)
-    found = {key: {"shape": list(array.shape), "dtype": str(array.dtype)} for key, array in arrays.items()}
+    found = describe_arrays(_read_arrays(entry))
     promised = entry.fields.get("arrays", {})
     for key in sorted(set(found) | set(promised)):
         # dtypes are compared as NumPy understands them: "<i8" and "int64" are the same
@@ -330,7 +327,9 @@ def make_dataset(name: str, arrays: Arrays, fields: Mapping[str, Any], sha256: s
     columns: dict[str, list[str]] = {}
     if X is None and views:
         columns = {view: _column_names(view, table, arrays) for view, table in views.items()}
-        tables = [_frame(table, columns[view]) for view, table in views.items()]
+        # of objects: looking up thousands of names in pandas' own strings is slow
+        names = {view: pd.Index(listed, dtype=object) for view, listed in columns.items()}
+        tables = [pd.DataFrame(table, columns=names[view]) for view, table in views.items()]
         X = pd.concat(tables, axis="columns")
     return Dataset(name, X, arrays.get("y", arrays.get("Y")), views, arrays, fields, sha256, columns)
 
@@ -364,11 +363,6 @@ def _graphs(arrays: Arrays) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | N
     return found
 
 
-def _frame(table: np.ndarray, columns: list[str]) -> pd.DataFrame:
-    # of objects: looking up thousands of names in pandas' own strings is slow
-    return pd.DataFrame(table, columns=pd.Index(columns, dtype=object))
-
-
 # --- OpenML, asked only when no folder has a set ------------------------------------------------------------
 
 
@@ -397,22 +391,9 @@ OPENML: dict[str, OpenMLSource] = {
 
 
 def fetch(name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Fetch one of `OPENML` over the network, or from scikit-learn's cache of an earlier fetch.
+    """Arrays and fields of one of `OPENML`, from the network or scikit-learn's cache, as a file has them.
 
-    The arrays are those of a file: classes are 0, 1, ... in the order of the manifest, and rows with a
-    missing value are left out.
-
-    Parameters
-    ----------
-    name : str
-        A key of `OPENML`.
-
-    Returns
-    -------
-    arrays : dict of str to ndarray
-        ``X``, ``y``, ``class_names`` and ``feature_names``.
-    fields : dict
-        What a manifest would say: ``n``, ``d``, ``target``, ``source``.
+    Classes are 0, 1, ... in the order of the manifest, and rows with a missing value are left out.
     """
     import sklearn.datasets  # when it is needed: a list of data sets does without
 

@@ -30,32 +30,15 @@ _DATE = r"\s*(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})(?:[
 
 @dataclass
 class Columns:
-    """The columns of a table, numbers apart from the rest.
+    """The columns of a table, numbers apart from the rest."""
 
-    Attributes
-    ----------
-    names : list
-        Of all columns: names of a DataFrame, else positions.
-    positions : ndarray of int
-        Of the columns of numbers in the table.
-    numbers : ndarray of shape (n, n_numbers), float64
-        NaN where a value is missing or infinite.
-    others : dict of int to Series
-        The columns that are no numbers, by position.
-    infinite : ndarray of bool, shape (n, n_numbers)
-    rows : ndarray of int
-        Which rows of the table these are.
-    recipes : Recipes
-        How remedies are written for this table.
-    """
-
-    names: list[Any]
-    positions: np.ndarray
-    numbers: np.ndarray
-    others: dict[int, pd.Series]
-    infinite: np.ndarray
-    rows: np.ndarray
-    recipes: Recipes
+    names: list[Any]  # of all columns: those of a DataFrame, else positions
+    positions: np.ndarray  # of the columns of numbers in the table
+    numbers: np.ndarray  # (n, n_numbers), NaN where a value is missing or infinite
+    others: dict[int, pd.Series]  # the columns that are no numbers, by position
+    infinite: np.ndarray  # (n, n_numbers)
+    rows: np.ndarray  # which rows of the table these are
+    recipes: Recipes  # how remedies are written for this table
 
     @property
     def n(self) -> int:
@@ -95,17 +78,14 @@ def _split(table: Any, d: int) -> tuple[np.ndarray, np.ndarray, dict[int, pd.Ser
         return table.astype(np.float64), np.arange(d), {}
     frame = table if is_frame(table) else pd.DataFrame(table).infer_objects()
     columns = [frame.iloc[:, j] for j in range(d)]
-    others = {j: column for j, column in enumerate(columns) if not _is_number(column)}
+    numeric = [pd.api.types.is_numeric_dtype(c.dtype) and c.dtype.kind != "c" for c in columns]
+    others = {j: column for j, column in enumerate(columns) if not numeric[j]}
     kept = [j for j in range(d) if j not in others]
     if not kept:
         return np.empty((len(frame), 0)), np.array([], dtype=int), others
     # the columns of one type together: a frame of ten thousand columns is read at once
     numbers = frame.iloc[:, kept].to_numpy(dtype=np.float64, na_value=np.nan)
     return numbers, np.array(kept), others
-
-
-def _is_number(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c"
 
 
 # --- what they hold ----------------------------------------------------------------------------------------

@@ -291,7 +291,8 @@ def _check_kernels(chart: _Chart, *, automatic: bool, precomputed: bool) -> Iter
     told = can_tell(target) and bool(known.all())
     part = Target(target.task, target.values[chart.rows], known, target.classes)
     told = told and part.n_distinct > 1
-    ideal = as_targets(_relabelled(part), len(chart.rows), task=part.task).ideal if told else None
+    y = part.values.astype(int) if part.task == "classes" else part.values
+    ideal = as_targets(y, len(chart.rows), task=part.task).ideal if told else None
     yield from align(chart.examined, ideal, automatic)
     yield from check_shapes(chart.examined, automatic, precomputed)
     yield from check_mean_diagonals(chart.examined, precomputed)
@@ -311,10 +312,6 @@ def _check_kernels(chart: _Chart, *, automatic: bool, precomputed: bool) -> Iter
             remedy.format("Fit with --set norm=2: it"),
         )
         yield Finding("note", "kernels", what, python, command)
-
-
-def _relabelled(part: Target) -> np.ndarray:
-    return part.values.astype(int) if part.task == "classes" else part.values
 
 
 # --- memory -------------------------------------------------------------------------------------------------

@@ -185,13 +185,7 @@ def _rest(names: Sequence[Any]) -> str:
 
 
 def named(kind: str, names: Sequence[Any]) -> str:
-    """A subject: ``column 'a'``, or ``columns 'a', 'b' and 7 more``.
-
-    Examples
-    --------
-    >>> named("column", ["a"]), named("column", list("abcdef"))
-    ("column 'a'", "columns 'a', 'b', 'c', 'd' and 2 more")
-    """
+    """A subject: ``column 'a'``, or ``columns 'a', 'b' and 7 more``."""
     shown = ", ".join(repr(name) for name in names[:_NAMED])
     return f"{kind}{'s' if len(names) > 1 else ''} {shown}{_rest(names)}"
 
@@ -236,10 +230,7 @@ def _text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
     lines = []
     for row in (head, *rows):
-        cells = [
-            row[0].ljust(widths[0]),
-            *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True)),
-        ]
+        cells = [row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 
@@ -257,18 +248,10 @@ def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class Recipes:
-    """How things are done to the `X` and `y` that were given.
+    """How things are done to the `X` and `y` that were given."""
 
-    Attributes
-    ----------
-    kind : {"frame", "array", "list", "sparse", "kernels", "matrices"}
-        Kernels are a stack (n, n, m), matrices a dict of them.
-    has_target : bool
-        Whether there is a `y` that must stay beside `X`.
-    """
-
-    kind: str
-    has_target: bool
+    kind: str  # frame, array, list, sparse, kernels (a stack (n, n, m)) or matrices (a dict of them)
+    has_target: bool  # whether there is a `y` that must stay beside `X`
 
     @classmethod
     def for_table(cls, X: Any, y: Any) -> Recipes:
@@ -322,7 +305,8 @@ class Recipes:
 
     def drop(self, names: Sequence[Any]) -> str:
         """Leave columns out."""
-        shown = _listed(names)
+        rest = ", ..." if len(names) > _MOST_NAMES else ""
+        shown = f"[{', '.join(map(repr, names[:_MOST_NAMES]))}{rest}]"
         if self.kind == "frame":
             return f"X = X.drop(columns={shown})"
         if self.kind == "sparse":
@@ -370,18 +354,7 @@ class Recipes:
         return "X = np.where(np.isinf(X), np.nan, X)"
 
 
-def _listed(names: Sequence[Any]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_MOST_NAMES])
-    return f"[{shown}{', ...' if len(names) > _MOST_NAMES else ''}]"
-
-
 def option(name: str, values: Sequence[Any]) -> str:
-    """An option of the command line, once for each value.
-
-    Examples
-    --------
-    >>> option("--ignore", ["a", "b c"])
-    "--ignore a --ignore 'b c'"
-    """
+    """An option of the command line, once for each value."""
     shown = [f"{name} {shlex.quote(str(value))}" for value in values[:_FEW_NAMES]]
     return " ".join(shown) + (" ..." if len(values) > _FEW_NAMES else "")

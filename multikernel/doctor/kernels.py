@@ -29,30 +29,16 @@ _PREFIXES = ("kernel_", "K_")
 
 @dataclass
 class Examined:
-    """A kernel on the sample, made symmetric where it was not, and what became of it.
-
-    Attributes
-    ----------
-    name : str
-    K : ndarray of shape (n, n) or None
-        None where no more can be said of it: not finite, or zero, or constant.
-    mean_diagonal, lowest, rank : float or None
-        Mean of the diagonal, smallest eigenvalue divided by it, (Σ λ)² / Σ λ² of the centred kernel.
-    shape : str
-        ``""``, ``"constant"``, ``"flat"`` or ``"identity"``.
-    alignment : float or None
-    alone : float or None
-        How well the nearest other sample predicts the target: 0 as guessing, 1 without a mistake.
-    """
+    """A kernel on the sample, made symmetric where it was not, and what became of it."""
 
     name: str
-    K: np.ndarray | None = None
+    K: np.ndarray | None = None  # None where no more can be said of it: not finite, or zero, or constant
     mean_diagonal: float | None = None
-    lowest: float | None = None
-    rank: float | None = None
-    shape: str = ""
+    lowest: float | None = None  # the smallest eigenvalue, divided by the mean diagonal
+    rank: float | None = None  # (Σ λ)² / Σ λ² of the centred kernel
+    shape: str = ""  # or "constant", "flat", "identity"
     alignment: float | None = None
-    alone: float | None = None
+    alone: float | None = None  # how well the nearest other sample predicts: 0 as guessing, 1 perfectly
 
     def to_row(self) -> dict[str, Any]:
         """A row of the table of kernels."""
@@ -290,7 +276,11 @@ def read_matrices(X: Any, n_wanted: int | None) -> tuple[list[Matrices], list[Fi
             findings.append(Finding("error", named("kernel", [name]), str(error), "Give numbers."))
             continue
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
-            findings.append(_not_square(name, matrix.shape))
+            what = (
+                f"it must be square, similarities of every sample to every sample; got shape {matrix.shape}."
+            )
+            remedy = "Rows of test samples belong to predict; leave them out here."
+            findings.append(Finding("error", named("kernel", [name]), what, remedy))
         else:
             groups.setdefault(len(matrix), {})[name] = matrix
     ordered = sorted(groups.values(), key=lambda group: len(next(iter(group.values()))) != n_wanted)
@@ -299,12 +289,6 @@ def read_matrices(X: Any, n_wanted: int | None) -> tuple[list[Matrices], list[Fi
         what = f"they are over different samples ({sizes}), so that no model takes all of them."
         findings.append(Finding("warning", "kernels", what, "Give a model the kernels of one size."))
     return ordered, findings
-
-
-def _not_square(name: str, shape: tuple[int, ...]) -> Finding:
-    what = f"it must be square, similarities of every sample to every sample; got shape {shape}."
-    remedy = "Rows of test samples belong to predict; leave them out here."
-    return Finding("error", named("kernel", [name]), what, remedy)
 
 
 def _by_name(X: Any) -> dict[str, Any]:
@@ -326,29 +310,15 @@ def _by_name(X: Any) -> dict[str, Any]:
 def kernels_in(
     path: Path, target: str | None = None
 ) -> tuple[dict[str, np.ndarray], np.ndarray | None] | None:
-    """The kernels of an .npz file, by name, and its target.
+    """The kernels of an .npz file, by name, and its target; None where it is no archive or holds no kernels.
 
-    Parameters
-    ----------
-    path : Path
-    target : str, optional
-        The name of the array of targets.
-
-    Returns
-    -------
-    (dict of str to ndarray, ndarray or None) or None
-        The arrays ``kernel_NAME`` and ``K_NAME``, or the layers of a stack ``K`` (n, n, m) with their
-        ``kernel_names``; None where the file is no archive or holds no kernels.
-
-    Raises
-    ------
-    ValueError
-        If there are kernels, but no such target.
+    They are the arrays ``kernel_NAME`` and ``K_NAME``, or the layers of a stack ``K`` (n, n, m) with their
+    ``kernel_names``.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files if _is_wanted(key, target)}
-            known = list(file.files)
+            known, wanted = list(file.files), (_STACK, "kernel_names", target)
+            arrays = {key: file[key] for key in known if key in wanted or key.startswith(_PREFIXES)}
     except (OSError, ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
         return None  # who reads tables says what is wrong with it
     kernels = _in_archive(arrays)
@@ -359,10 +329,6 @@ def kernels_in(
             f"{path.name} has no array {target!r} for the target; it has {', '.join(sorted(known))}."
         )
     return kernels, None if target is None else arrays[target]
-
-
-def _is_wanted(key: str, target: str | None) -> bool:
-    return key in (_STACK, "kernel_names", target) or key.startswith(_PREFIXES)
 
 
 def _in_archive(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

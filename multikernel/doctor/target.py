@@ -19,23 +19,12 @@ _IMBALANCE = 10.0  # the larger class predicted always is right in 10 of 11 case
 
 @dataclass(frozen=True)
 class Target:
-    """A target that can be worked with.
+    """A target that can be worked with."""
 
-    Attributes
-    ----------
-    task : {"classes", "values", "nothing"}
-    values : ndarray of shape (n,)
-        Codes 0, 1, … of classes, or numbers; anything in the rows without a target.
-    known : ndarray of bool, shape (n,)
-        Which rows have a target.
-    classes : list
-        The labels of the codes.
-    """
-
-    task: str
-    values: np.ndarray
-    known: np.ndarray
-    classes: list[Any]
+    task: str  # classes, values or nothing
+    values: np.ndarray  # codes 0, 1, … of classes, or numbers; anything in the rows without a target
+    known: np.ndarray  # which rows have a target
+    classes: list[Any]  # the labels of the codes
 
     @property
     def n_distinct(self) -> int:
@@ -67,10 +56,12 @@ def examine_target(y: Any, n: int, task: str, recipes: Recipes) -> tuple[Target,
         return nothing(n), [*findings, Finding("error", "target", "it is complex.", "y = np.real(y)")]
     if pd.api.types.infer_dtype(found, skipna=True).startswith("mixed"):
         return nothing(n), [*findings, _mixed(found)]
-    numbers = _as_numbers(found)
+    numbers = found.to_numpy(dtype=np.float64) if found.dtype.kind in "fiu" else None
     resolved = _guess_task(found, numbers) if task == "auto" else task
     if resolved == "values" and numbers is None:
-        return nothing(n), [*findings, _no_numbers(found)]
+        what = f"values were asked for, but it holds {found.iloc[0]!r}."
+        remedies = ("Correct its entries, or use a classifier.", "--task classes")
+        return nothing(n), [*findings, Finding("error", "target", what, *remedies)]
     if numbers is not None and not np.isfinite(numbers).all():
         return nothing(n), [*findings, _infinite(numbers, known, recipes)]
     target = _make(resolved, found, numbers, known)
@@ -117,17 +108,6 @@ def _mixed(found: pd.Series) -> Finding:
         "Correct the entries. Or take them for names: y = np.asarray(y, dtype=object).astype(str)",
         "Correct them in the file.",
     )
-
-
-def _no_numbers(found: pd.Series) -> Finding:
-    what = f"values were asked for, but it holds {found.iloc[0]!r}."
-    return Finding("error", "target", what, "Correct its entries, or use a classifier.", "--task classes")
-
-
-def _as_numbers(found: pd.Series) -> np.ndarray | None:
-    if found.dtype.kind not in "fiu":
-        return None
-    return found.to_numpy(dtype=np.float64)
 
 
 def _is_whole(numbers: np.ndarray) -> bool:
@@ -179,7 +159,7 @@ def _check_classes(
     if strange is not None:
         yield strange
         return
-    if numbers is not None and task == "auto" and not _coded(np.unique(numbers)):
+    if numbers is not None and task == "auto" and len(counts) != 2 and not _counts_up(np.unique(numbers)):
         what = f"its {len(counts)} whole numbers, {_range(numbers)}, were taken for classes."
         yield Finding(
             "note", "target", what, 'If they are amounts, task="values" and a regressor.', "--task values"
@@ -206,10 +186,6 @@ def _no_classes(target: Target, found: pd.Series, numbers: np.ndarray | None, n:
         what = f"{k} different labels in {n} rows: nearly every row has its own."
         return Finding("error", "target", what, "Choose another column: this one seems to name the rows.")
     return None
-
-
-def _coded(distinct: np.ndarray) -> bool:
-    return len(distinct) == 2 or _counts_up(distinct)
 
 
 def _range(numbers: np.ndarray) -> str:

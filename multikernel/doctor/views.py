@@ -24,24 +24,12 @@ _SCALE_FREE = (Cosine, FunctionKernel, Kronecker, Pairwise)
 
 @dataclass
 class ViewedTable:
-    """A sample of the rows with its views.
+    """A sample of the rows with its views."""
 
-    Attributes
-    ----------
-    views : list of View
-        Those whose columns could be found.
-    positions : dict of str to list of int
-        The columns of each view; empty for a list of objects.
-    grams : dict of str to ndarray of shape (n, n)
-        Of the views whose kernel could be computed.
-    refused : dict of int to str
-        Columns that are no numbers, and a view whose kernel needs numbers there.
-    """
-
-    views: list[View]
-    positions: dict[str, list[int]]
-    grams: dict[str, np.ndarray] = field(default_factory=dict)
-    refused: dict[int, str] = field(default_factory=dict)
+    views: list[View]  # those whose columns could be found
+    positions: dict[str, list[int]]  # the columns of each view; empty for a list of objects
+    grams: dict[str, np.ndarray] = field(default_factory=dict)  # of the kernels that could be computed
+    refused: dict[int, str] = field(default_factory=dict)  # columns that are no numbers, and their view
 
     @property
     def used(self) -> set[int]:
@@ -138,12 +126,15 @@ def _without(subject: str, error: Exception) -> str:
 
 def fill_gaps(table: Any, columns: Columns | None) -> Any:
     """The table with the median of the column where a number is missing, so that kernels can be computed."""
+    filled: Any
     if scipy.sparse.issparse(table):
-        return _fill_sparse(table)
+        filled = table.astype(np.float64)
+        filled.data = np.where(np.isfinite(filled.data), filled.data, 0.0)
+        return filled
     if columns is None or not np.isnan(columns.numbers).any():
         return table
     places = np.flatnonzero(np.isnan(columns.numbers).any(axis=0))
-    filled: Any = table.copy() if is_frame(table) else np.array(table, dtype=np.float64)
+    filled = table.copy() if is_frame(table) else np.array(table, dtype=np.float64)
     for place in places:
         column, position = columns.numbers[:, place], columns.positions[place]
         present = column[~np.isnan(column)]
@@ -152,12 +143,6 @@ def fill_gaps(table: Any, columns: Columns | None) -> Any:
             filled.isetitem(position, whole)
         else:
             filled[:, position] = whole
-    return filled
-
-
-def _fill_sparse(table: Any) -> Any:
-    filled = table.astype(np.float64)
-    filled.data = np.where(np.isfinite(filled.data), filled.data, 0.0)
     return filled
 
 

@@ -1,6 +1,7 @@
 """Support vector classification with learned kernel weights."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,7 @@ MKL = About(
 )
 
 
+@dataclass(eq=False, repr=False)
 class MKLClassifier(MachineClassifier, BaseMKL):
     r"""Support vector classifier that learns the weights of its kernels.
 
@@ -225,40 +227,26 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     about = MKL
     _answers_chunks = True
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: Any = 1.0,
-        loss: str = "hinge",
-        norm: float = 1.0,
-        costs: Any = None,
-        multiclass: str = "ovr",
-        class_weight: Any = None,
-        probability: bool = False,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "auto",
-        rank: int | float | None = None,
-        dtype: Any = "float64",
-        missing: str = "error",
-        n_jobs: int | None = None,
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.rank = rank
-        self.C = C
-        self.loss = loss
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.probability = probability
-        self.n_jobs = n_jobs
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: Any = 1.0
+    loss: str = "hinge"
+    norm: float = 1.0
+    costs: Any = None
+    multiclass: str = "ovr"
+    class_weight: Any = None
+    probability: bool = False
+    tol: float = 1e-3
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "auto"
+    rank: int | float | None = None
+    dtype: Any = "float64"
+    missing: str = "error"
+    n_jobs: int | None = None
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLClassifier":
         """Learn the kernel weights and the machines.
@@ -285,8 +273,16 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         check_choice("loss", self.loss, LOSSES)
         check_choice("multiclass", self.multiclass, STRATEGIES)
         check_C(self.C, self.loss)
-        if self.multiclass == "joint":
-            self._check_joint()
+        if self.multiclass != "joint":
+            return
+        if self.loss != "hinge":
+            raise ValueError(
+                f'multiclass="joint" needs loss="hinge"; got {self.loss!r}. Use "ovr", "ovo" or "shared".'
+            )
+        if np.isinf(self.C):
+            raise ValueError(
+                'multiclass="joint" needs a finite C; got inf. Use a large one, or "ovr", "ovo" or "shared".'
+            )
 
     # ------------------------------------------------------------------ on factors
     def _why_not_low_rank(self) -> str:
@@ -354,24 +350,13 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         starts: Sequence[SolveResult] | None = None,
     ) -> list[Solved]:
         """Every group of machines, from the results of an earlier call if there are any."""
-        solve = delayed(self._solve)
-        warm = [None] * len(problems) if starts is None else starts
-        jobs = (solve(Ks, problem, weights, start) for problem, start in zip(problems, warm, strict=True))
+        warm: Sequence[SolveResult | None] = starts or [None] * len(problems)
+        jobs = (delayed(self._solve)(Ks, *job, weights) for job in zip(problems, warm, strict=True))
         return list(Parallel(n_jobs=self.n_jobs, require="sharedmem")(jobs))
 
     @property
     def _lean(self) -> bool:  # type: ignore[override]
         return self.multiclass != "joint"
-
-    def _check_joint(self) -> None:
-        if self.loss != "hinge":
-            raise ValueError(
-                f'multiclass="joint" needs loss="hinge"; got {self.loss!r}. Use "ovr", "ovo" or "shared".'
-            )
-        if np.isinf(self.C):
-            raise ValueError(
-                'multiclass="joint" needs a finite C; got inf. Use a large one, or "ovr", "ovo" or "shared".'
-            )
 
     def _losses(self, problem: Machines, weights: Array) -> Sequence[Loss | JointHinge]:
         C = check_C(self.C, self.loss)
@@ -388,14 +373,11 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         """What progress calls a group of machines."""
         return "" if self.classes_.size == 2 or len(problem.names) > 1 else f"{problem.names[0]}: "
 
-    def _solve(self, Ks: Array, problem: Machines, weights: Array, start: SolveResult | None) -> Solved:
+    def _solve(self, Ks: Array, problem: Machines, start: SolveResult | None, weights: Array) -> Solved:
         """One group of machines, on the samples that it has."""
-        rows = problem.rows
-        learn = isinstance(self.C, str)
+        rows, settings = problem.rows, {"learn_ridge": isinstance(self.C, str), "label": self._label(problem)}
         losses = self._losses(problem, weights[rows])
-        solved = self._solve_machines(
-            Ks, rows, problem.names, losses, learn_ridge=learn, label=self._label(problem), start=start
-        )
+        solved = self._solve_machines(Ks, rows, problem.names, losses, start=start, **settings)
         if solved.result.status == Status.INSEPARABLE:
             raise ValueError(
                 "the hard margin (C=inf) needs separable classes; no function of these kernels was found to "

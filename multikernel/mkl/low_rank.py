@@ -75,15 +75,7 @@ class LowRankWarning(UserWarning):
 def choose_route(estimator: Any, X: Any) -> str:
     """``"dense"``, ``"memmap"`` or ``"low_rank"``, by the parameter ``gram``, the views and the rows.
 
-    Parameters
-    ----------
-    estimator : with the parameters of :class:`MKLClassifier`, and `_why_not_low_rank`
-    X : as it was given to ``fit``
-
-    Raises
-    ------
-    ValueError
-        If what is asked for cannot be had together, with the remedy.
+    What is asked for and cannot be had together is a ValueError, with the remedy.
     """
     check_choice("gram", estimator.gram, GRAM_ROUTES)
     check_choice("psd", estimator.psd, PSD_CHOICES)
@@ -147,26 +139,15 @@ def _n_rows(X: Any) -> int:
 # ---------------------------------------------------------------------- factors of all rows
 @dataclass(frozen=True)
 class Factors:
-    """The factors of all rows.
+    """The factors of all rows."""
 
-    Attributes
-    ----------
-    rows : RowBlocks of factors, targets, weights and traces
-    bank : LowRankBank
-    errors : array (n_kernels,), relative trace errors over all rows that count; NaN where there is none
-    tolerances : array (n_kernels,), those asked for; infinity where none was
-    sample_targets : array (n_sample, n_outputs), of the reference rows
-    memory : MemoryEstimate
-    largest_rank : int, columns of a view whose rank is an error, at most
-    """
-
-    rows: RowBlocks
+    rows: RowBlocks  # of factors, targets, weights and traces
     bank: LowRankBank
-    errors: Array
-    tolerances: Array
-    sample_targets: Array
+    errors: Array  # (n_kernels,), relative trace errors over all rows that count; NaN where there is none
+    tolerances: Array  # (n_kernels,), those asked for; infinity where none was
+    sample_targets: Array  # (n_sample, n_outputs), of the reference rows
     memory: MemoryEstimate
-    largest_rank: int
+    largest_rank: int  # columns of a view whose rank is an error, at most
 
     @property
     def missed(self) -> Array:
@@ -238,7 +219,9 @@ class FactorRequest:
                     raise
                 numbers = more
         memory = _memory(given.rows, bank, self.n_machines)
-        rows = _derived(given.rows, bank, memory)
+        if isinstance(given.rows, LocalRows):
+            given.rows.on_disk = memory.place == "disk"
+        rows = given.rows.derive(factorise, bank, keep=memory.place != "nowhere")  # else when they are read
         errors = bank.trace_errors(rows.sum(block_traces))
         tolerances = np.array([self._tolerances().get(name, np.inf) for name in bank.view_names_])
         return Factors(rows, bank, errors, tolerances, targets, memory, largest_rank(given.n_used))
@@ -289,13 +272,7 @@ def _rare(given: GivenRows, number: int, view: View) -> Array:
 
 
 def _memory(rows: RowBlocks, bank: LowRankBank, n_machines: int) -> MemoryEstimate:
-    """What the fit occupies, and where the factors of all rows go: in memory, on disk, or nowhere.
-
-    Raises
-    ------
-    ValueError
-        If not even the rest fits in the memory of this process.
-    """
+    """What the fit occupies, and where the factors of all rows go: in memory, on disk, or nowhere."""
     is_here = isinstance(rows, LocalRows)
     memory = estimate_factors(
         rows.n_rows,
@@ -316,22 +293,9 @@ def _memory(rows: RowBlocks, bank: LowRankBank, n_machines: int) -> MemoryEstima
     return memory
 
 
-def _derived(rows: RowBlocks, bank: LowRankBank, memory: MemoryEstimate) -> RowBlocks:
-    """The factors of all rows, kept in their place, or computed when they are read."""
-    if isinstance(rows, LocalRows):
-        rows.on_disk = memory.place == "disk"
-    return rows.derive(factorise, bank, keep=memory.place != "nowhere")
-
-
 # ---------------------------------------------------------------------- warnings
 def warn_of_factors(estimator: Any, factors: Factors) -> None:
-    """Say what nobody asked for, once a fit has its factors.
-
-    Parameters
-    ----------
-    estimator : with `gram`, `kernels`, `dtype`, and the fitted `approximation_`
-    factors : Factors
-    """
+    """Say what nobody asked for, once a fit has its factors and its `approximation_`."""
     _warn_of_missed(factors)
     _warn_of_price(estimator, factors)
     is_local = isinstance(factors.rows, LocalRows)  # rows elsewhere have no other choice
@@ -393,19 +357,15 @@ def _warn_of_inexact(factors: Factors) -> None:
 
 def _warn_of_choice(estimator: Any, factors: Factors) -> None:
     n = factors.rows.n_rows
+    about = _grouped(round(n, 2 - len(str(n))))  # to two digits
     stack = estimate_memory(n, factors.bank.n_kernels_, estimator.dtype).stack
     warn_caller(
         "gram='auto' puts factors of low rank in the place of large Gram matrices. Raise rank for more exact "
         "ones, see approximation_; gram='low_rank' says that they are wanted, gram='dense' or 'memmap' that "
-        f"they are not. About {_grouped(_rounded(n))} rows, {readable_size(factors.memory.stack)} instead of "
+        f"they are not. About {about} rows, {readable_size(factors.memory.stack)} instead of "
         f"{readable_size(stack)}; {largest_error(estimator.approximation_['trace_error'], '.1g')}.",
         LowRankWarning,
     )
-
-
-def _rounded(count: int) -> int:
-    """To two digits."""
-    return round(count, 2 - len(str(count)))
 
 
 def _grouped(count: int) -> str:
@@ -487,7 +447,6 @@ def store_factors(
     active = np.flatnonzero(model.machine_weights_.any(axis=0))
     active = active if active.size else np.array([0])
     columns = np.isin(np.repeat(np.arange(bank.n_kernels_), bank.ranks_), active)
-    every = np.concatenate([result.coefficients for result in results])
-    model.coef_ = np.ascontiguousarray(every[:, columns])
+    model.coef_ = np.ascontiguousarray(np.concatenate([r.coefficients for r in results])[:, columns])
     part = FactorKernels(bank.restrict(active), model.coef_)
     model._fitted = FittedKernels([part], model.machine_weights_.shape)

@@ -1,6 +1,7 @@
 """Novelty detection with learned kernel weights."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..rows import count_rows
 from .classifier import MKL
 
 
+@dataclass(eq=False, repr=False)
 class MKLOneClass(MachineNovelty, BaseMKL):
     r"""One-class support vector machine that learns the weights of its kernels.
 
@@ -55,28 +57,20 @@ class MKLOneClass(MachineNovelty, BaseMKL):
 
     about = MKL
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        nu: float = 0.5,
-        norm: float = 1.0,
-        costs: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        missing: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.nu = nu
+    kernels: Any = "auto"
+    _: KW_ONLY
+    nu: float = 0.5
+    norm: float = 1.0
+    costs: Any = None
+    tol: float = 1e-3
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    missing: str = "error"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "MKLOneClass":
         """Learn the kernel weights and the support of the samples.

@@ -1,6 +1,7 @@
 """Regression with learned kernel weights: support vector regression and kernel ridge regression."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,28 @@ RIDGE = About(
 )
 
 
-class MKLRegressor(RegressorMixin, BaseMKL):
+class _Regressor(RegressorMixin):
+    """R² by chunks, where the rows are in dask collections."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions, the mean over the outputs.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``
+        sample_weight : array (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        if is_dask(X):
+            return score_by_chunks(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
+
+
+@dataclass(eq=False, repr=False)
+class MKLRegressor(_Regressor, BaseMKL):
     r"""ε-support vector regression that learns the weights of its kernels.
 
     .. math::
@@ -70,32 +92,22 @@ class MKLRegressor(RegressorMixin, BaseMKL):
     about = MKL
     _answers_chunks = True
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        norm: float = 1.0,
-        costs: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "auto",
-        rank: int | float | None = None,
-        dtype: Any = "float64",
-        missing: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.rank = rank
-        self.C = C
-        self.epsilon = epsilon
+    kernels: Any = "auto"
+    _: KW_ONLY
+    C: float = 1.0
+    epsilon: float = 0.1
+    norm: float = 1.0
+    costs: Any = None
+    tol: float = 1e-3
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "auto"
+    rank: int | float | None = None
+    dtype: Any = "float64"
+    missing: str = "error"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLRegressor":
         """Learn the kernel weights and the machine.
@@ -110,17 +122,15 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         """
         C = check_number("C", self.C, above=0.0)
         epsilon = check_number("epsilon", self.epsilon, at_least=0.0)
-        if goes_low_rank(self, X):
-            middle = self._fit_low_rank(X, y, sample_weight, PrimalEpsilonInsensitive(epsilon))
-        else:
-            middle = self._fit_stack_machine(X, y, sample_weight, (C, epsilon))
+        on_factors = goes_low_rank(self, X)
+        fit = self._fit_low_rank if on_factors else self._fit_stack_machine
+        middle = fit(X, y, sample_weight, C, epsilon)
         self.intercept_ = self.intercept_ + middle
         self._warn_unless_converged()
         return self
 
-    def _fit_stack_machine(self, X: Any, y: Any, sample_weight: Any, price: tuple[float, float]) -> float:
+    def _fit_stack_machine(self, X: Any, y: Any, sample_weight: Any, C: float, epsilon: float) -> float:
         """Solve on a Gram stack; what was subtracted from the targets, which the intercept absorbs."""
-        C, epsilon = price
         X = self._validate_table(X, reset=True)
         targets = check_targets(self, X, y, multi_output=False)[:, 0]
         weights = check_sample_weights(sample_weight, targets.size)
@@ -132,14 +142,14 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         self._store([self._solve_machines(Ks, np.arange(y.size), ["y"], [loss])], samples)
         return middle
 
-    def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, loss: PrimalEpsilonInsensitive) -> float:
+    def _fit_low_rank(self, X: Any, y: Any, sample_weight: Any, C: float, epsilon: float) -> float:
         """Solve on factors; what was subtracted from the targets."""
         given = valued_rows(self, X, y, sample_weight, multi_output=False)
         factors = fit_factors(self, given)
         middle = np.median(factors.sample_targets, axis=0)
-        rows = factors.rows.derive(shifted_rows, middle, float(self.C), keep=False)
-        result = learn_on_factors(self, factors, BlockProblem(rows, loss, ["y"]))
-        store_factors(self, factors, [result], [["y"]])
+        rows = factors.rows.derive(shifted_rows, middle, C, keep=False)
+        problem = BlockProblem(rows, PrimalEpsilonInsensitive(epsilon), ["y"])
+        store_factors(self, factors, [learn_on_factors(self, factors, problem)], [["y"]])
         return float(middle[0])
 
     @by_chunks
@@ -147,24 +157,9 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         """Predicted values (n_samples,)."""
         return (self._scores(X) + self.intercept_)[:, 0]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of the predictions.
 
-        Parameters
-        ----------
-        X, y : as for ``fit``
-        sample_weight : array (n,), optional
-
-        Returns
-        -------
-        float
-        """
-        if is_dask(X):
-            return score_by_chunks(self, X, y, sample_weight)
-        return float(super().score(X, y, sample_weight))
-
-
-class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
+@dataclass(eq=False, repr=False)
+class MKLRidge(MultiOutputMixin, _Regressor, BaseMKL):
     r"""Kernel ridge regression that learns the weights of its kernels, common to all outputs.
 
     .. math::
@@ -214,32 +209,22 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
     about = RIDGE
     _answers_chunks = True
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        alpha: float = 1.0,
-        fit_intercept: bool = True,
-        norm: float = 1.0,
-        costs: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "auto",
-        rank: int | float | None = None,
-        dtype: Any = "float64",
-        missing: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            kernels, norm=norm, costs=costs, tol=tol, max_iter=max_iter, psd=psd, gram=gram, dtype=dtype,
-            missing=missing, callback=callback, verbose=verbose, random_state=random_state,
-        )  # fmt: skip
-        self.rank = rank
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
+    kernels: Any = "auto"
+    _: KW_ONLY
+    alpha: float = 1.0
+    fit_intercept: bool = True
+    norm: float = 1.0
+    costs: Any = None
+    tol: float = 1e-3
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "auto"
+    rank: int | float | None = None
+    dtype: Any = "float64"
+    missing: str = "error"
+    callback: Callable[[dict[str, float]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "MKLRidge":
         """Learn the kernel weights and the regression.
@@ -298,19 +283,3 @@ class MKLRidge(MultiOutputMixin, RegressorMixin, BaseMKL):
         """Predicted values (n_samples,), or (n_samples, n_outputs) if y had two dimensions."""
         values = self._scores(X) + self.intercept_
         return values[:, 0] if self._one_output else values
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of the predictions, the mean over the outputs.
-
-        Parameters
-        ----------
-        X, y : as for ``fit``
-        sample_weight : array (n,), optional
-
-        Returns
-        -------
-        float
-        """
-        if is_dask(X):
-            return score_by_chunks(self, X, y, sample_weight)
-        return float(super().score(X, y, sample_weight))

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from multikernel.datasets.faces import SIDE, WOMEN, load_faces
-from multikernel.datasets.image_views import patches, shrink
 from multikernel.kernels import Linear
 from multikernel.views import View
 from studies.gonen2010.methods import (
@@ -46,9 +45,17 @@ Array = np.ndarray
 def cut(images: Array, y: Array) -> Sample:
     """Return the patches of the images, row by row, and beside them the images in low resolution."""
     n_patches = GRID_SIDE**2
-    tables = np.split(patches(images, n_cells=GRID_SIDE), n_patches, axis=1)
+    patches = _blocks(images, GRID_SIDE).swapaxes(2, 3).reshape(len(images), -1)
+    tables = np.split(patches, n_patches, axis=1)
     names = [f"patch {k // GRID_SIDE + 1},{k % GRID_SIDE + 1}" for k in range(n_patches)]
-    return side_by_side(dict(zip(names, tables, strict=True)) | {LOW: shrink(images, side=LOW_SIDE)}, y)
+    low = _blocks(images, LOW_SIDE).mean(axis=(2, 4)).reshape(len(images), -1)
+    return side_by_side(dict(zip(names, tables, strict=True)) | {LOW: low}, y)
+
+
+def _blocks(images: Array, n: int) -> Array:
+    """The images cut into n by n blocks, (n_images, n, height / n, n, width / n)."""
+    n_images, height, width = images.shape
+    return images.reshape(n_images, n, height // n, n, width // n)
 
 
 def load_sample(split: int) -> Sample:

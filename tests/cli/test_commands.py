@@ -1,40 +1,23 @@
 """The command line: what it prints and where, exit codes, and errors without tracebacks."""
 
-import hashlib
 import json
 
 import numpy as np
 import pytest
-import sklearn.datasets
 from typer.testing import CliRunner
 
 import multikernel
 from multikernel.cli import app
 from tests.cli.running import call
+from tests.datasets.folders import cut_off, write_folder
 
 
 @pytest.fixture
 def data(monkeypatch, tmp_path):
     """One sound data set, no cache, no network."""
-    folder = tmp_path / "data"
-    folder.mkdir()
-    np.savez(folder / "tiny.npz", X=np.eye(2), y=np.array([0, 1]))
-    entry = {
-        "file": "tiny.npz",
-        "sha256": hashlib.sha256((folder / "tiny.npz").read_bytes()).hexdigest(),
-        "arrays": {"X": {"shape": [2, 2], "dtype": "float64"}, "y": {"shape": [2], "dtype": "int64"}},
-        "n": 2,
-        "d": 2,
-        "target": "y: 0=no, 1=yes",
-    }
-    (folder / "manifest.json").write_text(json.dumps({"format": 1, "datasets": {"tiny": entry}}))
-
-    def refuse(*args, **kwargs):
-        raise OSError("no network in the tests")
-
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
+    folder = write_folder(tmp_path / "data", {"tiny": {"X": np.eye(2), "y": np.array([0, 1])}}, n=2)
     monkeypatch.setenv("MULTIKERNEL_DATA", str(folder))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    cut_off(monkeypatch, tmp_path)
     return folder
 
 

@@ -3,11 +3,11 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from multikernel.views import memory
 from tests.cli.running import call
+from tests.doctor.told import clean_table
 
 
 def doctor(*arguments, code=0):
@@ -15,11 +15,9 @@ def doctor(*arguments, code=0):
 
 
 @pytest.fixture
-def table(tmp_path):
-    rng = np.random.default_rng(0)
-    y = np.repeat(["no", "yes"], 30)
-    X = rng.standard_normal((60, 3)) + (y == "yes")[:, None]
-    return pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y)
+def table():
+    X, y = clean_table()
+    return X.assign(y=y)
 
 
 def written(frame, tmp_path):

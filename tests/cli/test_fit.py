@@ -1,4 +1,7 @@
-"""``fit`` and ``predict`` as a user has them: files in, a folder and a table out, and what is said where."""
+"""``fit`` and ``predict`` as a user has them: files in, a folder and a table out, and what is said where.
+
+Also ``--gram`` and ``--rank``: what stands for the kernels is asked for, told, kept, and predicts.
+"""
 
 import json
 import signal
@@ -28,6 +31,16 @@ cost = 2
 """
 
 
+def fit(place, folder, *words, code=0):
+    """Fit the table to its columns of numbers."""
+    words = ("-y", "kind", "--ignore", "name", "-o", folder, *words)
+    return call("fit", place / "train.csv", *words, code=code)
+
+
+def record_of(folder):
+    return json.loads((folder / "fit.json").read_text())
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """Files of one table, and a model of them."""
@@ -37,8 +50,7 @@ def place(tmp_path_factory):
     train.to_csv(folder / "train.csv", index=False)
     X[40:][["c", "a", "b"]].assign(more=1).to_csv(folder / "new.csv", index=False)
     (folder / "views.toml").write_text(VIEWS)
-    result = call("fit", folder / "train.csv", "-y", "kind", "--ignore", "name", "-o", folder / "model")
-    (folder / "printed.txt").write_text(result.stdout)
+    (folder / "printed.txt").write_text(fit(folder, folder / "model").stdout)
     return folder
 
 
@@ -47,8 +59,7 @@ def test_a_fit_prints_the_weights_and_writes_the_model(place):
     assert "gaussian-0.25" in printed and "MKLClassifier on 40 rows of train.csv: done" in printed
     assert printed.endswith(f"Written: {place / 'model'}\n")
     assert sorted(path.name for path in (place / "model").iterdir()) == ["fit.json", "model.skops"]
-    record = json.loads((place / "model" / "fit.json").read_text())
-    assert record["summary"]["weights"][0]["view"] == "linear"
+    assert record_of(place / "model")["summary"]["weights"][0]["view"] == "linear"
 
 
 def test_predictions_are_those_of_the_model(place):
@@ -104,27 +115,15 @@ def test_samples_that_lack_a_view_are_fitted_and_predicted_where_that_is_asked_f
 
 
 def test_a_column_of_names_is_encoded_and_encoded_again(place, tmp_path):
-    fit = (
-        "fit",
-        place / "train.csv",
-        "-y",
-        "kind",
-        "--one-hot",
-        "name",
-        "--kernels",
-        "linear",
-        "-o",
-        tmp_path,
-    )
-    call(*fit)
+    words = ("-y", "kind", "--one-hot", "name", "--kernels", "linear", "-o", tmp_path)
+    call("fit", place / "train.csv", *words)
     refused = call("predict", tmp_path, place / "new.csv", code=1)
     assert "it has no 'name'" in refused.stderr
     call("predict", tmp_path, place / "train.csv")
 
 
 def test_tuning_is_shown_kept_and_gone_on_with(place, tmp_path, monkeypatch):
-    fit = ("fit", place / "train.csv", "-y", "kind", "--ignore", "name", "--kernels", "linear, gaussian")
-    fit = (*fit, "--tune", "--folds", 2, "-o", tmp_path)
+    words = ("--kernels", "linear, gaussian", "--tune", "--folds", 2)
     score, calls = fitting.score_quietly, []
 
     def until_stopped(**arguments):
@@ -134,23 +133,18 @@ def test_tuning_is_shown_kept_and_gone_on_with(place, tmp_path, monkeypatch):
         return score(**arguments)
 
     monkeypatch.setattr(fitting, "score_quietly", until_stopped)
-    stopped = call(*fit, code=130)
+    stopped = fit(place, tmp_path, *words, code=130)
     assert "3 of 12 fits are kept" in stopped.stderr and "same command again" in stopped.stderr
-    result = call(*fit)
+    result = fit(place, tmp_path, *words)
     assert len(calls) == 4 + 9
     assert "Cross-validation: C =" in result.stdout
-    record = json.loads((tmp_path / "fit.json").read_text())
-    assert record["parameters"] == {"C": record["tuning"]["best"]}
+    assert record_of(tmp_path)["parameters"] == {"C": record_of(tmp_path)["tuning"]["best"]}
 
 
 def test_a_folder_is_not_overwritten_by_accident(place, tmp_path):
-    fit = ("fit", place / "train.csv", "-y", "kind", "--kernels", "linear", "--ignore", "name", "-o")
-    again = call(*fit, place / "model", code=1)
-    assert "--force" in again.stderr
+    assert "--force" in fit(place, place / "model", code=1).stderr
     (tmp_path / "thesis.txt").touch()
-    call(*fit, tmp_path, "--force", code=1)
-    call(*fit, tmp_path / "m")
-    call(*fit, tmp_path / "m", "--force")
+    fit(place, tmp_path, "--force", code=1)
 
 
 @pytest.mark.parametrize(
@@ -167,6 +161,13 @@ def test_a_folder_is_not_overwritten_by_accident(place, tmp_path):
         (("--views", "none.toml"), 1, "none.toml does not exist"),
         (("--one-hot", "colour"), 1, "no column 'colour'"),
         ((), 1, "column 'name' of train.csv must hold numbers"),
+        (("--gram", "sparse"), 2, "--gram must be one of 'auto', 'dense', 'low_rank', 'memmap'"),
+        (("--rank", "0"), 2, "--rank must be a number of columns"),
+        (("--rank", "many"), 2, "--rank must be a number of columns"),
+        (("--rank", "5", "--gram", "memmap"), 2, "gram 'memmap' has none. Use --gram low_rank."),
+        (("--gram", "dense", "--set", "gram=memmap"), 2, "gram must be given once"),
+        (("--ignore", "name", "--rank", "90"), 1, "rank"),
+        (("--ignore", "name", "--rank", "5", "--method", "EasyMKL"), 1, "has no parameter"),
     ],
 )
 def test_refusals_name_the_remedy_and_write_nothing(place, tmp_path, options, code, said):
@@ -207,17 +208,16 @@ __main__.main()
 
 @pytest.mark.thorough
 def test_an_interrupted_fit_keeps_its_model_and_may_be_given_again(place, tmp_path):
-    fit = ["fit", place / "train.csv", "-y", "kind", "--ignore", "name", "-o", tmp_path, "--set", "tol=1e-9"]
-    fit = list(map(str, fit))
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, *fit], capture_output=True, text=True, check=False
-    )
+    words = ("fit", place / "train.csv", "-y", "kind", "--ignore", "name", "-o", tmp_path)
+    words = (*words, "--set", "tol=1e-9")
+    command = [sys.executable, "-c", INTERRUPTED, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 130, done.stderr
     assert "Ctrl-C again ends at once" in done.stderr and "Stopped before the end" in done.stderr
-    assert json.loads((tmp_path / "fit.json").read_text())["status"] == "interrupted"
+    assert record_of(tmp_path)["status"] == "interrupted"
     call("predict", tmp_path, place / "new.csv")
-    call(*fit)
-    assert json.loads((tmp_path / "fit.json").read_text())["status"] == "done"
+    call(*words)
+    assert record_of(tmp_path)["status"] == "done"
 
 
 def test_an_interrupt_where_nothing_can_be_kept_says_so(place, tmp_path, monkeypatch):
@@ -240,14 +240,13 @@ def test_how_far_a_fit_has_come():
 
 
 def test_what_was_written_about_the_model_before_goes_with_it(place, tmp_path):
-    words = ("fit", place / "train.csv", "-y", "kind", "--ignore", "name", "--kernels", "linear")
-    call(*words, "-o", tmp_path / "m")
+    fit(place, tmp_path / "m", "--kernels", "linear")
     for name in ("report.html", "evaluation.jsonl", "tuning.jsonl", "mine.txt"):
         (tmp_path / "m" / name).write_text("old")
-    again = call(*words, "-o", tmp_path / "m", "--force")
+    again = fit(place, tmp_path / "m", "--kernels", "linear", "--force")
     assert "as of the model before: report.html, evaluation.jsonl, tuning.jsonl" in again.stderr
     assert sorted(path.name for path in (tmp_path / "m").iterdir()) == ["fit.json", "mine.txt", "model.skops"]
-    call(*words, "-o", "", code=2)
+    fit(place, "", code=2)
 
 
 def test_flags_show_no_value_in_the_help():
@@ -291,3 +290,40 @@ def test_categories_and_gaps_of_a_file_go_to_the_kernel_that_reads_them(tmp_path
     X.assign(gene=np.nan)[45:].to_csv(tmp_path / "new.csv", index=False)
     refused = call("predict", tmp_path / "model", tmp_path / "new.csv", code=1)
     assert "column 'gene' of new.csv is empty" in refused.stderr
+
+
+# --- what stands for the kernels ----------------------------------------------------------------------------
+
+
+def test_a_rank_asks_for_factors_of_so_many_columns(place, tmp_path):
+    printed = fit(place, tmp_path, "--kernels", "gaussian, gaussian(scale=2)", "--rank", 7).stdout
+    found = record_of(tmp_path)
+    assert found["gram"] == "low_rank" and found["parameters"] == {"gram": "low_rank", "rank": 7}
+    assert [row["rank"] for row in found["summary"]["approximation"]] == [7, 7]
+    assert "Factors of low rank" in printed and "nystroem" in printed
+    assert "Memory of the fit: " in printed and "factors of 2 kernels, 40 × 14" in found["memory"]
+    assert len(call("predict", tmp_path, place / "train.csv").stdout.splitlines()) == 41
+
+
+def test_views_of_a_file_name_their_approximation(place, tmp_path):
+    factors = 'kernel = "gaussian"\napproximation = "cholesky"\nrank = 0.05'
+    text = VIEWS.replace('kernel = ["linear", "gaussian(scale=2)"]', factors)
+    views = tmp_path / "views.toml"
+    views.write_text(text)
+    fit(place, tmp_path / "m", "--views", views)
+    found = record_of(tmp_path / "m")
+    assert found["gram"] == "low_rank"
+    assert [row["approximation"] for row in found["summary"]["approximation"]] == ["cholesky", "nystroem"]
+    assert found["summary"]["approximation"][0]["trace_error"] <= 0.05
+    assert (found["views"][0]["approximation"], found["views"][0]["rank"]) == ("cholesky", 0.05)
+    assert "rank" not in found["views"][1]
+    views.write_text(text.replace("cholesky", "choleski"))
+    refused = fit(place, tmp_path / "m", "--views", views, "--force", code=1)
+    assert "approximation, where it is not None" in refused.stderr
+
+
+@pytest.mark.parametrize("gram", ["memmap", "dense"])
+def test_gram_matrices_in_memory_or_in_a_file(place, tmp_path, gram):
+    printed = fit(place, tmp_path, "--kernels", "gaussian", "--gram", gram).stdout
+    assert record_of(tmp_path)["gram"] == gram
+    assert (" on disk for 1 kernel of 40 × 40" in printed) == (gram == "memmap")

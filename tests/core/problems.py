@@ -28,10 +28,8 @@ def gaussian(X, gamma):
     return np.exp(-gamma * np.maximum(squares[:, None] + squares - 2.0 * X @ X.T, 0.0))
 
 
-def make_kernels(n, m, seed=0):
-    """A mixed stack: Gaussians of several widths, a linear and polynomial kernels on some of the features."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 5))
+def mixed_kernels(X, m):
+    """Gaussians of several widths, a linear and polynomial kernels on some of the five features."""
     kernels = [
         gaussian(X, 0.1),
         gaussian(X[:, :2], 1.0),
@@ -40,7 +38,12 @@ def make_kernels(n, m, seed=0):
         gaussian(X[:, 3:], 3.0),
         X @ X.T,
     ]
-    return X, np.stack(kernels[:m])
+    return np.stack(kernels[:m])
+
+
+def make_kernels(n, m, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n, 5))
+    return X, mixed_kernels(X, m)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from judges.optimum import conic_optimum
 from multikernel.core.alignment import learn_alignment, spectral_alignment
 from multikernel.core.optim.loop import Status
+from tests.core.test_alignment_measure import random_labels
 from tests.test_golden import load, make_stack
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "margin.json").read_text(encoding="utf-8"))
@@ -45,9 +46,7 @@ MAKERS = {"gaussians": lambda seed: gaussians(seed)[0], "low ranks": low_ranks, 
 
 
 def labels(seed, n_labelled):
-    y = np.random.default_rng(seed + 100).choice([-1.0, 1.0], n_labelled)
-    y[:2] = 1.0, -1.0
-    return y
+    return random_labels(seed + 99, n_labelled)
 
 
 def products(Ks, y):

@@ -12,6 +12,7 @@ from multikernel.core.scatter import (
     compressed,
     separation_columns,
 )
+from tests.core.test_alignment_measure import centering
 
 
 def codes_of(sizes, seed=0):
@@ -24,10 +25,6 @@ def random_kernels(m, n, seed=0, rank=None):
     return features @ features.transpose(0, 2, 1) * rng.uniform(0.1, 10.0, size=(m, 1, 1))
 
 
-def centring(n):
-    return np.eye(n) - np.ones((n, n)) / n
-
-
 @given(st.lists(st.integers(1, 6), min_size=2, max_size=5), st.integers(0, 9))
 def test_the_columns_are_scaled_centred_indicators(sizes, seed):
     codes = codes_of(sizes, seed)
@@ -35,7 +32,7 @@ def test_the_columns_are_scaled_centred_indicators(sizes, seed):
     H = class_columns(codes)
     for c in range(k):
         np.testing.assert_allclose(
-            H[:, c], np.sqrt(n / sizes[c]) * centring(n) @ (codes == c), rtol=0, atol=1e-12
+            H[:, c], np.sqrt(n / sizes[c]) * centering(n) @ (codes == c), rtol=0, atol=1e-12
         )
     np.testing.assert_allclose(H @ np.sqrt(sizes), 0.0, atol=1e-10)
     assert np.trace(H.T @ H) == pytest.approx(n * (k - 1))
@@ -59,7 +56,7 @@ def test_two_classes_have_one_column():
 @given(st.integers(1, 5), st.integers(2, 12), st.integers(0, 20))
 def test_the_stack_is_centred_without_being_copied(m, n, seed):
     Ks = random_kernels(m, n, seed)
-    P = centring(n)
+    P = centering(n)
     centred = P @ Ks @ P
     stack = CenteredStack(Ks)
     traces = np.trace(centred, axis1=1, axis2=2)

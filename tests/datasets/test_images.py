@@ -17,10 +17,8 @@ from multikernel.datasets.image_views import (
     fourier_frequencies,
     fourier_magnitudes,
     gradient_orientations,
-    patches,
     pixels,
     row_profile,
-    shrink,
 )
 from tests.shared_data import needs_shared_data, shared_data_folder
 
@@ -133,47 +131,12 @@ def test_what_is_not_a_stack_of_images_is_refused(function, shape):
         function(np.zeros(shape))
 
 
-@pytest.mark.parametrize(("shape", "n_cells"), [((1, 8, 8), 3), ((1, 8, 8), 0), ((1, 1, 8), 1)])
-def test_cells_that_do_not_fit_are_refused(shape, n_cells):
-    with pytest.raises(ValueError, match=f"n_cells={n_cells} for images of {shape[1]} by {shape[2]} pixels"):
-        gradient_orientations(np.zeros(shape), n_cells=n_cells)
-
-
-def test_a_single_direction_is_refused():
+def test_cells_that_do_not_fit_and_a_single_direction_are_refused():
+    for height, n_cells in ((8, 3), (8, 0), (1, 1)):
+        with pytest.raises(ValueError, match=f"n_cells={n_cells} for images of {height} by 8 pixels"):
+            gradient_orientations(np.zeros((1, height, 8)), n_cells=n_cells)
     with pytest.raises(ValueError, match="n_bins must be at least 2"):
         gradient_orientations(np.zeros((1, 8, 8)), n_bins=1)
-
-
-# --- patches and smaller images ----------------------------------------------------------------------------
-
-
-@given(square_stacks, st.sampled_from([1, 2, 4, 8]))
-def test_every_patch_is_a_slice_of_the_columns(images, n_cells):
-    table, side = patches(images, n_cells=n_cells), 8 // n_cells
-    for k in range(n_cells**2):
-        r, c = side * (k // n_cells), side * (k % n_cells)
-        cut = images[:, r : r + side, c : c + side].reshape(len(images), -1)
-        assert_array_equal(table[:, k * side**2 : (k + 1) * side**2], cut)
-
-
-@given(even_stacks.filter(lambda images: images.shape[1] >= 4), st.sampled_from([1, 2, 4]))
-def test_a_smaller_image_holds_the_mean_of_every_block(images, side):
-    n, height, width = images.shape
-    down, across = height // side, width // side
-    table = shrink(images, side=side)
-    assert table.shape == (n, side**2)
-    for r in range(side):
-        for c in range(side):
-            block = images[:, r * down : (r + 1) * down, c * across : (c + 1) * across]
-            assert_allclose(table[:, r * side + c], block.mean(axis=(1, 2)), atol=1e-15)
-
-
-@pytest.mark.parametrize(("cut", "name"), [(patches, "n_cells"), (shrink, "side")])
-def test_blocks_that_do_not_fit_are_refused_by_name(cut, name):
-    with pytest.raises(ValueError, match=f"{name}=3 for images of 4 by 4 pixels"):
-        cut(np.zeros((1, 4, 4)), **{name: 3})
-    with pytest.raises(ValueError, match=f"{name} must be"):
-        cut(np.zeros((1, 4, 4)), **{name: 0})
 
 
 # --- digits and faces ---------------------------------------------------------------------------------------

@@ -17,29 +17,8 @@ from multikernel.datasets import (
     load_dataset,
     load_digits_views,
 )
+from tests.datasets.folders import cut_off, write_folder
 from tests.shared_data import needs_shared_data, shared_data_folder
-
-
-def write_folder(folder, datasets, **fields):
-    """A folder of data sets: name to arrays; `fields` go into every entry of the manifest."""
-    folder.mkdir(parents=True, exist_ok=True)
-    manifest = {"format": 1, "datasets": {}}
-    for name, arrays in datasets.items():
-        path = folder / f"{name}.npz"
-        np.savez_compressed(path, **arrays)
-        manifest["datasets"][name] = {
-            "file": path.name,
-            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-            "arrays": {
-                k: {"shape": list(np.shape(v)), "dtype": str(np.asarray(v).dtype)} for k, v in arrays.items()
-            },
-            "n": 3,
-            "d": 2,
-            "target": "y: 0=no, 1=yes",
-            **fields,
-        }
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    return folder
 
 
 def change_manifest(folder, **fields):
@@ -57,12 +36,7 @@ TINY = {"X": np.arange(6.0).reshape(3, 2), "y": np.array([0, 1, 0])}
 def no_data_and_no_network(monkeypatch, tmp_path):
     """Every test starts without data, without a cache and without a network."""
     monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-    def refuse(*args, **kwargs):
-        raise OSError("no network in the tests")
-
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", refuse)
+    cut_off(monkeypatch, tmp_path)
 
 
 @pytest.fixture

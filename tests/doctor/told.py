@@ -1,6 +1,17 @@
 """What the doctor told, for tests."""
 
+import numpy as np
+import pandas as pd
+
 from multikernel.doctor import diagnose
+
+
+def clean_table():
+    """Sixty clean rows of three columns, and two classes that the columns hint at."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes"], 30)
+    X = pd.DataFrame(rng.standard_normal((60, 3)) + (y == "yes")[:, None], columns=["a", "b", "c"])
+    return X, y
 
 
 def find(found, level, subject, said=""):

@@ -75,22 +75,10 @@ def minimize(
     regularization: float = _REGULARIZATION,
     method: str = "auto",
 ) -> Answer:
-    """Solve a conic program.
+    """Solve a conic program; P is None for a linear objective, and blocks without rows are left out.
 
-    Parameters
-    ----------
-    P : array or sparse matrix (n, n), or None
-        The symmetric matrix of the quadratic part; None for a linear objective.
-    q : array (n,)
-    blocks : list of Block
-        Those without rows are left out.
-    tol_gap_rel, tol_gap_abs, tol_feas : float, default=1e-10
-        Clarabel's tolerances.
-    max_iter : int, default=200
-    regularization : float, default=1e-8
-        What Clarabel adds to the diagonal of its systems.
-    method : {"auto", "qdldl", "faer"}, default="auto"
-        Clarabel's factorization; by its size, or one of them.
+    Tolerances, ``regularization`` (what is added to the diagonal of the systems) and ``method``, of
+    factorization ("auto", "qdldl" or "faer"), are Clarabel's.
 
     Examples
     --------

@@ -26,39 +26,29 @@ _SUFFICIENT = 1e-4  # share of what the slope promises that a step must bring
 
 # ---------------------------------------------------------------------- options, status, result, history
 class Status(StrEnum):
-    """How a solver ended."""
+    """How a solver ended, from best to worst: a model of several machines has the worst status of them."""
 
     OPTIMAL = "optimal"
+    INTERRUPTED = "interrupted"
+    MAX_COLUMNS = "max_columns"
     MAX_ITER = "max_iter"
     STALLED = "stalled"
-    INTERRUPTED = "interrupted"
     INDEFINITE = "indefinite"
     INSEPARABLE = "inseparable"
     INFEASIBLE = "infeasible"
-    MAX_COLUMNS = "max_columns"
 
 
 @dataclass(frozen=True)
 class Options:
-    """Numerics of the outer loop: nothing here changes the problem.
+    """Numerics of the outer loop: nothing here changes the problem."""
 
-    Attributes
-    ----------
-    tol : relative duality gap to reach
-    max_iter : outer iterations
-    max_steps : steps of one inner solve
-    coarse : whether to start on a part of the samples
-    rough : stop on the best bounds seen, though no one pair of weights and duals attains both
-    seed : of the choice of that part
-    callback : called after each iteration with the newest entry of the history; True stops the solver
-    """
-
-    tol: float = 1e-3
-    max_iter: int = 300
-    max_steps: int = 10**7
-    coarse: bool = True
-    rough: bool = False
-    seed: int = 0
+    tol: float = 1e-3  # relative duality gap to reach
+    max_iter: int = 300  # outer iterations
+    max_steps: int = 10**7  # steps of one inner solve
+    coarse: bool = True  # whether to start on a part of the samples
+    rough: bool = False  # stop on the best bounds seen, though no one pair of weights and duals attains both
+    seed: int = 0  # of the choice of that part
+    # called after each iteration with the newest entry of the history; True stops the solver
     callback: Callback | None = None
 
 
@@ -69,44 +59,22 @@ def patient_steps(n: int) -> int:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Result:
-    """What every solver returns, so that none can forget to say that it failed; families extend it.
+    """What every solver returns, so that none can forget to say that it failed; families extend it."""
 
-    Attributes
-    ----------
-    objective : float, the value that was optimized, at what is returned
-    gap : float, the certificate, as the solver defines it; nan where there is none
-    n_iter : int
-    status : Status
-    history : list of dict, one for each iteration; empty where none is kept
-    """
-
-    objective: float
-    gap: float = np.nan
+    objective: float  # the value that was optimized, at what is returned
+    gap: float = np.nan  # the certificate, as the solver defines it; nan where there is none
     n_iter: int
     status: Status
-    history: list[Entry] = field(default_factory=list)
+    history: list[Entry] = field(default_factory=list)  # one for each iteration; empty where none is kept
 
 
 class Recorder:
     """The record of a loop: its history, whether it is to stop, and how it ended.
 
     A loop calls :meth:`note` once in each iteration and leaves when the answer is True; where it leaves for
-    another reason, it says so with :meth:`stop`.
-
-    Parameters
-    ----------
-    tol : float, default=0
-        The gap to reach.
-    max_iter : int, optional
-        The loop ends after this iteration, counted as in the entries. By default the loop counts for itself.
-    callback : callable, optional
-        Called with a copy of every entry; True ends the loop.
-
-    Attributes
-    ----------
-    history : list of dict
-    status : Status, MAX_ITER until the loop ends for another reason
-    ended : bool, whether there was a reason to end
+    another reason, it says so with :meth:`stop`. It ends when the gap is ``tol``, after the iteration
+    ``max_iter`` as the entries count (by default the loop counts for itself), or when the callback, which
+    gets a copy of every entry, answers True. The status is MAX_ITER until there was a reason to end.
 
     Examples
     --------
@@ -133,11 +101,7 @@ class Recorder:
     def note(self, entry: Entry, *, reached: bool | None = None) -> bool:
         """Keep an entry, show it to the callback, and say whether the loop is to stop.
 
-        Parameters
-        ----------
-        entry : dict with "iteration", "gap" and what else the solver tells
-        reached : bool, optional
-            Whether the solver is done; by default whether the gap is at most ``tol``.
+        ``reached`` is whether the solver is done; by default whether the entry's gap is at most ``tol``.
         """
         self.history.append(entry)
         interrupted = bool(self.callback(dict(entry))) if self.callback is not None else False
@@ -205,18 +169,9 @@ def armijo(value: float, length: float, slope: float) -> float:
 def backtrack(
     attempt: Callable[[float], T | None], trials: int, *, first: float = 1.0, shrink: float = 0.5
 ) -> T | None:
-    """The first success of attempts with shorter and shorter steps; None if there is none.
+    """The first success of attempts with shorter and shorter steps; None if none of the ``trials`` is one.
 
-    Parameters
-    ----------
-    attempt : callable
-        The length of a step to what it leads to, or None where that is not good enough.
-    trials : int
-        The maximum number of attempts.
-    first : float, default=1
-        The length of the first step.
-    shrink : float, default=0.5
-        The factor of each next one.
+    ``attempt`` takes the length of a step to what it leads to, or to None where that is not good enough.
 
     Examples
     --------
@@ -234,16 +189,10 @@ def backtrack(
 
 # ---------------------------------------------------------------------- progress
 class Progress:
-    """Writes iteration, objective, relative gap and number of active kernels; passes the entry on.
+    """Writes iteration, objective, relative gap and number of active kernels unless ``verbose`` is 0.
 
-    Parameters
-    ----------
-    label : str
-        What is being fitted, for models of several machines.
-    verbose : int
-        0 is silent.
-    callback : callable, optional
-        The user's; called with the entry of the history, True stops the fit.
+    ``label`` says which machine of several is fitted. The entry is passed on to the user's callback, if there
+    is one; True stops the fit.
     """
 
     def __init__(self, label: str, verbose: int, callback: Callable[[dict[str, float]], bool | None] | None):
@@ -263,14 +212,9 @@ class Progress:
 
 
 class SearchProgress:
-    """Writes each point of a search with its score and the best so far; passes the entry on.
+    """Writes each point of a search with its score and the best so far unless ``verbose`` is 0.
 
-    Parameters
-    ----------
-    verbose : int
-        0 is silent.
-    callback : callable, optional
-        The user's; called with a dict for each point, True ends the search.
+    The entry is passed on to the user's callback, if there is one; True ends the search.
     """
 
     def __init__(self, verbose: int, callback: Callable[[dict[str, Any]], bool | None] | None):

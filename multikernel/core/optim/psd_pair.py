@@ -68,19 +68,9 @@ def smallest_ritz_value(matvec: Any, n: int) -> float:
 
 
 class PSDPair:
-    """The matrix, its multiplier, their factors, and the direction between two factorisations.
+    """The matrix K of weights inside the cone, its multiplier Z, their factors, and the directions.
 
-    Parameters
-    ----------
-    cone : Spectrahedron
-    w : array (m,)
-        Weights inside the cone.
-    target : float
-        Start with KZ = target · I.
-
-    Attributes
-    ----------
-    K, Z : array (p, p)
+    It starts with KZ = target · I.
     """
 
     def __init__(self, cone: Spectrahedron, w: Array, target: float) -> None:

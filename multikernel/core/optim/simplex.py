@@ -46,13 +46,7 @@ _ILL_CONDITIONED = 1e-9  # relative: values may be as wrong as this where a gap 
 # ---------------------------------------------------------------------- quadratic model
 @compiled
 def minimize_step(H: Array, g: Array, point: Array) -> Array:
-    """x + d (m,), by a primal active set from x.
-
-    Parameters
-    ----------
-    H : array (m, m), positive semidefinite
-    g : array (m,)
-    point : array (m,), x ≥ 0 of sum 1
+    """x + d (m,), by a primal active set from the point x ≥ 0 of sum 1; H is positive semidefinite.
 
     Examples
     --------
@@ -230,40 +224,20 @@ E = TypeVar("E", bound=Evaluation)
 
 @dataclass(frozen=True)
 class SimplexResult(Result, Generic[E]):
-    """The last point, what is known there, and how the search ended.
+    """The last point, what is known there, and how the search ended."""
 
-    Attributes
-    ----------
-    point : array (m,)
-    evaluation : what the caller's function returned at ``point``
-    n_evaluations : int
-    objective, gap : float, of ``evaluation``
-    n_iter : int
-    status : Status
-    history : list of dict with iteration, objective, lower_bound, gap, n_active
-    """
-
-    point: Array
-    evaluation: E
+    point: Array  # (m,)
+    evaluation: E  # what the caller's function returned at ``point``
     n_evaluations: int
 
 
 def minimise_over_simplex(
     evaluate: Callable[[Array], E | None], start: Array, options: Options
 ) -> SimplexResult[E]:
-    """Minimise a smooth convex function over the unit simplex.
+    """Minimise a smooth convex function over the unit simplex, from a positive point.
 
-    Parameters
-    ----------
-    evaluate : callable
-        A point (m,) to its :class:`Evaluation`, or None where the function cannot be computed.
-    start : array (m,), positive, of sum 1
-    options : Options
-        ``tol`` is for the gap that ``evaluate`` reports.
-
-    Returns
-    -------
-    SimplexResult
+    ``evaluate`` takes a point (m,) to its :class:`Evaluation`, or to None where the function cannot be
+    computed; ``options.tol`` is for the gap that it reports.
     """
     search = _Search(evaluate, start, options)
     search.run()

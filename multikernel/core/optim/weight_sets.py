@@ -41,12 +41,7 @@ class WeightSet:
         return tuple(name for name in methods if getattr(type(self), name) is not getattr(WeightSet, name))
 
     def require(self, solver: str, *methods: str) -> None:
-        """Refuse to start a solver that needs more than the set can.
-
-        Parameters
-        ----------
-        solver : str, its name, in the plural
-        methods : str
+        """Refuse to start a solver (its name, in the plural) that needs more methods than the set has.
 
         Examples
         --------
@@ -86,11 +81,6 @@ class LpBall(WeightSet):
     so one solver over the simplex serves all p. Costs d_m (Bach's) are not part of the set: they scale the
     kernels by 1/d_m² before the set is met.
 
-    Parameters
-    ----------
-    p : float >= 1
-        1 is the simplex (sparse weights), infinity fixes every weight at 1 (the plain sum).
-
     Examples
     --------
     >>> LpBall(1.0).support(np.array([1.0, 3.0]))
@@ -99,7 +89,7 @@ class LpBall(WeightSet):
     5.0
     """
 
-    p: float = 1.0
+    p: float = 1.0  # from 1, the simplex (sparse weights), to infinity, the plain sum (every weight is 1)
 
     def __post_init__(self) -> None:
         if not self.p >= 1.0:
@@ -298,12 +288,8 @@ class CappedSum(Gauge):
 class MixedNorm(Gauge):
     """g(η) = (Σ_l (D_l ‖η_l‖_a)^b)^(1/b): the b-norm over groups l of the a-norms within.
 
-    Parameters
-    ----------
-    groups : int array (n_weights,), the group of each weight, 0 … n_groups − 1
-    inner, outer : float ≥ 1
-        a and b; b may be infinite.
-    costs : array (n_groups,), the positive D_l
+    ``groups`` (n_weights,) is the group of each weight, ``inner`` and ``outer`` are a and b (which may be
+    infinite), ``costs`` the positive D_l.
 
     Examples
     --------
@@ -370,24 +356,9 @@ class Spectrahedron:
     """The weights, of any sign, whose combination of kernels is positive semidefinite: {w : Σ_i w_i K_i ⪰ 0}.
 
     Kernels of low rank, or with repeated points, have a common null space on which every combination
-    vanishes. There is no interior then; so the set is described on the common range, where equal weights lie
-    inside it.
-
-    Parameters
-    ----------
-    Ks : array (m, n, n), symmetric
-        Never modified.
-    scales : array (m,)
-        Factors of the matrices.
-    inside : array (m,), optional
-        Weights whose combination is positive definite on the common range; by default ones, as for positive
-        semidefinite members.
-
-    Attributes
-    ----------
-    Ks : array (m, p, p), the scaled members on the common range
-    basis : array (n, p) or None, its orthonormal basis (None: the whole space)
-    size : int, p
+    vanishes. There is no interior then; so the set is described on the common range, of orthonormal basis
+    ``basis`` (n, p) (None: the whole space), where equal weights lie inside it. Or the weights ``inside``,
+    for members that are not positive semidefinite. ``Ks`` (m, p, p) are the scaled members on that range.
     """
 
     def __init__(self, Ks: Array, scales: Array, inside: Array | None = None) -> None:

@@ -326,13 +326,7 @@ class WeightedStack:
 
 
 class WholeKernel(WeightedStack):
-    """One kernel that is there whole: every row of the sum is formed.
-
-    Parameters
-    ----------
-    K : array (n, n), C-contiguous
-        Never modified and never copied.
-    """
+    """One kernel (n, n) that is there whole, C-contiguous and never modified: all rows are formed."""
 
     def __init__(self, K: Array) -> None:
         super().__init__(K[None], np.ones(1), np.zeros(len(K)), combined=K)
@@ -344,12 +338,7 @@ class WholeKernel(WeightedStack):
 class GatedStack(WeightedStack):
     """K_η for the current gate; its rows are formed when they are asked for.
 
-    Parameters
-    ----------
-    Ks : array (n_stored, n, n), C-contiguous float64 or float32
-        Never modified and never copied.
-    sources : array (P,)
-        The stored kernel of each gate.
+    ``sources`` (P,) is the stored kernel of each gate.
     """
 
     def __init__(self, Ks: Array, sources: Array) -> None:

@@ -33,9 +33,9 @@ have: f^l(x) = Σ_i B_il k(x_i, x) + b_l. See :mod:`multikernel.core.svm.joint.s
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -233,6 +233,24 @@ class _PricedLoss(Loss):
     def _C(self) -> Array:
         return _per_sample(self.C, self.target)
 
+    def restrict(self, index: Array, factor: float) -> Self:
+        return replace(self, target=self.target[index], C=self._C[index] * factor)
+
+    def rescaled(self, kernel_scale: float, target_scale: float) -> Self:
+        return replace(self, C=self._C * kernel_scale)
+
+
+class _Unbounded(Loss):
+    """The duals of ±1 have no bound but their sign."""
+
+    @property
+    def lower(self) -> Array:
+        return np.where(self.target > 0, 0.0, -np.inf)
+
+    @property
+    def upper(self) -> Array:
+        return np.where(self.target > 0, np.inf, 0.0)
+
 
 @dataclass(frozen=True)
 class Hinge(_PricedLoss):
@@ -268,29 +286,15 @@ class Hinge(_PricedLoss):
             return Bound(np.inf, np.inf, 0.0)
         return Bound(*hinge_bound(self.target, scores, norm2, self._common_C, self._n_positive, _SCALES))
 
-    def restrict(self, index: Array, factor: float) -> "Hinge":
-        return Hinge(self.target[index], self._C[index] * factor)
-
-    def rescaled(self, kernel_scale: float, target_scale: float) -> "Hinge":
-        return Hinge(self.target, self._C * kernel_scale)
-
 
 @dataclass(frozen=True)
-class HardMargin(Loss):
+class HardMargin(_Unbounded):
     """No slack at all; bounded only when the kernel separates the classes.
 
     ``weights`` count where a learned multiple of the identity makes it a squared hinge.
     """
 
     weights: Array | float = 1.0
-
-    @property
-    def lower(self) -> Array:
-        return np.where(self.target > 0, 0.0, -np.inf)
-
-    @property
-    def upper(self) -> Array:
-        return np.where(self.target > 0, np.inf, 0.0)
 
     @property
     def identity(self) -> Array:
@@ -327,16 +331,8 @@ class HardMargin(Loss):
 
 
 @dataclass(frozen=True)
-class SquaredHinge(_PricedLoss):
+class SquaredHinge(_Unbounded, _PricedLoss):
     """The 2-norm soft margin; ``C`` one number for each sample (or one for all)."""
-
-    @property
-    def lower(self) -> Array:
-        return np.where(self.target > 0, 0.0, -np.inf)
-
-    @property
-    def upper(self) -> Array:
-        return np.where(self.target > 0, np.inf, 0.0)
 
     @property
     def shift(self) -> Array:
@@ -366,12 +362,6 @@ class SquaredHinge(_PricedLoss):
         slack = np.maximum(1.0 - y * (scores + b), 0.0)
         return 0.5 * float(C @ (slack * slack)), b
 
-    def restrict(self, index: Array, factor: float) -> "SquaredHinge":
-        return SquaredHinge(self.target[index], self._C[index] * factor)
-
-    def rescaled(self, kernel_scale: float, target_scale: float) -> "SquaredHinge":
-        return SquaredHinge(self.target, self._C * kernel_scale)
-
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(_PricedLoss):
@@ -393,9 +383,6 @@ class EpsilonInsensitive(_PricedLoss):
         b = _weighted_quantile(points, np.concatenate([self._C, self._C]), float(self._C.sum()))
         excess = np.maximum(np.abs(residual - b) - self.epsilon, 0.0)
         return float(self._C @ excess), b
-
-    def restrict(self, index: Array, factor: float) -> "EpsilonInsensitive":
-        return EpsilonInsensitive(self.target[index], self._C[index] * factor, self.epsilon)
 
     def rescaled(self, kernel_scale: float, target_scale: float) -> "EpsilonInsensitive":
         return EpsilonInsensitive(
@@ -493,21 +480,12 @@ def value_floor(losses: Sequence[Any], mean_diagonals: Array) -> float:
 # ---------------------------------------------------------------------- joint hinge
 @dataclass(frozen=True)
 class JointHinge:
-    """The loss of all classes in one machine.
+    """The loss of all classes in one machine."""
 
-    Parameters
-    ----------
-    codes : int array (n,), the class of each sample, 0 to n_classes − 1
-    n_classes : int, at least 2
-    C : float or array (n,)
-        Penalty on the margin violations of each sample, or one for all.
-    rewards : array (n, n_classes), optional
-        The margins R_il asked for, 2 by default; any finite numbers. Those of the own classes are not read.
-    """
-
-    codes: Array
-    n_classes: int
-    C: Array | float
+    codes: Array  # (n,), the class of each sample, 0 to n_classes − 1
+    n_classes: int  # at least 2
+    C: Array | float  # penalty on the margin violations of each sample, or one for all
+    # (n, n_classes), the margins R_il asked for, 2 by default; those of the own classes are not read
     rewards: Array | None = None
 
     total = 0.0

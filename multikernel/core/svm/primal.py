@@ -42,18 +42,13 @@ class Smoothed(NamedTuple):
 class PrimalLoss(ABC):
     """A loss as a function of target and score, row by row; see the module's table.
 
-    Attributes
-    ----------
-    is_smooth : bool, whether it needs no smoothing; its dual then has no bounds but a shift of 1/C
-    has_signs : bool, whether the targets are ±1
-    is_quadratic : bool, whether the curvature is the same everywhere
-    epsilon : float, what a unit of |β| costs in the dual
+    A loss that is smooth needs no smoothing; its dual then has no bounds but a shift of 1/C.
     """
 
-    epsilon: float = 0.0
+    epsilon: float = 0.0  # what a unit of |β| costs in the dual
     is_smooth: ClassVar[bool] = True
-    has_signs: ClassVar[bool] = False
-    is_quadratic: ClassVar[bool] = False
+    has_signs: ClassVar[bool] = False  # whether the targets are ±1
+    is_quadratic: ClassVar[bool] = False  # whether the curvature is the same everywhere
 
     @abstractmethod
     def value(self, target: Array, scores: Array) -> Array:

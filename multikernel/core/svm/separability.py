@@ -58,13 +58,7 @@ def spread(K: Array) -> float:
 
 
 def separating_duals(K: Array, y: Array, max_steps: int = 200_000) -> Array | None:
-    """Duals of a hard-margin machine close to optimal, or None if K does not separate the classes.
-
-    Parameters
-    ----------
-    K : array (n, n), positive semidefinite
-    y : array (n,) of ±1
-    """
+    """Duals of a hard-margin machine close to optimal, or None if K does not separate the classes y = ±1."""
     beta = np.where(y > 0, 1.0 / np.count_nonzero(y > 0), -1.0 / np.count_nonzero(y < 0))
     f = np.asarray(K @ beta, float)
     rounding = _ROUNDING * np.finfo(K.dtype).eps * float(np.mean(np.diagonal(K), dtype=float))

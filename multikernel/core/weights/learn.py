@@ -66,43 +66,28 @@ def learn_weights(
     ([1.0, 0.0], True)
     """
     Ks = np.asarray(Ks)
-    compiled_once(Ks)
+    compile_first(f"weights {Ks.dtype}", lambda: _solve_tiny(Ks.dtype))
+    kernel_costs = np.ones(Ks.shape[0]) if costs is None else np.asarray(costs, float)
     # what overflows on the way is in the result, which says whether it is finite
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return _learn(Ks, losses, LpBall(norm), costs, learn_ridge, options or Options(), start)
-
-
-def _learn(
-    Ks: Array,
-    losses: Sequence[Loss | JointHinge],
-    weight_set: LpBall,
-    costs: Array | None,
-    learn_ridge: bool,
-    options: Options,
-    start: SolveResult | None,
-) -> SolveResult:
-    kernel_costs = np.ones(Ks.shape[0]) if costs is None else np.asarray(costs, float)
-    diagonals = stack_diagonals(Ks)
-    kernel_scale = _kernel_scale(diagonals, kernel_costs)
-    target_scale = _target_scale(losses, kernel_scale)
-    scaled = [loss.rescaled(kernel_scale, target_scale) for loss in losses]
-    scales = 1.0 / (kernel_costs * kernel_costs * kernel_scale)
-    if learn_ridge:
-        scales = np.append(scales, 1.0 / kernel_scale)
-    warm = None if start is None else _scaled_start(start, kernel_costs, kernel_scale / target_scale)
-    identity = scaled[0].identity if learn_ridge else None
-    stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals)
-    learner = _prepare(stack, scaled, weight_set, options, warm)
-    if learner is None:
-        return _inseparable(Ks, losses)
-    learner.units = (target_scale / kernel_scale, target_scale)
-    status = learner.run()
-    return _result(learner, status, kernel_costs, kernel_scale, target_scale, learn_ridge)
-
-
-def _kernel_scale(diagonals: Array, costs: Array) -> float:
-    """The largest mean diagonal after costs: weights and gradients are then of order one."""
-    return power_of_two(float((diagonals.mean(axis=1) / (costs * costs)).max()))
+        diagonals = stack_diagonals(Ks)
+        # the largest mean diagonal after costs: weights and gradients are then of order one
+        largest = float((diagonals.mean(axis=1) / (kernel_costs * kernel_costs)).max())
+        kernel_scale = power_of_two(largest)
+        target_scale = _target_scale(losses, kernel_scale)
+        scaled = [loss.rescaled(kernel_scale, target_scale) for loss in losses]
+        scales = 1.0 / (kernel_costs * kernel_costs * kernel_scale)
+        if learn_ridge:
+            scales = np.append(scales, 1.0 / kernel_scale)
+        warm = None if start is None else _scaled_start(start, kernel_costs, kernel_scale / target_scale)
+        identity = scaled[0].identity if learn_ridge else None
+        stack = WeightedStack(Ks, scales, scaled[0].shift, identity, diagonals=diagonals)
+        learner = _prepare(stack, scaled, LpBall(norm), options or Options(), warm)
+        if learner is None:
+            return _inseparable(Ks, losses)
+        learner.units = (target_scale / kernel_scale, target_scale)
+        status = learner.run()
+        return _result(learner, status, kernel_costs, learn_ridge)
 
 
 def _target_scale(losses: Sequence[Loss | JointHinge], kernel_scale: float) -> float:
@@ -228,20 +213,15 @@ def _start_coarse(learner: OuterLoop, hard: bool) -> None:
         learner.working[:] = True
 
 
-def _result(
-    learner: OuterLoop,
-    status: Status,
-    costs: Array,
-    kernel_scale: float,
-    target_scale: float,
-    ridge: bool,
-) -> SolveResult:
+def _result(learner: OuterLoop, status: Status, costs: Array, ridge: bool) -> SolveResult:
     """Back to the caller's units: K = scale K', y = t y', hence β = (t/s) β' and J = (t²/s) J'."""
+    dual_scale, target_scale = learner.units
     values = [machine.values() for machine in learner.machines]
-    duals = np.vstack([machine.beta for machine in learner.machines]) * (target_scale / kernel_scale)
-    weights = learner.mu[: costs.size] / (costs * costs)
+    duals = np.vstack([machine.beta for machine in learner.machines]) * dual_scale
+    if np.isfinite(learner.gap):  # what is returned has bounds of its own, not the best that were seen
+        learner.record.history[-1] |= learner.bounds(learner.upper, learner.lower)
     return SolveResult(
-        weights=weights,
+        weights=learner.mu[: costs.size] / (costs * costs),
         ridge=float(learner.mu[-1]) if ridge else 0.0,
         duals=duals,
         intercepts=np.concatenate([machine.intercepts for machine in learner.machines]) * target_scale,
@@ -266,13 +246,8 @@ def _inseparable(Ks: Array, losses: Sequence[Loss | JointHinge]) -> SolveResult:
     )  # fmt: skip
 
 
-def compiled_once(Ks: Array) -> None:
-    """Compile (or load from the cache) all that learning weights needs for stacks of this precision."""
-    dtype = Ks.dtype
-    compile_first(f"weights {dtype}", lambda: _solve_tiny(dtype))
-
-
 def _solve_tiny(dtype: Any) -> None:
+    """Compile (or load from the cache) all that learning weights needs for stacks of this precision."""
     rng = np.random.default_rng(0)
     n = 400
     x = rng.normal(size=(2, n, 3))

@@ -42,10 +42,9 @@ from ..optim.loop import Options, Recorder, Result, Status, patient_steps, relat
 from ..optim.simplex import NO_CURVATURE, minimize_model
 from ..optim.weight_sets import LpBall
 from ..stack.sums import WeightedStack
-from ..svm.free_system import Sensitivity
 from ..svm.joint.machine import JointMachine
 from ..svm.losses import JointHinge, Loss, SquaredError, value_floor
-from ..svm.machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMachine, Values
+from ..svm.machine import CROSSED_BOUNDS, NEGATIVE_CURVATURE, Machine, RidgeMachine, Sensitivity, Values
 
 WORKING_MARGIN = 0.3  # kernels with q below (1 − margin) of the largest are left out
 _NEARLY_DONE = 100.0  # times tol: from here on the duals have to certify as they are
@@ -68,32 +67,21 @@ def _machine(loss: Loss | JointHinge, stack: WeightedStack, steps: int) -> Any:
 
 @dataclass(frozen=True)
 class SolveResult(Result):
-    """Learned kernel weights and one machine for each task.
+    """Learned kernel weights and one machine for each task, solved ``n_iter`` times.
 
-    Attributes
-    ----------
-    weights : array (n_kernels,), in the units of the caller's kernels
-    ridge : float, the learned weight of the identity (0 when it is not learned)
-    duals : array (n_outputs, n), one output for each task, or for each class of a joint machine
-    intercepts : array (n_outputs,)
-    objective : float, the dual value at the learned kernel
-    upper_bound, lower_bound : float, they enclose the optimal value
-    gap : float, (upper − lower) / |upper|
-    n_iter : int, outer iterations, which is the number of machines solved for each task
-    passes : float, reads of the whole stack
-    status : Status
-    suspicious : bool, whether negative curvature was met, which a positive semidefinite kernel cannot have
-    history : list of dict with iteration, objective, lower_bound, gap, n_active
-        The best bounds until then; in the last entry those of what is returned.
+    The objective is the dual value at the learned kernel, the gap (upper − lower) / |upper|. The history has
+    the best bounds until then and n_active; in the last entry the bounds of what is returned.
     """
 
-    weights: Array
-    ridge: float
-    duals: Array
-    intercepts: Array
+    weights: Array  # (n_kernels,), in the units of the caller's kernels
+    ridge: float  # the learned weight of the identity (0 when it is not learned)
+    duals: Array  # (n_outputs, n), one output for each task, or for each class of a joint machine
+    intercepts: Array  # (n_outputs,)
+    # upper_bound, lower_bound: they enclose the optimal value
     upper_bound: float
     lower_bound: float
-    passes: float
+    passes: float  # reads of the whole stack
+    # whether negative curvature was met, which a positive semidefinite kernel cannot have
     suspicious: bool = False
 
     @property
@@ -133,15 +121,8 @@ class Iterate:
         self.q = np.full(self.n_kernels, -np.inf)
         self.working = np.ones(self.n_kernels, bool)
         self.target = 0.5 * options.tol if self.fixed else 0.02
-        self.upper, self.lower, self.gap, self.scaled_gap, self.working_gap = (
-            np.inf,
-            -np.inf,
-            np.inf,
-            np.inf,
-            np.inf,
-        )
-        self.least_gap = np.inf
-        self.best_upper, self.best_lower = np.inf, -np.inf
+        self.upper = self.gap = self.scaled_gap = self.working_gap = self.least_gap = self.best_upper = np.inf
+        self.lower = self.best_lower = -np.inf
         self.best_mu = self.mu
         self.exact, self.always_exact = False, False
         self.rest_checked = False
@@ -410,12 +391,6 @@ class OuterLoop(Iterate):
     # ------------------------------------------------------------------ the loop
     def run(self) -> Status:
         """Iterate until the gap is small enough; the results stay in the attributes."""
-        status = self._iterate()
-        if np.isfinite(self.gap):  # what is returned has bounds of its own, not the best that were seen
-            self.record.history[-1] |= self._bounds(self.upper, self.lower)
-        return status
-
-    def _iterate(self) -> Status:
         self.stack.set_weights(self.mu)
         for machine in self.machines:
             if machine.beta.any():
@@ -448,7 +423,8 @@ class OuterLoop(Iterate):
         """A value in the caller's units; factor by factor, so that nothing overflows on the way."""
         return value * self.units[0] * self.units[1]
 
-    def _bounds(self, upper: float, lower: float) -> dict[str, float]:
+    def bounds(self, upper: float, lower: float) -> dict[str, float]:
+        """What an entry of the history says of two bounds."""
         return {
             "objective": self.in_units(float(upper)),
             "lower_bound": self.in_units(float(lower)),
@@ -457,10 +433,8 @@ class OuterLoop(Iterate):
         }
 
     def _note(self) -> bool:
-        entry = {
-            "iteration": len(self.record.history) + 1,
-            **self._bounds(self.best_upper, self.best_lower),
-        }
+        bounds = self.bounds(self.best_upper, self.best_lower)
+        entry = {"iteration": len(self.record.history) + 1, **bounds}
         tol, rough = self.options.tol, self.options.rough
         reached = self.gap <= tol or (rough and self._relative(self.best_upper, self.best_lower) <= tol)
         return self.record.note(entry, reached=bool(reached))
@@ -508,9 +482,7 @@ class OuterLoop(Iterate):
         if self.n_null == 0:
             little = self.least_dual - dual < 0.02 * self.working_gap * self._size(self.best_upper)
             slow = self.working_gap > 0.8 * self.least_gap
-            if (
-                slow and not self.always_exact
-            ):  # an estimated gap may be too small, and all after it look slow
+            if slow and not self.always_exact:  # an estimated gap may be too small: all after it look slow
                 self.always_exact, slow, self.least_gap = True, False, np.inf
             self.n_stalled = self.n_stalled + 1 if slow and little else 0
             self.least_dual = min(self.least_dual, dual)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import math
 import os
 import platform
@@ -41,13 +42,7 @@ class ModelVersionWarning(UserWarning):
 
 
 def shown(text: Any) -> str:
-    """Text from a file as a message may show it: quoted, escaped, not endless.
-
-    Examples
-    --------
-    >>> shown("os.system")
-    "'os.system'"
-    """
+    """Text from a file as a message may show it: quoted, escaped, not endless."""
     quoted = ascii(str(text))
     return quoted if len(quoted) <= _SHOWN else f"{quoted[:_SHOWN]}…"
 
@@ -56,13 +51,7 @@ def shown(text: Any) -> str:
 
 
 def pack(members: dict[str, bytes]) -> bytes:
-    """The bytes of an archive; the same members give the same bytes.
-
-    Examples
-    --------
-    >>> unpack(pack({"a.txt": b"hello"}))
-    {'a.txt': b'hello'}
-    """
+    """The bytes of an archive; the same members give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression=zipfile.ZIP_STORED) as archive:
         for name, content in members.items():
@@ -73,13 +62,7 @@ def pack(members: dict[str, bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
-    """The members of an archive, after its checksum has been compared.
-
-    Raises
-    ------
-    ModelFileError
-        If the bytes are not those of `pack`.
-    """
+    """The members of an archive that `pack` has made, after its checksum has been compared."""
     _require_whole(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -120,17 +103,7 @@ def _read_members(archive: zipfile.ZipFile) -> dict[str, bytes]:
 
 
 def check_array(name: str, content: bytes) -> None:
-    """Refuse a saved array that announces another size than it has, or objects.
-
-    Examples
-    --------
-    >>> buffer = io.BytesIO()
-    >>> np.save(buffer, np.zeros(3))
-    >>> check_array("0.npy", buffer.getvalue())
-    >>> check_array("0.npy", buffer.getvalue()[:-8])
-    Traceback (most recent call last):
-    multikernel.io.models.archive.ModelFileError: holds '0.npy', which announces 24 bytes and has 16. ...
-    """
+    """Refuse a saved array that announces another size than it has, or objects."""
     stream = io.BytesIO(content)
     try:
         version = np.lib.format.read_magic(stream)
@@ -177,6 +150,17 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def parse_object(content: bytes, what: str, remedy: str) -> dict[str, Any]:
+    """The object of a JSON text; `what` begins the message where it is none."""
+    try:
+        parsed = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{what} is no JSON. {remedy}.") from error
+    if not isinstance(parsed, dict):
+        raise ModelFileError(f"{what} is no JSON object. {remedy}.")
+    return parsed
 
 
 # --- versions -----------------------------------------------------------------------------------------------

@@ -35,10 +35,11 @@ from .archive import (
     check_format,
     current_versions,
     pack,
+    parse_object,
     shown,
     unpack,
 )
-from .grammar import LABELS, check_tree, name_in, nodes
+from .grammar import LABELS, Tree, name_in, nodes
 from .names import CALLED, OBJECTS, PACKAGE, file_name, find, into_file
 from .preparing import prepare
 from .upgrades import Upgraded, changed_since, present_name, rename, upgrade
@@ -113,10 +114,10 @@ def open_file(data: bytes) -> OpenFile:
     for name in (ABOUT, SCHEMA):
         if name not in members:
             raise ModelFileError(f"has no part {name}. Give a file that save_model has written.")
-    about = _parse(members.pop(ABOUT), ABOUT)
+    about = parse_object(members.pop(ABOUT), f"has a part {ABOUT} that", "Save the model again")
     check_format(about)
-    schema = _parse(members.pop(SCHEMA), SCHEMA)
-    check_tree(schema, {name: len(content) for name, content in members.items()})
+    schema = parse_object(members.pop(SCHEMA), f"has a part {SCHEMA} that", "Save the model again")
+    Tree(schema, {name: len(content) for name, content in members.items()}).check()
     named = members_of(schema)
     if named != members.keys():
         different = sorted(named ^ members.keys())[0]
@@ -195,28 +196,13 @@ def _json(content: Any) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _parse(content: bytes, name: str) -> Any:
-    try:
-        parsed = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"has a part {name} that is no JSON. Save the model again.") from error
-    if not isinstance(parsed, dict):
-        raise ModelFileError(f"has a part {name} that is no JSON object. Save the model again.")
-    return parsed
-
-
 # --- the tree of a model as skops writes it -----------------------------------------------------------------
 
 
 def tidy(schema: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The schema with numbers for the addresses in memory, each object written once and named for files.
+    """A new schema with numbers for the addresses in memory, each object written once and named for files.
 
-    Returns
-    -------
-    schema : dict
-        A new one.
-    renamed : dict
-        From the names of the members that skops gave to those in the new schema.
+    With it, the names in it of the members, by those that skops gave them.
     """
     numbers: dict[int, int] = {}
     renamed: dict[str, str] = {}
@@ -286,24 +272,14 @@ def locate(schema: Any, version: int) -> None:
 def trusted_uses(version: int) -> dict[str, str]:
     """The loader of skops with which each name that this package trusts may be used.
 
-    Parameters
-    ----------
-    version : int
-        Of the format: a file of an earlier one may name classes that are no longer there.
-
-    Examples
-    --------
-    >>> trusted_uses(2)["multikernel.MKLClassifier"]
-    'ObjectNode'
-    >>> "os.system" in trusted_uses(2)
-    False
+    A file of an earlier version of the format may name classes that are no longer there.
     """
     uses = {f"{PACKAGE}.{name}": "ObjectNode" for name in OBJECTS}
     uses.update({f"{PACKAGE}.{name}": "ConstructorFromReduceNode" for name in CALLED})
     uses.update(dict.fromkeys(changed_since(version), "ObjectNode"))
     uses.update({file_name(cls): "ObjectNode" for cls in _classes()})
     uses[file_name(range)] = "ConstructorFromReduceNode"
-    uses.update({file_name(function): "FunctionNode" for function in _score_functions()})
+    uses.update({file_name(get_scorer(name)._score_func): "FunctionNode" for name in get_scorer_names()})
     uses["numpy.dtype"] = "DTypeNode"
     uses[file_name(Bunch)] = "DictNode"
     return uses
@@ -317,13 +293,7 @@ def trusted_places() -> set[str]:
 
 
 def name_of(thing: Any) -> str:
-    """The name under which skops asks for a class or function; a string is that name already.
-
-    Examples
-    --------
-    >>> name_of(range), name_of("os.system")
-    ('builtins.range', 'os.system')
-    """
+    """The name under which skops asks for a class or function; a string is that name already."""
     if isinstance(thing, str):
         return thing
     if not hasattr(thing, "__name__") or not hasattr(thing, "__module__"):
@@ -344,13 +314,7 @@ def names_in(schema: Any) -> set[str]:
 def check_uses(schema: Any, trusted: set[str], version: int) -> None:
     """Refuse a schema that uses a trusted name in another way than the one it is trusted for.
 
-    Parameters
-    ----------
-    schema : dict
-    trusted : set of str
-        What the caller trusts: to be handed over or to be given attributes, not to be called on loading.
-    version : int
-        Of the format.
+    What the caller trusts may be handed over or be given attributes, not be called on loading.
     """
     protocol = schema.get("protocol") if isinstance(schema, dict) else None
     if type(protocol) is not int or protocol < OLDEST_PROTOCOL:
@@ -374,8 +338,3 @@ def _classes() -> Iterator[type]:
     yield from (getattr(scorers, name) for name in _SCORERS)
     yield from (getattr(module, name) for module, name in _INNER if hasattr(module, name))
     yield from (requests.MetadataRequest, requests.MethodMetadataRequest)
-
-
-def _score_functions() -> Iterator[Any]:
-    for name in get_scorer_names():
-        yield get_scorer(name)._score_func

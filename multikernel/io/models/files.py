@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .archive import ModelFileError, shown, warn_of_versions, write_whole
+from .archive import ModelFileError, parse_object, shown, warn_of_versions, write_whole
 from .coding import check_uses, decode, encode, open_file, trusted_names, unknown_names
 
 MODEL = "model.skops"
@@ -131,10 +131,9 @@ def describe_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         file = open_file(data)
         needs_trust = unknown_names(file, set())
     except ModelFileError as error:
-        raise _about(path, error) from error
+        raise ModelFileError(f"{Path(path)} {error}") from error
     written = datetime.fromtimestamp(Path(path).stat().st_mtime, UTC).isoformat(timespec="seconds")
-    about = file.about
-    stamps = about.get("versions")
+    about, stamps = file.about, file.about.get("versions")
     return {
         "model": str(about.get("model")),
         "views": _texts(about.get("views")),
@@ -176,7 +175,7 @@ def model_from(data: bytes, path: str | os.PathLike[str], trusted: Iterable[Any]
         warn_of_versions(file.about, stacklevel + 1)
         return decode(file, allowed)
     except ModelFileError as error:
-        raise _about(path, error) from error
+        raise ModelFileError(f"{Path(path)} {error}") from error
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
@@ -199,10 +198,6 @@ def _not_trusted(names: list[str]) -> str:
         f"file with trusted=[{listed}]: it is then imported, and runs with the model. Else do not use this "
         "file: it may have been made to run something on your machine."
     )
-
-
-def _about(path: str | os.PathLike[str], error: ModelFileError) -> ModelFileError:
-    return ModelFileError(f"{Path(path)} {error}")
 
 
 def _texts(values: Any) -> list[str]:
@@ -301,7 +296,7 @@ class ModelFolder:
         found = []
         for path in (self.record_path, self._next_record):
             if path.exists():
-                record = _from_text(path)
+                record = parse_object(read_file(path), str(path), "Restore it, or fit the model again")
                 if record.pop(_CHECKSUM, None) == checksum:
                     return record
                 found.append(path)
@@ -321,15 +316,3 @@ def _as_text(record: dict[str, Any], checksum: str) -> bytes:
     except (TypeError, ValueError) as error:
         raise ModelFileError(f"the record of a fit must be what JSON can hold: {error}.") from error
     return f"{text}\n".encode()
-
-
-def _from_text(path: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(read_file(path))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"{path} is no JSON. Restore it, or fit the model again.") from error
-    if not isinstance(record, dict):
-        raise ModelFileError(f"{path} is no JSON object. Restore it, or fit the model again.")
-    return record

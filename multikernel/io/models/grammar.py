@@ -61,22 +61,6 @@ _SCALARS = {f"numpy.{name}" for name in (*_NUMBERS, *_FLOATS, "longlong", "ulong
 _KEYS = _SCALARS | {f"builtins.{name}" for name in ("str", "int", "float", "bool")}
 
 
-def check_tree(schema: dict[str, Any], sizes: dict[str, int]) -> None:
-    """Refuse a tree that no model has.
-
-    Parameters
-    ----------
-    schema : dict
-    sizes : dict
-        Bytes of each member of the file.
-
-    Raises
-    ------
-    ModelFileError
-    """
-    _Tree(schema, sizes).check()
-
-
 def nodes(schema: Any) -> Iterator[dict[str, Any]]:
     """Every node of a schema, in order."""
     waiting = [schema]
@@ -100,8 +84,8 @@ def is_written_out(node: dict[str, Any]) -> bool:
     return any(key not in LABELS and key not in ("__id__", "protocol", "_skops_version") for key in node)
 
 
-class _Tree:
-    """The nodes of a schema, with what each number in it refers to."""
+class Tree:
+    """The nodes of a schema, with what each number in it refers to; `sizes` are the bytes of the members."""
 
     def __init__(self, schema: dict[str, Any], sizes: dict[str, int]) -> None:
         self._schema = schema
@@ -111,14 +95,15 @@ class _Tree:
         self._copied = 0
 
     def check(self) -> None:
-        """All rules."""
+        """Refuse a tree that no model has."""
         everything = list(nodes(self._schema))
         for node in everything:
             self._note(node)
         ranged = 0
         for node in everything:
-            self._check_parts(node)
-            ranged += self._check_one(node)
+            if node.get("__id__") is None or is_written_out(node):  # else it is a reference
+                self._check_parts(node)
+                ranged += self._check_one(node)
         if ranged > MOST_NUMBERS:
             raise _refusal(f"holds ranges of {ranged} numbers, where {MOST_NUMBERS} are the most")
         visits = self._visits()
@@ -154,8 +139,6 @@ class _Tree:
         return node if number is None else self._numbered[number]
 
     def _check_parts(self, node: dict[str, Any]) -> None:
-        if node.get("__id__") is not None and not is_written_out(node):
-            return  # a reference
         for path, kinds in _PARTS[node["__loader__"]].items():
             part = node
             for step in path:
@@ -167,8 +150,6 @@ class _Tree:
 
     def _check_one(self, node: dict[str, Any]) -> int:
         """The rules of single kinds; the length where the node is a range."""
-        if node.get("__id__") is not None and not is_written_out(node):
-            return 0
         if _is(node, "DictNode"):
             self._check_keys(node)
         elif _is(node, "RandomGeneratorNode"):

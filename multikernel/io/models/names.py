@@ -1,11 +1,14 @@
 """The name under which each class of this package stands in a model file.
 
 A file names a class by the package and this name, ``multikernel.MKLClassifier``, whatever module holds the
-class; loading looks the name up here and nowhere else. The imports below are the one place that knows where
-the classes are. A class that moves keeps its name. A class that files are to hold for the first time is added
-to one of the tables, and its name is never given to another one. A class that is renamed gets its old name in
-the table, or a step in the module ``upgrades``, as one that is deleted or given other attributes does.
+class; loading looks the name up here and nowhere else. The imports below are the table: every class that is
+imported here may stand in a file, by the name that it is imported under, and no other class is imported here.
+A class that moves keeps its name. A class that files are to hold for the first time is imported here, and its
+name is never given to another one. A class that is renamed is imported under its old name, or gets a step in
+the module ``upgrades``, as one that is deleted or given other attributes does.
 """
+
+# ruff: noqa: F401
 
 from __future__ import annotations
 
@@ -80,7 +83,7 @@ from ...spectral.kdda import KDDAClassifier
 from ...spectral.knn import KernelKNNClassifier
 from ...spectral.solver.conformal_kernel import ConformalModel
 from ...spectral.solver.kernel import SpectralModel, SpectralWeights
-from ...spectral.solver.kernel import Spectrum as KernelSpectrum
+from ...spectral.solver.kernel import Spectrum as KernelSpectrum  # Spectrum is that of strings
 from ...transductive.classifier import TransductiveMKLClassifier
 from ...views.bank import FittedView, KernelBank
 from ...views.columns import Scaling, Selection
@@ -93,73 +96,20 @@ from ...views.memory import MemoryEstimate
 from ...views.missing import CompletedBank, MeanFilling, MutualFilling, ViewMap
 from ...views.precomputed import PrecomputedBank
 from ...views.view import View
-from .stand_ins import (
-    Categories,
-    Column,
-    Frame,
-    Items,
-    Labels,
-    Layout,
-    Member,
-    Members,
-    NamedSeries,
-    ObjectArray,
-    Plain,
-    Sparse,
-)
+from .preparing import STAND_INS as CALLED
 
 PACKAGE = "multikernel"
 
 # Made by ``cls.__new__(cls)``, then their attributes: nothing else of them is called on loading.
 OBJECTS: dict[str, type] = {
-    cls.__name__: cls
-    for cls in (
-        About, AccuracyRule, AlignmentQP, AlignmentRule, BayesianMKLClassifier, BayesianMKLRegressor,
-        BayesianResult, BestSingle, CappedMKL, Center, CenteredAlignment, Chain, Chi2, ClusterWeights,
-        ColumnBoostingClassifier, ColumnBoostingRegressor, ColumnKernels, ColumnMap,
-        CombinedKernelClassifier, CombinedKernelOneClass, CombinedKernelPCA, CombinedKernelRegressor,
-        CompletedBank, CompositionalKernelClassifier, ConformalKernel, ConformalModel, Cosine, CostPath,
-        Diffusion, DirichletWeights, DiscriminantMKL, DualKernels, EasyMKL, ElasticNetMKL, EmpiricalMap,
-        FactorKernels, FactorView, FeatureSpaceMeasure, FittedKernels, FittedView, FourierMap,
-        FunctionalForm, FunctionKernel, FungDiscriminant, Gappy, GatedKernels, GatingColumns,
-        GatingKernelMap, Gaussian, GaussianGate, GaussianProjection, GeneralMKL, GradientAlignment,
-        GraphKernel, GroupMKL, Hamming, IdealDistance, InstanceWeights, Jaccard, KDDAClassifier,
-        KernelBank, KernelBoosting, KernelComponents, KernelDiscriminantClassifier, KernelKNNClassifier,
-        KimDiscriminant, KLDivergence, Kronecker, LandmarkMap, Laplacian, Learned, Linear,
-        LinearProjection, LocalAlignment, LocalizedMKLClassifier, LocalizedMKLOneClass,
-        LocalizedMKLRegressor, LogPenaltyMKL, LowerBoundedMKL, LowRankBank, MarginMKL, MeanFilling,
-        MeanRule, MemoryEstimate, Mismatch, Mixed, MixedColumn, MKLClassifier, MKLOneClass, MKLRegressor,
-        MKLRidge, MSERule, MultipleKernelKMeans, MutualFilling, Network, NonstationaryClassifier,
-        PairSplit, Pairwise, PairwiseRidge, PearsonRule, Polynomial, PolynomialRidge, PosteriorSVC, Power,
-        Precomputed, PrecomputedBank, Product, ProductRule, ProjectionKernelClassifier,
-        ProjectionKernelOneClass, ProjectionKernelRegressor, ProjectionModel, PSDRepair, Quadratic,
-        RadiusMargin, RandomWalk, RegularizedLaplacian, RegularizedMKLClassifier, ResponseSurface,
-        RidgeBall, Rows, Scale, Scaled, Scaling, Selection, Shift, Sigmoid, SigmoidCalibration,
-        SigmoidGate, SoftmaxGate, SpectralKernelClassifier, SpectralModel, SpectralWeights, Spectrum,
-        SquareRootCross, Sum, SumRule, Tanimoto, TransductiveMKLClassifier, UnitDiagonal, UnitLength,
-        UnitTrace, View, ViewMap, WeightedDegree,
-    )
-}  # fmt: skip
-OBJECTS["KernelSpectrum"] = KernelSpectrum  # Spectrum is that of strings
-# Called with parts that they check.
-CALLED: dict[str, type] = {
-    cls.__name__: cls
-    for cls in (
-        Categories, Column, Frame, Items, Labels, Layout, Member, Members, NamedSeries, ObjectArray,
-        Plain, Sparse,
-    )
-}  # fmt: skip
+    name: thing
+    for name, thing in list(globals().items())
+    if isinstance(thing, type) and thing.__module__.startswith(f"{PACKAGE}.")
+}
 
 
 def file_name(thing: Any) -> str:
-    """The name of a class or function in a file; that of its module where it is not of this package.
-
-    Examples
-    --------
-    >>> from multikernel.kernels import Gaussian
-    >>> file_name(Gaussian), file_name(range)
-    ('multikernel.Gaussian', 'builtins.range')
-    """
+    """The name of a class or function in a file; that of its module where it is not of this package."""
     place = (thing.__module__, thing.__name__)
     return ".".join(_names().get(place, place))
 

@@ -129,13 +129,7 @@ _OTHERWISE = {"solvers.spectral_kernel.Spectrum": "KernelSpectrum"}
 
 @cache
 def names_of_0_1() -> dict[str, str]:
-    """From each name in files of format version 1 to the name of format version 2.
-
-    Examples
-    --------
-    >>> names_of_0_1()["multikernel.estimators.mkl_classifier.MKLClassifier"]
-    'multikernel.MKLClassifier'
-    """
+    """From each name in files of format version 1 to the name of format version 2."""
     places = [(module, name) for module, names in _CLASSES.items() for name in names.split()]
     return {
         f"multikernel.{module}.{name}": f"multikernel.{_OTHERWISE.get(f'{module}.{name}', name)}"

@@ -1,7 +1,10 @@
 """A model as it goes into a file: slim, and made of what skops keeps to the bit.
 
 The model itself is not modified: what has to change is copied, with everything on the way to it, and all
-else is shared with the model.
+else is shared with the model. What skops does not keep, or not to the bit, has a stand-in in the file. Each
+class of these stands for one kind of object: its instances exist while a model is saved and hold the parts;
+calling the class with these parts, as loading does, returns the object itself. The parts are checked, since
+they may come from a file that somebody has made up.
 """
 
 from __future__ import annotations
@@ -9,10 +12,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from enum import Enum
+from enum import Enum, StrEnum
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,35 +23,26 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 from sklearn.kernel_ridge import KernelRidge
 
+from ...core.optim.loop import Status
 from ...kernels import Kernel, Transform
 from ...kernels._rows import Rows
 from ...kernels.graphs import as_triple, is_foreign_graph
 from ...kernels.networks import Network, NetworkKernel
+from ...mkl.regularized.response_surface import SearchStatus
 from ...rules.combined import CombinedKernel
 from ...soft_labels.classifier import PosteriorSVC
 from ...spectral.conformal import ConformalKernel
 from ...transductive.classifier import TransductiveMKLClassifier
 from .archive import ModelFileError, shown
-from .stand_ins import (
-    COLUMN_TYPES,
-    Categories,
-    Column,
-    Frame,
-    Items,
-    Labels,
-    Layout,
-    Member,
-    Members,
-    NamedSeries,
-    ObjectArray,
-    Plain,
-    Sparse,
-    StandIn,
-)
 
 _OURS_AND_THEIRS = ("multikernel.", "sklearn.")
 _PLAIN = (str, bytes, int, float, complex, type(None), type, slice, range, np.generic, np.dtype)
 _SCALARS = (str, int, float, bool, type(None))
+# Columns of pandas that are saved as objects: numbers, logical values and texts that may be missing.
+COLUMN_TYPES = frozenset(
+    [f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)]
+    + ["Float32", "Float64", "boolean", "string", "str", "object"]
+)
 
 Parts = list[tuple[Any, str]]
 Build = Callable[[list[Any]], Any]
@@ -293,24 +287,14 @@ def _method(value: Any, path: str) -> Prepared:
 
 
 def slim(value: Any, state: dict[str, Any]) -> dict[str, Any]:
-    """The attributes of an object that are saved.
-
-    Parameters
-    ----------
-    value : object
-    state : dict
-        All its attributes; never modified.
-
-    Returns
-    -------
-    dict
-        `state` itself where nothing is left out.
-    """
+    """The attributes of an object that are saved: `state` itself, unmodified, where nothing is left out."""
     if isinstance(value, Rows | Network | NetworkKernel):
         return value.__getstate__()  # the rest is computed again where it is needed
     if isinstance(value, KernelRidge):
         return _without_gram(value, state)
-    state = _without(state, _spare(value))
+    spare = _spare(value)
+    if any(name in state for name in spare):
+        state = {name: item for name, item in state.items() if name not in spare}
     if state.get("callback") is not None and type(value).__module__.startswith("multikernel."):
         return {**state, "callback": None}
     return state
@@ -330,12 +314,6 @@ def _spare(value: Any) -> tuple[str, ...]:
     return ()
 
 
-def _without(state: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    if not any(name in state for name in names):
-        return state
-    return {name: item for name, item in state.items() if name not in names}
-
-
 def _without_gram(value: KernelRidge, state: dict[str, Any]) -> dict[str, Any]:
     """Of a precomputed kernel, ridge regression keeps the training Gram and reads how many rows it has."""
     if value.kernel != "precomputed" or "X_fit_" not in state:
@@ -347,13 +325,7 @@ def _without_gram(value: KernelRidge, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def take_apart(table: pd.DataFrame | pd.Series | pd.Index, path: str) -> StandIn:
-    """The stand-in of a table, series or index of pandas; `path` is what messages call it.
-
-    Examples
-    --------
-    >>> take_apart(pd.Series([1.0, 2.0], name="x"), "rows").parts[2]
-    'x'
-    """
+    """The stand-in of a table, series or index of pandas; `path` is what messages call it."""
     if isinstance(table, pd.Index):
         return _index(table, path)
     if isinstance(table, pd.Series):
@@ -394,3 +366,189 @@ def _values(column: pd.Series | pd.Index, path: str) -> tuple[np.ndarray, str | 
     # what is missing is None in the file: pd.NA is no value that it knows
     values = column.to_numpy(dtype=object, na_value=None) if name != "object" else column.to_numpy()
     return values, name
+
+
+# --- stand-ins ----------------------------------------------------------------------------------------------
+
+
+class StandIn:
+    """An object to be saved by its parts; ``type(self)(*parts)`` is the object again."""
+
+    parts: tuple[Any, ...]
+
+    @classmethod
+    def holding(cls, *parts: Any) -> StandIn:
+        """The stand-in of the object that `cls(*parts)` returns."""
+        instance = object.__new__(cls)
+        instance.parts = parts
+        return instance
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.parts
+
+
+class Layout(StandIn):
+    """An array whose axes lie in memory in another order, or that is read-only.
+
+    Sums over an array depend in their last bits on the order in memory, and so would predictions.
+    """
+
+    def __new__(cls, array: Any, axes: Any, writeable: Any) -> Any:
+        """`array` is in C order; its axes are permuted by `axes`."""
+        require(np.ndarray, array)
+        permuted = array.transpose(_numbers(axes))
+        if not writeable:
+            permuted.flags.writeable = False
+        return permuted
+
+
+class ObjectArray(StandIn):
+    """An array of objects, such as labels or strings."""
+
+    def __new__(cls, items: Any, shape: Any) -> Any:
+        """`items` in C order."""
+        require(list, items)
+        array = np.empty(len(items), dtype=object)
+        for position, item in enumerate(items):
+            array[position] = item
+        return array.reshape(_numbers(shape))
+
+
+class Plain(StandIn):
+    """Lists and dicts of plain values, such as the history of a fit, as one JSON text."""
+
+    def __new__(cls, text: Any) -> Any:
+        require(str, text)
+        return json.loads(text)
+
+
+class Items(StandIn):
+    """A dict with keys that are no strings."""
+
+    def __new__(cls, keys: Any, values: Any) -> Any:
+        require(list, keys, values)
+        return dict(zip(keys, values, strict=True))
+
+
+class Members(StandIn):
+    """A set or frozenset, its members in an order that does not change from run to run."""
+
+    def __new__(cls, items: Any, frozen: Any) -> Any:
+        require(list, items)
+        return frozenset(items) if frozen else set(items)
+
+
+class Member(StandIn):
+    """A member of one of the package's enumerations."""
+
+    enums: ClassVar[dict[str, type[StrEnum]]] = {"Status": Status, "SearchStatus": SearchStatus}
+
+    def __new__(cls, enum: Any, value: Any) -> Any:
+        require(str, enum, value)
+        return cls.enums[enum](value)
+
+
+class Sparse(StandIn):
+    """A compressed sparse matrix or array, its indices checked."""
+
+    kinds: ClassVar[dict[str, Any]] = {
+        "csr_matrix": scipy.sparse.csr_matrix,
+        "csc_matrix": scipy.sparse.csc_matrix,
+        "csr_array": scipy.sparse.csr_array,
+        "csc_array": scipy.sparse.csc_array,
+    }
+
+    def __new__(cls, kind: Any, data: Any, indices: Any, indptr: Any, shape: Any) -> Any:
+        require(str, kind)
+        require(np.ndarray, data, indices, indptr)
+        matrix = cls.kinds[kind]((data, indices, indptr), shape=_numbers(shape))
+        matrix.check_format(full_check=True)
+        return matrix
+
+
+class Labels(StandIn):
+    """A pandas Index of numbers, strings or other plain labels."""
+
+    def __new__(cls, values: Any, dtype: Any, name: Any) -> Any:
+        """`values` is an array of a pandas or NumPy type, or (start, stop, step) of a range."""
+        if isinstance(values, tuple):
+            return pd.RangeIndex(*_numbers(values), name=name)
+        return pd.Index(values, dtype=_column_type(values, dtype), name=name, tupleize_cols=False)
+
+
+class Column(StandIn):
+    """The values of a pandas Series with a type of pandas or of NumPy."""
+
+    def __new__(cls, values: Any, dtype: Any) -> Any:
+        """`values` is an array of objects where `dtype` names a type of pandas."""
+        return pd.Series(values, dtype=_column_type(values, dtype), copy=False)
+
+
+class Categories(StandIn):
+    """The values of a categorical Series."""
+
+    def __new__(cls, codes: Any, categories: Any, ordered: Any) -> Any:
+        """`codes` are positions in `categories`, −1 where missing."""
+        require(np.ndarray, codes)
+        require(pd.Index, categories)
+        return pd.Series(pd.Categorical.from_codes(codes, categories=categories, ordered=bool(ordered)))
+
+
+class NamedSeries(StandIn):
+    """A pandas Series."""
+
+    def __new__(cls, column: Any, index: Any, name: Any) -> Any:
+        """What `Column` or `Categories` gave, with its index and name."""
+        require(pd.Series, column)
+        require(pd.Index, index)
+        series = column.set_axis(index)
+        series.name = name  # rename would call a function
+        return series
+
+
+class Frame(StandIn):
+    """A DataFrame, column by column."""
+
+    def __new__(cls, columns: Any, names: Any, index: Any) -> Any:
+        """What `Column` and `Categories` gave, the names of the columns, and the index."""
+        require(list, columns)
+        require(pd.Series, *columns)
+        require(pd.Index, names, index)
+        indexed = {position: column.set_axis(index) for position, column in enumerate(columns)}
+        frame = pd.DataFrame(indexed, index=index, copy=False)
+        frame.columns = names
+        return frame
+
+
+def require(kind: type, *parts: Any) -> None:
+    """Only what `save_model` puts there: other objects could answer with a function, or without end."""
+    for part in parts:
+        if not isinstance(part, kind):
+            raise TypeError(f"a part must be of type {kind.__name__}; got {type(part).__name__}.")
+
+
+def _numbers(values: Any) -> tuple[int, ...]:
+    """A shape, an order of axes, or the limits of a range."""
+    if not isinstance(values, list | tuple) or not all(type(value) is int for value in values):
+        raise TypeError("a part must be a tuple of whole numbers.")
+    return tuple(values)
+
+
+def _column_type(values: Any, dtype: Any) -> Any:
+    require(np.ndarray, values)
+    if dtype is None:
+        return values.dtype
+    require(str, dtype)
+    if dtype not in COLUMN_TYPES:
+        raise ValueError(f"a column cannot be of type {dtype!r}.")
+    return dtype
+
+
+# By the name in a file; called on loading, with parts that they check.
+STAND_INS: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        Categories, Column, Frame, Items, Labels, Layout, Member, Members, NamedSeries, ObjectArray,
+        Plain, Sparse,
+    )
+}  # fmt: skip

@@ -22,7 +22,7 @@ from .archive import FORMAT_VERSION
 from .grammar import LABELS, is_written_out, name_in, nodes
 from .names import find
 from .names_0_1 import names_of_0_1
-from .stand_ins import StandIn, require
+from .preparing import StandIn, require
 
 State = dict[str, Any]
 
@@ -125,13 +125,7 @@ def changed_since(version: int) -> set[str]:
 
 
 def present_name(name: str, version: int) -> str:
-    """What stands for a name of a format version in the present one.
-
-    Examples
-    --------
-    >>> present_name("multikernel.kernels.distance.Gaussian", 1)
-    'multikernel.Gaussian'
-    """
+    """What stands for a name of a format version in the present one."""
     return names_of_0_1().get(name, name) if version == 1 else name
 
 
@@ -155,17 +149,11 @@ def upgrade(node: dict[str, Any], version: int) -> None:
 
 
 class Upgraded(StandIn):
-    """An object made of attributes that an earlier format version wrote.
-
-    Examples
-    --------
-    >>> Upgraded(1, "multikernel.MulticlassSVC", {"C": 3.0}).multiclass
-    'joint'
-    """
+    """An object made of attributes that an earlier format version wrote."""
 
     def __new__(cls, version: Any, name: Any, state: Any) -> Any:
         """The format version, the name in it, and the attributes."""
-        require(state, dict)
+        require(dict, state)
         for number in range(version, FORMAT_VERSION):
             step = STEPS.get(number, {}).get(name)
             if step is not None:

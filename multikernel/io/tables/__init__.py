@@ -6,11 +6,16 @@ From files to a fitted model and back: `read_table` and `read_views`, then `plan
 
 from multikernel.io.tables.data import TableData, encode_columns, find_categories
 from multikernel.io.tables.fitting import (
+    TUNING,
     Fitted,
     Stop,
     Tuning,
     doubts_of_scale,
+    file_sha256,
     fit_plan,
+    make_record,
+    remove_stale,
+    require_free,
     stop_on_interrupt,
     takes_callback,
     tune,
@@ -24,7 +29,6 @@ from multikernel.io.tables.predicting import (
     write_csv,
 )
 from multikernel.io.tables.reading import read_table
-from multikernel.io.tables.record import TUNING, file_sha256, make_record, remove_stale, require_free
 from multikernel.io.tables.views_file import ViewList, read_views, views_of_kernels
 
 __all__ = [

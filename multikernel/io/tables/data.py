@@ -76,13 +76,7 @@ class TableData:
 
 
 def some(names: Sequence[Any], most: int = 5) -> str:
-    """The first of some names, quoted, and how many more there are.
-
-    Examples
-    --------
-    >>> some(["a", "b", "c"], 2)
-    "'a', 'b' and 1 more"
-    """
+    """The first of some names, quoted, and how many more there are."""
     return ", ".join(map(repr, names[:most])) + (
         f" and {len(names) - most} more" if len(names) > most else ""
     )
@@ -108,15 +102,7 @@ def require_column(column: str, known: Sequence[str], name: str) -> None:
 
 
 def views_in_names(columns: list[str]) -> dict[str, list[str]]:
-    """The views that column names tell of, where all of them are ``view:column`` with two views or more.
-
-    Examples
-    --------
-    >>> views_in_names(["gene:a", "gene:b", "lipid:a"])
-    {'gene': ['gene:a', 'gene:b'], 'lipid': ['lipid:a']}
-    >>> views_in_names(["gene:a", "age"])
-    {}
-    """
+    """The views that column names tell of, where all of them are ``view:column`` with two views or more."""
     views: dict[str, list[str]] = {}
     for column in columns:
         view, colon, rest = column.partition(":")

@@ -1,17 +1,21 @@
 """Fit what was planned, after its regularisation was chosen by cross-validation where that is asked for.
 
-Ctrl-C once stops a fit at the next iteration and keeps the model, twice ends at once.
+Ctrl-C once stops a fit at the next iteration and keeps the model, twice ends at once. What is written beside
+a model says which data, views, method and parameters it came from, and how it ended.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 import os
 import re
 import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -26,11 +30,15 @@ from multikernel.core.folds import make_folds
 from multikernel.core.store import Progress, Result, ResultStore, Work, run_works
 from multikernel.inspection.fingerprint import fingerprint
 from multikernel.inspection.runs import score_fold
-from multikernel.io.tables.planning import FitPlan
+from multikernel.io.tables.planning import FitPlan, gap_columns, takes_gaps, text_columns
+from multikernel.views import View, as_views
 
 OnStep = Callable[[dict[str, Any]], None]
 
 DONE, INTERRUPTED = "done", "interrupted"
+RECORD, TUNING = "fit.json", "tuning.jsonl"
+REPORT, EVALUATION = "report.html", "evaluation.jsonl"
+_OURS = frozenset({RECORD, f"{RECORD}.next", TUNING, "model.skops"})
 # What is tuned, the first that a method has, and the values it is given.
 GRIDS: dict[str, tuple[float, ...]] = {
     "C": (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
@@ -220,12 +228,7 @@ class Tuning:
 
 
 def tuned_parameter(plan: FitPlan) -> str:
-    """The parameter that `tune` chooses.
-
-    Parameters
-    ----------
-    plan : FitPlan
-    """
+    """The parameter that `tune` chooses."""
     if plan.task not in _SCORINGS:
         raise ValueError(f"{plan.method.name} learns from nothing here: there is no score to tune it by.")
     known = plan.method.parameters(plan.task)
@@ -318,3 +321,175 @@ def score_quietly(**arguments: Any) -> Result:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return score_fold(**arguments)
+
+
+# --- the record beside a model ------------------------------------------------------------------------------
+
+
+def make_record(
+    plan: FitPlan,
+    fitted: Fitted,
+    *,
+    sha256: str,
+    categories: Mapping[str, Sequence[str]] | None = None,
+    tuning: Tuning | None = None,
+    keep_na: bool = False,
+) -> dict[str, Any]:
+    """What was fitted, as a dictionary that JSON can hold.
+
+    Parameters
+    ----------
+    plan : FitPlan
+    fitted : Fitted
+    sha256 : str
+        Of the file of the data.
+    categories : mapping, optional
+        The values of the columns that were encoded, from `find_categories`.
+    tuning : Tuning, optional
+    keep_na : bool, default=False
+        As it was given to `read_table`.
+
+    Returns
+    -------
+    dict
+        ``data``, ``task``, ``method``, ``parameters``, ``views``, ``tuning``, ``status``, ``gap``, ``gram``
+        and ``memory`` (what stood for the kernels and what it needed, of models that say so), ``seconds``,
+        ``notes``, ``warnings`` and ``versions``.
+    """
+    data = plan.data
+    columns, views = list(data.columns), []
+    if data.kind != "precomputed":
+        columns, views = [str(name) for name in plan.X.columns], as_views(plan.kernels)
+    return {
+        "data": {
+            "file": data.name,
+            "sha256": sha256,
+            "kind": data.kind,
+            "n_samples": data.n_samples,
+            "target": data.target,
+            "columns": columns,
+            "kernels": list(data.kernel_names),
+            "one_hot": {column: list(values) for column, values in (categories or {}).items()},
+            "keep_na": keep_na,
+            "texts": text_columns(views, columns),
+            "gaps": columns if takes_gaps(plan.parameters) else gap_columns(views, columns),
+        },
+        "task": plan.task,
+        "method": plan.method.name,
+        "model": type(fitted.model).__name__,
+        "parameters": _plain(plan.parameters),
+        "views": _described(views, plan.parameters.get("costs")) or [{"name": k} for k in data.kernel_names],
+        "tuning": None if tuning is None else tuning.to_dict(),
+        "status": fitted.status,
+        "gap": _plain(getattr(fitted.model, "dual_gap_", None)),
+        "gram": getattr(fitted.model, "gram_", None),
+        "memory": str(fitted.model.memory_) if hasattr(fitted.model, "memory_") else None,
+        "seconds": round(fitted.seconds, 3),
+        "notes": list(plan.notes),
+        "warnings": list(fitted.warnings),
+        "versions": {name: version(name) for name in ("multikernel", "scikit-learn", "numpy")},
+    }
+
+
+def file_sha256(path: str | Path) -> str:
+    """The checksum of a file.
+
+    Parameters
+    ----------
+    path : path
+    """
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def require_free(folder: str | Path, *, force: bool = False) -> None:
+    """Refuse a folder that a fit may not write to.
+
+    An empty or new folder is free, and so is one with a fit that was stopped; a finished one only by force.
+
+    Parameters
+    ----------
+    folder : path
+    force : bool, default=False
+        Whether a finished fit may be replaced. Folders that hold anything else are never touched.
+    """
+    place = Path(folder)
+    names = require_no_others(place, "model", RECORD, _OURS)
+    if RECORD in names and not force and not was_interrupted(place):
+        raise ValueError(
+            f"the folder {place} holds a model already. Name another by --out, or replace it by --force."
+        )
+
+
+def require_no_others(folder: Path, what: str, mark: str, own: Container[str]) -> set[str]:
+    """Refuse a file, and a folder that holds other things and no result; return the names in the folder.
+
+    `what` is to be written there; `own` are all names that belong to it, and a folder with the file `mark`
+    may hold other things, too.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"the {what} is written to a folder; {folder} is a file. Name another by --out.")
+    names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    foreign = sorted(name for name in names if name not in own and not name.startswith("."))
+    if foreign and mark not in names:
+        raise ValueError(
+            f"the folder {folder} holds other things ({', '.join(foreign[:3])}) and no {what}. Name another "
+            "by --out."
+        )
+    return names
+
+
+def remove_stale(folder: str | Path, *, tuned: bool = False) -> list[str]:
+    """Remove what was written about a model that is replaced: its report, its evaluation, its tuning.
+
+    Parameters
+    ----------
+    folder : path
+        Of the new model.
+    tuned : bool, default=False
+        Whether the file of the tuning is that of the new model.
+
+    Returns
+    -------
+    list of str
+        The names of the files that were removed.
+    """
+    names = (REPORT, EVALUATION, *(() if tuned else (TUNING,)))
+    found = [path for path in (Path(folder) / name for name in names) if path.is_file()]
+    for path in found:
+        path.unlink()
+    return [path.name for path in found]
+
+
+def was_interrupted(folder: Path) -> bool:
+    """Whether a folder holds a fit that was stopped."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(record, dict) and record.get("status") == INTERRUPTED
+
+
+def _described(views: Sequence[View], costs: Any) -> list[dict[str, Any]]:
+    costs = costs if isinstance(costs, Mapping) else {}
+    described: list[dict[str, Any]] = []
+    for view in views:
+        entry = {"name": view.name, "kernel": repr(view.kernel), "columns": view.columns}
+        factors = {"approximation": view.approximation, "rank": view.rank}
+        entry |= {"standardize": bool(view.standardize)}
+        entry |= {name: value for name, value in factors.items() if value is not None}
+        described.append(entry | ({"cost": costs[view.name]} if view.name in costs else {}))
+    return described
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold; numbers that are not finite become texts."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

@@ -105,7 +105,10 @@ def plan_fit(
             raise ValueError(f"{name} cannot be set as a parameter; it is given on its own (--{name}).")
     if "callback" in given:
         raise ValueError("callback is a function of Python, which cannot be set here.")
-    used, X, notes = _kernels(data, views, kernels, takes_gaps(given))
+    notes: list[str] = []
+    used, X = choose_kernels(data, views, kernels), data.X
+    if data.kind != "precomputed":
+        X, notes = _used_columns(data, as_views("auto") if used == "auto" else used, takes_gaps(given))
     notes += doubts + _add_costs(given, views, chosen, found)
     model = chosen.make(found, kernels=used, **given)
     if data.y is not None and data.y.ndim == 2 and not get_tags(model).target_tags.multi_output:
@@ -120,16 +123,9 @@ def plan_fit(
 
 
 def choose_kernels(data: TableData, views: ViewList | None = None, kernels: str | None = None) -> Any:
-    """The kernels that a fit of a table would have; whether they can read its columns is not looked at.
+    """The kernels that a fit of a table would have: "auto", "precomputed" or a list of views.
 
-    Parameters
-    ----------
-    data : TableData
-    views, kernels : as for `plan_fit`
-
-    Returns
-    -------
-    "auto", "precomputed" or list of View
+    Whether they can read its columns is not looked at.
     """
     if views is not None and kernels is not None:
         raise ValueError("views and kernels cannot both be given: the file of views names its kernels.")
@@ -151,16 +147,6 @@ def choose_kernels(data: TableData, views: ViewList | None = None, kernels: str 
 def takes_gaps(parameters: Mapping[str, Any]) -> bool:
     """Whether samples that lack views go to the model, which then refuses gaps in parts of a view itself."""
     return bool(parameters.get("missing", "error") != "error")
-
-
-def _kernels(
-    data: TableData, views: ViewList | None, kernels: str | None, any_gaps: bool
-) -> tuple[Any, Any, list[str]]:
-    """The kernels as a method takes them, what they read of the data, and notes."""
-    chosen = choose_kernels(data, views, kernels)
-    if data.kind == "precomputed":
-        return chosen, data.X, []
-    return chosen, *_used_columns(data, as_views("auto") if isinstance(chosen, str) else chosen, any_gaps)
 
 
 def _views_of_table(data: TableData, kernels: str | None) -> list[View]:
@@ -192,24 +178,12 @@ def _used_columns(data: TableData, views: Sequence[View], any_gaps: bool) -> tup
 
 
 def text_columns(views: Sequence[View], columns: Sequence[str]) -> list[str]:
-    """Those of the columns that no kernel of numbers reads: others take them as they are.
-
-    Parameters
-    ----------
-    views : sequence of View
-    columns : sequence of str
-        All that the views read.
-    """
+    """Those of the columns that no kernel of numbers reads: others take them as they are."""
     return _not_read([view for view in views if view.kernel._reads_numbers], columns)
 
 
 def gap_columns(views: Sequence[View], columns: Sequence[str]) -> list[str]:
-    """Those of the columns that only kernels read which handle what is missing themselves.
-
-    Parameters
-    ----------
-    views, columns : as for `text_columns`
-    """
+    """Those of the columns that only kernels read which handle what is missing themselves."""
     return _not_read([view for view in views if not view.kernel._accepts_missing], columns)
 
 
@@ -230,18 +204,8 @@ def require_usable(
 ) -> None:
     """Refuse columns of a table that are no numbers, or empty or infinite in some row.
 
-    Parameters
-    ----------
-    X : DataFrame
-        The columns in use.
-    data : TableData
-        Where they come from, for the messages.
-    new : bool, default=False
-        Whether the rows are new ones for a model: its columns cannot be chosen any more.
-    texts : sequence of str
-        Columns that need not be numbers.
-    gaps : sequence of str
-        Columns that may be empty in some rows.
+    `texts` need not be numbers, and `gaps` may be empty in some rows. Of `new` rows for a model the columns
+    cannot be chosen any more; `data` is where they come from, for the messages.
     """
     for name in texts:
         if name not in gaps:
@@ -267,7 +231,8 @@ def _refuse_text(X: pd.DataFrame, column: str, data: TableData, new: bool) -> No
     texts = X[column].map(str).where(X[column].notna())
     bad = np.flatnonzero((texts.notna() & pd.to_numeric(texts, errors="coerce").isna()).to_numpy())
     row = int(bad[0]) if bad.size else 0
-    told = f"it holds {_short(texts.iloc[row])} in {data.place(row)}"
+    text = texts.iloc[row] if len(texts.iloc[row]) <= 40 else f"{texts.iloc[row][:40]}…"
+    told = f"it holds {text!r} in {data.place(row)}"
     told += f", and {bad.size - 1} others that are none" if bad.size > 1 else ""
     wanted = f"column {column!r} of {data.name} must hold numbers"
     if new:
@@ -279,10 +244,6 @@ def _refuse_text(X: pd.DataFrame, column: str, data: TableData, new: bool) -> No
         f"{wanted}, which kernels here compare; {told}. Leave it out (--ignore {column}), give it one column "
         f"of 0 and 1 for each value (--one-hot {column}), or encode it as numbers before."
     )
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 40 else f"{text[:40]}…")
 
 
 def _require_finite(X: pd.DataFrame, data: TableData, new: bool) -> None:
@@ -314,19 +275,7 @@ def _add_costs(given: dict[str, Any], views: ViewList | None, method: Method, ta
 
 
 def find_task(data: TableData, task: str, method: Method) -> tuple[str, list[str]]:
-    """What the target is, and what should be said of it.
-
-    Parameters
-    ----------
-    data : TableData
-    task : {"auto", "classes", "values", "nothing"}
-    method : Method
-
-    Returns
-    -------
-    task : {"classes", "values", "nothing"}
-    notes : list of str
-    """
+    """What the target is, and what should be said of it."""
     if data.y is None:
         if task == "nothing" or (task == "auto" and method.tasks == ("nothing",)):
             method.estimator_class("nothing")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from multikernel.io.models.archive import write_whole
 from multikernel.io.tables.data import TableData, encode_columns, some
 from multikernel.io.tables.planning import require_usable
 
@@ -129,12 +130,7 @@ def write_csv(frame: pd.DataFrame, path: str | Path, *, keep: Sequence[str | Pat
     if place.is_dir():
         raise ValueError(f"predictions are written to a file; {place} is a folder. Name a file by --out.")
     place.parent.mkdir(parents=True, exist_ok=True)
-    part = place.with_name(f".{place.name}.part")
-    try:
-        frame.to_csv(part, index=False)
-        part.replace(place)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(place, frame.to_csv(index=False).encode())
 
 
 def _require_record(record: Mapping[str, Any]) -> None:

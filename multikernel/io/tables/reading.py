@@ -214,38 +214,16 @@ def _without(data: TableData, ignore: Sequence[str]) -> TableData:
 
 @dataclass(frozen=True, eq=False)
 class TextTable:
-    """A table as a text file has it.
+    """A table as a text file has it."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        Every column, in the order of the file.
-    lines : ndarray of int
-        The line of each row; None of files without lines.
-    cells : dict of str to list of str
-        What is written in the columns asked for, without the blanks around it.
-    notes : list of str
-    """
-
-    frame: pd.DataFrame
-    lines: np.ndarray | None
-    cells: dict[str, list[str]]
+    frame: pd.DataFrame  # every column, in the order of the file
+    lines: np.ndarray | None  # of each row; None of files without lines
+    cells: dict[str, list[str]]  # what is written in the columns asked for, without the blanks around it
     notes: list[str]
 
 
 def read_text(path: Path, written: Sequence[str] = ()) -> TextTable:
-    """Read a text table.
-
-    Parameters
-    ----------
-    path : Path
-    written : sequence of str
-        Columns of which the cells are wanted as they are written: 01 is another name than 1.
-
-    Returns
-    -------
-    TextTable
-    """
+    """Read a text table, with the cells of some columns as they are written: 01 is another name than 1."""
     with _plain_errors(path):
         separator, notes = _separator(path)
         with _opened(path) as file:
@@ -363,18 +341,7 @@ def _plain_errors(path: Path) -> Iterator[None]:
 
 
 def read_npz(path: Path, target: str | None) -> TableData:
-    """Read a table, views or kernels from an .npz file.
-
-    Parameters
-    ----------
-    path : Path
-    target : str or None
-        The name of the array of targets; without it, they are not read.
-
-    Returns
-    -------
-    TableData
-    """
+    """Read a table, views or kernels from an .npz file, and the targets where their array is named."""
     arrays = _arrays(path)
     y = None if target is None else _target(path, arrays, target)
     arrays = {key: array for key, array in arrays.items() if key != target}  # no feature of itself
@@ -431,7 +398,8 @@ def _target(path: Path, arrays: Arrays, target: str) -> np.ndarray:
 
 
 def _kernels(path: Path, arrays: Arrays) -> tuple[np.ndarray, list[str]] | None:
-    single = {key.removeprefix(_KERNEL): K for key, K in arrays.items() if _is_kernel(key)}
+    named = [key for key in arrays if key.startswith(_KERNEL) and key not in (_KERNEL, "kernel_names")]
+    single = {key.removeprefix(_KERNEL): arrays[key] for key in named}
     if "K" in arrays and single:
         raise ValueError(f"{path.name} must hold its kernels in K or in kernel_NAME arrays, not in both.")
     if single:
@@ -449,10 +417,6 @@ def _kernels(path: Path, arrays: Arrays) -> tuple[np.ndarray, list[str]] | None:
             f"shape {arrays['K'].shape}."
         )
     return stack, _names(path, arrays, "kernel_names", "kernel-", stack.shape[2])
-
-
-def _is_kernel(key: str) -> bool:
-    return key.startswith(_KERNEL) and key not in (_KERNEL, "kernel_names")
 
 
 def _names(path: Path, arrays: Arrays, key: str, prefix: str, count: int) -> list[str]:

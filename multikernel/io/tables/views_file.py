@@ -51,13 +51,7 @@ class ViewList(list[View]):
 
 @dataclass(frozen=True)
 class Matching:
-    """Columns by names and patterns, looked up in a table; for ``View(columns=...)``.
-
-    Attributes
-    ----------
-    patterns : tuple of str or int
-        Names, patterns with ``*`` or ``?``, and positions.
-    """
+    """Columns by names, patterns with ``*`` or ``?`` and positions, looked up in a table; for `View`."""
 
     patterns: tuple[str | int, ...]
 

@@ -1,6 +1,7 @@
 """Support vector classification whose kernel weights are regularised by cross-validation."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ _OF_ESTIMATOR = (
 )  # fmt: skip
 
 
+@dataclass(eq=False, repr=False)
 class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     r"""Support vector classifier that learns how much each kernel has to earn its weight.
 
@@ -178,50 +180,27 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     about = REGULARIZED
     _adds_kernels = True
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        search: str = "response_surface",
-        C: float = 1.0,
-        cv: Any = 5,
-        scoring: Any = None,
-        delta: float = 0.3,
-        bound: float = 1.0,
-        max_steps: int = 30,
-        multiclass: str = "ovr",
-        class_weight: Any = None,
-        probability: bool = False,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        n_jobs: int | None = None,
-        callback: Callable[[dict[str, Any]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.search = search
-        self.C = C
-        self.cv = cv
-        self.scoring = scoring
-        self.delta = delta
-        self.bound = bound
-        self.max_steps = max_steps
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.probability = probability
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
+    kernels: Any = "auto"
+    _: KW_ONLY
+    search: str = "response_surface"
+    C: float = 1.0
+    cv: Any = 5
+    scoring: Any = None
+    delta: float = 0.3
+    bound: float = 1.0
+    max_steps: int = 30
+    multiclass: str = "ovr"
+    class_weight: Any = None
+    probability: bool = False
+    tol: float = 1e-3
+    max_iter: int = 300
+    psd: str = "error"
+    gram: str = "dense"
+    dtype: Any = "float64"
+    n_jobs: int | None = None
+    callback: Callable[[dict[str, Any]], bool | None] | None = None
+    verbose: int = 0
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RegularizedMKLClassifier":
         """Choose the costs by cross-validation, then learn the kernel weights and the machines.
@@ -254,7 +233,8 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         """Measure points until the search ends: the costs at the best, and the attributes that tell of it."""
         X, y, sample_weight = data
         if len(Ks) == 1:
-            return Chosen.alone(), {"cv_results_": {}, "best_score_": float("nan"), "n_solves_": 0}
+            nothing = {"cv_results_": {}, "best_score_": float("nan"), "n_solves_": 0}
+            return Chosen(np.ones(1), [], 0), nothing  # one kernel leaves nothing to search
         weights = None if sample_weight is None else check_sample_weights(sample_weight, y.size)
         splits = split_samples(self.cv, X, y, samples, model.random_state)
         with one_thread(), Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:

@@ -36,16 +36,8 @@ _SAME = 5e-4  # points that agree to three decimals are one
 def koshal_design(n_factors: int, delta: Any = 1.0) -> Array:
     """The second-order Koshal design: as many points as a quadratic has coefficients.
 
-    Parameters
-    ----------
-    n_factors : int
-    delta : float or array (n_factors,), optional
-        The distance of the points from the centre, for all factors or for each.
-
-    Returns
-    -------
-    array ((n_factors + 1) (n_factors + 2) / 2, n_factors)
-        0, then ±Δ e_i for each factor, then Δ (e_i + e_j) for each pair.
+    ``delta`` is the distance of the points from the centre, for all factors or for each: 0, then ±Δ e_i for
+    each factor, then Δ (e_i + e_j) for each pair.
 
     Examples
     --------
@@ -61,32 +53,18 @@ def koshal_design(n_factors: int, delta: Any = 1.0) -> Array:
 
 @dataclass(frozen=True)
 class Quadratic:
-    """f(x) = constant + gradient'x + ½ x' hessian x.
-
-    Attributes
-    ----------
-    constant : float
-    gradient : array (n_factors,), at x = 0
-    hessian : array (n_factors, n_factors), symmetric
-    """
+    """f(x) = constant + gradient'x + ½ x' hessian x."""
 
     constant: float
-    gradient: Array
-    hessian: Array
+    gradient: Array  # (n_factors,), at x = 0
+    hessian: Array  # (n_factors, n_factors), symmetric
 
     @classmethod
     def fit(cls, points: Array, values: Array, weights: Array, scale: float = 1.0) -> "Quadratic":
-        """The least-squares quadratic.
+        """The least-squares quadratic; with fewer values than coefficients, the smallest coefficients.
 
-        Parameters
-        ----------
-        points : array (n, n_factors)
-        values : array (n,)
-            With fewer of them than coefficients, the smallest coefficients are taken.
-        weights : array (n,)
-            How often each point counts.
-        scale : float
-            The order of size of the points, for the sake of rounding.
+        ``weights`` (n,) say how often each point counts, ``scale`` the order of size of the points, for the
+        sake of rounding.
         """
         q = points.shape[1]
         first, second = np.triu_indices(q)

@@ -44,16 +44,7 @@ _WIDEST, _NARROWEST = 10.0, 1e-6
 
 # ---------------------------------------------------------------------- costs from spectra
 def count_large_eigenvalues(Ks: Array) -> Array:
-    """e_m of each kernel.
-
-    Parameters
-    ----------
-    Ks : array (n_kernels, n, n)
-        Symmetric positive semidefinite. They are scaled to unit diagonal; a sample without length stays zero.
-
-    Returns
-    -------
-    array (n_kernels,) of int, from 1 to n
+    """e_m of each kernel at unit diagonal (a sample without length stays zero), (n_kernels,) from 1 to n.
 
     Examples
     --------
@@ -87,10 +78,6 @@ class FoldModel(MachineClassifier, BaseEstimator):
 
     To a scorer it is the classifier fitted at the last of them. Of the very table of validation samples that
     a scorer is given the kernels are kept; of any other they are computed.
-
-    Parameters
-    ----------
-    model : MKLClassifier
     """
 
     _answers_chunks = False
@@ -177,15 +164,7 @@ class FoldModel(MachineClassifier, BaseEstimator):
 
 
 class DesignFolds:
-    """All the folds, measured at the same point at the same time.
-
-    Parameters
-    ----------
-    models : list of FoldModel
-    scorer : callable
-    pool : Parallel
-        Of threads.
-    """
+    """All the folds, measured at the same point at the same time by a pool of threads."""
 
     def __init__(self, models: list[FoldModel], scorer: Scorer, pool: Parallel) -> None:
         self.models, self.scorer, self.pool = models, scorer, pool
@@ -252,26 +231,14 @@ def split_samples(cv: Any, X: Any, y: Array, samples: Samples, seed: Any) -> lis
 # ---------------------------------------------------------------------- searches
 @dataclass(frozen=True)
 class Chosen:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    machine_costs : array (n_kernels,)
-    params : list of dict, the points measured
-    best : int, which of them was chosen
-    surface, exponent : of the searches that have one
-    """
-
-    machine_costs: Array
-    params: list[dict[str, float]]
-    best: int
+    machine_costs: Array  # (n_kernels,)
+    params: list[dict[str, float]]  # the points measured
+    best: int  # which of them was chosen
+    # surface, exponent: of the searches that have one
     surface: ResponseSurface | None = None
     exponent: float | None = None
-
-    @classmethod
-    def alone(cls) -> "Chosen":
-        """One kernel leaves nothing to search."""
-        return cls(np.ones(1), [], 0)
 
 
 def choose(model: Any, folds: DesignFolds, names: list[str], Ks: Array, progress: SearchProgress) -> Chosen:
@@ -285,20 +252,20 @@ def choose(model: Any, folds: DesignFolds, names: list[str], Ks: Array, progress
         tol=_STILL / model.bound,
         max_steps=model.max_steps,
     )
-    as_params = _weights if model.search == "weights" else _costs
-    as_costs = _fixing if model.search == "weights" else _themselves
+    fixed = model.search == "weights"
     params: list[dict[str, float]] = []
 
     def response(point: Point) -> float:
-        params.append(as_params(names, point))
-        costs = as_costs(params[-1])
+        params.append(_weights(names, point) if fixed else {names[0]: 1.0, **point})
+        costs = _fixing(params[-1]) if fixed else params[-1]
         return 1.0 - folds.measure(lambda fold: np.array([costs[name] for name in fold.model.view_names_]))
 
     def report(entry: dict[str, Any]) -> bool:
         return progress(params[entry["evaluation"] - 1], 1.0 - entry["value"])
 
     surface.minimize(response, callback=report)
-    costs = as_costs(params[surface.best_index_])
+    best = params[surface.best_index_]
+    costs = _fixing(best) if fixed else best
     return Chosen(np.array([costs[n] for n in names]), params, surface.best_index_, surface=surface)
 
 
@@ -308,7 +275,7 @@ def _choose_exponent(folds: DesignFolds, Ks: Array, progress: SearchProgress) ->
     scores: list[float] = []
     for exponent in EXPONENTS.tolist():
         params.append({"exponent": exponent})
-        scores.append(folds.measure(_at_exponent(exponent)))
+        scores.append(folds.measure(lambda fold: eigenvalue_costs(fold.counts, params[-1]["exponent"])))
         if progress(params[-1], scores[-1]):
             break
     best = int(np.argmax(scores))
@@ -317,21 +284,9 @@ def _choose_exponent(folds: DesignFolds, Ks: Array, progress: SearchProgress) ->
     return Chosen(costs, params, best, exponent=exponent)
 
 
-def _at_exponent(exponent: float) -> Callable[[FoldModel], Array]:
-    return lambda fold: eigenvalue_costs(fold.counts, exponent)
-
-
-def _costs(names: list[str], point: Point) -> dict[str, float]:
-    return {names[0]: 1.0, **point}
-
-
 def _weights(names: list[str], point: Point) -> dict[str, float]:
     total = 1.0 + sum(point.values())
     return {names[0]: 1.0 / total, **{name: ratio / total for name, ratio in point.items()}}
-
-
-def _themselves(costs: dict[str, float]) -> dict[str, float]:
-    return costs
 
 
 def _fixing(weights: dict[str, float]) -> dict[str, float]:

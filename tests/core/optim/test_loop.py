@@ -1,8 +1,9 @@
-"""The record of a loop: every reason to stop, and which of several counts."""
+"""The record of a loop: every reason to stop, and which of several counts; backtracking."""
 
+import numpy as np
 import pytest
 
-from multikernel.core.optim.loop import Options, Recorder, Result, Status
+from multikernel.core.optim.loop import Options, Recorder, Result, Status, armijo, backtrack
 
 
 def entry(iteration, gap):
@@ -49,10 +50,29 @@ def test_a_solver_may_judge_for_itself_and_stop_for_reasons_of_its_own():
     assert Recorder().note({"iteration": 0}, reached=True)
 
 
-def test_without_entries_there_was_no_iteration():
+def test_without_entries_there_was_no_iteration_and_without_a_certificate_there_is_no_gap():
     assert Recorder().outcome == {"n_iter": 0, "status": Status.MAX_ITER, "history": []}
-
-
-def test_results_without_a_certificate_have_no_gap():
     result = Result(objective=1.0, n_iter=2, status=Status.OPTIMAL)
     assert result.gap != result.gap and result.history == []
+
+
+def test_lengths_shrink_until_one_is_accepted():
+    tried = []
+
+    def attempt(length):
+        tried.append(length)
+        return "there" if length <= 0.2 else None
+
+    assert backtrack(attempt, 10, first=2.0, shrink=0.4) == "there"
+    np.testing.assert_allclose(tried, [2.0, 0.8, 0.32, 0.128])
+    tried.clear()
+    assert backtrack(tried.append, 3) is None  # none is accepted after the last trial
+    assert tried == [1.0, 0.5, 0.25]
+    assert backtrack(lambda length: 0.0, 3) == 0.0  # zero is a success
+
+
+@pytest.mark.parametrize(("curvature", "accepted"), [(1.0, 1.0), (1.99, 1.0), (2.1, 0.5)])
+def test_armijo_on_a_parabola(curvature, accepted):
+    """F(t) = −t + curvature t²/2 falls enough up to nearly 2 / curvature."""
+    value = lambda t: -t + 0.5 * curvature * t * t  # noqa: E731
+    assert backtrack(lambda t: t if value(t) <= armijo(0.0, t, -1.0) else None, 10) == accepted

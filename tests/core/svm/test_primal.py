@@ -3,20 +3,10 @@
 import numpy as np
 import pytest
 
-from multikernel.core.svm.primal import (
-    PrimalEpsilonInsensitive,
-    PrimalHinge,
-    PrimalSquaredError,
-    PrimalSquaredHinge,
-)
 from tests.core.problems import Task
+from tests.core.weights.factor_problems import primal_losses
 
-LOSSES = {
-    "hinge": PrimalHinge(),
-    "squared_hinge": PrimalSquaredHinge(),
-    "svr": PrimalEpsilonInsensitive(0.3),
-    "ridge": PrimalSquaredError(),
-}
+LOSSES = primal_losses(0.3)
 
 
 def rows(kind, n=400, seed=0):

@@ -19,6 +19,11 @@ KINDS = ("hinge", "squared_hinge", "svr", "ridge")
 EPSILON = 0.2
 
 
+def primal_losses(epsilon):
+    losses = PrimalHinge(), PrimalSquaredHinge(), PrimalEpsilonInsensitive(epsilon), PrimalSquaredError()
+    return dict(zip(KINDS, losses, strict=True))
+
+
 @dataclass
 class Factors:
     """Factors with targets (n, T) and prices (n, T) or (n, 1); ``kind`` as in ``tests.core.problems``."""
@@ -32,12 +37,7 @@ class Factors:
 
     @property
     def loss(self):
-        return {
-            "hinge": PrimalHinge(),
-            "squared_hinge": PrimalSquaredHinge(),
-            "svr": PrimalEpsilonInsensitive(self.epsilon),
-            "ridge": PrimalSquaredError(),
-        }[self.kind]
+        return primal_losses(self.epsilon)[self.kind]
 
     @property
     def Ks(self):

@@ -11,7 +11,7 @@ from multikernel.core.optim.loop import Options, Status
 from multikernel.core.svm.joint import solver as joint_sensitivity
 from multikernel.core.svm.losses import JointHinge
 from multikernel.core.weights.learn import learn_weights
-from tests.core.problems import gaussian, judge_joint
+from tests.core.problems import gaussian, judge_joint, mixed_kernels
 from tests.core.reference import joint_optimal_value
 
 TIGHT = Options(tol=1e-8)
@@ -24,16 +24,9 @@ def make_problem(n=36, n_classes=3, m=5, seed=0, varied=False):
     X = rng.normal(size=(n, 5))
     X[:, 0] += codes
     X[:, 1] -= 0.3 * codes**2
-    Ks = [
-        gaussian(X, 0.1),
-        gaussian(X[:, :2], 1.0),
-        X[:, [0]] @ X[:, [0]].T,
-        (1.0 + X[:, 1:3] @ X[:, 1:3].T) ** 2,
-        gaussian(X[:, 3:], 3.0),
-    ]
+    Ks = mixed_kernels(X, m)
     C = rng.uniform(0.3, 3.0, size=n) if varied else np.full(n, 1.0)
     R = rng.uniform(-0.5, 2.0, size=(n, n_classes)) if varied else np.full((n, n_classes), 2.0)
-    Ks = np.stack(Ks[:m])
     for given_array in (Ks, codes, C, R):
         given_array.flags.writeable = False
     return Ks, codes, C, R

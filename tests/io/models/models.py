@@ -9,16 +9,8 @@ from multikernel.io.models.coding import ABOUT, SCHEMA
 from multikernel.io.models.grammar import name_in, nodes
 from multikernel.io.models.names_0_1 import names_of_0_1
 
-QUESTIONS = (
-    "predict",
-    "decision_function",
-    "predict_proba",
-    "transform",
-    "gate",
-    "kernel_weights",
-    "contributions",
-    "score_samples",
-)
+QUESTIONS = ("predict", "decision_function", "predict_proba", "transform")
+QUESTIONS += ("gate", "kernel_weights", "contributions", "score_samples")
 
 
 def make_data(n=30, seed=0):

@@ -16,7 +16,7 @@ from multikernel.io.models import ModelFileError, describe_model, load_model, up
 from multikernel.io.models.archive import pack, unpack
 from multikernel.io.models.coding import SCHEMA, trusted_uses
 from multikernel.io.models.files import checked_bytes
-from multikernel.io.models.stand_ins import Sparse
+from multikernel.io.models.preparing import Sparse
 from multikernel.io.models.upgrades import Upgraded
 from multikernel.kernels import Gaussian, Linear
 from tests.io.models import models

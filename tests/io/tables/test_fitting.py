@@ -36,9 +36,14 @@ def features():
     return np.random.default_rng(0).normal(size=(N, 3))
 
 
-def table(y=None, *, target="y", views=None, **columns):
+def table(y=None, *, views=None, **columns):
     X = pd.DataFrame(features(), columns=["a", "b", "c"]).assign(**columns)
-    return TableData(X, y, views or {}, "table", "t.csv", target)
+    return TableData(X, y, views or {}, "table", "t.csv", "y")
+
+
+def column(*values, y=(0, 0, 1, 1)):
+    """A table of one column."""
+    return TableData(pd.DataFrame({"a": values}), np.asarray(y), {}, "table", "t.csv", "y")
 
 
 LABELS = np.where(features()[:, 0] > 0, "yes", "no")
@@ -90,9 +95,7 @@ def test_the_task_is_found_from_the_target():
     assert plan_fit(table(np.arange(N)), task="values").y.dtype == np.float64
     assert plan_fit(table(np.arange(N)), method="ridge").task == "values"
     assert plan_fit(table(), task="nothing").model.__class__.__name__ == "MKLOneClass"
-    doubtful = plan_fit(
-        TableData(pd.DataFrame({"x": range(60)}), np.arange(60) % 25, {}, "table", "t.csv", "y")
-    )
+    doubtful = plan_fit(column(*range(60), y=np.arange(60) % 25))
     assert "25 whole numbers, taken for classes" in doubtful.notes[0]
 
 
@@ -112,11 +115,18 @@ def test_the_task_is_found_from_the_target():
         (LABELS, {"parameters": {"kernels": "linear"}}, "--kernels"),
         (LABELS, {"kernels": "linear", "views": ViewList([View("p", Linear())])}, "cannot both"),
         (LABELS, {"kernels": "precomputed"}, "holds a table"),
+        (["1.5", "2.5", "oops", "3.5"], {"task": "values"}, r"'oops' in row 2"),
+        (["1.5", "2.5", "oops", "3.5"], {}, r"'oops' in row 2 .* is none"),
+        ([1.5, 2.5, 3.0, 4.0], {"task": "classes"}, r"whole numbers or names.* 1.5 in row 0"),
+        ([1.5, np.inf, 3.0, 4.0], {}, r"infinite in row 1"),
+        ([1.5, 2.5, 3.0, 4.0], {"method": "EasyMKL"}, r"choose a method .* such as mkl or ridge"),
+        (np.ones((4, 2)), {"task": "values"}, r"one column of targets; 'y' of t.csv has 2"),
+        ([0, 0, 1, 1], {"parameters": {"callback": 3}}, r"callback is a function"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(y, options, said):
     with pytest.raises(ValueError, match=said):
-        plan_fit(table(y), **options)
+        plan_fit(column(1.0, 2.0, 3.0, 4.0, y=y) if y is not None and len(y) == 4 else table(y), **options)
 
 
 def test_parameters_are_read_without_running_them():
@@ -195,16 +205,13 @@ def test_there_are_no_more_folds_than_rows_of_a_class_and_of_equal_values_the_mi
     assert Tuning("C", [1.0, 2.0, 3.0, 4.0], [[0.5], [0.5], [0.5], [0.4]], "accuracy").best == 2.0
 
 
-@pytest.mark.parametrize(
-    ("y", "options", "said"),
-    [
-        (LABELS, {"method": "bayesian"}, "nothing to tune"),
-        (None, {"task": "nothing"}, "no score"),
-    ],
-)
-def test_what_cannot_be_tuned_is_refused(y, options, said):
-    with pytest.raises(ValueError, match=said):
-        tune(plan_fit(table(y), **options))
+def test_what_cannot_be_tuned_is_refused():
+    for plan, said in (
+        (plan_fit(table(LABELS), method="bayesian"), "nothing to tune"),
+        (plan_fit(table(), task="nothing"), "no score"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            tune(plan)
 
 
 # --- records, predictions ----------------------------------------------------------------------------------
@@ -277,10 +284,8 @@ def test_precomputed_kernels_keep_their_names(tmp_path):
     new = TableData(stack, None, {}, "precomputed", "n.npz", kernel_names=["q", "p"])
     found = predict_table(fitted.model, record, new, scores=True)
     assert found.frame["score"].tolist() == fitted.model.decision_function(stack[:, :, ::-1]).tolist()
-    for names, shape, said in (
-        (["q", "r"], 40, "kernels p, q.* got q, r"),
-        (["p", "q"], 39, "40 training rows"),
-    ):
+    wrongs = ((["q", "r"], 40, "kernels p, q.* got q, r"), (["p", "q"], 39, "40 training rows"))
+    for names, shape, said in wrongs:
         wrong = TableData(stack[:, :shape], None, {}, "precomputed", "n.npz", kernel_names=names)
         with pytest.raises(ValueError, match=said):
             predict_table(fitted.model, record, wrong)
@@ -311,41 +316,21 @@ def test_folders_that_a_fit_may_write_to(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("y", "options", "said"),
+    ("cells", "options", "said"),
     [
-        (["1.5", "2.5", "oops", "3.5"], {"task": "values"}, r"'oops' in row 2"),
-        (["1.5", "2.5", "oops", "3.5"], {}, r"'oops' in row 2 .* is none"),
-        ([1.5, 2.5, 3.0, 4.0], {"task": "classes"}, r"whole numbers or names.* 1.5 in row 0"),
-        ([1.5, np.inf, 3.0, 4.0], {}, r"infinite in row 1"),
-        ([1.5, 2.5, 3.0, 4.0], {"method": "EasyMKL"}, r"choose a method .* such as mkl or ridge"),
-        (np.ones((4, 2)), {"task": "values"}, r"one column of targets; 'y' of t.csv has 2"),
-        ([0, 0, 1, 1], {"parameters": {"callback": 3}}, r"callback is a function"),
+        ("12?4", {}, r"it holds '\?' in row 2 .*stands for what is missing"),
+        ([[1], [2], [3], [4]], {}, r"must hold numbers.*'\[1\]'"),
+        ([1.0] * 4, {"kernels": "linear"}, r"all columns of t.csv are constant"),
     ],
 )
-def test_targets_that_nothing_can_learn_from_are_named(y, options, said):
-    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+def test_a_bad_cell_is_named_and_not_the_good_ones(cells, options, said):
     with pytest.raises(ValueError, match=said):
-        plan_fit(TableData(X, np.asarray(y), {}, "table", "t.csv", "y"), **options)
-
-
-def test_a_bad_cell_is_named_and_not_the_good_ones():
-    y = np.array([0, 0, 1, 1])
-    X = pd.DataFrame({"a": ["1", "2", "?", "4"]}, dtype=object)
-    with pytest.raises(ValueError, match=r"it holds '\?' in row 2 .*stands for what is missing"):
-        plan_fit(TableData(X, y, {}, "table", "t.csv", "y"))
-    lists = pd.DataFrame({"a": [[1], [2], [3], [4]]})
-    with pytest.raises(ValueError, match=r"must hold numbers.*'\[1\]'"):
-        plan_fit(TableData(lists, y, {}, "table", "t.csv", "y"))
-    constant = pd.DataFrame({"a": [1.0] * 4})
-    with pytest.raises(ValueError, match=r"all columns of t.csv are constant"):
-        plan_fit(TableData(constant, y, {}, "table", "t.csv", "y"), kernels="linear")
+        plan_fit(column(*cells), **options)
 
 
 def test_values_of_another_scale_are_noted():
-    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
-
     def notes(y, **parameters):
-        plan = plan_fit(TableData(X, np.array(y), {}, "table", "t.csv", "y"), parameters=parameters)
+        plan = plan_fit(column(1.0, 2.0, 3.0, 4.0, y=y), parameters=parameters)
         return [*plan.notes, *doubts_of_scale(plan)]
 
     assert "C = 1 is small" in notes([0.5, 100.0, 200.0, 300.0])[0]

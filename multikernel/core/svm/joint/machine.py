@@ -9,27 +9,16 @@ import numpy as np
 from ...._typing import Array
 from ...optim.loop import Status
 from ...stack.sums import WeightedStack
-from ..free_system import Sensitivity
 from ..losses import Bound, JointHinge
-from ..machine import ROUNDING, Terms, Values
+from ..machine import ROUNDING, Sensitivity, Terms, Values
 from .solver import FreeDuals, JointSolver, solve_free_duals
 from .solver import Values as Found
 
 
 class JointMachine:
-    """All classes in one machine on a weighted stack.
+    """All classes in one machine on a weighted stack; ``beta`` (n_classes, n) is B, ``scores`` B K(μ).
 
-    Parameters
-    ----------
-    loss : JointHinge
-    stack : WeightedStack
-    max_steps : int, maximum number of steps in one call of ``solve``
-
-    Attributes
-    ----------
-    beta : array (n_classes, n), B
-    F : array (n_kernels, n_classes, n), its adjoints c_m B K_m
-    scores : array (n_classes, n), B K(μ)
+    ``F`` (n_kernels, n_classes, n) are its adjoints c_m B K_m.
     """
 
     def __init__(self, loss: JointHinge, stack: WeightedStack, max_steps: int = 10**7) -> None:

@@ -31,9 +31,16 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ...._numba import read_only
 from ...._typing import Array
 from ...optim.loop import Result, Status
-from ..free_system import Sensitivity
 from ..losses import JointHinge
-from ..machine import NEGATIVE_CURVATURE, ROUNDS, VIOLATION, best_growth, shares_on_the_way
+from ..machine import (
+    NEGATIVE_CURVATURE,
+    ROUNDS,
+    VIOLATION,
+    Sensitivity,
+    best_growth,
+    row_products,
+    shares_on_the_way,
+)
 from ..smo import TINY_CURVATURE
 from . import cycles
 
@@ -91,18 +98,9 @@ def invert_on_balanced(H: Array, right: Array, turns: Array) -> Array:
 
 # ---------------------------------------------------------------------- sensitivity
 def solve_free_duals(K: Array, free: FreeDuals, right: Array) -> Sensitivity:
-    """Sensitivity of the free duals.
+    """Sensitivity of the free duals, which its ``rows`` count.
 
-    Parameters
-    ----------
-    K : array (n, n), the kernel at the present weights
-    free : FreeDuals
-    right : array (n_kernels, n_free), the turned adjoint of each kernel
-
-    Returns
-    -------
-    Sensitivity
-        Its ``rows`` count the free duals.
+    ``K`` (n, n) is the kernel at the present weights, ``right`` (n_kernels, n_free) the turned adjoints.
     """
     rows = np.arange(free.samples.size)
     if rows.size < 2:
@@ -148,11 +146,11 @@ def _conjugate_gradients(K: Array, free: FreeDuals, right: Array) -> tuple[Array
     system = _Turned(K, free)
     residual = system.project(right)
     solution, products = np.zeros_like(residual), np.zeros_like(residual)
-    goal = _CG_RESIDUAL**2 * _row_products(residual, residual)
-    direction, rr = residual.copy(), _row_products(residual, residual)
+    goal = _CG_RESIDUAL**2 * row_products(residual, residual)
+    direction, rr = residual.copy(), row_products(residual, residual)
     for _ in range(_CG_STEPS):
         product = system.product(direction)
-        curvature = _row_products(direction, product)
+        curvature = row_products(direction, product)
         going = (rr > goal) & (curvature > 0.0)
         if not going.any():
             break
@@ -160,13 +158,9 @@ def _conjugate_gradients(K: Array, free: FreeDuals, right: Array) -> tuple[Array
         solution += step * direction
         products += step * product
         residual -= step * system.project(product)
-        rr, old = _row_products(residual, residual), rr
+        rr, old = row_products(residual, residual), rr
         direction = residual + (rr / np.where(old > 0.0, old, 1.0))[:, None] * direction
     return solution, products
-
-
-def _row_products(a: Array, b: Array) -> Array:
-    return np.asarray(np.einsum("ij,ij->i", a, b))
 
 
 # ---------------------------------------------------------------------- steps
@@ -238,14 +232,7 @@ def _move_free(H: Array, g: Array, turns: Array, old: Array, upper: Array, bound
 class JointSolver:
     """The state of one solution: samples in the order of their classes, arrays with a row for each class.
 
-    Parameters
-    ----------
-    K : array (n, n), C-contiguous
-    loss : JointHinge
-    alpha : array (n_classes, n)
-        A feasible start.
-    scores : array (n_classes, n), optional
-        BK of the start, where it is known.
+    It starts from a feasible ``alpha`` (n_classes, n); ``scores`` are its BK, where that is known.
     """
 
     def __init__(self, K: Array, loss: JointHinge, alpha: Array, scores: Array | None = None) -> None:
@@ -384,24 +371,12 @@ class JointSolver:
 # ---------------------------------------------------------------------- entry point
 @dataclass(frozen=True)
 class MulticlassResult(Result):
-    """A joint multiclass machine.
+    """A joint multiclass machine: its dual value, the gap (primal − dual) / |primal|, steps along cycles."""
 
-    Attributes
-    ----------
-    alpha : array (n, n_classes), 0 in the column of the sample's own class
-    coefficients : array (n, n_classes), B: f^l(x) = Σ_i B_il k(x_i, x) + b_l
-    intercepts : array (n_classes,), of sum 0
-    objective : float, the dual value
-    primal : float, the primal value
-    gap : float, (primal − dual) / |primal|
-    n_iter : int, steps along cycles of classes
-    status : Status
-    """
-
-    alpha: Array
-    coefficients: Array
-    intercepts: Array
-    primal: float
+    alpha: Array  # (n, n_classes), 0 in the column of the sample's own class
+    coefficients: Array  # (n, n_classes), B: f^l(x) = Σ_i B_il k(x_i, x) + b_l
+    intercepts: Array  # (n_classes,), of sum 0
+    primal: float  # the primal value
 
 
 def solve_multiclass(
@@ -415,29 +390,13 @@ def solve_multiclass(
     start: Array | None = None,
     max_iter: int = 10**7,
 ) -> MulticlassResult:
-    """Solve the joint multiclass machine with the kernel K, from any feasible start.
+    """Solve the joint multiclass machine with the kernel K (n, n), from any feasible start.
 
-    Parameters
-    ----------
-    K : array (n, n), symmetric
-    codes : int array (n,), the class of each sample, 0 to n_classes − 1
-    n_classes : int, at least 2
-    C : float or array (n,)
-        The bounds C_i, finite and at least 0; a sample of bound 0 takes no part.
-    rewards : array (n, n_classes), optional
-        R, 2 by default; any finite numbers. Those of the samples' own classes are not read.
-    tol : float
-        The relative duality gap (primal − dual) / |primal| to reach.
-    start : array (n, n_classes), optional
-        A feasible α to start from, for example the one of a nearby kernel.
-    max_iter : int
-        Maximum number of steps.
-
-    Returns
-    -------
-    MulticlassResult
-        ``status`` is ``"indefinite"`` if a step met negative curvature (the solution is then only
-        stationary), and ``"stalled"`` if rounding keeps the gap above ``tol``.
+    The bounds ``C`` (n,), or one for all, are finite and at least 0; a sample of bound 0 takes no part.
+    ``rewards`` (n, n_classes) are R, 2 by default; those of the samples' own classes are not read. ``tol`` is
+    the relative duality gap to reach, ``start`` a feasible α (n, n_classes), for example that of a nearby
+    kernel. The status is ``"indefinite"`` if a step met negative curvature (the solution is then only
+    stationary), and ``"stalled"`` if rounding keeps the gap above ``tol``.
 
     Examples
     --------

@@ -63,18 +63,11 @@ class Problem(NamedTuple):
 
 
 class Dual(NamedTuple):
-    """What the dual value of some β is made of.
+    """What the dual value of some β is made of."""
 
-    Attributes
-    ----------
-    reward : float, Σ target β − ε Σ |β|
-    squares : array (m,), ‖Z_m'β‖² over all tasks
-    shifted : float, Σ β²/C where the loss is smooth
-    """
-
-    reward: float
-    squares: Array
-    shifted: float
+    reward: float  # Σ target β − ε Σ |β|
+    squares: Array  # (m,), ‖Z_m'β‖² over all tasks
+    shifted: float  # Σ β²/C where the loss is smooth
 
     def value(self, mu: Array) -> float:
         """The dual value with the kernel of given weights."""
@@ -85,21 +78,13 @@ class Dual(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What is known of the optimum at a point.
-
-    Attributes
-    ----------
-    upper, lower : float
-    gap : float, (upper − lower) / |upper|
-    dual : Dual, whose value is the lower bound
-    smoothing_part : float, how much of the gap is due to the smoothing, in absolute terms
-    """
+    """What is known of the optimum at a point."""
 
     upper: float
     lower: float
-    gap: float
-    dual: Dual
-    smoothing_part: float
+    gap: float  # (upper − lower) / |upper|
+    dual: Dual  # whose value is the lower bound
+    smoothing_part: float  # how much of the gap is due to the smoothing, in absolute terms
 
 
 def certify(problem: Problem, point: Point, sums: Sums, which: int) -> Bounds:
@@ -161,19 +146,11 @@ class Parabola(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """Value, gradient and Hessian of the smoothed loss in w and b.
-
-    Attributes
-    ----------
-    value : float
-    gradient : array (T, R)
-    slope : array (T,), the gradient in the intercepts
-    second : Derivatives
-    """
+    """Value, gradient and Hessian of the smoothed loss in w and b."""
 
     value: float
-    gradient: Array
-    slope: Array
+    gradient: Array  # (T, R)
+    slope: Array  # (T,), the gradient in the intercepts
     second: Derivatives
 
     @property
@@ -251,26 +228,15 @@ class _Reduced:
 
 # ---------------------------------------------------------------------- loop
 class State(NamedTuple):
-    """A point and what is known there.
-
-    Attributes
-    ----------
-    point : Point
-    width : float, of the smoothing
-    sums : Sums, their last width is that
-    second : Derivatives, of that width; those of an earlier point where no new ones were asked for
-    bounds : Bounds
-    part : float, what the smoothing takes of the gap, in absolute terms
-    is_fresh : bool, whether the derivatives are those of this point
-    """
+    """A point and what is known there."""
 
     point: Point
-    width: float
-    sums: Sums
-    second: Derivatives
+    width: float  # of the smoothing
+    sums: Sums  # their last width is that
+    second: Derivatives  # of that width; those of an earlier point where no new ones were asked for
     bounds: Bounds
-    part: float
-    is_fresh: bool
+    part: float  # what the smoothing takes of the gap, in absolute terms
+    is_fresh: bool  # whether the derivatives are those of this point
 
 
 class Descent:

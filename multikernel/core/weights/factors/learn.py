@@ -28,50 +28,31 @@ class Witness(NamedTuple):
 
     Where it does not sum to zero, and there is an intercept, its heavier side is scaled down; then all of it
     by the best factor within its bounds.
-
-    Attributes
-    ----------
-    coefficients : array (T, R)
-    intercepts : array (T,)
-    smoothing : float, the width in units of the targets; 0 for losses without a kink
     """
 
-    coefficients: Array
-    intercepts: Array
-    smoothing: float
+    coefficients: Array  # (T, R)
+    intercepts: Array  # (T,)
+    smoothing: float  # the width in units of the targets; 0 for losses without a kink
 
 
 @dataclass(frozen=True)
 class BlockResult(Result):
     """Learned weights of blocks of factors, and one linear machine for each task.
 
-    Attributes
-    ----------
-    weights : array (m,), of the kernels Z_m Z_m'
-    coefficients : array (T, R), the scores are Z @ coefficients.T + intercepts
-    intercepts : array (T,)
-    objective : float, the dual value at the learned kernel
-    upper_bound, lower_bound : float, they enclose the optimal value; the first is that of the coefficients
-    gap : float, (upper − lower) / |upper|
-    witness : Witness, of the lower bound
-    smoothing : float, the last width of the smoothing; 0 for losses without a kink
-    n_iter : int, steps on all rows
-    rounds : int, map-reduces, those on a part of the rows included
-    bytes_moved : int, what went to the blocks and came back, over all blocks and rounds
-    status : Status
-    history : list of dict with iteration, objective, lower_bound, gap, n_active, smoothing
-        The best bounds until then; in the last entry those of what is returned.
+    The objective is the dual value at the learned kernel, the gap (upper − lower) / |upper|. The history has
+    the best bounds until then, n_active and smoothing; in the last entry the bounds of what is returned.
     """
 
-    weights: Array
-    coefficients: Array
-    intercepts: Array
+    weights: Array  # (m,), of the kernels Z_m Z_m'
+    coefficients: Array  # (T, R), the scores are Z @ coefficients.T + intercepts
+    intercepts: Array  # (T,)
+    # upper_bound, lower_bound: they enclose the optimal value; the first is that of the coefficients
     upper_bound: float
     lower_bound: float
-    witness: Witness
-    smoothing: float
-    rounds: int
-    bytes_moved: int
+    witness: Witness  # of the lower bound
+    smoothing: float  # the last width of the smoothing; 0 for losses without a kink
+    rounds: int  # map-reduces, those on a part of the rows included
+    bytes_moved: int  # what went to the blocks and came back, over all blocks and rounds
 
     @property
     def is_finite(self) -> bool:

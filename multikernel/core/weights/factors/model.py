@@ -82,25 +82,16 @@ class BlockNorm:
 
 @dataclass(frozen=True)
 class Minimum:
-    """The least value of the model at fixed weights.
+    """The least value of the model at fixed weights."""
 
-    Attributes
-    ----------
-    mu : array (m,)
-    w, v : array (T, R)
-    value : float, J(μ)
-    q : array (m,)
-    gap : float, what other weights can gain at most
-    factors : the Cholesky factors of I + SHS, one for each Hessian; none once they have been used
-    """
-
-    mu: Array
+    mu: Array  # (m,)
+    # w, v: (T, R)
     w: Array
     v: Array
-    value: float
-    q: Array
-    gap: float
-    factors: list[Any]
+    value: float  # J(μ)
+    q: Array  # (m,)
+    gap: float  # what other weights can gain at most
+    factors: list[Any]  # the Cholesky factors of I + SHS, one for each Hessian; none once they have been used
 
 
 class QuadraticModel:

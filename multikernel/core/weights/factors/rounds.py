@@ -57,14 +57,7 @@ def n_bytes(thing: Any) -> int:
 
 
 class Rounds:
-    """Rows that count what is asked of them.
-
-    Attributes
-    ----------
-    rows : the rows
-    rounds : int, map-reduces until now
-    bytes_moved : int, what went to the blocks and what came back, over all blocks and rounds
-    """
+    """Rows that count the map-reduces asked of them, and the bytes that went to the blocks and came back."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -140,38 +133,27 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums over rows; the leading axis k is that of the widths, signs are (positive, negative).
+    """Sums over rows; the leading axis k is that of the widths, signs are (positive, negative)."""
 
-    Attributes
-    ----------
-    risk, price : array (1,), Σ C ℓ and Σ C
-    smoothed : array (k,), Σ C ℓ_δ
-    adjoint : array (k, T, 2, R), Z'β
-    total, reward, shifted : array (k, T, 2), Σ β, Σ target β and Σ β²/C
-    peak : array (k, T, 2), the largest |β|/C
-    inner : array (T, 4), over the rows inside the last parabola: their number, Σ C, Σ C u and Σ C u², where
-        u is the excess; empty for losses without a kink
-    inner_sides : array (T, 2), over the same rows: Σ C s and Σ C s u, s the sign of β
-    inner_adjoint : array (T, 2, R), Z' of these
-    hessian : array (h, R (R + 1) / 2), packed; h is 1 where all tasks share it, 0 where it was not asked for
-    edge : array (h, R), Z'D1
-    corner : array (h,), 1'D1
-    """
-
+    # risk, price: (1,), Σ C ℓ and Σ C
     risk: Array
     price: Array
-    smoothed: Array
-    adjoint: Array
+    smoothed: Array  # (k,), Σ C ℓ_δ
+    adjoint: Array  # (k, T, 2, R), Z'β
+    # total, reward, shifted: (k, T, 2), Σ β, Σ target β and Σ β²/C
     total: Array
     reward: Array
     shifted: Array
-    peak: Array
+    peak: Array  # (k, T, 2), the largest |β|/C
+    # inner: (T, 4), over the rows inside the last parabola: their number, Σ C, Σ C u and Σ C u², where u is
+    # the excess; empty for losses without a kink
     inner: Array
-    inner_sides: Array
-    inner_adjoint: Array
+    inner_sides: Array  # (T, 2), over the same rows: Σ C s and Σ C s u, s the sign of β
+    inner_adjoint: Array  # (T, 2, R), Z' of these
+    # hessian: (h, R (R + 1) / 2), packed; h is 1 where all tasks share it, 0 where it was not asked for
     hessian: Array
-    edge: Array
-    corner: Array
+    edge: Array  # (h, R), Z'D1
+    corner: Array  # (h,), 1'D1
 
     def __add__(self, other: "Sums") -> "Sums":
         parts = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
@@ -346,24 +328,16 @@ def _gram(Z: Array, rows: Array, curvature: Array) -> tuple[Array, Array]:
 # ---------------------------------------------------------------------- survey of the rows
 @dataclass(frozen=True)
 class Survey:
-    """Sums that tell the scale of a problem.
+    """Sums that tell the scale of a problem."""
 
-    Attributes
-    ----------
-    squares : array (R,), squared factors over the rows that were looked at
-    n_looked_at : array (1,), how many these are
-    peak : array (1,), the largest |target|
-    price, priced_target, priced_square : array (T,), Σ C, Σ C target and Σ C target²
-    risk : array (1,), Σ C ℓ at scores of 0
-    """
-
-    squares: Array
-    n_looked_at: Array
-    peak: Array
+    squares: Array  # (R,), squared factors over the rows that were looked at
+    n_looked_at: Array  # (1,), how many these are
+    peak: Array  # (1,), the largest |target|
+    # price, priced_target, priced_square: (T,), Σ C, Σ C target and Σ C target²
     price: Array
     priced_target: Array
     priced_square: Array
-    risk: Array
+    risk: Array  # (1,), Σ C ℓ at scores of 0
 
     def __add__(self, other: "Survey") -> "Survey":
         parts = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}

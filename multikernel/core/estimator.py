@@ -498,35 +498,6 @@ class BaseMKL(KernelEstimator):
     _adds_kernels = True
     _lean = True
 
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        norm: float = 1.0,
-        costs: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 300,
-        psd: str = "error",
-        gram: str = "dense",
-        dtype: Any = "float64",
-        missing: str = "error",
-        callback: Callable[[dict[str, float]], bool | None] | None = None,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.norm = norm
-        self.costs = costs
-        self.tol = tol
-        self.max_iter = max_iter
-        self.psd = psd
-        self.gram = gram
-        self.dtype = dtype
-        self.missing = missing
-        self.callback = callback
-        self.verbose = verbose
-        self.random_state = random_state
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"

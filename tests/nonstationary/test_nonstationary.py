@@ -7,9 +7,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
+from benchmarks.fixed_kernel import solve_machine
 from multikernel import NonstationaryClassifier
 from multikernel.core.svm.losses import Hinge
-from multikernel.core.svm.machine import solve_machine
 from multikernel.datasets.generators import make_interleaved, make_piecewise, piecewise_curve
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels

@@ -4,9 +4,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from benchmarks.fixed_kernel import solve_machine
 from judges.optimum import conic_optimum
 from multikernel.core.optim.loop import Options, Status
-from multikernel.core.svm.machine import solve_machine
 from multikernel.core.weights.learn import learn_weights
 from multikernel.soft_labels.solver import PosteriorHinge
 from tests.core.problems import gaussian

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.fixed_kernel import solve_machine
 from judges.conic import nonstationary as conic
 from judges.conic.nonstationary import project_conic
 from multikernel.core.optim.loop import Status
 from multikernel.core.svm.losses import Hinge
-from multikernel.core.svm.machine import solve_machine
 from multikernel.nonstationary.solver.projection import balance
 from multikernel.nonstationary.solver.smo import project_smo
 from multikernel.nonstationary.solver.working_set import project_interior

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from multikernel import LowRankWarning, MKLClassifier, View
+from multikernel import KernelBank, LowRankWarning, MKLClassifier, View
 from multikernel.kernels import Gaussian
 
 N_VIEWS, WIDTH = 6, 3
@@ -69,7 +69,7 @@ def make_views(ranks: dict[str, int]) -> list[View]:
 
 def fit(X: np.ndarray, y: np.ndarray, rank: int, ranks: dict[str, int]) -> tuple[MKLClassifier, float]:
     """A model on factors, the rank of all views that have none of their own, and the seconds that it took."""
-    model = MKLClassifier(make_views(ranks), gram="low_rank", rank=rank, random_state=0)
+    model = MKLClassifier(KernelBank(make_views(ranks), gram="low_rank", rank=rank), random_state=0)
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LowRankWarning)  # that small ranks hold little is what is shown here

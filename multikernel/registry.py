@@ -4,7 +4,7 @@ import difflib
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -41,7 +41,8 @@ from .rules.machines import default_machine
 from .soft_labels import PosteriorSVC
 from .spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier, SpectralKernelClassifier
 from .transductive import TransductiveMKLClassifier
-from .views import as_views
+from .views import KernelBank, as_views
+from .views.precomputed import storage_of
 
 __all__ = ["TASKS", "Method", "get_method", "list_methods"]
 
@@ -129,6 +130,12 @@ def parameters_of(cls: type) -> dict[str, Any]:
     return {name: default for name, default in found.items() if name not in ("kernels", "task")}
 
 
+def storage_parameters(cls: type) -> dict[str, Any]:
+    """What of the storage of a KernelBank an estimator reads, with the defaults."""
+    plain = KernelBank()
+    return {name: getattr(plain, name) for name in getattr(cls, "_storage_options", ())}
+
+
 def machine_parameters(cls: type, task: str) -> dict[str, Any]:
     """Those of the machine that an estimator puts on its kernel when it is told of no other."""
     if "machine" not in inspect.signature(cls).parameters:
@@ -200,7 +207,7 @@ def kernel_argument(cls: type, kernels: Any, method: str) -> dict[str, Any]:
     """The argument of a class that takes what a user calls kernels."""
     names = inspect.signature(cls).parameters
     if "kernels" in names:
-        return {"kernels": kernels}
+        return {"kernels": one_kernel(kernels, method) if getattr(cls, "_has_one_kernel", False) else kernels}
     if isinstance(kernels, str) and kernels == "auto":
         return {}
     if "left" in names:
@@ -208,20 +215,26 @@ def kernel_argument(cls: type, kernels: Any, method: str) -> dict[str, Any]:
             f"{method} has kernels of left and of right objects: give them by left and right, and kernels as "
             f"'auto'; got {kernels!r}."
         )
-    if isinstance(kernels, str) and ("n_regions" not in names or kernels in PROJECTION_KERNELS):
+    if isinstance(kernels, str) and kernels in PROJECTION_KERNELS:
         return {"kernel": kernels}
-    if "n_regions" in names:
-        raise ValueError(
-            f"{method} learns the columns of its kernel itself: kernels must be one of "
-            f"{', '.join(map(repr, ('auto', *PROJECTION_KERNELS)))}; got {kernels!r}."
-        )
-    views = as_views(kernels)
+    raise ValueError(
+        f"{method} learns the columns of its kernel itself: kernels must be one of "
+        f"{', '.join(map(repr, ('auto', *PROJECTION_KERNELS)))}; got {kernels!r}."
+    )
+
+
+def one_kernel(kernels: Any, method: str) -> Any:
+    """What a user calls kernels, for a method that learns with one."""
+    stored = storage_of(kernels)
+    if isinstance(stored.kernels, str):
+        return kernels
+    views = as_views(stored)
     if len(views) > 1:
         raise ValueError(
             f"{method} learns with one kernel; got {len(views)}: {', '.join(v.name for v in views)}. Make "
             "one of them by a + b or a * b, or choose a method that weighs several, such as 'mkl'."
         )
-    return {"kernel": views[0]}
+    return replace(stored, kernels=views[0]) if stored is kernels else views[0]
 
 
 # --- one method: the sibling estimators that solve it, or a weight learner under a machine ------------------
@@ -323,7 +336,7 @@ class Method:
         1.0
         """
         cls = self.estimator_class(task)
-        found = machine_parameters(cls, task) | parameters_of(cls)
+        found = machine_parameters(cls, task) | parameters_of(cls) | storage_parameters(cls)
         if self.learner is not None:
             found.pop("learner")
             found |= own_parameters(self.learner)
@@ -343,7 +356,8 @@ class Method:
             estimator it goes under, then those of the machine (``SVC``, ``KernelRidge``, ``OneClassSVM``).
             C, epsilon, nu and alpha go to learner and machine alike where both have them; ``learner__C`` and
             ``machine__C`` mean one of the two. A learner that asks a machine about each kernel asks the one
-            that goes on top.
+            that goes on top. How the kernels are stored, such as ``psd`` or ``gram``, goes to their
+            :class:`multikernel.KernelBank`.
 
         Returns
         -------
@@ -360,8 +374,10 @@ class Method:
         ValueError: easy_mkl has no parameter 'balanse'; did you mean 'balance'?
         """
         cls = self.estimator_class(task)
+        stored = {name: parameters.pop(name) for name in storage_parameters(cls) if name in parameters}
         parts = split(parameters, cls, self.learner, task)
         self._refuse(parts, task, kernels)
+        kernels = replace(storage_of(kernels), **stored) if stored else kernels
         given = kernel_argument(cls, kernels, self.name) | parts.estimator | dict(self.preset)
         if "task" in inspect.signature(cls).parameters:
             given["task"] = task

@@ -27,6 +27,7 @@ from multikernel import (
     BayesianMKLClassifier,
     ColumnBoostingClassifier,
     CombinedKernelClassifier,
+    KernelBank,
     KernelDiscriminantClassifier,
     LocalizedMKLClassifier,
     LocalizedMKLRegressor,
@@ -379,15 +380,15 @@ def _estimators() -> dict[str, Any]:
         "regularized, weights": RegularizedMKLClassifier(BANK[:2], search="weights", cv=3, **SEED),
         "discriminant over KNN": KernelDiscriminantClassifier(BANK, rule="knn"),
         "bayesian sparse": BayesianMKLClassifier(BANK, sparse=True, max_iter=100, **SEED),
-        "low rank, hinge": MKLClassifier(BANK, gram="low_rank", rank=10, **SEED),
+        "low rank, hinge": MKLClassifier(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
         "low rank, squared hinge": MKLClassifier(
-            BANK, gram="low_rank", loss="squared_hinge", rank=10, **SEED
+            KernelBank(BANK, gram="low_rank", rank=10), loss="squared_hinge", **SEED
         ),
-        "float32": MKLClassifier(BANK, dtype="float32", **SEED),
+        "float32": MKLClassifier(KernelBank(BANK, dtype="float32"), **SEED),
         "regression, norm 2": MKLRegressor(BANK, norm=2.0, epsilon=0.2, **SEED),
         "ridge, norm 2": MKLRidge(BANK, norm=2.0, **SEED),
-        "low rank, regression": MKLRegressor(BANK, gram="low_rank", rank=10, **SEED),
-        "low rank, ridge": MKLRidge(BANK, gram="low_rank", rank=10, **SEED),
+        "low rank, regression": MKLRegressor(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
+        "low rank, ridge": MKLRidge(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
         "localized regression by L-BFGS": LocalizedMKLRegressor(BANK[:2], optimizer="lbfgs", **SEED),
         "pairs, ordered": PairwiseRidge(BANK, split=2),
         "pairs, symmetric": PairwiseRidge(BANK, form="symmetric", split=2),
@@ -399,9 +400,10 @@ def _partial_models() -> dict[str, Any]:
     """Those that learn from samples without some of their views."""
     words = {"renormalized": "renormalise", "absent": "absent", "mean": "mean"}
     found: dict[str, Any] = {
-        f"missing views, {name}": MKLClassifier(VIEWS, missing=word, **SEED) for name, word in words.items()
+        f"missing views, {name}": MKLClassifier(KernelBank(VIEWS, missing=word), **SEED)
+        for name, word in words.items()
     }
-    return found | {"missing views, ridge": MKLRidge(VIEWS, missing="complete", **SEED)}
+    return found | {"missing views, ridge": MKLRidge(KernelBank(VIEWS, missing="complete"), **SEED)}
 
 
 def _without_views(X: Any) -> Any:

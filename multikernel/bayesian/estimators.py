@@ -46,9 +46,6 @@ class BayesianMKL(KernelEstimator):
     sparse: bool
     priors: Any
     spread: float
-    psd: str
-    gram: str
-    dtype: Any
     verbose: int
     random_state: Any
     classes_: Array
@@ -60,7 +57,8 @@ class BayesianMKL(KernelEstimator):
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         if n < 2:
             raise ValueError(f"a posterior is learned from two samples or more; got n_samples={n}.")
-        self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
+        self._check_storage()
+        self._bank = make_bank(self.kernels)
         Ks = np.asarray(self._bank.fit_stack(X))
         self.view_names_ = list(self._bank.view_names_)
         return Ks
@@ -153,11 +151,6 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     tol : float
         The fit ends when the evidence bound would rise by no more, in nats a sample, as ``dual_gap_`` tells.
     max_iter : int
-    psd : {"error", "clip", "shift"}
-        What to do with a kernel that is not positive semidefinite.
-    gram : {"dense", "memmap"}
-        Where the training kernels live.
-    dtype : {"float64", "float32"}
     callback : callable, optional
         Called after each iteration with the newest entry of the history; True stops the fit.
     verbose : int
@@ -212,9 +205,6 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     spread: float = 0.3
     tol: float = 1e-5
     max_iter: int = 1000
-    psd: str = "error"
-    gram: str = "dense"
-    dtype: Any = "float64"
     callback: CallbackType = None
     verbose: int = 0
     random_state: Any = None
@@ -297,7 +287,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     spread : float
         :math:`\sigma`, in units of the targets' deviation. With small ones the samples' weights follow the
         noise, and predictive deviations are too small.
-    kernels, sparse, tol, max_iter, psd, gram, dtype, callback, verbose, random_state
+    kernels, sparse, tol, max_iter, callback, verbose, random_state
         As for :class:`BayesianMKLClassifier`.
 
     Attributes
@@ -339,9 +329,6 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     spread: float = 1.0
     tol: float = 1e-5
     max_iter: int = 1000
-    psd: str = "error"
-    gram: str = "dense"
-    dtype: Any = "float64"
     callback: CallbackType = None
     verbose: int = 0
     random_state: Any = None

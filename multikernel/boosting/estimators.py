@@ -63,9 +63,6 @@ class ColumnMachine(KernelEstimator):
     C: float
     max_columns: int | None
     normalise: bool
-    psd: str
-    gram: str
-    dtype: Any
     verbose: int
 
     @property
@@ -84,7 +81,8 @@ class ColumnMachine(KernelEstimator):
 
     def _fit_columns(self, X: Any, samples: Samples) -> Columns:
         """The columns of the kernels of the samples; the bank is kept for prediction."""
-        self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
+        self._check_storage()
+        self._bank = make_bank(self.kernels)
         return Columns(np.asarray(self._fit_stack(X, samples)), bool(self.normalise))
 
     def _solve(
@@ -186,10 +184,8 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     max_iter : int
         At most so many steps of the solver ("lp", "qp"; with ``max_columns``, also rounds of new columns), or
         rounds ("mark").
-    psd, dtype, callback, verbose
+    callback, verbose
         As for :class:`MKLClassifier`.
-    gram : {"dense", "memmap"}
-        Where the Gram stack is kept during fit.
     random_state : int, RandomState or None
         Of the folds of the calibration.
 
@@ -247,9 +243,6 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     probability: bool = False
     tol: float = 1e-3
     max_iter: int = 1000
-    psd: str = "error"
-    gram: str = "dense"
-    dtype: Any = "float64"
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
     random_state: Any = None
@@ -301,7 +294,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
 
     Parameters
     ----------
-    kernels, method, C, max_columns, normalise, tol, max_iter, psd, gram, dtype, callback, verbose
+    kernels, method, C, max_columns, normalise, tol, max_iter, callback, verbose
         As for :class:`ColumnBoostingClassifier`.
     epsilon : float >= 0
         Errors below it are free ("lp" and "qp").
@@ -332,9 +325,6 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
     normalise: bool = True
     tol: float = 1e-3
     max_iter: int = 1000
-    psd: str = "error"
-    gram: str = "dense"
-    dtype: Any = "float64"
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
 

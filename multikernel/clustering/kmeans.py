@@ -48,11 +48,6 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
         Starts by k-means++ in the feature space of equal weights; the best end is kept.
     max_iter : int
         Turns of one start, each of which moves samples and finds weights.
-    psd : {"error", "clip", "shift"}
-        What to do with a kernel that is not positive semidefinite.
-    gram : {"dense", "memmap"}
-        Where the training kernels live.
-    dtype : {"float64", "float32"}
     random_state : int, RandomState or None
         Seeds the starts; None is a fixed seed.
 
@@ -105,9 +100,6 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
     weights: str = "learn"
     n_init: int = 10
     max_iter: int = 300
-    psd: str = "error"
-    gram: str = "dense"
-    dtype: Any = "float64"
     random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> "MultipleKernelKMeans":
@@ -127,7 +119,8 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
             )
         n_init = check_positive_integer("n_init", self.n_init)
         max_iter = check_positive_integer("max_iter", self.max_iter)
-        self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
+        self._check_storage()
+        self._bank = make_bank(self.kernels)
         Ks = np.asarray(self._bank.fit_stack(X))
         self.view_names_ = list(self._bank.view_names_)
         scales = variance_scales(Ks, self.view_names_)

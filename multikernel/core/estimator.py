@@ -49,11 +49,12 @@ from .._validation import (
     warn_caller,
 )
 from ..rows import count_rows
-from ..views import CompletedBank, make_bank
+from ..views import CompletedBank, KernelBank, make_bank
 from ..views.columns import as_table
 from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate, allocate_stack
 from ..views.parameters import parameters, with_parameters
+from ..views.precomputed import is_precomputed, storage_of
 from ..views.tables import MultiTable, as_tables
 from ..views.view import as_views
 from ..viz.card import html_inner, mimebundle
@@ -70,12 +71,13 @@ from .weights.loop import SolveResult
 _BATCH_ROWS = 2048
 FILL_OF: dict[str, str | None] = {
     "error": None,
-    "renormalise": "zero",
+    "renormalize": "zero",
     "absent": "zero",
     "mean": "mean",
     "complete": "mutual",
 }
 MISSING = tuple(FILL_OF)
+_PLAIN = {"gram": "dense", "missing": "error"}  # what every family does, beside the defaults of a bank
 _STABLE = 1e-3
 _PLAIN_ROUNDS = 3  # afterwards the weights of two rounds are averaged, lest they alternate
 _MAX_ROUNDS = 20
@@ -83,6 +85,10 @@ _TOO_LARGE = (
     "the solution is too large for floating point: kernels and targets differ too much in scale. Rescale the "
     "targets, or normalise the kernels (transforms='unit_trace')."
 )
+
+
+class MissingViewsWarning(UserWarning):
+    """Samples lack views, and nothing was said about what to do with them."""
 
 
 def worst_status(statuses: Sequence[Status]) -> str:
@@ -108,6 +114,7 @@ class KernelEstimator(BaseEstimator):
     Input:
 
     - ``_precomputed`` : whether X holds kernels; by default where ``kernels="precomputed"``.
+    - ``_storage_options`` : what of the storage of a :class:`KernelBank` the family reads.
     - ``_kernel_parameters`` : names of the parameters that describe kernels.
     - ``_kernel_arguments()`` : their values.
     - ``_validate_table(X, reset=)`` : the check of X, by ``fit`` (``reset=True``) and by every prediction.
@@ -149,6 +156,7 @@ class KernelEstimator(BaseEstimator):
     _easier = "lower C"
     _adds_kernels = False
     _answers_chunks = False
+    _storage_options: tuple[str, ...] = ("psd", "gram", "dtype")
     _kernel_parameters: tuple[str, ...] = ("kernels",)
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
@@ -193,8 +201,24 @@ class KernelEstimator(BaseEstimator):
 
     # ------------------------------------------------------------------ tags and input
     @property
+    def _storage(self) -> KernelBank:
+        """How the kernels are stored: the bank that was given, or one by default."""
+        return storage_of(self.kernels)
+
+    def _check_storage(self) -> None:
+        """Refuse what a bank asks for and the family cannot do."""
+        given, plain = self._storage, KernelBank()
+        for name in ("psd", "gram", "dtype", "rank", "missing"):
+            value = getattr(given, name)
+            if name not in self._storage_options and value not in (getattr(plain, name), _PLAIN.get(name)):
+                raise ValueError(
+                    f"{type(self).__name__} does not support {name}={value!r} of its KernelBank; it reads "
+                    f"{', '.join(self._storage_options)} of it. Leave {name} out."
+                )
+
+    @property
     def _precomputed(self) -> bool:
-        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+        return is_precomputed(self.kernels)
 
     def _kernel_arguments(self) -> list[Any]:
         """The arguments that describe kernels."""
@@ -216,7 +240,7 @@ class KernelEstimator(BaseEstimator):
         if reset:
             self._layout = self._layout_of(X)
         else:
-            lacks = getattr(self, "missing", "error") != "error"
+            lacks = getattr(self, "missing_", "error") != "error"
             X = align(X, getattr(self, "_layout", None), type(self).__name__, may_lack_tables=lacks)
         if isinstance(X, MultiTable):
             if reset:
@@ -470,7 +494,7 @@ def require_whole_sample(has: Array) -> None:
         raise ValueError(
             "missing='absent' needs at least one training sample that has all views (in each machine); got "
             f"{len(has)} samples that have {has.sum(axis=1).max()} of {has.shape[1]} at most. Use "
-            "missing='renormalise' or 'complete', or leave out the views that are rare."
+            "missing='renormalize' or 'complete', or leave out the views that are rare."
         )
 
 
@@ -487,20 +511,18 @@ class BaseMKL(KernelEstimator):
 
     norm: float
     costs: Any
-    psd: str
-    gram: str
-    dtype: Any
-    missing: str
     verbose: int
     random_state: Any
     gram_: str
+    missing_: str
     memory_: MemoryEstimate
+    _storage_options = ("psd", "gram", "dtype", "rank", "missing")
     _adds_kernels = True
     _lean = True
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.allow_nan = self._storage.missing not in ("auto", "error")
         return tags
 
     # ------------------------------------------------------------------ kernels
@@ -511,19 +533,18 @@ class BaseMKL(KernelEstimator):
     @property
     def _place_of_stack(self) -> str:
         """Where the training stack is kept."""
-        if self.gram != "auto":
-            return self.gram
+        if self._storage.gram in ("dense", "memmap"):
+            return self._storage.gram
         return "memmap" if getattr(self, "gram_", None) == "memmap" else "dense"
 
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
         """The training stack (n_kernels, n, n) of the samples; the bank is kept for prediction."""
         self._check_numerics()
         check_norm(self.norm)
-        fill = FILL_OF[check_choice("missing", self.missing, MISSING)]
+        self._check_storage()
+        self.missing_ = self._choose_missing(X)
         place = self._place_of_stack
-        self._bank = make_bank(
-            self.kernels, dtype=self.dtype, gram=place, psd=self.psd, lean=self._lean, fill=fill
-        )
+        self._bank = make_bank(self.kernels, gram=place, lean=self._lean, fill=FILL_OF[self.missing_])
         Ks = self._fit_stack(X, samples)
         self.gram_, self.memory_ = place, self._bank.memory_
         filling: Any = getattr(self._bank, "filling_", None)
@@ -537,15 +558,31 @@ class BaseMKL(KernelEstimator):
         self._costs = check_costs(self.costs, self.view_names_)
         return Ks
 
+    def _choose_missing(self, X: Any) -> str:
+        """What to do with samples that lack views; "auto" is "renormalize" after an outer join with gaps."""
+        asked = check_choice("missing", self._storage.missing, ("auto", *MISSING))
+        if asked != "auto":
+            return asked
+        if not isinstance(X, MultiTable) or not X.has_gaps:
+            return "error"
+        lacking = int((~X.present.all(axis=1)).sum())
+        warn_caller(
+            f"{lacking} of {len(X)} samples lack a table after the outer join: the views that they have are "
+            "scaled to stand for all (missing='renormalize'). Choose with KernelBank(..., missing=...); a "
+            "choice that is named silences this warning.",
+            MissingViewsWarning,
+        )
+        return "renormalize"
+
     # ------------------------------------------------------------------ solve and store
     def _solve_machines(
         self, Ks: Array, rows: Array, names: list[str], losses: Sequence[Loss | JointHinge], **settings: Any
     ) -> Solved:
         """Machines on some of the samples; scaled where samples lack views and nothing completes them."""
         part = on_rows(Ks, rows)
-        if self.missing == "absent":
+        if self.missing_ == "absent":
             require_whole_sample(self._bank.present_[rows])
-        has = self._bank.present_[rows] if self.missing == "renormalise" else None
+        has = self._bank.present_[rows] if self.missing_ == "renormalize" else None
         if has is None or has.all():
             result = self._learn(part, losses, **settings)
             return Solved(result, rows, names, reference=None if has is None else result.weights)
@@ -598,13 +635,13 @@ class BaseMKL(KernelEstimator):
         kept = np.flatnonzero(duals.any(axis=0))
         kept = kept if kept.size else np.array([0])  # a model without support samples is its intercept
         coefficients = np.concatenate([s.coefficients(samples.rows.size) for s in solutions])[:, kept]
-        scaled = self.missing == "renormalise"
+        scaled = self.missing_ == "renormalize"
         reference = np.array([s.reference for s in solutions for _ in s.names]) if scaled else None
         active = np.flatnonzero(self.machine_weights_.any(axis=0))
         active = active if active.size else np.array([0])  # a learned 1/C may have all the weight
-        counts_all = self._precomputed and self.missing == "error"  # else those that count, in their order
+        counts_all = self._precomputed and self.missing_ == "error"  # else those that count, in their order
         bank = self._bank.restrict(samples.rows[kept] if counts_all else kept, active)
-        notes_absent = self.missing in ("renormalise", "absent")
+        notes_absent = self.missing_ in ("renormalize", "absent")
         part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent)
         self._fitted = FittedKernels([part], self.machine_weights_.shape)
         del self._bank

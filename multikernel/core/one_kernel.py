@@ -1,7 +1,7 @@
 """What every estimator on one kernel shares: the training matrix K (n, n), and the rows of new points.
 
 The kernel is a function of rows, which is fitted and evaluated here, or its matrices are handed in:
-``kernel="precomputed"``, X of shape (n, n) at fit and (n_test, n_train) afterwards. Either way the estimator
+``kernels="precomputed"``, X of shape (n, n) at fit and (n_test, n_train) afterwards. Either way the estimator
 sees a checked K = (k(x_i, x_j)) and rows k(x, x_j), with the same repair where K was indefinite.
 """
 
@@ -13,12 +13,11 @@ from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from .._typing import Array
-from .._validation import all_finite, check_choice, raise_non_finite_gram
-from ..kernels import Gaussian, Kernel, as_kernel
+from .._validation import all_finite, raise_non_finite_gram
+from ..kernels import Kernel
 from ..views import KernelBank, PrecomputedBank, View
+from ..views.view import read_kernel
 from .estimator import KernelEstimator
-
-KERNEL_NAMES = ("gaussian", "precomputed")
 
 
 def fixed_seed(random_state: Any) -> int:
@@ -27,7 +26,7 @@ def fixed_seed(random_state: Any) -> int:
 
 
 class OneKernel(KernelEstimator):
-    """Parameters `kernel` and `psd`, and the matrices that they give.
+    """Parameter `kernels`, one kernel, and the matrices that it gives.
 
     A subclass calls `_validate_table` and `_fit_gram` in `fit`, and `_test_blocks` afterwards.
 
@@ -37,14 +36,11 @@ class OneKernel(KernelEstimator):
         The kernel with numbers for the parameters that depend on the data; None for a precomputed one.
     """
 
-    kernel: Any
-    psd: str
+    kernels: Any
     base_kernel_: Kernel | None
     _bank: Any
-
-    @property
-    def _precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+    _has_one_kernel = True
+    _storage_options = ("psd",)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -72,18 +68,18 @@ class OneKernel(KernelEstimator):
 
     def _make_bank(self) -> KernelBank | PrecomputedBank:
         """A bank of the one kernel."""
-        kernel = self.kernel
-        if isinstance(kernel, str):
-            check_choice("kernel, where it is a name,", kernel, KERNEL_NAMES)
-            if kernel == "precomputed":
-                return PrecomputedBank([kernel], psd=self.psd)
-            kernel = Gaussian()
-        if isinstance(kernel, (list, tuple)):
+        self._check_storage()
+        kernel, psd = self._storage.kernels, self._storage.psd
+        if self._precomputed:
+            return PrecomputedBank(["precomputed"], psd=psd)
+        if isinstance(kernel, (list, tuple, dict)):
             raise TypeError(
                 f"{type(self).__name__} learns with one kernel; got a {type(kernel).__name__}. Make one of "
                 "several kernels by a + b or a * b; for a kernel on some columns use a View."
             )
-        return KernelBank(kernel if isinstance(kernel, View) else as_kernel(kernel), psd=self.psd)
+        if isinstance(kernel, str) and kernel == "auto":
+            kernel = "gaussian"
+        return KernelBank(kernel if isinstance(kernel, View) else read_kernel(kernel), psd=psd)
 
     def _test_blocks(self, X: Any) -> Iterator[Array]:
         """Similarities to the training points, (n_rows, n_train), for some thousand rows at a time."""

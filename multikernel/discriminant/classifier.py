@@ -83,8 +83,6 @@ class KernelDiscriminantClassifier(
     tol : float
         The relative duality gap to reach.
     max_iter : int
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite Gram matrix.
     callback : callable, optional
         Called with a dict after each iteration; a true answer stops the fit.
     verbose : int
@@ -157,6 +155,7 @@ class KernelDiscriminantClassifier(
     about = DISCRIMINANT
     _easier = "raise reg"
     _adds_kernels = True
+    _storage_options = ("psd",)
 
     kernels: Any = "auto"
     _: KW_ONLY
@@ -167,7 +166,6 @@ class KernelDiscriminantClassifier(
     n_neighbors: int = 1
     tol: float = 1e-8
     max_iter: int = 100
-    psd: str = "error"
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
 
@@ -206,7 +204,8 @@ class KernelDiscriminantClassifier(
         return check_reg(self.reg)
 
     def _fit_kernels(self, X: Any) -> Array:
-        self._bank = make_bank(self.kernels, dtype="float64", gram="dense", psd=self.psd)
+        self._check_storage()
+        self._bank = make_bank(self.kernels)
         Ks = np.ascontiguousarray(self._bank.fit_stack(X), float)
         self.view_names_ = list(self._bank.view_names_)
         return Ks

@@ -392,7 +392,7 @@ def _approximated(others: list[_Choice]) -> Finding:
         f'beyond {LARGEST_DENSE} rows, gram="auto" of mkl and ridge takes factors of low rank ({factors} of '
         "memory) in the place of the kernels."
     )
-    remedy = f'For exact kernels, model.set_params(gram="dense"), or {others[1].code} ({file} of memory).'
+    remedy = f'For exact kernels KernelBank(kernels, gram="dense"), or {others[1].code} ({file} of memory).'
     command = f"For exact kernels, fit with --gram dense, or {others[1].options} ({file} of memory)."
     return Finding("note", "memory", what, remedy, command)
 

@@ -128,8 +128,7 @@ def _check_definite(examined: Examined, subject: str, single: bool, precomputed:
             f"not positive semidefinite: smallest eigenvalue {negative[0]:.3g} "
             f"({examined.lowest:.2g} of the mean diagonal), {percent(share, 1.0)} of the spectrum negative."
         )
-        where = 'kernels="precomputed", ' if precomputed else ""
-        remedy = f'model.set_params({where}psd="clip"). Or repair it: K = repair_psd(K)'
+        remedy = 'Repair it at fit: KernelBank(kernels, psd="clip"). Or before: K = repair_psd(K)'
         yield Finding("error", subject, what, remedy, "Fit with --set psd=clip")
 
 

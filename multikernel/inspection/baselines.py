@@ -25,7 +25,7 @@ from ..mkl.regularized.classifier import RegularizedMKLClassifier
 from ..rules import BestSingle, MeanRule
 from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ..rules.machines import default_machine, machine_for
-from ..views import as_views
+from ..views import KernelBank, as_views
 from ..views.low_rank import LARGEST_DENSE
 from .subject import Subject, costs_without, n_samples, without_view
 
@@ -230,10 +230,11 @@ def _matters(name: str, prefix: str) -> bool:
 
 def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
     estimator = CombinedKernelClassifier if subject.task == "classes" else CombinedKernelRegressor
-    kernels, psd = subject.final.kernels, getattr(subject.final, "psd", "error")
+    stored = subject.final._storage
+    kernels = stored.kernels
     if getattr(subject.final, "gram_", None) == "low_rank" and not isinstance(kernels, str):
         kernels = [replace(view, approximation=None, rank=None) for view in as_views(kernels)]
-    return estimator(learner, machine, kernels, psd=psd)
+    return estimator(learner, machine, KernelBank(kernels, psd=stored.psd))
 
 
 def same_machine(subject: Subject) -> tuple[Any, str]:

@@ -22,7 +22,7 @@ from ..rules.pca import kernel_components
 from ..spectral.classifier import SpectralKernelClassifier
 from ..spectral.conformal import ConformalKernel
 from ..transductive.classifier import TransductiveMKLClassifier
-from ..views import as_views, make_bank
+from ..views import make_bank
 from ..viz.fitted import sample_weights
 from .answers import Part
 from .subject import Subject, n_samples, subject_of
@@ -160,8 +160,7 @@ def view_kernels(final: Any, X: Any, rows: Array) -> Iterator[tuple[int, Array]]
         for m, Z in final._prediction_bank.iter_factors(_safe_indexing(X, rows)):
             yield m, Z @ Z.T
         return
-    views = final.kernels if isinstance(final.kernels, str) else as_views(final.kernels)
-    bank = make_bank(views, psd=final.psd, fill=FILL_OF[getattr(final, "missing", "error")])
+    bank = make_bank(final.kernels, gram="dense", fill=FILL_OF[getattr(final, "missing_", "error")])
     fitted, positions = _distinct(final, X, rows)
     bank.fit(fitted)
     named = range(bank.n_kernels_) if final._precomputed else bank.view_names_

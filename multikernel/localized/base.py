@@ -261,6 +261,7 @@ class BaseLocalized(KernelEstimator):
         reference="Gönen & Alpaydın 2008, 2013",
     )
     _adds_kernels = True
+    _storage_options = ("psd",)
     certificate = "machine"
     intercept_: Array
     gating: str
@@ -269,7 +270,6 @@ class BaseLocalized(KernelEstimator):
     ridge: float
     init_scale: float
     prune: bool
-    psd: str
 
     # ------------------------------------------------------------------ kernels
     def _fit_kernels(self, X: Any, samples: Samples) -> Array:
@@ -278,7 +278,8 @@ class BaseLocalized(KernelEstimator):
         check_number("init_scale", self.init_scale, above=0.0)
         given = None if isinstance(self.kernels, str) else as_views(self.kernels)
         distinct, sources = ([], []) if given is None else distinct_views(given)
-        self._bank = make_bank(self.kernels if given is None else distinct, psd=self.psd)
+        self._check_storage()
+        self._bank = make_bank(self.kernels if given is None else replace(self._storage, kernels=distinct))
         Ks = self._fit_stack(X, samples)
         self._sources = np.arange(len(Ks)) if given is None else np.array(sources, np.intp)
         if given is not None:

@@ -98,8 +98,6 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
         Multiplies C class by class.
     probability : bool
         Whether ``predict_proba`` is wanted: calibrates on five folds, which takes five more fits.
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite Gram matrix.
     n_jobs : int, optional
         Gates learned at the same time, in threads.
     callback : callable, optional
@@ -202,7 +200,6 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
     prune: bool = False
     class_weight: Any = None
     probability: bool = False
-    psd: str = "error"
     n_jobs: int | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
@@ -271,7 +268,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     Parameters
     ----------
     kernels, gating, gating_features, n_init, optimizer, ridge, patience, init_scale, tol, max_iter, prune,
-    psd, callback, verbose, random_state
+    callback, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
     C : float
         Penalty on errors beyond epsilon.
@@ -316,7 +313,6 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
     tol: float = 1e-3
     max_iter: int = 100
     prune: bool = False
-    psd: str = "error"
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
     random_state: Any = None
@@ -364,7 +360,7 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     Parameters
     ----------
     kernels, gating, gating_features, n_init, optimizer, ridge, patience, init_scale, tol, max_iter, prune,
-    psd, callback, verbose, random_state
+    callback, verbose, random_state
         As for :class:`LocalizedMKLClassifier`.
     nu : float in (0, 1]
         At most this share of the training samples lies outside, at least this share are support samples.
@@ -407,7 +403,6 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
     tol: float = 1e-3
     max_iter: int = 100
     prune: bool = False
-    psd: str = "error"
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
     random_state: Any = None

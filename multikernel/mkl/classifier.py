@@ -93,25 +93,6 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         The relative duality gap to reach.
     max_iter : int
         Maximum number of weight updates.
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite Gram matrix. With "error", large ones are only spot-checked before the
-        fit (blocks of them are factored), and again where the solver meets negative curvature; a repair looks
-        at every matrix whole.
-    gram : {"auto", "dense", "low_rank", "memmap"}
-        Kernel representation during fit: a Gram stack in memory or on disk, or factors of low rank.
-        With "auto" a stack up to 10 000 rows where it fits in memory; factors beyond that, wherever ``rank``
-        is given or a view names one or an ``approximation``, and for rows in dask collections. See Notes.
-    rank : int, float in (0, 1) or None
-        Of factors, for views that name none: their columns, or the largest relative trace error over all
-        rows; None is 200 columns.
-    dtype : {"float64", "float32"}
-        The precision of stack or factors; a precomputed stack of either keeps its own.
-    missing : {"error", "renormalise", "absent", "mean", "complete"}
-        What to do with samples that lack views: all columns of a view are NaN in their row (None or NA in
-        columns of objects), or their row and column of a precomputed kernel. Refuse them; take what a sample
-        has for the whole, scaled by the weights; ask for its margin in the views that it has; put the mean of
-        the other samples in the place of a view; or estimate it from the other views. Needs a Gram stack. See
-        Notes.
     n_jobs : int, optional
         Machines solved at the same time, in threads.
     callback : callable, optional
@@ -238,11 +219,6 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     probability: bool = False
     tol: float = 1e-3
     max_iter: int = 300
-    psd: str = "error"
-    gram: str = "auto"
-    rank: int | float | None = None
-    dtype: Any = "float64"
-    missing: str = "error"
     n_jobs: int | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0

@@ -77,43 +77,47 @@ def choose_route(estimator: Any, X: Any) -> str:
 
     What is asked for and cannot be had together is a ValueError, with the remedy.
     """
-    check_choice("gram", estimator.gram, GRAM_ROUTES)
-    check_choice("psd", estimator.psd, PSD_CHOICES)
-    check_float_dtype(estimator.dtype)
+    check_choice("gram", estimator._storage.gram, GRAM_ROUTES)
+    check_choice("psd", estimator._storage.psd, PSD_CHOICES)
+    check_float_dtype(estimator._storage.dtype)
     if is_dask(X):
         return _of_dask(estimator, X)
     n = max(_n_rows(X), 1)
-    chosen = choose_gram(estimator.gram, n, estimator.kernels, estimator.dtype, rank=estimator.rank)
+    chosen = choose_gram(
+        estimator._storage.gram, n, estimator.kernels, estimator._storage.dtype, rank=estimator._storage.rank
+    )
     if chosen == "low_rank":
         why_not = why_not_low_rank(estimator)
-        if why_not and (estimator.gram == "low_rank" or has_asked_for_factors(estimator)):
+        if why_not and (estimator._storage.gram == "low_rank" or has_asked_for_factors(estimator)):
             raise ValueError(why_not)
         chosen = "dense" if why_not else "low_rank"
-    if estimator.gram == "auto" and chosen == "dense" and not estimator._precomputed:
+    if estimator._storage.gram == "auto" and chosen == "dense" and not estimator._precomputed:
         n_kernels = len(as_views(estimator.kernels))
-        return "dense" if estimate_memory(n, n_kernels, estimator.dtype).fits else "memmap"
+        return "dense" if estimate_memory(n, n_kernels, estimator._storage.dtype).fits else "memmap"
     return chosen
 
 
 def why_not_low_rank(estimator: Any) -> str:
     """Why the problem, as the parameters state it, has no low-rank route; empty if it has one."""
-    if estimator.psd != "error":
+    stored = estimator._storage
+    if stored.psd != "error":
         return (
-            f"psd={estimator.psd!r} repairs Gram matrices, and factors of low rank have none: what they "
+            f"psd={stored.psd!r} repairs Gram matrices, and factors of low rank have none: what they "
             "stand for is positive semidefinite. Leave psd out, or use gram='dense' or 'memmap'."
         )
-    if getattr(estimator, "missing", "error") != "error":
+    if stored.missing not in ("auto", "error"):
         return (
-            f"missing={estimator.missing!r} completes Gram matrices, and has no low-rank route. Use "
+            f"missing={stored.missing!r} completes Gram matrices, and has no low-rank route. Use "
             "missing='error' (and impute or drop what is missing), or gram='dense' or 'memmap'."
         )
     return str(estimator._why_not_low_rank())
 
 
 def _of_dask(estimator: Any, X: Any) -> str:
-    if estimator.gram in ("dense", "memmap"):
+    asked = estimator._storage.gram
+    if asked in ("dense", "memmap"):
         raise TypeError(
-            f"gram={estimator.gram!r} needs all rows of X in this process; got a dask {type(X).__name__}. "
+            f"gram={asked!r} needs all rows of X in this process; got a dask {type(X).__name__}. "
             "Use gram='low_rank' or 'auto', or load it with X.compute()."
         )
     choose_gram("low_rank", 1, estimator.kernels)  # refuses precomputed kernels
@@ -125,7 +129,7 @@ def _of_dask(estimator: Any, X: Any) -> str:
 
 def has_asked_for_factors(estimator: Any) -> bool:
     """Whether the estimator has a rank, or a view names one or an approximation."""
-    return asks_for_factors(as_views(estimator.kernels), estimator.rank)
+    return asks_for_factors(as_views(estimator.kernels), estimator._storage.rank)
 
 
 def _n_rows(X: Any) -> int:
@@ -299,7 +303,7 @@ def warn_of_factors(estimator: Any, factors: Factors) -> None:
     _warn_of_missed(factors)
     _warn_of_price(estimator, factors)
     is_local = isinstance(factors.rows, LocalRows)  # rows elsewhere have no other choice
-    if estimator.gram == "auto" and is_local and not has_asked_for_factors(estimator):
+    if estimator._storage.gram == "auto" and is_local and not has_asked_for_factors(estimator):
         _warn_of_choice(estimator, factors)
     else:
         _warn_of_inexact(factors)
@@ -333,7 +337,7 @@ def _warn_of_price(estimator: Any, factors: Factors) -> None:
     if not isinstance(factors.rows, LocalRows):
         return
     needed = factors.memory.stack + factors.memory.workspace
-    dense = estimate_memory(factors.rows.n_rows, factors.bank.n_kernels_, estimator.dtype).total
+    dense = estimate_memory(factors.rows.n_rows, factors.bank.n_kernels_, estimator._storage.dtype).total
     if needed > max(dense, _LITTLE):
         warn_caller(
             "these factors are no cheaper than the Gram matrices that they stand for: use gram='dense', "
@@ -358,7 +362,7 @@ def _warn_of_inexact(factors: Factors) -> None:
 def _warn_of_choice(estimator: Any, factors: Factors) -> None:
     n = factors.rows.n_rows
     about = _grouped(round(n, 2 - len(str(n))))  # to two digits
-    stack = estimate_memory(n, factors.bank.n_kernels_, estimator.dtype).stack
+    stack = estimate_memory(n, factors.bank.n_kernels_, estimator._storage.dtype).stack
     warn_caller(
         "gram='auto' puts factors of low rank in the place of large Gram matrices. Raise rank for more exact "
         "ones, see approximation_; gram='low_rank' says that they are wanted, gram='dense' or 'memmap' that "
@@ -384,7 +388,7 @@ class BlockProblem(NamedTuple):
 
 def goes_low_rank(model: Any, X: Any) -> bool:
     """Choose the route, and forget what a fit by the other one has left."""
-    check_rank("rank", model.rank)
+    check_rank("rank", model._storage.rank)
     for name in _OF_ONE_ROUTE:
         model.__dict__.pop(name, None)
     model.gram_ = choose_route(model, X)
@@ -399,8 +403,10 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
     model._check_numerics()
     check_norm(model.norm)
     model._fit_seed = model._draw_seed()
-    rank = check_rank("rank", model.rank)
-    factors = FactorRequest(model.kernels, rank, model._fit_seed, model.dtype, n_machines).fit(given)
+    rank = check_rank("rank", model._storage.rank)
+    factors = FactorRequest(
+        model._storage.kernels, rank, model._fit_seed, model._storage.dtype, n_machines
+    ).fit(given)
     model.view_names_ = list(factors.bank.view_names_)
     model._costs = check_costs(model.costs, model.view_names_)
     model.memory_ = factors.memory

@@ -28,10 +28,8 @@ class MKLOneClass(MachineNovelty, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, psd, dtype, missing, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, callback, verbose, random_state
         As for :class:`MKLClassifier`.
-    gram : {"dense", "memmap"}
-        Where the Gram stack is kept during fit.
     nu : float in (0, 1]
         At most this share of the training samples lies outside, at least this share are support samples.
 
@@ -64,10 +62,6 @@ class MKLOneClass(MachineNovelty, BaseMKL):
     costs: Any = None
     tol: float = 1e-3
     max_iter: int = 300
-    psd: str = "error"
-    gram: str = "dense"
-    dtype: Any = "float64"
-    missing: str = "error"
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
     random_state: Any = None

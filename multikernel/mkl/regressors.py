@@ -63,7 +63,7 @@ class MKLRegressor(_Regressor, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, missing, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, callback, verbose, random_state
         As for :class:`MKLClassifier`.
     C : float
         Penalty on errors beyond epsilon.
@@ -100,11 +100,6 @@ class MKLRegressor(_Regressor, BaseMKL):
     costs: Any = None
     tol: float = 1e-3
     max_iter: int = 300
-    psd: str = "error"
-    gram: str = "auto"
-    rank: int | float | None = None
-    dtype: Any = "float64"
-    missing: str = "error"
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
     random_state: Any = None
@@ -171,7 +166,7 @@ class MKLRidge(MultiOutputMixin, _Regressor, BaseMKL):
 
     Parameters
     ----------
-    kernels, norm, costs, tol, max_iter, psd, gram, rank, dtype, missing, callback, verbose, random_state
+    kernels, norm, costs, tol, max_iter, callback, verbose, random_state
         As for :class:`MKLClassifier`.
     alpha : float
         Strength of the regularisation, as in scikit-learn's KernelRidge.
@@ -217,11 +212,6 @@ class MKLRidge(MultiOutputMixin, _Regressor, BaseMKL):
     costs: Any = None
     tol: float = 1e-3
     max_iter: int = 300
-    psd: str = "error"
-    gram: str = "auto"
-    rank: int | float | None = None
-    dtype: Any = "float64"
-    missing: str = "error"
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
     random_state: Any = None

@@ -77,8 +77,6 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         Multiplies C class by class.
     probability : bool
         Whether `predict_proba` is to be calibrated, on five folds, which takes five more fits.
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite Gram matrix.
     n_jobs : int, optional
         Classes solved at the same time, in threads.
     callback : callable, optional
@@ -168,6 +166,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         reference="Lewis, Jebara & Noble 2006",
     )
     certificate = "stationarity"
+    _storage_options = ("psd",)
     _gap_name = "relative distance to a stationary point"
 
     kernels: Any = "auto"
@@ -181,7 +180,6 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
     solver: str = "ipm"
     class_weight: Any = None
     probability: bool = False
-    psd: str = "error"
     n_jobs: int | None = None
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
@@ -204,7 +202,8 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         weights = weigh_samples(self.class_weight, self.classes_, codes, sample_weight)
         require_two_classes(self.classes_, codes[weights > 0])
         samples = self._distinct(X, codes, weights)
-        self._bank = make_bank(self.kernels, dtype="float64", gram="dense", psd=self.psd)
+        self._check_storage()
+        self._bank = make_bank(self.kernels)
         Ks = np.ascontiguousarray(self._fit_stack(X, samples), float)
         self._diagonals = constant_diagonals(Ks, self.view_names_) if self._precomputed else None
         problems = binary_problems(codes[samples.rows], self.classes_, "ovr")

@@ -25,7 +25,8 @@ from ..core.estimator import KernelEstimator
 from ..core.inputs import check_sample_weights, check_targets
 from ..core.optim.loop import Status
 from ..rows.tables import count_rows, distinct_rows, join_rows, take_rows
-from ..views import make_bank
+from ..views import KernelBank, make_bank
+from ..views.precomputed import storage_of
 from .sampling import PairSplit, named_alike
 from .solver.ridge import Cells, PairMachine, entries_of_product, left_out_residuals, solve_pairs
 from .solver.weights import LearnedPairs, PairProblem, fit_pairs
@@ -158,8 +159,6 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
         Relative duality gap to reach.
     max_iter : int
         Products with the kernels of one machine, and turns of the two sides' weights.
-    psd : {"error", "clip", "shift"}
-        What to do with a kernel that is not positive semidefinite.
 
     Attributes
     ----------
@@ -209,6 +208,8 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     1.0
     """
 
+    _kernel_parameters = ("left", "right")
+    _storage_options = ()
     about = About(
         family="ridge",
         problem=(
@@ -236,7 +237,6 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     weights: str = "learn"
     tol: float = 1e-6
     max_iter: int = 1000
-    psd: str = "error"
 
     @property
     def certificate(self) -> str:
@@ -278,6 +278,10 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     def _kernel_arguments(self) -> list[Any]:
         return [self.left] if self.right is None else [self.left, self.right]
 
+    @property
+    def _storage(self) -> KernelBank:
+        return storage_of(self.left)
+
     def _check_parameters(self) -> list[float]:
         """All parameters; the alphas to try."""
         check_choice("form", self.form, FORMS)
@@ -307,7 +311,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
 
     def _fit_side(self, kernels: Any, objects: Objects, used: Array) -> tuple[Any, Array]:
         """The bank of a side and its kernels (n_kernels, n, n)."""
-        bank = make_bank(kernels, psd=self.psd)
+        bank = make_bank(kernels)
         with Objects(objects.table, used[objects.rows], objects.side).naming():
             return bank, np.asarray(bank.fit_stack(objects.table))
 

@@ -44,9 +44,6 @@ class CombinedKernel(KernelEstimator):
 
     learner: Any
     normalise: bool
-    psd: str
-    gram: str
-    dtype: Any
 
     # ------------------------------------------------------------------ fit
     def _fit_kernel(self, X: Any, targets: Targets) -> Array:
@@ -59,7 +56,8 @@ class CombinedKernel(KernelEstimator):
             )
         if targets.n < 2:
             raise ValueError(f"weights are learned from two samples or more; got n_samples={targets.n}.")
-        self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
+        self._check_storage()
+        self._bank = make_bank(self.kernels)
         Ks = np.asarray(self._bank.fit_stack(X))
         self.view_names_ = list(self._bank.view_names_)
         self.learner_ = clone(learner)
@@ -139,9 +137,6 @@ class CombinedMachine(CombinedKernel):
     kernels: Any = "auto"
     _: KW_ONLY
     normalise: bool = True
-    psd: str = "error"
-    gram: str = "dense"
-    dtype: Any = "float64"
 
     def _keep(self, machine: Any) -> None:
         """Store the fitted machine, and of the training samples by themselves those that it reads."""

@@ -14,7 +14,7 @@ For Gaussians of widths γ_m on the same d features, K_mm(x, z) is the inner pro
 """
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..core.estimator import KernelEstimator
 from ..core.inputs import encode_labels, require_two_classes
 from ..core.stack.sums import mean_diagonals
 from ..kernels import Gaussian
-from ..views import KernelBank, View, as_views, make_bank
+from ..views import View, as_views, make_bank
 from .machines import machine_for
 
 CROSSES = ("sqrt", "gaussian")
@@ -113,11 +113,6 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     cross : {"sqrt", "gaussian"}
         :math:`K_{mh} = K_m^{1/2} K_h^{1/2}`, for any kernels; or the inner product of bumps of two widths,
         for Gaussian kernels on the same columns (``multikernel.rules.compositional``).
-    psd : {"error", "clip", "shift"}
-        What to do with a kernel that is not positive semidefinite.
-    gram : {"dense", "memmap"}
-        Where the training kernels live.
-    dtype : {"float64", "float32"}
 
     Attributes
     ----------
@@ -159,9 +154,6 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     _: KW_ONLY
     machine: Any = None
     cross: str = "sqrt"
-    psd: str = "error"
-    gram: str = "dense"
-    dtype: Any = "float64"
 
     def fit(self, X: Any, y: Any) -> "CompositionalKernelClassifier":
         """Learn the machine on all kernels and cross-kernels.
@@ -195,7 +187,8 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
 
     # ------------------------------------------------------------------ kernels and cross-kernels
     def _fit_roots(self, X: Any) -> Array:
-        self._bank = make_bank(self.kernels, dtype=self.dtype, gram=self.gram, psd=self.psd)
+        self._check_storage()
+        self._bank = make_bank(self.kernels)
         Ks = np.asarray(self._bank.fit_stack(X))
         self.view_names_, self.n_kernels_ = list(self._bank.view_names_), len(Ks)
         self._scales = mean_diagonals(Ks)
@@ -206,7 +199,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
 
     def _fit_gaussians(self, X: Any) -> Array:
         views = _gaussian_views(self.kernels)
-        fitted = KernelBank(views, dtype=self.dtype, psd=self.psd).fit(X).views_
+        fitted = replace(self._storage, kernels=views).fit(X).views_
         self.view_names_, self.n_kernels_ = [view.name for view in views], len(views)
         columns = {view.selection.positions for view in fitted}
         if len(columns) > 1:
@@ -219,13 +212,11 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
         self._pairs = [(m, h) for m in range(len(views)) for h in range(m, len(views))]
         crosses = [gaussian_cross(gammas[m], gammas[h], d) for m, h in self._pairs]
         self._factors = [factor for factor, _ in crosses]
-        self._bank = KernelBank(
-            [
-                View(f"{m}-{h}", Gaussian(gamma=width), views[m].columns, standardize=views[m].standardize)
-                for (m, h), (_, width) in zip(self._pairs, crosses, strict=True)
-            ],
-            dtype=self.dtype, gram=self.gram, psd=self.psd,
-        )  # fmt: skip
+        kernels = [
+            View(f"{m}-{h}", Gaussian(gamma=width), views[m].columns, standardize=views[m].standardize)
+            for (m, h), (_, width) in zip(self._pairs, crosses, strict=True)
+        ]
+        self._bank = replace(self._storage, kernels=kernels)
         Ks = self._bank.fit_stack(X)
         return self._compose(enumerate(Ks))
 

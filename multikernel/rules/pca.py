@@ -94,7 +94,7 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
         From :mod:`multikernel.rules`; default ``MeanRule()``, which looks at no target.
     n_components : int
         How many components, at most the number of samples.
-    kernels, normalise, psd, gram, dtype
+    kernels, normalise
         As for :class:`CombinedKernelClassifier`.
     task : {"auto", "classes", "values", "nothing"}
         What y is, for the learner; "nothing" leaves it alone. "auto": values where y holds fractions or has
@@ -140,9 +140,6 @@ class CombinedKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Combi
     _: KW_ONLY
     task: str = "auto"
     normalise: bool = True
-    psd: str = "error"
-    gram: str = "dense"
-    dtype: Any = "float64"
 
     def fit(self, X: Any, y: Any = None) -> "CombinedKernelPCA":
         """Learn the weights, then the components.

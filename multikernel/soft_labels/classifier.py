@@ -107,12 +107,6 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         The relative duality gap to reach.
     max_iter : int
         Maximum number of weight updates.
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite Gram matrix.
-    gram : {"dense", "memmap"}
-        Where the Gram stack is kept during fit.
-    dtype : {"float64", "float32"}
-        Its precision; a precomputed stack of either keeps its own.
     callback : callable, optional
         Called with a dict after each iteration; a true answer stops the fit.
     verbose : int
@@ -189,7 +183,6 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
         reference="Tao et al. 2005; Gönen, Tanuğur & Alpaydın 2008",
     )
     _lean = False  # posteriors need distances of all rows
-    missing = "error"
     _votes = False
 
     kernels: Any = "auto"
@@ -205,9 +198,6 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     probability: bool = False
     tol: float = 1e-3
     max_iter: int = 300
-    psd: str = "error"
-    gram: str = "dense"
-    dtype: Any = "float64"
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
     random_state: Any = None

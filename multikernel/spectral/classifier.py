@@ -89,12 +89,12 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
     Parameters
     ----------
-    kernel : "gaussian", "precomputed", kernel, View or function f(X, Z)
+    kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
         "gaussian": :math:`\exp(-\|x - z\|^2 / \sigma^2)`. Another kernel is taken as it is. Precomputed: the
         rows of X and of X_unlabeled hold the similarities to all n points, labelled first: X is
         (n_labelled, n), at predict (n_samples, n).
     width : "loo", "mean" or float
-        :math:`\sigma^2` of ``kernel="gaussian"``: chosen by leave-one-out from the mean squared distance,
+        :math:`\sigma^2` of ``kernels="gaussian"``: chosen by leave-one-out from the mean squared distance,
         :math:`10^{-4}, \dots, 10^{-1}`, 1, 5, 10, 100, 1000; the mean squared distance itself, which is ten
         times faster, and better on the sets named above; or a number.
     alpha : float or ("relative", kappa)
@@ -130,9 +130,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         "nnls" (best as they are); of conformal kernels, "gradient" (default) or "eig".
     standardize : bool or "auto"
         Whether columns are brought to mean 0 and standard deviation 1 over all points; "auto" does so for
-        ``kernel="gaussian"``, whose widths are meant for such columns, and not for a kernel that is given.
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite kernel.
+        ``kernels="gaussian"``, whose widths are meant for such columns, and not for a kernel that is given.
     random_state : int, RandomState or None
         Seeds the cores of a conformal kernel and the order in which points at exactly the same distance are
         taken; None is a fixed seed.
@@ -212,7 +210,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
 
     about = SPECTRAL
 
-    kernel: Any = "gaussian"
+    kernels: Any = "gaussian"
     _: KW_ONLY
     width: Any = "loo"
     alpha: Any = 1e4
@@ -224,7 +222,6 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     eig_tol: Any = None
     method: str | None = None
     standardize: Any = "auto"
-    psd: str = "error"
     random_state: Any = None
 
     # ------------------------------------------------------------------ fit
@@ -281,23 +278,24 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
         standardize = check_flag('standardize, where it is not "auto",', self.standardize)
         if standardize and self._precomputed:
             raise ValueError(
-                'standardize=True needs the columns of a table, but kernel="precomputed" has similarities. '
+                'standardize=True needs the columns of a table, but kernels="precomputed" has similarities. '
                 'Leave standardize="auto", or standardise before the kernel is computed.'
             )
         return standardize
 
     @property
     def _is_gaussian(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "gaussian"
+        kernels = self._storage.kernels
+        return isinstance(kernels, str) and kernels in ("auto", "gaussian")
 
     def _make_bank(self) -> KernelBank | PrecomputedBank:
         standardize = self._standardized()
         if self._is_gaussian:
             view = View("gaussian", Gaussian(gamma=1.0 / self._width), standardize=standardize)
-            return KernelBank(view, psd=self.psd)
+            return KernelBank(view, psd=self._storage.psd)
         bank = super()._make_bank()
         if standardize and isinstance(bank, KernelBank):
-            bank = KernelBank(replace(as_views(bank.kernels)[0], standardize=True), psd=self.psd)
+            bank = replace(bank, kernels=replace(as_views(bank)[0], standardize=True))
         return bank
 
     def _candidates(self, points: Any, codes: Array, grid: Grid) -> Iterator[Candidate]:
@@ -468,7 +466,8 @@ def make_classifier(classifier: Any, *, n_neighbors: int, C: float, seed: int) -
             return SVC(C=check_number("C", C, above=0.0), kernel="precomputed", random_state=seed)
         kind = KernelKNNClassifier if classifier == "knn" else KDDAClassifier
         # a learned kernel is indefinite by rounding at most
-        return kind("precomputed", n_neighbors=n_neighbors, psd="clip", random_state=seed)
+        bank = KernelBank("precomputed", psd="clip")
+        return kind(bank, n_neighbors=n_neighbors, random_state=seed)
     if isinstance(classifier, type) or not all(
         hasattr(classifier, m) for m in ("fit", "predict", "get_params")
     ):

@@ -45,7 +45,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
 
     Parameters
     ----------
-    kernel : "gaussian", "precomputed", kernel, View or function f(X, Z)
+    kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
         :math:`k_0`. "gaussian" is ``Gaussian()``, whose width is the median distance between training rows.
         Precomputed: X is (n, n) at fit and (n_samples, n) afterwards.
     cores : float, int or array of int
@@ -60,9 +60,6 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     step : float
         The first step of the gradient method; steps fall linearly to zero. One that would lower :math:`J` is
         halved until it does not.
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite kernel: refuse it, drop its negative eigenvalues, or add a multiple of
-        the identity. A large matrix is looked at in part.
     random_state : int, RandomState or None
         Seeds the draw of the cores; None is a fixed seed.
 
@@ -112,13 +109,12 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
 
     about = CONFORMAL
 
-    kernel: Any = "gaussian"
+    kernels: Any = "gaussian"
     _: KW_ONLY
     cores: Any = 1 / 3
     method: str = "gradient"
     n_steps: int = 200
     step: float = 0.01
-    psd: str = "error"
     random_state: Any = None
 
     def __sklearn_tags__(self) -> Tags:

@@ -40,7 +40,7 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
 
     Parameters
     ----------
-    kernel : "gaussian", "precomputed", kernel, View or function f(X, Z)
+    kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
         "gaussian" is ``Gaussian()``, whose width is the median distance between training rows. Precomputed:
         X is (n, n) at fit and (n_samples, n) afterwards.
     reg : float, positive
@@ -51,9 +51,6 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     n_neighbors : int
         How many of the nearest training points, after projection, vote on the class. Of several classes with
         as many votes, the one with the nearest point wins.
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite kernel: refuse it, drop its negative eigenvalues, or add a multiple of
-        the identity. A large matrix is looked at in part.
     random_state : int, RandomState or None
         Seeds the order in which training points at *exactly* the same distance are taken; their order in X is
         often that of the classes. None is a fixed seed.
@@ -97,12 +94,11 @@ class KDDAClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
 
     about = KDDA
 
-    kernel: Any = "gaussian"
+    kernels: Any = "gaussian"
     _: KW_ONLY
     reg: float = 1.0
     n_components: int | None = None
     n_neighbors: int = 1
-    psd: str = "error"
     random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> "KDDAClassifier":

@@ -77,15 +77,12 @@ class KernelKNNClassifier(NeighbourVote):
 
     Parameters
     ----------
-    kernel : "gaussian", "precomputed", kernel, View or function f(X, Z)
+    kernels : "gaussian", "precomputed", kernel, View or function f(X, Z)
         "gaussian" is ``Gaussian()``, whose width is the median distance between training rows. Precomputed:
         X is (n, n) at fit and (n_samples, n) at predict.
     n_neighbors : int
         How many of the nearest training points vote. Of several classes with as many votes, the one with the
         nearest point wins.
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite kernel, in which distances have no meaning: refuse it, drop its negative
-        eigenvalues, or add a multiple of the identity. A large matrix is looked at in part.
     random_state : int, RandomState or None
         Seeds the order in which training points at *exactly* the same distance are taken (a narrow Gaussian
         vanishes between all points); their order in X is often that of the classes. None is a fixed seed.
@@ -124,10 +121,9 @@ class KernelKNNClassifier(NeighbourVote):
 
     about = NEIGHBOURS
 
-    kernel: Any = "gaussian"
+    kernels: Any = "gaussian"
     _: KW_ONLY
     n_neighbors: int = 1
-    psd: str = "error"
     random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> "KernelKNNClassifier":

@@ -83,8 +83,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     tol : float
         The relative duality gap to reach.
     max_iter : int
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite Gram matrix; every matrix is looked at whole.
     callback : callable, optional
         Called with a dict after each iteration; a true answer stops the fit.
     verbose : int
@@ -154,6 +152,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 
     about = TRANSDUCTIVE
     _adds_kernels = True
+    _storage_options = ("psd",)
 
     kernels: Any = "auto"
     _: KW_ONLY
@@ -164,7 +163,6 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     n_components: int | None = 20
     tol: float = 1e-8
     max_iter: int = 100
-    psd: str = "error"
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
 
@@ -208,7 +206,8 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 
     def _fit_kernels(self, points: Any) -> Array:
         """The stack (m, n, n) over all points, every matrix checked whole."""
-        self._bank = make_bank(self.kernels, dtype="float64", gram="dense", psd=self.psd)
+        self._check_storage()
+        self._bank = make_bank(self.kernels)
         Ks = np.asarray(self._bank.fit_stack(points), float)
         self.view_names_ = list(self._bank.view_names_)
         for K, name in zip(Ks, self.view_names_, strict=True):

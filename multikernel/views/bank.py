@@ -43,12 +43,13 @@ from multikernel.views.columns import (
     spread_into,
 )
 from multikernel.views.memory import (
-    GRAM_CHOICES,
+    GRAM_ROUTES,
     MemoryEstimate,
     allocate_stack,
     estimate_memory,
     require_fits,
 )
+from multikernel.views.parameters import parameters, with_parameters
 from multikernel.views.tables import MultiTable
 from multikernel.views.view import View, as_views, place_views, refuse_approximations, require_varying
 
@@ -175,15 +176,39 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         standardised (mean 0, standard deviation 1 on the training rows; sparse columns are divided only),
         with unit diagonal; those that are constant on the training rows are left out. Tuples are
         ``(name, kernel, columns)`` as in scikit-learn's ColumnTransformer.
-    dtype : {"float64", "float32"}
-        Of the training stack.
-    gram : {"dense", "memmap"}
-        Where the training stack lives: in memory, or in a temporary file.
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite training Gram: refuse it, drop its negative eigenvalues, or add a
-        multiple of the identity. Up to about 6e7 operations in all, every Gram is checked by its Cholesky
-        factor; beyond, a few principal blocks of it are, unless a repair is asked for.
-    memory_limit : int, optional
+    psd : {"error", "clip", "shift"}, default="error"
+        What to do with an indefinite training Gram matrix:
+
+        - "error": refuse it. Up to about 6e7 operations in all, every matrix is checked by its Cholesky
+          factor; beyond, a few principal blocks of it are, and again where a solver meets negative curvature;
+        - "clip": set its negative eigenvalues to zero;
+        - "shift": add a multiple of the identity.
+    gram : {"auto", "dense", "memmap", "low_rank"}, default="auto"
+        Kernel representation during fit:
+
+        - "auto": a Gram stack up to 10 000 rows where it fits in memory; in :class:`MKLClassifier`,
+          :class:`MKLRegressor` and :class:`MKLRidge` factors beyond that, wherever `rank` is given or a view
+          names one or an ``approximation``, and for rows in dask collections;
+        - "dense": a Gram stack in memory;
+        - "memmap": a Gram stack in a temporary file;
+        - "low_rank": factors of low rank, for these three estimators only (see :class:`LowRankBank`).
+    dtype : {"float64", "float32"}, default="float64"
+        Precision of stack or factors; a precomputed stack of either keeps its own.
+    rank : int, float in (0, 1) or None, default=None
+        Of factors, for views that name none: their number of columns, or the largest relative trace error
+        over all rows; None is 200 columns.
+    missing : {"auto", "error", "renormalize", "absent", "mean", "complete"}, default="auto"
+        What to do with samples that lack views: all columns of a view are NaN in their row (None or NA in
+        columns of objects), or their row and column of a precomputed kernel. For :class:`MKLClassifier`,
+        :class:`MKLRegressor`, :class:`MKLRidge` and :class:`MKLOneClass`; it needs a Gram stack.
+
+        - "auto": "renormalize" for tables that an outer join left with gaps, else "error";
+        - "error": refuse them;
+        - "renormalize": scale the views that a sample has to stand for all, by the weights;
+        - "absent": ask for the margin of a sample in the views that it has;
+        - "mean": put the mean of the other samples in the place of a missing view;
+        - "complete": estimate a missing view from the other views.
+    memory_limit : int, default=None
         Bytes that may be used, instead of what the system says is available.
 
     Attributes
@@ -207,9 +232,11 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
 
     kernels: Any = "auto"
     _: KW_ONLY
-    dtype: Any = "float64"
-    gram: str = "dense"
     psd: str = "error"
+    gram: str = "auto"
+    dtype: Any = "float64"
+    rank: int | float | None = None
+    missing: str = "auto"
     memory_limit: int | None = None
 
     # --- fit -------------------------------------------------------------------------------------
@@ -227,14 +254,14 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
 
     def fit_stack(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit, and return the training Grams kernels first: Ks of shape (m, n, n), C-contiguous."""
-        check_choice("gram", self.gram, GRAM_CHOICES)
+        place = self._place
         table = as_table(X)
         n = n_rows(table)
         views = place_views(as_views(self.kernels), table)
         self.memory_ = self.memory_estimate(max(n, 1), n_kernels=len(views))
         require_fits(self.memory_)
         shape = (self.memory_.n_kernels, n, n)
-        Ks = allocate_stack(shape, check_float_dtype(self.dtype), self.gram)
+        Ks = allocate_stack(shape, check_float_dtype(self.dtype), place)
         kept = self._fit_views(table, views, np.asarray(Ks))
         for target, position in enumerate(kept):
             if target != position:
@@ -250,7 +277,36 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
             else check_positive_integer("n_kernels", n_kernels)
         )
         dtype = check_float_dtype(self.dtype)
-        return estimate_memory(n, m, dtype, self.gram, self.memory_limit, lean=self.lean)
+        return estimate_memory(n, m, dtype, self._place, self.memory_limit, lean=self.lean)
+
+    @property
+    def _place(self) -> str:
+        """Where the training stack is kept: "dense" or "memmap"."""
+        check_choice("gram", self.gram, GRAM_ROUTES)
+        if self.gram == "low_rank":
+            raise ValueError(
+                "gram='low_rank' keeps no Gram matrices: it is for MKLClassifier, MKLRegressor and MKLRidge. "
+                "Use LowRankBank for factors alone, or gram='dense' or 'memmap'."
+            )
+        return "dense" if self.gram == "auto" else self.gram
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep`, those of the kernels by view, such as ``mrna__gamma``."""
+        own = super().get_params(deep=False)
+        return (parameters(self.kernels) if deep else {}) | own
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of the kernels by view, such as ``mrna__gamma``."""
+        own = super().get_params(deep=False)
+        nested = {
+            path.removeprefix("kernels__"): params.pop(path)
+            for path in list(params)
+            if path not in own and (path.startswith("kernels__") or "__" in path)
+        }
+        super().set_params(**params)
+        if nested:
+            self.kernels = with_parameters(self.kernels, nested, type(self).__name__)
+        return self
 
     def _fit_views(self, table: Any, views: list[View], slots: np.ndarray | list[np.ndarray]) -> list[int]:
         """Fit all views, the Gram of each into its slot; the positions of those that are kept."""
@@ -262,7 +318,7 @@ class KernelBank(Bank, TransformerMixin, BaseEstimator):
         full = can_check_fully(n, len(views)) or self.psd != "error"
         fitted: dict[int, FittedView] = {}
         for position, view, pair in pairs_by_columns(
-            views, table, keep=self.gram != "memmap", allow_absent=self.allow_absent
+            views, table, keep=self._place != "memmap", allow_absent=self.allow_absent
         ):
             with pair.naming_rows():
                 result = self._fit_present(view, pair, slots[position], full, self._is_automatic(view))

@@ -14,6 +14,7 @@ from multikernel._validation import check_choice, check_number
 from multikernel.rows.memory import allocate_array, available_memory
 
 GRAM_CHOICES = ("dense", "memmap")
+GRAM_ROUTES = ("auto", "dense", "memmap", "low_rank")
 _WORKSPACE_SHARE = 0.3
 _ROW_NUMBERS = 100  # duals, gradients, bounds and the like, and what a block of rows takes on the way
 REFERENCE_ROWS, ROWS_PER_COLUMN = 5000, 4  # of the factors of one view

@@ -12,6 +12,7 @@ where a view is called as :func:`as_views` names it.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -62,7 +63,8 @@ def with_parameters(kernels: Any, changes: Mapping[str, Any], owner: str) -> Any
         What the message calls the estimator.
     """
     if hasattr(kernels, "get_params") and not isinstance(kernels, (Kernel, View)):  # a bank
-        return kernels.with_params(changes)
+        bank = copy.copy(kernels)
+        return bank.set_params(**changes)
     by_head: dict[str, dict[str, Any]] = {}
     for path, value in changes.items():
         head, _, rest = path.partition("__")

@@ -279,35 +279,43 @@ def _as_stack(X: Any, dtype: Any = np.float64) -> np.ndarray:
     return stack
 
 
+def is_precomputed(kernels: Any) -> bool:
+    """Whether a ``kernels=`` argument says that X holds kernels."""
+    kernels = getattr(kernels, "kernels", kernels)
+    return isinstance(kernels, str) and kernels == "precomputed"
+
+
+def storage_of(kernels: Any) -> KernelBank:
+    """A ``kernels=`` argument as a bank, which says how its kernels are stored: itself, or one by default."""
+    return kernels if isinstance(kernels, KernelBank) else KernelBank(kernels)
+
+
 def make_bank(
-    kernels: Any = "auto",
-    *,
-    dtype: Any = "float64",
-    gram: str = "dense",
-    psd: str = "error",
-    lean: bool = False,
-    fill: str | None = None,
+    kernels: Any = "auto", *, gram: str | None = None, lean: bool = False, fill: str | None = None
 ) -> KernelBank | PrecomputedBank | CompletedBank:
     """The bank for a ``kernels=`` argument: a `PrecomputedBank` for ``"precomputed"``, else a `KernelBank`.
 
+    ``gram``: where the stack is kept, if not where the argument says.
     ``lean``: whether its stack is for a learner of kernel weights, which needs less memory beside it.
     ``fill``: how kernels are completed where samples lack views, see `CompletedBank`; None refuses such
     samples.
 
     Examples
     --------
-    >>> make_bank("precomputed", psd="clip").psd
+    >>> make_bank(KernelBank("precomputed", psd="clip")).psd
     'clip'
     """
-    check_float_dtype(dtype)
-    check_choice("gram", gram, GRAM_CHOICES)
-    check_choice("psd", psd, PSD_CHOICES)
+    given = storage_of(kernels)
+    check_float_dtype(given.dtype)
+    check_choice("psd", given.psd, PSD_CHOICES)
+    place = given._place if gram is None else gram
+    stored = {"dtype": given.dtype, "gram": place, "psd": given.psd, "memory_limit": given.memory_limit}
     bank: KernelBank | PrecomputedBank
-    if isinstance(kernels, str) and kernels == "precomputed":
-        bank = PrecomputedBank(dtype=dtype, gram=gram, psd=psd)
+    if is_precomputed(given):
+        bank = PrecomputedBank(**stored)
     else:
-        refuse_approximations(as_views(kernels))  # and what is no set of kernels, before anything is computed
-        bank = KernelBank(kernels, dtype=dtype, gram=gram, psd=psd)
+        refuse_approximations(as_views(given))  # and what is no set of kernels, before anything is computed
+        bank = KernelBank(given.kernels, **stored)
     bank.lean = lean
     return bank if fill is None else CompletedBank(bank, fill)
 

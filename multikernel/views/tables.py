@@ -133,6 +133,11 @@ class MultiTable:
         return pd.DataFrame(has, index=self.ids)
 
     @property
+    def has_gaps(self) -> bool:
+        """Whether a join left samples that lack a table."""
+        return self.counts is not None and bool(self.counts["lacks"].any())
+
+    @property
     def ndim(self) -> int:
         """Two: samples and columns."""
         return 2

@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from multikernel import MultipleKernelKMeans, View, stack_kernels
+from multikernel import KernelBank, MultipleKernelKMeans, View, stack_kernels
 from multikernel.clustering.solver import KernelKMeans, in_order, spread_start
 from multikernel.kernels import Gaussian, Linear
 
@@ -118,7 +118,9 @@ def test_training_samples_keep_their_clusters_in_single_precision_too():
     X, _ = make_blobs(50, centers=3, random_state=2)
     model = MultipleKernelKMeans(3, [Linear(), Gaussian()]).fit(X)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-    single = MultipleKernelKMeans(3, [Linear(), Gaussian()], dtype="float32", gram="memmap").fit(X)
+    single = MultipleKernelKMeans(3, KernelBank([Linear(), Gaussian()], dtype="float32", gram="memmap")).fit(
+        X
+    )
     np.testing.assert_array_equal(single.labels_, model.labels_)
     np.testing.assert_allclose(single.simplex_weights_, model.simplex_weights_, rtol=1e-4)
 

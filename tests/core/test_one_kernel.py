@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from multikernel import ConformalKernel, KDDAClassifier, KernelKNNClassifier
+from multikernel import ConformalKernel, KDDAClassifier, KernelBank, KernelKNNClassifier
 from multikernel.core import estimator as _estimator
 from multikernel.kernels import Gaussian, Linear
 from multikernel.views import View
@@ -44,9 +44,9 @@ def assert_same(model, X_of_model, other, X_of_other):
 # repaired here, because some of those that scikit-learn passes are indefinite.
 @parametrize_with_checks(
     [
-        KernelKNNClassifier("precomputed", n_neighbors=3, psd="clip"),
-        KDDAClassifier("precomputed", n_components=1, n_neighbors=4, psd="clip"),
-        ConformalKernel("precomputed", method="eig", psd="clip"),
+        KernelKNNClassifier(KernelBank("precomputed", psd="clip"), n_neighbors=3),
+        KDDAClassifier(KernelBank("precomputed", psd="clip"), n_components=1, n_neighbors=4),
+        ConformalKernel(KernelBank("precomputed", psd="clip"), method="eig"),
     ]
 )
 @pytest.mark.filterwarnings("default")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from multikernel import MKLClassifier, stack_kernels
+from multikernel import KernelBank, MKLClassifier, stack_kernels
 from multikernel.cli import app
 from multikernel.datasets import load_dataset
 from multikernel.doctor import diagnose
@@ -77,7 +77,7 @@ def test_generated_similarities_with_the_same_faults():
     with pytest.raises(ValueError, match="positive semidefinite"):
         MKLClassifier("precomputed").fit(straight, y)
     repaired = stack_kernels(mend(kernels))
-    clipped = MKLClassifier("precomputed", psd="clip", tol=1e-8).fit(straight, y)
+    clipped = MKLClassifier(KernelBank("precomputed", psd="clip"), tol=1e-8).fit(straight, y)
     direct = MKLClassifier("precomputed", tol=1e-8).fit(repaired, y)
     assert clipped.objective_ == pytest.approx(direct.objective_, rel=1e-4)
 
@@ -105,7 +105,7 @@ def test_drugs_and_targets_as_they_were_published(name, monkeypatch):
     with pytest.raises(ValueError, match="must be symmetric"):
         MKLClassifier("precomputed").fit(stack_kernels(drugs), y)
     stack = stack_kernels({key: (K + K.T) / 2 for key, K in drugs.items()})
-    assert MKLClassifier("precomputed", psd="clip").fit(stack, y).status_ == "optimal"
+    assert MKLClassifier(KernelBank("precomputed", psd="clip")).fit(stack, y).status_ == "optimal"
 
 
 @needs_shared_data

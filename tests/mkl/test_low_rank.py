@@ -12,7 +12,7 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import MKLClassifier, MKLRegressor, MKLRidge, View
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, View
 from multikernel.kernels import Gaussian, Laplacian, Linear
 from multikernel.mkl import low_rank as _factors
 from multikernel.mkl.low_rank import FactorRequest, LowRankWarning
@@ -174,7 +174,7 @@ def test_rows_that_differ_become_reference_rows_wherever_they_are():
     X[RARE, 2] = [1.0, -2.0, 1.0, 3.0]
     X[RARE[:2], 3] = 8.0
     y = (X[:, 0] + 5 * X[:, 2] > 0).astype(int)
-    estimator = MKLClassifier(RARE_VIEWS, gram="low_rank", rank=10, random_state=0)
+    estimator = MKLClassifier(KernelBank(RARE_VIEWS, gram="low_rank", rank=10), random_state=0)
     here = clone(estimator).fit(X, y)
     assert here.approximation_["rank"].tolist() == [10, 1, 2]
     for table in (
@@ -220,7 +220,7 @@ def test_an_error_that_is_asked_for_holds_over_all_rows(few_references):
     few_references(40)
     X, y = make_binary(400, seed=2)
     X[::50] *= 4.0  # rows unlike those that a small sample holds
-    model = MKLClassifier(MANY, gram="low_rank", rank=0.05).fit(X, y)
+    model = MKLClassifier(KernelBank(MANY, gram="low_rank", rank=0.05)).fit(X, y)
     table = model.approximation_
     assert table["approximation"].tolist() == ["cholesky", "nystroem"] and table["rank"]["far"] == 15
     norms = [(Z**2).sum() for _, Z in model._prediction_bank.iter_factors(X)]
@@ -239,7 +239,7 @@ def test_an_error_that_is_not_reached_is_said(few_references, monkeypatch, rank,
     few_references(10)
     monkeypatch.setattr(_factors, "_ATTEMPTS", attempts)
     with pytest.warns(UserWarning, match=f"view 'near' .*{said}"):
-        MKLClassifier(MANY, gram="low_rank", rank=rank).fit(*make_binary(200))
+        MKLClassifier(KernelBank(MANY, gram="low_rank", rank=rank)).fit(*make_binary(200))
 
 
 def test_an_error_out_of_reach_is_tried_once_and_said(monkeypatch):
@@ -247,7 +247,7 @@ def test_an_error_out_of_reach_is_tried_once_and_said(monkeypatch):
     monkeypatch.setattr(FactorRequest, "_fitted", lambda *given: fits.append(1) or fitted(*given))
     views = [View("narrow", Gaussian(gamma=500.0), [0, 1]), MANY[1]]
     with pytest.warns(LowRankWarning, match=r"'narrow' .* with 200 columns, the most .*gram='dense'"):
-        MKLClassifier(views, gram="low_rank", rank=0.01).fit(*make_binary(500))
+        MKLClassifier(KernelBank(views, gram="low_rank", rank=0.01)).fit(*make_binary(500))
     assert len(fits) == 1
 
 

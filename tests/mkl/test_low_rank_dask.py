@@ -10,7 +10,7 @@ from dask.sizeof import sizeof
 from sklearn.base import clone
 
 import multikernel
-from multikernel import MKLClassifier, MKLRegressor, MKLRidge
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge
 from multikernel.core.row_input import factorise
 from multikernel.inspection import evaluate
 from multikernel.kernels import Gaussian
@@ -91,7 +91,7 @@ def test_frames_with_partitions_of_unknown_size():
     frame = pd.DataFrame(X, columns=COLUMNS).assign(label=y)
     parts = dd.from_pandas(frame, npartitions=4)
     views = [(name, kernel, [COLUMNS[c] for c in columns]) for name, kernel, columns in VIEWS]
-    estimator = MKLClassifier(views, gram="low_rank", rank=25)
+    estimator = MKLClassifier(KernelBank(views, gram="low_rank", rank=25))
     here = clone(estimator).fit(frame[COLUMNS], y)
     there = clone(estimator).fit(parts[COLUMNS], parts["label"])
     np.testing.assert_allclose(there.objective_, here.objective_, rtol=1e-9)
@@ -126,8 +126,8 @@ def test_factors_that_do_not_fit_are_computed_when_they_are_read(monkeypatch):
 def test_an_error_that_is_asked_for_holds_over_all_chunks(monkeypatch):
     monkeypatch.setattr(_factors, "reference_size", lambda n, ranks: 20)
     X, y = make_binary(200)
-    here = MKLClassifier(VIEWS, gram="low_rank", rank=0.05).fit(X, y)
-    there = MKLClassifier(VIEWS, gram="low_rank", rank=0.05).fit(in_chunks(X), in_chunks(y))
+    here = MKLClassifier(KernelBank(VIEWS, gram="low_rank", rank=0.05)).fit(X, y)
+    there = MKLClassifier(KernelBank(VIEWS, gram="low_rank", rank=0.05)).fit(in_chunks(X), in_chunks(y))
     pd.testing.assert_frame_equal(there.approximation_, here.approximation_)
     assert there.approximation_["trace_error"].max() <= 0.05
 
@@ -218,7 +218,7 @@ def test_what_a_fit_on_chunks_cannot_do_is_named():
             low_rank(model).fit(X, labels)
     for gram in ("dense", "memmap"):
         with pytest.raises(TypeError, match=rf"gram='{gram}' needs all rows.*gram='low_rank'.*compute\(\)"):
-            MKLClassifier(VIEWS, gram=gram).fit(X, y)
+            MKLClassifier(KernelBank(VIEWS, gram=gram)).fit(X, y)
 
 
 def test_a_fitted_model_checks_the_chunks_that_it_is_given():

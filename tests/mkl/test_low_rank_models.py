@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
-from multikernel import MKLClassifier, MKLRegressor, View, cost_path, load_model, save_model, viz
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, View, cost_path, load_model, save_model, viz
 from multikernel.cli import app
 from multikernel.inspection import baselines, evaluate, learned_kernel
 from multikernel.inspection.subject import subject_of
@@ -93,7 +93,7 @@ def test_refits_to_fewer_rows_go_the_way_of_the_fit(monkeypatch):
     with pytest.warns(LowRankWarning):
         model = MKLClassifier(VIEWS).fit(X, Y)
     assert subject_of(model).fresh().fit(X[:60], Y[:60]).gram_ == "low_rank"
-    model = MKLClassifier(VIEWS, rank=10, gram="low_rank").fit(X, Y)
+    model = MKLClassifier(KernelBank(VIEWS, rank=10, gram="low_rank")).fit(X, Y)
     rival, _ = baselines.same_machine(subject_of(model))
     assert rival.fit(X[:60] @ X[:60].T, Y[:60]).gram_ == "dense", "on a ready-made kernel"
 
@@ -102,7 +102,7 @@ def test_pictures(model):
     for draw in (viz.weights, viz.convergence):
         assert draw(model, ax=Figure().subplots()) is not None
     viz.contributions(model, X[:1], ax=Figure().subplots())
-    plane = MKLClassifier([Gaussian(0.5), Linear()], gram="low_rank", rank=10).fit(X[:, :2], Y)
+    plane = MKLClassifier(KernelBank([Gaussian(0.5), Linear()], gram="low_rank", rank=10)).fit(X[:, :2], Y)
     viz.decision_regions(plane, X[:, :2], Y, ax=Figure().subplots())
 
 
@@ -115,7 +115,7 @@ def test_a_saved_model_says_the_same(model, tmp_path):
 
 
 def test_costs_are_traded_on_factors():
-    estimator = MKLRegressor(VIEWS, gram="low_rank", rank=10)
+    estimator = MKLRegressor(KernelBank(VIEWS, gram="low_rank", rank=10))
     path = cost_path(estimator, *make_regression(90), {"signal": 4.0}, exponents=[0, 2], cv=3)
     assert (path.table["n_support"] <= 10).all() and (path.table["n_support"] > 1).all()
     last = estimator.set_params(costs=path.costs_at(0.0)).fit(*make_regression(90))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
 
-from multikernel import MKLClassifier, MKLRegressor, MKLRidge, RegularizedMKLClassifier, View
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, RegularizedMKLClassifier, View
 from multikernel.kernels import Gaussian, Linear, Sigmoid
 from multikernel.mkl import low_rank as _factor_warnings
 from multikernel.mkl.low_rank import LowRankWarning
@@ -31,7 +31,7 @@ def small_stacks(monkeypatch):
 def test_stacks_up_to_the_stated_size_and_factors_beyond(small_stacks):
     below = MKLClassifier(VIEWS).fit(X[:50], Y[:50])
     assert below.gram_ == "dense"
-    dense = MKLClassifier(VIEWS, gram="dense").fit(X[:50], Y[:50])
+    dense = MKLClassifier(KernelBank(VIEWS, gram="dense")).fit(X[:50], Y[:50])
     np.testing.assert_array_equal(below.dual_coef_, dense.dual_coef_)
     with pytest.warns(LowRankWarning):
         above = MKLClassifier(VIEWS).fit(X[:51], Y[:51])
@@ -39,11 +39,11 @@ def test_stacks_up_to_the_stated_size_and_factors_beyond(small_stacks):
 
 
 def test_a_rank_asks_for_factors_at_any_size():
-    model = MKLClassifier(VIEWS, rank=20).fit(X, Y)  # without a warning
+    model = MKLClassifier(KernelBank(VIEWS, rank=20)).fit(X, Y)  # without a warning
     assert model.gram_ == "low_rank" and model.approximation_["rank"].max() == 20
-    assert MKLClassifier(VIEWS, rank=20, gram="dense").fit(X, Y).gram_ == "dense"
+    assert MKLClassifier(KernelBank(VIEWS, rank=20, gram="dense")).fit(X, Y).gram_ == "dense"
     with pytest.raises(ValueError, match=r"multiclass='joint' has no low-rank route"):
-        MKLClassifier(VIEWS, rank=20, multiclass="joint").fit(X, Y)
+        MKLClassifier(KernelBank(VIEWS, rank=20), multiclass="joint").fit(X, Y)
 
 
 def test_the_stated_size_is_ten_thousand_rows():
@@ -72,21 +72,21 @@ def test_the_warning_says_how_exact_it_is_and_how_to_choose(small_stacks):
     assert len({text.partition(" About ")[0] for text in messages}) == 1 and max(map(len, messages)) < 400
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        MKLRegressor(VIEWS, rank=5, gram="low_rank").fit(*make_regression(80))
+        MKLRegressor(KernelBank(VIEWS, rank=5, gram="low_rank")).fit(*make_regression(80))
 
 
 def test_factors_that_hold_little_or_cost_more_than_the_stack_are_said_to(monkeypatch):
     narrow = [View("narrow", Gaussian(500.0), [0, 1]), *VIEWS]
     said = r"Raise rank, or use wider kernels, for view 'narrow' \(relative trace error up to 0\.\d+, see"
     with pytest.warns(LowRankWarning, match=said) as caught:
-        MKLClassifier(narrow, gram="low_rank", rank=30).fit(X, Y)
+        MKLClassifier(KernelBank(narrow, gram="low_rank", rank=30)).fit(X, Y)
     assert len(caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        MKLClassifier(VIEWS[:1], gram="low_rank", rank=80).fit(X, Y)  # so little is no matter
+        MKLClassifier(KernelBank(VIEWS[:1], gram="low_rank", rank=80)).fit(X, Y)  # so little is no matter
     monkeypatch.setattr(_factor_warnings, "_LITTLE", 0)
     with pytest.warns(LowRankWarning, match=r"use gram='dense'.* \d+ columns take .* KiB of .* 115\.0 KiB\."):
-        MKLClassifier(VIEWS[:1], gram="low_rank", rank=80).fit(X, Y)
+        MKLClassifier(KernelBank(VIEWS[:1], gram="low_rank", rank=80)).fit(X, Y)
 
 
 def test_a_view_that_names_an_approximation_is_factored_at_any_size():
@@ -95,7 +95,7 @@ def test_a_view_that_names_an_approximation_is_factored_at_any_size():
     assert model.approximation_["approximation"].tolist() == ["nystroem", "exact"]
     for gram in ("dense", "memmap"):
         with pytest.raises(ValueError, match=r"view 'signal' has approximation='nystroem'.*gram='low_rank'"):
-            MKLClassifier(NAMED, gram=gram).fit(X, Y)
+            MKLClassifier(KernelBank(NAMED, gram=gram)).fit(X, Y)
 
 
 def test_folds_of_the_calibration_go_the_same_way(small_stacks):
@@ -108,11 +108,11 @@ def test_folds_of_the_calibration_go_the_same_way(small_stacks):
 def test_where_factors_cannot_be_the_stack_is_made(small_stacks, monkeypatch):
     assert MKLClassifier(VIEWS, multiclass="joint").fit(X, Y).gram_ == "dense"
     assert MKLClassifier(VIEWS, loss="squared_hinge", C="learn").fit(X, Y).gram_ == "dense"
-    assert MKLClassifier(VIEWS, psd="clip").fit(X, Y).gram_ == "dense"
+    assert MKLClassifier(KernelBank(VIEWS, psd="clip")).fit(X, Y).gram_ == "dense"
     assert MKLClassifier("precomputed").fit(plain_kernels(X, X), Y).gram_ == "dense"
     assert RegularizedMKLClassifier(VIEWS[:2], cv=2, max_steps=1, tol=0.1).fit(X, Y).gram_ == "dense"
     monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: 200_000)  # a stack takes 250 000
-    assert MKLClassifier(VIEWS, psd="clip").fit(X, Y).gram_ == "memmap"
+    assert MKLClassifier(KernelBank(VIEWS, psd="clip")).fit(X, Y).gram_ == "memmap"
 
 
 # ---------------------------------------------------------------------- what cannot be had
@@ -122,17 +122,17 @@ def test_where_factors_cannot_be_the_stack_is_made(small_stacks, monkeypatch):
         (MKLClassifier(VIEWS, multiclass="joint"), r"multiclass='joint' has .*'shared'.*gram='dense'"),
         (MKLClassifier(VIEWS, C=np.inf), r"C=inf has no low-rank route.*gram='dense'"),
         (MKLClassifier(VIEWS, C="learn", loss="squared_hinge"), r"C='learn' has no low-rank .*gram='dense'"),
-        (MKLClassifier(VIEWS, psd="shift"), r"psd='shift' repairs Gram matrices.*Leave psd out"),
+        (MKLClassifier(KernelBank(VIEWS, psd="shift")), r"psd='shift' repairs Gram matrices.*Leave psd out"),
         (MKLClassifier("precomputed"), r"kernels='precomputed' has none.*gram='dense'"),
         (MKLClassifier([("t", Sigmoid(), None)]), r"view 't': Sigmoid.* is not positive .*gram='dense'"),
-        (MKLClassifier(VIEWS, rank=81), r"rank must be at most n, the number of rows; got 81 for n = 80"),
-        (MKLClassifier(VIEWS, rank=1.5), r"rank must be a number of columns"),
-        (MKLClassifier(VIEWS, rank="many"), r"rank must be a number of columns"),
+        (MKLClassifier(KernelBank(VIEWS, rank=81)), r"rank must be at most n, the number of rows; got 81 for n = 80"),
+        (MKLClassifier(KernelBank(VIEWS, rank=1.5)), r"rank must be a number of columns"),
+        (MKLClassifier(KernelBank(VIEWS, rank="many")), r"rank must be a number of columns"),
         (MKLClassifier(VIEWS, costs=[1.0]), r"costs must hold one number for each of the 3 kernels"),
         (MKLClassifier([("flat", Gaussian(1.0), [4])]), r"kernel 'flat' is constant"),
         (MKLClassifier([*VIEWS, ("zero", Linear(), [5])]), r"^kernel 'zero' is all zero on the training"),
         (RegularizedMKLClassifier(VIEWS), r"gram must be one of 'dense', 'memmap'; got 'low_rank'"),
-        (MKLClassifier(VIEWS, rank=10, class_weight={"no": 0.0}), "class 'no' has no sample with a positive"),
+        (MKLClassifier(KernelBank(VIEWS, rank=10), class_weight={"no": 0.0}), "class 'no' has no sample with a positive"),
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else "",
 )  # fmt: skip
@@ -147,7 +147,7 @@ def test_what_factors_cannot_do_names_the_remedy(estimator, message):
 
 
 def test_targets_and_equal_rows_are_checked_as_for_a_stack():
-    model = MKLClassifier(VIEWS, gram="low_rank", rank=10)
+    model = MKLClassifier(KernelBank(VIEWS, gram="low_rank", rank=10))
     with pytest.raises(ValueError, match="at least 2 classes; got 1 class: 'yes'"):
         model.fit(X, np.full(80, "yes"))
     with pytest.raises(ValueError, match="same number of samples; got 80 and 79"):
@@ -161,4 +161,4 @@ def test_targets_and_equal_rows_are_checked_as_for_a_stack():
         model.fit(np.ones_like(X), Y)
     names = r"gram must be one of 'auto', 'dense', 'low_rank', 'memmap'; got 'sparse'"
     with pytest.raises(ValueError, match=names):
-        MKLRidge(VIEWS, gram="sparse").fit(X, X[:, 0])
+        MKLRidge(KernelBank(VIEWS, gram="sparse")).fit(X, X[:, 0])

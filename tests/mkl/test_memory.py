@@ -66,7 +66,7 @@ def test_what_is_said_of_twenty_thousand_rows():
     said = estimate_memory(20_000, 5, "float32", "memmap", 6 * 10**9, lean=True)
     assert said.fits and said.total == 20_000**2 * (4 + 8) + 8 * 20_000 * 110
     assert not estimate_memory(20_000, 5, "float32", "memmap", 6 * 10**9).fits
-    joint = MKLClassifier(views(2), multiclass="joint", gram="memmap").fit(X[:60], THREE[:60])
+    joint = MKLClassifier(KernelBank(views(2), gram="memmap"), multiclass="joint").fit(X[:60], THREE[:60])
     assert joint.memory_.workspace == 3 * 8 * 60**2
 
 
@@ -80,7 +80,7 @@ def test_a_bank_makes_its_stack_on_disk_without_a_matrix_in_memory():
 @pytest.mark.parametrize("gram", ["dense", "memmap"])
 def test_a_ready_made_stack_on_disk_is_not_copied(gram):
     Ks = KernelBank(views(12), gram="memmap", dtype="float32").fit_stack(X)
-    model = MKLClassifier("precomputed", gram=gram)
+    model = MKLClassifier(KernelBank("precomputed", gram=gram))
     peak, _ = traced(lambda: model.fit(np.moveaxis(Ks, 0, 2), LABELS))
     assert peak <= model.memory_.total < model.memory_.stack == Ks.nbytes
     dense = MKLClassifier("precomputed").fit(np.moveaxis(np.array(Ks), 0, 2), LABELS)
@@ -115,12 +115,17 @@ slow = partial(pytest.param, marks=pytest.mark.thorough)
 @pytest.mark.parametrize(
     ("estimator", "n"),
     [
-        (MKLRidge(HALVES, rank=300, **SETTINGS), 1200),
-        slow(MKLClassifier(HALVES, rank=60, **SETTINGS), 9000),  # a part of the rows first
-        slow(MKLClassifier(HALVES, rank=200, multiclass="shared", loss="squared_hinge", **SETTINGS), 1200),
-        slow(MKLClassifier(HALVES, rank=200, multiclass="shared", **SETTINGS), 1200),
-        slow(MKLClassifier(HALVES, rank=150, n_jobs=3, **SETTINGS), 1200),
-        slow(MKLRegressor(HALVES, rank=300, dtype="float32", **SETTINGS), 1200),
+        (MKLRidge(KernelBank(HALVES, rank=300), **SETTINGS), 1200),
+        slow(MKLClassifier(KernelBank(HALVES, rank=60), **SETTINGS), 9000),  # a part of the rows first
+        slow(
+            MKLClassifier(
+                KernelBank(HALVES, rank=200), multiclass="shared", loss="squared_hinge", **SETTINGS
+            ),
+            1200,
+        ),
+        slow(MKLClassifier(KernelBank(HALVES, rank=200), multiclass="shared", **SETTINGS), 1200),
+        slow(MKLClassifier(KernelBank(HALVES, rank=150), n_jobs=3, **SETTINGS), 1200),
+        slow(MKLRegressor(KernelBank(HALVES, rank=300, dtype="float32"), **SETTINGS), 1200),
     ],
     ids=["ridge", "rows", "smooth", "shared", "jobs", "single"],
 )
@@ -132,7 +137,7 @@ def test_a_fit_takes_no_more_than_it_says(estimator, n):
 
 @pytest.mark.filterwarnings("ignore::multikernel.mkl.low_rank.LowRankWarning")
 def test_factors_on_disk_are_no_memory(monkeypatch):
-    estimator = MKLClassifier(HALVES, rank=60, **SETTINGS)
+    estimator = MKLClassifier(KernelBank(HALVES, rank=60), **SETTINGS)
     whole = estimator.fit(COLUMNS, CLASSES > 2).memory_
     monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: whole.total - 1)
     peak, said = peak_of(estimator, 9000, CLASSES > 2), estimator.memory_
@@ -143,7 +148,7 @@ def test_factors_on_disk_are_no_memory(monkeypatch):
 def test_what_does_not_fit_beside_the_factors_is_refused(monkeypatch):
     monkeypatch.setattr("multikernel.views.memory.available_memory", lambda: 10**5)
     with pytest.raises(ValueError, match=r"beside them does not fit in memory: .*smaller rank"):
-        MKLClassifier(HALVES, rank=60, **SETTINGS).fit(COLUMNS[:300], CLASSES[:300] > 2)
+        MKLClassifier(KernelBank(HALVES, rank=60), **SETTINGS).fit(COLUMNS[:300], CLASSES[:300] > 2)
 
 
 class Counted:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from multikernel import (
+    KernelBank,
     KernelDiscriminantClassifier,
     MKLClassifier,
     MKLOneClass,
@@ -151,7 +152,9 @@ def test_absent_kernels_are_the_margin_of_each_sample_in_its_own_views(norm):
     has[0] = True
     y = np.where(labels == "same", 1.0, -1.0)
     views = [(name, Linear(), columns) for name, columns in COLUMNS.items()]
-    model = MKLClassifier(views, C=C, norm=norm, missing="absent", tol=1e-8).fit(without(X, has), labels)
+    model = MKLClassifier(KernelBank(views, missing="absent"), C=C, norm=norm, tol=1e-8).fit(
+        without(X, has), labels
+    )
 
     w, b = [cp.Variable(2) for _ in COLUMNS], cp.Variable()
     scores = b + sum(
@@ -174,7 +177,7 @@ def test_absent_kernels_need_one_whole_sample():
     has = np.ones((60, 3), dtype=bool)
     has[np.arange(60), np.arange(60) % 3] = False
     with pytest.raises(ValueError, match=r"at least one training sample that has all views.* have 2 of 3"):
-        MKLClassifier(VIEWS, missing="absent").fit(without(X, has), LABELS)
+        MKLClassifier(KernelBank(VIEWS, missing="absent")).fit(without(X, has), LABELS)
 
 
 @pytest.mark.parametrize("missing", ["renormalise", "absent"])
@@ -183,7 +186,7 @@ def test_a_sample_that_lacks_views_without_weight_lacks_nothing(missing):
     table = np.column_stack([X[:, :2], 0.1 * rng.normal(size=(60, 2))])
     views = [("good", Gaussian(gamma=0.3), [0, 1]), ("noise", Linear(), [2, 3])]
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, 0)
-    model = MKLClassifier(views, missing=missing).fit(table, y)
+    model = MKLClassifier(KernelBank(views, missing=missing)).fit(table, y)
     assert model.kernel_weights_.tolist() == [1.0, 0.0]
     gappy = table.copy()
     gappy[:, 2:] = np.nan
@@ -226,19 +229,23 @@ def test_ready_made_kernels_frames_and_folds(missing):
     stack = stack_kernels([kernel(X[:, columns]) for _, kernel, columns in VIEWS])
     for m in range(3):
         stack[~has[:, m], :, m] = stack[:, ~has[:, m], m] = np.nan
-    ready = MKLClassifier("precomputed", norm=2.0, tol=1e-6, missing=missing).fit(stack, LABELS)
+    ready = MKLClassifier(KernelBank("precomputed", missing=missing), norm=2.0, tol=1e-6).fit(stack, LABELS)
     frame = pd.DataFrame(GAPPY, columns=list("abcdef"))
     names = [(name, kernel, [list("abcdef")[c] for c in columns]) for name, kernel, columns in VIEWS]
-    named = MKLClassifier(names, norm=2.0, tol=1e-6, missing=missing).fit(frame, LABELS)
+    named = MKLClassifier(KernelBank(names, missing=missing), norm=2.0, tol=1e-6).fit(frame, LABELS)
     np.testing.assert_allclose(ready.kernel_weights_, named.kernel_weights_, atol=2e-3)
     np.testing.assert_allclose(ready.decision_function(stack), named.decision_function(frame), atol=2e-3)
     weights = np.where(np.arange(60) % 4 == 0, 0.0, 1.0 + np.arange(60) % 2)
-    weighted = MKLClassifier("precomputed", norm=2.0, tol=1e-6, missing=missing).fit(stack, LABELS, weights)
+    weighted = MKLClassifier(KernelBank("precomputed", missing=missing), norm=2.0, tol=1e-6).fit(
+        stack, LABELS, weights
+    )
     kept = weights > 0
     repeated = np.repeat(np.flatnonzero(kept), weights[kept].astype(int))
-    again = MKLClassifier(VIEWS, norm=2.0, tol=1e-6, missing=missing).fit(GAPPY[repeated], LABELS[repeated])
+    again = MKLClassifier(KernelBank(VIEWS, missing=missing), norm=2.0, tol=1e-6).fit(
+        GAPPY[repeated], LABELS[repeated]
+    )
     np.testing.assert_allclose(weighted.decision_function(stack), again.decision_function(GAPPY), atol=2e-3)
-    on_views = MKLClassifier(VIEWS, norm=2.0, tol=1e-6, missing=missing)
+    on_views = MKLClassifier(KernelBank(VIEWS, missing=missing), norm=2.0, tol=1e-6)
     np.testing.assert_allclose(
         cross_val_score(ready, stack, LABELS, cv=3), cross_val_score(on_views, GAPPY, LABELS, cv=3)
     )
@@ -253,11 +260,13 @@ def test_objects_are_missing_where_they_are_none_and_tags_say_what_may_be():
     frame = pd.DataFrame({"x": X[:, 0], "word": words})
     frame.loc[::5, "word"] = None
     views = [("x", Linear(), ["x"]), ("word", overlap, "word")]
-    model = MKLClassifier(views, missing="complete").fit(frame, LABELS)
+    model = MKLClassifier(KernelBank(views, missing="complete")).fit(frame, LABELS)
     told = frame["word"].notna().to_numpy()
     assert model.score(frame[told], LABELS[told]) == 1.0 and model.kernel_weights_[1] > 0.5
     for missing in (*WAYS, "error"):
-        assert MKLRidge(missing=missing).__sklearn_tags__().input_tags.allow_nan is (missing != "error")
+        assert MKLRidge(KernelBank("auto", missing=missing)).__sklearn_tags__().input_tags.allow_nan is (
+            missing != "error"
+        )
 
 
 @pytest.mark.parametrize("settings", [{"gram": "memmap"}, {"dtype": "float32"}, {"psd": "clip"}])
@@ -270,11 +279,11 @@ def test_stacks_on_disk_and_in_single_precision(missing, settings):
 
 @pytest.mark.parametrize("missing", ["complete", "renormalise"])
 def test_probabilities_joint_machines_evaluation_and_report(missing):
-    model = MKLClassifier(VIEWS, norm=2.0, probability=True, missing=missing).fit(GAPPY, LABELS)
+    model = MKLClassifier(KernelBank(VIEWS, missing=missing), norm=2.0, probability=True).fit(GAPPY, LABELS)
     assert np.allclose(model.predict_proba(GAPPY).sum(axis=1), 1.0)
-    joint = MKLClassifier(VIEWS, norm=2.0, multiclass="joint", missing=missing).fit(GAPPY, THREE)
+    joint = MKLClassifier(KernelBank(VIEWS, missing=missing), norm=2.0, multiclass="joint").fit(GAPPY, THREE)
     assert joint.score(GAPPY, THREE) > 0.7
-    plain = MKLClassifier(VIEWS, norm=2.0, missing=missing).fit(GAPPY, LABELS)
+    plain = MKLClassifier(KernelBank(VIEWS, missing=missing), norm=2.0).fit(GAPPY, LABELS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few samples
         found = evaluate(plain, GAPPY, LABELS, cv=2)
@@ -285,20 +294,20 @@ def test_probabilities_joint_machines_evaluation_and_report(missing):
 def test_what_cannot_be_had_is_refused_with_the_remedy():
     ways = "'error', 'renormalise', 'absent', 'mean', 'complete'"
     with pytest.raises(ValueError, match=f"missing must be one of {ways}"):
-        MKLClassifier(VIEWS, missing="drop").fit(X, LABELS)
+        MKLClassifier(KernelBank(VIEWS, missing="drop")).fit(X, LABELS)
     with pytest.raises(ValueError, match=r"view '\w+' holds NaN.*MKLClassifier.*missing='complete'"):
         MKLClassifier(VIEWS).fit(GAPPY, LABELS)
     with pytest.raises(ValueError, match=r"view '\w+' holds NaN.*MKLClassifier.*missing='complete'"):
         KernelDiscriminantClassifier(VIEWS).fit(GAPPY, LABELS)
     with pytest.raises(ValueError, match=r"missing='mean' .* no low-rank route.*gram='dense'"):
-        MKLRidge(VIEWS, missing="mean", gram="low_rank").fit(X, VALUES)
+        MKLRidge(KernelBank(VIEWS, missing="mean", gram="low_rank")).fit(X, VALUES)
     with pytest.raises(ValueError, match=r"missing='complete' .*compute"):
-        MKLRidge(VIEWS, missing="complete").fit(dask.array.from_array(X, chunks=30), VALUES)
+        MKLRidge(KernelBank(VIEWS, missing="complete")).fit(dask.array.from_array(X, chunks=30), VALUES)
     bad = GAPPY.copy()
     bad[17] = np.nan
     with pytest.raises(ValueError, match="all views are missing in row 17"):
-        MKLRegressor(VIEWS, missing="mean").fit(bad, VALUES)
-    model = MKLRegressor(VIEWS, missing="mean").fit(GAPPY, VALUES)
+        MKLRegressor(KernelBank(VIEWS, missing="mean")).fit(bad, VALUES)
+    model = MKLRegressor(KernelBank(VIEWS, missing="mean")).fit(GAPPY, VALUES)
     many = np.vstack([X] * 40)
     many[2300] = np.nan
     with pytest.raises(ValueError, match="all views are missing in row 2300"):

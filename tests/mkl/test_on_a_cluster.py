@@ -10,7 +10,7 @@ from distributed import Client, LocalCluster
 from joblib import parallel_config
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from multikernel import MKLClassifier, MKLRegressor, MKLRidge, NonstationaryClassifier
+from multikernel import KernelBank, MKLClassifier, MKLRegressor, MKLRidge, NonstationaryClassifier
 from multikernel.inspection import compare
 from multikernel.kernels import Laplacian
 from tests.cluster import worker_lost_at_round, worker_processes
@@ -38,7 +38,9 @@ class NeverSent:
 
 def test_a_classifier_on_arrays_is_that_of_one_process(client):
     X, y = make_three(300)
-    estimator = MKLClassifier(VIEWS, gram="low_rank", rank=30, multiclass="shared", callback=NeverSent())
+    estimator = MKLClassifier(
+        KernelBank(VIEWS, gram="low_rank", rank=30), multiclass="shared", callback=NeverSent()
+    )
     here = estimator.fit(X, y)
     value, scores = here.objective_, here.decision_function(X)
     there = estimator.fit(in_chunks(X), in_chunks(y))
@@ -50,7 +52,7 @@ def test_a_classifier_on_arrays_is_that_of_one_process(client):
 
 def test_a_regressor_on_frames_is_that_of_one_process(client):
     X, y = make_regression(300)
-    estimator = MKLRegressor(VIEWS, gram="low_rank", rank=0.01)
+    estimator = MKLRegressor(KernelBank(VIEWS, gram="low_rank", rank=0.01))
     here = estimator.fit(pd.DataFrame(X, columns=COLUMNS), y)
     value, score = here.objective_, here.score(pd.DataFrame(X, columns=COLUMNS), y)
     frame = dd.from_pandas(pd.DataFrame(X, columns=COLUMNS).assign(y=y), npartitions=3)
@@ -61,7 +63,7 @@ def test_a_regressor_on_frames_is_that_of_one_process(client):
 
 def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(client):
     X, y = make_binary(300)
-    estimator = MKLClassifier(VIEWS, gram="low_rank", rank=30)
+    estimator = MKLClassifier(KernelBank(VIEWS, gram="low_rank", rank=30))
     expected = estimator.fit(X, y).objective_
     with worker_lost_at_round(client, 7) as rounds:  # a step of the solver: labels and factors came before
         model = estimator.fit(in_chunks(X), in_chunks(y))
@@ -83,7 +85,7 @@ def test_more_rows_and_factors_than_memory(tmp_path):
     X = da.concatenate([da.from_delayed(chunk, (n_rows, 500), dtype=float) for chunk in made])
     assert X.nbytes > limit
     views = [("signal", Laplacian(0.5), [0]), ("noise", Laplacian(0.5), [1])]
-    model = MKLRidge(views, gram="low_rank", rank=20)
+    model = MKLRidge(KernelBank(views, gram="low_rank", rank=20))
     options = {"n_workers": 1, "threads_per_worker": 1, "memory_limit": limit}
     with (
         LocalCluster(dashboard_address=":0", local_directory=str(tmp_path), **options) as cluster,

@@ -86,6 +86,8 @@ def test_a_repair_that_is_asked_for_looks_at_large_kernels_whole():
     spoiled = 0.5 * (spoiled + spoiled.T)
     assert not is_indefinite(spoiled, full=False) and is_indefinite(spoiled, full=True)  # blocks miss it
     bank = (
-        MKLClassifier("precomputed", psd="clip").fit(spoiled[:, :, None], np.sign(X[:, 0]))._prediction_bank
+        MKLClassifier(KernelBank("precomputed", psd="clip"))
+        .fit(spoiled[:, :, None], np.sign(X[:, 0]))
+        ._prediction_bank
     )
     assert list(bank._repairs) == [0]

@@ -68,7 +68,7 @@ def test_numbers_with_gaps_go_in_as_arrays(patients):
 def test_factors_of_tables_with_gaps(patients):
     X, y = patients
     dense = MKLClassifier(VIEWS).fit(X, y)
-    factors = MKLClassifier(VIEWS, gram="low_rank", rank=60).fit(X, y)
+    factors = MKLClassifier(KernelBank(VIEWS, gram="low_rank", rank=60)).fit(X, y)
     assert np.mean(dense.predict(X) == factors.predict(X)) > 0.95
 
 

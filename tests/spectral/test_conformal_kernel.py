@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from multikernel import ConformalKernel
+from multikernel import ConformalKernel, KernelBank
 from multikernel.spectral.conformal import choose_cores
 from tests.mkl.data import make_three
 from tests.spectral import wine
@@ -49,7 +49,7 @@ def test_the_kernel_is_rescaled_by_its_factor_at_fitted_and_at_new_points(method
 def test_a_repaired_matrix_is_handed_on_at_fit():
     X, y = make_three(40)
     K = X @ X.T - np.eye(40)
-    model = ConformalKernel("precomputed", psd="shift")
+    model = ConformalKernel(KernelBank("precomputed", psd="shift"))
     learned = model.fit_transform(K, y)
     assert np.linalg.eigvalsh(learned)[0] > -1e-9
     SVC(kernel="precomputed").fit(learned, y)

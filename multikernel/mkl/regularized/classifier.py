@@ -99,12 +99,6 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         The relative duality gap to reach, at every point.
     max_iter : int
         Maximum number of weight updates, at every point.
-    psd : {"error", "clip", "shift"}
-        What to do with an indefinite Gram matrix.
-    gram : {"dense", "memmap"}
-        Where the Gram stacks are kept during fit.
-    dtype : {"float64", "float32"}
-        Their precision; a precomputed stack of either keeps its own.
     n_jobs : int, optional
         Folds (and machines of the last fit) solved at the same time, in threads.
     callback : callable, optional
@@ -194,9 +188,6 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     probability: bool = False
     tol: float = 1e-3
     max_iter: int = 300
-    psd: str = "error"
-    gram: str = "dense"
-    dtype: Any = "float64"
     n_jobs: int | None = None
     callback: Callable[[dict[str, Any]], bool | None] | None = None
     verbose: int = 0
@@ -291,7 +282,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
 
     def _machine_parameters(self, seed: Any) -> dict[str, Any]:
         """Those of the classifier at any point; with p = ∞ costs 1/√μ fix the weights at μ."""
-        names = ("kernels", "C", "multiclass", "class_weight", "tol", "max_iter", "psd", "gram", "dtype")
+        names = ("kernels", "C", "multiclass", "class_weight", "tol", "max_iter")
         fixed = self.search == "weights"
         own = {name: getattr(self, name) for name in names}
         return own | {"norm": np.inf if fixed else 1.0, "random_state": seed}

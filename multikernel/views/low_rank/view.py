@@ -45,11 +45,10 @@ from multikernel.views.low_rank.transforms import (
     fit_steps,
     share_left_out,
 )
-from multikernel.views.memory import REFERENCE_ROWS, ROWS_PER_COLUMN, estimate_memory
+from multikernel.views.memory import GRAM_ROUTES, REFERENCE_ROWS, ROWS_PER_COLUMN, estimate_memory
 from multikernel.views.view import View, as_views, has_part, require_number_of_features, require_varying
 
 _BLOCK_ROWS = 1024  # whose similarities are computed at one time: they stay near the processor
-GRAM_ROUTES = ("auto", "dense", "low_rank", "memmap")
 LARGEST_DENSE = 10_000  # rows; beyond, a stack of Gram matrices takes minutes and gigabytes
 DEFAULT_RANK = 200  # columns of a factor whose view and bank name no rank
 LARGEST_RANK = 1000  # columns of a factor whose rank is a trace error

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import multikernel
-from multikernel import CombinedKernelClassifier, KernelKNNClassifier, MKLClassifier, View
+from multikernel import KernelBank, CombinedKernelClassifier, KernelKNNClassifier, MKLClassifier, View
 from multikernel.io.models import ModelFileError, load_model, save_model
 from multikernel.kernels import (
     Center,
@@ -106,9 +106,9 @@ MODELS = {
     "search below": CombinedKernelClassifier(
         machine=GridSearchCV(SVC(kernel="precomputed"), {"C": [1.0, 5.0]}, cv=2), kernels=TWO
     ),
-    "float32 memmap": MKLClassifier(dtype="float32", gram="memmap"),
-    "types": MKLClassifier(TWO, dtype=np.float32, random_state=np.random.RandomState(1)),
-    "repaired": MKLClassifier([Sigmoid(1.0, -1.0), Gaussian()], psd="clip"),
+    "float32 memmap": MKLClassifier(KernelBank("auto", dtype="float32", gram="memmap")),
+    "types": MKLClassifier(KernelBank(TWO, dtype=np.float32), random_state=np.random.RandomState(1)),
+    "repaired": MKLClassifier(KernelBank([Sigmoid(1.0, -1.0), Gaussian()], psd="clip")),
     "weighted": MKLClassifier(TWO, class_weight={"no": 1.0, "yes": 2.0}, random_state=3),
     "views": MKLClassifier(
         [
@@ -159,7 +159,7 @@ def test_columns_of_every_type(tmp_path):
 
 def test_precomputed_kernels(tmp_path):
     stack = multikernel.stack_kernels([X @ X.T - 0.5 * np.eye(30), Gaussian(0.5)(X)])
-    model = MKLClassifier("precomputed", psd="shift").fit(stack, LABELS)
+    model = MKLClassifier(KernelBank("precomputed", psd="shift")).fit(stack, LABELS)
     assert_same_bits(answers(model, stack[:4]), answers(again(model, tmp_path), stack[:4]))
 
 

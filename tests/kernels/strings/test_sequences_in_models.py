@@ -129,5 +129,5 @@ def test_factors_stand_for_sequences(approximation):
     Ks = KernelBank(plain).fit_transform(X)
     for m, Z in bank.iter_factors(X):
         np.testing.assert_allclose(Z @ Z.T, Ks[:, :, m], atol=1e-6)
-    model = MKLClassifier(plain[1:2], gram="low_rank", rank=30, C=10).fit(X[:40], y[:40])
+    model = MKLClassifier(KernelBank(plain[1:2], gram="low_rank", rank=30), C=10).fit(X[:40], y[:40])
     assert model.score(X[40:], y[40:]) > 0.8

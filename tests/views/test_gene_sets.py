@@ -91,8 +91,8 @@ def test_the_report_has_a_row_for_each_set():
     assert views.columns_in_no_set == ["ACTB", "GAPDH"]
     assert views.summary == (
         "3 of 4 gene sets are views. 1 has fewer than min_genes=2 columns and is left out. Sets with the "
-        "same columns as an earlier one: 1. Genes of the sets that no column has: 2 (BRCA9, XYZ). Columns in a "
-        "set: 3 of 5. Columns of no other view, in the view 'rest': 2."
+        "same columns as an earlier one: 1. Genes of the sets that no column has: 2 (BRCA9, XYZ). Columns in "
+        "a set: 3 of 5. Columns of no other view, in the view 'rest': 2."
     )
     assert str(views) == views.summary
     assert repr(views) == "GeneSetViews of 4 views: 'repair', 'cycle', 'again', 'rest'"

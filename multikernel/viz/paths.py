@@ -59,13 +59,19 @@ def _weights_of(path: Any) -> pd.DataFrame:
 
 
 def _draw_cells(ax: Axes, shares: pd.DataFrame) -> None:
+    from matplotlib.colors import Normalize, PowerNorm
+
     values = shares.to_numpy(dtype=float)
     largest = max(float(np.abs(values).max()), 1e-300)
     is_signed = float(values.min()) < 0.0
-    scale: dict[str, Any] = (
-        {"cmap": "RdBu_r", "vmin": -largest} if is_signed else {"cmap": "viridis_r", "vmin": 0.0}
+    # small shares are told apart too, where one view has nearly all
+    scale = Normalize(-largest, largest) if is_signed else PowerNorm(0.5, 0.0, largest)
+    cells = ax.imshow(
+        np.ma.masked_equal(values, 0.0),
+        aspect="auto",
+        cmap="RdBu_r" if is_signed else "viridis_r",
+        norm=scale,
     )
-    cells = ax.imshow(np.ma.masked_equal(values, 0.0), aspect="auto", vmax=largest, **scale)
     add_colour_bar(ax, cells, "share of the weight (white: none)")
 
 
@@ -75,6 +81,6 @@ def _said_of_others(shares: pd.DataFrame, drawn: pd.DataFrame) -> str:
         return ""
     others = float(shares.iloc[len(drawn) :].abs().sum().max())
     return (
-        f"\n{len(drawn)} of {len(shares)} views, by their largest share; the others have at most "
-        f"{percent(others)} together"
+        f"\n{len(drawn)} of {len(shares)} views, by their largest share;"
+        f"\nthe others have at most {percent(others)} together"
     )

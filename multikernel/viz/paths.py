@@ -40,7 +40,7 @@ def weight_path(path: Any, *, top: int = 30, ax: Axes | None = None) -> Axes:
     _draw_cells(ax, drawn)
     label_rows(ax, list(drawn.index))
     ax.set_ylim(len(drawn) - 0.5, -0.5)
-    turned = {"rotation": 60, "ha": "right"} if drawn.shape[1] > _MOST_LEVEL else {}
+    turned: dict[str, Any] = {"rotation": 60, "ha": "right"} if drawn.shape[1] > _MOST_LEVEL else {}
     ax.set_xticks(range(drawn.shape[1]), [f"{value:g}" for value in drawn.columns], **turned)
     parameter = str(weights.columns.name or "parameter")
     ax.set_xlabel(parameter, **LITERAL)

@@ -3,6 +3,7 @@
 import sys
 
 import anndata
+import dask.array
 import mudata
 import numpy as np
 import pandas as pd
@@ -107,6 +108,13 @@ def test_a_file_on_disk_is_read(tmp_path):
     np.testing.assert_array_equal(X["X"], VALUES)
     assert y.tolist() == ["T", "B", "T", "B"]
     adata.file.close()
+
+
+def test_chunks_are_read_by_whoever_has_them():
+    adata = make_anndata(dask.array.from_array(VALUES))
+    with pytest.raises(TypeError, match=r"adata must hold its values in memory; got Array\. Call to_memory"):
+        from_anndata(adata)
+    np.testing.assert_array_equal(from_anndata(adata.to_memory())["X"], VALUES)
 
 
 @pytest.mark.parametrize(

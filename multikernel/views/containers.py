@@ -289,7 +289,7 @@ def _aligned(table: Any, own: pd.Index, ids: pd.Index) -> Any:
         return table[places]
     wide = table if table.dtype.kind == "f" else table.astype(np.float64)
     empty = scipy.sparse.csr_array(np.full((1, table.shape[1]), np.nan, dtype=wide.dtype))
-    return scipy.sparse.vstack([wide, empty], format="csr")[np.where(places < 0, len(own), places)]
+    return scipy.sparse.vstack([wide, empty], format="csr")[places]  # −1, where it lacks one, is the last
 
 
 def _counts(names: Mapping[str, pd.Index], ids: pd.Index) -> pd.DataFrame:

@@ -97,8 +97,9 @@ def test_without_a_matrix_there_are_the_tables_of_obsm():
         from_anndata(adata)
 
 
-def test_a_file_on_disk_is_read(tmp_path):
-    adata = make_anndata()
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
+def test_a_file_on_disk_is_read(tmp_path, kind):
+    adata = make_anndata(kind(VALUES))
     for table in (adata.obs, adata.var):
         table.index = table.index.astype(object)
     adata.obs["kind"] = pd.Categorical(adata.obs["kind"].astype(object))

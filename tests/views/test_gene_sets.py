@@ -103,6 +103,7 @@ def test_columns_of_a_set_that_is_left_out_go_to_the_rest():
     assert views.report.loc["big", "reason"] == "more than max_genes=3"
     assert views[-1].columns == ["ACTB", "GAPDH"]
     assert views.columns_in_no_set == ["GAPDH"]
+    assert len(views_from_gene_sets(COLUMNS, {"big": COLUMNS[:4]}, max_genes=4, min_genes=4, rest=False)) == 1
 
 
 def test_the_rest_may_be_named_or_left_out():
@@ -222,6 +223,7 @@ def test_columns_that_name_nothing(columns, error, message):
         ("ensmusg00000059552.5", ["ENSMUSG00000059552.14", "x"], "ENSMUSG00000059552.14"),
         ("ENSG00000141510.2", ["ENSG00000141510.1", "ENSG00000141510.2"], "ENSG00000141510.2"),
         ("RP11-34P13.7", ["RP11-34P13.8", "RP11-34P13"], None),  # no Ensembl identifier
+        ("ENSG00000228572.7_PAR_Y", ["ENSG00000228572", "x"], None),  # the copy on another chromosome
     ],
 )
 def test_a_gene_is_found(gene, columns, found):

@@ -5,8 +5,9 @@ regularized weights. Problem: min_μ J(μ) over μ ≥ 0, Σ (d_m² μ_m)^p ≤ 
 Σ μ_m K_m, d the costs of the kernels.
 
 ``classifier``, ``regressors``, ``one_class``: the estimators; ``low_rank``: the same on factors,
-for many rows; ``cost_path``: accuracy against cost; ``regularized/``: weights regularised by
-cross-validation (RMKL, EMKL, RWKL). The solver is `multikernel.core.weights`.
+for many rows; ``cost_path``: accuracy against cost; ``weight_path``: weights along a parameter;
+``regularized/``: weights regularised by cross-validation (RMKL, EMKL, RWKL). The solver is
+`multikernel.core.weights`.
 """
 
 from .classifier import MKLClassifier
@@ -15,6 +16,7 @@ from .low_rank import LowRankWarning
 from .one_class import MKLOneClass
 from .regressors import MKLRegressor, MKLRidge
 from .regularized import RegularizedMKLClassifier, ResponseSurface
+from .weight_path import WeightPath, weight_path
 
 __all__ = [
     "CostPath",
@@ -25,5 +27,7 @@ __all__ = [
     "MKLRidge",
     "RegularizedMKLClassifier",
     "ResponseSurface",
+    "WeightPath",
     "cost_path",
+    "weight_path",
 ]

@@ -40,7 +40,7 @@ class Selection:
         if self.table is not None:
             X = X[self.table]
         if is_frame(X) and self.names is not None:
-            if list(X.columns) == list(self.names):
+            if len(X.columns) == len(self.names) and list(X.columns) == list(self.names):
                 return X.iloc[:, 0] if self.scalar else X
             positions: tuple[int, ...] | None = tuple(_position_of(name, X, label) for name in self.names)
         else:
@@ -64,9 +64,9 @@ def resolve_columns(X: Any, columns: Any, label: str, table: str | None = None) 
         return replace(resolve_columns(X[table], columns, label), table=table)
     if callable(columns):
         columns = columns(X)
-    names = tuple(X.columns) if is_frame(X) and len(set(X.columns)) == X.shape[1] else None
+    named = is_frame(X) and X.columns.is_unique
     if columns is None:
-        return Selection(None, names)
+        return Selection(None, tuple(X.columns) if named else None)
     width = n_columns(X)
     if width is None:
         raise ValueError(f"{label} asks for columns {columns!r}, but X is not a table with columns.")
@@ -75,7 +75,7 @@ def resolve_columns(X: Any, columns: Any, label: str, table: str | None = None) 
     scalar = scalar and not _matches(columns, X)
     if not positions:
         raise ValueError(f"{label} selects no column with columns={columns!r}; X has {width} columns.")
-    return Selection(tuple(positions), None if names is None else tuple(names[p] for p in positions), scalar)
+    return Selection(tuple(positions), tuple(X.columns[positions]) if named else None, scalar)
 
 
 def _positions(X: Any, columns: Any, width: int, label: str) -> list[int]:

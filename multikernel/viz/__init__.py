@@ -12,11 +12,12 @@ nothing: figures with ``layout="constrained"`` make room for them.
   :func:`baselines`, :func:`confusion`, :func:`roc`, :func:`calibration`, :func:`residuals`, :func:`heat_map`,
   :func:`embedding`, :func:`gate`;
 - of a Gram matrix: :func:`kernel_matrix`;
-- of other results: :func:`cost`, :func:`rules`, :func:`surface`, :func:`components`.
+- of other results: :func:`cost`, :func:`weight_path`, :func:`rules`, :func:`surface`, :func:`components`.
 """
 
 from .evaluations import baselines, calibration, confusion, residuals, roc, stability, without_view
 from .models import contributions, convergence, decision_regions, weights
+from .paths import weight_path
 from .results import cost, rules, surface
 from .samples import components, embedding, gate, heat_map, kernel_matrix
 
@@ -38,6 +39,7 @@ __all__ = [
     "rules",
     "stability",
     "surface",
+    "weight_path",
     "weights",
     "without_view",
 ]

@@ -180,6 +180,8 @@ def _items(value: Any, path: str) -> Prepared:
         return [], lambda _: Plain.holding(json.dumps(value))
 
     def build(items: list[Any]) -> Any:
+        if isinstance(value, list):  # those with more to say, such as GeneSetViews, are lists in a file
+            return items
         if all(new is old for new, old in zip(items, value, strict=True)):
             return value
         # a named tuple takes its items one by one

@@ -14,7 +14,10 @@ from multikernel.io.models.upgrades import STEPS, Upgraded
 from multikernel.kernels import Gaussian, Linear
 from tests.io.models.models import LABELS, X, answers, as_first_format, assert_same_bits, tampered
 
-BASES = {"Kernel", "Transform", "TwoClassLearner", "WeightLearner", "LowRankWarning", "GatingFeatures"}
+BASES = {
+    "Kernel", "Transform", "TwoClassLearner", "WeightLearner", "LowRankWarning", "GatingFeatures",
+    "GeneSetViews",  # a list in a file
+}  # fmt: skip
 
 # Every name that a file of format version 2 may hold; names are added here and never taken away.
 FORMAT_2 = """

@@ -2,10 +2,10 @@
 
 ``tables`` says what X may be, one table or several; ``frames`` reads those of other libraries, ``joining``
 aligns tables, ``containers`` reads AnnData and MuData. ``view`` makes views of kernels, ``gene_sets`` of gene
-sets, ``parameters`` names their parameters; ``columns`` reads and standardizes their columns, ``layout`` finds
-them again at prediction. Banks give the Gram matrices: ``bank`` from rows, ``precomputed`` from a stack,
-``missing`` where samples lack views; ``low_rank`` gives factors in their place. ``memory`` says what all this
-occupies, ``gating_features`` what the gate of a localized model reads.
+sets, ``parameters`` names their parameters; ``columns`` reads and standardizes their columns, ``layout``
+finds them again at prediction. Banks give the Gram matrices: ``bank`` from rows, ``precomputed`` from a
+stack, ``missing`` where samples lack views; ``low_rank`` gives factors in their place. ``memory`` says what
+all this occupies, ``gating_features`` what the gate of a localized model reads.
 """
 
 from multikernel.views.bank import FittedView, KernelBank

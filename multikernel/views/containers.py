@@ -14,7 +14,8 @@ import pandas as pd
 import scipy.sparse
 
 from multikernel._validation import check_choice
-from multikernel.views.tables import HOW, MultiTable
+from multikernel.views.joining import HOW
+from multikernel.views.tables import MultiTable
 
 MAIN = "X"  # the name of the table of the main matrix
 SPARSE = ("auto", "keep", "dense")

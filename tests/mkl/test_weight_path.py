@@ -80,10 +80,10 @@ def test_the_weights_are_those_of_single_fits(counted, estimator, make, paramete
 @pytest.mark.parametrize(
     "estimator",
     [
-        MKLClassifier(VIEWS, gram="memmap"),
-        MKLClassifier(VIEWS, rank=5),
-        MKLClassifier(VIEWS, psd="clip"),
-        MKLClassifier(VIEWS, missing="absent"),
+        MKLClassifier(KernelBank(VIEWS, gram="memmap")),
+        MKLClassifier(KernelBank(VIEWS, rank=5)),
+        MKLClassifier(KernelBank(VIEWS, psd="clip")),
+        MKLClassifier(KernelBank(VIEWS, missing="absent")),
         make_pipeline(StandardScaler(), MKLClassifier(VIEWS)),
     ],
     ids=["memmap", "rank", "psd", "missing", "pipeline"],

@@ -11,8 +11,7 @@ import pytest
 import scipy.sparse
 
 from multikernel.views import containers, from_anndata, from_mudata
-from multikernel.views.missing.presence import absent_rows
-from multikernel.views.tables import join_views
+from multikernel.views.tables import absent_rows, join_views
 
 # anndata and mudata are not yet ready for the latest pandas
 pytestmark = [

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import multikernel
-from multikernel import KernelBank, CombinedKernelClassifier, KernelKNNClassifier, MKLClassifier, View
+from multikernel import CombinedKernelClassifier, KernelBank, KernelKNNClassifier, MKLClassifier, View
 from multikernel.io.models import ModelFileError, load_model, save_model
 from multikernel.kernels import (
     Center,

@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse
 
 from multikernel.views import containers, from_anndata, from_mudata
-from multikernel.views.tables import absent_rows, join_views
+from multikernel.views.joining import join_views
+from multikernel.views.tables import absent_rows
 
 # anndata and mudata are not yet ready for the latest pandas
 pytestmark = [

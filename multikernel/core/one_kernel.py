@@ -62,7 +62,13 @@ class OneKernel(KernelEstimator):
                 f"a precomputed kernel must be square at fit, X of shape (n, n); got shape {X.shape}."
             )
         self._bank = self._make_bank()
-        K = np.asarray(self._bank.fit_stack(X)[0], np.float64)
+        Ks = self._bank.fit_stack(X)
+        if len(Ks) > 1:
+            raise ValueError(
+                f"{type(self).__name__} learns with one kernel; one of each table is {len(Ks)}: "
+                f"{', '.join(self._bank.view_names_)}. Name the table with a View(..., table=...)."
+            )
+        K = np.asarray(Ks[0], np.float64)
         self.base_kernel_ = None if self._precomputed else self._bank.views_[0].kernel
         return K
 

@@ -39,6 +39,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array
 from .._validation import (
+    RefusesOldNames,
     RowError,
     check_choice,
     check_number,
@@ -46,6 +47,7 @@ from .._validation import (
     is_frame,
     is_indefinite,
     raise_indefinite,
+    refuse_old_names,
     warn_caller,
 )
 from ..rows import count_rows
@@ -101,7 +103,7 @@ def on_rows(Ks: Array, rows: Array) -> Array:
     return Ks if rows.size == Ks.shape[1] else stack_of_rows(Ks, rows)
 
 
-class KernelEstimator(BaseEstimator):
+class KernelEstimator(RefusesOldNames, BaseEstimator):
     """Base of every estimator on kernels; ``fit`` validates, makes the kernels, solves and stores.
 
     A family may set or override the following, and nothing else of this class.
@@ -188,7 +190,8 @@ class KernelEstimator(BaseEstimator):
         ----------
         **params : dict
         """
-        nested = {name: {} for name in self._kernel_parameters}
+        refuse_old_names(type(self), params)
+        nested: dict[str, dict[str, Any]] = {name: {} for name in self._kernel_parameters}
         for path in list(params):
             name, _, rest = path.partition("__")
             if name in nested and rest:

@@ -4,8 +4,8 @@
 aligns tables, ``containers`` reads AnnData and MuData. ``view`` makes views of kernels, ``gene_sets`` of gene
 sets, ``parameters`` names their parameters; ``columns`` reads and standardizes their columns, ``layout``
 finds them again at prediction. Banks give the Gram matrices: ``bank`` from rows, ``precomputed`` from
-matrices, which ``stacks`` reads and names, ``missing`` where samples lack views; ``low_rank`` gives factors in
-their place. ``memory`` says what all this occupies, ``gating_features`` what the gate of a localized model
+matrices, which ``stacks`` reads and names, ``missing`` where samples lack views; ``low_rank`` gives factors
+in their place. ``memory`` says what all this occupies, ``gating_features`` what the gate of a localized model
 reads.
 """
 

@@ -323,8 +323,9 @@ def _check_labels(frames: Sequence[tuple[str, pd.DataFrame]], at_fit: bool) -> N
             place = _first_difference(rows, columns)
             raise ValueError(
                 "the rows and the columns of a square Gram matrix must be the same samples in the same "
-                f"order; {label} has {rows[place]!r} in row {place} and {columns[place]!r} in column {place}. "
-                "Reorder it, as by K.loc[ids, ids], or give K.to_numpy() if the labels do not matter."
+                f"order; {label} has {rows[place]!r} in row {place} and {columns[place]!r} in column "
+                f"{place}. Reorder it, as by K.loc[ids, ids], or give K.to_numpy() if the labels do not "
+                "matter."
             )
 
 

@@ -229,16 +229,17 @@ def test_frames_with_the_same_labels():
 
 TURNED = frame(GRAMS["expr"], IDS[::-1], IDS)
 OTHERS = frame(GRAMS["expr"], [f"n{i}" for i in range(12)], IDS)
+POLARS, NEW_PPI = pl.DataFrame(GRAMS["ppi"], schema=IDS), TESTS["ppi"]
 AGREE = "rows and the columns of a square Gram matrix must be the same samples"
 
 test_labels_that_differ_are_named = refused(
-    (lambda: stack_kernels({"expr": TURNED}), AGREE + r".*kernel 'expr' has 's11' in row 0 and 's0' in column 0.*loc"),
-    (lambda: as_stack({"expr": OTHERS}, at_fit=True), r"kernel 'expr' has 'n0' in row 0 and 's0' in column 0"),
+    (lambda: stack_kernels({"expr": TURNED}), AGREE + ".*'expr' has 's11' in row 0 and 's0' in column 0"),
+    (lambda: as_stack({"expr": OTHERS}, at_fit=True), "kernel 'expr' has 'n0' in row 0.*K.loc"),
     (lambda: as_stack(OTHERS, at_fit=True), "the precomputed kernel has 'n0' in row 0"),
     (lambda: PrecomputedBank().fit(TURNED), AGREE),
     (lambda: PrecomputedBank().fit([OTHERS, OTHERS]), AGREE),
     (
-        lambda: stack_kernels({"a": frame(TESTS["ppi"], None, IDS), "b": frame(TESTS["seq"], None, IDS[::-1])}),
+        lambda: stack_kernels({"a": frame(NEW_PPI, None, IDS), "b": frame(NEW_PPI, None, IDS[::-1])}),
         r"the same samples in the same order; column 0 is 's0' in kernel 'a' and 's11' in kernel 'b'",
     ),
     (
@@ -246,7 +247,7 @@ test_labels_that_differ_are_named = refused(
         r"row 2 is 's2' in kernel 0 and 's11' in kernel 1",
     ),
     (
-        lambda: stack_kernels({"a": GRAMS["ppi"], "b": pl.DataFrame(GRAMS["ppi"], schema=IDS), "c": TURNED.T}),
+        lambda: stack_kernels({"a": GRAMS["ppi"], "b": POLARS, "c": TURNED.T}),
         r"column 0 is 's0' in kernel 'b' and 's11' in kernel 'c'",
     ),
 )  # fmt: skip

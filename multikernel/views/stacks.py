@@ -56,7 +56,9 @@ class NamedStack(np.ndarray):
         array = check_real_matrix(stack, "stack")
         if array.ndim != 3:
             raise ValueError(f"a stack must have shape (n, k, n_kernels); got shape {array.shape}.")
-        return _named(array, check_names(names, array.shape[2]))
+        made = array.view(cls)
+        made.names = tuple(check_names(names, array.shape[2]))
+        return made
 
     def __array_finalize__(self, obj: Any) -> None:
         self.names = None
@@ -96,7 +98,7 @@ class NamedStack(np.ndarray):
     def __copy__(self) -> Any:
         return self.copy("K")
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Any:
         return self.copy("K")
 
     def __reduce__(self) -> Any:
@@ -303,18 +305,9 @@ def _labelled(kernels: Any) -> list[tuple[str, Any]]:
 
 
 def _check_labels(frames: Sequence[tuple[str, pd.DataFrame]], at_fit: bool) -> None:
-    """Refuse frames whose rows or columns are other samples than those of the first that has labels."""
-    for axis, word in enumerate(("row", "column")):
-        known = [(label, _labels(frame.axes[axis])) for label, frame in frames]
-        known = [(label, labels) for label, labels in known if labels is not None]
-        for label, labels in known[1:]:
-            if len(labels) == len(known[0][1]) and labels != known[0][1]:
-                place = _first_difference(labels, known[0][1])
-                raise ValueError(
-                    f"all kernels must have the same samples in the same order; {word} {place} is "
-                    f"{known[0][1][place]!r} in {known[0][0]} and {labels[place]!r} in {label}. Reorder one, "
-                    "as by K.loc[ids, ids]."
-                )
+    """Refuse frames whose labels say that kernels, or rows and columns, are of other samples."""
+    _require_same_labels("row", [(label, _labels(frame.index)) for label, frame in frames])
+    _require_same_labels("column", [(label, _labels(frame.columns)) for label, frame in frames])
     for label, frame in frames:
         rows, columns = _labels(frame.index), _labels(frame.columns)
         if rows is None or columns is None or len(rows) != len(columns) or rows == columns:
@@ -326,6 +319,19 @@ def _check_labels(frames: Sequence[tuple[str, pd.DataFrame]], at_fit: bool) -> N
                 f"order; {label} has {rows[place]!r} in row {place} and {columns[place]!r} in column "
                 f"{place}. Reorder it, as by K.loc[ids, ids], or give K.to_numpy() if the labels do not "
                 "matter."
+            )
+
+
+def _require_same_labels(word: str, found: Sequence[tuple[str, list[str] | None]]) -> None:
+    known = [(label, labels) for label, labels in found if labels is not None]
+    for label, labels in known[1:]:
+        first, expected = known[0]
+        if len(labels) == len(expected) and labels != expected:
+            place = _first_difference(labels, expected)
+            raise ValueError(
+                f"all kernels must have the same samples in the same order; {word} {place} is "
+                f"{expected[place]!r} in {first} and {labels[place]!r} in {label}. Reorder one, as by "
+                "K.loc[ids, ids]."
             )
 
 

@@ -10,10 +10,10 @@ only support samples and kernels with weight are kept.
 the kernels before anything is learned, in the bank. With ``"renormalize"`` an absent kernel is 0, and sample
 i is scaled so that the views S_i that it has speak for those that it lacks: K_ij = c_i c_j Σ_m μ_m K_m,ij,
 c_i² = Σ_m μ_m / Σ_{m∈S_i} μ_m, but at most what it is at equal weights, P / |S_i| for P kernels: views that
-count for little are not blown up, and the rounds come to an end. The weights are learned with the c of the weights before,
-uniform ones at first, until c is stable. So the last problem is convex and has its duality gap for its c;
-that another c would have a better value is not excluded. New samples are scaled with the weights that gave
-this c.
+count for little are not blown up, and the rounds come to an end. The weights are learned with the c of the
+weights before, uniform ones at first, until c is stable. So the last problem is convex and has its duality
+gap for its c; that another c would have a better value is not excluded. New samples are scaled with the
+weights that gave this c.
 
 With ``"absent"`` each sample has its margin in the space of the views that it has, w_S for the views S,
 
@@ -58,6 +58,7 @@ from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate, allocate_stack
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
+from ..views.stacks import as_stack, match_stack, names_of
 from ..views.tables import MultiTable, as_tables
 from ..views.view import as_views
 from ..viz.card import html_inner, mimebundle
@@ -164,6 +165,7 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
     certificate: Any = "optimality"
     _fitted: FittedKernels
     _bank: Any
+    _gram_names: list[str] | None = None  # of precomputed kernels that have names
     _gap_name = "relative duality gap"
     _easier = "lower C"
     _adds_kernels = False
@@ -280,8 +282,12 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
         return not all(view.kernel._reads_numbers for view in views)
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
-        """Stacks are checked kernel by kernel, by the bank."""
-        if reset and hasattr(X, "shape") and len(X.shape) > 1:
+        """Dicts and lists are stacked, by name after fit; the bank checks stacks kernel by kernel."""
+        if not reset:
+            return match_stack(X, self._gram_names)
+        X = as_stack(X, at_fit=True)
+        self._gram_names = names_of(X)
+        if hasattr(X, "shape") and len(X.shape) > 1:
             shape = X.shape
             if len(shape) == 3 and shape[0] != shape[1] and shape[1] == shape[2]:
                 raise ValueError(

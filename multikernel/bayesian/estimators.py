@@ -188,7 +188,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import BayesianMKLClassifier
+    >>> from multikernel.bayesian import BayesianMKLClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesianMKLClassifier().fit(X[::3], y[::3])
     >>> model.score(X[1::3], y[1::3]) >= 0.9
@@ -310,7 +310,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
 
     Examples
     --------
-    >>> from multikernel import BayesianMKLRegressor
+    >>> from multikernel.bayesian import BayesianMKLRegressor
     >>> from multikernel.kernels import Linear
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> views = [("signal", Linear(), [0]), ("noise", Linear(), [1])]

@@ -222,7 +222,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import ColumnBoostingClassifier
+    >>> from multikernel.boosting import ColumnBoostingClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = ColumnBoostingClassifier().fit(X[::2], y[::2])
     >>> len(model.columns_) < 50, bool(model.dual_gap_ < 1e-3)
@@ -307,7 +307,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
 
     Examples
     --------
-    >>> from multikernel import ColumnBoostingRegressor
+    >>> from multikernel.boosting import ColumnBoostingRegressor
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X = np.linspace(-3, 3, 60)[:, None]
     >>> y = np.sin(2 * X[:, 0]) + X[:, 0]

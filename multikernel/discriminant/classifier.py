@@ -143,7 +143,7 @@ class KernelDiscriminantClassifier(
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from multikernel import KernelDiscriminantClassifier
+    >>> from multikernel.discriminant import KernelDiscriminantClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> model = KernelDiscriminantClassifier(reg="learn").fit(X[::2], y[::2])
     >>> bool(model.score(X[1::2], y[1::2]) > 0.95), bool(model.dual_gap_ <= 1e-8)

@@ -136,7 +136,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
     Examples
     --------
-    >>> from multikernel import NonstationaryClassifier
+    >>> from multikernel.nonstationary import NonstationaryClassifier
     >>> from multikernel.kernels import Linear, Polynomial
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, (200, 2))

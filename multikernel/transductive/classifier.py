@@ -141,7 +141,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import TransductiveMKLClassifier
+    >>> from multikernel.transductive import TransductiveMKLClassifier
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X, y = load_iris(return_X_y=True)
     >>> model = TransductiveMKLClassifier([Linear(), Gaussian()], weights="free", criterion="soft2")

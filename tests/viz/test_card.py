@@ -9,8 +9,9 @@ import sklearn
 from sklearn.base import BaseEstimator, clone
 
 import multikernel
-from multikernel import KernelKNNClassifier, MKLClassifier
+from multikernel import MKLClassifier
 from multikernel.rules import EasyMKL, MeanRule
+from multikernel.spectral import KernelKNNClassifier
 from multikernel.viz.card import fitted_html, html_inner, mimebundle
 from tests.mkl.data import VIEWS, make_binary
 

@@ -157,7 +157,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from multikernel import RegularizedMKLClassifier
+    >>> from multikernel.mkl import RegularizedMKLClassifier
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -57,11 +57,12 @@ from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
 from ..views.tables import MultiTable, as_tables
 from ..views.view import as_views
-from ..viz.card import html_inner, mimebundle
+from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
+from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
 from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples
-from .optim.loop import Options, Progress, Status
+from .optim.loop import Options, Status
 from .row_input import by_chunks, refuse_dask
 from .stack.sums import stack_of_rows
 from .svm.losses import JointHinge, Loss
@@ -101,7 +102,7 @@ def on_rows(Ks: Array, rows: Array) -> Array:
     return Ks if rows.size == Ks.shape[1] else stack_of_rows(Ks, rows)
 
 
-class KernelEstimator(BaseEstimator):
+class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of every estimator on kernels; ``fit`` validates, makes the kernels, solves and stores.
 
     A family may set or override the following, and nothing else of this class.
@@ -160,6 +161,12 @@ class KernelEstimator(BaseEstimator):
     _kernel_parameters: tuple[str, ...] = ("kernels",)
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
+    _get_params_html = params_html
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "fit" in vars(cls):  # every fit can be followed by scikit-learn's callbacks
+            cls.fit = reports_its_task(cls.fit)
 
     # ------------------------------------------------------------------ parameters
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -621,7 +628,7 @@ class BaseMKL(KernelEstimator):
         return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
 
     def _options(self, seed: int, label: str) -> Options:
-        progress = Progress(label, self.verbose, self.callback)
+        progress = progress_of(self, label)
         return Options(tol=self.tol, max_iter=self.max_iter, seed=seed, callback=progress)
 
     def _store(self, solutions: Sequence[Solved], samples: Samples) -> None:

@@ -24,7 +24,7 @@ from ..core.stack.sums import mean_diagonals
 from ..kernels import Kernel
 from ..views import stack_kernels
 from ..views.precomputed import PrecomputedBank
-from ..viz.card import html_inner, mimebundle
+from ..viz.card import html_inner, mimebundle, params_html
 from .solver.products import combine_powers
 from .targets import Targets, as_targets
 
@@ -81,6 +81,7 @@ class WeightLearner(BaseEstimator):
     about: ClassVar[About]
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
+    _get_params_html = params_html
     learns_from: ClassVar[tuple[str, ...]] = ("classes", "values")
     certificate: ClassVar[str] = "optimality"  # what dual_gap_ certifies, or "stationarity"
     is_linear: ClassVar[bool] = True  # whether the learned kernel is Σ_m η_m K_m

@@ -15,6 +15,7 @@ from ..._threads import one_thread
 from ..._typing import Array
 from ..._validation import check_choice, warn_caller
 from ...core.about import About
+from ...core.callbacks import callback_of
 from ...core.decisions import MachineClassifier, calibrate
 from ...core.estimator import KernelEstimator
 from ...core.fitted import prediction_cost
@@ -231,7 +232,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         with one_thread(), Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:
             models = open_folds(self._machine_parameters(model.random_state), X, y, weights, splits, pool)
             folds = DesignFolds(models, check_scoring(self, self.scoring), pool)
-            progress = SearchProgress(self.verbose, self.callback)
+            progress = SearchProgress(self.verbose, callback_of(self))
             chosen = choose(self, folds, model.view_names_, Ks, progress)
         return chosen, self._record(chosen, folds)
 

@@ -49,7 +49,7 @@ from .._validation import (
     warn_caller,
 )
 from ..rows import count_rows
-from ..views import CompletedBank, KernelBank, make_bank
+from ..views import CompletedBank, KernelBank, View, make_bank
 from ..views.columns import as_table
 from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate, allocate_stack
@@ -233,10 +233,21 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._precomputed
+        kernels = [] if self._precomputed else [view.kernel for view in self._views_or_none()]
+        tags.input_tags.sparse = all(kernel._reads_tables for kernel in kernels)
         tags.input_tags.pairwise = self._precomputed
         tags.input_tags.three_d_array = self._precomputed
+        tags.input_tags.allow_nan = bool(kernels) and all(kernel._accepts_missing for kernel in kernels)
+        tags.input_tags.categorical = bool(kernels) and all(kernel._reads_categories for kernel in kernels)
+        tags.input_tags.string = bool(kernels) and all(kernel._reads_strings for kernel in kernels)
         return tags
+
+    def _views_or_none(self) -> list[View]:
+        """The views of the parameters; none where they are refused, in their own words, by a fit."""
+        try:
+            return [view for kernels in self._kernel_arguments() for view in as_views(kernels)]
+        except (TypeError, ValueError):
+            return []
 
     def _validate_table(self, X: Any, *, reset: bool) -> Any:
         """scikit-learn's checks on a table of numbers; others are checked by the kernels that read them."""
@@ -266,11 +277,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
 
     def _reads_objects(self) -> bool:
         """Whether some kernel compares other things than numbers, such as sequences."""
-        try:
-            views = [view for kernels in self._kernel_arguments() for view in as_views(kernels)]
-        except (TypeError, ValueError):  # refused in its own words when the kernels are made
-            return False
-        return not all(view.kernel._reads_numbers for view in views)
+        return not all(view.kernel._reads_numbers for view in self._views_or_none())
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
         """Stacks are checked kernel by kernel, by the bank."""
@@ -529,7 +536,7 @@ class BaseMKL(KernelEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._storage.missing not in ("auto", "error")
+        tags.input_tags.allow_nan |= self._storage.missing not in ("auto", "error")
         return tags
 
     # ------------------------------------------------------------------ kernels

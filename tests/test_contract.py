@@ -427,6 +427,59 @@ def test_new_stacks_of_wrong_shape(cls):
             ask(precomputed(cls), bad)
 
 
+GRAM_NAMES = ("tap", "mic")
+
+
+def gram_forms(A=X, names=GRAM_NAMES):
+    """The matrices of `names` between the rows of A and the training rows, in every form; arrays are last."""
+    matrices = dict(zip(GRAM_NAMES, np.moveaxis(stack(A), 2, 0), strict=True))
+    grams = {name: matrices[name] for name in names}
+    arrays = list(grams.values())
+    array = arrays[0] if len(arrays) == 1 else np.asarray(stack_kernels(arrays))
+    return {"dict": grams, "named stack": stack_kernels(grams), "list": arrays, "array": array}
+
+
+@every_with_kernels
+def test_gram_matrices_in_any_form_are_the_same_model(cls):
+    names = GRAM_NAMES[:1] if getattr(cls, "_has_one_kernel", False) else GRAM_NAMES
+    models = {form: fit(make(cls, "precomputed"), X_) for form, X_ in gram_forms(names=names).items()}
+    new = gram_forms(FRESH, names)
+    said = answers(models["array"], new["array"])
+    for form, model in models.items():
+        has_names = form in ("dict", "named stack")
+        if hasattr(model, "view_names_"):
+            expected = names if has_names else [f"kernel-{m}" for m in range(len(names))]
+            assert list(model.view_names_) == list(expected)
+        for table in new.values():
+            assert_same_bits(said, answers(model, table))
+        if has_names:
+            others = {"other": np.ones((2, 2)), **dict(reversed(new["dict"].items()))}
+            assert_same_bits(said, answers(model, others))
+            if hasattr(model, "contributions"):
+                np.testing.assert_array_equal(model.contributions(others), model.contributions(new["array"]))
+            with refuses("the names of fit", f"without {list(names)}"):
+                ask(model, {"other": np.ones((7, N))})
+
+
+@every_with_kernels
+def test_gram_matrices_that_do_not_fit_each_other(cls):
+    for bad, error, parts in (
+        ({}, ValueError, ["at least one matrix; got none"]),
+        ({"tap": np.eye(N), 3: np.eye(N)}, TypeError, ["must be a non-empty string; got 3"]),
+        (
+            {"tap": np.eye(N), "mic": np.eye(5)},
+            ValueError,
+            ["'mic' has shape (5, 5)", "'tap' has shape (24, 24)"],
+        ),
+    ):
+        with refuses(*parts, error=error):
+            make(cls, "precomputed").fit(bad, target(cls))
+    ids = [f"s{i}" for i in range(N)]
+    turned = pd.DataFrame(stack()[:, :, 0], index=ids, columns=ids[::-1])
+    with refuses("rows and the columns", "'s0' in row 0 and 's23' in column 0"):
+        make(cls, "precomputed").fit({"tap": turned}, target(cls))
+
+
 # --- parameters ---------------------------------------------------------------------------------------------
 
 # checked by scikit-learn, taken as they are, or objects with tests of their own

@@ -55,6 +55,7 @@ from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate, allocate_stack
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
+from ..views.stacks import as_stack, match_stack, names_of
 from ..views.tables import MultiTable, as_tables
 from ..views.view import as_views
 from ..viz.card import html_inner, mimebundle, params_html
@@ -153,6 +154,7 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
     certificate: Any = "optimality"
     _fitted: FittedKernels
     _bank: Any
+    _gram_names: list[str] | None = None  # of precomputed kernels that have names
     _gap_name = "relative duality gap"
     _easier = "lower C"
     _adds_kernels = False
@@ -280,8 +282,12 @@ class KernelEstimator(CallbackSupportMixin, BaseEstimator):
         return not all(view.kernel._reads_numbers for view in self._views_or_none())
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
-        """Stacks are checked kernel by kernel, by the bank."""
-        if reset and hasattr(X, "shape") and len(X.shape) > 1:
+        """Dicts and lists are stacked, by name after fit; the bank checks stacks kernel by kernel."""
+        if not reset:
+            return match_stack(X, self._gram_names)
+        X = as_stack(X, at_fit=True)
+        self._gram_names = names_of(X)
+        if hasattr(X, "shape") and len(X.shape) > 1:
             shape = X.shape
             if len(shape) == 3 and shape[0] != shape[1] and shape[1] == shape[2]:
                 raise ValueError(

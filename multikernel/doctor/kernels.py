@@ -16,6 +16,7 @@ from multikernel.core.alignment import align_stack
 from multikernel.doctor.diagnosis import Finding, named, percent
 from multikernel.kernels import center
 from multikernel.kernels._rows import row_blocks
+from multikernel.views.stacks import as_stack, names_of
 
 _SAME = 0.9999  # centred alignment: weights of such kernels cannot be told apart
 _FLAT = 1e-3  # of the trace left after centring: different samples are as alike as a sample and itself
@@ -295,12 +296,15 @@ def _by_name(X: Any) -> dict[str, Any]:
         if not X:
             raise ValueError("there must be at least one kernel; got an empty dict.")
         return {str(name): K for name, K in X.items()}
+    names = names_of(X)
+    X = as_stack(X)
     stack = check_real_matrix(X, "the stack of kernels")
     if stack.ndim == 2:
         stack = stack[:, :, None]
     if stack.ndim != 3 or stack.shape[2] == 0:
         raise ValueError(f"kernels must have shape (n, n, n_kernels); got shape {stack.shape}.")
-    return {f"kernel-{index}": stack[:, :, index] for index in range(stack.shape[2])}
+    names = names or [f"kernel-{index}" for index in range(stack.shape[2])]
+    return {name: stack[:, :, index] for index, name in enumerate(names)}
 
 
 # --- kernels in a file --------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from ..rules.combined import CombinedKernelClassifier, CombinedKernelRegressor
 from ..rules.machines import default_machine, machine_for
 from ..views import KernelBank, as_views
 from ..views.low_rank import LARGEST_DENSE
+from ..views.stacks import NamedStack, names_of
 from .subject import Subject, costs_without, n_samples, without_view
 
 SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
@@ -135,9 +136,11 @@ class WithoutKernel(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """The stack (n, n_train, n_kernels - 1) of the other kernels."""
+        """The stack (n, n_train, n_kernels - 1) of the other kernels, with the names that they have."""
         kernels_first = np.moveaxis(np.asarray(X), 2, 0)
-        return np.moveaxis(np.delete(kernels_first, self.position, axis=0), 0, 2)
+        others = np.moveaxis(np.delete(kernels_first, self.position, axis=0), 0, 2)
+        names = names_of(X)
+        return others if names is None else NamedStack(others, np.delete(names, self.position).tolist())
 
 
 # ------------------------------------------------------------------ rivals

@@ -24,6 +24,7 @@ from ..core.stack.sums import mean_diagonals
 from ..kernels import Kernel
 from ..views import stack_kernels
 from ..views.precomputed import PrecomputedBank
+from ..views.stacks import match_stack, names_of
 from ..viz.card import html_inner, mimebundle, params_html
 from .solver.products import combine_powers
 from .targets import Targets, as_targets
@@ -113,12 +114,11 @@ class WeightLearner(BaseEstimator):
         Parameters
         ----------
         kernels : array (n_samples, n_train, n_kernels), or list or dict of arrays (n_samples, n_train)
-            A dict is taken by its names if the kernels had names in ``fit``.
+            Kernels that have names, as in a dict, are found by these if they had names in ``fit``.
         """
         check_is_fitted(self, "kernel_weights_")
-        if isinstance(kernels, Mapping) and self._is_named:
-            kernels = self._by_name(kernels)
-        stack = kernels if isinstance(kernels, np.ndarray) else stack_kernels(kernels)
+        stack = kernels if isinstance(kernels, np.ndarray | Mapping) else stack_kernels(kernels)
+        stack = np.asarray(match_stack(stack, self.view_names_ if self._is_named else None))
         stack = stack[:, :, None] if stack.ndim == 2 else stack
         m = self.kernel_weights_.size
         if stack.ndim != 3 or stack.shape[1:] != (self.n_train_, m):
@@ -134,17 +134,9 @@ class WeightLearner(BaseEstimator):
 
     def _fit_kernels(self, kernels: Any, y: Any, task: str) -> Array:
         """Learn from what a user calls kernels and y; the stack (n_kernels, n, n)."""
-        names = list(map(str, kernels)) if isinstance(kernels, Mapping) else None
-        Ks = kernels_first(kernels)
+        Ks, names = kernels_first(kernels)
         self.fit_stack(Ks, as_targets(y, Ks.shape[1], task, self.learns_from), names)
         return Ks
-
-    def _by_name(self, kernels: Mapping[Any, Any]) -> dict[str, Any]:
-        """The kernels in the order of fit."""
-        named = {str(name): K for name, K in kernels.items()}
-        if named.keys() != set(self.view_names_):
-            raise ValueError(f"kernels must have the names of fit, {self.view_names_}; got {list(named)}.")
-        return {name: named[name] for name in self.view_names_}
 
     # ------------------------------------------------------------------ what estimators call
     def fit_stack(self, Ks: Array, targets: Targets, names: Sequence[str] | None = None) -> "WeightLearner":
@@ -292,15 +284,14 @@ class SumOrProductLearner(WeightLearner):
         return combine_powers(kernels, self.kernel_weights_, self.view_names_, self._scales)
 
 
-def kernels_first(kernels: Any) -> Array:
-    """The checked stack (m, n, n) of an array (n, n, m) or (n, n), or of a list or dict of matrices.
+def kernels_first(kernels: Any) -> tuple[Array, list[str] | None]:
+    """The checked stack (m, n, n) of an array (n, n, m) or (n, n), or of a list or dict; and the names.
 
     Every kernel must be finite, symmetric, positive semidefinite and not constant.
     """
-    names = list(kernels) if isinstance(kernels, Mapping) else None
     _require_grams(kernels)
-    stack = kernels if isinstance(kernels, np.ndarray) else stack_kernels(kernels)
-    return PrecomputedBank(names).fit_stack(stack)
+    stack = kernels if isinstance(kernels, np.ndarray | Mapping) else stack_kernels(kernels)
+    return PrecomputedBank().fit_stack(stack), names_of(stack)
 
 
 def _require_grams(kernels: Any) -> None:

@@ -10,7 +10,6 @@ import hashlib
 import json
 import math
 import os
-import re
 import signal
 import threading
 import time
@@ -101,28 +100,12 @@ def fit_plan(plan: FitPlan, *, on_step: OnStep | None = None, stop: Stop | None 
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        _fit_named(model, plan)
+        model.fit(plan.X) if plan.y is None else model.fit(plan.X, plan.y)
     seconds = time.perf_counter() - start
     if takes_callback(model):
         model.set_params(callback=None)
-    if plan.data.kernel_names:
-        _name_kernels(model, plan.data.kernel_names)
     told = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
     return Fitted(model, INTERRUPTED if stop.answered else DONE, seconds, list(told))
-
-
-def _fit_named(model: Any, plan: FitPlan) -> None:
-    """Fit; an error names a precomputed kernel as its file does, and not by its number."""
-    try:
-        model.fit(plan.X) if plan.y is None else model.fit(plan.X, plan.y)
-    except ValueError as error:
-        names = plan.data.kernel_names
-        told = (
-            re.sub(r"'kernel-(\d+)'", lambda found: repr(names[int(found[1])]), str(error)) if names else ""
-        )
-        if told and told != str(error):
-            raise ValueError(told) from error
-        raise
 
 
 def takes_callback(model: Any) -> bool:
@@ -173,13 +156,6 @@ def _callback(on_step: OnStep | None, stop: Stop) -> Callable[[dict[str, Any]], 
         return stop.asked
 
     return watch
-
-
-def _name_kernels(model: Any, names: list[str]) -> None:
-    """Precomputed kernels have numbers for names in an estimator; a file may know better ones."""
-    for owner in (model, getattr(model, "_bank", None)):
-        if len(getattr(owner, "view_names_", ())) == len(names):
-            owner.view_names_ = list(names)  # type: ignore[union-attr]
 
 
 # --- the regularisation, chosen by cross-validation ---------------------------------------------------------

@@ -42,7 +42,7 @@ REGULARIZED = About(
 _OF_ESTIMATOR = (
     "kernel_weights_", "machine_weights_", "machine_names_", "view_names_", "dual_coef_", "support_", "C_",
     "objective_", "dual_gap_", "n_iter_", "status_", "history_", "gram_", "memory_", "n_features_in_",
-    "feature_names_in_", "classes_", "intercept_", "_fitted", "_votes", "_calibration",
+    "feature_names_in_", "classes_", "intercept_", "_fitted", "_votes", "_calibration", "_gram_names",
 )  # fmt: skip
 
 

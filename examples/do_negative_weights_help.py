@@ -18,8 +18,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import MKLClassifier, TransductiveMKLClassifier, View
+from multikernel import MKLClassifier, View
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.transductive import TransductiveMKLClassifier
 
 VIEWS = [
     View("quadratic", Polynomial(degree=2), transforms=("unit_diagonal",)),

@@ -27,8 +27,8 @@ from sklearn.datasets import make_moons
 from sklearn.decomposition import KernelPCA
 from sklearn.svm import SVC
 
-from multikernel import KernelKNNClassifier, SpectralKernelClassifier
 from multikernel.kernels import Gaussian
+from multikernel.spectral import KernelKNNClassifier, SpectralKernelClassifier
 
 N_POINTS, N_LABELLED = 200, 20
 PLAIN, LEARNED = "plain Gaussian", ("separability", "alignment", "conformal")

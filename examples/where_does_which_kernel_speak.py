@@ -30,9 +30,10 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel import MKLClassifier, NonstationaryClassifier, View, stack_kernels
+from multikernel import MKLClassifier, View, stack_kernels
 from multikernel.datasets.generators import make_piecewise, piecewise_curve
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.nonstationary import NonstationaryClassifier
 
 PIECES = [View("line", Linear()), View("parabola", Polynomial(degree=2))]
 GROUPS = {

@@ -5,39 +5,41 @@ from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multikernel import (
-    BayesianMKLClassifier,
-    BayesianMKLRegressor,
-    ColumnBoostingClassifier,
-    ColumnBoostingRegressor,
     CombinedKernelClassifier,
     CombinedKernelOneClass,
     CombinedKernelPCA,
     CombinedKernelRegressor,
-    CompositionalKernelClassifier,
-    ConformalKernel,
-    KDDAClassifier,
     KernelBank,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
     LocalizedMKLClassifier,
-    LocalizedMKLOneClass,
     LocalizedMKLRegressor,
     MKLClassifier,
     MKLOneClass,
     MKLRegressor,
     MKLRidge,
-    MultipleKernelKMeans,
-    NonstationaryClassifier,
-    PairwiseRidge,
-    PosteriorSVC,
+)
+from multikernel.bayesian import BayesianMKLClassifier, BayesianMKLRegressor
+from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
+from multikernel.clustering import MultipleKernelKMeans
+from multikernel.discriminant import KernelDiscriminantClassifier
+from multikernel.kernels import Gaussian, Linear
+from multikernel.localized import (
+    LocalizedMKLOneClass,
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
-    RegularizedMKLClassifier,
-    SpectralKernelClassifier,
-    TransductiveMKLClassifier,
 )
-from multikernel.kernels import Gaussian, Linear
+from multikernel.mkl import RegularizedMKLClassifier
+from multikernel.nonstationary import NonstationaryClassifier
+from multikernel.pairs import PairwiseRidge
+from multikernel.rules import CompositionalKernelClassifier
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import (
+    ConformalKernel,
+    KDDAClassifier,
+    KernelKNNClassifier,
+    SpectralKernelClassifier,
+)
+from multikernel.transductive import TransductiveMKLClassifier
 from tests.methods_page import estimators
 
 # quick settings where they are slow: the checks ask for conventions, not for optima. The first instance of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from multikernel import TransductiveMKLClassifier
+from multikernel.transductive import TransductiveMKLClassifier
 from tests.judged import BOTH, solved_by
 from tests.test_golden import GOLDEN, PROBLEMS, prepare
 

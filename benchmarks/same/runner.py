@@ -24,33 +24,25 @@ import numpy as np
 import multikernel
 from benchmarks.fixed_kernel import solve_machine
 from multikernel import (
-    BayesianMKLClassifier,
-    ColumnBoostingClassifier,
     CombinedKernelClassifier,
     KernelBank,
-    KernelDiscriminantClassifier,
     LocalizedMKLClassifier,
     LocalizedMKLRegressor,
     MKLClassifier,
     MKLRegressor,
     MKLRidge,
-    NonstationaryClassifier,
-    PairwiseRidge,
-    PosteriorSVC,
-    ProjectionKernelClassifier,
-    RegularizedMKLClassifier,
-    SpectralKernelClassifier,
-    TransductiveMKLClassifier,
     View,
     compare,
-    cost_path,
     evaluate,
 )
+from multikernel.bayesian import BayesianMKLClassifier
+from multikernel.boosting import ColumnBoostingClassifier
 from multikernel.core.one_kernel import fixed_seed
 from multikernel.core.optim.loop import Options
 from multikernel.core.svm.joint.solver import solve_multiclass
 from multikernel.core.svm.losses import Hinge, JointHinge
 from multikernel.core.weights.learn import learn_weights
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.discriminant.solver.learn import DiscriminantProblem, learn_discriminant
 from multikernel.kernels import (
     Chi2,
@@ -70,15 +62,22 @@ from multikernel.kernels import (
     Tanimoto,
     WeightedDegree,
 )
+from multikernel.localized import ProjectionKernelClassifier
 from multikernel.localized.solver.gates import GATES
 from multikernel.localized.solver.learn import GatedObjective, learn_gates
 from multikernel.localized.solver.machines import BinaryMachines
+from multikernel.mkl import RegularizedMKLClassifier, cost_path
+from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.nonstationary.solver.mixtures import Mixtures
 from multikernel.nonstationary.solver.projection import Projection
 from multikernel.nonstationary.solver.smo import project_smo
 from multikernel.nonstationary.solver.working_set import project_interior
+from multikernel.pairs import PairwiseRidge
 from multikernel.registry import get_method
 from multikernel.rules import EasyMKL
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import SpectralKernelClassifier
+from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.transductive.solver.kernel_matrix import MatrixProblem, learn_kernel_matrix
 
 Arrays = dict[str, Any]

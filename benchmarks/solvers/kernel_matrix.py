@@ -7,10 +7,10 @@ import numpy as np
 from benchmarks.datasets.transduction import TransductiveProblem
 from judges.conic import learn_kernel_matrix_conic
 from judges.programs.answers import MatrixAnswer
-from multikernel import TransductiveMKLClassifier
 from multikernel.core.optim.loop import Options
 from multikernel.core.svm.losses import Hinge
 from multikernel.core.weights.learn import learn_weights
+from multikernel.transductive import TransductiveMKLClassifier
 from multikernel.transductive.solver.kernel_matrix import MatrixProblem, MatrixResult, learn_kernel_matrix
 
 OUR_TOL = 1e-8

@@ -11,11 +11,12 @@ from .._threads import one_thread
 from .._typing import Array
 from .._validation import check_number
 from ..core.about import About
+from ..core.callbacks import progress_of
 from ..core.decisions import decide
 from ..core.estimator import KernelEstimator
 from ..core.inputs import check_targets, encode_labels, require_two_classes
 from ..core.one_kernel import fixed_seed
-from ..core.optim.loop import Options, Progress
+from ..core.optim.loop import Options
 from ..views import make_bank
 from .solver.learn import BayesianResult, Outputs, class_outputs, learn_bayesian
 from .solver.posterior import Priors
@@ -67,9 +68,7 @@ class BayesianMKL(KernelEstimator):
         """The posterior; stored with its diagnostics."""
         names = PRIOR_NAMES if outputs.truncate is None else PRIOR_NAMES[:-1]
         priors = check_priors(self.priors, bool(self.sparse), self.spread, names)
-        options = Options(
-            tol=self.tol, max_iter=self.max_iter, callback=Progress("", self.verbose, self.callback)
-        )
+        options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress_of(self))
         start: Array | None = None
         if self.random_state is not None:
             rng = np.random.default_rng(fixed_seed(self.random_state))
@@ -188,7 +187,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import BayesianMKLClassifier
+    >>> from multikernel.bayesian import BayesianMKLClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = BayesianMKLClassifier().fit(X[::3], y[::3])
     >>> model.score(X[1::3], y[1::3]) >= 0.9
@@ -310,7 +309,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
 
     Examples
     --------
-    >>> from multikernel import BayesianMKLRegressor
+    >>> from multikernel.bayesian import BayesianMKLRegressor
     >>> from multikernel.kernels import Linear
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> views = [("signal", Linear(), [0]), ("noise", Linear(), [1])]

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from .._typing import Array
 from .._validation import check_choice, check_number, check_positive_integer
 from ..core.about import About
+from ..core.callbacks import progress_of
 from ..core.decisions import MachineClassifier, binary_problems, calibrate
 from ..core.estimator import KernelEstimator, require_finite, worst_status
 from ..core.fitted import FittedKernels
@@ -22,7 +23,7 @@ from ..core.inputs import (
     require_two_classes,
     weigh_samples,
 )
-from ..core.optim.loop import Options, Progress, Status
+from ..core.optim.loop import Options, Status
 from ..core.svm.losses import EpsilonInsensitive, Hinge
 from ..views import make_bank
 from .solver.columns import Columns, ColumnsResult, boost_columns
@@ -89,7 +90,7 @@ class ColumnMachine(KernelEstimator):
         self, columns: Columns, loss: Hinge | EpsilonInsensitive, prices: Array, label: str
     ) -> ColumnsResult:
         """One machine."""
-        progress = Progress(label, self.verbose, self.callback)
+        progress = progress_of(self, label)
         options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress)
         if self.method == "mark":
             most = _MARK_COLUMNS if self.max_columns is None else self.max_columns
@@ -222,7 +223,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import ColumnBoostingClassifier
+    >>> from multikernel.boosting import ColumnBoostingClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = ColumnBoostingClassifier().fit(X[::2], y[::2])
     >>> len(model.columns_) < 50, bool(model.dual_gap_ < 1e-3)
@@ -307,7 +308,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
 
     Examples
     --------
-    >>> from multikernel import ColumnBoostingRegressor
+    >>> from multikernel.boosting import ColumnBoostingRegressor
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X = np.linspace(-3, 3, 60)[:, None]
     >>> y = np.sin(2 * X[:, 0]) + X[:, 0]

@@ -77,7 +77,7 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from multikernel import MultipleKernelKMeans
+    >>> from multikernel.clustering import MultipleKernelKMeans
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X, y = make_blobs(60, centers=3, random_state=0, cluster_std=0.4)
     >>> model = MultipleKernelKMeans(3, [Linear(), Gaussian()]).fit(X)

@@ -52,7 +52,7 @@ from .._validation import (
     warn_caller,
 )
 from ..rows import count_rows
-from ..views import CompletedBank, KernelBank, make_bank
+from ..views import CompletedBank, KernelBank, View, make_bank
 from ..views.columns import as_table
 from ..views.layout import align, layout_of
 from ..views.memory import MemoryEstimate, allocate_stack
@@ -61,11 +61,12 @@ from ..views.precomputed import is_precomputed, storage_of
 from ..views.stacks import as_stack, match_stack, names_of
 from ..views.tables import MultiTable, as_tables
 from ..views.view import as_views
-from ..viz.card import html_inner, mimebundle
+from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
+from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
 from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples
-from .optim.loop import Options, Progress, Status
+from .optim.loop import Options, Status
 from .row_input import by_chunks, refuse_dask
 from .stack.sums import stack_of_rows
 from .svm.losses import JointHinge, Loss
@@ -114,7 +115,7 @@ def on_rows(Ks: Array, rows: Array) -> Array:
     return Ks if rows.size == Ks.shape[1] else stack_of_rows(Ks, rows)
 
 
-class KernelEstimator(RefusesOldNames, BaseEstimator):
+class KernelEstimator(RefusesOldNames, CallbackSupportMixin, BaseEstimator):
     """Base of every estimator on kernels; ``fit`` validates, makes the kernels, solves and stores.
 
     A family may set or override the following, and nothing else of this class.
@@ -174,6 +175,12 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
     _kernel_parameters: tuple[str, ...] = ("kernels",)
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
+    _get_params_html = params_html
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "fit" in vars(cls):  # every fit can be followed by scikit-learn's callbacks
+            cls.fit = reports_its_task(cls.fit)
 
     # ------------------------------------------------------------------ parameters
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -242,10 +249,21 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._precomputed
+        kernels = [] if self._precomputed else [view.kernel for view in self._views_or_none()]
+        tags.input_tags.sparse = all(kernel._reads_tables for kernel in kernels)
         tags.input_tags.pairwise = self._precomputed
         tags.input_tags.three_d_array = self._precomputed
+        tags.input_tags.allow_nan = bool(kernels) and all(kernel._accepts_missing for kernel in kernels)
+        tags.input_tags.categorical = bool(kernels) and all(kernel._reads_categories for kernel in kernels)
+        tags.input_tags.string = bool(kernels) and all(kernel._reads_strings for kernel in kernels)
         return tags
+
+    def _views_or_none(self) -> list[View]:
+        """The views of the parameters; none where they are refused, in their own words, by a fit."""
+        try:
+            return [view for kernels in self._kernel_arguments() for view in as_views(kernels)]
+        except (TypeError, ValueError):
+            return []
 
     def _validate_table(self, X: Any, *, reset: bool) -> Any:
         """scikit-learn's checks on a table of numbers; others are checked by the kernels that read them."""
@@ -275,11 +293,7 @@ class KernelEstimator(RefusesOldNames, BaseEstimator):
 
     def _reads_objects(self) -> bool:
         """Whether some kernel compares other things than numbers, such as sequences."""
-        try:
-            views = [view for kernels in self._kernel_arguments() for view in as_views(kernels)]
-        except (TypeError, ValueError):  # refused in its own words when the kernels are made
-            return False
-        return not all(view.kernel._reads_numbers for view in views)
+        return not all(view.kernel._reads_numbers for view in self._views_or_none())
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:
         """Dicts and lists are stacked, by name after fit; the bank checks stacks kernel by kernel."""
@@ -542,7 +556,7 @@ class BaseMKL(KernelEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._storage.missing not in ("auto", "error")
+        tags.input_tags.allow_nan |= self._storage.missing not in ("auto", "error")
         return tags
 
     # ------------------------------------------------------------------ kernels
@@ -639,7 +653,7 @@ class BaseMKL(KernelEstimator):
         return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
 
     def _options(self, seed: int, label: str) -> Options:
-        progress = Progress(label, self.verbose, self.callback)
+        progress = progress_of(self, label)
         return Options(tol=self.tol, max_iter=self.max_iter, seed=seed, callback=progress)
 
     def _store(self, solutions: Sequence[Solved], samples: Samples) -> None:

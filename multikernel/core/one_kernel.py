@@ -47,6 +47,7 @@ class OneKernel(KernelEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = False  # one kernel is a matrix
+        tags.input_tags.sparse = tags.input_tags.sparse and not self._precomputed
         return tags
 
     def _validate_precomputed(self, X: Any, *, reset: bool) -> Any:

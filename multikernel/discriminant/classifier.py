@@ -12,12 +12,13 @@ from sklearn.utils.metaestimators import available_if
 from .._typing import Array
 from .._validation import check_choice, check_positive_integer, warn_caller
 from ..core.about import About
+from ..core.callbacks import progress_of
 from ..core.decisions import decide
 from ..core.estimator import KernelEstimator
 from ..core.fitted import DualKernels, FittedKernels
 from ..core.inputs import encode_labels, require_two_classes
 from ..core.neighbors import check_n_neighbors, neighbour_votes
-from ..core.optim.loop import Options, Progress
+from ..core.optim.loop import Options
 from ..core.scatter import SingularScatterError
 from ..views import make_bank
 from .solver.learn import DiscriminantProblem, DiscriminantResult, learn_discriminant
@@ -143,7 +144,7 @@ class KernelDiscriminantClassifier(
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from multikernel import KernelDiscriminantClassifier
+    >>> from multikernel.discriminant import KernelDiscriminantClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> model = KernelDiscriminantClassifier(reg="learn").fit(X[::2], y[::2])
     >>> bool(model.score(X[1::2], y[1::2]) > 0.95), bool(model.dual_gap_ <= 1e-8)
@@ -211,9 +212,7 @@ class KernelDiscriminantClassifier(
         return Ks
 
     def _learn(self, Ks: Array, problem: DiscriminantProblem) -> DiscriminantResult:
-        options = Options(
-            tol=self.tol, max_iter=self.max_iter, callback=Progress("", self.verbose, self.callback)
-        )
+        options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress_of(self))
         try:
             result = learn_discriminant(problem, options=options)
         except SingularScatterError:

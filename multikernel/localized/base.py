@@ -22,12 +22,13 @@ from .._threads import one_thread
 from .._typing import Array
 from .._validation import NotFiniteError, check_choice, check_number, check_positive_integer, warn_caller
 from ..core.about import About
+from ..core.callbacks import progress_of
 from ..core.decisions import binary_problems
 from ..core.estimator import KernelEstimator, on_rows, worst_status
 from ..core.fitted import FittedKernels
 from ..core.inputs import Samples
 from ..core.one_kernel import fixed_seed
-from ..core.optim.loop import Progress, Status
+from ..core.optim.loop import Status
 from ..core.svm.losses import EpsilonInsensitive, Hinge, OneClass
 from ..views import as_views, distinct_views, fit_gating_features, make_bank
 from .solver.gates import GATES, OPEN, saturated_gates
@@ -56,7 +57,7 @@ def descent_options(model: Any, label: str = "", blocks: Sequence[Array] | None 
         tol=float(model.tol),
         patience=int(model.patience),
         max_iter=int(model.max_iter),
-        callback=Progress(label, model.verbose, model.callback),
+        callback=progress_of(model, label),
         blocks=blocks,
     )
 

@@ -382,7 +382,7 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
 
     Examples
     --------
-    >>> from multikernel import LocalizedMKLOneClass
+    >>> from multikernel.localized import LocalizedMKLOneClass
     >>> from multikernel.kernels import Gaussian
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> model = LocalizedMKLOneClass([("x", Gaussian(), [0]), ("y", Gaussian(), [1])], nu=0.1, ridge=0.1)

@@ -152,7 +152,7 @@ class ProjectionKernelClassifier(MachineClassifier, BaseProjection):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import ProjectionKernelClassifier
+    >>> from multikernel.localized import ProjectionKernelClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> model = ProjectionKernelClassifier(n_regions=2, n_components=1, C=10.0).fit(X, y)
     >>> bool(model.score(X, y) > 0.95)
@@ -260,7 +260,7 @@ class ProjectionKernelRegressor(RegressorMixin, BaseProjection):
     Examples
     --------
     >>> import numpy as np
-    >>> from multikernel import ProjectionKernelRegressor
+    >>> from multikernel.localized import ProjectionKernelRegressor
     >>> X = np.random.default_rng(0).normal(size=(120, 5))
     >>> y = np.sin(X[:, 0] + X[:, 1])
     >>> model = ProjectionKernelRegressor(n_components=1, kernel="gaussian", C=10.0, norm="unit").fit(X, y)
@@ -377,7 +377,7 @@ class ProjectionKernelOneClass(MachineNovelty, BaseProjection):
     Examples
     --------
     >>> import numpy as np
-    >>> from multikernel import ProjectionKernelOneClass
+    >>> from multikernel.localized import ProjectionKernelOneClass
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> X[:, 2] = X[:, 0] + 0.05 * X[:, 2]  # two columns that agree
     >>> model = ProjectionKernelOneClass(n_components=1, nu=0.1, n_init=5).fit(X)

@@ -166,7 +166,8 @@ def cost_path(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from multikernel import MKLClassifier, cost_path
+    >>> from multikernel import MKLClassifier
+    >>> from multikernel.mkl import cost_path
     >>> from multikernel.kernels import Gaussian
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -14,10 +14,11 @@ from threadpoolctl import threadpool_limits
 from .._typing import Array
 from .._validation import check_choice, check_number, check_positive_integer, warn_caller
 from ..core.about import About
+from ..core.callbacks import progress_of
 from ..core.decisions import Machines, binary_problems, calibrate, calibrated, decide
 from ..core.estimator import KernelEstimator, worst_status
 from ..core.inputs import Samples, check_price, encode_labels, require_two_classes, weigh_samples
-from ..core.optim.loop import Options, Progress, Status
+from ..core.optim.loop import Options, Status
 from ..views import make_bank
 from .solver.learn import SOLVERS, MixturesResult, draw_starts, learn_mixtures, learn_separating, n_starts
 from .solver.mixtures import MODES, Mixtures, log_sum_exp, responsibilities
@@ -136,7 +137,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
 
     Examples
     --------
-    >>> from multikernel import NonstationaryClassifier
+    >>> from multikernel.nonstationary import NonstationaryClassifier
     >>> from multikernel.kernels import Linear, Polynomial
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-3, 3, (200, 2))
@@ -242,9 +243,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         count = n_starts(mixtures) if self.n_init == "auto" else int(self.n_init)
         starts = draw_starts(mixtures, count, np.random.default_rng(seed))
         label = "" if self.classes_.size == 2 else f"{problem.names[0]}: "
-        options = Options(
-            tol=self.tol, max_iter=self.max_iter, callback=Progress(label, self.verbose, self.callback)
-        )
+        options = Options(tol=self.tol, max_iter=self.max_iter, callback=progress_of(self, label))
         if np.isfinite(self.C):
             return learn_mixtures(mixtures, starts, solver=self.solver, options=options)
         result = learn_separating(mixtures, starts, solver=self.solver, options=options)

@@ -197,7 +197,7 @@ class PairwiseRidge(RegressorMixin, KernelEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from multikernel import PairwiseRidge
+    >>> from multikernel.pairs import PairwiseRidge
     >>> from multikernel.kernels import Precomputed
     >>> rng = np.random.default_rng(0)
     >>> drugs, targets = rng.normal(size=(30, 2)), rng.normal(size=(20, 2))

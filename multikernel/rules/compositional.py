@@ -132,7 +132,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import CompositionalKernelClassifier
+    >>> from multikernel.rules import CompositionalKernelClassifier
     >>> from multikernel.kernels import Gaussian
     >>> X, y = load_iris(return_X_y=True)
     >>> widths = [Gaussian(gamma=0.05), Gaussian(gamma=1.0)]

@@ -24,8 +24,8 @@ class DirichletWeights(WeightLearner):
     η_m. Mean and deviation are by importance sampling about the mode; see
     ``multikernel.bayesian.solver.simplex_posterior``.
 
-    Weights of :class:`multikernel.BayesianMKLClassifier` have either sign, and make no kernel for other
-    machines: hence this learner has none of them.
+    Weights of :class:`multikernel.bayesian.BayesianMKLClassifier` have either sign, and make no kernel for
+    other machines: hence this learner has none of them.
 
     Parameters
     ----------

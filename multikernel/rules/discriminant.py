@@ -30,7 +30,8 @@ class DiscriminantMKL(WeightLearner):
 
     with H = I − 11'/n. E has a column √(n/n_c) (e_c − n_c/n) for each class c of n_c samples with indicator
     e_c, or for two classes the one column of 1/n₊ on the second class and −1/n₋ on the first.
-    :class:`multikernel.KernelDiscriminantClassifier` learns the same weights and classifies by them.
+    :class:`multikernel.discriminant.KernelDiscriminantClassifier` learns the same weights and
+    classifies by them.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from ..kernels import Kernel
 from ..views import stack_kernels
 from ..views.precomputed import PrecomputedBank
 from ..views.stacks import match_stack, names_of
-from ..viz.card import html_inner, mimebundle
+from ..viz.card import html_inner, mimebundle, params_html
 from .solver.products import combine_powers
 from .targets import Targets, as_targets
 
@@ -82,6 +82,7 @@ class WeightLearner(BaseEstimator):
     about: ClassVar[About]
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
+    _get_params_html = params_html
     learns_from: ClassVar[tuple[str, ...]] = ("classes", "values")
     certificate: ClassVar[str] = "optimality"  # what dual_gap_ certifies, or "stationarity"
     is_linear: ClassVar[bool] = True  # whether the learned kernel is Σ_m η_m K_m

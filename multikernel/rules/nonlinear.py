@@ -32,8 +32,9 @@ class GeneralMKL(SumOrProductLearner):
         product    K_η = ∘_m (K_m / s_m)^{η_m}   (entry by entry), s_m the mean of K_m's diagonal
 
     J(K) is the value of the machine at its optimum, ½‖w‖² + C Σ ξ_i; of several classes or outputs the sum of
-    their machines', with one η for all. With one Gaussian for each feature (:func:`multikernel.per_feature`)
-    the product is exp(−Σ_j η_j (x_j − z_j)²): η_j is the width of feature j, and 0 where it is left out.
+    their machines', with one η for all. With one Gaussian for each feature
+    (:func:`multikernel.views.per_feature`) the product is exp(−Σ_j η_j (x_j − z_j)²): η_j is the width of
+    feature j, and 0 where it is left out.
 
     The sum is a convex problem. The product is not: where it ends depends on its start, which is
     η_m = 1 / (P u_m), u_m the median of −log(K_m / s_m) over pairs of samples, so that the kernel of two
@@ -72,7 +73,8 @@ class GeneralMKL(SumOrProductLearner):
     Features by the widths of one Gaussian each: the classes differ in the first two of four.
 
     >>> import numpy as np
-    >>> from multikernel import CombinedKernelClassifier, per_feature
+    >>> from multikernel import CombinedKernelClassifier
+    >>> from multikernel.views import per_feature
     >>> X = np.random.default_rng(0).normal(size=(80, 4))
     >>> y = X[:, 0] ** 2 + X[:, 1] ** 2 > 1.5
     >>> learner = GeneralMKL(combination="product")

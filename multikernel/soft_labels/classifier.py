@@ -159,7 +159,8 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     Examples
     --------
     >>> import numpy as np
-    >>> from multikernel import MKLClassifier, PosteriorSVC
+    >>> from multikernel import MKLClassifier
+    >>> from multikernel.soft_labels import PosteriorSVC
     >>> from multikernel.kernels import Polynomial
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[-2.0, 0.0], [2.0, 0.0]], 30, axis=0)
     >>> y = np.repeat(["left", "right"], 30)

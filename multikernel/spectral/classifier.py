@@ -199,7 +199,7 @@ class SpectralKernelClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin,
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from multikernel import SpectralKernelClassifier
+    >>> from multikernel.spectral import SpectralKernelClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> model = SpectralKernelClassifier().fit(X[::5], y[::5], X_unlabeled=X[1::5])
     >>> round(float((model.transduction_ == y[1::5]).mean()), 2), round(model.score(X[2::5], y[2::5]), 2)

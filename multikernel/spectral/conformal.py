@@ -97,7 +97,7 @@ class ConformalKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OneKern
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn.svm import SVC
-    >>> from multikernel import ConformalKernel
+    >>> from multikernel.spectral import ConformalKernel
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), ConformalKernel(), SVC(kernel="precomputed"))
     >>> round(model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]), 2)

@@ -13,11 +13,12 @@ from .._typing import Array
 from .._validation import check_choice, check_positive_integer, is_indefinite, raise_indefinite, warn_caller
 from ..core.about import About
 from ..core.alignment import learn_alignment, spectral_alignment
+from ..core.callbacks import progress_of
 from ..core.decisions import binary_problems, decide
 from ..core.estimator import KernelEstimator, worst_status
 from ..core.fitted import DualKernels, FittedKernels
 from ..core.inputs import check_matrix_C, check_trace, encode_labels, require_two_classes
-from ..core.optim.loop import Options, Progress, Status
+from ..core.optim.loop import Options, Status
 from ..core.svm.losses import HardMargin, Hinge, Loss, SquaredHinge
 from ..core.unlabeled import Bordered, join_rows, leading_eigenvectors, rows_explained, validate_unlabelled
 from ..views import available_memory, make_bank
@@ -141,7 +142,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from multikernel import TransductiveMKLClassifier
+    >>> from multikernel.transductive import TransductiveMKLClassifier
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X, y = load_iris(return_X_y=True)
     >>> model = TransductiveMKLClassifier([Linear(), Gaussian()], weights="free", criterion="soft2")
@@ -358,7 +359,7 @@ class TransductiveMKLClassifier(ClassifierMixin, KernelEstimator):
 # ------------------------------------------------------------------ one binary problem
 def _options(model: Any, name: str) -> Options:
     label = "" if model.classes_.size == 2 else f"{name}: "
-    progress = Progress(label, model.verbose, model.callback)
+    progress = progress_of(model, label)
     return Options(tol=model.tol, max_iter=model.max_iter, callback=progress)
 
 

@@ -27,6 +27,7 @@ from multikernel.views.tables import MultiTable
 
 KERNEL_CHOICES = ("auto", "precomputed")
 APPROXIMATIONS = ("nystroem", "random_features", "cholesky")
+_MOST_SHOWN = 12  # entries of a list in the text of a view
 _AUTO_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
@@ -143,8 +144,21 @@ class View:
 
     def __repr__(self) -> str:
         given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
-        shown = [f"{name}={value!r}" for name, value, default in given if value is not default]
+        shown = [f"{name}={_in_short(value)}" for name, value, default in given if value is not default]
         return f"View({', '.join(shown)})"
+
+
+def _in_short(value: Any) -> str:
+    """A value as it is written; of long lists, such as the columns of a table, the number and the ends.
+
+    Examples
+    --------
+    >>> _in_short(["a", "b"]), _in_short(list(range(400)))
+    ("['a', 'b']", '<400: 0, 1, 2, ..., 399>')
+    """
+    if not isinstance(value, (list, tuple)) or len(value) <= _MOST_SHOWN:
+        return repr(value)
+    return f"<{len(value)}: {', '.join(map(repr, value[:3]))}, ..., {value[-1]!r}>"
 
 
 def read_kernel(kernel: Any) -> Kernel:

@@ -9,9 +9,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from multikernel import MKLClassifier, NonstationaryClassifier
+from multikernel import MKLClassifier
 from multikernel.core.optim.loop import Status
 from multikernel.datasets import make_interleaved, make_piecewise
+from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.nonstationary.solver.projection import balance
 from studies import get_study, plots, run_table, yeast
 from studies.lewis2006 import accuracies, clusters, methods, piecewise, proteins, speed

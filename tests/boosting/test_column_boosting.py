@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import ColumnBoostingClassifier, ColumnBoostingRegressor
+from multikernel.boosting import ColumnBoostingClassifier, ColumnBoostingRegressor
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from tests.mkl.data import VIEWS, make_binary, make_regression, make_three, plain_kernels
 

@@ -11,7 +11,8 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from multikernel import KernelBank, MultipleKernelKMeans, View, stack_kernels
+from multikernel import KernelBank, View, stack_kernels
+from multikernel.clustering import MultipleKernelKMeans
 from multikernel.clustering.solver import KernelKMeans, in_order, spread_start
 from multikernel.kernels import Gaussian, Linear
 

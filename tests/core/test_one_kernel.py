@@ -9,9 +9,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from multikernel import ConformalKernel, KDDAClassifier, KernelBank, KernelKNNClassifier
+from multikernel import KernelBank
 from multikernel.core import estimator as _estimator
 from multikernel.kernels import Gaussian, Linear
+from multikernel.spectral import ConformalKernel, KDDAClassifier, KernelKNNClassifier
 from multikernel.views import View
 from tests.mkl.data import make_three
 from tests.test_bad_input import refuses

@@ -5,17 +5,13 @@ import pickle
 import numpy as np
 import pytest
 
-from multikernel import (
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
-    LocalizedMKLClassifier,
-    LocalizedMKLOneClass,
-    LocalizedMKLRegressor,
-    MKLClassifier,
-    NonstationaryClassifier,
-)
+from multikernel import LocalizedMKLClassifier, LocalizedMKLRegressor, MKLClassifier
 from multikernel.core.estimator import _BATCH_ROWS
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear
+from multikernel.localized import LocalizedMKLOneClass
+from multikernel.nonstationary import NonstationaryClassifier
+from multikernel.spectral import KernelKNNClassifier
 from tests.mkl.data import make_binary
 
 X, LABELS = make_binary(60)

@@ -13,8 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel import KernelDiscriminantClassifier, stack_kernels
+from multikernel import stack_kernels
 from multikernel.core.scatter import class_columns, class_contrast
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.report import summarize
 from tests.discriminant import discriminant_problems as problems
 from tests.judged import BOTH, solved_by

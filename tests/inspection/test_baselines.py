@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from multikernel import BayesianMKLRegressor, CombinedKernelRegressor, MKLClassifier, MKLRegressor
+from multikernel import CombinedKernelRegressor, MKLClassifier, MKLRegressor
+from multikernel.bayesian import BayesianMKLRegressor
 from multikernel.inspection import Comparison
 from multikernel.inspection.answers import answer, on_majority, on_views
 from multikernel.inspection.baselines import (

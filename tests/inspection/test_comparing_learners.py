@@ -9,12 +9,19 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.svm import SVC, SVR
 
-from multikernel import CombinedKernelClassifier, CompositionalKernelClassifier, compare, stack_kernels
+from multikernel import CombinedKernelClassifier, compare, stack_kernels
 from multikernel.inspection import Comparison, comparing, f_test_5x2cv, holm
 from multikernel.inspection.comparing import _named
 from multikernel.inspection.comparison import Baseline
 from multikernel.kernels import Gaussian, Linear
-from multikernel.rules import BestSingle, CenteredAlignment, MeanRule, SumRule, WeightLearner
+from multikernel.rules import (
+    BestSingle,
+    CenteredAlignment,
+    CompositionalKernelClassifier,
+    MeanRule,
+    SumRule,
+    WeightLearner,
+)
 from multikernel.rules.learner import Learned
 from tests.inspection.toys import scores_frame
 

@@ -17,18 +17,14 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import (
-    CombinedKernelClassifier,
-    KernelKNNClassifier,
-    MKLClassifier,
-    MKLRidge,
-    TransductiveMKLClassifier,
-)
+from multikernel import CombinedKernelClassifier, MKLClassifier, MKLRidge
 from multikernel.inspection import ALL_PARTS, evaluate, f_test_5x2cv, holm
 from multikernel.inspection.evaluation import check_data
 from multikernel.inspection.subject import subject_of
 from multikernel.kernels import Linear
 from multikernel.rules import MeanRule
+from multikernel.spectral import KernelKNNClassifier
+from multikernel.transductive import TransductiveMKLClassifier
 
 _TEN = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
 

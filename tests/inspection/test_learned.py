@@ -5,18 +5,13 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from multikernel import (
-    CombinedKernelClassifier,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
-    LocalizedMKLClassifier,
-    MKLClassifier,
-    MKLOneClass,
-)
+from multikernel import CombinedKernelClassifier, LocalizedMKLClassifier, MKLClassifier, MKLOneClass
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.inspection import NoLearnedKernel, evaluate, learned_kernel
 from multikernel.inspection.learned import choose_rows
 from multikernel.kernels import Linear
 from multikernel.rules import InstanceWeights
+from multikernel.spectral import KernelKNNClassifier
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from multikernel import LocalizedMKLClassifier, LocalizedMKLOneClass, LocalizedMKLRegressor, stack_kernels
+from multikernel import LocalizedMKLClassifier, LocalizedMKLRegressor, stack_kernels
 from multikernel.core.inputs import distinct_samples
 from multikernel.kernels import Gaussian, Linear
+from multikernel.localized import LocalizedMKLOneClass
 from tests.localized.localized_reference import classifier_values, plain_gate, plain_scores
 from tests.mkl.data import VIEWS, make_binary, make_table, plain_kernels
 from tests.test_bad_input import refuses

@@ -5,8 +5,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import OneClassSVM
 
-from multikernel import LocalizedMKLOneClass, LocalizedMKLRegressor
+from multikernel import LocalizedMKLRegressor
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.localized import LocalizedMKLOneClass
 from tests.localized.localized_reference import full_duals, plain_contributions, plain_gate, plain_scores
 from tests.localized.solver.gated_problems import GATES, largest_gap, one_class_values, svr_values
 from tests.mkl.data import VIEWS, make_regression, make_table

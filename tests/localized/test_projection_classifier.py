@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 from sklearn.svm import SVC
 
-from multikernel import ProjectionKernelClassifier, ProjectionKernelRegressor
+from multikernel.localized import ProjectionKernelClassifier, ProjectionKernelRegressor
 from tests.localized.localized_reference import projected_gate, projected_kernel
 from tests.localized.solver.gated_problems import hinge_values
 from tests.shared_data import needs_shared_data, shared_data_folder

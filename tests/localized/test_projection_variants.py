@@ -8,9 +8,8 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import OneClassSVM
 
-from multikernel import (
-    LocalizedMKLClassifier,
-    LocalizedMKLRegressor,
+from multikernel import LocalizedMKLClassifier, LocalizedMKLRegressor
+from multikernel.localized import (
     ProjectionKernelClassifier,
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,

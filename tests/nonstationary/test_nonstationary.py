@@ -8,10 +8,10 @@ from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
 from benchmarks.fixed_kernel import solve_machine
-from multikernel import NonstationaryClassifier
 from multikernel.core.svm.losses import Hinge
 from multikernel.datasets.generators import make_interleaved, make_piecewise, piecewise_curve
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.nonstationary import NonstationaryClassifier
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.nonstationary.solver.mixture_problems import EACH_MODE
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from multikernel import MKLClassifier, NonstationaryClassifier
+from multikernel import MKLClassifier
 from multikernel.core.optim.loop import Status
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.nonstationary import NonstationaryClassifier
 from multikernel.nonstationary.solver import learn
 from multikernel.views import View
 from tests.judged import BOTH, solved_by

@@ -11,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from multikernel import MKLRidge, PairSplit, PairwiseRidge
+from multikernel import MKLRidge
 from multikernel.kernels import Gaussian, Kronecker, Linear, Pairwise, Polynomial, Precomputed, Spectrum
+from multikernel.pairs import PairSplit, PairwiseRidge
 
 EXACT = {"weights": "uniform", "tol": 1e-22}
 

@@ -24,13 +24,13 @@ from multikernel import (
     CombinedKernelClassifier,
     CombinedKernelOneClass,
     CombinedKernelRegressor,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
     stack_kernels,
 )
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.io.models import load_model, save_model
 from multikernel.kernels import Gaussian
 from multikernel.rules import FunctionalForm, SumRule
+from multikernel.spectral import KernelKNNClassifier
 from tests.methods_page import learners
 
 ESTIMATORS = {

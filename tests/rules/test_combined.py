@@ -13,13 +13,13 @@ from multikernel import (
     CombinedKernelOneClass,
     CombinedKernelRegressor,
     KernelBank,
-    KernelDiscriminantClassifier,
-    KernelKNNClassifier,
     MKLClassifier,
 )
+from multikernel.discriminant import KernelDiscriminantClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.report import render_html, render_markdown, summarize
 from multikernel.rules import CenteredAlignment, Learned, MeanRule, ProductRule, SumRule, WeightLearner
+from multikernel.spectral import KernelKNNClassifier
 
 VIEWS = [("length", Linear(), [0]), ("petals", Gaussian(gamma=0.3), [2, 3]), ("all", Polynomial(2))]
 X, y = load_iris(return_X_y=True)

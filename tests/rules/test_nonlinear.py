@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from multikernel import CombinedKernelClassifier, CombinedKernelRegressor, per_feature
+from multikernel import CombinedKernelClassifier, CombinedKernelRegressor
 from multikernel.core.svm.losses import SquaredHinge
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.rules import ClusterWeights, FunctionalForm, GeneralMKL, InstanceWeights
@@ -15,6 +15,7 @@ from multikernel.rules.solver.local_weights import Groups, LocalWeights
 from multikernel.rules.solver.margin_value import MarginValue
 from multikernel.rules.solver.products import PowerProduct, WeightedSum
 from multikernel.rules.targets import class_targets, value_targets
+from multikernel.views import per_feature
 
 
 def columns(seed=0, n=30, d=4):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import CombinedKernelClassifier, per_feature
+from multikernel import CombinedKernelClassifier
 from multikernel.core.alignment import alignment_slope, learn_alignment
 from multikernel.rules import (
     AlignmentQP,
@@ -19,6 +19,7 @@ from multikernel.rules import (
 )
 from multikernel.rules.solver.divergence import Away, GaussianDivergence, Towards
 from multikernel.rules.solver.line_spread import LineSpread, Programs, line_spread, minimise_spread
+from multikernel.views import per_feature
 from tests.rules.similarity_problems import TASKS, centred, cosines, ideal, normalised, problem
 
 

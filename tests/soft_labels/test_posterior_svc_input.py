@@ -21,8 +21,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from multikernel import MKLClassifier, PosteriorSVC
+from multikernel import MKLClassifier
 from multikernel.kernels import Gaussian, Linear
+from multikernel.soft_labels import PosteriorSVC
 from tests.mkl.data import VIEWS, make_binary, make_three, plain_kernels
 from tests.soft_labels.test_posterior_svc import certain, doubtful
 from tests.test_bad_input import refuses

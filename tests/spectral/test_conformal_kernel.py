@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from multikernel import ConformalKernel, KernelBank
+from multikernel import KernelBank
+from multikernel.spectral import ConformalKernel
 from multikernel.spectral.conformal import choose_cores
 from tests.mkl.data import make_three
 from tests.spectral import wine

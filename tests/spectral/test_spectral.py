@@ -6,8 +6,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel import ConformalKernel, KDDAClassifier, SpectralKernelClassifier
 from multikernel.kernels import Gaussian
+from multikernel.spectral import ConformalKernel, KDDAClassifier, SpectralKernelClassifier
 from multikernel.spectral.solver.kernel import SpectralRule, spectrum_of
 from multikernel.spectral.solver.leave_one_out import kernel_leave_one_out_score, leave_one_out_score
 from multikernel.spectral.solver.separability import Tradeoff

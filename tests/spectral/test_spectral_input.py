@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel import SpectralKernelClassifier
 from multikernel.kernels import Gaussian, Linear, Polynomial
+from multikernel.spectral import SpectralKernelClassifier
 from multikernel.spectral.solver.kernel import spectrum_of
 from multikernel.views import View
 from tests.spectral import wine

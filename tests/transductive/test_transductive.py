@@ -13,10 +13,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from judges.tests.test_conic_alignment import random_problem
-from multikernel import MKLClassifier, TransductiveMKLClassifier, stack_kernels
+from multikernel import MKLClassifier, stack_kernels
 from multikernel.core.alignment import learn_alignment
 from multikernel.kernels import Gaussian, Linear, Polynomial
 from multikernel.report import render_markdown, summarize
+from multikernel.transductive import TransductiveMKLClassifier
 from tests.judged import BOTH, solved_by
 from tests.mkl.data import VIEWS, make_binary, make_three
 from tests.test_bad_input import refuses

@@ -15,6 +15,7 @@ from ..._threads import one_thread
 from ..._typing import Array
 from ..._validation import check_choice, warn_caller
 from ...core.about import About
+from ...core.callbacks import callback_of
 from ...core.decisions import MachineClassifier, calibrate
 from ...core.estimator import KernelEstimator
 from ...core.fitted import prediction_cost
@@ -158,7 +159,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from multikernel import RegularizedMKLClassifier
+    >>> from multikernel.mkl import RegularizedMKLClassifier
     >>> from multikernel.kernels import Gaussian, Linear
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -233,7 +234,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         with one_thread(), Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:
             models = open_folds(self._machine_parameters(model.random_state), X, y, weights, splits, pool)
             folds = DesignFolds(models, check_scoring(self, self.scoring), pool)
-            progress = SearchProgress(self.verbose, self.callback)
+            progress = SearchProgress(self.verbose, callback_of(self))
             chosen = choose(self, folds, model.view_names_, Ks, progress)
         return chosen, self._record(chosen, folds)
 

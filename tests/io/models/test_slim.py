@@ -6,23 +6,23 @@ from sklearn.base import is_regressor
 from sklearn.svm import SVR
 
 from multikernel import (
-    ColumnBoostingClassifier,
     CombinedKernelClassifier,
     CombinedKernelOneClass,
     CombinedKernelRegressor,
-    ConformalKernel,
     LocalizedMKLClassifier,
     MKLClassifier,
     MKLRegressor,
-    PosteriorSVC,
-    TransductiveMKLClassifier,
 )
+from multikernel.boosting import ColumnBoostingClassifier
 from multikernel.inspection import learned_kernel
 from multikernel.io.models.archive import unpack
 from multikernel.io.models.coding import decode, open_file
 from multikernel.io.models.files import checked_bytes
 from multikernel.kernels import Gaussian, Linear
 from multikernel.rules import SumRule
+from multikernel.soft_labels import PosteriorSVC
+from multikernel.spectral import ConformalKernel
+from multikernel.transductive import TransductiveMKLClassifier
 from tests.io.models.models import NEW, answers, assert_same_bits, make_data
 
 TWO = [Linear(), Gaussian(0.5)]

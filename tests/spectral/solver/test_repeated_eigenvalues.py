@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from multikernel import SpectralKernelClassifier
 from multikernel.kernels import Gaussian
+from multikernel.spectral import SpectralKernelClassifier
 from multikernel.spectral.solver.kernel import Spectrum, learn_spectral_weights, spectrum_of
 from multikernel.spectral.solver.leave_one_out import leave_one_out_score, squares_without_each
 from tests.spectral.solver.test_leave_one_out import RULES

@@ -57,6 +57,8 @@ from ..views.low_rank import (
     reference_size,
 )
 from ..views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size, require_fits
+from ..views.tables import MultiTable, as_tables
+from ..views.view import automatic_names, place_views
 
 _ATTEMPTS = 4  # at a trace error that is asked for
 _AIM = 0.9  # of it on the reference rows, which are nearer to their landmarks than other rows
@@ -64,7 +66,7 @@ _RARE = 100  # rows that become reference rows because a kernel would be constan
 _WORST = 100  # rows that become reference rows because the factors miss them most
 _INEXACT = 0.5  # trace errors beyond it: what is learned is hardly about these kernels any more
 _LITTLE = 2**26  # bytes that are no matter, however few Gram matrices would take
-_OF_ONE_ROUTE = ("support_", "dual_coef_", "coef_", "approximation_", "memory_")
+_OF_ONE_ROUTE = ("support_", "dual_coef_", "coef_", "approximation_", "memory_", "missing_")
 
 
 # ---------------------------------------------------------------------- route
@@ -82,23 +84,22 @@ def choose_route(estimator: Any, X: Any) -> str:
     check_float_dtype(estimator._storage.dtype)
     if is_dask(X):
         return _of_dask(estimator, X)
+    stored, X = estimator._storage, as_tables(X)
+    kernels = "precomputed" if estimator._precomputed else place_views(as_views(estimator.kernels), X)
     n = max(_n_rows(X), 1)
-    chosen = choose_gram(
-        estimator._storage.gram, n, estimator.kernels, estimator._storage.dtype, rank=estimator._storage.rank
-    )
+    chosen = choose_gram(stored.gram, n, kernels, stored.dtype, rank=stored.rank)
     if chosen == "low_rank":
-        why_not = why_not_low_rank(estimator)
-        if why_not and (estimator._storage.gram == "low_rank" or has_asked_for_factors(estimator)):
+        why_not = why_not_low_rank(estimator, X)
+        if why_not and (stored.gram == "low_rank" or has_asked_for_factors(estimator)):
             raise ValueError(why_not)
         chosen = "dense" if why_not else "low_rank"
-    if estimator._storage.gram == "auto" and chosen == "dense" and not estimator._precomputed:
-        n_kernels = len(as_views(estimator.kernels))
-        return "dense" if estimate_memory(n, n_kernels, estimator._storage.dtype).fits else "memmap"
+    if stored.gram == "auto" and chosen == "dense" and not estimator._precomputed:
+        return "dense" if estimate_memory(n, len(kernels), stored.dtype).fits else "memmap"
     return chosen
 
 
-def why_not_low_rank(estimator: Any) -> str:
-    """Why the problem, as the parameters state it, has no low-rank route; empty if it has one."""
+def why_not_low_rank(estimator: Any, X: Any = None) -> str:
+    """Why the problem, as parameters and tables state it, has no low-rank route; empty if it has one."""
     stored = estimator._storage
     if stored.psd != "error":
         return (
@@ -109,6 +110,11 @@ def why_not_low_rank(estimator: Any) -> str:
         return (
             f"missing={stored.missing!r} completes Gram matrices, and has no low-rank route. Use "
             "missing='error' (and impute or drop what is missing), or gram='dense' or 'memmap'."
+        )
+    if stored.missing == "auto" and isinstance(X, MultiTable) and X.has_gaps:
+        return (
+            "samples lack tables after the outer join, and factors of low rank have no way to stand in for "
+            "them. Use join_views(..., how='inner'), or gram='dense' or 'memmap'."
         )
     return str(estimator._why_not_low_rank())
 
@@ -176,9 +182,17 @@ class FactorRequest:
     seed: int
     dtype: Any
     n_machines: int = 1
+    automatic: frozenset[str] | None = None  # views that "auto" chose, once the views are placed
 
     def fit(self, given: GivenRows) -> Factors:
         """Fit the bank on reference rows; on more of them where the errors over all rows are too large."""
+        is_here = isinstance(given.rows, LocalRows)
+        table = given.rows.take(np.array([0]))[0] if is_here else None  # which says what tables there are
+        views = place_views(as_views(self.kernels), table)
+        placed = replace(self, kernels=views, automatic=automatic_names(self.kernels, views))
+        return placed._fit(given)
+
+    def _fit(self, given: GivenRows) -> Factors:
         numbers = self._reference(given, reference_size(given.n_used, self._ranks()))
         tightness = 1.0 if numbers.size == given.n_used else _AIM
         for _ in range(_ATTEMPTS - 1):
@@ -237,7 +251,7 @@ class FactorRequest:
         samples = distinct_samples(X, targets, np.ones(numbers.size))
         bank = self._bank(samples.rows.size, given.n_used, tightness)
         try:
-            bank.fit(samples.take(X), given.n_used)
+            bank.fit(samples.take(X), given.n_used, automatic=self.automatic)
         except RowError as error:
             row = int(numbers[samples.rows[error.row]])
             given.rows.map(raise_in_row, error, row)
@@ -252,17 +266,15 @@ class FactorRequest:
                 return min(rank, max(rank * tightness, np.finfo(float).tiny))
             return n_sample if isinstance(rank, int) and n_sample < rank <= n else rank
 
-        kernels = self.kernels
-        if not isinstance(kernels, str):
-            kernels = [replace(view, rank=adapted(view.rank)) for view in as_views(kernels)]
+        kernels = [replace(view, rank=adapted(view.rank)) for view in self.kernels]
         return LowRankBank(kernels, rank=adapted(self.rank), seed=self.seed, dtype=self.dtype)
 
     def _ranks(self) -> list[int | float | None]:
-        return [self.rank if view.rank is None else view.rank for view in as_views(self.kernels)]
+        return [self.rank if view.rank is None else view.rank for view in self.kernels]
 
     def _tolerances(self) -> dict[str, float]:
         """The trace errors asked for, by view name."""
-        named = zip(as_views(self.kernels), self._ranks(), strict=True)
+        named = zip(self.kernels, self._ranks(), strict=True)
         return {view.name: rank for view, rank in named if isinstance(rank, float)}
 
 
@@ -270,7 +282,7 @@ def _rare(given: GivenRows, number: int, view: View) -> Array:
     """The first rows that differ in a view's columns from one that the others are like."""
     label = f"view {view.name!r}"
     table = as_table(given.rows.take(np.array([number]))[0])
-    selection = resolve_columns(table, view.columns, label)
+    selection = resolve_columns(table, view.columns, label, view.table)
     found = given.rows.map(differing_rows, selection, selection.take(table, label), _RARE)
     return np.concatenate(found)[:_RARE]
 

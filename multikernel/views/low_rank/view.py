@@ -7,7 +7,7 @@ rows, each by all views: what views have in common, they share.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -342,7 +342,7 @@ class ViewFitter:
     table: Any  # the reference rows, as `as_table` returned them
     rank: int | float | None  # for views that name none
     seed: int
-    automatic: bool  # whether kernels that are constant on the reference rows are left out, and not an error
+    automatic: Collection[str]  # views that are left out where they are constant on the reference rows
     n: int  # rows in all, of which the reference rows are a sample
     _rows: dict[tuple[Selection, bool], tuple[Rows, Scaling | None]] = field(default_factory=dict)
     _landmarks: dict[tuple[int, bytes], Rows] = field(default_factory=dict)
@@ -356,7 +356,7 @@ class ViewFitter:
     def _fit_view(self, view: View) -> FactorView | None:
         label = f"view {view.name!r}"
         rank = self._rank(view)
-        selection = resolve_columns(self.table, view.columns, label)
+        selection = resolve_columns(self.table, view.columns, label, view.table)
         rows, scaling = self._rows_of(selection, bool(view.standardize), label)
         with naming(label):
             kernel = view.kernel.fit(rows)
@@ -380,7 +380,7 @@ class ViewFitter:
         return FactorView(view.name, kernel, selection, scaling, approximation, map_, steps, traces, error)
 
     def _refuse(self, view: View, degenerate: str) -> None:
-        if not self.automatic:
+        if view.name not in self.automatic:
             is_all = n_rows(self.table) == self.n
             rows = "training rows" if is_all else f"reference rows of {self.n} training rows"
             try:

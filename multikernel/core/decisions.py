@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._typing import Array
 from ..rows import is_dask
+from ..views.precomputed import with_storage
 from .folds import make_folds
 from .row_input import by_chunks, score_by_chunks
 
@@ -45,8 +46,10 @@ def calibrate(
     """
     if not estimator.probability:
         return None
-    # the folds go the way that the fit has gone, though they have fewer rows
-    settled = {"gram": estimator.gram_} if hasattr(estimator, "gram_") else {}
+    # the folds take the route of the fit, though they have fewer rows
+    settled = {}
+    if hasattr(estimator, "gram_"):
+        settled = {"kernels": with_storage(estimator.kernels, gram=estimator.gram_)}
     plain = clone(estimator).set_params(probability=False, callback=None, verbose=0, **settled)
     return SigmoidCalibration(plain, estimator.random_state).fit(
         X, column_or_1d(y), sample_weight, **by_sample

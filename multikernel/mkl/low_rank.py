@@ -5,7 +5,8 @@ of coefficients of their columns: it has no support samples, and keeps of the tr
 
 The model is an estimator with the parameters of :class:`MKLClassifier` (``gram``, ``rank`` among them).
 
-**Route** (:func:`choose_route`): a stack of Gram matrices in memory or on disk, or factors.
+**Route** (:func:`choose_route`): a stack of Gram matrices in memory or on disk, or factors. Models on parts of
+the rows take the route of all rows (:func:`settle_route`).
 
 **Factors.** The reference rows are drawn by their number among the rows that count, so that the same seed
 chooses the same ones wherever the rows live. Of reference rows that are equal, one is kept, and they are put
@@ -21,6 +22,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -29,7 +31,7 @@ import pandas as pd
 
 from .._typing import Array
 from .._validation import PSD_CHOICES, RowError, check_choice, check_float_dtype, check_rank, warn_caller
-from ..core.estimator import refusing_overflow, require_finite
+from ..core.estimator import BaseMKL, refusing_overflow, require_finite
 from ..core.fitted import FactorKernels, FittedKernels, factor_cost
 from ..core.inputs import check_costs, check_norm, distinct_samples
 from ..core.row_input import (
@@ -53,10 +55,12 @@ from ..views.low_rank import (
     asks_for_factors,
     choose_gram,
     largest_rank,
+    most_dense_folds,
     reference_rows,
     reference_size,
 )
 from ..views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size, require_fits
+from ..views.precomputed import with_storage
 from ..views.tables import MultiTable, as_tables
 from ..views.view import automatic_names, place_views
 
@@ -66,7 +70,7 @@ _RARE = 100  # rows that become reference rows because a kernel would be constan
 _WORST = 100  # rows that become reference rows because the factors miss them most
 _INEXACT = 0.5  # trace errors beyond it: what is learned is hardly about these kernels any more
 _LITTLE = 2**26  # bytes that are no matter, however few Gram matrices would take
-_OF_ONE_ROUTE = ("support_", "dual_coef_", "coef_", "approximation_", "memory_", "missing_")
+_OF_ONE_ROUTE = ("support_", "dual_coef_", "coef_", "approximation_", "memory_")
 
 
 # ---------------------------------------------------------------------- route
@@ -96,6 +100,37 @@ def choose_route(estimator: Any, X: Any) -> str:
     if stored.gram == "auto" and chosen == "dense" and not estimator._precomputed:
         return "dense" if estimate_memory(n, len(kernels), stored.dtype).fits else "memmap"
     return chosen
+
+
+def chooses_route(estimator: Any) -> bool:
+    """Whether an estimator chooses Gram matrices or factors by the number of rows."""
+    has_both = isinstance(estimator, BaseMKL) and estimator._answers_chunks  # chunks are for factors alone
+    return has_both and not estimator._precomputed and estimator._storage.gram == "auto"
+
+
+def settle_route(model: Any, X: Any) -> Any:
+    """Give every estimator in a model that chooses its route by rows the route of a fit on all of X.
+
+    For models that are then fitted to parts of the rows: a fold may have few enough rows for Gram matrices
+    where the whole has too many.
+
+    Parameters
+    ----------
+    model : estimator
+        Or a pipeline or search with estimators in it. It is modified: pass a copy.
+    X : as for ``fit``
+
+    Returns
+    -------
+    model : estimator
+    """
+    inside = {f"{path}__": value for path, value in model.get_params(deep=True).items()}
+    for prefix, estimator in {"": model, **inside}.items():
+        if chooses_route(estimator):
+            with suppress(TypeError, ValueError):  # what is wrong is said by the fit
+                chosen = with_storage(estimator.kernels, gram=choose_route(estimator, X))
+                model.set_params(**{f"{prefix}kernels": chosen})
+    return model
 
 
 def why_not_low_rank(estimator: Any, X: Any = None) -> str:
@@ -375,11 +410,14 @@ def _warn_of_choice(estimator: Any, factors: Factors) -> None:
     n = factors.rows.n_rows
     about = _grouped(round(n, 2 - len(str(n))))  # to two digits
     stack = estimate_memory(n, factors.bank.n_kernels_, estimator._storage.dtype).stack
+    folds = most_dense_folds(n)
+    search = f" Folds may have fewer rows: for a search with up to {_grouped(folds)} folds name the route."
     warn_caller(
         "gram='auto' puts factors of low rank in the place of large Gram matrices. Raise rank for more exact "
         "ones, see approximation_; gram='low_rank' says that they are wanted, gram='dense' or 'memmap' that "
         f"they are not. About {about} rows, {readable_size(factors.memory.stack)} instead of "
-        f"{readable_size(stack)}; {largest_error(estimator.approximation_['trace_error'], '.1g')}.",
+        f"{readable_size(stack)}; {largest_error(estimator.approximation_['trace_error'], '.1g')}."
+        f"{search if folds else ''}",
         LowRankWarning,
     )
 
@@ -415,6 +453,7 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
     model._check_numerics()
     check_norm(model.norm)
     model._fit_seed = model._draw_seed()
+    model.missing_ = "error"
     rank = check_rank("rank", model._storage.rank)
     factors = FactorRequest(
         model._storage.kernels, rank, model._fit_seed, model._storage.dtype, n_machines

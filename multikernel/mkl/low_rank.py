@@ -5,8 +5,8 @@ of coefficients of their columns: it has no support samples, and keeps of the tr
 
 The model is an estimator with the parameters of :class:`MKLClassifier` (``gram``, ``rank`` among them).
 
-**Route** (:func:`choose_route`): a stack of Gram matrices in memory or on disk, or factors. Models on parts of
-the rows take the route of all rows (:func:`settle_route`).
+**Route** (:func:`choose_route`): a stack of Gram matrices in memory or on disk, or factors. Models on parts
+of the rows take the route of all rows (:func:`settle_route`).
 
 **Factors.** The reference rows are drawn by their number among the rows that count, so that the same seed
 chooses the same ones wherever the rows live. Of reference rows that are equal, one is kept, and they are put
@@ -244,11 +244,7 @@ class FactorRequest:
 
     # ------------------------------------------------------------------ reference rows
     def _reference(self, given: GivenRows, size: int) -> Array:
-        """Numbers of the reference rows among all rows."""
-        places = reference_rows(given.n_used, size, self.seed)
-        if given.n_used == given.rows.n_rows:
-            return places
-        return np.concatenate(given.source.select(2).map(used_rows, places, given.used))
+        return draw_rows(given, size, self.seed)
 
     def _worst(self, given: GivenRows, bank: LowRankBank, views: Array) -> Array:
         """The rows that the factors of some views miss most."""
@@ -313,6 +309,14 @@ class FactorRequest:
         return {view.name: rank for view, rank in named if isinstance(rank, float)}
 
 
+def draw_rows(given: GivenRows, size: int, seed: int) -> Array:
+    """Numbers, among all rows, of some that count; the same for the same seed."""
+    places = reference_rows(given.n_used, size, seed)
+    if given.n_used == given.rows.n_rows:
+        return places
+    return np.concatenate(given.source.select(2).map(used_rows, places, given.used))
+
+
 def _rare(given: GivenRows, number: int, view: View) -> Array:
     """The first rows that differ in a view's columns from one that the others are like."""
     label = f"view {view.name!r}"
@@ -349,11 +353,16 @@ def warn_of_factors(estimator: Any, factors: Factors) -> None:
     """Say what nobody asked for, once a fit has its factors and its `approximation_`."""
     _warn_of_missed(factors)
     _warn_of_price(estimator, factors)
-    is_local = isinstance(factors.rows, LocalRows)  # rows elsewhere have no other choice
-    if estimator._storage.gram == "auto" and is_local and not has_asked_for_factors(estimator):
+    if is_unasked(estimator, factors):
         _warn_of_choice(estimator, factors)
     else:
         _warn_of_inexact(factors)
+
+
+def is_unasked(estimator: Any, factors: Factors) -> bool:
+    """Whether nobody asked for the factors; of rows elsewhere there is no other choice."""
+    is_local = isinstance(factors.rows, LocalRows)
+    return is_local and estimator._storage.gram == "auto" and not has_asked_for_factors(estimator)
 
 
 def largest_error(errors: "pd.Series[float]", digits: str = ".1e") -> str:

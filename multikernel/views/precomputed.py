@@ -290,7 +290,7 @@ def storage_of(kernels: Any) -> KernelBank:
     return kernels if isinstance(kernels, KernelBank) else KernelBank(kernels)
 
 
-def with_storage(kernels: Any, **changes: Any) -> KernelBank:
+def with_storage(kernels: Any, /, **changes: Any) -> KernelBank:
     """The bank of a ``kernels=`` argument with other values of its storage; what was passed is not changed.
 
     Examples

@@ -139,9 +139,9 @@ class Subject:
         if not probabilities and known.get(f"{self.prefix}probability") is True:
             wanted["probability"] = False
         wanted |= parameters
-        if chooses_route(self.final):  # a refit to fewer samples takes the same route
+        if chooses_route(self.final) and self.final.gram_ == "low_rank":  # so do refits to fewer samples
             kernels = wanted.get("kernels", known[f"{self.prefix}kernels"])
-            stored = {"kernels": getattr(kernels, "kernels", kernels), "gram": self.final.gram_}
+            stored = {"kernels": getattr(kernels, "kernels", kernels), "gram": "low_rank"}
             wanted["kernels"] = with_storage(self.final.kernels, **stored)
         return copied.set_params(**{self.prefix + name: value for name, value in wanted.items()})
 

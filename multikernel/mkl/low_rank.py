@@ -109,10 +109,10 @@ def chooses_route(estimator: Any) -> bool:
 
 
 def settle_route(model: Any, X: Any) -> Any:
-    """Give every estimator in a model that chooses its route by rows the route of a fit on all of X.
+    """Ask for factors in every estimator of a model that would take them, by its own choice, on all of X.
 
     For models that are then fitted to parts of the rows: a fold may have few enough rows for Gram matrices
-    where the whole has too many.
+    where the whole has too many. Where the whole has Gram matrices, folds have them by themselves.
 
     Parameters
     ----------
@@ -128,8 +128,9 @@ def settle_route(model: Any, X: Any) -> Any:
     for prefix, estimator in {"": model, **inside}.items():
         if chooses_route(estimator):
             with suppress(TypeError, ValueError):  # what is wrong is said by the fit
-                chosen = with_storage(estimator.kernels, gram=choose_route(estimator, X))
-                model.set_params(**{f"{prefix}kernels": chosen})
+                if choose_route(estimator, X) == "low_rank":
+                    chosen = with_storage(estimator.kernels, gram="low_rank")
+                    model.set_params(**{f"{prefix}kernels": chosen})
     return model
 
 

@@ -102,7 +102,7 @@ def test_folds_of_the_calibration_go_the_same_way(small_stacks):
     with pytest.warns(LowRankWarning) as caught:  # once: the folds, of fewer rows, are not asked again
         model = MKLClassifier(VIEWS, probability=True).fit(X[:60], Y[:60])
     assert len(caught) == 1
-    assert model._calibration.estimator.gram == "low_rank"
+    assert model._calibration.estimator.kernels.gram == "low_rank"
 
 
 def test_where_factors_cannot_be_the_stack_is_made(small_stacks, monkeypatch):

@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
+from ..mkl.low_rank import chooses_route
 from ..transductive.classifier import TransductiveMKLClassifier
 from ..views import as_views
+from ..views.precomputed import with_storage
 from ..viz.fitted import view_shares, weight_names
 
 # What a refit for a figure does not need.
@@ -134,11 +136,13 @@ class Subject:
         copied = clone(self.model)
         known = copied.get_params(deep=True)
         wanted = {name: value for name, value in _QUIET.items() if self.prefix + name in known}
-        if known.get(f"{self.prefix}gram") == "auto":  # a refit to fewer samples goes the same way
-            wanted["gram"] = self.final.gram_
         if not probabilities and known.get(f"{self.prefix}probability") is True:
             wanted["probability"] = False
         wanted |= parameters
+        if chooses_route(self.final) and self.final.gram_ == "low_rank":  # so do refits to fewer samples
+            kernels = wanted.get("kernels", known[f"{self.prefix}kernels"])
+            stored = {"kernels": getattr(kernels, "kernels", kernels), "gram": "low_rank"}
+            wanted["kernels"] = with_storage(self.final.kernels, **stored)
         return copied.set_params(**{self.prefix + name: value for name, value in wanted.items()})
 
     def around(self, estimator: Any) -> Any:

@@ -37,6 +37,7 @@ from ..core.weights.factors import BlockResult
 from ..core.weights.loop import SolveResult
 from ..rows import LocalRows
 from .low_rank import BlockProblem, Factors, fit_factors, goes_low_rank, learn_on_factors, store_factors
+from .vanished import warn_of_vanished
 
 LOSSES = ("hinge", "squared_hinge")
 
@@ -292,6 +293,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
         self._votes = self.multiclass == "ovo"
         store_factors(self, factors, results, [group.names for group in machines])
         self.C_ = np.full(self.intercept_.size, float(self.C))
+        warn_of_vanished(self, given, factors)
 
     def _solve_factors(self, factors: Factors, group: Machines, by_class: Array) -> BlockResult:
         """One group of machines, whose rows are the classes that take part."""

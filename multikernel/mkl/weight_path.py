@@ -30,6 +30,7 @@ from ..views.stacks import as_stack, names_of
 from ..views.tables import is_tables
 from ..viz.fitted import last_of, shares_of, weight_names
 from .cost_path import EXPONENTS, _raised
+from .low_rank import settle_route
 from .regularized.classifier import RegularizedMKLClassifier
 
 # The values of a path where none are given. Those of costs are exponents, as of cost_path.
@@ -178,7 +179,7 @@ def weight_path(
         changed = {f"{prefix}{parameter}": setting}
         fitted.append(last_of(clone(base).set_params(**changed).fit(table, y))[0])
         if folds is not None:
-            model = clone(estimator).set_params(**changed)
+            model = settle_route(clone(estimator).set_params(**changed), X)
             scores.append(_scores(model, X, y, folds, scoring, n_jobs))
         if verbose:
             _write_progress(parameter, point, fitted[-1], time.perf_counter() - started)

@@ -314,6 +314,30 @@ def place_views(views: list[View], X: Any) -> list[View]:
     return _name_all(list(placed))
 
 
+def automatic_names(kernels: Any, views: Iterable[View]) -> frozenset[str]:
+    """Names of the views that "auto" chose: they are left out where they are constant on the training rows.
+
+    Parameters
+    ----------
+    kernels : as for `as_views`
+    views : iterable of View
+        Those that `kernels` describes, as `place_views` returned them.
+
+    Examples
+    --------
+    >>> kernels = {"genes": "auto", "clinic": Linear()}
+    >>> sorted(automatic_names(kernels, as_views(kernels)))[:2]
+    ['genes-gaussian-0.25', 'genes-gaussian-0.5']
+    """
+    kernels = getattr(kernels, "kernels", kernels)
+
+    def is_automatic(view: View) -> bool:
+        named = kernels.get(view.table) if isinstance(kernels, Mapping) else kernels
+        return isinstance(named, str) and named == "auto"
+
+    return frozenset(view.name for view in views if is_automatic(view))
+
+
 def _has_no_columns(view: View) -> bool:
     return view.columns is None or callable(view.columns)
 

@@ -48,7 +48,7 @@ _SCORINGS = {"classes": "accuracy", "values": "r2"}
 # A target is far from 1 where its standard deviation is larger than this, or smaller than one over it.
 _LARGE = 4.0
 # Raised when a stored score changes its meaning.
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)

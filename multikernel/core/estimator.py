@@ -56,11 +56,11 @@ from ..views.memory import MemoryEstimate, allocate_stack
 from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
 from ..views.tables import MultiTable, as_tables
-from ..views.view import as_views
+from ..views.view import as_views, kept_views, place_views
 from ..viz.card import html_inner, mimebundle
 from ..viz.fitted import weights_table
 from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
-from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples
+from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
 from .optim.loop import Options, Progress, Status
 from .row_input import by_chunks, refuse_dask
 from .stack.sums import stack_of_rows
@@ -115,6 +115,7 @@ class KernelEstimator(BaseEstimator):
 
     - ``_precomputed`` : whether X holds kernels; by default where ``kernels="precomputed"``.
     - ``_storage_options`` : what of the storage of a :class:`KernelBank` the family reads.
+    - ``_keeps_views`` : whether weights have the lower bounds that views ask for; else these are refused.
     - ``_kernel_parameters`` : names of the parameters that describe kernels.
     - ``_kernel_arguments()`` : their values.
     - ``_validate_table(X, reset=)`` : the check of X, by ``fit`` (``reset=True``) and by every prediction.
@@ -157,6 +158,7 @@ class KernelEstimator(BaseEstimator):
     _adds_kernels = False
     _answers_chunks = False
     _storage_options: tuple[str, ...] = ("psd", "gram", "dtype")
+    _keeps_views = False
     _kernel_parameters: tuple[str, ...] = ("kernels",)
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
@@ -215,6 +217,13 @@ class KernelEstimator(BaseEstimator):
                     f"{type(self).__name__} does not support {name}={value!r} of its KernelBank; it reads "
                     f"{', '.join(self._storage_options)} of it. Leave {name} out."
                 )
+        kept = [] if self._keeps_views else [view for k in self._kernel_arguments() for view in kept_views(k)]
+        if kept:
+            raise ValueError(
+                f"{type(self).__name__} has no lower bounds of weights; got keep={kept[0].keep!r} of view "
+                f"{kept[0].name!r}. Use MKLClassifier, MKLRegressor, MKLRidge or MKLOneClass, or leave keep "
+                "out."
+            )
 
     @property
     def _precomputed(self) -> bool:
@@ -516,7 +525,9 @@ class BaseMKL(KernelEstimator):
     gram_: str
     missing_: str
     memory_: MemoryEstimate
+    kept_views_: list[str]
     _storage_options = ("psd", "gram", "dtype", "rank", "missing")
+    _keeps_views = True
     _adds_kernels = True
     _lean = True
 
@@ -556,6 +567,10 @@ class BaseMKL(KernelEstimator):
                 ConvergenceWarning,
             )
         self._costs = check_costs(self.costs, self.view_names_)
+        kept = kept_views(self.kernels)
+        placed = place_views(as_views(self.kernels), as_table(X)) if kept else []
+        self._floor = lower_bounds(placed, self.view_names_, float(self.norm))
+        self.kept_views_ = [self.view_names_[m] for m in np.flatnonzero(self._floor)]
         return Ks
 
     def _choose_missing(self, X: Any) -> str:
@@ -608,6 +623,7 @@ class BaseMKL(KernelEstimator):
             norm=float(self.norm),
             costs=self._costs,
             learn_ridge=learn_ridge,
+            floor=self._floor,
             options=self._options(self._draw_seed(), label),
             start=start,
         )
@@ -663,4 +679,6 @@ class BaseMKL(KernelEstimator):
         ]
 
     def _weight_columns(self) -> dict[str, Any]:
-        return {"weight": self.kernel_weights_, "cost": self._costs}
+        kept = getattr(self, "kept_views_", [])
+        marked = {"kept": np.isin(self.view_names_, kept)} if kept else {}
+        return {"weight": self.kernel_weights_, **marked, "cost": self._costs}

@@ -57,6 +57,7 @@ from ..views.low_rank import (
     reference_size,
 )
 from ..views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size, require_fits
+from ..views.view import kept_views
 
 _ATTEMPTS = 4  # at a trace error that is asked for
 _AIM = 0.9  # of it on the reference rows, which are nearer to their landmarks than other rows
@@ -109,6 +110,12 @@ def why_not_low_rank(estimator: Any) -> str:
         return (
             f"missing={stored.missing!r} completes Gram matrices, and has no low-rank route. Use "
             "missing='error' (and impute or drop what is missing), or gram='dense' or 'memmap'."
+        )
+    kept = kept_views(estimator.kernels)
+    if kept:
+        return (
+            f"keep={kept[0].keep!r} of view {kept[0].name!r} has no low-rank route: lower bounds of weights "
+            "need a Gram stack. Use gram='dense' or 'memmap', or leave keep out."
         )
     return str(estimator._why_not_low_rank())
 
@@ -409,6 +416,7 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
     ).fit(given)
     model.view_names_ = list(factors.bank.view_names_)
     model._costs = check_costs(model.costs, model.view_names_)
+    model.kept_views_ = []
     model.memory_ = factors.memory
     model.approximation_ = pd.DataFrame(
         {

@@ -24,7 +24,7 @@ all of them has the largest, and the problem is the usual one with zeros where a
 Without such a sample it is another problem, and refused.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
@@ -61,6 +61,7 @@ from ..viz.card import html_inner, mimebundle
 from ..viz.fitted import weights_table
 from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
 from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
+from .kernel_checks import Memory, remembered, tell_of_kernels, tell_of_memorizing
 from .optim.loop import Options, Progress, Status
 from .row_input import by_chunks, refuse_dask
 from .stack.sums import stack_of_rows
@@ -320,6 +321,13 @@ class KernelEstimator(BaseEstimator):
                 raise_indefinite(Ks[m], f"kernel {self._bank.view_names_[m]!r}")
 
     # ------------------------------------------------------------------ warnings
+    def _tell_of_kernels(self, Ks: Array, *, costs: Array | None = None, scaled: bool = False) -> None:
+        """Warn of near-identity kernels, and of scales far apart unless the family brings them to one."""
+        given = self._storage.kernels
+        parts = list(given.values()) if isinstance(given, Mapping) else [given]
+        automatic = all(isinstance(part, str) and part == "auto" for part in parts)
+        tell_of_kernels(Ks, self._bank, costs=costs, automatic=automatic, scaled=scaled)
+
     def _warn_unless_converged(self) -> None:
         if self.status_ in (Status.OPTIMAL, Status.INTERRUPTED):
             return
@@ -421,6 +429,7 @@ class Solved:
     names: list[str]
     scales: Array | None = None
     reference: Array | None = None
+    memories: Sequence[Memory | None] = ()  # of classifiers
 
     def coefficients(self, n_samples: int) -> Array:
         """What the kernels of all the samples are multiplied with (n_machines, n_samples)."""
@@ -567,6 +576,7 @@ class BaseMKL(KernelEstimator):
                 ConvergenceWarning,
             )
         self._costs = check_costs(self.costs, self.view_names_)
+        self._tell_of_kernels(Ks, costs=self._costs)
         kept = kept_views(self.kernels)
         placed = place_views(as_views(self.kernels), as_table(X)) if kept else []
         self._floor = lower_bounds(placed, self.view_names_, float(self.norm))
@@ -600,7 +610,8 @@ class BaseMKL(KernelEstimator):
         has = self._bank.present_[rows] if self.missing_ == "renormalize" else None
         if has is None or has.all():
             result = self._learn(part, losses, **settings)
-            return Solved(result, rows, names, reference=None if has is None else result.weights)
+            reference = None if has is None else result.weights
+            return Solved(result, rows, names, None, reference, remembered(part, losses, result))
         start = settings.pop("start", None)
         result, reference = learn_rescaled(
             lambda scaled, warm: self._learn(scaled, losses, start=warm, **settings),
@@ -660,6 +671,8 @@ class BaseMKL(KernelEstimator):
         notes_absent = self.missing_ in ("renormalize", "absent")
         part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent)
         self._fitted = FittedKernels([part], self.machine_weights_.shape)
+        memories = [memory for solved in solutions for memory in solved.memories]
+        tell_of_memorizing(memories, self.view_names_, self.kernel_weights_)
         del self._bank
 
     def _store_results(self, results: Sequence[Any], names: Sequence[list[str]]) -> None:

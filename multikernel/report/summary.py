@@ -27,10 +27,11 @@ def summarize(
     Only fitted attributes are read: ``kernel_weights_`` with ``view_names_``, ``dual_gap_``, ``objective_``,
     ``n_iter_``, ``status_``, ``history_``, ``classes_``, ``machine_weights_``, ``machine_names_``,
     ``kept_views_``, ``total_cost_`` and ``support_`` (or ``coef_`` and ``approximation_`` of a model on
-    factors) where the model has them, and ``weight_names_`` where its weights are not those of views; ``certificate`` says what
-    the gap certifies, where that is not "optimality". The share of a view is its part of all the weight,
-    ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``: negative where the weight is; a model whose
-    weights depend on the scale of its kernels says its shares itself, in ``kernel_shares_``.
+    factors) where the model has them, and ``weight_names_`` where its weights are not those of views;
+    ``certificate`` says what the gap certifies, where that is not "optimality". The share of a view is its
+    part of all the weight, ``share[m] = kernel_weights_[m] / sum(abs(kernel_weights_))``: negative where the
+    weight is; a model whose weights depend on the scale of its kernels says its shares itself, in
+    ``kernel_shares_``.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from multikernel.views.memory import MemoryEstimate, available_memory
 from multikernel.views.missing import CompletedBank
 from multikernel.views.precomputed import PrecomputedBank, combine_kernels, make_bank, stack_kernels
 from multikernel.views.tables import MultiTable
-from multikernel.views.view import View, as_views, distinct_views, per_feature
+from multikernel.views.view import KernelWarning, View, as_views, distinct_views, per_feature
 
 __all__ = [
     "CompletedBank",
@@ -26,6 +26,7 @@ __all__ = [
     "GatingFeatures",
     "GeneSetViews",
     "KernelBank",
+    "KernelWarning",
     "LowRankBank",
     "MemoryEstimate",
     "MultiTable",

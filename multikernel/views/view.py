@@ -30,6 +30,13 @@ APPROXIMATIONS = ("nystroem", "random_features", "cholesky")
 _AUTO_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
+class KernelWarning(UserWarning):
+    """A fit finds kernels, or what was learned on them, that are unlikely to be of use.
+
+    Silence it by its name: ``warnings.filterwarnings("ignore", category=KernelWarning)``.
+    """
+
+
 @dataclass(frozen=True)
 class View:
     """A feature block with its kernel: k(x, z) = transforms(kernel(x[columns], z[columns])).

@@ -6,8 +6,8 @@ The stack Ks (m, n, n) may be float32 or memory-mapped; it is read one kernel at
 
     K(μ) = Σ_m (f_m + μ_m) c_m K_m (+ μ_id I) + diag(shift),    F_m = c_m K_m β,    q_m = β'F_m
 
-``c`` are fixed scales (a cost d_m enters as c_m = 1/d_m²), ``f`` are fixed parts of the weights, 0 by default.
-A diagonal matrix (the identity, where samples have no weights) may count as one more kernel, the last,
+``c`` are fixed scales (a cost d_m enters as c_m = 1/d_m²), ``f`` fixed parts of the weights, 0 by default. A
+diagonal matrix (the identity, where samples have no weights) may count as one more kernel, the last,
 without being stored: learning its weight learns C of the 2-norm soft margin.
 
 **Locally combined kernel** (:class:`GatedStack`) and its adjoint:

@@ -62,6 +62,7 @@ class BayesianMKL(KernelEstimator):
         self._bank = make_bank(self.kernels)
         Ks = np.asarray(self._bank.fit_stack(X))
         self.view_names_ = list(self._bank.view_names_)
+        self._tell_of_kernels(Ks, scaled=True)
         return Ks
 
     def _learn(self, Ks: Array, outputs: Outputs) -> BayesianResult:

@@ -84,7 +84,9 @@ class ColumnMachine(KernelEstimator):
         """The columns of the kernels of the samples; the bank is kept for prediction."""
         self._check_storage()
         self._bank = make_bank(self.kernels)
-        return Columns(np.asarray(self._fit_stack(X, samples)), bool(self.normalise))
+        Ks = np.asarray(self._fit_stack(X, samples))
+        self._tell_of_kernels(Ks, scaled=bool(self.normalise))
+        return Columns(Ks, bool(self.normalise))
 
     def _solve(
         self, columns: Columns, loss: Hinge | EpsilonInsensitive, prices: Array, label: str

@@ -24,7 +24,7 @@ all of them has the largest, and the problem is the usual one with zeros where a
 Without such a sample it is another problem, and refused.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
@@ -60,12 +60,13 @@ from ..views.parameters import parameters, with_parameters
 from ..views.precomputed import is_precomputed, storage_of
 from ..views.stacks import as_stack, match_stack, names_of
 from ..views.tables import MultiTable, as_tables
-from ..views.view import as_views
+from ..views.view import as_views, kept_views, place_views
 from ..viz.card import html_inner, mimebundle, params_html
 from ..viz.fitted import weights_table
 from .callbacks import CallbackSupportMixin, progress_of, reports_its_task
 from .fitted import DualKernels, FittedKernels, prediction_cost, sample_scales
-from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples
+from .inputs import Samples, all_samples, check_costs, check_norm, distinct_samples, lower_bounds
+from .kernel_checks import Memory, remembered, tell_of_kernels, tell_of_memorizing
 from .optim.loop import Options, Status
 from .row_input import by_chunks, refuse_dask
 from .stack.sums import stack_of_rows
@@ -129,6 +130,7 @@ class KernelEstimator(RefusesOldNames, CallbackSupportMixin, BaseEstimator):
 
     - ``_precomputed`` : whether X holds kernels; by default where ``kernels="precomputed"``.
     - ``_storage_options`` : what of the storage of a :class:`KernelBank` the family reads.
+    - ``_keeps_views`` : whether weights have the lower bounds that views ask for; else these are refused.
     - ``_kernel_parameters`` : names of the parameters that describe kernels.
     - ``_kernel_arguments()`` : their values.
     - ``_validate_table(X, reset=)`` : the check of X, by ``fit`` (``reset=True``) and by every prediction.
@@ -172,6 +174,7 @@ class KernelEstimator(RefusesOldNames, CallbackSupportMixin, BaseEstimator):
     _adds_kernels = False
     _answers_chunks = False
     _storage_options: tuple[str, ...] = ("psd", "gram", "dtype")
+    _keeps_views = False
     _kernel_parameters: tuple[str, ...] = ("kernels",)
     _repr_html_inner = html_inner
     _repr_mimebundle_ = mimebundle
@@ -238,6 +241,13 @@ class KernelEstimator(RefusesOldNames, CallbackSupportMixin, BaseEstimator):
                     f"{type(self).__name__} does not support {name}={value!r} of its KernelBank; it reads "
                     f"{', '.join(self._storage_options)} of it. Leave {name} out."
                 )
+        kept = [] if self._keeps_views else [view for k in self._kernel_arguments() for view in kept_views(k)]
+        if kept:
+            raise ValueError(
+                f"{type(self).__name__} has no lower bounds of weights; got keep={kept[0].keep!r} of view "
+                f"{kept[0].name!r}. Use MKLClassifier, MKLRegressor, MKLRidge or MKLOneClass, or leave keep "
+                "out."
+            )
 
     @property
     def _precomputed(self) -> bool:
@@ -345,6 +355,13 @@ class KernelEstimator(RefusesOldNames, CallbackSupportMixin, BaseEstimator):
                 raise_indefinite(Ks[m], f"kernel {self._bank.view_names_[m]!r}")
 
     # ------------------------------------------------------------------ warnings
+    def _tell_of_kernels(self, Ks: Array, *, costs: Array | None = None, scaled: bool = False) -> None:
+        """Warn of near-identity kernels, and of scales far apart unless the family brings them to one."""
+        given = self._storage.kernels
+        parts = list(given.values()) if isinstance(given, Mapping) else [given]
+        automatic = all(isinstance(part, str) and part == "auto" for part in parts)
+        tell_of_kernels(Ks, self._bank, costs=costs, automatic=automatic, scaled=scaled)
+
     def _warn_unless_converged(self) -> None:
         if self.status_ in (Status.OPTIMAL, Status.INTERRUPTED):
             return
@@ -446,6 +463,7 @@ class Solved:
     names: list[str]
     scales: Array | None = None
     reference: Array | None = None
+    memories: Sequence[Memory | None] = ()  # of classifiers
 
     def coefficients(self, n_samples: int) -> Array:
         """What the kernels of all the samples are multiplied with (n_machines, n_samples)."""
@@ -550,7 +568,9 @@ class BaseMKL(KernelEstimator):
     gram_: str
     missing_: str
     memory_: MemoryEstimate
+    kept_views_: list[str]
     _storage_options = ("psd", "gram", "dtype", "rank", "missing")
+    _keeps_views = True
     _adds_kernels = True
     _lean = True
 
@@ -590,6 +610,11 @@ class BaseMKL(KernelEstimator):
                 ConvergenceWarning,
             )
         self._costs = check_costs(self.costs, self.view_names_)
+        self._tell_of_kernels(Ks, costs=self._costs)
+        kept = kept_views(self.kernels)
+        placed = place_views(as_views(self.kernels), as_table(X)) if kept else []
+        self._floor = lower_bounds(placed, self.view_names_, float(self.norm))
+        self.kept_views_ = [self.view_names_[m] for m in np.flatnonzero(self._floor)]
         return Ks
 
     def _choose_missing(self, X: Any) -> str:
@@ -617,7 +642,8 @@ class BaseMKL(KernelEstimator):
         has = self._bank.present_[rows] if self.missing_ == "renormalize" else None
         if has is None or has.all():
             result = self._learn(part, losses, **settings)
-            return Solved(result, rows, names, reference=None if has is None else result.weights)
+            reference = None if has is None else result.weights
+            return Solved(result, rows, names, None, reference, remembered(part, losses, result))
         start = settings.pop("start", None)
         result, reference = learn_rescaled(
             lambda scaled, warm: self._learn(scaled, losses, start=warm, **settings),
@@ -640,6 +666,7 @@ class BaseMKL(KernelEstimator):
             norm=float(self.norm),
             costs=self._costs,
             learn_ridge=learn_ridge,
+            floor=self._floor,
             options=self._options(self._draw_seed(), label),
             start=start,
         )
@@ -676,6 +703,8 @@ class BaseMKL(KernelEstimator):
         notes_absent = self.missing_ in ("renormalize", "absent")
         part = DualKernels(bank, coefficients, self.machine_weights_, reference, notes_absent)
         self._fitted = FittedKernels([part], self.machine_weights_.shape)
+        memories = [memory for solved in solutions for memory in solved.memories]
+        tell_of_memorizing(memories, self.view_names_, self.kernel_weights_)
         del self._bank
 
     def _store_results(self, results: Sequence[Any], names: Sequence[list[str]]) -> None:
@@ -695,4 +724,6 @@ class BaseMKL(KernelEstimator):
         ]
 
     def _weight_columns(self) -> dict[str, Any]:
-        return {"weight": self.kernel_weights_, "cost": self._costs}
+        kept = getattr(self, "kept_views_", [])
+        marked = {"kept": np.isin(self.view_names_, kept)} if kept else {}
+        return {"weight": self.kernel_weights_, **marked, "cost": self._costs}

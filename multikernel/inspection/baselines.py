@@ -28,9 +28,11 @@ from ..rules.machines import default_machine, machine_for
 from ..views import KernelBank, as_views
 from ..views.low_rank import LARGEST_DENSE
 from ..views.stacks import NamedStack, names_of
+from ..views.view import kept_views
 from .subject import Subject, costs_without, n_samples, without_view
 
 SINGLE, PLAIN_SUM, RBF = "best single view", "plain sum", "tuned RBF SVM"
+KEPT = "kept views alone"
 _MOST_VIEWS = 30  # that are left out one at a time
 _FAR_OFF = 10.0  # times larger or smaller than 1 is a standard deviation that C and epsilon do not suit
 _PRICES = (0.1, 1.0, 10.0, 100.0)
@@ -145,7 +147,9 @@ class WithoutKernel(TransformerMixin, BaseEstimator):
 
 # ------------------------------------------------------------------ rivals
 def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str, Contender]:
-    """The best single view, the plain sum and the tuned RBF machine, as far as they can be fitted."""
+    """The kept views alone, the best single view, the plain sum and the tuned RBF machine, as far as they
+    can be fitted.
+    """
     if subject.task == "values" and np.ndim(data[1]) > 1:
         report.omit("baselines", "the rivals predict one value a sample, and y has several columns.")
         return {}
@@ -153,7 +157,29 @@ def rivals(subject: Subject, data: tuple[Any, Any], report: Report) -> dict[str,
         report.omit("baselines", why)
         return {}
     note_units(subject.final, data[1], report)
-    return {**simple_rules(subject, report), **rbf_rival(subject, data, report)}
+    return {
+        **kept_rival(subject, report),
+        **simple_rules(subject, report),
+        **rbf_rival(subject, data, report),
+    }
+
+
+def kept_rival(subject: Subject, report: Report) -> dict[str, Contender]:
+    """The model on the views that it keeps (``View(keep=...)``), where there are others beside them."""
+    final, kept = subject.final, getattr(subject.final, "kept_views_", [])
+    if not kept or len(kept) == len(subject.views):
+        return {}
+    views = [view for view in as_views(final.kernels) if view.name in kept]
+    if len(views) != len(kept) or _chooses_kernels(subject):
+        why = "the search chooses the kernels" if _chooses_kernels(subject) else "its views are by table"
+        report.omit("baselines", f"{KEPT}: {why}.")
+        return {}
+    parameters: dict[str, Any] = {"kernels": replace(final._storage, kernels=views)}
+    if getattr(final, "costs", None) is not None:
+        parameters["costs"] = final._costs[np.isin(final.view_names_, kept)]
+    named = ", ".join(repr(name) for name in kept)
+    what = f"The same model on {named} alone: what the other views add is the difference to it."
+    return {KEPT: Contender(subject.fresh(**parameters), what)}
 
 
 def simple_rules(subject: Subject, report: Report, scoring: Any = None) -> dict[str, Contender]:
@@ -235,8 +261,10 @@ def _combined(subject: Subject, learner: Any, machine: Any) -> Any:
     estimator = CombinedKernelClassifier if subject.task == "classes" else CombinedKernelRegressor
     stored = subject.final._storage
     kernels = stored.kernels
-    if getattr(subject.final, "gram_", None) == "low_rank" and not isinstance(kernels, str):
-        kernels = [replace(view, approximation=None, rank=None) for view in as_views(kernels)]
+    on_factors = getattr(subject.final, "gram_", None) == "low_rank"
+    if (on_factors or kept_views(kernels)) and not isinstance(kernels, str):
+        plain = [replace(view, keep=False) for view in as_views(kernels)]
+        kernels = [replace(view, approximation=None, rank=None) for view in plain] if on_factors else plain
     return estimator(learner, machine, KernelBank(kernels, psd=stored.psd))
 
 

@@ -282,6 +282,7 @@ class BaseLocalized(KernelEstimator):
         self._check_storage()
         self._bank = make_bank(self.kernels if given is None else replace(self._storage, kernels=distinct))
         Ks = self._fit_stack(X, samples)
+        self._tell_of_kernels(Ks)
         self._sources = np.arange(len(Ks)) if given is None else np.array(sources, np.intp)
         if given is not None:
             self.view_names_ = [view.name for view in given]

@@ -62,7 +62,7 @@ from ..views.low_rank import (
 from ..views.memory import MemoryEstimate, estimate_factors, estimate_memory, readable_size, require_fits
 from ..views.precomputed import with_storage
 from ..views.tables import as_tables
-from ..views.view import automatic_names, place_views
+from ..views.view import automatic_names, kept_views, place_views
 
 _ATTEMPTS = 4  # at a trace error that is asked for
 _AIM = 0.9  # of it on the reference rows, which are nearer to their landmarks than other rows
@@ -147,6 +147,12 @@ def why_not_low_rank(estimator: Any, X: Any = None) -> str:
         return (
             f"missing={missing!r} completes Gram matrices, and has no low-rank route. Use "
             "missing='error' (and impute or drop what is missing), or gram='dense' or 'memmap'."
+        )
+    kept = kept_views(estimator.kernels)
+    if kept:
+        return (
+            f"keep={kept[0].keep!r} of view {kept[0].name!r} has no low-rank route: lower bounds of weights "
+            "need a Gram stack. Use gram='dense' or 'memmap', or leave keep out."
         )
     return str(estimator._why_not_low_rank())
 
@@ -466,7 +472,7 @@ def fit_factors(model: Any, given: GivenRows, n_machines: int = 1) -> Factors:
     ).fit(given)
     model.view_names_ = list(factors.bank.view_names_)
     model._costs = check_costs(model.costs, model.view_names_)
-    model.memory_, model.missing_ = factors.memory, "error"
+    model.memory_, model.missing_, model.kept_views_ = factors.memory, "error", []
     model.approximation_ = pd.DataFrame(
         {
             "approximation": factors.bank.approximations_,

@@ -206,6 +206,7 @@ class NonstationaryClassifier(ClassifierMixin, KernelEstimator):
         self._check_storage()
         self._bank = make_bank(self.kernels)
         Ks = np.ascontiguousarray(self._fit_stack(X, samples), float)
+        self._tell_of_kernels(Ks)
         self._diagonals = constant_diagonals(Ks, self.view_names_) if self._precomputed else None
         problems = binary_problems(codes[samples.rows], self.classes_, "ovr")
         source = check_random_state(0 if self.random_state is None else self.random_state)

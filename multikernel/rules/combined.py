@@ -60,6 +60,7 @@ class CombinedKernel(KernelEstimator):
         self._bank = make_bank(self.kernels)
         Ks = np.asarray(self._bank.fit_stack(X))
         self.view_names_ = list(self._bank.view_names_)
+        self._tell_of_kernels(Ks, scaled=True)  # most learners do not depend on the scales
         self.learner_ = clone(learner)
         self.learner_.fit_stack(Ks, targets, self.view_names_)
         self.kernel_weights_ = self.learner_.kernel_weights_

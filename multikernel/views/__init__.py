@@ -20,7 +20,7 @@ from multikernel.views.missing import CompletedBank
 from multikernel.views.precomputed import PrecomputedBank, make_bank
 from multikernel.views.stacks import NamedStack, combine_kernels, stack_kernels
 from multikernel.views.tables import MultiTable
-from multikernel.views.view import View, as_views, distinct_views, per_feature
+from multikernel.views.view import KernelWarning, View, as_views, distinct_views, per_feature
 
 __all__ = [
     "CompletedBank",
@@ -28,6 +28,7 @@ __all__ = [
     "GatingFeatures",
     "GeneSetViews",
     "KernelBank",
+    "KernelWarning",
     "LowRankBank",
     "MemoryEstimate",
     "MultiTable",

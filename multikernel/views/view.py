@@ -31,6 +31,13 @@ _MOST_SHOWN = 12  # entries of a list in the text of a view
 _AUTO_WIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
+class KernelWarning(UserWarning):
+    """A fit finds kernels, or what was learned on them, that are unlikely to be of use.
+
+    Silence it by its name: ``warnings.filterwarnings("ignore", category=KernelWarning)``.
+    """
+
+
 @dataclass(frozen=True)
 class View:
     """A feature block with its kernel: k(x, z) = transforms(kernel(x[columns], z[columns])).
@@ -58,6 +65,13 @@ class View:
     table : str, default=None
         Which of several tables the columns are in, where X is a dict of tables or a :class:`MultiTable`. None
         is the one that has the columns; without columns, the view stands for one view of each table.
+    keep : bool or float in (0, 1), default=False
+        Whether the weight of the view has a lower bound, so that it is never zero (:class:`MKLClassifier`,
+        :class:`MKLRegressor`, :class:`MKLRidge` and :class:`MKLOneClass`, on a Gram stack):
+
+        - False: no lower bound;
+        - True: half of an equal share, 1 / (2 · number of kernels);
+        - float: this share of the largest weight that the view can have.
 
     Examples
     --------
@@ -77,6 +91,7 @@ class View:
     approximation: str | None = None
     rank: int | float | None = None
     table: str | None = None
+    keep: bool | float = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -108,7 +123,19 @@ class View:
                 f"view {self.name!r}: standardize=True needs a kernel of numeric columns, but "
                 f"{self.kernel!r} reads its columns as they are. Leave standardize out."
             )
+        object.__setattr__(self, "keep", self._checked_keep())
         self._check_approximation()
+
+    def _checked_keep(self) -> bool | float:
+        keep = self.keep
+        if isinstance(keep, (bool, np.bool_)):
+            return bool(keep)
+        if not isinstance(keep, (float, np.floating)) or not 0.0 < keep < 1.0:
+            raise ValueError(
+                f"view {self.name!r}: keep must be True, False, or a share above 0 and below 1; got "
+                f"{keep!r}. Use keep=True for half of an equal share."
+            )
+        return float(keep)
 
     def _check_approximation(self) -> None:
         label = f"view {self.name!r}"
@@ -182,6 +209,12 @@ def refuse_approximations(views: list[View]) -> None:
                 "made of it. Use gram='low_rank' or gram='auto' (MKLClassifier, MKLRegressor, MKLRidge), or "
                 f"leave {named} out."
             )
+
+
+def kept_views(kernels: Any) -> list[View]:
+    """The views of a ``kernels=`` argument whose weight has a lower bound."""
+    kernels = getattr(kernels, "kernels", kernels)
+    return [] if isinstance(kernels, str) else [view for view in as_views(kernels) if view.keep]
 
 
 def require_varying(fitted: Collection[Any]) -> None:

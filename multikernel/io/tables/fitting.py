@@ -454,6 +454,7 @@ def _described(views: Sequence[View], costs: Any) -> list[dict[str, Any]]:
         factors = {"approximation": view.approximation, "rank": view.rank}
         entry |= {"standardize": bool(view.standardize)}
         entry |= {name: value for name, value in factors.items() if value is not None}
+        entry |= {"keep": view.keep} if view.keep else {}
         described.append(entry | ({"cost": costs[view.name]} if view.name in costs else {}))
     return described
 

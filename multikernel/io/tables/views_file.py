@@ -9,6 +9,7 @@
     cost = 3.0                           # for methods that take costs
     approximation = "cholesky"           # nystroem, random_features or cholesky: factors for many rows
     rank = 0.01                          # their columns, or the largest trace error
+    keep = true                          # its weight is never 0; or a share, such as 0.3
 
 Each view is standardised unless ``standardize = false`` (chi2 and pairwise kernels are never), and its kernel
 is brought to a mean diagonal of 1 (``transforms = "unit_trace"``), so that the weights of views can be
@@ -32,7 +33,7 @@ from multikernel.kernels import Chi2, Kernel, Pairwise, Tanimoto
 from multikernel.kernels.expressions import parse_kernel
 from multikernel.views import View, as_views
 
-_KEYS = ("name", "columns", "kernel", "standardize", "transforms", "cost", "approximation", "rank")
+_KEYS = ("name", "columns", "kernel", "standardize", "transforms", "cost", "approximation", "rank", "keep")
 _SCALE = ("unit_trace",)
 
 
@@ -73,7 +74,7 @@ def read_views(path: str | os.PathLike[str], table: TableData | None = None) -> 
         With one ``[[view]]`` for each view: ``name``, ``columns`` (a name, a pattern, or a list of names,
         patterns and positions; all columns without), ``kernel`` (as for `parse_kernel`, or a list),
         ``standardize`` (default true), ``transforms`` (default "unit_trace"), ``cost``, and, as for `View`,
-        ``approximation`` and ``rank``.
+        ``approximation``, ``rank`` and ``keep``.
     table : TableData, optional
         Where the columns are looked up at once, so that one that is missing is refused here. Positions count
         its columns from 0, without the target.
@@ -172,7 +173,7 @@ def _views_of(entry: dict[str, Any], place: _Place, table: TableData | None) -> 
         name = f"{place.name}/{kind}" if isinstance(entry["kernel"], list) else place.name
         try:
             view = View(name, kernel, columns, entry.get("transforms", _SCALE), standardize)
-            factors = {key: entry[key] for key in ("approximation", "rank") if key in entry}
+            factors = {key: entry[key] for key in ("approximation", "rank", "keep") if key in entry}
             views.append(replace(view, **factors))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{place}, kernel {text!r}: {error}") from None

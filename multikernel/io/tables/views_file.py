@@ -212,7 +212,7 @@ def _views_of(entry: dict[str, Any], place: _Place, table: TableData | None) -> 
         name = f"{place.name}/{kind}" if isinstance(entry["kernel"], list) else place.name
         try:
             view = View(name, kernel, columns, entry.get("transforms", _SCALE), standardize)
-            factors = {key: entry[key] for key in ("approximation", "rank") if key in entry}
+            factors = {key: entry[key] for key in ("approximation", "rank", "keep") if key in entry}
             views.append(replace(view, **factors, table=owner))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{place}, kernel {text!r}: {error}") from None

@@ -340,18 +340,18 @@ def _estimators() -> dict[str, Any]:
             multiclass="ovo", gating="sigmoid", shared_gate=True, gating_features="kernel", **SEED
         ),
         "projection one against rest": ProjectionKernelClassifier(
-            2,
-            1,
-            kernel="gaussian",
+            n_regions=2,
+            n_components=1,
+            kernels="gaussian",
             multiclass="ovr",
             gating="sigmoid",
-            norm="unit",
-            optimizer="lbfgs",
+            projection_norm="unit",
+            solver="lbfgs",
             **SEED,
         ),
         "discriminant with learned regularization": KernelDiscriminantClassifier(reg="learn", rule="knn"),
         "boosting of columns, mark": ColumnBoostingClassifier(BANK, method="mark", max_columns=10, **SEED),
-        "combined, EasyMKL": CombinedKernelClassifier(EasyMKL(), kernels=BANK),
+        "combined, EasyMKL": CombinedKernelClassifier(BANK, EasyMKL()),
         "mkl norm 2": MKLClassifier(BANK, norm=2.0, **SEED),
         "mkl squared hinge, learned C": MKLClassifier(BANK, loss="squared_hinge", C="learn", **SEED),
         "mkl costs": MKLClassifier(BANK, costs=[1.0, 2.0, 3.0], tol=1e-6, **SEED),
@@ -359,25 +359,23 @@ def _estimators() -> dict[str, Any]:
             [Linear() * Gaussian() + 0.5 * Polynomial(2), Gaussian()], **SEED
         ),
         "nonstationary by SMO": NonstationaryClassifier(BANK[:2], solver="smo", n_init=1, **SEED),
-        "nonstationary full": NonstationaryClassifier(BANK[:2], mode="full", max_iter=5, n_init=1, **SEED),
-        "transductive free": TransductiveMKLClassifier(BANK, weights="free", criterion="soft2"),
+        "nonstationary full": NonstationaryClassifier(BANK[:2], method="full", max_iter=5, n_init=1, **SEED),
+        "transductive free": TransductiveMKLClassifier(BANK, weight_set="free", method="soft2"),
         "transductive spectral, learned C": TransductiveMKLClassifier(
-            BANK[1:2], criterion="soft2", C="learn", weights="spectral", n_components=4
+            BANK[1:2], method="soft2", C="learn", weight_set="spectral", n_components=4
         ),
         "spectral by SVM": SpectralKernelClassifier(
-            classifier="svm", width="mean", eig_tol="loo", alpha=("relative", 1.5), **SEED
+            classifier="svm", gamma="mean", eig_tol="loo", reg=("relative", 1.5), **SEED
         ),
         "spectral by alignment": SpectralKernelClassifier(
-            classifier="kdda", width="mean", criterion="alignment", **SEED
+            classifier="kdda", gamma="mean", method="alignment", **SEED
         ),
-        "spectral by conformal factors": SpectralKernelClassifier(
-            width="mean", criterion="conformal", **SEED
-        ),
+        "spectral by conformal factors": SpectralKernelClassifier(gamma="mean", method="conformal", **SEED),
         "localized sigmoid": LocalizedMKLClassifier(BANK, gating="sigmoid", prune=True, n_init=2, **SEED),
         "posterior by windows": PosteriorSVC(BANK, posterior="parzen", norm=2.0, **SEED),
         "regularized, response surface": RegularizedMKLClassifier(BANK, cv=3, max_steps=3, **SEED),
-        "regularized, eigenvalue": RegularizedMKLClassifier(BANK, search="eigenvalue", cv=3, **SEED),
-        "regularized, weights": RegularizedMKLClassifier(BANK[:2], search="weights", cv=3, **SEED),
+        "regularized, eigenvalue": RegularizedMKLClassifier(BANK, method="eigenvalue", cv=3, **SEED),
+        "regularized, weights": RegularizedMKLClassifier(BANK[:2], method="weights", cv=3, **SEED),
         "discriminant over KNN": KernelDiscriminantClassifier(BANK, rule="knn"),
         "bayesian sparse": BayesianMKLClassifier(BANK, sparse=True, max_iter=100, **SEED),
         "low rank, hinge": MKLClassifier(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
@@ -389,9 +387,9 @@ def _estimators() -> dict[str, Any]:
         "ridge, norm 2": MKLRidge(BANK, norm=2.0, **SEED),
         "low rank, regression": MKLRegressor(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
         "low rank, ridge": MKLRidge(KernelBank(BANK, gram="low_rank", rank=10), **SEED),
-        "localized regression by L-BFGS": LocalizedMKLRegressor(BANK[:2], optimizer="lbfgs", **SEED),
+        "localized regression by L-BFGS": LocalizedMKLRegressor(BANK[:2], solver="lbfgs", **SEED),
         "pairs, ordered": PairwiseRidge(BANK, split=2),
-        "pairs, symmetric": PairwiseRidge(BANK, form="symmetric", split=2),
+        "pairs, symmetric": PairwiseRidge(BANK, method="symmetric", split=2),
         "pairs, several alphas": PairwiseRidge(BANK[:2], split=2, alphas=[0.1, 1.0, 10.0], hold_out="left"),
     }
 

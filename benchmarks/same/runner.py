@@ -91,6 +91,26 @@ MOST_VALUES = 2000  # of an array, that are written out beside its hash
 # The words of this revision for those of problems.py.
 TASK_WORDS = {"classification": "classes", "regression": "values", "unsupervised": "nothing"}
 METHOD_SETTINGS: dict[str, Params] = {"pairs": {"split": 2}, "regularized": {"cv": 3}}
+# The numerics that were the defaults of 8f30f92 where they are others now.
+FORMER_NUMERICS: dict[str, Params] = {
+    "CappedMKL": {"tol": 1e-4},
+    "EasyMKL": {"tol": 1e-4},
+    "ElasticNetMKL": {"tol": 1e-4},
+    "FungDiscriminant": {"tol": 1e-6, "max_iter": 200},
+    "GeneralMKL": {"tol": 1e-4, "max_iter": 500},
+    "GradientAlignment": {"tol": 1e-5, "max_iter": 1000},
+    "GroupMKL": {"tol": 1e-4},
+    "InstanceWeights": {"tol": 1e-2},
+    "KLDivergence": {"tol": 1e-5, "max_iter": 100},
+    "KernelDiscriminantClassifier": {"tol": 1e-8, "max_iter": 100},
+    "LogPenaltyMKL": {"tol": 1e-4, "max_iter": 100},
+    "LowerBoundedMKL": {"tol": 1e-4},
+    "PairwiseRidge": {"tol": 1e-6},
+    "PolynomialRidge": {"tol": 1e-6, "max_iter": 500},
+    "RadiusMargin": {"tol": 1e-4},
+    "RidgeBall": {"tol": 1e-6, "max_iter": 500},
+    "TransductiveMKLClassifier": {"tol": 1e-8, "max_iter": 100},
+}
 # A learner that combines two kernels.
 TWO_KERNELS = ("functional_form",)
 
@@ -122,6 +142,17 @@ def of_model(model: Any, X_new: Any = None) -> Numbers:
     if learner is not None:
         found |= {f"learner {name}": getattr(learner, name) for name in ATTRIBUTES if hasattr(learner, name)}
     return found | {"status": getattr(model, "status_", None), "history": getattr(model, "history_", None)}
+
+
+def as_before(model: Any) -> Any:
+    """The model with the numerics of 8f30f92 in place of the present defaults, those of its parts, too."""
+    for part in (model, *model.get_params().values()):
+        former = FORMER_NUMERICS.get(type(part).__name__, {})
+        present = type(part)().get_params(deep=False) if former else {}
+        plain = (name for name in former if getattr(part, name) == present[name])
+        if former:
+            part.set_params(**{name: former[name] for name in plain})
+    return model
 
 
 def of_result(found: Any, **more: Any) -> Numbers:
@@ -198,7 +229,9 @@ def transductive(data: Arrays, params: Params) -> Work:
         stack = stack[:, :, [1]]
     if params["criterion"] == "alignment":
         params = {name: value for name, value in params.items() if name != "tol"}
-    model = TransductiveMKLClassifier("precomputed", n_components=20, **params)
+    words = {"criterion": "method", "weights": "weight_set"}
+    settings = {words.get(name, name): value for name, value in params.items()}
+    model = as_before(TransductiveMKLClassifier("precomputed", n_components=20, **settings))
     return lambda: model.fit(stack[:n], data["y"][:n], stack[n:]), of_model
 
 
@@ -302,7 +335,7 @@ def method(data: Arrays, params: Params) -> Work:
         settings["random_state"] = 0
     y = None if task == "nothing" else data["y"]
     return (
-        lambda: found.make(task, **settings).fit(data["X"], y),
+        lambda: as_before(found.make(task, **settings)).fit(data["X"], y),
         lambda model: of_model(model, data["X_new"]),
     )
 
@@ -313,10 +346,10 @@ def learner(data: Arrays, params: Params) -> Work:
     found = get_method(name)
     count = 2 if name in TWO_KERNELS else len(data["stack"])
     stack, new = (np.moveaxis(data[key][:count], 0, -1) for key in ("stack", "stack_new"))
-    settings = {"random_state": 0} if "random_state" in found.parameters(task) else {}
     y = None if task == "nothing" else data["y"]
     return (
-        lambda: found.make(task, kernels="precomputed", **settings).fit(stack, y),
+        # random_state=None is the seed 0, which was the default
+        lambda: as_before(found.make(task, kernels="precomputed")).fit(stack, y),
         lambda model: of_model(model, new),
     )
 
@@ -485,7 +518,7 @@ def variant(data: Arrays, params: Params) -> Work:
     models = _estimators()
     if name not in models:
         raise UnknownCase(name)
-    model, X, new = models[name], data["X"], data["X_new"]
+    model, X, new = as_before(models[name]), data["X"], data["X_new"]
     if name.startswith("missing views"):
         X, new = _without_views(X), _without_views(new)
     more = {"X_unlabeled": new} if "X_unlabeled" in inspect.signature(model.fit).parameters else {}

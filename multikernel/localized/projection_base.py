@@ -104,6 +104,8 @@ class BaseProjection(TransformerMixin, KernelEstimator):
     machine_names_: list[str]
     n_regions: int
     n_components: int
+    _kernel_parameters = ()
+    _storage_options = ()
     kernels: str
     degree: int
     gamma: Any

@@ -28,10 +28,10 @@ VIEWS = [
     View("linear", Linear(), transforms=("unit_diagonal",)),
 ]
 CONTENDERS = {
-    "weights of any sign": TransductiveMKLClassifier(VIEWS, weights="free"),
-    "nonnegative weights": TransductiveMKLClassifier(VIEWS, weights="nonnegative"),
-    "learned C, any sign": TransductiveMKLClassifier(VIEWS, weights="free", criterion="soft2", C="learn"),
-    "alignment, any sign": TransductiveMKLClassifier(VIEWS, weights="free", criterion="alignment"),
+    "weights of any sign": TransductiveMKLClassifier(VIEWS, weight_set="free"),
+    "nonnegative weights": TransductiveMKLClassifier(VIEWS, weight_set="nonnegative"),
+    "learned C, any sign": TransductiveMKLClassifier(VIEWS, weight_set="free", method="soft2", C="learn"),
+    "alignment, any sign": TransductiveMKLClassifier(VIEWS, weight_set="free", method="alignment"),
 }
 
 

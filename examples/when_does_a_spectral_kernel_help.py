@@ -71,7 +71,7 @@ def plain_kernel(draw: Draw) -> np.ndarray:
 
 def learned_kernel(draw: Draw, criterion: str) -> SpectralKernelClassifier:
     X, y, X_unlabelled, _ = draw.parts()
-    model = SpectralKernelClassifier(criterion=criterion, width="mean", standardize=False)
+    model = SpectralKernelClassifier(method=criterion, gamma="mean", standardize=False)
     return model.fit(X, y, X_unlabelled)
 
 

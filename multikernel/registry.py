@@ -25,6 +25,7 @@ from .localized import (
     ProjectionKernelOneClass,
     ProjectionKernelRegressor,
 )
+from .localized.projection_base import BaseProjection
 from .localized.solver.projections import PROJECTION_KERNELS
 from .mkl import MKLClassifier, MKLOneClass, MKLRegressor, MKLRidge, RegularizedMKLClassifier
 from .nonstationary import NonstationaryClassifier
@@ -206,7 +207,7 @@ def _near(name: str, known: Iterable[str]) -> str:
 def kernel_argument(cls: type, kernels: Any, method: str) -> dict[str, Any]:
     """The argument of a class that takes what a user calls kernels."""
     names = inspect.signature(cls).parameters
-    if "kernels" in names:
+    if "kernels" in names and not issubclass(cls, BaseProjection):
         return {"kernels": one_kernel(kernels, method) if getattr(cls, "_has_one_kernel", False) else kernels}
     if isinstance(kernels, str) and kernels == "auto":
         return {}
@@ -216,7 +217,7 @@ def kernel_argument(cls: type, kernels: Any, method: str) -> dict[str, Any]:
             f"'auto'; got {kernels!r}."
         )
     if isinstance(kernels, str) and kernels in PROJECTION_KERNELS:
-        return {"kernel": kernels}
+        return {"kernels": kernels}
     raise ValueError(
         f"{method} learns the columns of its kernel itself: kernels must be one of "
         f"{', '.join(map(repr, ('auto', *PROJECTION_KERNELS)))}; got {kernels!r}."

@@ -287,7 +287,14 @@ def test_new_samples_that_are_refused(cls):
         ask(model, FRESH[:0])
 
 
-METHODS = ("gate", "kernel_weights", "contributions", "active_kernels", "combined_kernel", *QUESTIONS)
+METHODS = (
+    "sample_kernel_weights",
+    "mixture_weights",
+    "contributions",
+    "active_kernels",
+    "combined_kernel",
+    *QUESTIONS,
+)
 
 
 @every

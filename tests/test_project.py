@@ -355,7 +355,7 @@ def test_the_pieces_of_linear_kernels_meet_in_one_point_and_those_of_degree_one_
     for name in (example.LINEAR, example.BIASED):
         model = example.CONTENDERS[name].set_params(C=1000.0).fit(X, y)
         middle = X.mean(axis=0, keepdims=True)
-        spread[name] = np.abs(model.contributions(middle) / model.gate(middle)).max()
+        spread[name] = np.abs(model.contributions(middle) / model.sample_kernel_weights(middle)).max()
     assert spread[example.LINEAR] < 1e-8 < 1.0 < spread[example.BIASED]
 
 

@@ -35,7 +35,7 @@ def fit_transductive(problem: TransductiveProblem, weights: str) -> Transductive
     """The estimator, as a user calls it: (rows, n, m), a view that is kernels-first in memory."""
     stack = np.moveaxis(problem.kernels, 0, -1)
     N = problem.y.size
-    model = TransductiveMKLClassifier("precomputed", weights=weights, C=problem.C, tol=OUR_TOL)
+    model = TransductiveMKLClassifier("precomputed", weight_set=weights, C=problem.C, tol=OUR_TOL)
     return model.fit(stack[:N], problem.y, X_unlabeled=stack[N:])
 
 

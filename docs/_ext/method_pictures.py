@@ -194,7 +194,7 @@ def posterior(fig: Figure) -> None:
 def transductive(fig: Figure) -> None:
     X, y = make_gauss("GAUSS2", n_samples=120, random_state=1)
     views = [view for view in shapes() if view.name != "wide"]
-    model = TransductiveMKLClassifier(views, criterion="soft2", weights="free")
+    model = TransductiveMKLClassifier(views, method="soft2", weight_set="free")
     model.fit(X[:40], y[:40], X_unlabeled=X[40:])
     given = np.concatenate([y[:40], model.transduction_])
     left, right = two_panels(fig)
@@ -220,7 +220,7 @@ def localized(fig: Figure) -> None:
     left, right = two_panels(fig)
     regions(left, model, X, y, f"{model.support_.size} support samples of {len(y)}")
     across = np.linspace(X[:, 0].min(), X[:, 0].max(), 100)
-    gate = model.gate(np.column_stack([across, np.full(100, X[:, 1].mean())]))
+    gate = model.sample_kernel_weights(np.column_stack([across, np.full(100, X[:, 1].mean())]))
     curves(right, across, gate, model.view_names_, "gate")
 
 
@@ -255,7 +255,7 @@ def nonstationary(fig: Figure) -> None:
     left, right = two_panels(fig)
     regions(left, model, X, y, "one border, two mechanisms")
     across = np.linspace(-3, 3, 100)
-    above, _ = model.kernel_weights(np.column_stack([across, piecewise_curve(across) + 0.2]))
+    above, _ = model.mixture_weights(np.column_stack([across, piecewise_curve(across) + 0.2]))
     curves(right, across, above, model.view_names_, "weights just above the border")
 
 
@@ -267,7 +267,7 @@ def nonstationary(fig: Figure) -> None:
 def compositional(fig: Figure) -> None:
     X, y = make_gauss("GAUSS4", n_samples=150, random_state=0)
     widths = [Gaussian(0.05), Gaussian(1.0)]
-    plain = mk.CombinedKernelClassifier(SumRule(), kernels=widths).fit(X, y)
+    plain = mk.CombinedKernelClassifier(widths, SumRule()).fit(X, y)
     model = CompositionalKernelClassifier(widths, cross="gaussian").fit(X, y)
     left, right = fig.subplots(1, 2)
     regions(left, model, X, y, "kernels and cross-kernels")
@@ -398,7 +398,7 @@ def kmeans(fig: Figure) -> None:
     groups, _ = three_groups()
     noise = np.random.default_rng(1).normal(size=groups.shape)
     views = [("groups", Gaussian(), [0, 1]), ("noise", Gaussian(), [2, 3])]
-    model = MultipleKernelKMeans(3, views, random_state=0).fit(np.hstack([groups, noise]))
+    model = MultipleKernelKMeans(views, n_clusters=3, random_state=0).fit(np.hstack([groups, noise]))
     one, two, three = fig.subplots(1, 3)
     for ax, places, name in ((one, groups, "view of groups"), (two, noise, "view of noise")):
         points(ax, places, model.labels_)
@@ -427,7 +427,7 @@ def combined(fig: Figure) -> None:
     digits = load_digits_views()
     views = [(name, Gaussian(), columns) for name, columns in digits.views.items()]
     learners = (MeanRule(), CenteredAlignment(), EasyMKL())
-    models = [mk.CombinedKernelClassifier(learner, kernels=views) for learner in learners]
+    models = [mk.CombinedKernelClassifier(views, learner) for learner in learners]
     for model in models:
         model.fit(digits.X[:200], digits.y[:200])
     notes = [f"accuracy {model.score(digits.X[200:600], digits.y[200:600]):.2f}" for model in models]

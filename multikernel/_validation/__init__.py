@@ -17,7 +17,7 @@ from .grams import (
     raise_non_finite_gram,
     smallest_eigenvalue,
 )
-from .renamed import RENAMED, RefusesOldNames, refuse_old_names
+from .renamed import RENAMED, OldName, RefusesOldNames, refuse_old_names
 from .tables import (
     WHOLE_VIEWS,
     NotFiniteError,
@@ -52,6 +52,7 @@ __all__ = [
     "WHOLE_VIEWS",
     "GramFacts",
     "NotFiniteError",
+    "OldName",
     "RefusesOldNames",
     "RowError",
     "all_finite",

@@ -16,10 +16,69 @@ from typing import Any, Self
 
 _STORAGE = "how kernels are stored is said by their bank, {owner}(KernelBank(kernels, %s={value}))."
 
+_EXACT = "there is one formulation, the exact one. Leave it out."
+
 RENAMED: dict[str, dict[str, str]] = {
     "KernelEstimator": {name: _STORAGE % name for name in ("psd", "gram", "dtype", "rank", "missing")},
     "OneKernel": {"kernel": "kernels"},
+    "WeightLearner": {"normalise": "normalize"},
+    "CombinedKernel": {"normalise": "normalize"},
+    "ColumnMachine": {"normalise": "normalize"},
+    "BaseLocalized": {"optimizer": "solver", "ridge": "gating_reg"},
+    "BaseProjection": {
+        "kernel": "kernels",
+        "optimizer": "solver",
+        "ridge": "gating_reg",
+        "projection_ridge": "projection_reg",
+        "norm": "projection_norm",
+    },
+    "NonstationaryClassifier": {"mode": "method"},
+    "KernelDiscriminantClassifier": {"formulation": _EXACT},
+    "DiscriminantMKL": {"formulation": _EXACT},
+    "RegularizedMKLClassifier": {"search": "method"},
+    "PairwiseRidge": {"form": "method"},
+    "TransductiveMKLClassifier": {"criterion": "method", "weights": "weight_set"},
+    "SpectralKernelClassifier": {
+        "criterion": "method",
+        "alpha": "reg",
+        "width": "it is 'gamma', one over it. Use {owner}(gamma=1 / {value}), or gamma={value} for a name.",
+    },
+    "PosteriorSVC": {
+        "width": "it is 'gamma', one over its square. Use {owner}(gamma=1 / {value}**2), or gamma='auto'.",
+    },
+    "ConformalKernel": {"method": "solver"},
+    "KLDivergence": {"form": "method"},
+    "FunctionalForm": {"form": "method"},
+    "FungDiscriminant": {"nu": "it is 'reg', one over it. Use {owner}(reg=1 / {value})."},
+    "EasyMKL": {"balance": "reg"},
+    "KernelBoosting": {"balance": "class_balance"},
 }
+
+
+class OldName:
+    """In place of a method or a fitted attribute of an earlier version: an error gives the present name.
+
+    ``hasattr`` says that there is none.
+
+    Parameters
+    ----------
+    new : str
+        The present name.
+    value : str, optional
+        The present value in terms of the earlier one, where it has changed, too.
+    """
+
+    def __init__(self, new: str, value: str | None = None) -> None:
+        self.new, self.value, self.old = new, value, ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Note the earlier name."""
+        self.old = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        """Raise the error."""
+        also = "" if self.value is None else f", which is {self.value}"
+        raise AttributeError(f"{owner.__name__} has no {self.old!r}: its name is {self.new!r}{also}.")
 
 
 class RefusesOldNames:

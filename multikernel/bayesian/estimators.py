@@ -293,7 +293,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
     Attributes
     ----------
     dual_coef_ : array (1, n), posterior mean of a, in units of the targets
-    intercept_ : float
+    intercept_ : array (1,)
     noise_ : float, standard deviation of the noise, in units of the targets
     objective_ : float, the evidence bound of the scaled targets, in nats
     kernel_weights_, kernel_weights_std_, kernel_weights_cov_, kernel_scales_, dual_gap_, view_names_
@@ -346,7 +346,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
         self._center, self._scale = float(values.mean()), _spread(values)
         found = self._learn(self._fit_kernels(X), Outputs(((values - self._center) / self._scale)[None]))
         self.dual_coef_ = self._scale * found.coefficients
-        self.intercept_ = self._center + self._scale * float(found.intercepts[0])
+        self.intercept_ = np.array([self._center + self._scale * float(found.intercepts[0])])
         self.noise_ = self._scale * float(np.sqrt(found.noise))
         return self
 

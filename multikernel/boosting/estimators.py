@@ -52,7 +52,7 @@ class ColumnMachine(KernelEstimator):
     about = About(
         family="boosting",
         problem="f = Σ α_mj K_m(·, x_j) + b: min Σ s|α| or ½Σ(sα)² + C Σ loss, s the column's root mean "
-        "square (normalise) or 1; MARK: ridge on few columns",
+        "square (normalize) or 1; MARK: ridge on few columns",
         solver="interior point on all columns, generation of at most so many, duality gap; MARK: greedy",
         cost="P n³ a step of the LP, P n³ once and n³ a step for the QP; MARK: P n² a round",
         use="Few columns to evaluate at prediction; each sample may use other kernels.",
@@ -63,7 +63,7 @@ class ColumnMachine(KernelEstimator):
     method: str
     C: float
     max_columns: int | None
-    normalise: bool
+    normalize: bool
     verbose: int
 
     @property
@@ -85,8 +85,8 @@ class ColumnMachine(KernelEstimator):
         self._check_storage()
         self._bank = make_bank(self.kernels)
         Ks = np.asarray(self._fit_stack(X, samples))
-        self._tell_of_kernels(Ks, scaled=bool(self.normalise))
-        return Columns(Ks, bool(self.normalise))
+        self._tell_of_kernels(Ks, scaled=bool(self.normalize))
+        return Columns(Ks, bool(self.normalize))
 
     def _solve(
         self, columns: Columns, loss: Hinge | EpsilonInsensitive, prices: Array, label: str
@@ -174,7 +174,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     max_columns : int, optional
         At most so many columns in each machine. Default: no limit for "lp" and "qp", 100 for "mark", which
         it regularises.
-    normalise : bool
+    normalize : bool
         Whether the penalty is on columns of root mean square 1. Otherwise kernels of large entries are
         cheap.
     class_weight : dict or "balanced", optional
@@ -241,7 +241,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
     method: str = "lp"
     C: float = 1.0
     max_columns: int | None = None
-    normalise: bool = True
+    normalize: bool = True
     class_weight: Any = None
     probability: bool = False
     tol: float = 1e-3
@@ -297,7 +297,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
 
     Parameters
     ----------
-    kernels, method, C, max_columns, normalise, tol, max_iter, callback, verbose
+    kernels, method, C, max_columns, normalize, tol, max_iter, callback, verbose
         As for :class:`ColumnBoostingClassifier`.
     epsilon : float >= 0
         Errors below it are free ("lp" and "qp").
@@ -325,7 +325,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
     C: float = 1.0
     epsilon: float = 0.1
     max_columns: int | None = None
-    normalise: bool = True
+    normalize: bool = True
     tol: float = 1e-3
     max_iter: int = 1000
     callback: Callable[[dict[str, float]], bool | None] | None = None

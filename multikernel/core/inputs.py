@@ -183,18 +183,18 @@ def weigh_samples(class_weight: Any, classes: Array, codes: Array, sample_weight
     return np.asarray(weights * by_class[codes])
 
 
-def check_matrix_C(C: Any, criterion: str) -> float | None:
+def check_matrix_C(C: Any, method: str) -> float | None:
     """C of a learned kernel matrix: positive and finite; None when it is to be learned."""
     if isinstance(C, str):
         if C != "learn":
             raise ValueError(f'C must be a positive number or "learn"; got {C!r}.')
-        if criterion != "soft2":
-            raise ValueError(f'C="learn" needs criterion="soft2" (its 1/C is a weight); got {criterion!r}.')
+        if method != "soft2":
+            raise ValueError(f'C="learn" needs method="soft2" (its 1/C is a weight); got {method!r}.')
         return None
     if isinstance(C, float | np.floating) and np.isposinf(C):
-        if criterion == "hard":
+        if method == "hard":
             return float("inf")
-        raise ValueError('C must be finite; for the hard margin use criterion="hard".')
+        raise ValueError('C must be finite; for the hard margin use method="hard".')
     return check_number("C", C, above=0.0)
 
 

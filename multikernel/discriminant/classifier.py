@@ -22,7 +22,7 @@ from ..core.optim.loop import Options
 from ..core.scatter import SingularScatterError
 from ..views import make_bank
 from .solver.learn import DiscriminantProblem, DiscriminantResult, learn_discriminant
-from .solver.problem import check_formulation, check_reg, strongest_kernel
+from .solver.problem import check_reg, strongest_kernel
 from .solver.rkda import Projection, discriminant_projection
 
 DISCRIMINANT = About(
@@ -72,8 +72,6 @@ class KernelDiscriminantClassifier(
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
     reg : float or "learn"
         :math:`\lambda`, relative to a kernel whose centred trace is 1; or learn it with the weights.
-    formulation : {"exact"}
-        The problem above.
     n_components : int or None
         How many discriminant directions; None takes all, one less than there are classes.
     rule : {"centroid", "knn"}
@@ -161,12 +159,11 @@ class KernelDiscriminantClassifier(
     kernels: Any = "auto"
     _: KW_ONLY
     reg: Any = 1e-4
-    formulation: str = "exact"
     n_components: int | None = None
     rule: str = "centroid"
     n_neighbors: int = 1
-    tol: float = 1e-8
-    max_iter: int = 100
+    tol: float = 1e-3
+    max_iter: int = 300
     callback: Callable[[dict[str, float]], bool | None] | None = None
     verbose: int = 0
 
@@ -197,7 +194,6 @@ class KernelDiscriminantClassifier(
 
     def _check_parameters(self) -> float | None:
         """The checked λ, None if it is learned."""
-        check_formulation(self.formulation)
         check_choice("rule", self.rule, RULES)
         self._check_numerics()
         if self.n_components is not None:

@@ -17,7 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from .._validation import check_number, check_positive_integer, is_frame, warn_caller
+from .._validation import (
+    RefusesOldNames,
+    check_number,
+    check_positive_integer,
+    is_frame,
+    refuse_old_names,
+    warn_caller,
+)
 from ..core.about import About
 from ..core.optim.loop import Options, Result, Status
 from ..core.stack.sums import mean_diagonals
@@ -61,7 +68,7 @@ class Learned(Result):
         return cls(weights, **(told | changes))
 
 
-class WeightLearner(BaseEstimator):
+class WeightLearner(RefusesOldNames, BaseEstimator):
     """Base of all weight learners.
 
     Attributes
@@ -93,6 +100,17 @@ class WeightLearner(BaseEstimator):
     max_iter: int
 
     # ------------------------------------------------------------------ what users call
+    def set_params(self, **params: Any) -> "WeightLearner":
+        """Set parameters, as in scikit-learn.
+
+        Parameters
+        ----------
+        **params : dict
+        """
+        refuse_old_names(type(self), params)
+        super().set_params(**params)
+        return self
+
     def fit(self, kernels: Any, y: Any = None, *, task: str = "auto") -> "WeightLearner":
         """Learn the weights.
 
@@ -116,6 +134,10 @@ class WeightLearner(BaseEstimator):
         kernels : array (n_samples, n_train, n_kernels), or list or dict of arrays (n_samples, n_train)
             Kernels that have names, as in a dict, are found by these if they had names in ``fit``.
         """
+        return self.combine_rows(enumerate(np.moveaxis(self._new_stack(kernels), 2, 0)))
+
+    def _new_stack(self, kernels: Any) -> Array:
+        """The checked stack (n_samples, n_train, n_kernels) between new and training samples."""
         check_is_fitted(self, "kernel_weights_")
         stack = kernels if isinstance(kernels, np.ndarray | Mapping) else stack_kernels(kernels)
         stack = np.asarray(match_stack(stack, self.view_names_ if self._is_named else None))
@@ -126,7 +148,7 @@ class WeightLearner(BaseEstimator):
                 "kernels must be between any samples and those of fit, shape "
                 f"(n_samples, n_train={self.n_train_}, n_kernels={m}); got shape {stack.shape}."
             )
-        return self.combine_rows(enumerate(np.moveaxis(stack, 2, 0)))
+        return stack
 
     def fit_combine(self, kernels: Any, y: Any = None, *, task: str = "auto") -> Array:
         """Learn the weights; the learned kernel of the training samples, (n, n)."""
@@ -296,7 +318,7 @@ def kernels_first(kernels: Any) -> tuple[Array, list[str] | None]:
 
 def _require_grams(kernels: Any) -> None:
     """Refuse what is most often given instead: a table of features, kernel functions, kernels first."""
-    table = "For a table of features put the learner into CombinedKernelClassifier(learner, kernels=[...])."
+    table = "For a table of features put the learner into CombinedKernelClassifier([...], learner)."
     members = list(kernels.values()) if isinstance(kernels, Mapping) else kernels
     members = members if isinstance(members, (list, tuple)) else [members]
     if any(isinstance(member, Kernel) for member in members):

@@ -46,7 +46,7 @@ _TIE = 1e-12
 _FOLDS = 5
 _ALL_WHOLE = 2.0**53  # from here on, floating point has whole numbers only
 _REMEDY = (
-    "Lower n_neighbors or width, give probabilities in the order of classes_, or do without soft labels: "
+    "Lower n_neighbors, raise gamma, give probabilities in the order of classes_, or do without soft labels: "
     "MKLClassifier."
 )
 
@@ -89,9 +89,9 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     n_neighbors : int
         Of ``"knn"``, the sample itself included; no more than 2 m − 1, where m samples are of the smallest
         class, for it could not have a majority of more.
-    width : float or "auto"
-        s of the windows :math:`\exp(-\|x - z\|^2 / s^2)` of ``"parzen"``; ``"auto"`` is the mean distance to
-        the nearest other sample.
+    gamma : float or "auto", default="auto"
+        Of the windows :math:`\exp(-\gamma \|x - z\|^2)` of ``"parzen"``; ``"auto"`` is one over the square of
+        the mean distance to the nearest other sample.
     cv : int, splitter or None
         The folds of a classifier as ``posterior``, all classes in each training part; None means five,
         stratified, or as many as the smallest class has samples. Folds by groups: a list of them.
@@ -192,7 +192,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     C: float = 1.0
     posterior: Any = "knn"
     n_neighbors: int = 9
-    width: Any = "auto"
+    gamma: Any = "auto"
     cv: Any = None
     norm: float = 1.0
     costs: Any = None
@@ -250,8 +250,8 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
             )
         check_number("C", self.C, above=0.0)
         check_positive_integer("n_neighbors", self.n_neighbors)
-        if not (isinstance(self.width, str) and self.width == "auto"):
-            check_number('width, where it is not "auto",', self.width, above=0.0)
+        if not (isinstance(self.gamma, str) and self.gamma == "auto"):
+            check_number('gamma, where it is not "auto",', self.gamma, above=0.0)
         if isinstance(self.posterior, str):
             check_choice("posterior, where it is no classifier,", self.posterior, RULES)
         elif not given:
@@ -278,7 +278,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
             distances = table_distances(samples.take(X), self._bank, Ks)
         n_classes = self.classes_.size
         if self.posterior == "parzen":
-            width = mean_nearest_distance(distances) if self.width == "auto" else self.width
+            width = mean_nearest_distance(distances) if self.gamma == "auto" else float(self.gamma) ** -0.5
             return parzen_posteriors(distances, codes, n_classes, width, counts)
         smallest = float(np.bincount(codes, counts).min())
         k = min(self.n_neighbors, max(2.0 * smallest - 1.0, 1.0))

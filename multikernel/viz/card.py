@@ -206,7 +206,7 @@ _FACTS: dict[str, Callable[[Any], str]] = {
     "low-rank factors": _approximation,
     "kernel": _text("base_kernel_"),
     "kernels": _number("n_kernels_"),
-    "width": _number("width_"),
+    "gamma": _number("gamma_"),
     "regularisation": _number("reg_"),
     "separability": _number("separability_"),
     "directions": _count("projection_", axis=1),

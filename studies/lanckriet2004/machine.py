@@ -60,7 +60,7 @@ def fit_model(task: Task, criterion: str, weights: str) -> TransductiveMKLClassi
     stack = stack_kernels(list(task.Ks))
     n_train = task.n_train
     model = TransductiveMKLClassifier(
-        kernels="precomputed", weights=weights, trace=task.trace, **CRITERIA[criterion]
+        kernels="precomputed", weight_set=weights, trace=task.trace, **CRITERIA[criterion]
     )
     with convergence_reported():
         # Kernels that are the identity on all points are part of the published tables; their notes say so.

@@ -47,7 +47,7 @@ def assert_same(model, X_of_model, other, X_of_other):
     [
         KernelKNNClassifier(KernelBank("precomputed", psd="clip"), n_neighbors=3),
         KDDAClassifier(KernelBank("precomputed", psd="clip"), n_components=1, n_neighbors=4),
-        ConformalKernel(KernelBank("precomputed", psd="clip"), method="eig"),
+        ConformalKernel(KernelBank("precomputed", psd="clip"), solver="eig"),
     ]
 )
 @pytest.mark.filterwarnings("default")

@@ -54,7 +54,7 @@ def test_a_row_at_prediction(name):
 def test_a_row_at_the_gate():
     model = LocalizedMKLClassifier(VIEWS, gating_features=[3], tol=0.1).fit(X, LABELS)
     with pytest.raises(ValueError, match=f"gating_features holds infinity at row {LATE}, column 0"):
-        model.gate(spoiled(MANY, LATE, 3))
+        model.sample_kernel_weights(spoiled(MANY, LATE, 3))
 
 
 def test_a_row_of_a_kernel_that_is_evaluated_at_some_rows_only():

@@ -110,7 +110,7 @@ def test_one_view_has_no_simpler_rules(table, views):
 
 def test_models_are_compared_with_rivals_of_their_own_machine(table, views):
     models = {
-        "mean": CombinedKernelRegressor(MeanRule(), kernels=views),
+        "mean": CombinedKernelRegressor(views, MeanRule()),
         "svr": MKLRegressor(views),
         "flat": MKLRegressor(views, norm=2.0),
     }

@@ -62,7 +62,7 @@ def test_effects_are_differences_on_the_same_folds(classifier, table, views, of_
 def test_rivals_have_the_same_machine_and_folds(classifier, table, views, of_classifier):
     X, label, _ = table
     machine = clone(classifier).set_params(kernels="precomputed")
-    plain = CombinedKernelClassifier(MeanRule(), machine, views)
+    plain = CombinedKernelClassifier(views, MeanRule(), machine)
     rows = {row["name"]: row for row in of_classifier["baselines"]["rows"]}
     assert rows["plain sum"]["score"] == pytest.approx(cross_val_score(plain, X, label, cv=_TEN).mean())
     assert rows["learned"]["score"] == of_classifier["without_view"]["score"]

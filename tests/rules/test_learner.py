@@ -145,7 +145,7 @@ def test_kernels_that_had_names_are_taken_by_them():
 
 @pytest.mark.parametrize(
     "learner",
-    [KLDivergence(reg=1e-300), FungDiscriminant(nu=1e300), DirichletWeights(noise=1e-300)],
+    [KLDivergence(reg=1e-300), FungDiscriminant(reg=1 / 1e300), DirichletWeights(noise=1e-300)],
     ids=lambda learner: type(learner).__name__,
 )
 def test_extreme_parameters_make_singular_equations(learner):
@@ -177,7 +177,7 @@ def test_kernels_without_anything_of_the_classes(learner):
 
 @named(
     AlignmentRule(), BestSingle(cv=2), CenteredAlignment(), ClusterWeights(), IdealDistance(),
-    IdealDistance(normalise=False), InstanceWeights(), RidgeBall(),
+    IdealDistance(normalize=False), InstanceWeights(), RidgeBall(),
 )  # fmt: skip
 def test_constant_values_are_refused(learner):
     with pytest.raises(ValueError, match="y must hold different values; all are the same"):

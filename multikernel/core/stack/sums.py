@@ -110,15 +110,24 @@ def kernel_scales(Ks: Array, names: Sequence[str]) -> Array:
     return scales
 
 
-def variance_scales(Ks: Array, names: Sequence[str]) -> Array:
-    """s_m = tr(HK_mH) / n (m,), so that HK_mH / s_m has trace n; a constant kernel is refused."""
-    scales = variances(Ks)
+def variance_scales(Ks: Array, names: Sequence[str], weights: Array | None = None) -> Array:
+    """s_m = tr(HK_mH) / n (m,), so that HK_mH / s_m has trace n; a constant kernel is refused.
+
+    ``weights`` (n,): how many samples each counts as.
+    """
+    scales = variances(Ks) if weights is None else _weighted_variances(Ks, weights / weights.sum())
     flat = np.flatnonzero(~(scales > _CONSTANT * mean_diagonals(Ks)))
     if flat.size:
         raise ValueError(
             f"kernel {names[flat[0]]!r} is the same for all samples: it has no scale. Leave it out."
         )
     return scales
+
+
+def _weighted_variances(Ks: Array, shares: Array) -> Array:
+    """The mean squared distance from the mean in the feature space of each kernel (m,), shares of sum 1."""
+    squares = np.einsum("mii,i->m", Ks, shares, dtype=np.float64)
+    return np.array([square - shares @ (K @ shares) for square, K in zip(squares, Ks, strict=True)])
 
 
 # ---------------------------------------------------------------------- weighted sum

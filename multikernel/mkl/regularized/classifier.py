@@ -73,7 +73,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
         As for :class:`MKLClassifier`. The first one has :math:`d_1 = 1`; give a simple one. One kernel alone
         leaves nothing to search.
-    search : {"response_surface", "eigenvalue", "weights"}
+    method : {"response_surface", "eigenvalue", "weights"}
     C : float
         Penalty on margin violations. Only :math:`d_1` is fixed, so that the search also moves the effective
         C; choose C first, by cross-validation of :class:`MKLClassifier`, which has :math:`d = 1`.
@@ -113,11 +113,11 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
 
     Attributes
     ----------
-    costs_ : array (n_kernels,), the costs chosen; all 1 for ``search="weights"``
+    costs_ : array (n_kernels,), the costs chosen; all 1 for ``method="weights"``
     surface_ : ResponseSurface or None
         With ``plot()`` for two or three kernels. Its response is one minus the score. None for
-        ``search="eigenvalue"`` and for one kernel.
-    exponent_ : float or None, :math:`\gamma` of ``search="eigenvalue"``
+        ``method="eigenvalue"`` and for one kernel.
+    exponent_ : float or None, :math:`\gamma` of ``method="eigenvalue"``
     best_score_ : float, the mean score over the folds at the point chosen; NaN for one kernel
     cv_results_ : dict of lists and arrays
         ``params`` (costs, exponent or weights), ``split0_test_score`` …, ``mean_test_score``,
@@ -126,7 +126,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     n_solves_ : int, how many times weights were learned: machines × folds × points, and the last fit
     kernel_weights_ : array (n_kernels,)
         Learned weights, ``sum(costs_**2 * kernel_weights_) == 1``; the weights chosen, of sum 1, for
-        ``search="weights"``.
+        ``method="weights"``.
     machine_weights_ : array (n_machines, n_kernels)
     view_names_ : list of str
     dual_coef_ : array (n_machines, n_support), label × dual
@@ -178,7 +178,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
 
     kernels: Any = "auto"
     _: KW_ONLY
-    search: str = "response_surface"
+    method: str = "response_surface"
     C: float = 1.0
     cv: Any = 5
     scoring: Any = None
@@ -266,13 +266,13 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
         for name, value in (shown | record).items():
             setattr(self, name, value)
         ones = np.ones(len(self.view_names_))
-        self.costs_ = ones if self.search == "weights" else np.asarray(chosen.machine_costs)
+        self.costs_ = ones if self.method == "weights" else np.asarray(chosen.machine_costs)
         self.total_cost_ = prediction_cost(self.machine_weights_, self.dual_coef_, ones)
         self.surface_, self.exponent_ = chosen.surface, chosen.exponent
 
     # ------------------------------------------------------------------ parameters
     def _check_search(self) -> None:
-        check_choice("search", self.search, SEARCHES)
+        check_choice("method", self.method, SEARCHES)
         check_delta(self.delta, check_bound(self.bound))
         check_one_score(self.scoring)
         self._check_numerics()
@@ -286,7 +286,7 @@ class RegularizedMKLClassifier(MachineClassifier, KernelEstimator):
     def _machine_parameters(self, seed: Any) -> dict[str, Any]:
         """Those of the classifier at any point; with p = ∞ costs 1/√μ fix the weights at μ."""
         names = ("kernels", "C", "multiclass", "class_weight", "tol", "max_iter")
-        fixed = self.search == "weights"
+        fixed = self.method == "weights"
         own = {name: getattr(self, name) for name in names}
         return own | {"norm": np.inf if fixed else 1.0, "random_state": seed}
 

@@ -84,7 +84,7 @@ def test_the_order_of_columns_and_unlabelled_points_does_not_matter(parameters):
     assert spectrum_of(Gaussian(gamma=0.1)(X)).spaces[-1] < 150
 
     def fitted(columns, rest):
-        model = SpectralKernelClassifier(width="mean", **parameters)
+        model = SpectralKernelClassifier(gamma="mean", **parameters)
         return model.fit(X[known][:, columns], y[known], X[rest][:, columns])
 
     plain = fitted(slice(None), unknown)

@@ -107,7 +107,7 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : ignored
         """
         X = self._validate_table(X, reset=True)

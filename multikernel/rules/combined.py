@@ -244,7 +244,7 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         """
         machine = machine_for(self._task, self.machine)
@@ -315,7 +315,7 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,), or (n, n_outputs) where the machine can
         """
         machine = machine_for(self._task, self.machine)
@@ -381,7 +381,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : ignored
         """
         machine = machine_for(self._task, self.machine)

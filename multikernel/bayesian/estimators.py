@@ -214,7 +214,7 @@ class BayesianMKLClassifier(ClassifierMixin, BayesianMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         """
         margin = check_number("margin", self.margin, at_least=0.0)
@@ -338,7 +338,7 @@ class BayesianMKLRegressor(RegressorMixin, BayesianMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,)
         """
         X = self._validate_table(X, reset=True)

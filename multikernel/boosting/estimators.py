@@ -255,7 +255,7 @@ class ColumnBoostingClassifier(MachineClassifier, ColumnMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
@@ -336,7 +336,7 @@ class ColumnBoostingRegressor(RegressorMixin, ColumnMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,)
         sample_weight : array (n,), optional
             Multiplies C sample by sample.

@@ -109,7 +109,7 @@ class MultipleKernelKMeans(ClusterMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : ignored
         sample_weight : array-like of shape (n,), default=None
             A sample of weight w counts as w samples. Samples of weight zero are assigned to the nearest

@@ -210,7 +210,7 @@ class LocalizedMKLClassifier(MachineClassifier, BaseLocalized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
@@ -322,7 +322,7 @@ class LocalizedMKLRegressor(RegressorMixin, BaseLocalized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,)
         sample_weight : array (n,), optional
             Multiplies C sample by sample.
@@ -412,7 +412,7 @@ class LocalizedMKLOneClass(MachineNovelty, BaseLocalized):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : ignored
         sample_weight : array (n,), optional
             Multiplies the bound of each sample; only the proportions count.

@@ -73,7 +73,8 @@ class MKLClassifier(MachineClassifier, BaseMKL):
     Parameters
     ----------
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
-        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X (n, n, m).
+        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X holds Gram
+        matrices (n, n), by name in a dict, or in a list or an array (n, n, m).
     C : float, numpy.inf or "learn"
         Penalty on margin violations; infinity is the hard margin, ``"learn"`` (squared hinge, binary or
         ovr/ovo) learns 1/C as the weight of the identity kernel, in the same budget of weights.
@@ -230,7 +231,7 @@ class MKLClassifier(MachineClassifier, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
             Or a dask array or dataframe, its rows in chunks.
         y : array (n,) of labels
         sample_weight : array (n,), optional

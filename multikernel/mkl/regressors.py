@@ -110,7 +110,7 @@ class MKLRegressor(_Regressor, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
             Or a dask array or dataframe, its rows in chunks.
         y : array (n,)
         sample_weight : array (n,), optional
@@ -223,7 +223,7 @@ class MKLRidge(MultiOutputMixin, _Regressor, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
             Or a dask array or dataframe, its rows in chunks.
         y : array (n,) or (n, n_outputs)
         sample_weight : array (n,), optional

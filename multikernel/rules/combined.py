@@ -277,7 +277,7 @@ class CombinedKernelClassifier(ClassifierMixin, CombinedMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         sample_weight : array-like of shape (n,), default=None
             Weights of the samples in the loss of the machine, which must take them. The kernel weights are
@@ -354,7 +354,7 @@ class CombinedKernelRegressor(RegressorMixin, CombinedMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,), or (n, n_outputs) where the machine can
         sample_weight : array-like of shape (n,), default=None
             Weights of the samples in the loss of the machine, which must take them. The kernel weights are
@@ -425,7 +425,7 @@ class CombinedKernelOneClass(OutlierMixin, CombinedMachine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : ignored
         sample_weight : array-like of shape (n,), default=None
             Weights of the samples in the loss of the machine, which must take them. The kernel weights are

@@ -160,7 +160,7 @@ class CompositionalKernelClassifier(ClassifierMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         sample_weight : array-like of shape (n,), default=None
             Weights of the samples in the loss of the machine, which must take them.

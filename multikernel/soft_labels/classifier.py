@@ -76,7 +76,8 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
     Parameters
     ----------
     kernels : "auto", "precomputed", kernel, or list of kernels, views and (name, kernel, columns)
-        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X (n, n, m).
+        ``"auto"``: linear, quadratic, five Gaussians on standardised columns. ``"precomputed"``: X holds Gram
+        matrices (n, n), by name in a dict, or in a list or an array (n, n, m).
     C : float
         Penalty on margin violations.
     posterior : {"knn", "parzen"} or classifier with ``predict_proba``
@@ -209,7 +210,7 @@ class PosteriorSVC(MachineClassifier, BaseMKL):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame (n, d); or a stack (n, n, n_kernels) when precomputed
+        X : array, sparse matrix or DataFrame (n, d); or a dict or stack of Gram matrices when precomputed
         y : array (n,) of labels
         sample_weight : array (n,), optional
             Multiplies C sample by sample, and says as how many neighbours or windows each counts (Notes).

@@ -18,6 +18,7 @@ BASES = {
     "Kernel", "Transform", "TwoClassLearner", "WeightLearner", "LowRankWarning", "GatingFeatures",
     "GeneSetViews",  # a list in a file
     "MultiTable",  # tables of samples, which no file holds
+    "NamedStack",  # data, which models do not keep
 }  # fmt: skip
 
 # Every name that a file of format version 2 may hold; names are added here and never taken away.
